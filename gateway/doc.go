@@ -9,14 +9,14 @@
 //	wiring      main.go  app  gateway  gateway/cmd/fairlead  node/cmd/fairlead-node
 //	surfaces    gateway/surface/*  app/*  tray
 //	behaviour   gateway/{agent,session,cron,channel,transfer,pairing,network,status}  node/*
-//	stages      gateway/{tool,approval,nodes,native,auth,workspace,skills}
+//	stages      gateway/{tool,journal,approval,nodes,native,auth,workspace,skills}
 //	foundation  gateway/{store,config,event,policy,llm,speech}  gateway/cron/when
 //	client      gateway/protocol/client
 //	peer        gateway/peer/*: code that both ends of a connection run
 //	contract    gateway/protocol (wire types only)  assets
 //
 // A chat message travels from rpc to session (one goroutine per session owns its queue and its
-// run), agent (the loop), llm (a model streams), tool (validate, preview, decide, approve,
+// run), agent (the loop), llm (a model streams), tool (one path for every call: decide, approve,
 // journal, execute), nodes and a node's tool. The result returns the same way. Changes are
 // published on event.Bus and leave through rpc as the feed.
 //

@@ -15,7 +15,6 @@ import (
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/registry"
-	"fairlead/gateway/native"
 	"fairlead/gateway/network"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
@@ -56,7 +55,7 @@ type Gateway struct {
 	gate      *approval.Manager
 	calls     *tool.Pipeline
 	rules     *approval.Rules
-	tools     *native.Tools
+	tools     *tool.Registry
 	models    *registry.Registry
 	sessions  *session.Manager
 	schedules *cron.Scheduler

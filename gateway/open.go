@@ -18,6 +18,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/native"
 	"fairlead/gateway/network"
@@ -26,7 +27,6 @@ import (
 	"fairlead/gateway/pairing/install"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/gateway/session"
@@ -167,8 +167,7 @@ func (g *Gateway) openWorkspaces() error {
 	return err
 }
 
-// openTools opens what runs a tool call: approvals, rules, transfers and the gateway's
-// own tools.
+// openTools opens what runs a tool call, and the transfers.
 func (g *Gateway) openTools(ctx context.Context) (err error) {
 	g.gate = approval.New(g.store.Approvals, g.bus, g.remindOfApproval)
 	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{
@@ -179,19 +178,16 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	g.tools = tool.NewRegistry(g.hub)
+	g.calls = tool.New(tool.Options{
+		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: journal.New(g.store), Chats: store.CallStore{DB: g.store},
+		Bus: g.bus, Config: g.config.Get,
+	})
 	g.transfers = transfer.New(transfer.Options{
-		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
+		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Authorizer: g.calls,
+		RulesVersion: g.rules.Version, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
 	})
-	g.tools = native.New(g.hub, native.Services{
-		Files: g.files, Transfer: g.transfers.Tool, Config: g.config, Watch: g.bus, Extra: []toolkit.Tool[tool.Call]{cron.Tool(func() *cron.Scheduler { return g.schedules })},
-		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
-			return g.channels.SendFiles(ctx, call.Agent(), call.Session, channel.Words{
-				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
-			}, in.Files)
-		},
-	})
-	g.calls = tool.New(g.tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, g.config.Get)
-	return g.calls.Load(ctx)
+	return g.calls.Recover(ctx)
 }
 
 // openChats opens the chats and what starts runs in them.
@@ -201,7 +197,6 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: func() { g.status.Publish() },
 	})
-	g.tools.Serve(g.sessions)
 	g.schedules = cron.New(cron.Options{
 		Store: g.store, Bus: g.bus, Sessions: g.sessions, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
 		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) { return g.channels.Deliver(ctx, d) },
@@ -209,11 +204,18 @@ func (g *Gateway) openChats(ctx context.Context) error {
 			return g.channels.LastActive(ctx, agent)
 		},
 	})
-	g.guardTransfers(g.rules.Version)
 	g.channels = channel.New(channel.Options{
 		Store: g.store, Bus: g.bus, Sessions: g.sessions, Route: g.sessions.Route, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
 		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
 	})
+	g.tools.Register(native.Tools(native.Services{
+		Files: g.files, Config: g.config, Sessions: g.sessions, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
+		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
+			return g.channels.SendFiles(ctx, call.Agent(), call.Session, channel.Words{
+				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
+			}, in.Files)
+		},
+	})...)
 	for _, load := range []func(context.Context) error{g.sessions.Load, g.transfers.Load, g.channels.Load, g.schedules.Load} {
 		if err := load(ctx); err != nil {
 			return err
@@ -230,9 +232,9 @@ func (g *Gateway) openSurface() {
 	}
 	g.status = &status.Reporter{Fixed: fixed, Config: g.config, Agents: g.sessions, Bus: g.bus}
 	services := rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: g.calls, Nodes: g.tools, Approvals: g.gate, Config: g.config, Files: g.files, Journal: g.store,
-		Rules: g.rules, Audit: auditLog{g.store.Audit, g.secrets}, Models: g.models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
-		Transfers: g.transfers, StartTransfer: g.startTransfer, UndoTransfer: g.undoTransfer,
+		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Config: g.config, Files: g.files, Journal: g.store,
+		Rules: g.rules, Audit: g.audit(), Models: g.models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
+		Transfers: g.transfers,
 		Requested: g.sessions.Requested, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(store.CallStore{DB: g.store}, g.sessions, g.channels).Event,
 	}

@@ -30,10 +30,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() {
 		g.network.Run(ctx, func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) })
 	})
-	wg.Go(func() { g.calls.Watch(ctx) })
+	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	var head sync.WaitGroup
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
-	head.Go(func() { g.keepHead(headCtx) })
+	head.Go(func() { g.audit().SaveHead(headCtx) })
 	defer head.Wait() // after the last call has been logged
 	defer headEnd()
 	resumed := make(chan struct{})

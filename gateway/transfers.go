@@ -1,27 +1,9 @@
 package gateway
 
 import (
-	"context"
-
-	"fairlead/gateway/auth"
+	"fairlead/gateway/journal"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/transfer"
 )
-
-// startTransfer queues a transfer as a direct action of the person.
-func (g *Gateway) startTransfer(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
-	return g.transfers.StartBy(ctx, g.calls, who, by, p)
-}
-
-// undoTransfer restores the files that a transfer has replaced, as a direct action of the person.
-func (g *Gateway) undoTransfer(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error) {
-	return g.transfers.UndoBy(ctx, g.calls, who, by, p)
-}
-
-// guardTransfers decides waiting transfers again after the rules have changed.
-func (g *Gateway) guardTransfers(version func() string) {
-	g.transfers.Guard(version, func(ctx context.Context, t protocol.Transfer) error { return transfer.AskAgain(ctx, g.calls, t) })
-}
 
 // unpaired cancels the transfers of a device that is no longer paired, unless another machine has
 // its name by now.
@@ -30,4 +12,8 @@ func (g *Gateway) unpaired(d protocol.Device) {
 		return
 	}
 	g.transfers.Unpaired(d)
+}
+
+func (g *Gateway) audit() journal.Audit {
+	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
 }

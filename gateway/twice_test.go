@@ -196,7 +196,7 @@ func TestACallOutlivesTwoKillsOfTheGateway(t *testing.T) {
 			w.open()
 			// After a kill, no run waits for a person's own call: its outcome is unknown until the
 			// node reports.
-			w.ended(map[protocol.SessionKey]string{agents: "finished agents", persons: "The machine has reported it now:"}, "")
+			w.ended(map[protocol.SessionKey]string{agents: "finished agents", persons: "The machine has now reported it:"}, "")
 			if list := w.results(agents); strings.Contains(fmt.Sprint(list), "nknown") {
 				t.Errorf("the agent was told %q", list)
 			}
@@ -214,7 +214,7 @@ func TestACallWhoseMachineWasKilledAsWellAsTheGatewayHasAnUnknownOutcome(t *test
 	w.start(w.listen)
 	w.online()
 	w.open()
-	w.ended(map[protocol.SessionKey]string{agents: "do not repeat it without looking"}, "finished")
+	w.ended(map[protocol.SessionKey]string{agents: "do not repeat it without checking"}, "finished")
 	if list := w.results(persons); len(list) != 0 {
 		t.Errorf("the person's chat has %q", list)
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -101,7 +100,7 @@ func (b *book) words() []string {
 // caller runs tools as the test defines.
 type caller func(ctx context.Context, c tool.Call) (tool.Result, error)
 
-func (f caller) Call(ctx context.Context, _ auth.Principal, c tool.Call) (tool.Result, error) {
+func (f caller) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	c.OnStart()
 	return f(ctx, c)
 }

@@ -18,7 +18,7 @@ import (
 
 // Caller runs tools.
 type Caller interface {
-	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
+	Run(ctx context.Context, c tool.Call) (tool.Result, error)
 }
 
 // Sink is the conversation that the run writes to.
@@ -213,10 +213,17 @@ func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, se
 	if m.Model != "" {
 		by.Model = protocol.ModelRef{Provider: m.Provider, ID: m.Model}.String()
 	}
-	res, err := r.Caller.Call(ctx, auth.Agent(r.Session, r.ID), tool.Call{
-		ID: CallID(m.ID, c.ID), ToolCallID: c.ID,
+	res, err := r.Caller.Run(ctx, tool.Call{
+		Principal: auth.Agent(r.Session, r.ID),
+		ID:        CallID(m.ID, c.ID), ToolCallID: c.ID,
 		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: by, Iteration: r.step,
-		OnStart: settled, OnPut: settled, OnAsk: r.Sink.OnAsk,
+		OnStart: settled,
+		OnApproval: func(a protocol.Approval) {
+			r.Sink.OnAsk(a)
+			if a.State == protocol.ApprovalPending {
+				settled()
+			}
+		},
 	})
 	if err != nil {
 		if context.Cause(ctx) != nil {

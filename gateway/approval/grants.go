@@ -92,8 +92,21 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 	return p, nil
 }
 
-// OffersOf returns the rules of a decision that an approval offers to save.
-func (r *Rules) OffersOf(d policy.Decision) (list []protocol.RuleOffer, err error) {
+// Offer adds the rules of a decision to an approval that the person can save with the answer, and
+// the scopes for which they can be saved.
+func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) (err error) {
+	if a.Offers, err = r.offersOf(d); err != nil || len(a.Offers) == 0 {
+		return err
+	}
+	if a.Preview != nil && a.Preview.Folder != "" || a.Host != nil && a.Host.Workspace != "" {
+		a.Choices = append(a.Choices, protocol.ScopeFolder)
+	}
+	a.Choices = append(a.Choices, protocol.ScopeMachine, protocol.ScopeAlways)
+	return r.fillOffers(a)
+}
+
+// offersOf returns the rules of a decision that an approval offers to save.
+func (r *Rules) offersOf(d policy.Decision) (list []protocol.RuleOffer, err error) {
 	for _, o := range d.Offers {
 		raw, err := protocol.Marshal(o.Rule)
 		if err != nil {
@@ -104,9 +117,9 @@ func (r *Rules) OffersOf(d policy.Decision) (list []protocol.RuleOffer, err erro
 	return list, nil
 }
 
-// FillOffers fills in, for each offer, the rule for each scope with which the approval can be
+// fillOffers fills in, for each offer, the rule for each scope with which the approval can be
 // answered.
-func (r *Rules) FillOffers(a *protocol.Approval) error {
+func (r *Rules) fillOffers(a *protocol.Approval) error {
 	for i := range a.Offers {
 		a.Offers[i].As = make(map[string]protocol.RuleOffer)
 		for _, scope := range []string{protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways} {

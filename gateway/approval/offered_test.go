@@ -14,7 +14,7 @@ import (
 
 func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
 	t.Helper()
-	list, err := r.OffersOf(d)
+	list, err := r.offersOf(d)
 	if err != nil {
 		t.Fatal(err)
 	}

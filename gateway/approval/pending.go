@@ -25,6 +25,17 @@ func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bo
 	return nil
 }
 
+// Withdraw closes an approval that is no longer needed, if it is still pending.
+func (m *Manager) Withdraw(ctx context.Context, id protocol.ApprovalID) error {
+	a, err := m.store.Get(ctx, id)
+	if err != nil || a.State != protocol.ApprovalPending {
+		return err
+	}
+	a.State, a.AnsweredBy = protocol.ApprovalCancelled, "its call"
+	_, _, err = m.resolve(ctx, a)
+	return err
+}
+
 // Pending returns the pending approvals, oldest first.
 func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
 	return m.store.Pending(ctx)

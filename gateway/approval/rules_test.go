@@ -390,7 +390,7 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	if offers := offersOf(t, r, r.Evaluate(command("make one"))); len(offers) == 0 || !strings.HasSuffix(offers[0].Words, " on nas") {
 		t.Errorf("%+v", offers)
 	}
-	if err := r.FillOffers(&q); err != nil {
+	if err := r.fillOffers(&q); err != nil {
 		t.Fatal(err)
 	}
 	if as := q.Offers[0].As; as[protocol.ScopeMachine].Words != "Allow make on nas" || as[protocol.ScopeFolder].Words != "Allow make in /srv/app and below on nas" {

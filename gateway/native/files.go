@@ -69,13 +69,13 @@ type deleteOut struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func (t *Tools) files() []toolkit.Tool[tool.Call] {
+func (t tools) files() []toolkit.Tool[tool.Call] {
 	write := toolkit.Traits{Effect: protocol.EffectWrite}
 	return []toolkit.Tool[tool.Call]{
 		toolkit.WithPreview(toolkit.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
 			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
 			func(_ context.Context, call tool.Call, in readIn) (protocol.CallPreview, error) {
-				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.shared(call)}, nil
+				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.isShared(call)}, nil
 			}),
 		toolkit.WithPreview(toolkit.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
 			toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
@@ -96,8 +96,8 @@ func (t *Tools) files() []toolkit.Tool[tool.Call] {
 	}
 }
 
-func (t *Tools) readFile(_ context.Context, call tool.Call, in readIn) (readOut, error) {
-	f, list, err := t.s.Files.Read(call.Agent(), in.Path)
+func (t tools) readFile(_ context.Context, call tool.Call, in readIn) (readOut, error) {
+	f, list, err := t.Files.Read(call.Agent(), in.Path)
 	switch {
 	case err != nil:
 		return readOut{}, err
@@ -115,14 +115,14 @@ func (t *Tools) readFile(_ context.Context, call tool.Call, in readIn) (readOut,
 	}, nil
 }
 
-func (t *Tools) writeFile(_ context.Context, call tool.Call, in writeIn) (writeOut, error) {
-	path, err := t.s.Files.Write(call.Agent(), in.Path, []byte(in.Content))
+func (t tools) writeFile(_ context.Context, call tool.Call, in writeIn) (writeOut, error) {
+	path, err := t.Files.Write(call.Agent(), in.Path, []byte(in.Content))
 	return writeOut{Path: path, Size: len(in.Content), Written: err == nil}, err
 }
 
-func (t *Tools) editFile(_ context.Context, call tool.Call, in editIn) (editOut, error) {
+func (t tools) editFile(_ context.Context, call tool.Call, in editIn) (editOut, error) {
 	n := 0
-	f, err := t.s.Files.Edit(call.Agent(), in.Path, func(old []byte) (next []byte, err error) {
+	f, err := t.Files.Edit(call.Agent(), in.Path, func(old []byte) (next []byte, err error) {
 		next, n, err = replace(old, in)
 		return next, err
 	})
@@ -148,16 +148,16 @@ func replace(data []byte, in editIn) (next []byte, n int, err error) {
 	return bytes.ReplaceAll(data, from, []byte(in.NewString)), n, nil
 }
 
-func (t *Tools) deleteFile(_ context.Context, call tool.Call, in deleteIn) (deleteOut, error) {
-	path, err := t.s.Files.Delete(call.Agent(), in.Path)
+func (t tools) deleteFile(_ context.Context, call tool.Call, in deleteIn) (deleteOut, error) {
+	path, err := t.Files.Delete(call.Agent(), in.Path)
 	return deleteOut{Path: path, Deleted: err == nil}, err
 }
 
 // preview describes the change that a call would make to a file. The file must exist unless creates
 // is set. change returns nil for a deletion.
-func (t *Tools) preview(call tool.Call, path string, creates bool, change func(old []byte) ([]byte, error)) protocol.CallPreview {
+func (t tools) preview(call tool.Call, path string, creates bool, change func(old []byte) ([]byte, error)) protocol.CallPreview {
 	p := protocol.CallPreview{Path: path}
-	f, list, err := t.s.Files.Read(call.Agent(), path)
+	f, list, err := t.Files.Read(call.Agent(), path)
 	var old []byte
 	switch {
 	case list != nil:
@@ -165,7 +165,7 @@ func (t *Tools) preview(call tool.Call, path string, creates bool, change func(o
 	case creates && errors.Is(err, protocol.ErrNotFound):
 		p.NewFile = true
 	case err != nil:
-		p.Problem = words(err)
+		p.Problem = tool.ErrorText(err)
 	default:
 		old, p.Path = f.Data, f.Path
 	}
@@ -174,7 +174,7 @@ func (t *Tools) preview(call tool.Call, path string, creates bool, change func(o
 	}
 	next, err := change(old)
 	if err != nil {
-		p.Problem = words(err)
+		p.Problem = tool.ErrorText(err)
 		return p
 	}
 	addDiff(&p, old, next)

@@ -31,7 +31,7 @@ type logsIn struct {
 	Lines  *float64        `json:"lines,omitempty" jsonschema:"how many of the last lines; default 100, at most 5000"`
 }
 
-func (t *Tools) inspect() []toolkit.Tool[tool.Call] {
+func (t tools) inspect() []toolkit.Tool[tool.Call] {
 	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}
 	return []toolkit.Tool[tool.Call]{
 		toolkit.Define("ConfigGet", "Look at Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
@@ -39,16 +39,16 @@ func (t *Tools) inspect() []toolkit.Tool[tool.Call] {
 	}
 }
 
-func (t *Tools) configGet(_ context.Context, _ tool.Call, in configIn) (configOut, error) {
+func (t tools) configGet(_ context.Context, _ tool.Call, in configIn) (configOut, error) {
 	if in.Path == "" {
-		all, err := t.s.Config.All()
+		all, err := t.Config.All()
 		return configOut{Config: all}, err
 	}
-	value, _, err := t.s.Config.Read(in.Path)
+	value, _, err := t.Config.Read(in.Path)
 	return configOut{Path: in.Path, Value: value}, err
 }
 
-func (t *Tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.LogsGetResult, error) {
+func (t tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.LogsGetResult, error) {
 	lines := protocol.DefaultLogLines
 	if in.Lines != nil {
 		if !(*in.Lines >= 1) {
@@ -56,11 +56,11 @@ func (t *Tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.L
 		}
 		lines = int(min(math.Floor(*in.Lines), protocol.MaxLogLines))
 	}
-	id, err := t.Hub.Pick(in.NodeID)
+	id, err := t.Machines.Pick(in.NodeID)
 	if err != nil {
 		return protocol.LogsGetResult{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
 	defer cancel()
-	return t.Hub.Logs(ctx, id, lines)
+	return t.Machines.Logs(ctx, id, lines)
 }

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
 
@@ -70,9 +71,10 @@ func said(s string) *protocol.Message {
 }
 
 type kit struct {
-	*Tools
-	t    *testing.T
-	home string
+	*tool.Registry
+	tools []tool.Own
+	t     *testing.T
+	home  string
 	*chats
 }
 
@@ -80,15 +82,28 @@ func open(t *testing.T) *kit {
 	home := t.TempDir()
 	bus := new(event.Bus)
 	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
-	k.Tools = New(nodes.New(bus, nil), Services{Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus})
-	k.Serve(k.chats)
+	hub := nodes.New(bus, nil)
+	k.Registry = tool.NewRegistry(hub)
+	k.tools = Tools(Services{Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus, Machines: hub, Sessions: k.chats})
+	k.Register(k.tools...)
 	return k
+}
+
+func (k *kit) own(name string) tool.Own {
+	k.t.Helper()
+	for _, own := range k.tools {
+		if own.Spec.Name == name {
+			return own
+		}
+	}
+	k.t.Fatalf("no tool is called %s", name)
+	panic("unreachable")
 }
 
 // call returns a tool's result as JSON.
 func (k *kit) call(name, args string) string {
 	k.t.Helper()
-	raw, err := k.Tools.Call(k.t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: name, Args: json.RawMessage(args), SessionKey: protocol.MainSession}, nil)
+	raw, err := k.own(name).Execute(k.t.Context(), tool.Call{Args: json.RawMessage(args), Session: protocol.MainSession})
 	if err != nil {
 		var bad *toolkit.InputError
 		if !errors.As(err, &bad) {

@@ -11,12 +11,13 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 	var names []string
 	k := open(t)
-	for _, s := range k.Tools.Tools() {
+	for _, s := range k.Tools() {
 		if s.Description == "" || len(s.InputSchema) == 0 {
 			t.Errorf("%s has no description or schema", s.Name)
 		}
@@ -31,7 +32,7 @@ func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("tools = %s", got)
 	}
-	if _, _, err := k.Lookup("gsv__readfile"); !errors.Is(err, protocol.ErrNotFound) {
+	if _, err := k.Lookup("gsv__readfile"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("another case: %v", err)
 	}
 }
@@ -103,7 +104,7 @@ func TestLinksOutOfTheWorkspaceAreRefused(t *testing.T) {
 func TestAnAgentSeesOnlyItsOwnFiles(t *testing.T) {
 	k := open(t)
 	k.want("WriteFile", `{"path":"MEMORY.md","content":"of main"}`, `"written":true`)
-	raw, err := k.Tools.Call(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: "ReadFile", Args: json.RawMessage(`{"path":"MEMORY.md"}`), SessionKey: "agent:helper:main"}, nil)
+	raw, err := k.own("ReadFile").Execute(t.Context(), tool.Call{Args: json.RawMessage(`{"path":"MEMORY.md"}`), Session: "agent:helper:main"})
 	if err != nil || strings.Contains(string(raw), "of main") {
 		t.Errorf("%s %v", raw, err)
 	}
@@ -121,24 +122,21 @@ func TestPreviewShowsWhatAChangeWouldDo(t *testing.T) {
 		{"DeleteFile", `{"path":"none.md"}`, "", "Not found: none.md"},
 		{"DeleteFile", `{"path":"a.md"}`, "-one\n-two\n", ""},
 	} {
-		p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: c.name, Args: json.RawMessage(c.args)})
+		p, ok, err := k.own(c.name).Preview(t.Context(), tool.Call{}, json.RawMessage(c.args))
 		if err != nil || !ok || !strings.Contains(p.Diff, c.diff) || !strings.Contains(p.Problem, c.problem) || c.problem == "" && p.Problem != "" || p.Outside {
 			t.Errorf("%s %s: %+v %v %v", c.name, c.args, p, ok, err)
 		}
-	}
-	if p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: "ConfigGet"}); err != nil || !ok || p.Outside {
-		t.Error(p, ok, err)
 	}
 }
 
 func TestAPreviewIsOfTheAgentsOwnFiles(t *testing.T) {
 	k := open(t)
 	k.call("WriteFile", `{"path":"a.md","content":"of main\n"}`)
-	change := protocol.ToolInvoke{Tool: "WriteFile", Args: json.RawMessage(`{"path":"a.md","content":"of work\n"}`), SessionKey: "agent:work:main"}
-	if p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, change); err != nil || !ok || !p.NewFile || strings.Contains(p.Diff, "of main") {
+	change := tool.Call{Args: json.RawMessage(`{"path":"a.md","content":"of work\n"}`), Session: "agent:work:main"}
+	if p, ok, err := k.own("WriteFile").Preview(t.Context(), change, change.Args); err != nil || !ok || !p.NewFile || strings.Contains(p.Diff, "of main") {
 		t.Errorf("%+v %v %v", p, ok, err)
 	}
-	if _, err := k.Tools.Call(t.Context(), protocol.NativePrefix, change, nil); err != nil {
+	if _, err := k.own("WriteFile").Execute(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
 	main, err := os.ReadFile(filepath.Join(k.home, "agents", "main", "a.md"))
@@ -155,7 +153,7 @@ func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
 	k := open(t)
 	personal := func(name, args string, key protocol.SessionKey) bool {
 		t.Helper()
-		p, ok, err := k.Tools.Preview(t.Context(), protocol.NativePrefix, protocol.ToolInvoke{Tool: name, Args: json.RawMessage(args), SessionKey: key})
+		p, ok, err := k.own(name).Preview(t.Context(), tool.Call{Session: key}, json.RawMessage(args))
 		if err != nil || !ok {
 			t.Errorf("%s %s: %v %v", name, args, ok, err)
 		}

@@ -79,23 +79,21 @@ type sendOut struct {
 	Error      string              `json:"error,omitempty"`
 }
 
-func (t *Tools) talk() []toolkit.Tool[tool.Call] {
+func (t tools) talk() []toolkit.Tool[tool.Call] {
 	return []toolkit.Tool[tool.Call]{
 		oneOf(toolkit.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
 			toolkit.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
 		toolkit.WithPreview(toolkit.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
 			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
 			func(_ context.Context, call tool.Call, _ sessionsIn) (protocol.CallPreview, error) {
-				return protocol.CallPreview{Personal: t.shared(call)}, nil
+				return protocol.CallPreview{Personal: t.isShared(call)}, nil
 			}),
 		toolkit.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
 			toolkit.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
-		toolkit.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
-			toolkit.Traits{Effect: protocol.EffectWrite}, t.transfer),
 	}
 }
 
-func (t *Tools) message(ctx context.Context, call tool.Call, in MessageIn) (any, error) {
+func (t tools) message(ctx context.Context, call tool.Call, in MessageIn) (any, error) {
 	if strings.TrimSpace(in.Text) == "" && len(in.Files) == 0 {
 		return nil, errors.New("text required")
 	}
@@ -104,13 +102,13 @@ func (t *Tools) message(ctx context.Context, call tool.Call, in MessageIn) (any,
 	default:
 		return nil, fmt.Errorf("peerKind must be dm, group, channel or thread, not %q", in.PeerKind)
 	}
-	if t.s.Message == nil {
+	if t.Services.Message == nil {
 		return nil, protocol.ErrUnavailable.With("No channel is connected, so there is nobody to send it to. Write the answer into this chat instead.")
 	}
-	return t.s.Message(ctx, call, in)
+	return t.Services.Message(ctx, call, in)
 }
 
-func (t *Tools) sessionsList(ctx context.Context, _ tool.Call, in sessionsIn) (sessionsOut, error) {
+func (t tools) sessionsList(ctx context.Context, _ tool.Call, in sessionsIn) (sessionsOut, error) {
 	limit, err := count("limit", in.Limit, defaultSessions, maxSessions)
 	if err != nil {
 		return sessionsOut{}, err
@@ -123,7 +121,7 @@ func (t *Tools) sessionsList(ctx context.Context, _ tool.Call, in sessionsIn) (s
 	if err != nil {
 		return sessionsOut{}, err
 	}
-	list, err := t.sessions.List(ctx, protocol.SessionsListParams{Offset: offset, Limit: max(limit, 1)})
+	list, err := t.Sessions.List(ctx, protocol.SessionsListParams{Offset: offset, Limit: max(limit, 1)})
 	if err != nil {
 		return sessionsOut{}, err
 	}
@@ -131,7 +129,7 @@ func (t *Tools) sessionsList(ctx context.Context, _ tool.Call, in sessionsIn) (s
 	for _, s := range list.Sessions {
 		row := sessionOut{SessionEntry: s}
 		if messages > 0 {
-			p, err := t.sessions.Preview(ctx, protocol.SessionPreviewParams{SessionKey: s.SessionKey, Limit: messages})
+			p, err := t.Sessions.Preview(ctx, protocol.SessionPreviewParams{SessionKey: s.SessionKey, Limit: messages})
 			if err != nil {
 				return sessionsOut{}, err
 			}
@@ -158,7 +156,7 @@ func count(name string, v *float64, otherwise, most int) (int, error) {
 
 // sessionSend sends a message and waits for the run that it started; it never returns an older
 // answer of the same chat.
-func (t *Tools) sessionSend(ctx context.Context, call tool.Call, in sendIn) (sendOut, error) {
+func (t tools) sessionSend(ctx context.Context, call tool.Call, in sendIn) (sendOut, error) {
 	if in.SessionKey == "" || strings.TrimSpace(in.Message) == "" {
 		return sendOut{}, errors.New("sessionKey and message required")
 	}
@@ -170,11 +168,11 @@ func (t *Tools) sessionSend(ctx context.Context, call tool.Call, in sendIn) (sen
 		wait = time.Duration(min(*in.WaitSeconds, maxWait.Seconds()) * float64(time.Second))
 	}
 	run := protocol.RunID(protocol.NewID())
-	sub := t.s.Watch.SubscribeOnly(func(c protocol.Change) bool {
+	sub := t.Watch.SubscribeOnly(func(c protocol.Change) bool {
 		return c.Kind == protocol.ChangeChat && c.Chat.RunID != nil && *c.Chat.RunID == run && (c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
 	})
 	defer sub.Close()
-	res, err := t.sessions.Send(ctx, auth.Agent(call.Session, call.Run), protocol.ChatSendParams{SessionKey: in.SessionKey, Message: in.Message, RunID: run})
+	res, err := t.Sessions.Send(ctx, auth.Agent(call.Session, call.Run), protocol.ChatSendParams{SessionKey: in.SessionKey, Message: in.Message, RunID: run})
 	if err != nil {
 		return sendOut{}, err
 	}

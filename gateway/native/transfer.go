@@ -2,7 +2,11 @@ package native
 
 import (
 	"context"
+	"encoding/json"
+	"path"
+	"strings"
 
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -33,9 +37,58 @@ type TransferOut struct {
 	State            string              `json:"state,omitempty"`
 }
 
-func (t *Tools) transfer(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error) {
-	if t.s.Transfer == nil {
+// Files returns the files and folders that a transfer reads and writes; nothing for invalid
+// arguments, which the tool refuses. Otherwise a transfer would be a way around the rules about
+// files.
+func (in TransferIn) Files() (list []tool.FileAccess) {
+	into := in.Into || len(in.Sources) > 1 || strings.HasSuffix(in.Destination, "/")
+	sources := in.Sources
+	if len(sources) == 0 {
+		sources = []string{in.Source}
+	}
+	to, err := protocol.ParseEndpoint(in.Destination, true)
+	if err != nil {
+		return nil
+	}
+	for _, source := range sources {
+		from, err := protocol.ParseEndpoint(source, true)
+		if err != nil {
+			return nil
+		}
+		at := to
+		if into {
+			at.Path = path.Join(to.Path, path.Base(strings.ReplaceAll(from.Path, `\`, "/")))
+		}
+		list = append(list, access(from, "Read", protocol.EffectRead), access(at, "Write", protocol.EffectWrite))
+	}
+	return list
+}
+
+func access(at protocol.Endpoint, name string, effect protocol.Effect) tool.FileAccess {
+	if at.Node == protocol.NativePrefix {
+		name += "File"
+	}
+	return tool.FileAccess{Endpoint: at, Tool: name, Effect: effect, IsWhole: true}
+}
+
+func (t tools) transferTool() tool.Own {
+	own := tool.Own{Tool: toolkit.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
+		toolkit.Traits{Effect: protocol.EffectWrite}, t.transfer)}
+	// A large file takes long, and a transfer without progress is stopped by its queue.
+	own.Spec.OwnTime = true
+	own.Files = func(args json.RawMessage) []tool.FileAccess {
+		var in TransferIn
+		if json.Unmarshal(args, &in) != nil {
+			return nil
+		}
+		return in.Files()
+	}
+	return own
+}
+
+func (t tools) transfer(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error) {
+	if t.Services.Transfer == nil {
 		return TransferOut{}, protocol.ErrUnavailable.With("No files can be moved here. Read the file on one machine and write it on the other.")
 	}
-	return t.s.Transfer(ctx, call, in)
+	return t.Services.Transfer(ctx, call, in)
 }

@@ -133,9 +133,10 @@ func (r *run) runCommand(ctx context.Context, p auth.Principal, command string) 
 		return err
 	}
 	id := directCallID(r.row.ID)
-	res, err := r.m.opts.Tools.Call(ctx, p, tool.Call{
+	res, err := r.m.opts.Tools.Run(ctx, tool.Call{
 		ID: id, ToolCallID: string(id), Tool: protocol.NewToolName(r.row.Params.Node, "Bash"), Args: args, Session: r.row.Session, Run: r.row.ID,
-		Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"},
+		Principal: p,
+		Direct:    true, AskedBy: protocol.AskedBy{Kind: "chat"},
 	})
 	cause := context.Cause(ctx)
 	if errors.Is(cause, approval.ErrSuspended) {

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
@@ -79,7 +80,10 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.store, g.bus, g.model = s, new(event.Bus), llmtest.Script(steps...)
 	g.gate = approval.New(s.Approvals, g.bus, nil)
 	hub, cfg := nodes.New(g.bus, nil), g.cfg
-	calls := tool.New(hub, g.gate, openRules(g.t, s, cfg), store.CallStore{DB: s}, g.bus, func() config.Config { return cfg })
+	calls := tool.New(tool.Options{
+		Registry: tool.NewRegistry(hub), Executor: hub, Policy: openRules(g.t, s, cfg), Approver: g.gate, Journal: journal.New(s),
+		Chats: store.CallStore{DB: s}, Bus: g.bus, Config: func() config.Config { return cfg },
+	})
 	g.current.Store(&cfg)
 	m := New(Options{
 		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fairlead/gateway/approval"
-	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
@@ -27,7 +26,7 @@ type Models interface {
 
 // Tools runs calls.
 type Tools interface {
-	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
+	Run(ctx context.Context, c tool.Call) (tool.Result, error)
 	Tools() []protocol.ToolSpec
 }
 

@@ -41,7 +41,7 @@ func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 // TestARunThatNobodyAnswersAsksOnce: later approvals of a scheduled run expire at once, and those
 // of the person's own chat wait.
 func TestARunThatNobodyAnswersAsksOnce(t *testing.T) {
-	const before = "toolResult: Error: Nobody answered the question before, so this one was not put and the call was not run."
+	const before = "toolResult: Error: Nobody answered the previous question, so the person was not asked about this call, and it was not run."
 	for _, who := range []auth.Principal{auth.Schedule("Nightly"), ann} {
 		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 		g.cfg.Approvals.Timeout = 20

@@ -1,10 +1,11 @@
-package tool
+package tool_test
 
 import (
 	"encoding/json"
 	"testing"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -65,7 +66,7 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 
 func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 	g := outside(t)
-	write := Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/srv/other/x","content":"y"}`), Session: chat, Run: "run"}
+	write := tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/srv/other/x","content":"y"}`), Session: chat, Run: "run"}
 	g.ask(write, protocol.DecisionAllow, protocol.ScopeOnce, "")
 	inv := g.told()
 	if len(inv.Folders) != 2 {
@@ -87,13 +88,13 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 
 func TestReadThatPassesUnaskedIsBoundToWhereItsPathLed(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
-	g.must(Call{ID: "a", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
+	g.must(tool.Call{ID: "a", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
 	inv, p := g.told(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}
 	want, err := protocol.CallHash(protocol.AskCall, "tower", "Read", inv.Args, &p, inv.Policy)
 	if err != nil || inv.Approved != want {
 		t.Errorf("%+v, %v", inv, err)
 	}
-	g.must(Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
+	g.must(tool.Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
 	if inv := g.told(); inv.Approved != "" {
 		t.Errorf("the person's own read is bound: %+v", inv)
 	}

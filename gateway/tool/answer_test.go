@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -27,7 +28,7 @@ func TestUnansweredQuestionIsNoDenial(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.cfg.Approvals.Timeout = 20
 	res := g.must(command("a", "make"))
-	if !res.IsError || !strings.Contains(res.Content.Text(), "Nobody answered") || !strings.Contains(res.Content.Text(), "no denial") || len(g.tower.Calls()) != 0 {
+	if !res.IsError || !strings.Contains(res.Content.Text(), "Nobody answered") || !strings.Contains(res.Content.Text(), "was not denied") || len(g.tower.Calls()) != 0 {
 		t.Errorf("%+v", res)
 	}
 	g.noQuestions()
@@ -70,7 +71,7 @@ func TestCallThatWouldFailIsNotAskedAbout(t *testing.T) {
 	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
 		return protocol.CallPreview{Path: "/home/ann/x", Problem: "oldString not found"}
 	}})
-	res := g.must(Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
+	res := g.must(tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
 	if res.Info.State != protocol.CallFailed || !res.IsError || res.Content.Text() != "Error: oldString not found" || res.Info.ApprovalID != "" || len(g.tower.Calls()) != 0 {
 		t.Errorf("%+v", res)
 	}
@@ -81,7 +82,7 @@ func TestCallThatWouldFailOnKeysIsAskedAboutBeforeItSaysWhy(t *testing.T) {
 	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
 		return protocol.CallPreview{Path: "/home/ann/.netrc", Secret: "~/.netrc", Problem: "oldString not found"}
 	}})
-	res := g.ask(Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":".netrc"}`), Session: chat}, protocol.DecisionDeny, "", "")
+	res := g.ask(tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":".netrc"}`), Session: chat}, protocol.DecisionDeny, "", "")
 	if res.Info.State != protocol.CallDenied || strings.Contains(res.Content.Text(), "oldString") {
 		t.Errorf("%+v", res)
 	}
@@ -89,7 +90,7 @@ func TestCallThatWouldFailOnKeysIsAskedAboutBeforeItSaysWhy(t *testing.T) {
 
 func TestWriteExpectsTheFileThatWasShown(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
-	c := Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat}
+	c := tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat}
 	g.ask(c, protocol.DecisionAllow, "", "")
 	if inv := g.tower.Calls()[0]; inv.Expect != "sum of x" {
 		t.Errorf("%+v", inv)
@@ -149,7 +150,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	set(protocol.ModeAcceptEdits)
-	res := g.must(Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
+	res := g.must(tool.Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
 	if res.Info.State != protocol.CallDone {
 		t.Errorf("%+v", res)
 	}
@@ -159,7 +160,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 	// A stranger on a channel writes to the same chat.
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(t.Context(), Call{
+	end := g.do(t.Context(), tool.Call{
 		ID: "c", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat,
 		AskedBy: protocol.AskedBy{Kind: protocol.AskedByChannel, Name: "xmpp bob@example.org"},
 	})

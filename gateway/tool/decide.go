@@ -10,60 +10,68 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// credit records what decided the call.
-func (t *task) credit(d policy.Decision) {
-	t.verdict, t.by = d, "default"
-	switch {
-	case t.call.Direct:
-		t.by = t.row.Principal
-	case d.Rule != "":
-		t.by = "rule " + d.Rule
+// decide lets the policy decide. A denied call ends here.
+func (a *activeCall) decide(ctx context.Context) error {
+	d, err := a.decision(ctx)
+	if err != nil {
+		return err
 	}
+	a.record.Decision, a.record.DecidedBy = d, "default"
+	switch {
+	case a.call.Direct:
+		a.record.DecidedBy = a.record.Principal
+	case d.Rule != "":
+		a.record.DecidedBy = "rule " + d.Rule
+	}
+	if d.Verdict == policy.Deny {
+		return a.deny(ctx)
+	}
+	return nil
 }
 
-// refused ends a call that the policy denies.
-func (t *task) refused(ctx context.Context, d policy.Decision) (Result, error) {
+// deny ends a call that the policy denies.
+func (a *activeCall) deny(ctx context.Context) error {
 	text := "Denied: "
-	if d.Rule != "" {
+	if a.record.Decision.Rule != "" {
 		text = "Denied by a rule: "
 	}
-	return t.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(d.Reason, "Your rule: ")+".")
+	return a.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(a.record.Decision.Reason, "Your rule: ")+".")
 }
 
-// asked returns what the decision depends on, except for the chat's mode and permissions.
-func (t *task) asked() policy.Request {
-	r := policy.Request{
-		Tool: t.call.Tool, Node: t.row.Info.Node, Bare: t.spec.Name, Effect: t.spec.Effect, Args: t.call.Args,
-		Preview: t.row.Info.Preview, Session: t.call.Session, Direct: t.call.Direct, By: t.call.AskedBy,
+// decision returns the policy's decision about the call and the files that it accesses, where that
+// is stricter.
+func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
+	a.request = policy.Request{
+		Tool: a.call.Tool, Node: a.target.Node, Bare: a.target.Spec.Name, Effect: a.target.Spec.Effect, Args: a.call.Args,
+		Preview: a.record.Info.Preview, Session: a.call.Session, Direct: a.call.Direct, By: a.call.AskedBy,
 	}
-	if info, ok := t.nodes.Node(r.Node); ok {
-		r.Host = info.Host
+	if info, ok := a.Registry.Node(a.target.Node); ok {
+		a.request.Host = info.Host
 	}
-	return r
+	if op := a.call.FileOperation; op != nil {
+		return a.decideFiles(ctx, policy.Decision{Verdict: policy.Allow, Reason: "You did this yourself"}, op.Files), nil
+	}
+	if err := a.addChat(ctx, &a.request); err != nil {
+		return policy.Decision{}, err
+	}
+	d := a.Policy.Decide(ctx, a.request)
+	if own := a.target.own; own != nil && own.Files != nil {
+		d = a.decideFiles(ctx, d, own.Files(a.call.Args))
+	}
+	return d, nil
 }
 
-func (t *task) decide(ctx context.Context) (policy.Decision, policy.Request, error) {
-	r := t.asked()
-	if a := t.call.Act; a != nil {
-		return t.judge(ctx, a, r), r, nil
-	}
-	if err := t.refresh(ctx, &r); err != nil {
-		return policy.Decision{}, r, err
-	}
-	return t.through(t.rules.Decide(ctx, r), r), r, nil
-}
-
-// refresh fills in the chat's current mode and permissions.
-func (d *Pipeline) refresh(ctx context.Context, r *policy.Request) error {
+// addChat adds the chat's current approval mode and permissions to a request.
+func (p *Pipeline) addChat(ctx context.Context, r *policy.Request) error {
 	if r.Session == "" || r.Direct {
 		return nil
 	}
-	grants, err := d.journal.Grants(ctx, r.Session)
+	grants, err := p.Chats.Grants(ctx, r.Session)
 	if err != nil {
 		return err
 	}
 	r.Grants = approval.SessionGrants(grants)
-	s, err := d.journal.Session(ctx, r.Session)
+	s, err := p.Chats.Session(ctx, r.Session)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
@@ -72,4 +80,39 @@ func (d *Pipeline) refresh(ctx context.Context, r *policy.Request) error {
 		r.Mode = *s.Prefs.Approvals
 	}
 	return nil
+}
+
+// decideFiles returns the strictest of d and the decisions about files.
+func (a *activeCall) decideFiles(ctx context.Context, d policy.Decision, files []FileAccess) policy.Decision {
+	for _, f := range files {
+		if f.Node == protocol.Here {
+			continue // the person's own window, which may offer any file
+		}
+		q := policy.Request{
+			Tool: protocol.NewToolName(f.Node, f.Tool), Node: f.Node, Bare: f.Tool, Effect: f.Effect, Session: a.call.Session, Direct: true,
+			Whole: f.IsWhole, By: a.call.AskedBy, Preview: &protocol.CallPreview{Path: f.Path},
+		}
+		if f.Path == "" {
+			q.Preview.Path = "." // the workspace
+		}
+		if info, ok := a.Registry.Node(f.Node); ok {
+			q.Host = info.Host
+		}
+		var err error
+		if q.Args, err = protocol.Marshal(map[string]string{"path": f.Path}); err != nil {
+			return policy.Decision{Verdict: policy.Deny, Reason: "The path of a file cannot be checked"}
+		}
+		if own := a.Policy.Decide(ctx, q); own.Verdict != policy.Allow {
+			own.Verdict = policy.Deny // only a deny stops a direct action
+			return own
+		}
+		if a.call.Direct || d.Verdict == policy.Deny {
+			continue
+		}
+		q.Direct = false
+		if own := a.Policy.Evaluate(q); own.Verdict == policy.Ask && (own.Rule != "" || own.Floor) {
+			d = policy.Decision{Verdict: policy.Ask, Reason: own.Reason, Rule: own.Rule, Floor: d.Floor || own.Floor}
+		}
+	}
+	return d
 }

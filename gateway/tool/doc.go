@@ -1,18 +1,23 @@
-// Package tool runs tool calls: it validates, previews, decides, asks for approval, journals
-// and executes each call, in that order. It is the only way to run a tool; the agent and the RPC
-// surface use it, and nothing else may call a node.
+// Package tool is the one path of every tool call, whoever makes it: a model in a chat, a schedule,
+// a message of a channel, a window, the command line. Nothing else may call a node's tools.
 //
-// The journal row is committed before the call is sent to a node, and closed after the result. At
-// the next start after a crash, a call that was running is found by its row: its outcome is
-// unknown, it is reported as such, and it is never repeated automatically. A second Call with the
-// ID of a finished call returns the stored result.
+//	resolve → validate → preview → decide → approve → journal → execute → journal
+//	Registry  schema     node      Policy   Approver  Journal   Executor  Journal
 //
-// A node that continues its calls while disconnected (protocol.ExtKeep) gets 45 seconds to
-// reconnect after a lost connection or a restart of the gateway; its result is then the call's
-// result. A later result still corrects the journal, and the chat is notified ([Pipeline.Late]).
+// [Pipeline.Run] takes a [Call] through these stages and returns its [Result].
+// [Pipeline.Authorize] stops before the execution, for work that has a queue of its own, such as
+// transfers. Each stage is an interface in stages.go that another package implements. A surface
+// translates between its wire format and Call and Result, and does nothing else.
 //
-// A gsv__Transfer call is judged as itself, as a read of its sources and as a write of its
-// destination on their machines. So a rule about a file applies to transfers too.
+// # After a crash
+//
+// A call is in the journal before it runs. At the next start, [Pipeline.Recover] finds the calls
+// that were running: their outcome is unknown, they are reported as such, and they are never
+// repeated automatically. A node that continues its calls while disconnected (protocol.ExtKeep)
+// gets 45 seconds to reconnect; its result is then the call's result. A later result still corrects
+// the journal ([Pipeline.AcceptLateResult]).
+//
+// # Differences from the original system
 //
 // The original system treats a tool without a declared effect as read-only. Here its effect is
 // unknown: it needs an approval and is never repeated automatically. The original system uses one

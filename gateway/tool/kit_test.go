@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
+	"fairlead/gateway/journal"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -24,7 +26,7 @@ const (
 
 // gateway is the part of a gateway that calls pass through, with a real store.
 type gateway struct {
-	*Pipeline
+	*tool.Pipeline
 	t     *testing.T
 	path  string
 	cfg   config.Config
@@ -34,16 +36,20 @@ type gateway struct {
 	gate  *approval.Manager
 	rules *approval.Rules
 	tower *tooltest.Machine
+	own   []tool.Own // the gateway's own tools
+	// machines, if set, wraps the hub, and put fails the writes of calls that it selects.
+	machines func(*nodes.Hub) tool.Machines
+	put      func(store.Call) error
 }
 
 func start(t *testing.T, m *tooltest.Machine) *gateway {
 	g := &gateway{t: t, path: filepath.Join(t.TempDir(), "fairlead.db"), cfg: config.Default(), tower: m}
-	g.open(nil)
+	g.open()
 	return g
 }
 
-// open starts the gateway, also again after an earlier open. journal may wrap the store.
-func (g *gateway) open(journal func(*store.DB) Journal) {
+// open starts the gateway, also again after an earlier open.
+func (g *gateway) open() {
 	g.t.Helper()
 	s, err := store.Open(g.t.Context(), g.path)
 	if err != nil {
@@ -55,10 +61,6 @@ func (g *gateway) open(journal func(*store.DB) Journal) {
 	if err := g.hub.Load(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
-	var j Journal = store.CallStore{DB: s}
-	if journal != nil {
-		j = journal(s)
-	}
 	rules, err := approval.OpenRules(g.t.Context(), s.Rules, s.Grants, approval.RulesOptions{
 		Config:  func() config.ToolApproval { return g.cfg.ToolApproval },
 		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
@@ -67,11 +69,35 @@ func (g *gateway) open(journal func(*store.DB) Journal) {
 		g.t.Fatal(err)
 	}
 	g.rules = rules
-	g.Pipeline = New(g.hub, g.gate, rules, j, g.bus, func() config.Config { return g.cfg })
+	var machines tool.Machines = g.hub
+	if g.machines != nil {
+		machines = g.machines(g.hub)
+	}
+	registry := tool.NewRegistry(machines)
+	registry.Register(g.own...)
+	g.Pipeline = tool.New(tool.Options{
+		Registry: registry, Executor: g.hub, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s, g}), Chats: store.CallStore{DB: s},
+		Bus: g.bus, Config: func() config.Config { return g.cfg },
+	})
 	if g.tower != nil {
 		g.tower.ID = "tower"
 		tooltest.Attach(g.t, g.hub, g.tower)
 	}
+}
+
+// calls stores calls, with the failures of a test.
+type calls struct {
+	*store.DB
+	g *gateway
+}
+
+func (c calls) PutCall(ctx context.Context, call store.Call, lines ...protocol.AuditEntry) error {
+	if c.g.put != nil {
+		if err := c.g.put(call); err != nil {
+			return err
+		}
+	}
+	return c.DB.PutCall(ctx, call, lines...)
 }
 
 // again restarts the gateway on the same disk, with a new machine.
@@ -79,32 +105,33 @@ func (g *gateway) again(m *tooltest.Machine) {
 	g.t.Helper()
 	g.store.Close()
 	g.tower = m
-	g.open(nil)
+	g.open()
 }
 
-func command(id, text string) Call {
+func command(id, text string) tool.Call {
 	args, _ := json.Marshal(map[string]string{"command": text})
-	return Call{ID: protocol.CallID(id), ToolCallID: "call_" + id, Tool: bash, Args: args, Session: chat, Run: "run"}
+	return tool.Call{ID: protocol.CallID(id), ToolCallID: "call_" + id, Tool: bash, Args: args, Session: chat, Run: "run"}
 }
 
 var agent = auth.Agent(chat, "run")
 
 // ended is the outcome of a call.
 type ended struct {
-	Result
+	tool.Result
 	err error
 }
 
-func (g *gateway) do(ctx context.Context, c Call) <-chan ended {
+func (g *gateway) do(ctx context.Context, c tool.Call) <-chan ended {
 	ch := make(chan ended, 1)
 	go func() {
-		r, err := g.Call(ctx, agent, c)
+		c.Principal = agent
+		r, err := g.Run(ctx, c)
 		ch <- ended{r, err}
 	}()
 	return ch
 }
 
-func (g *gateway) must(c Call) Result {
+func (g *gateway) must(c tool.Call) tool.Result {
 	g.t.Helper()
 	e := within(g.t, g.do(g.t.Context(), c))
 	if e.err != nil {
@@ -154,7 +181,7 @@ func (g *gateway) answer(a protocol.Approval, decision, scope, reason string) {
 }
 
 // ask makes a call and answers its approval.
-func (g *gateway) ask(c Call, decision, scope, reason string) Result {
+func (g *gateway) ask(c tool.Call, decision, scope, reason string) tool.Result {
 	g.t.Helper()
 	sub := g.bus.Subscribe()
 	defer sub.Close()

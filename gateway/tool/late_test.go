@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -23,7 +24,7 @@ func silent() (m *tooltest.Machine, began chan struct{}) {
 }
 
 // killed restarts a gateway that was killed during a call of the command.
-func killed(t *testing.T, c Call, m *tooltest.Machine) *gateway {
+func killed(t *testing.T, c tool.Call, m *tooltest.Machine) *gateway {
 	first, began := silent()
 	g := start(t, first)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
@@ -44,7 +45,7 @@ func done(text string) json.RawMessage {
 func TestCallThatItsMachineWentOnWithIsTakenUpAfterARestart(t *testing.T) {
 	c := command("a", "make")
 	g := killed(t, c, nil)
-	if _, err := g.Late(t.Context(), "tower", protocol.ToolResultParams{CallID: "a", Result: done("too early")}); !errors.Is(err, protocol.ErrUnavailable) {
+	if _, err := g.AcceptLateResult(t.Context(), "tower", protocol.ToolResultParams{CallID: "a", Result: done("too early")}); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("a result before its run is taken up: %v", err)
 	}
 	sub := g.bus.Subscribe()
@@ -115,10 +116,10 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 		c.p.CallID = "a"
-		if _, err := g.Late(t.Context(), "desk", c.p); !errors.Is(err, protocol.ErrForbidden) {
+		if _, err := g.AcceptLateResult(t.Context(), "desk", c.p); !errors.Is(err, protocol.ErrForbidden) {
 			t.Errorf("%s: from another machine: %v", c.name, err)
 		}
-		res, err := g.Late(t.Context(), "tower", c.p)
+		res, err := g.AcceptLateResult(t.Context(), "tower", c.p)
 		if err != nil || res.Info.State != c.state || res.Info.SessionKey != chat || !strings.Contains(res.Content.Text(), "was unknown") ||
 			!strings.Contains(res.Content.Text(), c.want) || res.IsError != (c.state == protocol.CallFailed) {
 			t.Errorf("%s: %+v, %v", c.name, res, err)
@@ -132,7 +133,7 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 		}
 		for _, id := range []protocol.CallID{"a", "never made"} {
 			c.p.CallID = id
-			if _, err := g.Late(t.Context(), "tower", c.p); !errors.Is(err, protocol.ErrNotFound) {
+			if _, err := g.AcceptLateResult(t.Context(), "tower", c.p); !errors.Is(err, protocol.ErrNotFound) {
 				t.Errorf("%s: %s again: %v", c.name, id, err)
 			}
 		}
@@ -149,7 +150,7 @@ func TestOutcomeOfACallThatTookTooLongIsUnknownWhenTheMachineIsSilent(t *testing
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.cfg.Timeouts.Tool = 30
 	res := g.must(command("a", "make"))
-	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30ms") || !strings.Contains(res.Content.Text(), "do not repeat it without looking") {
+	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30ms") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
 		t.Errorf("%+v", res)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallUnknown {

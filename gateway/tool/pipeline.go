@@ -6,258 +6,229 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
-	"time"
 
-	"fairlead/gateway/auth"
+	"fairlead/gateway/approval"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/store"
 )
 
-// Nodes runs tools on nodes.
-type Nodes interface {
-	Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
-	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (protocol.CallPreview, bool, error)
-	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
-	Node(protocol.NodeID) (protocol.NodeInfo, bool)
-	Tools() []protocol.ToolSpec
-	// Rejoin waits for a call that an earlier start of the gateway made, see [nodes.Hub.Rejoin].
-	Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error)
-}
-
-// Asker requests approvals from the person.
-type Asker interface {
-	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
-	Review(ctx context.Context, decided func(protocol.Approval) bool) error
-}
-
-// Journal saves calls and grants.
-type Journal interface {
-	PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
-	FinishCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
-	SettleCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
-	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
-	OpenCalls(ctx context.Context) ([]store.Call, error)
-	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
-	PutGrant(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
-	Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
-	CloseApproval(ctx context.Context, a protocol.Approval) (won bool, err error)
-	Session(ctx context.Context, key protocol.SessionKey) (store.Session, error)
-}
-
-// Rules decide which calls need an approval.
-type Rules interface {
-	Decide(ctx context.Context, q policy.Request) policy.Decision
-	Evaluate(q policy.Request) policy.Decision
-	Version() string
-	OffersOf(d policy.Decision) ([]protocol.RuleOffer, error)
-	FillOffers(a *protocol.Approval) error
-	Grant(ctx context.Context, by string, a protocol.Approval) error
+// Options are the stages of a pipeline. All fields are required.
+type Options struct {
+	Registry *Registry
+	Executor Executor
+	Policy   Policy
+	Approver Approver
+	Journal  Journal
+	Chats    Chats
+	Bus      *event.Bus
+	Config   func() config.Config
 }
 
 // Pipeline runs tool calls. It is safe for concurrent use.
 type Pipeline struct {
-	nodes   Nodes
-	gate    Asker
-	rules   Rules
-	journal Journal
-	bus     *event.Bus
-	config  func() config.Config
+	Options
 
 	mu   sync.Mutex // guards open
-	open map[protocol.CallID]*running
+	open map[protocol.CallID]*openCall
 }
 
-// running is a call in progress.
-type running struct {
-	info   *protocol.CallInfo // nil until the call is published; never changed through the pointer
-	cancel context.CancelCauseFunc
-	asks   *policy.Request // what its pending approval was decided on
+// openCall is a call in progress, as others see it.
+type openCall struct {
+	info    *protocol.CallInfo // nil until the call is published; never changed through the pointer
+	cancel  context.CancelCauseFunc
+	request *policy.Request // what its pending approval was decided on
 }
 
-// New returns a dispatcher.
-func New(n Nodes, gate Asker, rules Rules, journal Journal, bus *event.Bus, cfg func() config.Config) *Pipeline {
-	return &Pipeline{nodes: n, gate: gate, rules: rules, journal: journal, bus: bus, config: cfg, open: make(map[protocol.CallID]*running)}
+// New returns a pipeline. Call Recover before the first call.
+func New(o Options) *Pipeline {
+	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall)}
 }
 
-// Call is a request to run a tool.
-type Call struct {
-	ID         protocol.CallID // empty: a new one is made
-	ToolCallID string          // the model's ID
-	Tool       protocol.ToolName
-	Args       json.RawMessage
-	Session    protocol.SessionKey
-	Run        protocol.RunID
-	AskedBy    protocol.AskedBy
-	Direct     bool // a direct action of the person
-	Act        *Act // instead of a tool, for direct actions only
-	Iteration  int  // the model step of the run
-	// OnAsk, if set, is called when an approval is requested, and again when it is closed.
-	OnAsk func(protocol.Approval)
-	// OnPut, if set, is called when an approval has been stored and published.
-	OnPut func()
-	// OnStart, if set, is called just before the call is sent to the node. It is not called for a
-	// call that does not run.
-	OnStart func()
-}
+// Tools lists the tools that exist now, with their full names.
+func (p *Pipeline) Tools() []protocol.ToolSpec { return p.Registry.Tools() }
 
-// Agent returns the agent whose chat makes the call; the main agent for a call outside a chat.
-func (c Call) Agent() protocol.AgentID {
-	if parts := strings.SplitN(string(c.Session), ":", 3); len(parts) == 3 && parts[0] == "agent" {
-		return protocol.AgentID(parts[1])
+// Run runs a call, and blocks until it has ended. An error means that the gateway failed or ctx
+// ended: unknown tool (protocol.ErrNotFound), machine offline (ErrUnavailable), invalid arguments
+// (*toolkit.InputError), storage (ErrStorage), the end of ctx (its cause). Every outcome that comes
+// from the tool, the person or the policy is a Result. For the ID of a call that has ended, Run
+// returns the result of that call.
+func (p *Pipeline) Run(ctx context.Context, c Call) (res Result, err error) {
+	ctx, a, err := p.begin(ctx, c)
+	if err != nil {
+		return Result{}, err
 	}
-	return protocol.MainAgent
+	defer a.release()
+	switch {
+	case a.stored && a.record.Info.Over():
+		return a.replay(), nil
+	case a.record.Info.State == protocol.CallRunning:
+		return p.rejoin(ctx, a)
+	}
+	err = a.through(ctx, a.resolve, a.validate, a.preview, a.decide, a.approve, a.start, a.execute)
+	slog.Info("Call ended", "call", a.call.ID, "tool", c.Tool, "principal", c.Principal.String(), "state", a.result.Info.State, "err", err)
+	return a.result, err
 }
 
-// Act is an operation of a node that is not a tool: only the person can request it. The rules judge
-// it as calls of a tool.
-type Act struct {
-	Node   protocol.NodeID
-	Effect protocol.Effect
-	// As is the tool, such as Write, as whose calls the act is judged, one for each of Paths. If
-	// one is denied, the act is denied.
-	As    string
-	Paths []string
-	Whole bool // including everything below Paths
+// Authorize takes a call through every stage before its execution, which the caller does itself,
+// such as the queue of transfers. The caller must then report the outcome with
+// [Authorization.Finish]. A call that is not allowed fails with protocol.ErrForbidden and the
+// reason.
+func (p *Pipeline) Authorize(ctx context.Context, c Call) (Authorization, error) {
+	ctx, a, err := p.begin(ctx, c)
+	if err != nil {
+		return Authorization{}, err
+	}
+	err = a.through(ctx, a.resolve, a.validate, a.preview, a.decide, a.approve, a.start)
+	if err == nil && a.ended {
+		err = protocol.ErrForbidden.With(a.record.Info.Error)
+	}
+	if err != nil {
+		a.release()
+		return Authorization{}, err
+	}
+	return Authorization{a}, nil
 }
 
-// Result is the outcome of a call. A tool that failed, was denied or cancelled has a result too,
-// with IsError.
-type Result struct {
-	Info    protocol.CallInfo
-	Raw     json.RawMessage  // the complete result of the tool
-	Content protocol.Content // the same for a model, cut to a readable size
-	IsError bool
+// Authorization is a call that may run now. The zero value stands for a call that is not recorded.
+type Authorization struct{ call *activeCall }
+
+// Finish records the outcome of the call: its result, or why it failed.
+func (a Authorization) Finish(ctx context.Context, result any, failure error) error {
+	if a.call == nil {
+		return nil
+	}
+	defer a.call.release()
+	raw, err := protocol.Marshal(result)
+	if err != nil {
+		return err
+	}
+	out, state := protocol.NativeResult{OK: true, Result: raw}, protocol.CallDone
+	if failure != nil {
+		out, state = protocol.NativeResult{Error: ErrorText(failure)}, protocol.CallFailed
+	}
+	if raw, err = protocol.Marshal(out); err != nil {
+		return err
+	}
+	return a.call.end(ctx, state, raw, "")
 }
 
-// errStopped is the cause of a call that the person cancelled.
-var errStopped = errors.New("stopped by the person")
+// stage is one step of a call. A stage that ends the call stores its end, and returns no error.
+type stage func(context.Context) error
 
-// errTimeout is the cause of a call that took too long.
-var errTimeout = protocol.ErrTimeout.With("Tool request timed out")
+// through takes a call through its stages until one of them ends it. It always closes a call that
+// an earlier start left waiting, and one whose context ends early.
+func (a *activeCall) through(ctx context.Context, stages ...stage) error {
+	var err error
+	for _, run := range stages {
+		if err = run(ctx); err != nil || a.ended {
+			break
+		}
+	}
+	switch {
+	case err == nil || a.ended || errors.Is(err, protocol.ErrStorage) || errors.Is(err, approval.ErrSuspended):
+		return err
+	case a.record.Info.CallID == "":
+		return err // nothing was published about it
+	case context.Cause(ctx) != nil:
+		return a.stopped(ctx, nil)
+	case a.stored:
+		return a.end(ctx, protocol.CallFailed, nil, err.Error())
+	}
+	return err
+}
 
-// Tools returns the available tools, with their full names.
-func (d *Pipeline) Tools() []protocol.ToolSpec { return d.nodes.Tools() }
+// begin makes c the only call in progress with its ID, and reads what an earlier start has stored
+// about it. The context that it returns ends when the call is cancelled. The caller must release the
+// call.
+func (p *Pipeline) begin(ctx context.Context, c Call) (context.Context, *activeCall, error) {
+	isNew := c.ID == "" // a new ID cannot be in the journal
+	if isNew {
+		c.ID = protocol.NewCallID()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	p.mu.Lock()
+	if p.open[c.ID] != nil {
+		p.mu.Unlock()
+		cancel(nil)
+		return nil, nil, protocol.ErrConflict.With(fmt.Sprintf("call %s is already running", c.ID))
+	}
+	p.open[c.ID] = &openCall{cancel: cancel} // before the journal is read: nobody else can start it now
+	p.mu.Unlock()
+	a := &activeCall{Pipeline: p, call: c, release: func() {
+		cancel(nil)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.open, c.ID)
+	}}
+	if isNew {
+		return ctx, a, nil
+	}
+	var err error
+	a.record, err = p.Journal.Find(context.WithoutCancel(ctx), c.ID)
+	if a.stored = err == nil; err != nil && !errors.Is(err, protocol.ErrNotFound) {
+		a.release()
+		return nil, nil, err
+	}
+	return ctx, a, nil
+}
 
 // Running returns the calls that wait or run.
-func (d *Pipeline) Running() []protocol.CallInfo {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	list := make([]protocol.CallInfo, 0, len(d.open))
-	for _, r := range d.open {
-		if r.info != nil {
-			list = append(list, *r.info)
+func (p *Pipeline) Running() []protocol.CallInfo {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := make([]protocol.CallInfo, 0, len(p.open))
+	for _, o := range p.open {
+		if o.info != nil {
+			list = append(list, *o.info)
 		}
 	}
 	return list
 }
 
+// errCancelled is the cause of a call that the person cancelled.
+var errCancelled = errors.New("stopped by the person")
+
 // Cancel cancels a call; its run continues with the output so far. It reports whether the call was
 // in progress.
-func (d *Pipeline) Cancel(id protocol.CallID) bool {
-	d.mu.Lock()
-	r := d.open[id]
-	d.mu.Unlock()
-	if r == nil {
+func (p *Pipeline) Cancel(id protocol.CallID) bool {
+	p.mu.Lock()
+	o := p.open[id]
+	p.mu.Unlock()
+	if o == nil {
 		return false
 	}
-	r.cancel(errStopped)
+	o.cancel(errCancelled)
 	return true
 }
 
-// Known reports whether a call with this ID exists or existed.
-func (d *Pipeline) Known(ctx context.Context, id protocol.CallID) (bool, error) {
-	d.mu.Lock()
-	open := d.open[id] != nil
-	d.mu.Unlock()
-	if open {
+// IsKnown reports whether a call with this ID exists or existed.
+func (p *Pipeline) IsKnown(ctx context.Context, id protocol.CallID) (bool, error) {
+	p.mu.Lock()
+	isOpen := p.open[id] != nil
+	p.mu.Unlock()
+	if isOpen {
 		return true, nil
 	}
-	_, err := d.journal.Call(ctx, id)
+	_, err := p.Journal.Find(ctx, id)
 	if errors.Is(err, protocol.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Call runs c for p, and blocks until it has ended. An error means that the gateway failed or ctx
-// ended: unknown tool (protocol.ErrNotFound), machine offline (ErrUnavailable), invalid arguments
-// (*tool.InputError), storage (ErrStorage), the end of ctx (its cause). Every outcome that comes
-// from the tool, the person or the policy is a Result.
-func (d *Pipeline) Call(ctx context.Context, p auth.Principal, c Call) (Result, error) {
-	known := c.ID != "" // a new ID cannot be in the journal
-	if !known {
-		c.ID = protocol.NewCallID()
+// publish publishes a call's state and stores it for snapshots. The result must not be changed.
+func (p *Pipeline) publish(info protocol.CallInfo) *protocol.CallInfo {
+	p.mu.Lock()
+	if o := p.open[info.CallID]; o != nil {
+		o.info = &info
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	d.mu.Lock()
-	if d.open[c.ID] != nil {
-		d.mu.Unlock()
-		return Result{}, protocol.ErrConflict.With(fmt.Sprintf("call %s is under way already", c.ID))
-	}
-	// before the journal is read: from here on nobody else can start the call
-	d.open[c.ID] = &running{cancel: cancel}
-	d.mu.Unlock()
-	defer func() {
-		d.mu.Lock()
-		delete(d.open, c.ID)
-		d.mu.Unlock()
-	}()
-	var earlier store.Call
-	err := error(protocol.ErrNotFound)
-	if known {
-		earlier, err = d.journal.Call(context.WithoutCancel(ctx), c.ID)
-	}
-	switch {
-	case err == nil && earlier.Info.Over():
-		res := replay(earlier)
-		res.Info.Args = c.Args // the journal does not store file contents
-		return res, nil
-	case err == nil && earlier.Info.State == protocol.CallRunning:
-		return d.rejoin(ctx, c, earlier)
-	case err != nil && !errors.Is(err, protocol.ErrNotFound):
-		return Result{}, err
-	}
-	t := &task{Pipeline: d, call: c, row: earlier, stored: err == nil}
-	res, err := t.do(ctx, p)
-	slog.Info("Call ended", "call", c.ID, "tool", c.Tool, "principal", p.String(), "state", res.Info.State, "err", err)
-	return res, err
-}
-
-// show publishes a call's state and stores it for snapshots. The result must not be changed.
-func (d *Pipeline) show(info protocol.CallInfo) *protocol.CallInfo {
-	d.mu.Lock()
-	if r := d.open[info.CallID]; r != nil {
-		r.info = &info
-	}
-	d.mu.Unlock()
-	d.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: info.SessionKey, Call: &info})
+	p.mu.Unlock()
+	p.Bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: info.SessionKey, Call: &info})
 	return &info
 }
 
-// unknownText is the text for the model and the person about a call that may or may not have run.
-func unknownText(c store.Call) string {
-	text := fmt.Sprintf("Unknown outcome: the call of %s on %s started at %s and ended without a report. It may have happened.",
-		c.Info.Tool, c.Info.Node, time.UnixMilli(c.Info.StartedAt).Format("15:04:05"))
-	if c.Idempotent {
-		return text + " Repeating it does no harm."
-	}
-	return text + " Look first; do not repeat it without looking. Its idempotency key is " + c.IdempotencyKey + "."
-}
-
-// replay returns the result of a finished call from the journal.
-func replay(c store.Call) Result {
-	// A command with an exit code other than 0 has a result: its output.
-	r := Result{Info: c.Info, Raw: c.ResultJSON, IsError: c.Info.State != protocol.CallDone && (c.Info.Error != "" || c.Info.State != protocol.CallFailed)}
-	if c.Info.Error != "" {
-		r.Content = errorContent(c.Info, c.ResultJSON)
-	} else {
-		r.Content = content(c.ResultJSON)
-	}
-	return r
-}
+// jsonObject is the arguments of a call without any.
+var jsonObject = json.RawMessage("{}")

@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"context"
@@ -6,13 +6,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"fairlead/gateway/approval"
-	"fairlead/gateway/config"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -57,7 +56,7 @@ func TestEndedCallIsReplayedFromTheJournal(t *testing.T) {
 		}
 		return map[string]any{"status": "failed", "exitCode": 2, "output": "two errors"}, nil
 	}})
-	for _, c := range []Call{command("a", "make"), command("b", "broken")} {
+	for _, c := range []tool.Call{command("a", "make"), command("b", "broken")} {
 		first := g.ask(c, protocol.DecisionAllow, "", "")
 		g.again(&tooltest.Machine{Run: g.tower.Run})
 		second := g.must(c)
@@ -89,7 +88,7 @@ func TestCallThatRanAtACrashIsUnknownAndNeverSentAgain(t *testing.T) {
 	cancel()
 	within(t, end)
 	res := g.must(command("a", "make"))
-	if res.Info.State != protocol.CallUnknown || !res.IsError || !strings.Contains(res.Content.Text(), "do not repeat it without looking") ||
+	if res.Info.State != protocol.CallUnknown || !res.IsError || !strings.Contains(res.Content.Text(), "do not repeat it without checking") ||
 		!strings.Contains(res.Content.Text(), row.IdempotencyKey) {
 		t.Errorf("%+v", res)
 	}
@@ -152,9 +151,9 @@ func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
 	first := g.question(sub)
 	cancel(approval.ErrSuspended)
 	within(t, end)
-	g.again(nil)
 	looked := make(chan struct{}, 10)
-	g.Pipeline.nodes = &watched{g.hub, looked}
+	g.machines = func(hub *nodes.Hub) tool.Machines { return &watched{hub, looked} }
+	g.again(nil)
 	end = g.do(t.Context(), command("a", "make"))
 	within(t, looked)
 	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower"})
@@ -247,7 +246,7 @@ func TestStoppedCallSaysWhenTheMachineIsSilent(t *testing.T) {
 	end := g.do(t.Context(), command("a", "make"))
 	within(t, began)
 	g.Cancel("a")
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || !strings.Contains(e.Content.Text(), "look before you repeat") {
+	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || !strings.Contains(e.Content.Text(), "check before you repeat") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -281,38 +280,6 @@ func TestCallThatTakesTooLongIsStopped(t *testing.T) {
 	}
 }
 
-func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
-	cfg := config.Default()
-	cfg.Timeouts.Tool = 1000
-	task := &task{Pipeline: &Pipeline{config: func() config.Config { return cfg }}}
-	for args, want := range map[string]time.Duration{
-		`{}`: time.Second, `{"timeout":60000}`: 65 * time.Second, `{"timeout":-1}`: time.Second, `{"timeout":"x"}`: time.Second, `{"timeout":1e300}`: ownTime + 5*time.Second,
-		`{"timeout":0}`: time.Second, `{"timeout":null}`: time.Second,
-	} {
-		task.call.Args = json.RawMessage(args)
-		if got := task.limit(); got != want {
-			t.Errorf("%s: %s, want %s", args, got, want)
-		}
-	}
-	task.spec.Effect, task.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
-	if got := task.limit(); got != ownTime {
-		t.Errorf("a command without a time limit ends after %s", got)
-	}
-}
-
-// fullDisk fails the writes that a test selects.
-type fullDisk struct {
-	store.CallStore
-	put func(store.Call) bool
-}
-
-func (f *fullDisk) PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error {
-	if f.put(c) {
-		return protocol.ErrStorage.With("The disk is full.")
-	}
-	return f.CallStore.PutCall(ctx, c, lines...)
-}
-
 func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
 	for _, state := range []string{protocol.CallWaiting, protocol.CallRunning} {
 		g := start(t, nil)
@@ -320,11 +287,13 @@ func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
 		if state == protocol.CallWaiting {
 			g.cfg.ToolApproval.DefaultDecision = "ask"
 		}
-		g.store.Close()
-		g.tower = &tooltest.Machine{}
-		g.open(func(s *store.DB) Journal {
-			return &fullDisk{store.CallStore{DB: s}, func(c store.Call) bool { return c.Info.State == state }}
-		})
+		g.put = func(c store.Call) error {
+			if c.Info.State == state {
+				return protocol.ErrStorage.With("The disk is full.")
+			}
+			return nil
+		}
+		g.again(&tooltest.Machine{})
 		e := within(t, g.do(t.Context(), command("a", "make")))
 		if !errors.Is(e.err, protocol.ErrStorage) || len(g.tower.Calls()) != 0 {
 			t.Errorf("%s: %+v", state, e)
@@ -361,13 +330,13 @@ func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
 		"no machine":   {"desk__Bash", `{"command":"x"}`, protocol.ErrNotFound},
 		"arguments":    {bash, `{"command":1}`, nil},
 	} {
-		_, err := g.Call(t.Context(), agent, Call{Tool: c.tool, Args: json.RawMessage(c.args), Session: chat})
+		_, err := g.Run(t.Context(), tool.Call{Tool: c.tool, Args: json.RawMessage(c.args), Session: chat})
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	g.tower.Detach()
-	if _, err := g.Call(t.Context(), agent, command("a", "make")); !errors.Is(err, protocol.ErrUnavailable) {
+	if _, err := g.Run(t.Context(), command("a", "make")); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Error(err)
 	}
 	if open, _ := g.store.OpenCalls(t.Context()); len(open) != 0 {

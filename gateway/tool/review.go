@@ -8,10 +8,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Watch decides pending approvals again when rules, permissions or a chat's approval mode change:
-// calls that are now allowed or denied need no answer any more. It blocks until ctx ends.
-func (d *Pipeline) Watch(ctx context.Context) {
-	sub := d.bus.SubscribeOnly(func(c protocol.Change) bool {
+// ReviewPending decides pending approvals again when rules, permissions or a chat's approval mode
+// change: calls that are now allowed or denied need no answer any more. It blocks until ctx ends.
+func (p *Pipeline) ReviewPending(ctx context.Context) {
+	sub := p.Bus.SubscribeOnly(func(c protocol.Change) bool {
 		switch c.Kind {
 		case protocol.ChangeRules, protocol.ChangeConfig, protocol.ChangeSession:
 			return true
@@ -20,31 +20,31 @@ func (d *Pipeline) Watch(ctx context.Context) {
 	})
 	defer sub.Close()
 	for c := range sub.All(ctx) {
-		d.review(ctx, c)
+		p.review(ctx, c)
 	}
 }
 
 // review checks the approvals that a change can affect.
-func (d *Pipeline) review(ctx context.Context, c protocol.Change) {
-	open := map[protocol.ApprovalID]policy.Request{}
-	d.mu.Lock()
-	for _, r := range d.open {
-		if r.asks != nil && r.info != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && r.asks.Session == c.Session.SessionKey) {
-			open[r.info.ApprovalID] = *r.asks
+func (p *Pipeline) review(ctx context.Context, c protocol.Change) {
+	pending := map[protocol.ApprovalID]policy.Request{}
+	p.mu.Lock()
+	for _, o := range p.open {
+		if o.request != nil && o.info != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && o.request.Session == c.Session.SessionKey) {
+			pending[o.info.ApprovalID] = *o.request
 		}
 	}
-	d.mu.Unlock()
-	if len(open) == 0 {
+	p.mu.Unlock()
+	if len(pending) == 0 {
 		return
 	}
-	err := d.gate.Review(ctx, func(a protocol.Approval) bool {
-		r, ok := open[a.ID]
-		if !ok || d.refresh(ctx, &r) != nil {
+	err := p.Approver.Review(ctx, func(a protocol.Approval) bool {
+		r, ok := pending[a.ID]
+		if !ok || p.addChat(ctx, &r) != nil {
 			return false // it still needs an approval
 		}
-		return d.rules.Evaluate(r).Verdict != policy.Ask
+		return p.Policy.Evaluate(r).Verdict != policy.Ask
 	})
 	if err != nil && ctx.Err() == nil {
-		slog.Error("Open questions could not be looked at again", "err", err)
+		slog.Error("Cannot review pending approvals", "err", err)
 	}
 }

@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func reviewed(t *testing.T) *gateway {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		g.Watch(ctx)
+		g.ReviewPending(ctx)
 	}()
 	t.Cleanup(func() {
 		stop()

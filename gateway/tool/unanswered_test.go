@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"strconv"
@@ -20,9 +20,9 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 		ends time.Duration // 0 means never
 		say  string
 	}{
-		{"chat", 5 * time.Minute, 5 * time.Minute, "it may be asked again"},
+		{"chat", 5 * time.Minute, 5 * time.Minute, "you may request it again"},
 		{"chat", 0, 0, ""},
-		{protocol.AskedBySchedule, 5 * time.Minute, 5 * time.Minute, "do not ask for it again now"},
+		{protocol.AskedBySchedule, 5 * time.Minute, 5 * time.Minute, "do not request it again now"},
 		{protocol.AskedBySchedule, 0, 24 * time.Hour, "say what was not done"},
 		{protocol.AskedByChannel, 10 * time.Minute, 10 * time.Minute, "Probably nobody is there"},
 		{protocol.AskedByChannel, 0, 24 * time.Hour, "say what was not done"},
@@ -100,7 +100,7 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 			}
 			for i := range 40 {
 				waited, text := ask(kind+"2"+strconv.Itoa(i), kind, kind)
-				if waited != 0 || !strings.Contains(text, "Nobody answered the question before") || !strings.Contains(text, "do not ask for it again now") {
+				if waited != 0 || !strings.Contains(text, "Nobody answered the previous question") || !strings.Contains(text, "do not request it again now") {
 					t.Fatalf("step %d of a %s waited %s: %s", i, kind, waited, text)
 				}
 			}
@@ -109,7 +109,7 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 			}
 		}
 		for i := range 2 {
-			if waited, text := ask("chat"+strconv.Itoa(i), "chat", "chat"); waited != 5*time.Minute || !strings.Contains(text, "it may be asked again") {
+			if waited, text := ask("chat"+strconv.Itoa(i), "chat", "chat"); waited != 5*time.Minute || !strings.Contains(text, "you may request it again") {
 				t.Errorf("the person's own chat waited %s: %s", waited, text)
 			}
 		}

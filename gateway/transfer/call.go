@@ -2,8 +2,8 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -16,37 +16,22 @@ import (
 // transfer continues later.
 const rest = 60 * time.Second
 
-// caller describes a client that calls gsv__Transfer through an RPC.
-type caller struct {
-	here  Window
-	by    protocol.AskedBy
-	again bool // only asks for permission; nothing is started
-	// The result: the started transfer, or the error that prevented it.
-	started protocol.Transfer
-	err     error
+// Authorizer decides whether a call may run, and asks the person if that is needed.
+// *tool.Pipeline implements it.
+type Authorizer interface {
+	Authorize(ctx context.Context, c tool.Call) (tool.Authorization, error)
 }
 
-type callerKey struct{}
-
-// WithHere adds the window or command line that makes a call to ctx, for [protocol.Here].
-func WithHere(ctx context.Context, w Window) context.Context {
-	return context.WithValue(ctx, callerKey{}, &caller{here: w})
-}
-
-func callerOf(ctx context.Context) *caller {
-	if c, ok := ctx.Value(callerKey{}).(*caller); ok {
-		return c
-	}
-	return &caller{}
+// Client is a program of a person that requests a transfer.
+type Client struct {
+	Principal auth.Principal
+	AskedBy   protocol.AskedBy
+	Window    Window // an end of a transfer from or to [protocol.Here]; may be nil
 }
 
 // Tool implements gsv__Transfer: it starts a transfer and waits for its end, unless Wait is false.
 func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn) (native.TransferOut, error) {
-	c := callerOf(ctx)
-	if c.again {
-		return native.TransferOut{Source: in.Source, Destination: in.Destination}, nil
-	}
-	req := Request{Session: call.Session, Agent: call.Agent(), AskedBy: c.by, Here: c.here, TransferStartParams: protocol.TransferStartParams{
+	req := Request{Session: call.Session, Agent: call.Agent(), AskedBy: call.AskedBy, TransferStartParams: protocol.TransferStartParams{
 		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links, Later: in.Later, ExpiresIn: in.ExpiresIn,
 	}}
 	if len(req.Sources) == 0 {
@@ -54,9 +39,6 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 	}
 	if req.Conflict == "" {
 		req.Conflict = protocol.ConflictOverwrite // as the original system does
-	}
-	if req.AskedBy.Kind == "" {
-		req.AskedBy = call.AskedBy
 	}
 	if req.AskedBy.Kind == "" {
 		req.AskedBy = protocol.AskedBy{Kind: "chat", Name: string(req.Session)}
@@ -69,10 +51,8 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 	}
 	t, err := e.Start(ctx, req)
 	if err != nil {
-		c.err = err
 		return out, err
 	}
-	c.started = t
 	out.TransferID, out.State = t.ID, t.State
 	if in.Wait != nil && !*in.Wait || t.State == protocol.TransferWaiting {
 		return out, nil
@@ -104,75 +84,64 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 	return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer continues automatically when the machine is back online. Its id is %s.", t.Error, t.ID))
 }
 
-// Caller runs tools.
-type Caller interface {
-	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
-}
-
-// StartBy starts a transfer for a person. It goes through dispatch like every call, so rules may
-// deny it and the journal records it.
-func (e *Engine) StartBy(ctx context.Context, calls Caller, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
+// StartBy starts a transfer for a person. Rules may deny it, and the journal records it as a call of
+// gsv__Transfer.
+func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStartParams) (protocol.Transfer, error) {
 	if len(p.Sources) == 0 {
 		return protocol.Transfer{}, protocol.ErrBadRequest.With("sources required")
 	}
-	c := &caller{here: callerOf(ctx).here, by: by}
-	wait := false
-	in := native.TransferIn{
-		Source: p.Sources[0], Sources: p.Sources, Destination: p.Destination, Into: p.Into, Conflict: p.Conflict, Links: p.Links, Later: p.Later,
-		ExpiresIn: p.ExpiresIn, Wait: &wait,
+	if p.Conflict == "" {
+		p.Conflict = protocol.ConflictRename
 	}
-	if in.Conflict == "" {
-		in.Conflict = protocol.ConflictRename
-	}
-	args, err := protocol.Marshal(in)
+	call, err := transferCall(p)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	res, err := calls.Call(context.WithValue(ctx, callerKey{}, c), who, tool.Call{Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Direct: true, AskedBy: by})
-	switch {
-	case c.err != nil:
-		return protocol.Transfer{}, c.err
-	case err != nil:
+	call.Principal, call.AskedBy, call.Direct = c.Principal, c.AskedBy, true
+	may, err := e.authorizer.Authorize(ctx, call)
+	if err != nil {
 		return protocol.Transfer{}, err
-	case res.Info.State == protocol.CallDenied:
-		return protocol.Transfer{}, protocol.ErrForbidden.With(res.Info.Error)
-	case res.IsError && res.Info.Error != "":
-		return protocol.Transfer{}, protocol.ErrInternal.With(res.Info.Error)
 	}
-	if c.started.ID == "" {
-		return protocol.Transfer{}, protocol.ErrInternal.With("The transfer could not be started: " + string(res.Raw))
+	t, err := e.Start(ctx, Request{AskedBy: c.AskedBy, Agent: protocol.MainAgent, Here: c.Window, TransferStartParams: p})
+	out := native.TransferOut{Source: p.Sources[0], Destination: p.Destination, TransferID: t.ID, State: t.State}
+	if stored := may.Finish(ctx, out, err); stored != nil {
+		slog.Error("Cannot record the start of a transfer", "transfer", t.ID, "err", stored)
 	}
-	return c.started, nil
+	return t, err
 }
 
-// AskAgain sends a transfer through dispatch again, as the call that started it. It returns the
-// reason why the transfer may not run now.
-func AskAgain(ctx context.Context, calls Caller, t protocol.Transfer) error {
+// transferCall returns a call of gsv__Transfer that does not wait for the end.
+func transferCall(p protocol.TransferStartParams) (tool.Call, error) {
+	wait := false
+	args, err := protocol.Marshal(native.TransferIn{
+		Source: p.Sources[0], Sources: p.Sources, Destination: p.Destination, Into: p.Into, Conflict: p.Conflict, Links: p.Links, Later: p.Later,
+		ExpiresIn: p.ExpiresIn, Wait: &wait,
+	})
+	return tool.Call{Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args}, err
+}
+
+// authorizeAgain decides about a queued or ended transfer again, as about the call that started it.
+// It returns the reason why the transfer may not run now.
+func (e *Engine) authorizeAgain(ctx context.Context, who auth.Principal, t protocol.Transfer) error {
+	call, err := transferCall(protocol.TransferStartParams{
+		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
+	})
+	if err != nil {
+		return err
+	}
+	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, t.Session == "", t.AskedBy
+	may, err := e.authorizer.Authorize(ctx, call)
+	if err != nil {
+		return err
+	}
+	return may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
+}
+
+// mayContinue decides about a transfer that waited while the rules changed.
+func (e *Engine) mayContinue(ctx context.Context, t protocol.Transfer) error {
 	who := auth.Owner(t.AskedBy.Name)
 	if t.Session != "" {
 		who = auth.Agent(t.Session, "")
 	}
-	return ask(ctx, calls, who, t)
-}
-
-func ask(ctx context.Context, calls Caller, who auth.Principal, t protocol.Transfer) error {
-	args, err := protocol.Marshal(native.TransferIn{
-		Source: t.Sources[0], Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links,
-		Later: t.Later,
-	})
-	if err != nil {
-		return err
-	}
-	res, err := calls.Call(context.WithValue(ctx, callerKey{}, &caller{by: t.AskedBy, again: true}), who, tool.Call{
-		Tool: protocol.NewToolName(protocol.NativePrefix, "Transfer"), Args: args, Session: t.Session, Direct: t.Session == "", AskedBy: t.AskedBy,
-	})
-	switch {
-	case err != nil:
-		return err
-	case res.Info.State == protocol.CallDone:
-		return nil
-	case res.Info.Error != "":
-		return errors.New(res.Info.Error)
-	}
-	return errors.New("The rules changed while the transfer waited, and it is no longer allowed") //lint:ignore ST1005 for people
+	return e.authorizeAgain(ctx, who, t)
 }

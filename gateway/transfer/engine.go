@@ -43,6 +43,10 @@ type Options struct {
 	// Meet prepares a connection of two nodes through the gateway: it returns one ticket for each,
 	// valid until over is called. ok is false when that is not possible. Meet may be nil.
 	Meet func() (one, other string, over func(), ok bool)
+	// Authorizer decides about transfers, and RulesVersion changes with the rules: a transfer that
+	// waited meanwhile is decided about again. Without them, every transfer may run.
+	Authorizer   Authorizer
+	RulesVersion func() string
 	// Unfinished is a folder for the records of unfinished files in the agents' workspaces; may be
 	// empty.
 	Unfinished string
@@ -58,7 +62,7 @@ type Engine struct {
 	folders    Folders
 	joins      func() (one, other string, over func(), ok bool)
 	policy     func() string
-	again      func(ctx context.Context, t protocol.Transfer) error
+	authorizer Authorizer
 	unfinished string
 
 	ctx    context.Context // cancelled by Close
@@ -81,22 +85,18 @@ type Engine struct {
 // New returns an engine. Call Load, then Run.
 func New(o Options) *Engine {
 	e := &Engine{
-		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: func() string { return "" }, wake: make(chan struct{}, 1),
+		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay),
 		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), undoes: make(map[protocol.TransferID]*undoing), apart: make(map[passage]time.Time), joins: o.Meet, unfinished: o.Unfinished, last: o.First,
+	}
+	if e.policy == nil {
+		e.policy = func() string { return "" }
 	}
 	if e.last == 0 {
 		e.last = rand.Uint32()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e
-}
-
-// Guard sets the check for transfers that waited while the rules changed: policy returns a
-// fingerprint of the rules, again returns the reason why a transfer may not run now. Call it once,
-// before Load.
-func (e *Engine) Guard(policy func() string, again func(ctx context.Context, t protocol.Transfer) error) {
-	e.policy, e.again = policy, again
 }
 
 // Load restores the queue of an earlier start. The transfers continue as soon as their nodes are

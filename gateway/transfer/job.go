@@ -44,12 +44,12 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 	e.mu.Lock()
 	changed := j.row.Policy != now
 	t := j.row.Transfer
-	j.asks = changed && e.again != nil
+	j.asks = changed && e.authorizer != nil
 	e.mu.Unlock()
 	if !changed {
 		return nil
 	}
-	if e.again != nil {
+	if e.authorizer != nil {
 		defer func() {
 			e.mu.Lock()
 			j.asks = false
@@ -57,7 +57,7 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 		}()
 		e.Wake() // it no longer counts as running
 		e.update(j, func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
-		if err := e.again(ctx, t); err != nil {
+		if err := e.mayContinue(ctx, t); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 )
 
@@ -72,9 +73,16 @@ type stage struct {
 	kinds []string // extensions of the nodes
 	// conflict is the conflict setting of new transfers; empty is the default.
 	conflict string
+	rules    atomic.Value // a string that changes with the rules
 
 	mu       sync.Mutex // guards machines
 	machines map[protocol.NodeID]*puppet
+}
+
+// Authorize implements transfer.Authorizer: the person does not answer.
+func (s *stage) Authorize(ctx context.Context, _ tool.Call) (tool.Authorization, error) {
+	<-ctx.Done()
+	return tool.Authorization{}, context.Cause(ctx)
 }
 
 // Link implements transfer.Machines.
@@ -112,7 +120,10 @@ func onStage(t *testing.T, begin func(s *stage), f func(s *stage)) {
 			t.Fatal(err)
 		}
 		s := &stage{t: t, store: db, kinds: []string{protocol.ExtTransfer}, machines: make(map[protocol.NodeID]*puppet)}
-		s.e = transfer.New(transfer.Options{Store: db.Transfers, Bus: new(event.Bus), Machines: s})
+		s.rules.Store("before")
+		s.e = transfer.New(transfer.Options{
+			Store: db.Transfers, Bus: new(event.Bus), Machines: s, Authorizer: s, RulesVersion: func() string { return s.rules.Load().(string) },
+		})
 		begin(s)
 		if err := s.e.Load(t.Context()); err != nil {
 			t.Fatal(err)
@@ -281,19 +292,12 @@ func TestAMachineThatTakesNothingHoldsUpNoOther(t *testing.T) {
 // Transfers that wait for the approval of an absent person must not block those that need no
 // approval.
 func TestTransfersThatAreAskedAboutTakeNobodysTurn(t *testing.T) {
-	var rules atomic.Value
-	rules.Store("before")
-	onStage(t, func(s *stage) {
-		s.e.Guard(func() string { return rules.Load().(string) }, func(ctx context.Context, _ protocol.Transfer) error {
-			<-ctx.Done()
-			return context.Cause(ctx)
-		})
-	}, func(s *stage) {
+	onStage(t, none, func(s *stage) {
 		for range 20 {
 			s.start()
 		}
 		rest(time.Second)
-		rules.Store("after")
+		s.rules.Store("after")
 		var begun atomic.Int32
 		s.comes("a", func(*puppet, string, uint32) { begun.Add(1) })
 		s.comes("b", nil)

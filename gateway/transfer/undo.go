@@ -2,11 +2,9 @@ package transfer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
@@ -27,22 +25,18 @@ func keep(t *protocol.Transfer, files int) {
 	}
 }
 
-// UndoBy is [Engine.Undo] for a person. It goes through dispatch: where a person may not send
-// files, they may not restore any either.
-func (e *Engine) UndoBy(ctx context.Context, calls Caller, who auth.Principal, by protocol.AskedBy, in protocol.TransferParams) (protocol.Transfer, error) {
+// UndoBy is [Engine.Undo] for a person. Where a person may not send files, they may not restore any
+// either.
+func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParams) (protocol.Transfer, error) {
 	t, err := e.Get(ctx, in)
 	if err != nil {
 		return t, err
 	}
-	here := callerOf(ctx).here
-	t.Session, t.AskedBy = "", by
-	if err := ask(ctx, calls, who, t); err != nil {
-		if known, ok := errors.AsType[*protocol.Error](err); ok {
-			return protocol.Transfer{}, known
-		}
-		return protocol.Transfer{}, protocol.ErrForbidden.With(err.Error())
+	t.Session, t.AskedBy = "", c.AskedBy
+	if err := e.authorizeAgain(ctx, c.Principal, t); err != nil {
+		return protocol.Transfer{}, err
 	}
-	return e.Undo(ctx, in, here)
+	return e.Undo(ctx, in, c.Window)
 }
 
 // Undo asks the destination of an ended transfer to restore the files that were replaced; the

@@ -129,13 +129,13 @@ func TestSeveralResultsSayWhichIsWhich(t *testing.T) {
 	}})
 	code := 1
 	for i, m := range []protocol.Message{
-		{Call: &protocol.CallInfo{State: protocol.CallDenied, Error: "The question that was answered was about something else. Nothing was run."}},
+		{Call: &protocol.CallInfo{State: protocol.CallDenied, Error: "The answer was for a different call. Nothing was run."}},
 		{Call: &protocol.CallInfo{State: protocol.CallFailed, ExitCode: &code}, Content: protocol.Content{protocol.Text(`{"exitCode": [… 9 bytes left out …]`)}},
 	} {
 		m.Role, m.ToolName, m.ToolCallID = protocol.RoleToolResult, "laptop__Bash", string(rune('1'+i))
 		req.Messages = append(req.Messages, m)
 	}
-	want := "- `make`: The question that was answered was about something else. Nothing was run.\n- `false`: It ended with exit code 1."
+	want := "- `make`: The answer was for a different call. Nothing was run.\n- `false`: It ended with exit code 1."
 	if text, _ := collect(t, req); text != want {
 		t.Errorf("%q", text)
 	}

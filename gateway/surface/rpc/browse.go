@@ -79,19 +79,22 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 	if err != nil {
 		return out, err
 	}
-	act := &tool.Act{Node: node, As: "Write", Effect: protocol.EffectWrite}
-	for _, p := range paths {
-		act.Paths = append(act.Paths, cmp.Or(p, ".")) // an empty path means the workspace
-	}
+	op := &tool.FileOperation{Node: node, Effect: protocol.EffectWrite}
+	access := tool.FileAccess{Tool: "Write"}
 	switch name {
 	case protocol.ActList, protocol.ActChanges:
-		act.As, act.Effect = "Glob", protocol.EffectRead
+		access.Tool, op.Effect = "Glob", protocol.EffectRead
 	case protocol.ActDiff:
-		act.As, act.Effect = "Read", protocol.EffectRead
+		access.Tool, op.Effect = "Read", protocol.EffectRead
 	case protocol.ActMove, protocol.ActTrash, protocol.ActRestore:
-		act.Whole = true
+		access.IsWhole = true
 	}
-	res, err := s.direct(ctx, c, tool.Call{Tool: protocol.NewToolName(node, name), Args: raw, Act: act})
+	access.Node, access.Effect = node, op.Effect
+	for _, p := range paths {
+		access.Path = cmp.Or(p, ".") // an empty path means the workspace
+		op.Files = append(op.Files, access)
+	}
+	res, err := s.direct(ctx, c, tool.Call{Tool: protocol.NewToolName(node, name), Args: raw, FileOperation: op})
 	if err != nil {
 		return out, err
 	}

@@ -31,12 +31,12 @@ func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParam
 
 // direct runs a call as a direct action of the person.
 func (s *Server) direct(ctx context.Context, c *Conn, call tool.Call) (json.RawMessage, error) {
-	return answerOf(s.s.Tools.Call(ctx, c.who(), c.own(call)))
+	return answerOf(s.s.Tools.Run(ctx, c.own(call)))
 }
 
 // own marks a call as a direct action of the person.
 func (c *Conn) own(call tool.Call) tool.Call {
-	call.Direct, call.AskedBy = true, protocol.AskedBy{Kind: "client", Name: c.clientID()}
+	call.Principal, call.Direct, call.AskedBy = c.who(), true, protocol.AskedBy{Kind: "client", Name: c.clientID()}
 	return call
 }
 
@@ -90,21 +90,18 @@ func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestPar
 	if err := mayRun(c.who(), p.Tool, p.Args); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if _, _, err := s.s.Nodes.Lookup(p.Tool); err != nil {
+	if _, err := s.s.Registry.Lookup(p.Tool); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
 	release, err := s.claim(ctx, p.CallID)
 	if err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	key, who := c.spell(p.SessionKey), c.who()
-	call := tool.Call{
-		ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key, Direct: true,
-		AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()},
-	}
+	key := c.spell(p.SessionKey)
+	call := c.own(tool.Call{ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key})
 	started := s.background(func(ctx context.Context) {
 		defer release()
-		res, err := s.s.Tools.Call(ctx, who, call)
+		res, err := s.s.Tools.Run(ctx, call)
 		if ctx.Err() != nil {
 			return
 		}
@@ -140,7 +137,7 @@ func (s *Server) claim(ctx context.Context, id protocol.CallID) (release func(),
 		delete(s.requested, id)
 	}
 	if !taken {
-		if taken, err = s.s.Tools.Known(ctx, id); err == nil && !taken {
+		if taken, err = s.s.Tools.IsKnown(ctx, id); err == nil && !taken {
 			return release, nil
 		}
 		release()
@@ -158,7 +155,7 @@ func (s *Server) result(ctx context.Context, c *Conn, p protocol.ToolResultParam
 	if !ack.Dropped && !errors.Is(err, protocol.ErrNotFound) {
 		return ack, err
 	}
-	late, lateErr := s.s.Tools.Late(ctx, c.node(), p)
+	late, lateErr := s.s.Tools.AcceptLateResult(ctx, c.node(), p)
 	switch {
 	case errors.Is(lateErr, protocol.ErrNotFound):
 		return ack, err

@@ -69,21 +69,15 @@ func newFakes() *fakes {
 		panic(err)
 	}
 	f.files = workspace.NewFiles(home, workspace.FilesOptions{})
-	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6})
+	f.transfers = transfer.New(transfer.Options{Store: &transferRows{}, Bus: f.bus, Machines: f.hub, Folders: f.files.Transfer, First: 6, Authorizer: transferCalls{}})
 	return f
 }
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Transfers: f.transfers,
+		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Registry: tool.NewRegistry(f.hub), Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Transfers: f.transfers,
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		Channels: f.channels,
-		StartTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error) {
-			return f.transfers.StartBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
-		},
-		UndoTransfer: func(ctx context.Context, _ auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error) {
-			return f.transfers.UndoBy(ctx, transferCalls{f}, auth.Owner("test"), by, p)
-		},
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},
@@ -135,19 +129,19 @@ func fails(key string) error {
 
 type fakeTools struct{ f *fakes }
 
-func (t fakeTools) Known(context.Context, protocol.CallID) (bool, error) { return false, nil }
+func (t fakeTools) IsKnown(context.Context, protocol.CallID) (bool, error) { return false, nil }
 
-// Call runs the call on the node, or ends as the argument "end" says.
-func (t fakeTools) Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error) {
+// Run runs the call on the node, or ends as the argument "end" says.
+func (t fakeTools) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	node, spec, err := t.f.hub.Lookup(c.Tool)
-	if c.Act != nil {
+	if c.FileOperation != nil {
 		_, spec.Name, _ = c.Tool.Split()
-		node, err = c.Act.Node, nil
+		node, err = c.FileOperation.Node, nil
 	}
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if p.Kind != auth.KindOwner || !c.Direct {
+	if c.Principal.Kind != auth.KindOwner || !c.Direct {
 		return tool.Result{}, errors.New("not the person's own act")
 	}
 	var args struct {
@@ -188,13 +182,8 @@ func (t fakeTools) Call(ctx context.Context, p auth.Principal, c tool.Call) (too
 	return tool.Result{Raw: raw, Content: protocol.Content{protocol.Text(string(raw))}, Info: protocol.CallInfo{State: protocol.CallDone, ToolCallID: c.ToolCallID}}, nil
 }
 
-// Start leaves every call to Call.
-func (fakeTools) Start(context.Context, auth.Principal, tool.Call, func(func()), func(tool.Result, error)) bool {
-	return false
-}
-
-// Late knows the outcome of one call.
-func (fakeTools) Late(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error) {
+// AcceptLateResult knows the outcome of one call.
+func (fakeTools) AcceptLateResult(_ context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error) {
 	if p.CallID != "unknown-until-now" {
 		return nil, protocol.ErrNotFound.With("Unknown callId")
 	}

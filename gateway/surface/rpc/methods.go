@@ -38,7 +38,7 @@ func (s *Server) handlers() map[string]handler {
 	handle(all, protocol.MediaGet, plain(s.s.Sessions.Media))
 
 	handle(all, protocol.ToolsList, func(context.Context, *Conn, protocol.Empty) (protocol.ToolsListResult, error) {
-		return protocol.ToolsListResult{Tools: list(s.s.Nodes.Tools())}, nil
+		return protocol.ToolsListResult{Tools: list(s.s.Registry.Tools())}, nil
 	})
 	handle(all, protocol.InvokeTool, s.invoke)
 	handle(all, protocol.RequestTool, s.request)

@@ -42,23 +42,26 @@ func mayRun(who auth.Principal, name protocol.ToolName, args json.RawMessage) er
 		if json.Unmarshal(args, &in) != nil {
 			return nil // invalid arguments are refused by the tool
 		}
-		return mayMove(who, append(in.Sources, in.Source), in.Destination)
+		return mayMove(who, in)
 	}
 	return has(who, right, fmt.Sprintf("%s needs the right to %s, which this device does not have", name, right))
 }
 
 // mayMove refuses transfers from or to the agent's workspace to a peer that may not read or change
 // it.
-func mayMove(who auth.Principal, sources []string, destination string) error {
-	for _, source := range sources {
-		if e, err := protocol.ParseEndpoint(source, true); err == nil && e.Node == protocol.NativePrefix {
-			if err := has(who, protocol.ScopeRead, "this device may not read the agent's workspace"); err != nil {
-				return err
-			}
+func mayMove(who auth.Principal, in native.TransferIn) error {
+	for _, f := range in.Files() {
+		var err error
+		switch {
+		case f.Node != protocol.NativePrefix:
+		case f.Effect == protocol.EffectRead:
+			err = has(who, protocol.ScopeRead, "this device may not read the agent's workspace")
+		default:
+			err = has(who, protocol.ScopeAdmin, "this device may not change the agent's workspace")
 		}
-	}
-	if e, err := protocol.ParseEndpoint(destination, true); err == nil && e.Node == protocol.NativePrefix {
-		return has(who, protocol.ScopeAdmin, "this device may not change the agent's workspace")
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

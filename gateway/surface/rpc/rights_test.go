@@ -14,10 +14,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/native"
-	"fairlead/gateway/nodes"
-	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 )
 
@@ -222,9 +219,8 @@ func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
 
 func TestEveryToolOfTheGatewayHasItsRight(t *testing.T) {
 	var named []string
-	for _, spec := range native.New(nodes.New(nil, nil), native.Services{Extra: []toolkit.Tool[tool.Call]{cron.Tool(nil)}}).Tools() {
-		_, bare, _ := protocol.ToolName(spec.Name).Split()
-		named = append(named, bare)
+	for _, own := range native.Tools(native.Services{Cron: cron.Tool(nil)}) {
+		named = append(named, own.Spec.Name)
 	}
 	slices.Sort(named)
 	if known := slices.Sorted(maps.Keys(nativeRights)); !slices.Equal(named, known) {

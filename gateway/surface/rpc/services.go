@@ -40,11 +40,17 @@ type Sessions interface {
 
 // Tools runs tool calls.
 type Tools interface {
-	Call(ctx context.Context, p auth.Principal, c tool.Call) (tool.Result, error)
-	Late(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error)
-	Known(ctx context.Context, id protocol.CallID) (bool, error)
+	Run(ctx context.Context, c tool.Call) (tool.Result, error)
+	AcceptLateResult(ctx context.Context, node protocol.NodeID, p protocol.ToolResultParams) (*tool.Result, error)
+	IsKnown(ctx context.Context, id protocol.CallID) (bool, error)
 	Cancel(id protocol.CallID) bool
 	Running() []protocol.CallInfo
+}
+
+// Registry lists the tools that exist now.
+type Registry interface {
+	Tools() []protocol.ToolSpec
+	Lookup(name protocol.ToolName) (tool.Target, error)
 }
 
 // Nodes manages the connected nodes.
@@ -55,8 +61,6 @@ type Nodes interface {
 	Pinged(id protocol.NodeID, link nodes.Link, took time.Duration)
 	Release(id protocol.NodeID)
 	LinkOf(id protocol.NodeID) (nodes.Link, bool)
-	Tools() []protocol.ToolSpec
-	Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
 	Nodes() []protocol.NodeInfo
 	Pick(protocol.NodeID) (protocol.NodeID, error)
 	Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
@@ -105,6 +109,7 @@ type Services struct {
 	Bus       *event.Bus
 	Sessions  Sessions
 	Tools     Tools
+	Registry  Registry
 	Nodes     Nodes
 	Approvals Approvals
 	Config    Config
@@ -116,12 +121,7 @@ type Services struct {
 	Schedules Schedules
 	Skills    Skills
 	Transfers Transfers
-	// StartTransfer queues a transfer as a direct action of the person.
-	StartTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferStartParams) (protocol.Transfer, error)
-	// UndoTransfer restores the files that a transfer has replaced, as a direct action of the
-	// person.
-	UndoTransfer func(ctx context.Context, who auth.Principal, by protocol.AskedBy, p protocol.TransferParams) (protocol.Transfer, error)
-	Devices      Devices
+	Devices   Devices
 	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install  http.Handler
 	Channels Channels

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/native"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/transfer"
@@ -18,6 +19,8 @@ type Transfers interface {
 	Accept(l transfer.Link, p protocol.TransferAcceptParams) (proceed func(), err error)
 	Complete(l transfer.Link, p protocol.TransferCompleteParams) (proceed func(), err error)
 	Done(l transfer.Link, p protocol.TransferDoneParams) (proceed func(), err error)
+	StartBy(ctx context.Context, c transfer.Client, in protocol.TransferStartParams) (protocol.Transfer, error)
+	UndoBy(ctx context.Context, c transfer.Client, in protocol.TransferParams) (protocol.Transfer, error)
 	Open() []protocol.Transfer
 	List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error)
 	Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
@@ -35,10 +38,10 @@ func (s *Server) transfers(all map[string]handler) {
 	handle(all, protocol.TransferComplete, report(s.s.Transfers.Complete))
 	handle(all, protocol.TransferFinish, report(s.s.Transfers.Done))
 	handle(all, protocol.TransferStart, func(ctx context.Context, c *Conn, p protocol.TransferStartParams) (protocol.Transfer, error) {
-		if err := mayMove(c.who(), p.Sources, p.Destination); err != nil {
+		if err := mayMove(c.who(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
 		}
-		return s.s.StartTransfer(transfer.WithHere(ctx, c), c.who(), protocol.AskedBy{Kind: "client", Name: c.clientID()}, p)
+		return s.s.Transfers.StartBy(ctx, c.transferClient(), p)
 	})
 	handle(all, protocol.TransferList, plain(s.s.Transfers.List))
 	handle(all, protocol.TransferGet, plain(s.s.Transfers.Get))
@@ -60,9 +63,14 @@ func (s *Server) transfers(all map[string]handler) {
 		if err := s.mayGoOn(ctx, c, p); err != nil {
 			return protocol.Transfer{}, err
 		}
-		return s.s.UndoTransfer(transfer.WithHere(ctx, c), c.who(), protocol.AskedBy{Kind: "client", Name: c.clientID()}, p)
+		return s.s.Transfers.UndoBy(ctx, c.transferClient(), p)
 	})
 	handle(all, protocol.TransferForget, plain(s.s.Transfers.Forget))
+}
+
+// transferClient returns the peer as the one who requests a transfer.
+func (c *Conn) transferClient() transfer.Client {
+	return transfer.Client{Principal: c.who(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
 }
 
 // mayGoOn refuses to continue a transfer for a peer that could not have started it.
@@ -71,7 +79,7 @@ func (s *Server) mayGoOn(ctx context.Context, c *Conn, p protocol.TransferParams
 	if err != nil {
 		return err
 	}
-	return mayMove(c.who(), t.Sources, t.Destination)
+	return mayMove(c.who(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
 }
 
 // report sends the response to a transfer report before the transfer continues.

@@ -2,13 +2,10 @@ package rpc
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 
-	"fairlead/gateway/auth"
-	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -70,22 +67,12 @@ func (s *transferRows) Delete(_ context.Context, ids []protocol.TransferID) (gon
 	return gone, nil
 }
 
-// transferCalls decides calls of gsv__Transfer: each one to a path with "forbidden" in it is
-// denied.
-type transferCalls struct{ f *fakes }
+// transferCalls decides about transfers: each one to a path with "forbidden" in it is denied.
+type transferCalls struct{}
 
-func (c transferCalls) Call(ctx context.Context, _ auth.Principal, call tool.Call) (tool.Result, error) {
+func (transferCalls) Authorize(_ context.Context, call tool.Call) (tool.Authorization, error) {
 	if strings.Contains(string(call.Args), "forbidden") {
-		return tool.Result{IsError: true, Info: protocol.CallInfo{State: protocol.CallDenied, Error: "Denied by a rule: no."}}, nil
+		return tool.Authorization{}, protocol.ErrForbidden.With("Denied by a rule: no.")
 	}
-	var in native.TransferIn
-	if err := json.Unmarshal(call.Args, &in); err != nil {
-		return tool.Result{}, err
-	}
-	out, err := c.f.transfers.Tool(ctx, call, in)
-	if err != nil {
-		return tool.Result{IsError: true, Info: protocol.CallInfo{State: protocol.CallFailed, Error: err.Error()}}, nil
-	}
-	raw, err := json.Marshal(map[string]any{"ok": true, "result": out})
-	return tool.Result{Raw: raw, Info: protocol.CallInfo{State: protocol.CallDone}}, err
+	return tool.Authorization{}, nil
 }

@@ -1,4 +1,4 @@
-package tool
+package journal
 
 import (
 	"encoding/json"
@@ -11,18 +11,18 @@ import (
 
 func TestJournalKeepsHashesInsteadOfContents(t *testing.T) {
 	args := `{"path":"a.txt","content":"secret text","edits":[{"oldString":"old text","newString":"new text"}]}`
-	c := entry(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectWrite, Args: json.RawMessage(args), Preview: &protocol.CallPreview{Diff: "+secret text", Path: "/a.txt"}}})
-	stored, _ := json.Marshal(c.Info)
+	c := stored(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectWrite, Args: json.RawMessage(args), Preview: &protocol.CallPreview{Diff: "+secret text", Path: "/a.txt"}}})
+	raw, _ := json.Marshal(c.Info)
 	for _, hidden := range []string{"secret text", "old text", "new text"} {
-		if strings.Contains(string(stored), hidden) {
-			t.Errorf("%q is in the journal: %s", hidden, stored)
+		if strings.Contains(string(raw), hidden) {
+			t.Errorf("%q is in the journal: %s", hidden, raw)
 		}
 	}
 	want := `"content":{"bytes":11,"sha256":"486a2d2abec341f9a9513329e29ea386e98b2a280d38d12a0b4a53c92ad8b26b"}` // of "secret text"
-	if !strings.Contains(string(stored), want) || !strings.Contains(string(stored), "a.txt") {
-		t.Errorf("%s", stored)
+	if !strings.Contains(string(raw), want) || !strings.Contains(string(raw), "a.txt") {
+		t.Errorf("%s", raw)
 	}
-	if c := entry(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"echo content"}`)}}); !strings.Contains(string(c.Info.Args), "echo content") {
+	if c := stored(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"echo content"}`)}}); !strings.Contains(string(c.Info.Args), "echo content") {
 		t.Errorf("%s", c.Info.Args)
 	}
 }
@@ -32,20 +32,20 @@ func TestJournalKeepsNoContentsOfWhatTheSeedsToolsWrite(t *testing.T) {
 	for tool, args := range map[string]string{
 		"Write": `{"path":"a.txt","content":"secret text"}`, "Edit": `{"path":"a.txt","oldString":"x","newString":"secret text"}`,
 	} {
-		c := entry(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
-		if stored := string(c.Info.Args); strings.Contains(stored, "secret text") || !strings.Contains(stored, `"bytes":11`) || !strings.Contains(stored, "a.txt") {
-			t.Errorf("%s: %s", tool, stored)
+		c := stored(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
+		if got := string(c.Info.Args); strings.Contains(got, "secret text") || !strings.Contains(got, `"bytes":11`) || !strings.Contains(got, "a.txt") {
+			t.Errorf("%s: %s", tool, got)
 		}
 	}
 	args := `{"to":"ann","content":"good morning"}`
-	if c := entry(store.Call{Info: protocol.CallInfo{Tool: "Mail", Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}}); string(c.Info.Args) != args {
+	if c := stored(store.Call{Info: protocol.CallInfo{Tool: "Mail", Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}}); string(c.Info.Args) != args {
 		t.Errorf("%s", c.Info.Args)
 	}
 }
 
 func TestJournalCutsLongResultsAndKeepsPictures(t *testing.T) {
 	long, _ := json.Marshal(strings.Repeat("x", maxOutput+1))
-	c := entry(store.Call{ResultJSON: long})
+	c := stored(store.Call{ResultJSON: long})
 	var part struct {
 		Truncated bool
 		Bytes     int
@@ -55,7 +55,7 @@ func TestJournalCutsLongResultsAndKeepsPictures(t *testing.T) {
 		t.Errorf("%.100s %v", c.ResultJSON, err)
 	}
 	picture := json.RawMessage(`{"content":[{"type":"image","data":"` + strings.Repeat("A", maxOutput) + `"}]}`)
-	if c := entry(store.Call{ResultJSON: picture}); c.Truncated || len(c.ResultJSON) != len(picture) {
+	if c := stored(store.Call{ResultJSON: picture}); c.Truncated || len(c.ResultJSON) != len(picture) {
 		t.Error("a picture was cut")
 	}
 }

@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"encoding/json"
@@ -8,21 +8,27 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
 )
 
-func trash(path string) Call {
+func written(path string) tool.FileAccess {
+	return tool.FileAccess{Endpoint: protocol.Endpoint{Node: "tower", Path: path}, Tool: "Write", Effect: protocol.EffectWrite}
+}
+
+func trash(path string) tool.Call {
 	args, _ := json.Marshal(protocol.FilesTrashParams{Paths: []string{path}})
-	return Call{
+	return tool.Call{
 		Tool: protocol.NewToolName("tower", protocol.ActTrash), Args: args, Direct: true,
-		Act: &Act{Node: "tower", As: "Write", Effect: protocol.EffectWrite, Paths: []string{path}},
+		Principal:     auth.Owner("window"),
+		FileOperation: &tool.FileOperation{Node: "tower", Effect: protocol.EffectWrite, Files: []tool.FileAccess{written(path)}},
 	}
 }
 
-func TestAnActIsDoneAtOnceAndInTheJournal(t *testing.T) {
+func TestAFileOperationIsDoneAtOnceAndInTheJournal(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	c := trash("notes.txt")
-	res, err := g.Call(t.Context(), auth.Owner("window"), c)
+	res, err := g.Run(t.Context(), c)
 	if err != nil || res.Info.State != protocol.CallDone || string(res.Raw) != `"ok"` {
 		t.Fatal(res, err)
 	}
@@ -35,19 +41,19 @@ func TestAnActIsDoneAtOnceAndInTheJournal(t *testing.T) {
 	}
 }
 
-func TestAnActIsStoppedByARuleThatDenies(t *testing.T) {
+func TestAFileOperationIsStoppedByARuleThatDenies(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.rule(`{"tool":"Write","path":"/srv/keep/**","verdict":"deny","reason":"these stay"}`)
-	res, err := g.Call(t.Context(), auth.Owner("window"), trash("/srv/keep/a.txt"))
+	res, err := g.Run(t.Context(), trash("/srv/keep/a.txt"))
 	if err != nil || res.Info.State != protocol.CallDenied || !strings.Contains(res.Info.Error, "these stay") {
 		t.Errorf("%+v, %v", res.Info, err)
 	}
 	both := trash("/srv/other.txt")
-	both.Act.Paths = []string{"/srv/other.txt", "/srv/keep/a.txt"}
-	if res, err := g.Call(t.Context(), auth.Owner("window"), both); err != nil || res.Info.State != protocol.CallDenied {
+	both.FileOperation.Files = []tool.FileAccess{written("/srv/other.txt"), written("/srv/keep/a.txt")}
+	if res, err := g.Run(t.Context(), both); err != nil || res.Info.State != protocol.CallDenied {
 		t.Errorf("one of two: %+v, %v", res.Info, err)
 	}
-	if res, err := g.Call(t.Context(), auth.Owner("window"), trash("/srv/other.txt")); err != nil || res.Info.State != protocol.CallDone {
+	if res, err := g.Run(t.Context(), trash("/srv/other.txt")); err != nil || res.Info.State != protocol.CallDone {
 		t.Errorf("another: %+v, %v", res.Info, err)
 	}
 	if calls := g.tower.Calls(); len(calls) != 1 {
@@ -55,15 +61,15 @@ func TestAnActIsStoppedByARuleThatDenies(t *testing.T) {
 	}
 }
 
-func TestTheAgentHasNoActs(t *testing.T) {
+func TestTheAgentHasNoFileOperations(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	c := trash("a.txt")
 	c.Direct, c.Session, c.Run = false, chat, "run"
-	if _, err := g.Call(t.Context(), agent, c); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("as an act: %v", err)
+	if _, err := g.Run(t.Context(), c); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("as a file operation: %v", err)
 	}
-	c.Act = nil
-	if _, err := g.Call(t.Context(), agent, c); !errors.Is(err, protocol.ErrNotFound) {
+	c.FileOperation = nil
+	if _, err := g.Run(t.Context(), c); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("as a tool: %v", err)
 	}
 	if calls := g.tower.Calls(); len(calls) != 0 {
@@ -75,14 +81,14 @@ func TestAFolderIsNotTakenAwayWithAFileThatARuleKeeps(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.rule(`{"tool":"Write","path":"/srv/app/keep/a.txt","verdict":"deny","reason":"it stays"}`)
 	c := trash("/srv/app")
-	c.Act.Whole = true
-	res, err := g.Call(t.Context(), auth.Owner("window"), c)
+	c.FileOperation.Files[0].IsWhole = true
+	res, err := g.Run(t.Context(), c)
 	if err != nil || res.Info.State != protocol.CallDenied || !strings.Contains(res.Info.Error, "/srv/app/keep/a.txt") || !strings.Contains(res.Info.Error, "it stays") {
 		t.Errorf("%+v, %v", res.Info, err)
 	}
 	c = trash("/srv/app/other")
-	c.Act.Whole = true
-	if res, err := g.Call(t.Context(), auth.Owner("window"), c); err != nil || res.Info.State != protocol.CallDone {
+	c.FileOperation.Files[0].IsWhole = true
+	if res, err := g.Run(t.Context(), c); err != nil || res.Info.State != protocol.CallDone {
 		t.Errorf("another: %+v, %v", res.Info, err)
 	}
 }

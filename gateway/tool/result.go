@@ -8,6 +8,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// Result is the outcome of a call. A tool that failed, was denied or cancelled has a result too,
+// with IsError.
+type Result struct {
+	Info    protocol.CallInfo
+	Raw     json.RawMessage  // the complete result of the tool
+	Content protocol.Content // the same for a model, cut to a readable size
+	IsError bool
+}
+
+// resultOf returns the result of a call that has ended.
+func resultOf(r Record) Result {
+	// A command with an exit code other than 0 has a result: its output.
+	i := r.Info
+	res := Result{Info: i, Raw: r.ResultJSON, IsError: i.State != protocol.CallDone && (i.Error != "" || i.State != protocol.CallFailed)}
+	if i.Error != "" {
+		res.Content = errorContent(i, r.ResultJSON)
+	} else {
+		res.Content = content(r.ResultJSON)
+	}
+	return res
+}
+
 // maxText is the number of bytes of a result that a model gets; the journal stores more.
 const maxText = 30_000
 
@@ -19,7 +41,7 @@ func content(raw json.RawMessage) protocol.Content {
 	}
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
-		return protocol.Content{protocol.Text(shorten(s))}
+		return protocol.Content{protocol.Text(Shorten(s))}
 	}
 	var blocks struct {
 		Content []protocol.Block `json:"content"`
@@ -33,7 +55,7 @@ func content(raw json.RawMessage) protocol.Content {
 			return blocks.Content
 		}
 	}
-	return protocol.Content{protocol.Text(shorten(string(raw)))}
+	return protocol.Content{protocol.Text(Shorten(string(raw)))}
 }
 
 // errorContent returns the text about a failed call for the model, with the output so far.
@@ -43,13 +65,13 @@ func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content 
 	}
 	text := "Error: " + info.Error
 	if len(raw) > 0 && string(raw) != "null" {
-		text += "\nUntil then: " + shorten(string(raw))
+		text += "\nUntil then: " + Shorten(string(raw))
 	}
 	return protocol.Content{protocol.Text(text)}
 }
 
-// shorten cuts the middle out of a long text and says how much is missing.
-func shorten(s string) string {
+// Shorten cuts the middle out of a long text and says how much is missing.
+func Shorten(s string) string {
 	if len(s) <= maxText {
 		return s
 	}

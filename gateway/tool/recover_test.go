@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 	put("read", "", protocol.CallRunning, protocol.EffectRead)
 	put("of a run", "r", protocol.CallRunning, protocol.EffectExec)
 	g.again(&tooltest.Machine{})
-	if err := g.Load(t.Context()); err != nil {
+	if err := g.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[protocol.CallID]string{

@@ -1,11 +1,11 @@
-package tool
+package journal
 
 import (
 	"encoding/json"
 	"testing"
 )
 
-func TestGistNamesWhatACallIsAbout(t *testing.T) {
+func TestSummaryNamesWhatACallIsAbout(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"command":"ls\n -la","path":"x"}`:                                       "ls -la",
 		`{"paths":["a","b","c"]}`:                                                 "a and 2 more",
@@ -15,7 +15,7 @@ func TestGistNamesWhatACallIsAbout(t *testing.T) {
 		`{"n":1}`: "",
 		`x`:       "",
 	} {
-		if got := gist(json.RawMessage(args)); got != want {
+		if got := summary(json.RawMessage(args)); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package tool
+package tool_test
 
 import (
 	"context"
@@ -7,31 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/config"
-	"fairlead/gateway/nodes"
+	"fairlead/gateway/native"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
 )
 
-// transfers offers gsv__Transfer, and counts its calls.
-type transfers struct {
-	*nodes.Hub
-	moved *int
-}
-
-func (n transfers) Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
-	return protocol.NativePrefix, protocol.ToolSpec{Name: "Transfer", Effect: protocol.EffectWrite, InputSchema: json.RawMessage(`{"type":"object"}`)}, nil
-}
-
-func (n transfers) Preview(context.Context, protocol.NodeID, protocol.ToolInvoke) (protocol.CallPreview, bool, error) {
-	return protocol.CallPreview{}, true, nil
-}
-
-func (n transfers) Call(context.Context, protocol.NodeID, protocol.ToolInvoke, func(protocol.ToolProgress)) (json.RawMessage, error) {
-	*n.moved++
-	return json.RawMessage(`{"ok":true}`), nil
+// transferTool is gsv__Transfer without the transfer.
+func transferTool(start func()) tool.Own {
+	for _, own := range native.Tools(native.Services{Transfer: func(context.Context, tool.Call, native.TransferIn) (native.TransferOut, error) {
+		start()
+		return native.TransferOut{}, nil
+	}}) {
+		if own.Spec.Name == "Transfer" {
+			return own
+		}
+	}
+	panic("no Transfer")
 }
 
 // TestATransferIsNoWayRoundARuleAboutFiles: in a trusted chat, everything is allowed that no rule
@@ -39,8 +33,7 @@ func (n transfers) Call(context.Context, protocol.NodeID, protocol.ToolInvoke, f
 func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	moved := 0
-	tools := transfers{g.hub, &moved}
-	g.Pipeline = New(tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, func() config.Config { return g.cfg })
+	g.Registry.Register(transferTool(func() { moved++ }))
 	for _, policy := range []string{
 		`{"tool":"Read","path":"/srv/secret/**","verdict":"deny"}`,
 		`{"tool":"Write","path":"/srv/app/prod.conf","verdict":"deny"}`,
@@ -85,7 +78,7 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 			if direct {
 				want = c.person
 			}
-			call := Call{ID: protocol.CallID(fmt.Sprint(i, direct)), Tool: "gsv__Transfer", Args: json.RawMessage(c.args), Session: chat, Direct: direct}
+			call := tool.Call{ID: protocol.CallID(fmt.Sprint(i, direct)), Tool: "gsv__Transfer", Args: json.RawMessage(c.args), Session: chat, Direct: direct}
 			before := moved
 			end := g.do(t.Context(), call)
 			if want == policy.Ask {
@@ -105,8 +98,7 @@ func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
 
 func TestATransferOfKeysIsAskedAboutAlsoWhereEditsAreAccepted(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
-	tools := transfers{g.hub, new(int)}
-	g.Pipeline = New(tools, g.gate, g.rules, store.CallStore{DB: g.store}, g.bus, func() config.Config { return g.cfg })
+	g.Registry.Register(transferTool(func() {}))
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +109,7 @@ func TestATransferOfKeysIsAskedAboutAlsoWhereEditsAreAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := json.RawMessage(`{"source":"tower:/home/ann/.ssh/id_rsa","destination":"gsv:key"}`)
-	if res := g.ask(Call{ID: "a", Tool: "gsv__Transfer", Args: args, Session: chat}, protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
+	if res := g.ask(tool.Call{ID: "a", Tool: "gsv__Transfer", Args: args, Session: chat}, protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
 		t.Errorf("%+v", res)
 	}
 }

@@ -1,0 +1,105 @@
+// Package journal records tool calls and the audit log. It is the journal stage of [tool.Pipeline],
+// and answers questions about the calls of the past.
+//
+// The record of a call is stored before the call runs, and closed after its result. After a crash, a
+// call that was running is found by its record: its outcome is unknown, it is reported as such, and
+// it is never repeated automatically. The arguments that hold the content of a file are stored as
+// their checksum and size, and long results are cut.
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"fairlead/gateway/policy"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
+)
+
+// Store stores calls; *store.DB implements it.
+type Store interface {
+	PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
+	FinishCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
+	SettleCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
+	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
+	OpenCalls(ctx context.Context) ([]store.Call, error)
+}
+
+// Journal records calls. It implements [tool.Journal].
+type Journal struct{ store Store }
+
+// New returns a journal.
+func New(s Store) *Journal { return &Journal{store: s} }
+
+// Start stores a new call, or the new state of an open one. A call that was refused starts and ends
+// at once; it gets its entry in the audit log here.
+func (j *Journal) Start(ctx context.Context, r *tool.Record) error {
+	addChecksums(r)
+	var lines []protocol.AuditEntry
+	if r.Info.Over() {
+		lines = auditEntries(r)
+	}
+	return j.store.PutCall(ctx, stored(r.Call), lines...)
+}
+
+// Finish stores the end of an open call. It returns false if the call had ended before.
+func (j *Journal) Finish(ctx context.Context, r *tool.Record) (bool, error) {
+	addChecksums(r)
+	return j.store.FinishCall(ctx, stored(r.Call), auditEntries(r)...)
+}
+
+// Correct stores the outcome of a call whose outcome was unknown. For any other call it returns
+// false.
+func (j *Journal) Correct(ctx context.Context, r *tool.Record) (bool, error) {
+	addChecksums(r)
+	return j.store.SettleCall(ctx, stored(r.Call), auditEntries(r)...)
+}
+
+// Find returns a call, or protocol.ErrNotFound.
+func (j *Journal) Find(ctx context.Context, id protocol.CallID) (tool.Record, error) {
+	c, err := j.store.Call(ctx, id)
+	return tool.Record{Call: c}, err
+}
+
+// Open returns the calls that have not ended.
+func (j *Journal) Open(ctx context.Context) ([]tool.Record, error) {
+	calls, err := j.store.OpenCalls(ctx)
+	list := make([]tool.Record, len(calls))
+	for i, c := range calls {
+		list[i].Call = c
+	}
+	return list, err
+}
+
+// addChecksums sets the checksums of the arguments, unless they are from an earlier start and so no
+// longer complete, and of the result.
+func addChecksums(r *tool.Record) {
+	if r.InputSHA256 == "" {
+		r.InputSHA256, r.InputBytes = checksum(r.Info.Args)
+	}
+	r.OutputSHA256, r.OutputBytes = checksum(r.ResultJSON)
+}
+
+// checksum returns SHA-256 in hex and the size; for empty data, neither.
+func checksum(data []byte) (string, int) {
+	if len(data) == 0 {
+		return "", 0
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), len(data)
+}
+
+// auditEntries returns the call's entry for the audit log. Reads that needed no approval have none.
+func auditEntries(r *tool.Record) []protocol.AuditEntry {
+	i, d := r.Info, r.Decision
+	if r.DecidedBy == "" || i.Effect == protocol.EffectRead && d.Verdict == policy.Allow && d.Rule == "" && i.ApprovalID == "" {
+		return nil
+	}
+	return []protocol.AuditEntry{{
+		At: i.EndedAt, Kind: protocol.AuditCall, By: r.DecidedBy, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: i.CallID,
+		Tool: i.Tool, What: summary(i.Args), Input: r.InputSHA256, Verdict: string(d.Verdict), Why: d.Reason, Rule: d.Rule,
+		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode,
+	}}
+}

@@ -1,0 +1,177 @@
+package tool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/policy"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// activeCall is one call on its way through the stages.
+type activeCall struct {
+	*Pipeline
+	call     Call
+	target   Target
+	record   Record // of an earlier start, until validate fills it
+	stored   bool   // record is in the journal
+	request  policy.Request
+	version  string                  // of the rules under which the person was asked
+	isEdited bool                    // the person replaced the agent's arguments
+	folders  []protocol.FolderAccess // the folders outside the workspace that the person opened
+	ended    bool                    // the record has its end
+	result   Result                  // of a call that has ended
+	release  func()                  // removes the call from those in progress
+}
+
+// reconnectLimit is the time that a call from before a restart waits for its node. It is longer than
+// the longest pause between two connection attempts of a node.
+const reconnectLimit = 45 * time.Second
+
+// resolve finds the tool. After a restart nodes reconnect one by one: a call that already has an
+// approval waits for its node.
+func (a *activeCall) resolve(ctx context.Context) (err error) {
+	if a.call.FileOperation != nil {
+		return a.resolveFileOperation()
+	}
+	a.target, err = a.Registry.Lookup(a.call.Tool)
+	if !a.stored || !errors.Is(err, protocol.ErrUnavailable) {
+		return err
+	}
+	a.waitForNodes(ctx, func() bool {
+		a.target, err = a.Registry.Lookup(a.call.Tool)
+		return !errors.Is(err, protocol.ErrUnavailable)
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return err
+}
+
+// resolveFileOperation makes a specification that stands in for a tool.
+func (a *activeCall) resolveFileOperation() error {
+	op := a.call.FileOperation
+	_, bare, _ := a.call.Tool.Split()
+	a.target = Target{Node: op.Node, Spec: protocol.ToolSpec{Name: bare, Effect: op.Effect}}
+	if !a.call.Direct {
+		return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", a.call.Tool))
+	}
+	if info, ok := a.Registry.Node(op.Node); !ok || !info.Online {
+		return protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", op.Node))
+	}
+	return nil
+}
+
+// waitForNodes waits until ready, which depends on nodes, returns true, for at most the time that
+// nodes get to reconnect.
+func (p *Pipeline) waitForNodes(ctx context.Context, ready func() bool) {
+	sub := p.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+	defer sub.Close()
+	if ready() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, reconnectLimit)
+	defer cancel()
+	for range sub.All(ctx) {
+		if ready() {
+			return
+		}
+	}
+}
+
+// validate checks the arguments against the tool's schema, and fills the record.
+func (a *activeCall) validate(context.Context) error {
+	c, spec := &a.call, &a.target.Spec
+	if err := toolkit.Validate(spec.InputSchema, c.Args); err != nil {
+		return err
+	}
+	if len(c.Args) == 0 {
+		c.Args = jsonObject
+	}
+	if c.IdempotencyKey == "" {
+		var err error
+		if c.IdempotencyKey, err = idempotencyKey(*c); err != nil {
+			return err
+		}
+	}
+	if spec.EffectOf != nil {
+		spec.Effect = spec.EffectOf(c.Args)
+	}
+	a.record = Record{Call: store.Call{
+		Info: protocol.CallInfo{
+			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: a.target.Node, Tool: spec.Name,
+			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: a.record.Info.ApprovalID,
+		},
+		AskedBy: c.AskedBy, Principal: c.Principal.String(), IdempotencyKey: c.IdempotencyKey, Idempotent: spec.Idempotent,
+		Attempt: a.record.Attempt + 1, CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
+	}}
+	return nil
+}
+
+// idempotencyKey returns a key that is stable over retries and restarts, and differs for other
+// arguments. See docs/protocol.md#tools-and-calls.
+func idempotencyKey(c Call) (string, error) {
+	args, err := protocol.Canonical(c.Args)
+	if err != nil {
+		return "", err
+	}
+	id := c.ToolCallID
+	if id == "" {
+		id = string(c.ID)
+	}
+	var text []byte
+	for _, part := range []string{"fairlead", string(c.Run), id, string(c.Tool), string(args)} {
+		text = fmt.Appendf(text, "%d:%s", len(part), part)
+	}
+	sum := sha256.Sum256(text)
+	return "k1:" + base32.StdEncoding.EncodeToString(sum[:])[:32], nil
+}
+
+// preview asks what the call would do. A call that cannot work needs no approval.
+func (a *activeCall) preview(ctx context.Context) error {
+	if a.call.Direct && a.call.Session == "" {
+		return nil // it needs no approval, and no window shows it
+	}
+	problem, err := a.updatePreview(ctx)
+	switch {
+	case err != nil && context.Cause(ctx) != nil:
+		return a.stopped(ctx, nil)
+	case problem != "":
+		return a.end(ctx, protocol.CallFailed, nil, problem)
+	}
+	return nil // the policy decides on a call without a preview, too
+}
+
+// updatePreview sets the preview of the call. problem says why the call cannot work.
+func (a *activeCall) updatePreview(ctx context.Context) (problem string, err error) {
+	var preview protocol.CallPreview
+	hasPreview := true
+	if a.target.own != nil {
+		preview, err = a.target.own.preview(ctx, a.call)
+	} else {
+		inv := protocol.ToolInvoke{Tool: a.target.Spec.Name, Args: a.call.Args, SessionKey: a.call.Session, RunID: a.call.Run}
+		preview, hasPreview, err = a.Executor.Preview(ctx, a.target.Node, inv)
+	}
+	a.record.Info.Preview = nil
+	var failed *nodes.ToolError
+	switch {
+	case errors.As(err, &failed):
+		return failed.Text, nil
+	case err != nil || !hasPreview:
+		return "", err
+	}
+	a.record.Info.Preview = &preview
+	// For credentials, the reason of a failure would reveal their contents: whether a text is found,
+	// or a file exists.
+	if preview.Secret == "" {
+		problem = preview.Problem
+	}
+	return problem, nil
+}

@@ -1,0 +1,115 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/protocol"
+)
+
+// storeRecord writes the record even if the context has ended, so that the outcome is never in doubt.
+func (a *activeCall) storeRecord(ctx context.Context) error {
+	err := a.Journal.Start(context.WithoutCancel(ctx), &a.record)
+	a.stored = a.stored || err == nil
+	return err
+}
+
+// end stores the end of the call and publishes it. failure is empty if the result is enough.
+func (a *activeCall) end(ctx context.Context, state string, raw json.RawMessage, failure string) error {
+	a.close(state, raw, failure)
+	if err := a.storeEnd(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	a.withdrawApproval(ctx)
+	a.publish(a.record.Info)
+	a.result = resultOf(a.record)
+	if a.isEdited {
+		text := "The person changed the call before it ran. Its arguments were: " + Shorten(string(a.call.Args))
+		a.result.Content = append(protocol.Content{protocol.Text(text)}, a.result.Content...)
+	}
+	return nil
+}
+
+// close sets the end of the call in its record.
+func (a *activeCall) close(state string, raw json.RawMessage, failure string) {
+	i := &a.record.Info
+	i.State, i.EndedAt, i.Error, a.record.ResultJSON = state, time.Now().UnixMilli(), failure, raw
+	a.ended = true
+}
+
+func (a *activeCall) storeEnd(ctx context.Context) error {
+	if !a.stored {
+		return a.storeRecord(ctx) // a refused call gets a record too
+	}
+	isFirst, err := a.Journal.Finish(ctx, &a.record)
+	switch {
+	case err != nil && a.record.Info.State != protocol.CallDone:
+		return err
+	case err != nil:
+		// The effect has happened. Losing its result would be worse than an open record, which the
+		// next start reports as unknown.
+		slog.Error("Cannot store the result of a call", "call", a.call.ID, "err", err)
+	case !isFirst:
+		slog.Warn("Call had already ended", "call", a.call.ID)
+	}
+	return nil
+}
+
+// withdrawApproval closes the call's approval if it is still pending: an earlier start requested it,
+// and it is no longer needed.
+func (a *activeCall) withdrawApproval(ctx context.Context) {
+	if id := a.record.Info.ApprovalID; id != "" {
+		if err := a.Approver.Withdraw(context.WithoutCancel(ctx), id); err != nil {
+			slog.Warn("Cannot withdraw an approval", "approval", id, "err", err)
+		}
+	}
+}
+
+// stopped ends a call whose context has ended: cancelled by the person or with its run, or because
+// the gateway stops. raw is the output so far, if any. It returns the cause unless the person
+// cancelled the call.
+func (a *activeCall) stopped(ctx context.Context, raw json.RawMessage) error {
+	cause := context.Cause(ctx)
+	text := "The call was stopped with its run."
+	switch {
+	case errors.Is(cause, errCancelled):
+		return a.end(ctx, protocol.CallCancelled, raw, "The person stopped this call."+a.unreportedText(raw))
+	case cause == nil: // its approval was cancelled by an earlier start
+		return a.end(ctx, protocol.CallCancelled, nil, text)
+	case errors.Is(cause, approval.ErrSuspended):
+		if a.record.Info.State != protocol.CallRunning {
+			return cause // it has not started: the next start resumes it
+		}
+		text = "The call was stopped because Fairlead was quit."
+	}
+	err := a.end(ctx, protocol.CallCancelled, raw, text+a.unreportedText(raw))
+	a.result = Result{}
+	if err != nil {
+		return err
+	}
+	return cause
+}
+
+// unreportedText returns a warning if a call that may have had an effect was cancelled and the node
+// has not reported on it.
+func (a *activeCall) unreportedText(raw json.RawMessage) string {
+	if a.record.Info.State != protocol.CallRunning || len(raw) > 0 || a.target.Spec.Effect == protocol.EffectRead {
+		return ""
+	}
+	return " The machine has not reported what was done by then: check before you repeat it."
+}
+
+// unknownText tells the model and the person about a call that may or may not have run.
+func unknownText(r Record) string {
+	text := fmt.Sprintf("Unknown outcome: the call of %s on %s started at %s and ended without a report. It may have happened.",
+		r.Info.Tool, r.Info.Node, time.UnixMilli(r.Info.StartedAt).Format("15:04:05"))
+	if r.Idempotent {
+		return text + " Repeating it does no harm."
+	}
+	return text + " Check first; do not repeat it without checking. Its idempotency key is " + r.IdempotencyKey + "."
+}

@@ -1,0 +1,200 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/gateway/nodes"
+	"fairlead/gateway/protocol"
+)
+
+// start stores that the call runs. No call runs without its record.
+func (a *activeCall) start(ctx context.Context) error {
+	if context.Cause(ctx) != nil {
+		return a.stopped(ctx, nil)
+	}
+	info := &a.record.Info
+	info.State, info.StartedAt = protocol.CallRunning, time.Now().UnixMilli()
+	if err := a.storeRecord(ctx); err != nil {
+		info.State, info.StartedAt = protocol.CallWaiting, 0
+		return err
+	}
+	a.withdrawApproval(ctx)
+	a.publish(*info)
+	if a.call.OnStart != nil {
+		a.call.OnStart()
+	}
+	return nil
+}
+
+// errTimeout is the cause of a call that took too long.
+var errTimeout = protocol.ErrTimeout.With("Tool request timed out")
+
+// execute runs the call, and ends it with the outcome.
+func (a *activeCall) execute(ctx context.Context) error {
+	limit := a.timeLimit()
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	if a.target.own != nil {
+		raw, err := a.target.own.Execute(limited, a.call)
+		return a.finish(ctx, raw, err, limit)
+	}
+	inv, err := a.invocation()
+	if err != nil {
+		return a.end(ctx, protocol.CallFailed, nil, err.Error())
+	}
+	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress())
+	return a.finish(ctx, raw, err, limit)
+}
+
+// publishProgress returns a function that publishes the node's reports while the call runs, based
+// on its state at the start.
+func (a *activeCall) publishProgress() func(protocol.ToolProgress) {
+	info := a.record.Info
+	return func(p protocol.ToolProgress) {
+		now := info
+		now.Tail, now.Bytes = p.Tail, p.Bytes
+		a.publish(now)
+	}
+}
+
+// invocation returns the message to the node.
+func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
+	inv = protocol.ToolInvoke{
+		CallID: a.call.ID, Tool: a.target.Spec.Name, Args: a.call.Args, IdempotencyKey: a.record.IdempotencyKey,
+		SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: a.mayUseNetwork(),
+	}
+	p := a.record.Info.Preview
+	if p != nil && a.target.Spec.Effect == protocol.EffectWrite {
+		inv.Expect = p.FileSHA256
+	}
+	if a.record.Info.ApprovalID != "" {
+		inv.Approved, inv.Policy = a.record.Hash, a.version
+	}
+	if p == nil || a.call.Direct {
+		return inv, nil
+	}
+	inv.Folders = a.allowedFolders()
+	// The node compares this hash with what it is about to do. So it refuses a read that the policy
+	// allowed if its path leads elsewhere by now, to keys for example, because of a changed link.
+	if len(inv.Folders) > 0 || inv.Approved == "" && p.Path != "" && a.target.Spec.Effect == protocol.EffectRead {
+		if inv.Approved == "" {
+			inv.Policy = a.Policy.Version()
+		}
+		inv.Approved, err = protocol.CallHash(protocol.AskCall, a.target.Node, inv.Tool, inv.Args, p, inv.Policy, inv.Folders...)
+	}
+	return inv, err
+}
+
+// allowedFolders returns the folders outside the workspace that the call may use. The folder that a
+// file tool needs is exactly what was allowed, so it opens with the allow; but if no person
+// answered, a folder with a warning stays closed. A command gets the folders that the person chose.
+func (a *activeCall) allowedFolders() (list []protocol.FolderAccess) {
+	isApproved := a.record.Info.ApprovalID != ""
+	isFileTool := a.target.Spec.Effect == protocol.EffectRead || a.target.Spec.Effect == protocol.EffectWrite
+	for _, f := range a.record.Info.Preview.Folders {
+		if slices.Contains(a.folders, f) || isFileTool && (isApproved && !a.isEdited || f.Warning == "") {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// mayUseNetwork reports whether the call may use the network that it requests: the person was asked,
+// or runs it directly.
+func (a *activeCall) mayUseNetwork() bool {
+	if !a.call.Direct {
+		p := a.record.Info.Preview
+		return p != nil && p.Network && a.record.Info.ApprovalID != ""
+	}
+	var args struct {
+		Network bool `json:"network"`
+	}
+	return json.Unmarshal(a.call.Args, &args) == nil && args.Network
+}
+
+// noLimit is the time limit of a tool that has its own.
+const noLimit = 365 * 24 * time.Hour
+
+// timeLimit returns how long the call may take: the configured time, but at least the call's own
+// timeout argument, which for a command may mean no limit.
+func (a *activeCall) timeLimit() time.Duration {
+	if a.target.Spec.OwnTime {
+		return noLimit
+	}
+	limit := time.Duration(a.Config().Timeouts.Tool) * time.Millisecond
+	var args struct {
+		Timeout *float64 `json:"timeout"`
+	}
+	if json.Unmarshal(a.call.Args, &args) != nil || args.Timeout == nil {
+		return limit
+	}
+	switch {
+	case *args.Timeout > 0:
+		own := time.Duration(min(*args.Timeout, float64(noLimit.Milliseconds()))) * time.Millisecond
+		return max(limit, own+5*time.Second)
+	case *args.Timeout == 0 && a.target.Spec.Effect == protocol.EffectExec: // 0 means no limit, as in Bash
+		return noLimit
+	}
+	return limit
+}
+
+// finish ends the call with the response or the error of its execution.
+func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure error, limit time.Duration) error {
+	var failed *nodes.ToolError
+	switch {
+	case failure == nil:
+		return a.end(ctx, a.interpret(raw), raw, "")
+	case errors.As(failure, &failed):
+		return a.end(ctx, protocol.CallFailed, nil, failed.Text)
+	case context.Cause(ctx) != nil:
+		return a.stopped(ctx, raw)
+	case errors.Is(failure, errTimeout):
+		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", limit)
+		if a.unreportedText(raw) != "" { // nobody knows whether it ran
+			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", limit)+unknownText(a.record)
+		}
+		if err := a.end(ctx, state, raw, text); err != nil || !a.call.Direct || a.call.Session != "" {
+			return err
+		}
+		return errTimeout // a tool.invoke that takes too long is answered with an error
+	case errors.Is(failure, protocol.ErrUnavailable) && a.target.Spec.Effect != protocol.EffectRead:
+		// The node disconnected during the call.
+		return a.end(ctx, protocol.CallUnknown, nil, failure.Error()+". "+unknownText(a.record))
+	}
+	return a.end(ctx, protocol.CallFailed, nil, failure.Error())
+}
+
+// interpret returns the state that a result means, and records what the result says about a command.
+func (a *activeCall) interpret(raw json.RawMessage) (state string) {
+	state = protocol.CallDone
+	var out struct {
+		Status    string `json:"status"`
+		ExitCode  *int   `json:"exitCode"`
+		Tail      string `json:"tail"`
+		SessionID string `json:"sessionId"`
+		OK        *bool  `json:"ok"` // see docs/protocol.md#tools-and-calls
+	}
+	if json.Unmarshal(raw, &out) != nil {
+		return state
+	}
+	info, effect := &a.record.Info, a.target.Spec.Effect
+	if effect == protocol.EffectExec {
+		info.ExitCode, info.Tail = out.ExitCode, out.Tail // shown until the result's message arrives
+		if out.Status == "failed" {
+			state = protocol.CallFailed
+		}
+	}
+	// A node without extensions declares no effects.
+	if out.Status == "running" && (effect == protocol.EffectExec || effect == protocol.EffectUnknown) {
+		a.record.Process = out.SessionID
+	}
+	if info.Node == protocol.NativePrefix && out.OK != nil && !*out.OK {
+		state = protocol.CallFailed
+	}
+	return state
+}

@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/approval"
+	"fairlead/gateway/policy"
+	"fairlead/gateway/protocol"
+)
+
+// Recover ends the calls that an earlier start left open and that no run will resume: those that a
+// person or a program made directly. It must run before any call.
+func (p *Pipeline) Recover(ctx context.Context) error {
+	open, err := p.Journal.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("find calls of an earlier start: %w", err)
+	}
+	for _, r := range open {
+		if r.Info.RunID != "" {
+			continue
+		}
+		if _, err := p.endLost(ctx, r); err != nil {
+			return fmt.Errorf("end call %s of an earlier start: %w", r.Info.CallID, err)
+		}
+	}
+	return nil
+}
+
+// endLost ends a call whose outcome is unknown.
+func (p *Pipeline) endLost(ctx context.Context, r Record) (Result, error) {
+	wasWaiting := r.Info.State == protocol.CallWaiting
+	r.Info.State, r.Info.EndedAt = protocol.CallUnknown, time.Now().UnixMilli()
+	r.Info.Error = unknownText(r)
+	if wasWaiting {
+		r.Info.State, r.Info.Error = protocol.CallCancelled, "Fairlead was stopped before the call began."
+	}
+	if r.Info.Effect != protocol.EffectRead {
+		r.DecidedBy, r.Decision.Reason = r.Principal, "an earlier start left it open"
+	}
+	if _, err := p.Journal.Finish(context.WithoutCancel(ctx), &r); err != nil {
+		return Result{}, err
+	}
+	p.publish(r.Info)
+	return resultOf(r), nil
+}
+
+// rejoin ends a call that an earlier start of the gateway sent. If the node has continued it, rejoin
+// waits for its result; otherwise the outcome is unknown. The call is never sent again.
+func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
+	id := a.record.Info.Node
+	if a.record.Info.Effect == protocol.EffectRead || id == protocol.NativePrefix {
+		return p.endLost(ctx, a.record)
+	}
+	if a.call.OnStart != nil {
+		a.call.OnStart()
+	}
+	p.publish(a.record.Info)
+	p.waitForNodes(ctx, func() bool {
+		info, known := p.Registry.Node(id)
+		return !known || info.Online
+	})
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, approval.ErrSuspended):
+		return Result{}, cause // the next start rejoins the call
+	case cause != nil:
+		return p.endLost(ctx, a.record)
+	}
+	a.record.Info.Args = a.call.Args // the journal does not store file contents
+	a.restore("an earlier start began it")
+	limit := a.timeLimit()
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress())
+	err = a.finish(ctx, raw, err, limit)
+	return a.result, err
+}
+
+// restore derives the tool and the decision from the record.
+func (a *activeCall) restore(reason string) {
+	i := a.record.Info
+	a.target = Target{Node: i.Node, Spec: protocol.ToolSpec{Name: i.Tool, Effect: i.Effect, Idempotent: a.record.Idempotent}}
+	a.record.Decision, a.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: reason}, a.record.Principal
+}
+
+// replay returns the result of a call that has ended.
+func (a *activeCall) replay() Result {
+	res := resultOf(a.record)
+	res.Info.Args = a.call.Args // the journal does not store file contents
+	return res
+}
+
+// AcceptLateResult handles a node's result of a call that nobody waits for. If the call's outcome
+// was unknown, it updates the journal and returns the result for the chat. protocol.ErrNotFound
+// means that there is no such call; protocol.ErrUnavailable makes the node report again.
+func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, late protocol.ToolResultParams) (*Result, error) {
+	r, err := p.Journal.Find(ctx, late.CallID)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Info.Node != node:
+		return nil, protocol.ErrForbidden.With("Node not authorized for this call")
+	case r.Info.State == protocol.CallRunning:
+		return nil, protocol.ErrUnavailable.With("the run of this call has not been resumed yet; report it again")
+	case r.Info.State != protocol.CallUnknown:
+		return nil, protocol.ErrNotFound.With("Unknown callId")
+	}
+	intro := fmt.Sprintf("The outcome of the call of %s on %s that started at %s was unknown. The machine has now reported it:",
+		r.Info.Tool, r.Info.Node, time.UnixMilli(r.Info.StartedAt).Format("15:04:05"))
+	a := &activeCall{Pipeline: p, record: r}
+	a.restore("its machine has reported the outcome, which was unknown")
+	raw := late.Result
+	if len(raw) == 0 {
+		raw = json.RawMessage("null")
+	}
+	if late.Error != "" {
+		a.close(protocol.CallFailed, nil, late.Error)
+	} else {
+		a.close(a.interpret(raw), raw, "")
+	}
+	changed, err := p.Journal.Correct(context.WithoutCancel(ctx), &a.record)
+	switch {
+	case err != nil:
+		return nil, err
+	case !changed:
+		return nil, protocol.ErrNotFound.With("Unknown callId")
+	}
+	p.publish(a.record.Info)
+	res := resultOf(a.record)
+	res.Content = append(protocol.Content{protocol.Text(intro)}, res.Content...)
+	return &res, nil
+}

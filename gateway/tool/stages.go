@@ -1,0 +1,78 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"fairlead/gateway/policy"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Executor runs calls on nodes. gateway/nodes implements it.
+type Executor interface {
+	// Preview describes what a call would do; ok is false if the node does not support previews.
+	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (preview protocol.CallPreview, ok bool, err error)
+	// Call runs a call and waits for its result. A tool's failure is a *nodes.ToolError;
+	// protocol.ErrUnavailable means that the node disconnected, and the outcome is unknown. When ctx
+	// ends, Call returns its cause with the result so far, if the node reports one.
+	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
+	// Rejoin is Call for a call that an earlier start of the gateway made.
+	Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error)
+}
+
+// Policy decides which calls are allowed, denied, or need an approval. gateway/approval implements
+// it with the person's rules, and gateway/policy decides.
+type Policy interface {
+	Decide(ctx context.Context, q policy.Request) policy.Decision
+	// Evaluate is Decide without counting the use of a rule.
+	Evaluate(q policy.Request) policy.Decision
+	// Version changes with every change of the rules.
+	Version() string
+	// Offer adds the rules to an approval that "always" would save.
+	Offer(a *protocol.Approval, d policy.Decision) error
+	// Grant saves the rules that the person chose with an answer.
+	Grant(ctx context.Context, by string, a protocol.Approval) error
+}
+
+// Approver asks the person. gateway/approval implements it.
+type Approver interface {
+	// Ask requests an approval and waits until it is closed. pending, if not nil, is called once it
+	// can be answered.
+	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, pending func()) (protocol.Approval, error)
+	// Review closes the pending approvals for which decided returns true.
+	Review(ctx context.Context, decided func(protocol.Approval) bool) error
+	// Withdraw closes an approval that is no longer needed, if it is still pending.
+	Withdraw(ctx context.Context, id protocol.ApprovalID) error
+}
+
+// Journal records calls. gateway/journal implements it.
+type Journal interface {
+	// Start stores a new call, or the new state of an open one. A call must be stored before it
+	// runs.
+	Start(ctx context.Context, r *Record) error
+	// Finish stores the end of an open call. It returns false if the call had ended before.
+	Finish(ctx context.Context, r *Record) (bool, error)
+	// Correct stores the outcome of a call whose outcome was unknown. For any other call it returns
+	// false.
+	Correct(ctx context.Context, r *Record) (bool, error)
+	// Find returns a call, or protocol.ErrNotFound.
+	Find(ctx context.Context, id protocol.CallID) (Record, error)
+	// Open returns the calls that have not ended.
+	Open(ctx context.Context) ([]Record, error)
+}
+
+// Record is a call as the journal stores it, with the decision about it.
+type Record struct {
+	store.Call
+	Decision  policy.Decision
+	DecidedBy string // a person, a rule or the default; empty before the decision
+}
+
+// Chats stores what a chat permits. gateway/store implements it.
+type Chats interface {
+	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
+	PutGrant(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
+	Session(ctx context.Context, key protocol.SessionKey) (store.Session, error)
+}

@@ -1,0 +1,29 @@
+package tool
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
+)
+
+func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
+	cfg := config.Default()
+	cfg.Timeouts.Tool = 1000
+	a := &activeCall{Pipeline: New(Options{Config: func() config.Config { return cfg }})}
+	for args, want := range map[string]time.Duration{
+		`{}`: time.Second, `{"timeout":60000}`: 65 * time.Second, `{"timeout":-1}`: time.Second, `{"timeout":"x"}`: time.Second, `{"timeout":1e300}`: noLimit + 5*time.Second,
+		`{"timeout":0}`: time.Second, `{"timeout":null}`: time.Second,
+	} {
+		a.call.Args = json.RawMessage(args)
+		if got := a.timeLimit(); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
+	a.target.Spec.Effect, a.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
+	if got := a.timeLimit(); got != noLimit {
+		t.Errorf("a command without a time limit ends after %s", got)
+	}
+}
