@@ -51,21 +51,21 @@ func (p *Pane) retry(run protocol.RunID) {
 			text = r.Message
 		}
 	}
-	var said protocol.Content
+	var content protocol.Content
 	for i := len(p.state.Messages) - 1; i >= 0; i-- {
 		m := p.state.Messages[i]
 		if m.Role != protocol.RoleUser || m.RunID != run && m.RunID != "" {
 			continue
 		}
-		said = m.Content
+		content = m.Content
 		if m.Origin == protocol.OriginEvent {
 			c, _ := m.Completion()
 			text = cmp.Or(text, c.Words(string(c.NodeID)))
 		}
-		text = cmp.Or(text, said.Text())
+		text = cmp.Or(text, content.Text())
 		break
 	}
-	p.resend(text, said)
+	p.resend(text, content)
 }
 
 // newEmpty shows the suggestions of an empty chat; each one sends a real request.
@@ -89,30 +89,30 @@ func (p *Pane) resendMenu(d messageData) []*fyne.MenuItem {
 		return nil
 	}
 	if m := p.storedMessage(d.id); m != nil && m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
-		said := m.Content
+		content := m.Content
 		return []*fyne.MenuItem{
 			fyne.NewMenuItem("Edit and send again", func() {
-				p.withPictures(said, func(list []protocol.Attachment) {
-					p.SetDraft(said.Text())
+				p.withPictures(content, func(list []protocol.Attachment) {
+					p.SetDraft(content.Text())
 					p.SetAttachments(list)
 					p.FocusComposer()
 				})
 			}),
-			fyne.NewMenuItem("Send again", func() { p.resend(said.Text(), said) }),
+			fyne.NewMenuItem("Send again", func() { p.resend(content.Text(), content) }),
 		}
 	}
-	if said := p.questionOf(d); said != nil {
-		return []*fyne.MenuItem{fyne.NewMenuItem("Answer again", func() { p.resend(said.Text(), said) })}
+	if content := p.questionOf(d); content != nil {
+		return []*fyne.MenuItem{fyne.NewMenuItem("Answer again", func() { p.resend(content.Text(), content) })}
 	}
 	return nil
 }
 
 // resend sends a text with the pictures of an earlier message.
-func (p *Pane) resend(text string, said protocol.Content) {
+func (p *Pane) resend(text string, content protocol.Content) {
 	if p.handlers.Send == nil {
 		return
 	}
-	p.withPictures(said, func(list []protocol.Attachment) {
+	p.withPictures(content, func(list []protocol.Attachment) {
 		if text == "" && len(list) == 0 {
 			return
 		}
@@ -123,13 +123,13 @@ func (p *Pane) resend(text string, said protocol.Content) {
 
 // withPictures loads the pictures of a stored message and calls a function with them, if the chat
 // is still open then.
-func (p *Pane) withPictures(said protocol.Content, do func([]protocol.Attachment)) {
-	if imageKeys(said) == "" || p.handlers.Pictures == nil {
+func (p *Pane) withPictures(content protocol.Content, do func([]protocol.Attachment)) {
+	if imageKeys(content) == "" || p.handlers.Pictures == nil {
 		do(nil)
 		return
 	}
 	key := p.state.Session.SessionKey
-	p.handlers.Pictures(said, func(list []protocol.Attachment) {
+	p.handlers.Pictures(content, func(list []protocol.Attachment) {
 		if p.state.Session.SessionKey == key {
 			do(list)
 		}
@@ -147,14 +147,14 @@ func (p *Pane) storedMessage(id protocol.MessageID) *protocol.Message {
 
 // questionOf returns the person's message before an answer.
 func (p *Pane) questionOf(d messageData) protocol.Content {
-	var said protocol.Content
+	var content protocol.Content
 	for i := range p.state.Messages {
 		m := &p.state.Messages[i]
 		if m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
-			said = m.Content
+			content = m.Content
 		}
 		if m.ID == d.id {
-			return said
+			return content
 		}
 	}
 	return nil

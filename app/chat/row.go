@@ -28,7 +28,7 @@ func newRow(top float32, o fyne.CanvasObject, bind func(transcript.Item)) *row {
 	return r
 }
 
-// Bind implements widgets.ItemRow.
+// Bind implements transcript.Row.
 func (r *row) Bind(i transcript.Item) {
 	r.bind(i)
 	r.place(r.Size())

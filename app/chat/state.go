@@ -137,7 +137,7 @@ type Handlers struct {
 	PasteImage func(done func(protocol.Attachment, error)) // called if the clipboard has no text
 	Media      func(key string, done func(data []byte, err error))
 	// loads pictures of a stored message, to be sent again; done is not called on failure
-	Pictures func(said protocol.Content, done func([]protocol.Attachment))
+	Pictures func(content protocol.Content, done func([]protocol.Attachment))
 	// runs work off the GUI thread, then done on it; nil runs both directly
 	Work func(work, done func())
 }

@@ -21,6 +21,7 @@ type LineView struct {
 
 var _ fyne.Tappable = (*LineView)(nil)
 
+// NewLineView creates an empty line.
 func NewLineView() *LineView {
 	l := &LineView{View: View{Highlights: selection.Highlights{Current: -1}}}
 	l.ExtendBaseWidget(l)

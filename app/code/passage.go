@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 )
 
+// Text returns the line without its colours.
 func (l Line) Text() string {
 	if len(l.Spans) == 1 {
 		return l.Spans[0].Text

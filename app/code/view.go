@@ -18,7 +18,7 @@ type Span struct {
 	Color fyne.ThemeColorName // empty is the colour of text
 }
 
-// Line is one line of code. Ground is the background of the whole line; empty is none.
+// Line is one line of code. Background is that of the whole line; empty is none.
 type Line struct {
 	Spans      []Span
 	Background fyne.ThemeColorName
@@ -116,6 +116,7 @@ func columns(s string) int {
 	return n
 }
 
+// Cell returns the size of one monospaced letter, with the line height.
 func Cell() fyne.Size {
 	s := widgets.MeasureText("MMMMMMMMMM", style.Size(style.SizeCode), fyne.TextStyle{Monospace: true})
 	return fyne.NewSize(s.Width/10, float32(int(style.Size(style.SizeCode)*1.45+0.5)))

@@ -109,7 +109,7 @@ func (p *Page) relativePath(abs string) string {
 // showChange shows one change, and offers to revert it.
 func (p *Page) showChange(c protocol.FileChange) {
 	body := container.NewStack(widgets.NewLoading())
-	said := widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	status := widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	revert := widgets.NewButton("Revert", "undo", nil)
 	revert.Disable()
 	back := widgets.NewQuietButton("All changes", "back", func() { p.showChanges("") })
@@ -131,12 +131,12 @@ func (p *Page) showChange(c protocol.FileChange) {
 			switch {
 			case err != nil:
 			case d.State == protocol.ChangeStands && c.Lost == "":
-				said.Set(d.Why, style.ColorMuted)
+				status.Set(d.Why, style.ColorMuted)
 				revert.Enable()
 			case d.State == protocol.ChangeAltered:
-				said.Set("The file changed after the agent edited it, so the edit cannot be reverted. "+d.Why, style.ColorNeedsYou)
+				status.Set("The file changed after the agent edited it, so the edit cannot be reverted. "+d.Why, style.ColorNeedsYou)
 			case d.State == protocol.ChangeReverted:
-				said.Set("✓ Reverted.", style.ColorGood)
+				status.Set("✓ Reverted.", style.ColorGood)
 			}
 		})
 	}
@@ -149,9 +149,9 @@ func (p *Page) showChange(c protocol.FileChange) {
 			load()
 		})
 	}
-	said.Ellipsis = true
+	status.Ellipsis = true
 	p.showInstead(widgets.NewPage(path.Base(p.relativePath(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap,
-		widgets.NewText(p.relativePath(c.Path), style.ColorMuted, style.SizeSmall), said)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, back))
+		widgets.NewText(p.relativePath(c.Path), style.ColorMuted, style.SizeSmall), status)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, back))
 	load()
 }
 

@@ -77,9 +77,6 @@ func (p *RichText) MouseOut() {
 	}
 }
 
-// Hover returns the link under the mouse.
-func (p *RichText) Hover() *url.URL { return p.hover }
-
 // Cursor implements desktop.Cursorable.
 func (p *RichText) Cursor() desktop.Cursor {
 	switch {

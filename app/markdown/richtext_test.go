@@ -11,7 +11,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-func TestProseShowsListsAsTheyAreNested(t *testing.T) {
+func TestRichTextShowsListsAsTheyAreNested(t *testing.T) {
 	p := newRichText(parse("Steps:\n\n9. first\n   - [x] done\n   - [ ] open\n\n     with more\n10. second\n\n> quoted **bold**\n\n---\n\n~~gone~~ and https://example.org/x."))
 	widgettest.Window(t, p, 500, 400)
 	want := "Steps:\n\n9. first\n  ☑ done\n\n  ☐ open\n\nwith more\n10. second\n\nquoted bold\n\n\n\ngone and https://example.org/x."
@@ -37,7 +37,7 @@ func TestProseShowsListsAsTheyAreNested(t *testing.T) {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func TestProseTurnsPlacesIntoTextAndBack(t *testing.T) {
+func TestRichTextTurnsPlacesIntoTextAndBack(t *testing.T) {
 	p := newRichText(parse("One two three four five six seven eight nine ten eleven twelve.\n\nשלום עולם and more"))
 	widgettest.Window(t, p, 160, 400)
 	for at := range p.Runes() {
@@ -91,7 +91,7 @@ func TestListsWrittenFromTheRightHaveTheirMarksThere(t *testing.T) {
 	}
 }
 
-func TestProseFindsInWhateverCase(t *testing.T) {
+func TestRichTextFindsInWhateverCase(t *testing.T) {
 	p := newRichText(parse("The *Parser* parses.\n\nA parser."))
 	widgettest.Window(t, p, 400, 100)
 	if n := p.Find("PARSE"); n != 3 {
@@ -102,7 +102,7 @@ func TestProseFindsInWhateverCase(t *testing.T) {
 	}
 }
 
-func TestProseMarksWordsAndParagraphs(t *testing.T) {
+func TestRichTextMarksWordsAndParagraphs(t *testing.T) {
 	p := newRichText(parse("Some words here.\n\nAnd more."))
 	widgettest.Window(t, p, 400, 100)
 	for at, want := range map[int][2]string{0: {"Some", "Some words here."}, 6: {"words", "Some words here."}, 20: {"And", "And more."}} {
@@ -114,7 +114,7 @@ func TestProseMarksWordsAndParagraphs(t *testing.T) {
 	}
 }
 
-func TestProseHasNoPictureOfWhatItShowedBefore(t *testing.T) {
+func TestRichTextHasNoPictureOfWhatItShowedBefore(t *testing.T) {
 	p := newRichText(parse("before"))
 	widgettest.Window(t, p, 300, 60)
 	before := test.WidgetRenderer(p).Objects()[0]

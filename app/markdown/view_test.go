@@ -34,7 +34,7 @@ func TestMarkdownOpensLinksOnlyWhenTappedAndOnlySafeOnes(t *testing.T) {
 		for y := range int(p.Size().Height) {
 			for x := range int(p.Size().Width) {
 				p.MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(float32(x), float32(y))}})
-				if u := p.Hover(); u != nil && p.Cursor() == desktop.PointerCursor && !slices.Contains(opened, u.String()) {
+				if u := p.hover; u != nil && p.Cursor() == desktop.PointerCursor && !slices.Contains(opened, u.String()) {
 					p.Tapped(&fyne.PointEvent{Position: fyne.NewPos(float32(x), float32(y))})
 				}
 			}

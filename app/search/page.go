@@ -85,7 +85,7 @@ func (p *Page) Search(query string) { p.Field.SetText(query) }
 func (p *Page) find(page int64) {
 	p.query = strings.TrimSpace(p.Field.Text)
 	p.searches++
-	asked, query := p.searches, p.query
+	search, query := p.searches, p.query
 	if page == 0 {
 		p.wanted = state.SearchPage
 	}
@@ -105,7 +105,7 @@ func (p *Page) find(page int64) {
 		}
 		return p.app.Chats.SearchMessages(ctx, query, page)
 	}, func(r state.MessagePage, err error) {
-		if asked != p.searches {
+		if search != p.searches {
 			return
 		}
 		if err != nil {

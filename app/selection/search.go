@@ -22,60 +22,17 @@ func matches(text string, query []rune) iter.Seq2[int, int] {
 		if len(query) == 0 {
 			return
 		}
-		if small, ok := ascii(query); ok {
-			matchesASCII(text, small, yield)
-			return
-		}
 		for i := 0; i < len(text); {
-			if n := matchLength(text[i:], query); n > 0 {
-				if !yield(i, i+n) {
-					return
+			r, n := utf8.DecodeRuneInString(text[i:])
+			if unicode.ToLower(r) == query[0] {
+				if length := matchLength(text[i:], query); length > 0 {
+					if !yield(i, i+length) {
+						return
+					}
+					n = length
 				}
-				i += n
-				continue
 			}
-			_, n := utf8.DecodeRuneInString(text[i:])
 			i += n
-		}
-	}
-}
-
-func ascii(query []rune) ([]byte, bool) {
-	b := make([]byte, len(query))
-	for i, r := range query {
-		if r >= utf8.RuneSelf {
-			return nil, false
-		}
-		b[i] = byte(r)
-	}
-	return b, true
-}
-
-func matchesASCII(text string, query []byte, yield func(int, int) bool) {
-	small, large := query[0], query[0]
-	if small >= 'a' && small <= 'z' {
-		large -= 'a' - 'A'
-	}
-	for i := 0; i+len(query) <= len(text); i++ {
-		if c := text[i]; c != small && c != large {
-			continue
-		}
-		k := 1
-		for k < len(query) {
-			c := text[i+k]
-			if c >= 'A' && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			if c != query[k] {
-				break
-			}
-			k++
-		}
-		if k == len(query) {
-			if !yield(i, i+k) {
-				return
-			}
-			i += k - 1
 		}
 	}
 }

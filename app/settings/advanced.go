@@ -30,16 +30,16 @@ func (p *Page) advanced() fyne.CanvasObject {
 	if l == nil {
 		return page(section("Gateway", append(rows, muted("This window shows a remote gateway. Change these settings on the gateway's computer."))...))
 	}
-	said := muted("Programs need this token to connect. Anyone who has it can do everything you can.")
+	status := muted("Programs need this token to connect. Anyone who has it can do everything you can.")
 	token := widgets.NewButton("Copy token", "key", nil)
 	token.OnTap = func() {
 		bind.Go(p.ctx, func(context.Context) (string, error) { return l.Token() }, func(t string, err error) {
 			if err != nil {
-				said.Set(errorText(err), style.ColorBad)
+				status.Set(errorText(err), style.ColorBad)
 				return
 			}
 			p.handlers.Copy(t)
-			said.Set("✓ Token copied.", style.ColorGood)
+			status.Set("✓ Token copied.", style.ColorGood)
 		})
 	}
 	entry := widget.NewEntry()
@@ -56,7 +56,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 		saved.Set("✓ Saved. Takes effect at the next start.", style.ColorGood)
 	}
 	entry.OnSubmitted = func(string) { save() }
-	return page(section("Gateway", append(rows, textRow("Token", "Stored with the keys, never shown", token), said)...),
+	return page(section("Gateway", append(rows, textRow("Token", "Stored with the keys, never shown", token), status)...),
 		section("Listen address", field(entry, widgets.NewButton("Save", "", save)), saved),
 		section("Logs", textRow("Folder", l.LogDir(), widgets.NewQuietButton("Open", "folder", func() { p.handlers.OpenPath(l.LogDir()) }))))
 }

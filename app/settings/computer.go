@@ -152,22 +152,22 @@ func (c *computerPage) showEnforcement(v state.View) {
 
 // workspace shows the agent's folder on this computer.
 func (p *Page) workspace(l Local) fyne.CanvasObject {
-	said := muted("Reading here needs no approval. Changes and other folders do.")
+	status := muted("Reading here needs no approval. Changes and other folders do.")
 	entry := widget.NewEntry()
 	entry.SetText(l.Workspace())
 	set := func(dir string) {
-		said.Set("Changing the folder…", style.ColorMuted)
+		status.Set("Changing the folder…", style.ColorMuted)
 		bind.Run(p.ctx, func(context.Context) error { return l.SetWorkspace(dir) }, func(err error) {
 			if err != nil {
-				said.Set(errorText(err), style.ColorBad)
+				status.Set(errorText(err), style.ColorBad)
 				return
 			}
 			entry.SetText(l.Workspace())
-			said.Set("✓ Saved. The agent now works in this folder.", style.ColorGood)
+			status.Set("✓ Saved. The agent now works in this folder.", style.ColorGood)
 		})
 	}
 	entry.OnSubmitted = set
 	choose := widgets.NewButton("Choose…", "folder", func() { p.handlers.PickFolder(set) })
 	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
-	return section("Workspace folder", field(entry, choose, use), said)
+	return section("Workspace folder", field(entry, choose, use), status)
 }

@@ -221,12 +221,12 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 			}
 			return
 		}
-		rows, said := container.NewVBox(), muted("")
-		fill := func(query string) { m.listModels(rows, p.ID, r.Models, query, said) }
+		rows, status := container.NewVBox(), muted("")
+		fill := func(query string) { m.listModels(rows, p.ID, r.Models, query, status) }
 		search := widgets.NewSearchField("Search models", "")
 		search.OnChanged = fill
 		fill("")
-		list.Objects = []fyne.CanvasObject{heading("Models"), search, said, rows}
+		list.Objects = []fyne.CanvasObject{heading("Models"), search, status, rows}
 		if len(r.Models) == 0 {
 			list.Objects = []fyne.CanvasObject{muted("The server has no models. Load one there, then test again.")}
 		}
@@ -235,7 +235,7 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 }
 
 // listModels lists the models of a provider whose name contains a text. The result of a choice is shown.
-func (m *models) listModels(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, said *widgets.Paragraph) {
+func (m *models) listModels(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, status *widgets.Paragraph) {
 	rows.Objects = nil
 	found := 0
 	for _, info := range list {
@@ -250,7 +250,7 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 		if ref == m.current.ModelRef {
 			item.Icon, item.Color = "check", style.ColorGood
 		}
-		rows.Add(widgets.NewSidebarRow(item, func() { m.useModel(ref, said) }))
+		rows.Add(widgets.NewSidebarRow(item, func() { m.useModel(ref, status) }))
 	}
 	switch {
 	case found == 0:
@@ -262,13 +262,13 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 }
 
 // useModel sets the default model.
-func (m *models) useModel(ref protocol.ModelRef, said *widgets.Paragraph) {
+func (m *models) useModel(ref protocol.ModelRef, status *widgets.Paragraph) {
 	bind.Run(m.page.ctx, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func(err error) {
 		if err != nil {
-			said.Set(errorText(err), style.ColorBad)
+			status.Set(errorText(err), style.ColorBad)
 			return
 		}
-		said.Set("✓ Now using "+ref.ID+".", style.ColorGood)
+		status.Set("✓ Now using "+ref.ID+".", style.ColorGood)
 		m.load(ref.Provider)
 	})
 }

@@ -53,11 +53,11 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 				rows = append(rows, muted("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
 			}
 			for _, s := range servers {
-				said := muted("")
-				use := widgets.NewButton("Use", "check", func() { m.useServer(s, said) })
+				status := muted("")
+				use := widgets.NewButton("Use", "check", func() { m.useServer(s, status) })
 				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
 				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
-					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), said)
+					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), status)
 			}
 			box.Objects = rows
 			box.Refresh()
@@ -66,10 +66,10 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 }
 
 // useServer selects a detected server and its first model.
-func (m *models) useServer(s protocol.DetectedServer, said *widgets.Paragraph) {
+func (m *models) useServer(s protocol.DetectedServer, status *widgets.Paragraph) {
 	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.page.app.Models.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
 		if err != nil {
-			said.Set(errorText(err), style.ColorBad)
+			status.Set(errorText(err), style.ColorBad)
 			return
 		}
 		m.load(s.Provider)

@@ -114,13 +114,13 @@ func (r *settingRow) secretControl() {
 	state := widgets.NewText("", style.ColorText, "text")
 	replace := widgets.NewQuietButton("Replace", "edit", nil)
 	remove := widgets.NewQuietButton("Remove", "trash", nil)
-	sure := widgets.NewQuietButton("Remove permanently", "trash", nil)
-	keep := widgets.NewQuietButton("Cancel", "", nil)
-	sure.Danger = true
+	confirmRemove := widgets.NewQuietButton("Remove permanently", "trash", nil)
+	cancel := widgets.NewQuietButton("Cancel", "", nil)
+	confirmRemove.Danger = true
 	icon := widget.NewIcon(style.IconIn("key", style.ColorGood))
-	there := container.NewVBox(widgets.Flow(style.Inside, icon, state, replace, remove, sure, keep))
-	ask := func(on bool) {
-		for b, want := range map[*widgets.Button]bool{sure: on, keep: on, replace: !on, remove: !on && r.setting.Name != "auth.token"} {
+	there := container.NewVBox(widgets.Flow(style.Inside, icon, state, replace, remove, confirmRemove, cancel))
+	confirm := func(on bool) {
+		for b, want := range map[*widgets.Button]bool{confirmRemove: on, cancel: on, replace: !on, remove: !on && r.setting.Name != "auth.token"} {
 			widgets.SetVisible(b, want)
 		}
 		state.SetText("A value is set.")
@@ -130,12 +130,12 @@ func (r *settingRow) secretControl() {
 		there.Refresh()
 	}
 	replace.OnTap = func() { r.control.Objects = []fyne.CanvasObject{e}; r.page.relayout(); r.focus() }
-	remove.OnTap = func() { ask(true) }
-	keep.OnTap = func() { ask(false) }
-	sure.OnTap = func() { r.save(nil, "✓ Removed.", nil) }
+	remove.OnTap = func() { confirm(true) }
+	cancel.OnTap = func() { confirm(false) }
+	confirmRemove.OnTap = func() { r.save(nil, "✓ Removed.", nil) }
 	r.setControl = func(string) {
 		e.SetText("")
-		ask(false)
+		confirm(false)
 		r.control.Objects = []fyne.CanvasObject{there}
 		if len(r.setting.Value) == 0 {
 			r.control.Objects = []fyne.CanvasObject{e}

@@ -127,9 +127,6 @@ func (c *CallCard) toggle() {
 // CanAnswer reports whether it shows a question that can be answered on it.
 func (c *CallCard) CanAnswer() bool { return c.answers.Visible() && c.body.Visible() }
 
-// IsOpen reports whether the card is expanded.
-func (c *CallCard) IsOpen() bool { return c.open }
-
 // SetOpen expands or collapses the card.
 func (c *CallCard) SetOpen(open bool) {
 	if c.open != open {

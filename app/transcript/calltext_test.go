@@ -218,7 +218,7 @@ func TestATapOnACardsLineStillUnfoldsIt(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one")})
 	row := tr.visible["c"].row.(*cardRow)
 	test.Tap(row.argument)
-	if !row.IsOpen() {
+	if !row.CallCard.open {
 		t.Error("it is folded")
 	}
 }

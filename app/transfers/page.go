@@ -215,11 +215,11 @@ func (p *Page) clear() {
 
 // undo restores the files that a transfer replaced.
 func (p *Page) undo(t protocol.Transfer) {
-	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.Transfers.Undo(ctx, t) }, func(said string, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.Transfers.Undo(ctx, t) }, func(message string, err error) {
 		if err != nil {
-			said = "Could not restore the files: " + err.Error()
+			message = "Could not restore the files: " + err.Error()
 		}
-		p.handlers.Say(said)
+		p.handlers.Say(message)
 		if err == nil && p.detail == t.ID { // it shows the old state
 			p.Back()
 		}

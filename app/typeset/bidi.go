@@ -35,7 +35,7 @@ func levels(text []rune, fixed int) (list []uint8, base uint8) {
 		p.base = uint8(fixed)
 	}
 	p.explicit()
-	p.said = append([]uint8{}, p.levels...)
+	p.explicitLevels = append([]uint8{}, p.levels...)
 	p.sequences()
 	p.removed()
 	p.separators(p.levels, 0, len(text))
@@ -52,11 +52,11 @@ func mayTurn(text []rune) bool {
 }
 
 type paragraph struct {
-	text    []rune
-	classes []bidi.Class // original classes
-	types   []bidi.Class // classes as changed by the rules
-	levels  []uint8
-	said    []uint8 // levels of the embeddings, before later rules change them
+	text           []rune
+	classes        []bidi.Class // original classes
+	types          []bidi.Class // classes as changed by the rules
+	levels         []uint8
+	explicitLevels []uint8 // levels of the embeddings, before later rules change them
 	// for an isolate initiator the index of its end, or the text's length; for an end the index of
 	// its initiator, or -1
 	match []int
@@ -211,7 +211,7 @@ func (p *paragraph) sequences() {
 		if ignored(c) {
 			continue
 		}
-		if n := len(runs); n == 0 || p.said[runs[n-1][0]] != p.said[i] {
+		if n := len(runs); n == 0 || p.explicitLevels[runs[n-1][0]] != p.explicitLevels[i] {
 			runs = append(runs, nil)
 		}
 		n := len(runs) - 1

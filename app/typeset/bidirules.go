@@ -16,11 +16,11 @@ func direction(level uint8) bidi.Class {
 
 // resolve assigns the levels of an isolating run sequence (W1 to I2).
 func (p *paragraph) resolve(seq []int) {
-	level := p.said[seq[0]]
+	level := p.explicitLevels[seq[0]]
 	before, after := p.base, p.base
 	for i := seq[0] - 1; i >= 0; i-- {
 		if !ignored(p.classes[i]) {
-			before = p.said[i]
+			before = p.explicitLevels[i]
 			break
 		}
 	}
@@ -28,7 +28,7 @@ func (p *paragraph) resolve(seq []int) {
 	if !isolates(p.classes[last]) || p.match[last] != len(p.classes) {
 		for i := last + 1; i < len(p.classes); i++ {
 			if !ignored(p.classes[i]) {
-				after = p.said[i]
+				after = p.explicitLevels[i]
 				break
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"fairlead/app/style"
 )
 
-func TestGroundLooksLikeARectangle(t *testing.T) {
+func TestBackgroundLooksLikeARectangle(t *testing.T) {
 	for _, line := range []fyne.ThemeColorName{"", style.ColorBad} {
 		g, r := NewBackground(style.ColorSelected, line, style.Corner), NewRect(style.ColorSelected, line, style.Corner)
 		a, b := widgettest.Window(t, g, 90, 70).Canvas().Capture(), widgettest.Window(t, r, 90, 70).Canvas().Capture()
@@ -37,9 +37,9 @@ func far(a, b color.Color) bool {
 	return d(r1, r2)+d(g1, g2)+d(b1, b2) > 0x3000
 }
 
-// TestGroundCoversTheSoftEdgesOfItsEnds checks edges that this test's painter draws without
+// TestBackgroundCoversTheSoftEdgesOfItsEnds checks edges that this test's painter draws without
 // antialiasing.
-func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) {
+func TestBackgroundCoversTheSoftEdgesOfItsEnds(t *testing.T) {
 	// a low one has no straight edge
 	for height, covered := range map[float32]bool{70: true, 8: false} {
 		g := NewBackground(style.ColorSelected, style.ColorBad, style.Corner)
@@ -55,7 +55,7 @@ func TestGroundCoversTheSoftEdgesOfItsEnds(t *testing.T) {
 	}
 }
 
-func TestGroundHasNoHoleWhenItIsLow(t *testing.T) {
+func TestBackgroundHasNoHoleWhenItIsLow(t *testing.T) {
 	g := NewBackground(style.ColorSelected, style.ColorBad, style.Corner)
 	img := widgettest.Window(t, g, 40, 8).Canvas().Capture()
 	if far(img.At(20, 4), style.Color(style.ColorSelected)) {

@@ -197,6 +197,7 @@ func (r *buttonRenderer) Refresh() {
 	r.text.Refresh()
 }
 
+// SetIcon shows an icon of package assets in a colour; an empty name hides it.
 func SetIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
 	if name == "" {
 		i.Hide()

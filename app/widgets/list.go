@@ -16,7 +16,7 @@ type ListItem struct {
 	Title  string
 	Text   string // a second line, muted; empty for none
 	Detail string // muted, at the right
-	Warn   bool   // shows Trail in the *needs you* colour
+	Warn   bool   // shows Detail in the *needs you* colour
 	Muted  bool   // mutes the title, too
 	// Heading marks the heading of the lines below. It cannot be selected, and the arrow keys skip
 	// it; it is never the last line.

@@ -15,6 +15,7 @@ type Raster struct {
 	draw  func(w, h int) image.Image
 }
 
+// NewRaster creates a raster that draw paints in pixels.
 func NewRaster(draw func(w, h int) image.Image) *Raster {
 	p := &Raster{draw: draw}
 	p.Image = p.newImage()

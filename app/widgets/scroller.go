@@ -172,6 +172,7 @@ func (r *panRenderer) Objects() []fyne.CanvasObject {
 }
 func (r *panRenderer) Destroy() {}
 
+// ScrollBarWidth is the width of a vertical bar and the height of a horizontal one.
 const ScrollBarWidth float32 = 8
 
 // ScrollBar is a scroll bar. It is hidden while everything is visible.
@@ -191,6 +192,7 @@ var (
 	_ desktop.Hoverable = (*ScrollBar)(nil)
 )
 
+// NewScrollBar creates a scroll bar; onMove is called with the offset to scroll to.
 func NewScrollBar(vertical bool, onMove func(float32)) *ScrollBar {
 	b := &ScrollBar{vertical: vertical, onMove: onMove, rect: canvas.NewRectangle(nil)}
 	b.ExtendBaseWidget(b)
@@ -198,6 +200,7 @@ func NewScrollBar(vertical bool, onMove func(float32)) *ScrollBar {
 	return b
 }
 
+// Set sets the offset and the size of the visible part, and the size of the whole.
 func (b *ScrollBar) Set(offset, shown, full float32) {
 	b.offset, b.shown, b.full = offset, shown, full
 	if full <= shown+0.5 || shown <= 0 {

@@ -15,7 +15,7 @@ type SidebarItem struct {
 	Detail   string // muted, at the right: a time, a key, a state
 	Count    int    // a badge
 	Selected bool
-	Unread   bool // has unread content: bold title, Trail in the accent colour
+	Unread   bool // has unread content: bold title, Detail in the accent colour
 	Muted    bool // mutes the title, too
 }
 
