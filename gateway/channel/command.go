@@ -37,5 +37,5 @@ func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.Sessi
 		return res, false, nil
 	}
 	res = protocol.ChannelInboundResult{Status: done.Status, SessionKey: chat, Directives: done.Directives, Command: done.Command, Response: cmp.Or(done.Error, done.Response)}
-	return res, true, h.put(ctx, id, outboundTo(to, chat, res.Response))
+	return res, true, h.outbox.put(ctx, id, outboundTo(to, chat, res.Response))
 }

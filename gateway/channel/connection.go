@@ -109,7 +109,7 @@ func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 type upstream struct {
 	h    *Hub
 	a    *account
-	line *line
+	line *sender
 }
 
 // Inbound implements Upstream. A message is processed even if its connection closes meanwhile. The

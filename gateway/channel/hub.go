@@ -55,21 +55,21 @@ type Options struct {
 // Hub manages all channels. It is safe for concurrent use. Call Load and Run, each once and in this
 // order.
 type Hub struct {
+	*follower
+	*strangers
 	o       Options
+	outbox  *outbox
+	rate    rateLimiter
 	drivers map[string]Driver
 
 	ctx    context.Context // cancelled when Run ends
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	change latch      // held while an account changes, so that starts and stops are serialized
-	allow  sync.Mutex // held while allowFrom is read and written
+	change latch // held while an account changes, so that starts and stops are serialized
 
 	mu       sync.Mutex // guards the fields below
 	closed   bool
 	accounts map[string]*account // by CHANNEL:ACCOUNT
-	runs     map[protocol.RunID]*following
-	waiters  map[string]chan delivery // receivers of the outcome of a delivery, by outbox ID
-	limits   map[string]*limit
 }
 
 // account is one account of a channel, of a driver or of a connection over the network.
@@ -80,7 +80,7 @@ type account struct {
 	stop        context.CancelFunc
 	done        chan struct{} // closed when the driver's goroutine has ended; nil while none runs
 
-	line        *line // nil while not connected
+	line        *sender // nil while not connected
 	connectedAt int64
 	lastMessage int64
 	authed      bool
@@ -95,9 +95,11 @@ func key(channel, account string) string { return channel + ":" + account }
 // New returns a hub.
 func New(o Options) *Hub {
 	h := &Hub{
-		o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), runs: make(map[protocol.RunID]*following),
-		waiters: make(map[string]chan delivery), limits: make(map[string]*limit), change: make(latch, 1),
+		o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), rate: rateLimiter{counts: make(map[string]*count)}, change: make(latch, 1),
 	}
+	h.outbox = &outbox{store: o.Store, senderOf: h.lineOf, waiters: make(map[string]chan delivery)}
+	h.follower = &follower{store: o.Store, bus: o.Bus, outbox: h.outbox, senderOf: h.lineOf, runs: make(map[protocol.RunID]*following)}
+	h.strangers = &strangers{o: o, outbox: h.outbox, changed: h.changed}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for _, d := range o.Drivers {
 		h.drivers[d.Kind().Channel] = d
@@ -128,7 +130,7 @@ func (h *Hub) Load(ctx context.Context) error {
 		}
 	}
 	for _, r := range runs {
-		h.runs[r.Run] = &following{ChannelRun: r, earlier: true}
+		h.follower.add(&following{ChannelRun: r, earlier: true})
 	}
 	return nil
 }
@@ -139,8 +141,8 @@ func (h *Hub) Run(ctx context.Context) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, h.cancel)
 	defer stop()
-	h.resume(ctx)
-	h.follow(ctx)
+	h.connectAll(ctx)
+	h.follower.run(ctx)
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
@@ -155,9 +157,9 @@ type latch chan struct{}
 func (l latch) Lock()   { l <- struct{}{} }
 func (l latch) Unlock() { <-l }
 
-// resume connects the accounts that were connected before. It skips accounts that were started
+// connectAll connects the accounts that were connected before. It skips accounts that were started
 // meanwhile, and blocks starts and stops while it runs.
-func (h *Hub) resume(ctx context.Context) {
+func (h *Hub) connectAll(ctx context.Context) {
 	h.change.Lock()
 	defer h.change.Unlock()
 	accounts, err := h.o.Store.Channels.Accounts(ctx)
@@ -191,8 +193,8 @@ func (h *Hub) changed(channel string) {
 
 // online registers that an account can send over t, closes its earlier line, and starts to deliver
 // the outbox.
-func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
-	l := newLine(h, a, t)
+func (h *Hub) online(a *account, t Transport, extra map[string]any) *sender {
+	l := newSender(h, a, t)
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -203,7 +205,7 @@ func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
 	h.wg.Go(l.run)
 	h.mu.Unlock()
 	if old != nil {
-		old.end()
+		old.cancel()
 	}
 	slog.Info("A channel is connected", "channel", a.channel, "account", a.id)
 	h.changed(a.channel)
@@ -212,9 +214,9 @@ func (h *Hub) online(a *account, t Transport, extra map[string]any) *line {
 
 // offline registers that the line l has closed, the error, and the delay before the next
 // connection.
-func (h *Hub) offline(a *account, l *line, err error, retry time.Duration) {
+func (h *Hub) offline(a *account, l *sender, err error, retry time.Duration) {
 	if l != nil {
-		l.end()
+		l.cancel()
 	}
 	h.mu.Lock()
 	if a.line == l {
@@ -235,7 +237,7 @@ func (h *Hub) offline(a *account, l *line, err error, retry time.Duration) {
 }
 
 // lineOf returns an account's line, or nil.
-func (h *Hub) lineOf(channel, account string) *line {
+func (h *Hub) lineOf(channel, account string) *sender {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a := h.accounts[key(channel, account)]; a != nil {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
@@ -20,16 +19,7 @@ const (
 	maxQuote = 500      // runes of a quoted message
 	maxMedia = 16       // files per message
 	maxFile  = 10 << 20 // bytes per file
-	burst    = 20       // messages that one sender may write in perMinute
 )
-
-const perMinute = time.Minute
-
-// limit counts a sender's messages.
-type limit struct {
-	since time.Time
-	n     int
-}
 
 // Inbound accepts a message that somebody wrote on a channel (channel.inbound): it checks the
 // sender's access, finds the chat, and passes the message to the agent there. The text is input for
@@ -52,7 +42,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if in.Peer.Kind != protocol.PeerDM && in.WasMentioned != nil && !*in.WasMentioned {
 		return protocol.ChannelInboundResult{Status: protocol.InboundIgnored, Reason: "the agent was not mentioned"}, nil
 	}
-	if !h.within(name, sender) {
+	if !h.rate.allow(name, sender) {
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many messages in a minute"}, nil
 	}
 	cfg := h.o.Config()
@@ -88,15 +78,13 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if err := h.o.Store.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
 	}
-	h.mu.Lock()
-	h.runs[run] = f
-	h.mu.Unlock()
+	h.follower.add(f)
 	sent, err := h.o.Sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
 	if errors.Is(err, protocol.ErrConflict) {
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
 	}
 	if err != nil {
-		h.forget(ctx, run)
+		h.follower.forget(ctx, run)
 		return res, err
 	}
 	h.label(ctx, chat, in)
@@ -135,27 +123,6 @@ func checkInbound(in protocol.ChannelInboundParams) error {
 		return protocol.ErrTooLarge.With(fmt.Sprintf("a message may bring %d files", maxMedia))
 	}
 	return nil
-}
-
-// within counts a sender's message, and reports whether the sender is within the rate limit.
-func (h *Hub) within(channel, sender string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	k, at := key(channel, sender), time.Now()
-	l := h.limits[k]
-	if l == nil || at.Sub(l.since) > perMinute {
-		if len(h.limits) > 10_000 {
-			for old, x := range h.limits {
-				if at.Sub(x.since) > perMinute {
-					delete(h.limits, old)
-				}
-			}
-		}
-		l = &limit{since: at}
-		h.limits[k] = l
-	}
-	l.n++
-	return l.n <= burst
 }
 
 // saw stores the time of an account's last incoming message.

@@ -51,25 +51,21 @@ func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said,
 		return Said{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
-	end := make(chan delivery, 1)
-	h.mu.Lock()
-	h.waiters[id] = end
-	h.mu.Unlock()
+	outcome, stopWaiting := h.outbox.await(id)
+	defer stopWaiting()
 	e := outboundTo(route, from, w.Text)
 	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
-	if err := h.put(ctx, id, e); err != nil {
-		h.unwait(id)
+	if err := h.outbox.put(ctx, id, e); err != nil {
 		return Said{}, err
 	}
 	if away {
-		h.unwait(id)
 		said.Queued = true
 		return said, nil
 	}
 	timer := time.NewTimer(sayWait)
 	defer timer.Stop()
 	select {
-	case d := <-end:
+	case d := <-outcome:
 		if d.err != nil {
 			return Said{}, d.err
 		}
@@ -78,17 +74,9 @@ func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said,
 	case <-timer.C:
 		said.Queued = true
 	case <-ctx.Done():
-		h.unwait(id)
 		return Said{}, ctx.Err()
 	}
-	h.unwait(id)
 	return said, nil
-}
-
-func (h *Hub) unwait(id string) {
-	h.mu.Lock()
-	delete(h.waiters, id)
-	h.mu.Unlock()
 }
 
 // target determines the receiver of a message. known reports whether somebody has written to the

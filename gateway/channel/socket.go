@@ -75,7 +75,7 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 		old.link.Close(protocol.CloseReplaced, "Replaced by newer channel connection")
 	}
 	var mu sync.Mutex // ready and detach may be called by two goroutines
-	var l *line
+	var l *sender
 	gone := false
 	ready = func() {
 		mu.Lock()
@@ -98,8 +98,8 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 }
 
 // leave removes a connection over the network, and its account unless a newer connection uses it.
-func (h *Hub) leave(a *account, l *line) {
-	l.end()
+func (h *Hub) leave(a *account, l *sender) {
+	l.cancel()
 	h.mu.Lock()
 	if a.line == l {
 		a.line = nil

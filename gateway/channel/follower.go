@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"fairlead/gateway/event"
@@ -26,18 +28,37 @@ type following struct {
 	typing  bool
 }
 
-func (h *Hub) following(id protocol.RunID) *following {
+// follower puts the answers of runs into the outbox. It is safe for concurrent use. An event of a
+// run only says that there is something to look for: the messages are read from the store, and the
+// outbox accepts each ID once, so that no answer is lost or sent twice after a restart.
+type follower struct {
+	store    *store.DB
+	bus      *event.Bus
+	outbox   *outbox
+	senderOf func(channel, account string) *sender
+
+	mu   sync.Mutex // guards runs
+	runs map[protocol.RunID]*following
+}
+
+func (h *follower) get(id protocol.RunID) *following {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.runs[id]
 }
 
+func (h *follower) add(f *following) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.runs[f.Run] = f
+}
+
 // forget stops following a run.
-func (h *Hub) forget(ctx context.Context, id protocol.RunID) {
+func (h *follower) forget(ctx context.Context, id protocol.RunID) {
 	h.mu.Lock()
 	delete(h.runs, id)
 	h.mu.Unlock()
-	if err := h.o.Store.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
+	if err := h.store.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
 		slog.Warn("A channel's run is still noted", "run", id, "err", err)
 	}
 }
@@ -53,9 +74,9 @@ func interesting(c protocol.Change) bool {
 	return c.Kind == protocol.ChangeRun
 }
 
-// follow puts the answers of the channels' runs into the outbox until ctx is cancelled.
-func (h *Hub) follow(ctx context.Context) {
-	sub := h.o.Bus.SubscribeOnly(interesting)
+// run puts the answers of the channels' runs into the outbox until ctx is cancelled.
+func (h *follower) run(ctx context.Context) {
+	sub := h.bus.SubscribeOnly(interesting)
 	defer sub.Close()
 	h.catchUp(ctx, true)
 	purge := time.NewTicker(6 * time.Hour)
@@ -74,7 +95,7 @@ func (h *Hub) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-purge.C:
-			if err := h.o.Store.Outbox.Purge(ctx, now()-keepOutbox.Milliseconds()); err != nil && ctx.Err() == nil {
+			if err := h.store.Outbox.Purge(ctx, now()-keepOutbox.Milliseconds()); err != nil && ctx.Err() == nil {
 				slog.Warn("Old messages to channels could not be removed", "err", err)
 			}
 		case <-again.C:
@@ -98,7 +119,7 @@ func pump(ctx context.Context, sub *event.Subscription, to chan<- protocol.Chang
 // catchUp delivers the answers of events that were missed, and stops following finished runs. With
 // start set, an unknown run of an earlier start is dropped, because it never reached its chat. At
 // other times a run may not be stored yet.
-func (h *Hub) catchUp(ctx context.Context, start bool) {
+func (h *follower) catchUp(ctx context.Context, start bool) {
 	h.mu.Lock()
 	var all []*following
 	for _, f := range h.runs {
@@ -106,7 +127,7 @@ func (h *Hub) catchUp(ctx context.Context, start bool) {
 	}
 	h.mu.Unlock()
 	for _, f := range all {
-		r, err := h.o.Store.Runs.Get(ctx, f.Run)
+		r, err := h.store.Runs.Get(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
 			if start && f.earlier { // a run of this start may not be stored yet
@@ -120,24 +141,24 @@ func (h *Hub) catchUp(ctx context.Context, start bool) {
 	}
 }
 
-func (h *Hub) heard(ctx context.Context, c protocol.Change) {
+func (h *follower) heard(ctx context.Context, c protocol.Change) {
 	switch c.Kind {
 	case protocol.ChangeResync:
 		h.catchUp(ctx, false)
 	case protocol.ChangeChat:
-		if f := h.following(*c.Chat.RunID); f != nil {
+		if f := h.get(*c.Chat.RunID); f != nil {
 			h.say(ctx, f, c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
 		}
 	case protocol.ChangeApproval:
-		if f := h.following(c.Approval.RunID); f != nil {
+		if f := h.get(c.Approval.RunID); f != nil {
 			h.types(f, false)
 			text := "One moment: before I go on, the person I work for has to allow something."
-			if err := h.put(ctx, "ask:"+string(c.Approval.ID), outboundTo(f.Route, f.Session, text)); err != nil {
+			if err := h.outbox.put(ctx, "ask:"+string(c.Approval.ID), outboundTo(f.Route, f.Session, text)); err != nil {
 				slog.Error("A channel was not told of a question", "run", f.Run, "err", err)
 			}
 		}
 	case protocol.ChangeRun:
-		if f := h.following(c.Run.RunID); f != nil {
+		if f := h.get(c.Run.RunID); f != nil {
 			switch c.Run.State {
 			case protocol.RunThinking, protocol.RunStreaming, protocol.RunTools, protocol.RunRetrying:
 				h.types(f, true)
@@ -149,12 +170,12 @@ func (h *Hub) heard(ctx context.Context, c protocol.Change) {
 }
 
 // types sends the typing state when it has changed.
-func (h *Hub) types(f *following, on bool) {
+func (h *follower) types(f *following, on bool) {
 	if f.typing == on {
 		return
 	}
 	f.typing = on
-	if l := h.lineOf(f.Route.Channel, f.Route.AccountID); l != nil {
+	if l := h.senderOf(f.Route.Channel, f.Route.AccountID); l != nil {
 		select {
 		case l.typing <- protocol.ChannelTyping{Channel: f.Route.Channel, AccountID: f.Route.AccountID, Peer: f.Route.Peer, SessionKey: f.Session, Typing: on}:
 		default:
@@ -165,7 +186,7 @@ func (h *Hub) types(f *following, on bool) {
 // say puts those answers of a run into the outbox that are not there yet. The outbox decides by
 // message ID, so no answer is lost or sent twice. If over is set, the run has ended and is
 // forgotten.
-func (h *Hub) say(ctx context.Context, f *following, over bool) {
+func (h *follower) say(ctx context.Context, f *following, over bool) {
 	if err := h.answers(ctx, f, over); err != nil {
 		if ctx.Err() == nil {
 			slog.Error("An answer did not reach its channel's outbox", "run", f.Run, "err", err)
@@ -178,8 +199,8 @@ func (h *Hub) say(ctx context.Context, f *following, over bool) {
 	}
 }
 
-func (h *Hub) answers(ctx context.Context, f *following, over bool) error {
-	msgs, err := h.o.Store.Messages.OfRun(ctx, f.Run)
+func (h *follower) answers(ctx context.Context, f *following, over bool) error {
+	msgs, err := h.store.Messages.OfRun(ctx, f.Run)
 	if err != nil {
 		return err
 	}
@@ -187,14 +208,14 @@ func (h *Hub) answers(ctx context.Context, f *following, over bool) error {
 		if m.Role != protocol.RoleAssistant || m.Origin != protocol.OriginPerson {
 			continue
 		}
-		if err := h.put(ctx, "msg:"+string(m.ID), outboundTo(f.Route, f.Session, m.Content.Text())); err != nil {
+		if err := h.outbox.put(ctx, "msg:"+string(m.ID), outboundTo(f.Route, f.Session, m.Content.Text())); err != nil {
 			return err
 		}
 	}
 	if !over {
 		return nil
 	}
-	r, err := h.o.Store.Runs.Get(ctx, f.Run)
+	r, err := h.store.Runs.Get(ctx, f.Run)
 	if err != nil {
 		return err
 	}
@@ -204,9 +225,44 @@ func (h *Hub) answers(ctx context.Context, f *following, over bool) error {
 		if r.Error != nil {
 			text = fmt.Sprintf("That did not work: %s", clip(r.Error.Message, 500))
 		}
-		return h.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
+		return h.outbox.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
 	case protocol.RunCancelled:
-		return h.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, "This was stopped."))
+		return h.outbox.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, "This was stopped."))
 	}
 	return nil
+}
+
+// Prefixes of the IDs of runs that answer a channel's message, and of those that answer a
+// background command (package session/background).
+const (
+	inboundRun = "in-"
+	eventRun   = "exec-"
+)
+
+// Follow sends the answers of a run that is about to start to the chat's last sender, if the run
+// after was started by a channel's message or followed in this way itself. Unfollow reverts that.
+func (h *follower) Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error {
+	if !strings.HasPrefix(string(after), inboundRun) && !strings.HasPrefix(string(after), eventRun) {
+		return nil
+	}
+	route, at, err := h.store.Channels.LastRoute(ctx, chat)
+	if errors.Is(err, protocol.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
+	if err := h.store.Channels.StartRun(ctx, f.ChannelRun, at); err != nil {
+		return err
+	}
+	h.add(f)
+	return nil
+}
+
+// Unfollow forgets a run that did not start.
+func (h *follower) Unfollow(ctx context.Context, run protocol.RunID) {
+	if h.get(run) != nil {
+		h.forget(ctx, run)
+	}
 }

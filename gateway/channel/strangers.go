@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fairlead/gateway/config"
@@ -32,6 +33,15 @@ const (
 	policyAllowlist = "allowlist"
 )
 
+// strangers decides who may write, and holds the requests of people who may not yet. It is safe for
+// concurrent use.
+type strangers struct {
+	o       Options
+	outbox  *outbox
+	changed func(channel string)
+	allow   sync.Mutex // held while allowFrom is read and written
+}
+
 // mayWrite reports whether a sender may write without an approval.
 func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	return c.DMPolicy == policyOpen || owns(c, in, sender) || allowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
@@ -39,7 +49,7 @@ func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string)
 
 // check decides whether a sender may write; nil means yes. In groups it requests the pairing of the
 // group and not of the sender, because the name of a member can belong to somebody else tomorrow.
-func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
+func (h *strangers) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
 	if mayWrite(c, in, sender) {
 		return nil, nil
 	}
@@ -72,7 +82,7 @@ func (h *Hub) check(ctx context.Context, c config.Channel, in protocol.ChannelIn
 			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + protocol.Line(p.SenderID, 0) + ". Answer under Channels.",
 		}})
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
-		if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
+		if err := h.outbox.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +106,7 @@ func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
 func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
 // Pairs lists the pending requests of strangers (pair.list).
-func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
+func (h *strangers) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
 	list, err := h.o.Store.Channels.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
 	for _, p := range list {
@@ -119,7 +129,7 @@ func pairOf(in protocol.PairParams) (channel, sender string, err error) {
 
 // Approve allows a stranger to write from now on, and notifies them (pair.approve). by is the
 // person who decided, for the audit log.
-func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
+func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
 		return protocol.PairApproveResult{}, err
@@ -146,14 +156,14 @@ func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (p
 		return protocol.PairApproveResult{}, err
 	}
 	e := outboundTo(store.Route{Channel: channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
-	if err := h.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
+	if err := h.outbox.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
 		return protocol.PairApproveResult{}, err
 	}
 	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
 }
 
 // Reject removes a stranger's request (pair.reject). The stranger may ask again.
-func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
+func (h *strangers) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
 		return protocol.PairRejectResult{}, err
@@ -166,6 +176,6 @@ func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (pr
 	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.audit(ctx, by, p, "denied")
 }
 
-func (h *Hub) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
+func (h *strangers) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
 	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
 }

@@ -27,7 +27,7 @@ const (
 
 // line delivers an account's outbox over one connection, in order. Its two goroutines stop with
 // end.
-type line struct {
+type sender struct {
 	h           *Hub
 	channel, id string
 	t           Transport
@@ -37,23 +37,21 @@ type line struct {
 	typing      chan protocol.ChannelTyping
 }
 
-func newLine(h *Hub, a *account, t Transport) *line {
-	l := &line{h: h, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
+func newSender(h *Hub, a *account, t Transport) *sender {
+	l := &sender{h: h, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
 	l.ctx, l.cancel = context.WithCancel(h.ctx)
 	return l
 }
 
-func (l *line) end() { l.cancel() }
-
 // nudge wakes the delivery, because the outbox may have a new message.
-func (l *line) nudge() {
+func (l *sender) nudge() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (l *line) run() {
+func (l *sender) run() {
 	defer l.cancel()
 	done := make(chan struct{})
 	go func() {
@@ -81,7 +79,7 @@ func (l *line) run() {
 }
 
 // next delivers the oldest message in the outbox, or returns the time to wait.
-func (l *line) next() (wait time.Duration, err error) {
+func (l *sender) next() (wait time.Duration, err error) {
 	o, err := l.h.o.Store.Outbox.Next(l.ctx, l.channel, l.id)
 	at := now()
 	switch {
@@ -102,7 +100,7 @@ func (l *line) next() (wait time.Duration, err error) {
 		o.State, o.MessageID, o.Error = store.OutboxSent, id, ""
 		o.Attempts++
 		err := l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
-		l.h.tell(o.ID, delivery{messageID: id})
+		l.h.outbox.report(o.ID, delivery{messageID: id})
 		return 0, err
 	case l.ctx.Err() != nil:
 		return 0, nil // the next connection sends it again
@@ -120,7 +118,7 @@ func (l *line) next() (wait time.Duration, err error) {
 }
 
 // failed gives up on a message and publishes a notice, because nobody else would notice.
-func (l *line) failed(o store.Outbound, why string) error {
+func (l *sender) failed(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
 	err := l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 	slog.Warn("A message to a channel was given up", "channel", l.channel, "account", l.id, "err", why)
@@ -128,12 +126,12 @@ func (l *line) failed(o store.Outbound, why string) error {
 		Level: "warning", At: now(),
 		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, ".")),
 	}})
-	l.h.tell(o.ID, delivery{err: protocol.ErrInternal.With("It was not delivered: " + why)})
+	l.h.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("It was not delivered: " + why)})
 	return err
 }
 
 // types forwards the typing state.
-func (l *line) types() {
+func (l *sender) types() {
 	for {
 		select {
 		case <-l.ctx.Done():
@@ -145,52 +143,5 @@ func (l *line) types() {
 			}
 			cancel()
 		}
-	}
-}
-
-// delivery is the outcome of sending a message.
-type delivery struct {
-	messageID string
-	err       error
-}
-
-// tell passes the outcome of a delivery to its waiter.
-func (h *Hub) tell(id string, d delivery) {
-	h.mu.Lock()
-	w := h.waiters[id]
-	delete(h.waiters, id)
-	h.mu.Unlock()
-	if w != nil {
-		w <- d // has capacity for one
-	}
-}
-
-// put stores a message in the outbox, once for each ID. A message without text and files is
-// ignored, as in the original system.
-func (h *Hub) put(ctx context.Context, id string, e protocol.ChannelOutbound) error {
-	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
-	if e.Message.Text == "" && len(e.Message.Media) == 0 {
-		return nil
-	}
-	at := now()
-	added, err := h.o.Store.Outbox.Put(ctx, store.Outbound{ID: id, NextAt: at, CreatedAt: at, Event: e})
-	if err != nil || !added {
-		return err
-	}
-	if l := h.lineOf(e.Channel, e.AccountID); l != nil {
-		l.nudge()
-	}
-	return nil
-}
-
-// trimBlankLines removes the blank lines before a text and retains the indentation of its first
-// line.
-func trimBlankLines(s string) string {
-	for {
-		line, rest, ok := strings.Cut(s, "\n")
-		if !ok || strings.TrimSpace(line) != "" {
-			return s
-		}
-		s = rest
 	}
 }
