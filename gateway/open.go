@@ -142,12 +142,12 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	})
 	hostname, _ := os.Hostname()
 	o := pairing.Options{
-		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Ended: g.unpaired,
+		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Unpaired: g.unpaired,
 		CloseDevice: func(id protocol.DeviceID, code int, reason string) { g.server.CloseDevice(id, code, reason) },
 	}
 	if exe, err := os.Executable(); err == nil {
 		g.install = install.New(g.network.Pin, install.Beside(exe)...)
-		o.Ships = g.install.Ships
+		o.HasPrograms = g.install.HasPrograms
 	}
 	g.devices, err = pairing.Open(ctx, o)
 	return err
@@ -211,7 +211,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Sessions: g.sessions, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
 		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
-			return g.channels.SendFiles(ctx, call.Agent(), call.Session, channel.Words{
+			return g.channels.SendFiles(ctx, call.Agent(), call.Session, channel.Outgoing{
 				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
 			}, in.Files)
 		},
@@ -235,7 +235,7 @@ func (g *Gateway) openSurface() {
 		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Config: g.config, Files: g.files, Journal: g.store,
 		Rules: g.rules, Audit: g.audit(), Models: g.models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
 		Transfers: g.transfers,
-		Requested: g.sessions.Requested, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Requested: g.sessions.StoreToolResult, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(store.CallStore{DB: g.store}, g.sessions, g.channels).Event,
 	}
 	if g.install != nil {

@@ -45,7 +45,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		defer close(resumed)
 		g.awaitNode(ctx)
 		if err := g.sessions.Resume(ctx); err != nil && ctx.Err() == nil {
-			g.log.Error("Runs of an earlier start could not be taken up", "err", err)
+			g.log.Error("Resuming the runs of an earlier start failed", "err", err)
 		}
 		// An approval from this start always has a caller that waits for it, such as a schedule or
 		// a client, even without a run.
@@ -53,7 +53,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.OpenRun(a.RunID)
 		}
 		if err := g.gate.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {
-			g.log.Error("Questions of an earlier start could not be closed", "err", err)
+			g.log.Error("Closing the approvals of an earlier start failed", "err", err)
 		}
 	})
 	<-ctx.Done()

@@ -262,7 +262,7 @@ func TestAPictureThatTheModelDoesNotSeeIsToldOnce(t *testing.T) {
 		}
 		want := []string{"assistant: Look. <call_1>", "toolResult:  for call_1", "assistant: Done."}
 		if !sees {
-			want = append([]string{"assistant: scripted takes no pictures, as far as its provider tells: it is told that there is one."}, want...)
+			want = append([]string{"assistant: scripted cannot see pictures, according to its provider. It is only told that there is one."}, want...)
 		}
 		check(t, b.words(), want...)
 	}
@@ -277,8 +277,8 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 	if err := r.Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check(t, b.words(), "assistant: scripted is told in words that there are pictures, for they were refused. The model server answered 400: m is not a multimodal model", "assistant: Done.")
-	if asked := m.Requests(); len(asked) != 2 || !pictured(asked[0].Messages[0]) || pictured(asked[1].Messages[0]) {
+	check(t, b.words(), "assistant: scripted refused the pictures. It is only told that there are some. The model server answered 400: m is not a multimodal model", "assistant: Done.")
+	if asked := m.Requests(); len(asked) != 2 || !hasPicture(asked[0].Messages[0]) || hasPicture(asked[1].Messages[0]) {
 		t.Errorf("%+v", asked)
 	}
 	for name, r := range map[string]*Run{

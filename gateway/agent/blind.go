@@ -11,39 +11,39 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// blind leaves a notice, once per run, before a picture is sent to a model that cannot see pictures
+// warnAboutPictures leaves a notice, once per run, before a picture is sent to a model that cannot see pictures
 // according to its provider.
-func (r *Run) blind(ctx context.Context) error {
-	if r.Info.Images || r.toldBlind {
+func (r *Run) warnAboutPictures(ctx context.Context) error {
+	if r.Info.Images || r.hasPictureNotice {
 		return nil
 	}
 	for _, m := range slices.Backward(r.History) {
 		switch {
 		case m.StopReason == protocol.StopBlind, m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice:
 			return nil
-		case m.OutsideConversation() || !pictured(m):
+		case m.OutsideConversation() || !hasPicture(m):
 			continue
 		}
-		return r.tellBlind(ctx, r.Ref.ID+" takes no pictures, as far as its provider tells: it is told that there is one.", m.Timestamp)
+		return r.postPictureNotice(ctx, r.Ref.ID+" cannot see pictures, according to its provider. It is only told that there is one.", m.Timestamp)
 	}
 	return nil
 }
 
-// unseen replaces pictures with text when the model's server refused a request because of them, so
+// retryWithoutPictures replaces pictures with text when the model's server refused a request because of them, so
 // that the run can continue. Not every server declares what its models accept, and a chat with a
 // picture would otherwise fail at every message. again is false when the request failed for another
 // reason.
-func (r *Run) unseen(ctx context.Context, why error) (again bool, err error) {
-	if !r.Info.Images || !refusesPictures(why) || !slices.ContainsFunc(r.History, pictured) {
+func (r *Run) retryWithoutPictures(ctx context.Context, why error) (again bool, err error) {
+	if !r.Info.Images || !refusesPictures(why) || !slices.ContainsFunc(r.History, hasPicture) {
 		return false, nil
 	}
 	r.Info.Images = false
-	text := fmt.Sprintf("%s is told in words that there are pictures, for they were refused. %s", r.Ref.ID, why)
-	return true, r.tellBlind(ctx, text, time.Now().UnixMilli())
+	text := fmt.Sprintf("%s refused the pictures. It is only told that there are some. %s", r.Ref.ID, why)
+	return true, r.postPictureNotice(ctx, text, time.Now().UnixMilli())
 }
 
-func (r *Run) tellBlind(ctx context.Context, text string, at int64) error {
-	r.toldBlind = true
+func (r *Run) postPictureNotice(ctx context.Context, text string, at int64) error {
+	r.hasPictureNotice = true
 	stored, err := r.Sink.Append(ctx, protocol.Message{
 		RunID: r.ID, Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, StopReason: protocol.StopBlind, Timestamp: at, Content: protocol.Content{protocol.Text(text)},
 	})
@@ -51,7 +51,7 @@ func (r *Run) tellBlind(ctx context.Context, text string, at int64) error {
 	return err
 }
 
-func pictured(m protocol.Message) bool {
+func hasPicture(m protocol.Message) bool {
 	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockImage })
 }
 

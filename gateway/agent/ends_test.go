@@ -106,17 +106,17 @@ func TestASilentModelIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := llmtest.Script(llmtest.Say("slow").Wait(late(50*time.Second)).Say(" but sure"), llmtest.Hang())
 		r := run(m, &book{}, nil)
-		r.Patience = time.Minute
+		r.SilenceLimit = time.Minute
 		if err := r.Do(t.Context()); err != nil {
 			t.Error(err)
 		}
 		r = run(llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 55 * time.Second}}).Wait(late(65*time.Second)).Say("again")), &book{}, nil)
-		r.Patience = 30 * time.Second
+		r.SilenceLimit = 30 * time.Second
 		if err := r.Do(t.Context()); err != nil {
 			t.Error(err)
 		}
 		r = run(m, &book{}, nil)
-		r.Patience = time.Minute
+		r.SilenceLimit = time.Minute
 		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "said nothing for 60 s") {
 			t.Error(err)
 		}

@@ -11,45 +11,45 @@ import (
 // answerRoom is the number of tokens of the context window that are always reserved for the answer.
 const answerRoom = 4096
 
-// room makes sure that the conversation fits the model's context window: it shortens the
+// makeRoom makes sure that the conversation fits the model's context window: it shortens the
 // conversation before the window is full, and reports an overflow before the request is sent. It
 // does nothing when the window's size is unknown.
-func (r *Run) room(ctx context.Context) error {
+func (r *Run) makeRoom(ctx context.Context) error {
 	window := r.Info.ContextWindow
 	if window <= 0 {
 		return nil
 	}
-	need := r.need()
-	if r.Reserve > 0 && need > r.soft() {
-		short, err := r.Sink.Shorten(ctx, min(r.Keep, r.soft()/2))
+	need := r.estimatedTokens()
+	if r.Reserve > 0 && need > r.compactionThreshold() {
+		short, err := r.Sink.Shorten(ctx, min(r.Keep, r.compactionThreshold()/2))
 		if err != nil {
 			return err
 		}
 		if short != nil {
 			r.History = short
-			need = r.need()
+			need = r.estimatedTokens()
 		}
 	}
 	if need > window-min(answerRoom, window/4) {
 		return protocol.ErrContextOverflow.With(fmt.Sprintf(
-			"This chat has about %d tokens, more than %s can read (%d). Begin a new chat, or send /reset to clear this one; it is kept in the archive.",
+			"This chat has about %d tokens, more than %s can read (%d). Start a new chat, or send /reset to clear this one. Its messages go to the archive.",
 			need, r.Ref.ID, window))
 	}
 	return nil
 }
 
-// soft returns the number of tokens at which the conversation is shortened: four fifths of the
+// compactionThreshold returns the number of tokens at which the conversation is shortened: four fifths of the
 // window, or less when more must be reserved.
-func (r *Run) soft() int64 {
+func (r *Run) compactionThreshold() int64 {
 	window := r.Info.ContextWindow
 	free := min(max(r.Reserve, int64(r.MaxOut)), window/2)
 	return min(window*4/5, window-free)
 }
 
-// overflowed shortens the conversation, once per run, after the provider refused it. It reports
+// compactAfterOverflow shortens the conversation, once per run, after the provider refused it. It reports
 // whether to repeat the step.
-func (r *Run) overflowed(ctx context.Context) (again bool, err error) {
-	r.shortened = true
+func (r *Run) compactAfterOverflow(ctx context.Context) (again bool, err error) {
+	r.isCompacted = true
 	if r.Reserve <= 0 {
 		return false, nil
 	}
@@ -66,9 +66,9 @@ func (r *Run) overflowed(ctx context.Context) (again bool, err error) {
 	return true, nil
 }
 
-// need estimates the number of tokens that the next step reads: the provider's last count plus an
+// estimatedTokens estimates the number of tokens that the next step reads: the provider's last count plus an
 // estimate of the messages since. Counts from before a compaction are ignored.
-func (r *Run) need() int64 {
+func (r *Run) estimatedTokens() int64 {
 	var counted, from int64
 	since := r.History
 	if len(r.History) > 0 && r.History[0].Compaction != nil {

@@ -57,10 +57,10 @@ type Run struct {
 	Thinking string
 	MaxOut   int
 	MaxSteps int // model steps before the person is asked whether to continue
-	// Patience is the longest time without output from the model; 0 means no limit.
-	Patience time.Duration
-	Reserve  int64 // tokens of the window to reserve by shortening the conversation in time; 0 never shortens it
-	Keep     int64 // tokens of the newest messages that remain after shortening
+	// SilenceLimit is the longest time without output from the model; 0 means no limit.
+	SilenceLimit time.Duration
+	Reserve      int64 // tokens of the window to reserve by shortening the conversation in time; 0 never shortens it
+	Keep         int64 // tokens of the newest messages that remain after shortening
 	// Tools lists the available tools. It is called for every step.
 	Tools   func() []protocol.ToolSpec
 	Caller  Caller
@@ -69,22 +69,22 @@ type Run struct {
 	// History is the conversation so far. Do takes ownership.
 	History []protocol.Message
 
-	step      int
-	shortened bool // because the provider refused its length
-	toldBlind bool // the notice about an invisible picture was sent
+	step             int
+	isCompacted      bool // because the provider refused its length
+	hasPictureNotice bool // the notice about an invisible picture was sent
 }
 
 // Do executes the run. It returns nil when the model has finished, the context's cause when the run
 // was cancelled, and otherwise the failure, as *protocol.Error where the cause is known. In every
 // case, the output so far has been stored.
 func (r *Run) Do(ctx context.Context) error {
-	if r.finished() {
+	if r.isFinished() {
 		return nil
 	}
 	asked := r.MaxSteps
 	for {
 		if open := r.openCalls(); len(open.calls) > 0 {
-			if err := r.tools(ctx, open); err != nil {
+			if err := r.runCalls(ctx, open); err != nil {
 				return err
 			}
 		}
@@ -97,20 +97,20 @@ func (r *Run) Do(ctx context.Context) error {
 				return err
 			}
 			if !more {
-				return protocol.ErrCancelled.With("Stopped after " + protocol.Plural(r.step, "step") + ". Send a message to go on.")
+				return protocol.ErrCancelled.With("Stopped after " + protocol.Plural(r.step, "step") + ". Send a message to continue.")
 			}
 			asked += r.MaxSteps
 		}
 		r.step++
-		done, err := r.model(ctx)
+		done, err := r.runStep(ctx)
 		if done || err != nil {
 			return err
 		}
 	}
 }
 
-// finished reports whether an earlier start completed the run and only failed to store that.
-func (r *Run) finished() bool {
+// isFinished reports whether an earlier start completed the run and only failed to store that.
+func (r *Run) isFinished() bool {
 	for i := len(r.History) - 1; i >= 0; i-- {
 		if m := r.History[i]; !m.OutsideConversation() {
 			return m.Role == protocol.RoleAssistant && m.RunID == r.ID && m.StopReason != llm.StopError && len(m.Content.Calls()) == 0
@@ -119,14 +119,14 @@ func (r *Run) finished() bool {
 	return false
 }
 
-// turn is an assistant message with the calls to run.
-type turn struct {
+// pendingCalls is an assistant message with the calls to run.
+type pendingCalls struct {
 	message protocol.Message
 	calls   []protocol.Block
 }
 
 // openCalls returns the calls of the last assistant message that have no result yet.
-func (r *Run) openCalls() turn {
+func (r *Run) openCalls() pendingCalls {
 	answered := make(map[string]bool)
 	for i := len(r.History) - 1; i >= 0; i-- {
 		m := r.History[i]
@@ -137,7 +137,7 @@ func (r *Run) openCalls() turn {
 		case protocol.RoleToolResult:
 			answered[m.ToolCallID] = true
 		case protocol.RoleAssistant:
-			t := turn{message: m}
+			t := pendingCalls{message: m}
 			for _, c := range m.Content.Calls() {
 				if !answered[c.ID] {
 					t.calls = append(t.calls, c)
@@ -145,16 +145,16 @@ func (r *Run) openCalls() turn {
 			}
 			return t
 		case protocol.RoleUser:
-			return turn{}
+			return pendingCalls{}
 		}
 	}
-	return turn{}
+	return pendingCalls{}
 }
 
-// tools runs a turn's calls in parallel and stores their results in the order of the calls. When
+// runCalls runs a turn's calls in parallel and stores their results in the order of the calls. When
 // the run is cancelled, each call still gets a result, because models require one. When the gateway
 // stops, none is stored: the next start continues here.
-func (r *Run) tools(ctx context.Context, t turn) error {
+func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
 	r.Sink.State(protocol.RunTools, "")
 	results := make([]protocol.Message, len(t.calls))
 	errs := make([]error, len(t.calls))
@@ -164,7 +164,7 @@ func (r *Run) tools(ctx context.Context, t turn) error {
 		settle := sync.OnceFunc(func() { close(settled) })
 		wg.Go(func() {
 			defer settle()
-			results[i], errs[i] = r.call(ctx, t.message, c, settle)
+			results[i], errs[i] = r.runCall(ctx, t.message, c, settle)
 		})
 		<-settled // approvals are asked in the order of the calls; execution is parallel
 	}
@@ -191,10 +191,10 @@ func CallID(message protocol.MessageID, toolCallID string) protocol.CallID {
 	return protocol.CallID(hex.EncodeToString(sum[:16]))
 }
 
-// call runs one call and returns its result message. It calls settled when the call starts to
+// runCall runs one call and returns its result message. It calls settled when the call starts to
 // execute or its approval is pending. An error becomes a result for the model, unless the run
 // cannot continue.
-func (r *Run) call(ctx context.Context, m protocol.Message, c protocol.Block, settled func()) (protocol.Message, error) {
+func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block, settled func()) (protocol.Message, error) {
 	out := protocol.Message{RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name)}
 	fail := func(text string) protocol.Message {
 		node, bare, _ := protocol.ToolName(c.Name).Split()

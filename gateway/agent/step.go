@@ -15,25 +15,25 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// model executes one model step and stores its output. done means that the model has finished.
-func (r *Run) model(ctx context.Context) (done bool, err error) {
+// runStep executes one model step and stores its output. done means that the model has finished.
+func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	r.Sink.Step(r.step)
 	r.Sink.State(protocol.RunThinking, "")
-	if err := r.room(ctx); err != nil {
+	if err := r.makeRoom(ctx); err != nil {
 		return true, err
 	}
-	if err := r.blind(ctx); err != nil {
+	if err := r.warnAboutPictures(ctx); err != nil {
 		return true, err
 	}
 	req := llm.Request{
-		System: r.System, Messages: withObjects(r.Sink.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
+		System: r.System, Messages: withValidArguments(r.Sink.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
 		Thinking: r.Thinking, CacheKey: string(r.Session),
 	}
 	for _, t := range r.Tools() {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
 	}
 	a := answer{run: r}
-	stream, heard, stop := r.patient(ctx)
+	stream, heard, stop := r.withSilenceLimit(ctx)
 	defer stop()
 	for e, streamErr := range r.Model.Stream(stream, req) {
 		heard(e.Retry.After)
@@ -41,8 +41,8 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 			err = streamErr
 			break
 		}
-		a.take(e)
-		if err = a.tooLong(); err != nil {
+		a.add(e)
+		if err = a.checkSize(); err != nil {
 			break
 		}
 	}
@@ -51,22 +51,22 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	} else if err != nil && errors.Is(context.Cause(stream), protocol.ErrTimeout) {
 		err = context.Cause(stream)
 	}
-	if errors.Is(err, protocol.ErrContextOverflow) && len(a.blocks) == 0 && !r.shortened {
-		if again, shortErr := r.overflowed(ctx); again || shortErr != nil {
+	if errors.Is(err, protocol.ErrContextOverflow) && len(a.blocks) == 0 && !r.isCompacted {
+		if again, shortErr := r.compactAfterOverflow(ctx); again || shortErr != nil {
 			return false, shortErr
 		}
 	}
 	if err != nil && len(a.blocks) == 0 {
-		if again, storeErr := r.unseen(ctx, err); again {
+		if again, storeErr := r.retryWithoutPictures(ctx, err); again {
 			return false, storeErr
 		}
 	}
 	m := a.message()
 	switch {
 	case err == nil && len(m.Content) == 0:
-		err = protocol.ErrModel.With("The model returned nothing. Try again, or choose another model.")
+		err = protocol.ErrModel.With("The model returned an empty answer. Try again, or choose another model.")
 	case err == nil && a.stop == llm.StopRefusal && len(m.Content.Calls()) == 0 && m.Content.Text() == "":
-		err = protocol.ErrModel.With(strings.TrimSpace("The model refused to answer. " + a.why))
+		err = protocol.ErrModel.With(strings.TrimSpace("The model refused to answer. " + a.refusal))
 	}
 	if err != nil {
 		// The calls of an answer that was cut off are not run.
@@ -95,18 +95,18 @@ func (r *Run) model(ctx context.Context) (done bool, err error) {
 	return len(m.Content.Calls()) == 0, nil
 }
 
-// patient returns a context for one model step. The context is cancelled with a protocol.ErrTimeout
+// withSilenceLimit returns a context for one model step. The context is cancelled with a protocol.ErrTimeout
 // when the model has sent nothing for r.Patience, plus the pause that was passed to the last call
 // of heard.
-func (r *Run) patient(ctx context.Context) (stream context.Context, heard func(pause time.Duration), stop func()) {
-	if r.Patience <= 0 {
+func (r *Run) withSilenceLimit(ctx context.Context) (stream context.Context, heard func(pause time.Duration), stop func()) {
+	if r.SilenceLimit <= 0 {
 		return ctx, func(time.Duration) {}, func() {}
 	}
 	stream, cancel := context.WithCancelCause(ctx)
-	silence := time.AfterFunc(r.Patience, func() {
-		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has said nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", llm.Pause(r.Patience))))
+	silence := time.AfterFunc(r.SilenceLimit, func() {
+		cancel(protocol.ErrTimeout.With(fmt.Sprintf("The model has sent nothing for %s. Try again, choose another model, or raise timeouts.llmMs.", llm.Pause(r.SilenceLimit))))
 	})
-	return stream, func(pause time.Duration) { silence.Reset(pause + r.Patience) }, func() { silence.Stop(); cancel(nil) }
+	return stream, func(pause time.Duration) { silence.Reset(pause + r.SilenceLimit) }, func() { silence.Stop(); cancel(nil) }
 }
 
 // answer collects the output of a model, in order.
@@ -115,37 +115,37 @@ type answer struct {
 	blocks   []protocol.Block
 	usage    protocol.Usage
 	hasUsage bool
-	said     strings.Builder // text of the last block
+	buffer   strings.Builder // text of the last block
 	bytes    int             // of the whole output so far
 	pictures int             // bytes of pictures
 	stop     string
-	why      string // the provider's explanation of a refusal
-	spoke    bool
+	refusal  string // the provider's explanation of a refusal
+	hasText  bool
 }
 
-func (a *answer) take(e llm.Event) {
+func (a *answer) add(e llm.Event) {
 	s := a.run.Sink
 	switch e.Type {
 	case llm.EventText:
-		if !a.spoke && e.Text != "" {
-			a.spoke = true
+		if !a.hasText && e.Text != "" {
+			a.hasText = true
 			s.State(protocol.RunStreaming, "")
 		}
-		b := a.last(protocol.BlockText)
-		said := a.fitting(e.Text)
-		b.Text = a.more(b.Text, said)
+		b := a.openBlock(protocol.BlockText)
+		said := a.truncate(e.Text)
+		b.Text = a.appendText(b.Text, said)
 		s.Delta(false, said)
 	case llm.EventThinking:
-		b := a.last(protocol.BlockThinking)
-		said := a.fitting(e.Text)
-		b.Thinking = a.more(b.Thinking, said)
+		b := a.openBlock(protocol.BlockThinking)
+		said := a.truncate(e.Text)
+		b.Thinking = a.appendText(b.Thinking, said)
 		s.Delta(true, said)
 	case llm.EventCallDelta:
 		a.bytes += len(e.Text)
 	case llm.EventSignature:
-		a.sign(e.Block)
+		a.addSignature(e.Block)
 	case llm.EventCall:
-		a.call(e)
+		a.addCall(e)
 	case llm.EventImage:
 		e.Block.Type = protocol.BlockImage
 		a.pictures += len(e.Block.Data)
@@ -156,12 +156,12 @@ func (a *answer) take(e llm.Event) {
 		s.State(protocol.RunRetrying, fmt.Sprintf("Trying again in %s: %s (%d of %d)", llm.Pause(e.Retry.After), e.Retry.Reason, e.Retry.Attempt, e.Retry.Of))
 	case llm.EventStop:
 		a.stop = e.Stop
-		a.why = cmp.Or(e.Text, a.why)
+		a.refusal = cmp.Or(e.Text, a.refusal)
 	}
 }
 
-// last returns the last block if it is of the given kind, otherwise a new one.
-func (a *answer) last(kind string) *protocol.Block {
+// openBlock returns the last block if it is of the given kind, otherwise a new one.
+func (a *answer) openBlock(kind string) *protocol.Block {
 	if n := len(a.blocks); n > 0 && a.blocks[n-1].Type == kind && a.blocks[n-1].Signature == "" && a.blocks[n-1].Opaque == nil {
 		return &a.blocks[n-1]
 	}
@@ -169,15 +169,15 @@ func (a *answer) last(kind string) *protocol.Block {
 	return &a.blocks[len(a.blocks)-1]
 }
 
-// more appends a piece to the text of the last block, in a buffer, because an answer arrives in
+// appendText appends a piece to the text of the last block, in a buffer, because an answer arrives in
 // thousands of pieces.
-func (a *answer) more(has, piece string) string {
-	if a.said.String() != has { // the buffer holds another block's text
-		a.said.Reset()
-		a.said.WriteString(has)
+func (a *answer) appendText(has, piece string) string {
+	if a.buffer.String() != has { // the buffer holds another block's text
+		a.buffer.Reset()
+		a.buffer.WriteString(has)
 	}
-	a.said.WriteString(piece)
-	return a.said.String()
+	a.buffer.WriteString(piece)
+	return a.buffer.String()
 }
 
 // Limits of one answer, in bytes: the same as for a message of the person, plus some pictures. A
@@ -187,8 +187,8 @@ const (
 	maxPictures = 64 << 20
 )
 
-// fitting returns the part of a piece that still fits into the answer, and counts the whole piece.
-func (a *answer) fitting(piece string) string {
+// truncate returns the part of a piece that still fits into the answer, and counts the whole piece.
+func (a *answer) truncate(piece string) string {
 	room := max(maxAnswer-a.bytes, 0)
 	if a.bytes += len(piece); len(piece) <= room {
 		return piece
@@ -196,16 +196,16 @@ func (a *answer) fitting(piece string) string {
 	return strings.ToValidUTF8(piece[:room], "")
 }
 
-// tooLong returns an error when the answer exceeds the limits.
-func (a *answer) tooLong() error {
+// checkSize returns an error when the answer exceeds the limits.
+func (a *answer) checkSize() error {
 	if a.bytes <= maxAnswer && a.pictures <= maxPictures {
 		return nil
 	}
 	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %d MiB.", maxAnswer>>20))
 }
 
-// sign completes the open thinking block with the provider's signature.
-func (a *answer) sign(b protocol.Block) {
+// addSignature completes the open thinking block with the provider's signature.
+func (a *answer) addSignature(b protocol.Block) {
 	b.Type = protocol.BlockThinking
 	if n := len(a.blocks); n > 0 {
 		open := &a.blocks[n-1]
@@ -217,7 +217,7 @@ func (a *answer) sign(b protocol.Block) {
 	a.blocks = append(a.blocks, b)
 }
 
-func (a *answer) call(e llm.Event) {
+func (a *answer) addCall(e llm.Event) {
 	b := e.Block
 	b.Type = protocol.BlockToolCall
 	for _, other := range a.blocks {
@@ -271,9 +271,9 @@ func badArguments(b protocol.Block) (raw string, bad bool) {
 	return raw, err == nil && string(b.Arguments) != "null"
 }
 
-// withObjects returns a copy in which calls with invalid arguments have empty ones, because
+// withValidArguments returns a copy in which calls with invalid arguments have empty ones, because
 // providers accept only objects.
-func withObjects(msgs []protocol.Message) []protocol.Message {
+func withValidArguments(msgs []protocol.Message) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, m := range out {
 		for j, b := range m.Content {

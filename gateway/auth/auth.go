@@ -66,21 +66,21 @@ func Channel(channel, account string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + ":" + account, Scopes: map[protocol.Scope]bool{protocol.ScopeChannel: true}}
 }
 
-// Writer returns the principal of somebody who writes on a channel. They may send text to their
+// ChannelSender returns the principal of somebody who writes on a channel. They may send text to their
 // chat.
-func Writer(channel, sender string) Principal {
+func ChannelSender(channel, sender string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
 }
 
-// Writing returns the principal of the person who writes on a channel that lists them in
+// ChannelOwner returns the principal of the person who writes on a channel that lists them in
 // channels.NAME.owners. They may chat and use all commands of a chat, but have no scope that one of
 // their devices would need a grant for, because a third party's network is in between.
-func Writing(channel, sender string) Principal {
+func ChannelOwner(channel, sender string) Principal {
 	return Principal{Kind: KindOwner, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true, protocol.ScopeRead: true}}
 }
 
-// OfOwner reports whether a principal's String is that of the owner.
-func OfOwner(principal string) bool {
+// IsOwner reports whether a principal's String is that of the owner.
+func IsOwner(principal string) bool {
 	return principal == KindOwner || strings.HasPrefix(principal, KindOwner+" ")
 }
 
@@ -161,7 +161,7 @@ func (t *Tokens) Rotate() error {
 // Set stores a token that the person chose.
 func (t *Tokens) Set(token keychain.Secret) error {
 	if token == "" {
-		return protocol.ErrBadRequest.With("the token must not be empty: a gateway without one would obey anybody")
+		return protocol.ErrBadRequest.With("the token must not be empty: without a token, anybody could use the gateway")
 	}
 	if err := t.store.Set(TokenName, token); err != nil {
 		return fmt.Errorf("store the gateway's token: %w", err)

@@ -33,7 +33,7 @@ func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, iden
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return tls.Certificate{}, "", fmt.Errorf("make a certificate: %w", err)
+		return tls.Certificate{}, "", fmt.Errorf("create a certificate: %w", err)
 	}
 	template := x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "fairlead"}, DNSNames: []string{"fairlead"},
@@ -42,7 +42,7 @@ func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, iden
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
 	if err != nil {
-		return tls.Certificate{}, "", fmt.Errorf("make a certificate: %w", err)
+		return tls.Certificate{}, "", fmt.Errorf("create a certificate: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -56,7 +56,7 @@ func certKey(store keychain.Store) (*ecdsa.PrivateKey, error) {
 	if errors.Is(err, keychain.ErrNotFound) {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
-			return nil, fmt.Errorf("make the network key: %w", err)
+			return nil, fmt.Errorf("create the network key: %w", err)
 		}
 		der, err := x509.MarshalECPrivateKey(key)
 		if err != nil {

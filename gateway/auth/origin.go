@@ -16,12 +16,12 @@ import (
 // other local ports pass, but still need the token.
 func CheckOrigin(r *http.Request, hosts ...string) error {
 	if !allowedHost(hostOnly(r.Host), hosts) {
-		return protocol.ErrForbidden.With("this host name is not served here")
+		return protocol.ErrForbidden.With("this host name is not allowed")
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !allowedHost(u.Hostname(), hosts) {
-			return protocol.ErrForbidden.With("web pages from elsewhere may not connect")
+			return protocol.ErrForbidden.With("web pages of other sites may not connect")
 		}
 	}
 	return nil

@@ -32,12 +32,12 @@ func (h *Hub) Start(ctx context.Context, in protocol.ChannelStartParams) (protoc
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	h.change.Lock()
-	defer h.change.Unlock()
+	h.accountChange.Lock()
+	defer h.accountChange.Unlock()
 	if err := h.configure(ctx, d, name, id, in.Config, true); err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	if err := h.launch(ctx, name, id); err != nil {
+	if err := h.connect(ctx, name, id); err != nil {
 		return protocol.ChannelOK{}, err
 	}
 	if err := h.awaitStart(ctx, name, id); err != nil {
@@ -56,8 +56,8 @@ func (h *Hub) awaitStart(ctx context.Context, name, id string) error {
 	for {
 		h.mu.Lock()
 		a := h.accounts[key(name, id)]
-		up, barred, problem := a.line != nil, a.barred, a.err
-		over := a.done != nil && ended(a.done)
+		up, barred, problem := a.sender != nil, a.loginFailed, a.err
+		over := a.done != nil && isClosed(a.done)
 		h.mu.Unlock()
 		switch {
 		case barred:
@@ -73,7 +73,7 @@ func (h *Hub) awaitStart(ctx context.Context, name, id string) error {
 	}
 }
 
-func ended(done <-chan struct{}) bool {
+func isClosed(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
@@ -89,9 +89,9 @@ func (h *Hub) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.Cha
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	h.change.Lock()
-	defer h.change.Unlock()
-	_, a, err := h.full(name, id)
+	h.accountChange.Lock()
+	defer h.accountChange.Unlock()
+	_, a, err := h.withSecrets(name, id)
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
@@ -101,5 +101,5 @@ func (h *Hub) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.Cha
 	if err := h.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, h.halt(ctx, a)
+	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, h.disconnect(ctx, a)
 }

@@ -21,6 +21,6 @@ func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Approval, machine s
 		what = fmt.Sprintf("wants to use %s on %s", a.Tool, machine)
 	}
 	text := fmt.Sprintf("Fairlead needs your approval: the agent %s, and no window shows the question. Answer in a Fairlead window, or with fairlead approvals.", what)
-	_, err = h.Say(ctx, a.SessionKey, Words{Text: text, Channel: to.Channel, AccountID: to.Account, To: to.To})
+	_, err = h.SendMessage(ctx, a.SessionKey, Outgoing{Text: text, Channel: to.Channel, AccountID: to.Account, To: to.To})
 	return err == nil, err
 }

@@ -12,9 +12,9 @@ import (
 	"fairlead/gateway/store"
 )
 
-// owns reports whether a message was written by one of the channel's owners. It is true only for
+// isOwner reports whether a message was written by one of the channel's owners. It is true only for
 // direct messages, because anybody in a room could use an owner's name.
-func owns(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
+func isOwner(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	id := config.SenderID(in.Channel, sender)
 	return in.Peer.Kind == protocol.PeerDM && id != "" &&
 		slices.ContainsFunc(c.Owners, func(o string) bool { return config.SenderID(in.Channel, o) == id })

@@ -142,8 +142,8 @@ func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line 
 	name = fmt.Sprintf("inbox/%s-%s", time.Now().UTC().Format("20060102-150405.000"), cmp.Or(name, kind))
 	kept, err := h.o.Files.Write(agent, name, data)
 	if err != nil {
-		slog.Warn("A file that came over a channel was not kept", "err", err)
-		return fmt.Sprintf("[%s, which could not be kept]", what), nil
+		slog.Warn("Storing a file from a channel failed", "err", err)
+		return fmt.Sprintf("[%s, which could not be stored]", what), nil
 	}
-	return fmt.Sprintf("[%s, %d bytes, kept in your workspace as %s]", what, len(data), kept), nil
+	return fmt.Sprintf("[%s, %d bytes, stored in your workspace as %s]", what, len(data), kept), nil
 }

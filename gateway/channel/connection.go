@@ -20,31 +20,31 @@ const (
 	steady = time.Minute
 )
 
-// launch starts to keep an account connected, after it has stopped an earlier connection.
-func (h *Hub) launch(ctx context.Context, name, id string) error {
-	full, a, err := h.full(name, id)
+// connect starts to keep an account connected, after it has stopped an earlier connection.
+func (h *Hub) connect(ctx context.Context, name, id string) error {
+	full, a, err := h.withSecrets(name, id)
 	if err != nil {
 		return err
 	}
-	if err := h.halt(ctx, a); err != nil {
+	if err := h.disconnect(ctx, a); err != nil {
 		return err
 	}
 	run, stop := context.WithCancel(h.ctx)
 	done := make(chan struct{})
 	h.mu.Lock()
-	a.stop, a.done, a.err, a.barred, a.authed, a.extra, a.retryAt = stop, done, "", false, false, nil, 0
+	a.stop, a.done, a.err, a.loginFailed, a.authenticated, a.extra, a.retryAt = stop, done, "", false, false, nil, 0
 	h.mu.Unlock()
-	if !h.begin(func() { defer close(done); defer stop(); h.keep(run, a, full) }) {
+	if !h.goTracked(func() { defer close(done); defer stop(); h.stayConnected(run, a, full) }) {
 		stop()
 		close(done)
-		return protocol.ErrUnavailable.With("the gateway stops")
+		return protocol.ErrUnavailable.With("the gateway is stopping")
 	}
-	h.changed(name)
+	h.publishChange(name)
 	return nil
 }
 
-// halt stops an account's connection and waits for its end.
-func (h *Hub) halt(ctx context.Context, a *account) error {
+// disconnect stops an account's connection and waits for its end.
+func (h *Hub) disconnect(ctx context.Context, a *account) error {
 	h.mu.Lock()
 	stop, done := a.stop, a.done
 	h.mu.Unlock()
@@ -60,46 +60,46 @@ func (h *Hub) halt(ctx context.Context, a *account) error {
 	}
 }
 
-// keep connects an account repeatedly, until ctx is cancelled or a person must act.
-func (h *Hub) keep(ctx context.Context, a *account, full Account) {
+// stayConnected connects an account repeatedly, until ctx is cancelled or a person must act.
+func (h *Hub) stayConnected(ctx context.Context, a *account, full Account) {
 	wait := reconnectFirst
 	for {
 		began := time.Now()
 		up := &upstream{h: h, a: a}
 		err := a.driver.Connect(ctx, full, up)
 		if ctx.Err() != nil {
-			h.offline(a, up.line, nil, 0)
+			h.setOffline(a, up.sender, nil, 0)
 			return
 		}
 		if err == nil {
-			err = errors.New("the connection ended")
+			err = errors.New("the connection was closed")
 		}
 		if time.Since(began) > steady {
 			wait = reconnectFirst
 		}
 		pause := wait + rand.N(wait/2)
-		h.offline(a, up.line, err, pause)
+		h.setOffline(a, up.sender, err, pause)
 		if errors.Is(err, ErrLogin) {
-			slog.Warn("A channel cannot log in", "channel", a.channel, "account", a.id, "err", err)
+			slog.Warn("Logging in to a channel failed", "channel", a.channel, "account", a.id, "err", err)
 			h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 				Level: "warning", At: now(),
-				Text: fmt.Sprintf("%s (%s): %s. Log it in again under Channels.", a.driver.Kind().Title, a.id, err),
+				Text: fmt.Sprintf("%s (%s): %s. Log in again under Channels.", a.driver.Kind().Title, a.id, err),
 			}})
 			return
 		}
-		slog.Info("A channel is connected again later", "channel", a.channel, "account", a.id, "err", err, "in", pause)
+		slog.Info("A channel will reconnect later", "channel", a.channel, "account", a.id, "err", err, "in", pause)
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			h.offline(a, nil, nil, 0)
+			h.setOffline(a, nil, nil, 0)
 			return
 		case <-timer.C:
 		}
 		h.mu.Lock()
 		a.retryAt = 0 // the account is connecting; the last error is shown until that succeeds
 		h.mu.Unlock()
-		h.changed(a.channel)
+		h.publishChange(a.channel)
 		wait = min(2*wait, reconnectLast)
 	}
 }
@@ -107,9 +107,9 @@ func (h *Hub) keep(ctx context.Context, a *account, full Account) {
 // upstream is one connection of a driver. Only the connection's goroutine sets line, while it holds
 // the hub's lock.
 type upstream struct {
-	h    *Hub
-	a    *account
-	line *sender
+	h      *Hub
+	a      *account
+	sender *sender
 }
 
 // Inbound implements Upstream. A message is processed even if its connection closes meanwhile. The
@@ -121,11 +121,11 @@ func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams
 		err error
 	}
 	ended := make(chan end, 1)
-	if !u.h.begin(func() {
+	if !u.h.goTracked(func() {
 		res, err := u.h.Inbound(u.h.ctx, in)
 		ended <- end{res, err}
 	}) {
-		return protocol.ChannelInboundResult{}, protocol.ErrUnavailable.With("the gateway stops")
+		return protocol.ChannelInboundResult{}, protocol.ErrUnavailable.With("the gateway is stopping")
 	}
 	select {
 	case e := <-ended:
@@ -142,20 +142,20 @@ func (u *upstream) Allows(sender string) bool {
 }
 
 func (u *upstream) Online(t Transport, extra map[string]any) {
-	l := u.h.online(u.a, t, extra)
+	l := u.h.setOnline(u.a, t, extra)
 	u.h.mu.Lock()
-	u.line = l
+	u.sender = l
 	u.h.mu.Unlock()
 }
 
 func (u *upstream) Trouble(why string) {
 	u.h.mu.Lock()
-	mine := u.line != nil && u.a.line == u.line && u.a.err != why
+	mine := u.sender != nil && u.a.sender == u.sender && u.a.err != why
 	if mine {
 		u.a.err = why
 	}
 	u.h.mu.Unlock()
 	if mine {
-		u.h.changed(u.a.channel)
+		u.h.publishChange(u.a.channel)
 	}
 }

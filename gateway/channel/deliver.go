@@ -13,11 +13,11 @@ import (
 func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
 	home := h.o.Config().Session.Main(d.Agent)
 	if d.Channel != "" || d.To != "" {
-		sent, err := h.Say(ctx, home, Words{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
+		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
 		return sent.receiver(), err
 	}
 	if d.InMainChat {
-		sent, err := h.Say(ctx, home, Words{Text: d.Text, Later: true})
+		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true})
 		// nobody writes to the agent over a channel
 		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil {
 			return "", ctx.Err()
@@ -28,17 +28,17 @@ func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, er
 	if err != nil {
 		return chat, err
 	}
-	if sent, err := h.Say(ctx, home, Words{Text: d.Text, Later: true}); err == nil {
+	if sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true}); err == nil {
 		chat += " and " + sent.receiver()
 	}
 	return chat, nil
 }
 
 // receiver describes the receiver of a message.
-func (s Said) receiver() string {
+func (s SendResult) receiver() string {
 	text := s.To + " on " + s.Channel
 	if s.Queued {
-		text += ", as soon as it is connected"
+		text += ", as soon as the channel is connected"
 	}
 	return text
 }

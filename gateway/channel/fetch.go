@@ -29,8 +29,8 @@ func (h *Hub) fetch(ctx context.Context, in *protocol.ChannelInboundParams) (why
 	h.mu.Lock()
 	a := h.accounts[key(in.Channel, in.AccountID)]
 	var f Fetcher
-	if a != nil && a.line != nil {
-		f, _ = a.line.t.(Fetcher)
+	if a != nil && a.sender != nil {
+		f, _ = a.sender.t.(Fetcher)
 	}
 	h.mu.Unlock()
 	if f == nil {
@@ -49,8 +49,8 @@ func (h *Hub) fetch(ctx context.Context, in *protocol.ChannelInboundParams) (why
 		case errors.Is(err, ErrRefused):
 			why[i] = strings.TrimPrefix(err.Error(), ErrRefused.Error()+": ")
 		case err != nil:
-			slog.Warn("A file of a message could not be fetched", "channel", in.Channel, "account", in.AccountID, "err", err)
-			why[i] = "its server did not give it"
+			slog.Warn("Fetching a file of a message failed", "channel", in.Channel, "account", in.AccountID, "err", err)
+			why[i] = "its server did not send it"
 		default:
 			m.Data, m.Size = base64.StdEncoding.EncodeToString(data), int64(len(data))
 			if m.MimeType == "" {

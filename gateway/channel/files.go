@@ -19,13 +19,13 @@ const (
 	maxAttachedBytes = 10 << 20
 )
 
-// SendFiles is [Hub.Say] with files from the agent's workspace.
-func (h *Hub) SendFiles(ctx context.Context, agent protocol.AgentID, from protocol.SessionKey, w Words, paths []string) (Said, error) {
+// SendFiles is [Hub.SendMessage] with files from the agent's workspace.
+func (h *Hub) SendFiles(ctx context.Context, agent protocol.AgentID, from protocol.SessionKey, w Outgoing, paths []string) (SendResult, error) {
 	var err error
 	if w.Files, err = attach(h.o.Files, agent, paths); err != nil {
-		return Said{}, err
+		return SendResult{}, err
 	}
-	return h.Say(ctx, from, w)
+	return h.SendMessage(ctx, from, w)
 }
 
 // attach reads the files that an agent sends.

@@ -14,12 +14,12 @@ import (
 	"fairlead/gateway/store"
 )
 
-// keepOutbox is the time for which sent messages stay in the outbox.
-const keepOutbox = 7 * 24 * time.Hour
+// outboxRetention is the time for which sent messages stay in the outbox.
+const outboxRetention = 7 * 24 * time.Hour
 
-// lookAgain is the interval at which runs are checked even without an event, which repairs failed
+// recheckInterval is the interval at which runs are checked even without an event, which repairs failed
 // writes to the store.
-const lookAgain = time.Minute
+const recheckInterval = time.Minute
 
 // following is a run whose answers go to a channel. Only the follower accesses typing.
 type following struct {
@@ -59,12 +59,12 @@ func (h *follower) forget(ctx context.Context, id protocol.RunID) {
 	delete(h.runs, id)
 	h.mu.Unlock()
 	if err := h.store.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
-		slog.Warn("A channel's run is still noted", "run", id, "err", err)
+		slog.Warn("Deleting a finished run of a channel failed", "run", id, "err", err)
 	}
 }
 
-// interesting selects the changes that concern runs of channels.
-func interesting(c protocol.Change) bool {
+// isRelevant selects the changes that concern runs of channels.
+func isRelevant(c protocol.Change) bool {
 	switch c.Kind {
 	case protocol.ChangeChat:
 		return c.Chat.RunID != nil && c.Chat.State != protocol.ChatDelta && c.Chat.State != protocol.ChatWaiting
@@ -76,12 +76,12 @@ func interesting(c protocol.Change) bool {
 
 // run puts the answers of the channels' runs into the outbox until ctx is cancelled.
 func (h *follower) run(ctx context.Context) {
-	sub := h.bus.SubscribeOnly(interesting)
+	sub := h.bus.SubscribeOnly(isRelevant)
 	defer sub.Close()
 	h.catchUp(ctx, true)
 	purge := time.NewTicker(6 * time.Hour)
 	defer purge.Stop()
-	again := time.NewTicker(lookAgain)
+	again := time.NewTicker(recheckInterval)
 	defer again.Stop()
 	changes := make(chan protocol.Change)
 	done := make(chan struct{})
@@ -95,13 +95,13 @@ func (h *follower) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-purge.C:
-			if err := h.store.Outbox.Purge(ctx, now()-keepOutbox.Milliseconds()); err != nil && ctx.Err() == nil {
-				slog.Warn("Old messages to channels could not be removed", "err", err)
+			if err := h.store.Outbox.Purge(ctx, now()-outboxRetention.Milliseconds()); err != nil && ctx.Err() == nil {
+				slog.Warn("Removing old messages to channels failed", "err", err)
 			}
 		case <-again.C:
 			h.catchUp(ctx, false)
 		case c := <-changes:
-			h.heard(ctx, c)
+			h.handle(ctx, c)
 		}
 	}
 }
@@ -134,43 +134,43 @@ func (h *follower) catchUp(ctx context.Context, start bool) {
 				h.forget(ctx, f.Run)
 			}
 		case err != nil:
-			slog.Error("A channel's run could not be read", "run", f.Run, "err", err)
+			slog.Error("Reading a run of a channel failed", "run", f.Run, "err", err)
 		default:
-			h.say(ctx, f, r.EndedAt > 0)
+			h.deliverAnswers(ctx, f, r.EndedAt > 0)
 		}
 	}
 }
 
-func (h *follower) heard(ctx context.Context, c protocol.Change) {
+func (h *follower) handle(ctx context.Context, c protocol.Change) {
 	switch c.Kind {
 	case protocol.ChangeResync:
 		h.catchUp(ctx, false)
 	case protocol.ChangeChat:
 		if f := h.get(*c.Chat.RunID); f != nil {
-			h.say(ctx, f, c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
+			h.deliverAnswers(ctx, f, c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
 		}
 	case protocol.ChangeApproval:
 		if f := h.get(c.Approval.RunID); f != nil {
-			h.types(f, false)
-			text := "One moment: before I go on, the person I work for has to allow something."
+			h.setTyping(f, false)
+			text := "One moment: the person I work for has to approve something before I continue."
 			if err := h.outbox.put(ctx, "ask:"+string(c.Approval.ID), outboundTo(f.Route, f.Session, text)); err != nil {
-				slog.Error("A channel was not told of a question", "run", f.Run, "err", err)
+				slog.Error("Telling a channel about a pending approval failed", "run", f.Run, "err", err)
 			}
 		}
 	case protocol.ChangeRun:
 		if f := h.get(c.Run.RunID); f != nil {
 			switch c.Run.State {
 			case protocol.RunThinking, protocol.RunStreaming, protocol.RunTools, protocol.RunRetrying:
-				h.types(f, true)
+				h.setTyping(f, true)
 			default:
-				h.types(f, false)
+				h.setTyping(f, false)
 			}
 		}
 	}
 }
 
-// types sends the typing state when it has changed.
-func (h *follower) types(f *following, on bool) {
+// setTyping sends the typing state when it has changed.
+func (h *follower) setTyping(f *following, on bool) {
 	if f.typing == on {
 		return
 	}
@@ -183,23 +183,23 @@ func (h *follower) types(f *following, on bool) {
 	}
 }
 
-// say puts those answers of a run into the outbox that are not there yet. The outbox decides by
+// deliverAnswers puts those answers of a run into the outbox that are not there yet. The outbox decides by
 // message ID, so no answer is lost or sent twice. If over is set, the run has ended and is
 // forgotten.
-func (h *follower) say(ctx context.Context, f *following, over bool) {
-	if err := h.answers(ctx, f, over); err != nil {
+func (h *follower) deliverAnswers(ctx context.Context, f *following, over bool) {
+	if err := h.putAnswers(ctx, f, over); err != nil {
 		if ctx.Err() == nil {
-			slog.Error("An answer did not reach its channel's outbox", "run", f.Run, "err", err)
+			slog.Error("Storing an answer in the outbox failed", "run", f.Run, "err", err)
 		}
 		return // catchUp tries again
 	}
 	if over {
-		h.types(f, false)
+		h.setTyping(f, false)
 		h.forget(ctx, f.Run)
 	}
 }
 
-func (h *follower) answers(ctx context.Context, f *following, over bool) error {
+func (h *follower) putAnswers(ctx context.Context, f *following, over bool) error {
 	msgs, err := h.store.Messages.OfRun(ctx, f.Run)
 	if err != nil {
 		return err

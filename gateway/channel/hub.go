@@ -62,10 +62,10 @@ type Hub struct {
 	rate    rateLimiter
 	drivers map[string]Driver
 
-	ctx    context.Context // cancelled when Run ends
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
-	change latch // held while an account changes, so that starts and stops are serialized
+	ctx           context.Context // cancelled when Run ends
+	cancel        context.CancelFunc
+	wg            sync.WaitGroup
+	accountChange channelMutex // held while an account changes, so that starts and stops are serialized
 
 	mu       sync.Mutex // guards the fields below
 	closed   bool
@@ -80,14 +80,14 @@ type account struct {
 	stop        context.CancelFunc
 	done        chan struct{} // closed when the driver's goroutine has ended; nil while none runs
 
-	line        *sender // nil while not connected
-	connectedAt int64
-	lastMessage int64
-	authed      bool
-	err         string
-	barred      bool // the login failed: a person must act
-	retryAt     int64
-	extra       map[string]any
+	sender        *sender // nil while not connected
+	connectedAt   int64
+	lastMessage   int64
+	authenticated bool
+	err           string
+	loginFailed   bool // the login failed: a person must act
+	retryAt       int64
+	extra         map[string]any
 }
 
 func key(channel, account string) string { return channel + ":" + account }
@@ -95,11 +95,11 @@ func key(channel, account string) string { return channel + ":" + account }
 // New returns a hub.
 func New(o Options) *Hub {
 	h := &Hub{
-		o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), rate: rateLimiter{counts: make(map[string]*count)}, change: make(latch, 1),
+		o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account), rate: rateLimiter{counts: make(map[string]*count)}, accountChange: make(channelMutex, 1),
 	}
-	h.outbox = &outbox{store: o.Store, senderOf: h.lineOf, waiters: make(map[string]chan delivery)}
-	h.follower = &follower{store: o.Store, bus: o.Bus, outbox: h.outbox, senderOf: h.lineOf, runs: make(map[protocol.RunID]*following)}
-	h.strangers = &strangers{o: o, outbox: h.outbox, changed: h.changed}
+	h.outbox = &outbox{store: o.Store, senderOf: h.senderOf, waiters: make(map[string]chan delivery)}
+	h.follower = &follower{store: o.Store, bus: o.Bus, outbox: h.outbox, senderOf: h.senderOf, runs: make(map[protocol.RunID]*following)}
+	h.strangers = &strangers{o: o, outbox: h.outbox, changed: h.publishChange}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for _, d := range o.Drivers {
 		h.drivers[d.Kind().Channel] = d
@@ -150,33 +150,33 @@ func (h *Hub) Run(ctx context.Context) {
 	h.wg.Wait()
 }
 
-// latch is a mutex made of a channel. Goroutines that wait for a channel let the clock of a
+// channelMutex is a mutex made of a channel. Goroutines that wait for a channel let the clock of a
 // testing/synctest bubble advance.
-type latch chan struct{}
+type channelMutex chan struct{}
 
-func (l latch) Lock()   { l <- struct{}{} }
-func (l latch) Unlock() { <-l }
+func (l channelMutex) Lock()   { l <- struct{}{} }
+func (l channelMutex) Unlock() { <-l }
 
 // connectAll connects the accounts that were connected before. It skips accounts that were started
 // meanwhile, and blocks starts and stops while it runs.
 func (h *Hub) connectAll(ctx context.Context) {
-	h.change.Lock()
-	defer h.change.Unlock()
+	h.accountChange.Lock()
+	defer h.accountChange.Unlock()
 	accounts, err := h.o.Store.Channels.Accounts(ctx)
 	if err != nil && ctx.Err() == nil {
-		slog.Error("Channels of an earlier start are not connected", "err", err)
+		slog.Error("Reading the channel accounts failed; no channel is connected", "err", err)
 	}
 	for _, a := range accounts {
-		if a.Autostart && h.drivers[a.Channel] != nil && !h.kept(a.Channel, a.Account) {
-			if err := h.launch(ctx, a.Channel, a.Account); err != nil {
-				slog.Warn("A channel is not connected", "channel", a.Channel, "account", a.Account, "err", err)
+		if a.Autostart && h.drivers[a.Channel] != nil && !h.isManaged(a.Channel, a.Account) {
+			if err := h.connect(ctx, a.Channel, a.Account); err != nil {
+				slog.Warn("Connecting a channel failed", "channel", a.Channel, "account", a.Account, "err", err)
 			}
 		}
 	}
 }
 
-// begin runs f in a goroutine that Run waits for. It returns false when the hub has stopped.
-func (h *Hub) begin(f func()) bool {
+// goTracked runs f in a goroutine that Run waits for. It returns false when the hub has stopped.
+func (h *Hub) goTracked(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -186,62 +186,62 @@ func (h *Hub) begin(f func()) bool {
 	return true
 }
 
-// changed publishes that a channel's state has changed.
-func (h *Hub) changed(channel string) {
+// publishChange publishes that a channel's state has changed.
+func (h *Hub) publishChange(channel string) {
 	h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
 }
 
-// online registers that an account can send over t, closes its earlier line, and starts to deliver
+// setOnline registers that an account can send over t, closes its earlier line, and starts to deliver
 // the outbox.
-func (h *Hub) online(a *account, t Transport, extra map[string]any) *sender {
+func (h *Hub) setOnline(a *account, t Transport, extra map[string]any) *sender {
 	l := newSender(h, a, t)
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
 		return l
 	}
-	old := a.line
-	a.line, a.connectedAt, a.authed, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
+	old := a.sender
+	a.sender, a.connectedAt, a.authenticated, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
 	h.wg.Go(l.run)
 	h.mu.Unlock()
 	if old != nil {
 		old.cancel()
 	}
-	slog.Info("A channel is connected", "channel", a.channel, "account", a.id)
-	h.changed(a.channel)
+	slog.Info("Channel connected", "channel", a.channel, "account", a.id)
+	h.publishChange(a.channel)
 	return l
 }
 
-// offline registers that the line l has closed, the error, and the delay before the next
+// setOffline registers that the line l has closed, the error, and the delay before the next
 // connection.
-func (h *Hub) offline(a *account, l *sender, err error, retry time.Duration) {
+func (h *Hub) setOffline(a *account, l *sender, err error, retry time.Duration) {
 	if l != nil {
 		l.cancel()
 	}
 	h.mu.Lock()
-	if a.line == l {
-		a.line = nil
+	if a.sender == l {
+		a.sender = nil
 	}
-	a.err, a.barred, a.retryAt = "", false, 0
+	a.err, a.loginFailed, a.retryAt = "", false, 0
 	if err != nil {
 		a.err = err.Error()
-		if a.barred = errors.Is(err, ErrLogin); a.barred {
-			a.authed = false
+		if a.loginFailed = errors.Is(err, ErrLogin); a.loginFailed {
+			a.authenticated = false
 		} else {
 			// Round up to seconds for display.
 			a.retryAt = time.Now().Add(retry + time.Second - 1).Truncate(time.Second).UnixMilli()
 		}
 	}
 	h.mu.Unlock()
-	h.changed(a.channel)
+	h.publishChange(a.channel)
 }
 
-// lineOf returns an account's line, or nil.
-func (h *Hub) lineOf(channel, account string) *sender {
+// senderOf returns an account's line, or nil.
+func (h *Hub) senderOf(channel, account string) *sender {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a := h.accounts[key(channel, account)]; a != nil {
-		return a.line
+		return a.sender
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestDocumentsAreKeptUnderHarmlessNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.Sent()[0].Message
-	_, name, ok := strings.Cut(text, "kept in your workspace as ")
+	_, name, ok := strings.Cut(text, "stored in your workspace as ")
 	name = strings.TrimSuffix(name, "]")
 	if !ok || !strings.HasPrefix(name, "inbox/") || strings.Contains(name, "..") || strings.Count(name, "/") != 1 || string(b.File(name)) != "obey" {
 		t.Errorf("%q", text)
@@ -137,7 +137,7 @@ func TestRecordingsGoToTheChatThatUnderstandsThem(t *testing.T) {
 	if !slices.Equal(sent.Attachments, want) {
 		t.Errorf("%+v", sent.Attachments)
 	}
-	if lines := strings.Split(sent.Message, "\n"); len(lines) != 5 || lines[1] != "[audio a.ogg, audio/ogg; codecs=opus]" || strings.Count(sent.Message, "kept in your workspace") != 2 {
+	if lines := strings.Split(sent.Message, "\n"); len(lines) != 5 || lines[1] != "[audio a.ogg, audio/ogg; codecs=opus]" || strings.Count(sent.Message, "stored in your workspace") != 2 {
 		t.Errorf("%q", sent.Message)
 	}
 }

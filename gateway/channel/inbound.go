@@ -46,7 +46,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many messages in a minute"}, nil
 	}
 	cfg := h.o.Config()
-	verdict, err := h.check(ctx, cfg.Channels[name], in, sender)
+	verdict, err := h.checkAccess(ctx, cfg.Channels[name], in, sender)
 	if err != nil || verdict != nil {
 		return deref(verdict), err
 	}
@@ -55,7 +55,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 		who = in.Peer.ID
 	}
 	agent, chat := h.o.Route(name, account, in.Peer.Kind, who)
-	h.saw(ctx, name, account)
+	h.recordActivity(ctx, name, account)
 	run := runID(name, account, in)
 	if _, err := h.o.Store.Runs.Get(ctx, run); err == nil {
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
@@ -66,9 +66,9 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if in.Peer.Kind != protocol.PeerDM {
 		route.ReplyToID = in.Message.ID
 	}
-	writer := auth.Writer(name, sender)
-	if owns(cfg.Channels[name], in, sender) {
-		writer = auth.Writing(name, sender)
+	writer := auth.ChannelSender(name, sender)
+	if isOwner(cfg.Channels[name], in, sender) {
+		writer = auth.ChannelOwner(name, sender)
 		if res, ok, err := h.command(ctx, writer, chat, route, run, in); ok || err != nil {
 			return res, err
 		}
@@ -87,7 +87,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 		h.follower.forget(ctx, run)
 		return res, err
 	}
-	h.label(ctx, chat, in)
+	h.nameChat(ctx, chat, in)
 	return protocol.ChannelInboundResult{Status: sent.Status, SessionKey: chat, RunID: sent.RunID, Directives: sent.Directives}, nil
 }
 
@@ -120,13 +120,13 @@ func checkInbound(in protocol.ChannelInboundParams) error {
 	case len(in.Peer.ID) > 512 || in.Sender != nil && len(in.Sender.ID) > 512 || len(m.ID) > 512:
 		return protocol.ErrBadRequest.With("an id is longer than 512 bytes")
 	case len(m.Media) > maxMedia:
-		return protocol.ErrTooLarge.With(fmt.Sprintf("a message may bring %d files", maxMedia))
+		return protocol.ErrTooLarge.With(fmt.Sprintf("a message may have at most %d files", maxMedia))
 	}
 	return nil
 }
 
-// saw stores the time of an account's last incoming message.
-func (h *Hub) saw(ctx context.Context, channel, account string) {
+// recordActivity stores the time of an account's last incoming message.
+func (h *Hub) recordActivity(ctx context.Context, channel, account string) {
 	at := now()
 	h.mu.Lock()
 	if a := h.accounts[key(channel, account)]; a != nil {
@@ -134,12 +134,12 @@ func (h *Hub) saw(ctx context.Context, channel, account string) {
 	}
 	h.mu.Unlock()
 	if err := h.o.Store.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
-		slog.Warn("A channel's last message was not noted", "channel", channel, "account", account, "err", err)
+		slog.Warn("Storing the time of a channel's last message failed", "channel", channel, "account", account, "err", err)
 	}
 }
 
-// label names a new chat after its peer.
-func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
+// nameChat names a new chat after its peer.
+func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protocol.ChannelInboundParams) {
 	name := protocol.Line(in.Peer.Name, 0)
 	if name == "" || !strings.Contains(string(chat), ":"+in.Channel+":") {
 		return
@@ -150,6 +150,6 @@ func (h *Hub) label(ctx context.Context, chat protocol.SessionKey, in protocol.C
 	}
 	name = clip(name, 80) + " (" + in.Channel + ")"
 	if _, err := h.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
-		slog.Warn("A chat was not named", "session", chat, "err", err)
+		slog.Warn("Naming a chat failed", "session", chat, "err", err)
 	}
 }

@@ -16,21 +16,21 @@ func (h *Hub) Login(ctx context.Context, in protocol.ChannelLoginParams) (protoc
 	if err != nil {
 		return protocol.ChannelLoginResult{}, err
 	}
-	h.change.Lock()
-	defer h.change.Unlock()
+	h.accountChange.Lock()
+	defer h.accountChange.Unlock()
 	res := protocol.ChannelLoginResult{OK: true, Channel: name, AccountID: id}
 	h.mu.Lock()
 	a := h.accounts[key(name, id)]
-	already := a != nil && a.line != nil
+	already := a != nil && a.sender != nil
 	h.mu.Unlock()
 	if already && !in.Force && len(in.Config) == 0 {
-		res.Message = "It is logged in and connected already."
+		res.Message = "The account is already logged in and connected."
 		return res, nil
 	}
 	if err := h.configure(ctx, d, name, id, in.Config, already); err != nil {
 		return protocol.ChannelLoginResult{}, err
 	}
-	full, _, err := h.full(name, id)
+	full, _, err := h.withSecrets(name, id)
 	if err != nil {
 		return protocol.ChannelLoginResult{}, err
 	}
@@ -43,7 +43,7 @@ func (h *Hub) Login(ctx context.Context, in protocol.ChannelLoginParams) (protoc
 	}
 	res.QRDataURL, res.Message = login.QRDataURL, login.Message
 	if already {
-		err = h.launch(ctx, name, id) // with the new settings
+		err = h.connect(ctx, name, id) // with the new settings
 	}
 	return res, err
 }
@@ -55,17 +55,17 @@ func (h *Hub) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.C
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	h.change.Lock()
-	defer h.change.Unlock()
-	full, a, err := h.full(name, id)
+	h.accountChange.Lock()
+	defer h.accountChange.Unlock()
+	full, a, err := h.withSecrets(name, id)
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	if err := h.halt(ctx, a); err != nil {
+	if err := h.disconnect(ctx, a); err != nil {
 		return protocol.ChannelOK{}, err
 	}
 	if err := d.Logout(ctx, full); err != nil {
-		slog.Warn("A login was not ended on the network's side", "channel", name, "account", id, "err", err)
+		slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
 	}
 	for _, f := range d.Kind().Fields {
 		if f.Secret {
@@ -80,6 +80,6 @@ func (h *Hub) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.C
 	h.mu.Lock()
 	delete(h.accounts, key(name, id))
 	h.mu.Unlock()
-	h.changed(name)
+	h.publishChange(name)
 	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
 }

@@ -140,27 +140,27 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 	b, _ := open(t)
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi"}); err == nil || !strings.Contains(err.Error(), "say the channel and to whom") {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi"}); err == nil || !strings.Contains(err.Error(), "name the channel and the receiver") {
 		t.Error(err)
 	}
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon", To: "bob"}); !errors.Is(err, protocol.ErrUnavailable) {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"}); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Error(err)
 	}
 	start(t, b)
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon"}); !errors.Is(err, protocol.ErrBadRequest) {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon"}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Error(err)
 	}
-	said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon", To: "bob"})
+	said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"})
 	if err != nil || !said.Sent || said.To != "bob" || said.AccountID != "default" || said.PeerKind != "dm" || said.MessageID != "ph" {
 		t.Errorf("%+v %v", said, err)
 	}
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
 		t.Error(err)
 	}
 	if _, err := b.Inbound(t.Context(), dm("hold")); err != nil {
 		t.Fatal(err)
 	}
-	if said, err = b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "by the way"}); err != nil || said.To != "ann" {
+	if said, err = b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "by the way"}); err != nil || said.To != "ann" {
 		t.Errorf("%+v %v", said, err)
 	}
 	if l := b.LastActive(t.Context(), "work"); l != nil {
@@ -186,10 +186,10 @@ func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		ready()
-		said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Channel: "telex", To: "ann", Files: []protocol.Media{{Filename: "a.txt", Data: "eA=="}}})
+		said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Channel: "telex", To: "ann", Files: []protocol.Media{{Filename: "a.txt", Data: "eA=="}}})
 		detach()
 		switch {
-		case ext == nil && (err == nil || !strings.Contains(err.Error(), "takes no files") || len(link.out) != 0):
+		case ext == nil && (err == nil || !strings.Contains(err.Error(), "does not support files") || len(link.out) != 0):
 			t.Errorf("%+v %v, %+v", said, err, link.out)
 		case ext != nil && (err != nil || !said.Sent || len(link.out) != 1 || link.out[0].Message.Media[0].Data != "eA=="):
 			t.Errorf("%+v %v, %+v", said, err, link.out)
@@ -203,8 +203,8 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 		b := channeltest.Open(t, t.TempDir(), p)
 		b.Begin()
 		defer b.Close()
-		words := channel.Words{Text: "report", Channel: "pigeon", To: "ann", Later: true}
-		if _, err := b.Say(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
+		words := channel.Outgoing{Text: "report", Channel: "pigeon", To: "ann", Later: true}
+		if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("over an account that nobody keeps connected: %v", err)
 		}
 		loft := func(name string) {
@@ -214,11 +214,11 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 			}
 		}
 		loft("away")
-		if said, err := b.Say(t.Context(), protocol.MainSession, words); err != nil || !said.Queued || said.Sent || said.AccountID != "default" {
+		if said, err := b.SendMessage(t.Context(), protocol.MainSession, words); err != nil || !said.Queued || said.Sent || said.AccountID != "default" {
 			t.Errorf("%+v %v", said, err)
 		}
 		words.Later = false
-		if _, err := b.Say(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
+		if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("what is said now: %v", err)
 		}
 		loft("roof")
@@ -233,7 +233,7 @@ func TestWhatMayBeSaidLaterWaitsForTheConnection(t *testing.T) {
 		if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
 			t.Fatal(err)
 		}
-		if said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "report", Later: true}); !errors.Is(err, protocol.ErrUnavailable) {
+		if said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "report", Later: true}); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("over an account that was stopped: %+v %v", said, err)
 		}
 	})

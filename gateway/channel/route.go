@@ -28,7 +28,7 @@ func channelName(s string) (string, error) {
 	case s == "":
 		return "", protocol.ErrBadRequest.With("channel required")
 	case !channelID.MatchString(s):
-		return "", protocol.ErrBadRequest.With("channel may hold only letters, digits, _ and -, at most 64")
+		return "", protocol.ErrBadRequest.With("channel may contain only letters, digits, _ and -, at most 64")
 	}
 	return s, nil
 }

@@ -11,12 +11,12 @@ import (
 	"fairlead/gateway/store"
 )
 
-// sayWait is the time for which Say waits for a delivery.
-const sayWait = 20 * time.Second
+// sendWait is the time for which Say waits for a delivery.
+const sendWait = 20 * time.Second
 
-// Words are a message that the agent or a schedule sends on its own. Empty fields default to the
+// Outgoing are a message that the agent or a schedule sends on its own. Empty fields default to the
 // chat's current peer.
-type Words struct {
+type Outgoing struct {
 	Text                                  string
 	Channel, AccountID, To, Kind, ReplyTo string
 	Files                                 []protocol.Media // with their content
@@ -25,9 +25,9 @@ type Words struct {
 	Later bool
 }
 
-// Said is the result of sending a message. Its JSON is our own: the protocol does not define the
+// SendResult is the result of sending a message. Its JSON is our own: the protocol does not define the
 // result of gsv__Message.
-type Said struct {
+type SendResult struct {
 	Sent      bool   `json:"sent"`
 	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and not accepted by the network yet
 	Channel   string `json:"channel"`
@@ -37,18 +37,18 @@ type Said struct {
 	MessageID string `json:"messageId,omitempty"`
 }
 
-// Say sends a message on behalf of a chat and waits up to [sayWait] until the network accepts it.
-func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said, error) {
+// SendMessage sends a message on behalf of a chat and waits up to [sendWait] until the network accepts it.
+func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgoing) (SendResult, error) {
 	route, known, err := h.target(ctx, from, w)
 	if err != nil {
-		return Said{}, err
+		return SendResult{}, err
 	}
-	said := Said{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
-	away := h.lineOf(route.Channel, route.AccountID) == nil
+	said := SendResult{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
+	away := h.senderOf(route.Channel, route.AccountID) == nil
 	// An account that the person stopped does not reconnect.
-	waits := known && h.drivers[route.Channel] == nil || h.kept(route.Channel, route.AccountID)
+	waits := known && h.drivers[route.Channel] == nil || h.isManaged(route.Channel, route.AccountID)
 	if away && !(w.Later && waits) {
-		return Said{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
+		return SendResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
 	outcome, stopWaiting := h.outbox.await(id)
@@ -56,32 +56,32 @@ func (h *Hub) Say(ctx context.Context, from protocol.SessionKey, w Words) (Said,
 	e := outboundTo(route, from, w.Text)
 	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
 	if err := h.outbox.put(ctx, id, e); err != nil {
-		return Said{}, err
+		return SendResult{}, err
 	}
 	if away {
 		said.Queued = true
 		return said, nil
 	}
-	timer := time.NewTimer(sayWait)
+	timer := time.NewTimer(sendWait)
 	defer timer.Stop()
 	select {
 	case d := <-outcome:
 		if d.err != nil {
-			return Said{}, d.err
+			return SendResult{}, d.err
 		}
 		said.Sent, said.MessageID = true, d.messageID
 		return said, nil
 	case <-timer.C:
 		said.Queued = true
 	case <-ctx.Done():
-		return Said{}, ctx.Err()
+		return SendResult{}, ctx.Err()
 	}
 	return said, nil
 }
 
 // target determines the receiver of a message. known reports whether somebody has written to the
 // chat over that account.
-func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r store.Route, known bool, err error) {
+func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
 	last, _, err := h.o.Store.Channels.LastRoute(ctx, from)
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
@@ -95,7 +95,7 @@ func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r 
 		}
 	}
 	if name == "" {
-		return r, false, protocol.ErrBadRequest.With("Nobody has written to this chat over a channel yet: say the channel and to whom.")
+		return r, false, protocol.ErrBadRequest.With("Nobody has written to this chat over a channel yet: name the channel and the receiver (channel and to).")
 	}
 	r = store.Route{Channel: name, Peer: protocol.Peer{Kind: cmp.Or(w.Kind, protocol.PeerDM), ID: w.To}}
 	if w.Channel == "" || name == last.Channel {
@@ -106,7 +106,7 @@ func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r 
 		}
 	}
 	if r.Peer.ID == "" {
-		return r, false, protocol.ErrBadRequest.With(fmt.Sprintf("Say to whom on %s: this chat was with nobody there yet.", name))
+		return r, false, protocol.ErrBadRequest.With(fmt.Sprintf("Name the receiver on %s (to): nobody there has written to this chat yet.", name))
 	}
 	if w.AccountID != "" {
 		r.AccountID = accountID(w.AccountID)
@@ -117,17 +117,17 @@ func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Words) (r 
 	return r, r.Channel == last.Channel && r.AccountID == last.AccountID, err
 }
 
-// kept reports whether the hub keeps an account connected, even if it is not connected at the
+// isManaged reports whether the hub keeps an account connected, even if it is not connected at the
 // moment.
-func (h *Hub) kept(channel, account string) bool {
+func (h *Hub) isManaged(channel, account string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a := h.accounts[key(channel, account)]
-	return a != nil && a.kept()
+	return a != nil && a.isManaged()
 }
 
-// kept requires the hub's lock.
-func (a *account) kept() bool { return a.driver != nil && a.done != nil && !ended(a.done) }
+// isManaged requires the hub's lock.
+func (a *account) isManaged() bool { return a.driver != nil && a.done != nil && !isClosed(a.done) }
 
 // onlyAccount returns the account to use when none is named: the only connected one, or the default
 // one of several. later includes accounts that the hub is connecting.
@@ -136,7 +136,7 @@ func (h *Hub) onlyAccount(name string, later bool) (string, error) {
 	defer h.mu.Unlock()
 	var ids []string
 	for _, a := range h.accounts {
-		if a.channel == name && (a.line != nil || later && a.kept()) {
+		if a.channel == name && (a.sender != nil || later && a.isManaged()) {
 			ids = append(ids, a.id)
 		}
 	}
@@ -151,7 +151,7 @@ func (h *Hub) onlyAccount(name string, later bool) (string, error) {
 			return id, nil
 		}
 	}
-	return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s has several accounts: say which with accountId.", name))
+	return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s has several accounts: name one with accountId.", name))
 }
 
 // LastActive returns where somebody wrote to an agent last, or nil.

@@ -56,13 +56,13 @@ func (l *sender) run() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.types()
+		l.forwardTyping()
 	}()
 	defer func() { <-done }()
 	for l.ctx.Err() == nil {
-		wait, err := l.next()
+		wait, err := l.deliverNext()
 		if err != nil && l.ctx.Err() == nil {
-			slog.Error("Messages to a channel could not be read", "channel", l.channel, "account", l.id, "err", err)
+			slog.Error("Reading the outbox of a channel failed", "channel", l.channel, "account", l.id, "err", err)
 			wait = lastRetry
 		}
 		if wait == 0 {
@@ -78,8 +78,8 @@ func (l *sender) run() {
 	}
 }
 
-// next delivers the oldest message in the outbox, or returns the time to wait.
-func (l *sender) next() (wait time.Duration, err error) {
+// deliverNext delivers the oldest message in the outbox, or returns the time to wait.
+func (l *sender) deliverNext() (wait time.Duration, err error) {
 	o, err := l.h.o.Store.Outbox.Next(l.ctx, l.channel, l.id)
 	at := now()
 	switch {
@@ -88,7 +88,7 @@ func (l *sender) next() (wait time.Duration, err error) {
 	case err != nil:
 		return 0, err
 	case at-o.CreatedAt > maxAge.Milliseconds():
-		return 0, l.failed(o, fmt.Sprintf("it could not be delivered within %d hours", int(maxAge.Hours())))
+		return 0, l.giveUp(o, fmt.Sprintf("it could not be delivered within %d hours", int(maxAge.Hours())))
 	case o.NextAt > at:
 		return time.Duration(o.NextAt-at) * time.Millisecond, nil
 	}
@@ -105,33 +105,33 @@ func (l *sender) next() (wait time.Duration, err error) {
 	case l.ctx.Err() != nil:
 		return 0, nil // the next connection sends it again
 	case errors.Is(sendErr, ErrRefused):
-		return 0, l.failed(o, sendErr.Error())
+		return 0, l.giveUp(o, sendErr.Error())
 	}
 	o.Attempts++
 	if o.Attempts >= maxAttempts {
-		return 0, l.failed(o, sendErr.Error())
+		return 0, l.giveUp(o, sendErr.Error())
 	}
 	delay := min(firstRetry<<(o.Attempts-1), lastRetry)
 	o.NextAt, o.Error = at+delay.Milliseconds(), sendErr.Error()
-	slog.Info("A message to a channel is said again later", "channel", l.channel, "account", l.id, "err", sendErr, "in", delay)
+	slog.Info("Sending a message to a channel failed; it is sent again later", "channel", l.channel, "account", l.id, "err", sendErr, "in", delay)
 	return 0, l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 }
 
-// failed gives up on a message and publishes a notice, because nobody else would notice.
-func (l *sender) failed(o store.Outbound, why string) error {
+// giveUp gives up on a message and publishes a notice, because nobody else would notice.
+func (l *sender) giveUp(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
 	err := l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
-	slog.Warn("A message to a channel was given up", "channel", l.channel, "account", l.id, "err", why)
+	slog.Warn("A message to a channel could not be delivered", "channel", l.channel, "account", l.id, "err", why)
 	l.h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 		Level: "warning", At: now(),
 		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, ".")),
 	}})
-	l.h.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("It was not delivered: " + why)})
+	l.h.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("The message was not delivered: " + why)})
 	return err
 }
 
-// types forwards the typing state.
-func (l *sender) types() {
+// forwardTyping forwards the typing state.
+func (l *sender) forwardTyping() {
 	for {
 		select {
 		case <-l.ctx.Done():
@@ -139,7 +139,7 @@ func (l *sender) types() {
 		case t := <-l.typing:
 			ctx, cancel := context.WithTimeout(l.ctx, 10*time.Second)
 			if err := l.t.Typing(ctx, t); err != nil && l.ctx.Err() == nil {
-				slog.Debug("Typing was not shown", "channel", l.channel, "account", l.id, "err", err)
+				slog.Debug("Sending the typing state failed", "channel", l.channel, "account", l.id, "err", err)
 			}
 			cancel()
 		}

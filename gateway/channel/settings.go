@@ -37,7 +37,7 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 			return protocol.ErrBadRequest.With(fmt.Sprintf("%s has no setting %q", name, clip(field, 60)))
 		}
 		if size += len(value); size > maxConfig {
-			return protocol.ErrTooLarge.With("the settings of an account may have 64 KB")
+			return protocol.ErrTooLarge.With("the settings of an account may have at most 64 KB")
 		}
 		if !f.Secret {
 			next[field] = value
@@ -91,13 +91,13 @@ func (h *Hub) configure(ctx context.Context, d Driver, name, id string, changes 
 	return nil
 }
 
-// full returns an account with its secrets.
-func (h *Hub) full(name, id string) (Account, *account, error) {
+// withSecrets returns an account with its secrets.
+func (h *Hub) withSecrets(name, id string) (Account, *account, error) {
 	h.mu.Lock()
 	a := h.accounts[key(name, id)]
 	if a == nil || a.driver == nil {
 		h.mu.Unlock()
-		return Account{}, nil, protocol.ErrNotFound.With(fmt.Sprintf("%s has no account %q. Start or log it in first.", name, id))
+		return Account{}, nil, protocol.ErrNotFound.With(fmt.Sprintf("%s has no account %q. Start it or log in first.", name, id))
 	}
 	cfg := Config(maps.Clone(a.config))
 	h.mu.Unlock()

@@ -67,8 +67,8 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 		h.accounts[key(name, id)] = a
 	}
 	var old *socket
-	if a.line != nil {
-		old, _ = a.line.t.(*socket)
+	if a.sender != nil {
+		old, _ = a.sender.t.(*socket)
 	}
 	h.mu.Unlock()
 	if old != nil {
@@ -84,37 +84,37 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 			h.mu.Lock()
 			h.accounts[key(name, id)] = a // the older connection may have removed it
 			h.mu.Unlock()
-			l = h.online(a, s, nil)
+			l = h.setOnline(a, s, nil)
 		}
 	}
 	detach = func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if gone = true; l != nil {
-			h.leave(a, l)
+			h.removeConnection(a, l)
 		}
 	}
 	return ready, detach, nil
 }
 
-// leave removes a connection over the network, and its account unless a newer connection uses it.
-func (h *Hub) leave(a *account, l *sender) {
+// removeConnection removes a connection over the network, and its account unless a newer connection uses it.
+func (h *Hub) removeConnection(a *account, l *sender) {
 	l.cancel()
 	h.mu.Lock()
-	if a.line == l {
-		a.line = nil
+	if a.sender == l {
+		a.sender = nil
 		if h.accounts[key(a.channel, a.id)] == a && a.driver == nil {
 			delete(h.accounts, key(a.channel, a.id))
 		}
 	}
 	h.mu.Unlock()
-	h.changed(a.channel)
+	h.publishChange(a.channel)
 }
 
 // Send implements Transport.
 func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, error) {
 	if len(m.Message.Media) > 0 && !s.files {
-		return "", Refused("the channel %s takes no files", m.Channel)
+		return "", Refused("the channel %s does not support files", m.Channel)
 	}
 	if !s.confirms {
 		return "", s.link.SendEvent(ctx, protocol.EventOutbound, m)
@@ -161,7 +161,7 @@ func (h *Hub) Delivered(channel, account string, in protocol.ChannelDeliveredPar
 	if in.DeliveryID == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("deliveryId required")
 	}
-	l := h.lineOf(channel, account)
+	l := h.senderOf(channel, account)
 	if l == nil {
 		return protocol.Ack{OK: true, Dropped: true}, nil
 	}

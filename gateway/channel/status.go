@@ -14,7 +14,7 @@ func (h *Hub) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListRe
 	res := protocol.ChannelsListResult{Channels: []protocol.ChannelEntry{}, Kinds: []protocol.ChannelKind{}}
 	h.mu.Lock()
 	for _, a := range h.accounts {
-		if a.line != nil {
+		if a.sender != nil {
 			res.Channels = append(res.Channels, protocol.ChannelEntry{Channel: a.channel, AccountID: a.id, ConnectedAt: a.connectedAt, LastMessageAt: a.lastMessage})
 		}
 	}
@@ -52,7 +52,7 @@ func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.C
 			continue
 		}
 		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{
-			AccountID: a.id, Connected: a.line != nil, Authenticated: a.authed, Error: a.err,
+			AccountID: a.id, Connected: a.sender != nil, Authenticated: a.authenticated, Error: a.err,
 			Extra: a.extra, LastActivity: max(a.lastMessage, a.connectedAt), Waiting: waiting[k],
 			State: a.state(), RetryAt: a.retryAt, Settings: a.config,
 		})
@@ -68,13 +68,13 @@ func (h *Hub) Status(ctx context.Context, in protocol.ChannelParams) (protocol.C
 // state returns the account's state in one word. The caller must hold the hub's lock.
 func (a *account) state() string {
 	switch {
-	case a.line != nil:
+	case a.sender != nil:
 		return protocol.AccountConnected
-	case a.barred:
+	case a.loginFailed:
 		return protocol.AccountNoLogin
 	case a.driver == nil || a.retryAt > 0:
 		return protocol.AccountOffline
-	case a.done == nil || ended(a.done):
+	case a.done == nil || isClosed(a.done):
 		return protocol.AccountStopped
 	}
 	return protocol.AccountConnecting

@@ -23,7 +23,7 @@ const (
 
 // Texts sent to strangers.
 const (
-	noticePending  = "Hello. I do not know you yet: the person I work for has been asked whether I may talk with you. Please write again once they have agreed."
+	noticePending  = "Hello. I do not know you yet, so I have asked the person I work for whether I may talk with you. Please write again when they have agreed."
 	noticeApproved = "You may write to me now."
 )
 
@@ -44,12 +44,12 @@ type strangers struct {
 
 // mayWrite reports whether a sender may write without an approval.
 func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
-	return c.DMPolicy == policyOpen || owns(c, in, sender) || allowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
+	return c.DMPolicy == policyOpen || isOwner(c, in, sender) || isAllowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
 }
 
-// check decides whether a sender may write; nil means yes. In groups it requests the pairing of the
+// checkAccess decides whether a sender may write; nil means yes. In groups it requests the pairing of the
 // group and not of the sender, because the name of a member can belong to somebody else tomorrow.
-func (h *strangers) check(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
+func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
 	if mayWrite(c, in, sender) {
 		return nil, nil
 	}
@@ -71,7 +71,7 @@ func (h *strangers) check(ctx context.Context, c config.Channel, in protocol.Cha
 	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
-		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many strangers wait for an answer"}, nil
+		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many people are waiting for permission to write"}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -89,9 +89,9 @@ func (h *strangers) check(ctx context.Context, c config.Channel, in protocol.Cha
 	return &protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
 }
 
-// allowed reports whether a list contains a sender, or the group they write in, in one of the
+// isAllowed reports whether a list contains a sender, or the group they write in, in one of the
 // spellings of the original system.
-func allowed(list []string, channel, sender string, peer protocol.Peer) bool {
+func isAllowed(list []string, channel, sender string, peer protocol.Peer) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		entry = strings.TrimSpace(entry)
 		if entry == "*" {
@@ -141,7 +141,7 @@ func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairPara
 		return protocol.PairApproveResult{}, err
 	}
 	list := h.o.Config().Channels[channel].AllowFrom
-	if !allowed(list, channel, sender, p.Peer) {
+	if !isAllowed(list, channel, sender, p.Peer) {
 		raw, err := json.Marshal(append(slices.Clone(list), sender))
 		if err == nil {
 			err = h.o.Set(ctx, "channels."+channel+".allowFrom", raw)

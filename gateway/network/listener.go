@@ -100,16 +100,16 @@ const retryBind = 15 * time.Second
 // Run listens according to the settings until ctx ends. serve serves one listener until its ctx
 // ends.
 func (n *Listener) Run(ctx context.Context, serve func(context.Context, net.Listener) error) {
-	defer n.set(false, "")
+	defer n.setState(false, "")
 	for ctx.Err() == nil {
 		want := n.o.Settings()
 		run, stop := context.WithCancel(ctx)
 		var stopped sync.WaitGroup
 		var retry <-chan time.Time
 		if !want.Enabled {
-			n.set(false, "")
+			n.setState(false, "")
 		} else if err := n.start(run, want, &stopped, serve); err != nil {
-			n.set(false, err.Error())
+			n.setState(false, err.Error())
 			retry = time.After(retryBind)
 		}
 		n.awaitChange(ctx, want, retry)
@@ -134,8 +134,8 @@ func (n *Listener) awaitChange(ctx context.Context, inUse Settings, retry <-chan
 	}
 }
 
-// set stores the state and reports it if it has changed.
-func (n *Listener) set(running bool, problem string) {
+// setState stores the state and reports it if it has changed.
+func (n *Listener) setState(running bool, problem string) {
 	n.mu.Lock()
 	same := n.running == running && n.problem == problem
 	n.running, n.problem = running, problem
@@ -155,11 +155,11 @@ func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup,
 	n.mu.Lock()
 	n.pin, n.at = pin, *at
 	n.mu.Unlock()
-	n.set(true, "")
+	n.setState(true, "")
 	wg.Go(func() {
 		defer l.Close()
 		if err := serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
-			n.set(false, err.Error())
+			n.setState(false, err.Error())
 		}
 	})
 	if want.Discovery && n.o.Announce != nil && !at.IP.IsLoopback() {

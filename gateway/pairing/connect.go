@@ -51,7 +51,7 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 	if err := refusal(d, d.Key, time.Now()); err != nil {
 		return auth.Principal{}, err
 	}
-	if subtle.ConstantTimeCompare([]byte(hashed(a.Token)), []byte(d.TokenHash)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(hashToken(a.Token)), []byte(d.TokenHash)) != 1 {
 		return auth.Principal{}, protocol.ErrUnauthorized.With("the token was replaced: fetch the new one").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRotated, At: d.RotatedAt})
 	}
 	return auth.Device(d.Device), nil
@@ -100,9 +100,9 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 	unwatch := m.watchLocked(id)
 	m.mu.Unlock()
 	if stale {
-		err = m.noteContact(ctx, id)
+		err = m.recordContact(ctx, id)
 	}
-	m.changed()
+	m.publishChange()
 	return func() {
 		m.mu.Lock()
 		unwatch()
@@ -113,7 +113,7 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 			d.LastSeenAt = time.Now().UnixMilli()
 		}
 		m.mu.Unlock()
-		m.changed()
+		m.publishChange()
 	}, err
 }
 
@@ -148,8 +148,8 @@ func over(d protocol.Device, now time.Time) bool {
 
 const timeOver = "The pairing was for a limited time"
 
-// noteContact stores the time of a device's last contact, unless the pairing was deleted meanwhile.
-func (m *Manager) noteContact(ctx context.Context, id protocol.DeviceID) error {
+// recordContact stores the time of a device's last contact, unless the pairing was deleted meanwhile.
+func (m *Manager) recordContact(ctx context.Context, id protocol.DeviceID) error {
 	end, err := m.begin(ctx)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (m *Manager) leave(ctx context.Context, id protocol.DeviceID, by string) (p
 	})
 	m.forgetRequests(id)
 	if err == nil {
-		m.ended(out, now)
+		m.notifyEnded(out, now)
 	}
 	return out, err
 }

@@ -35,12 +35,12 @@ func newToken(id protocol.DeviceID) (token, hash string) {
 	var b [32]byte
 	rand.Read(b[:])
 	token = tokenPrefix + string(id) + "_" + base64.RawURLEncoding.EncodeToString(b[:])
-	return token, hashed(token)
+	return token, hashToken(token)
 }
 
 const tokenPrefix = "fd_"
 
-func hashed(token string) string {
+func hashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
@@ -59,7 +59,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	if r == nil || r.Kind == protocol.RequestPair && r.end.passed(time.Now()) {
 		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
 	}
-	defer m.changed()
+	defer m.publishChange()
 	if r.Kind == protocol.RequestWiden {
 		return m.widen(ctx, by, r)
 	}
@@ -70,7 +70,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	d.PairedBy, d.PairedAt = person(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
 	d.TokenHash = hash
-	out, err := m.put(ctx, d, audited(by, "paired", "allowed", d.Device))
+	out, err := m.put(ctx, d, auditEntry(by, "paired", "allowed", d.Device))
 	if err != nil {
 		return protocol.Device{}, err
 	}
@@ -79,7 +79,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.invites, r.Invite)
-	m.settleLocked(r, answer{done: done})
+	m.finishRequestLocked(r, answer{done: done})
 	return out, nil
 }
 
@@ -97,12 +97,12 @@ func (m *Manager) widen(ctx context.Context, by string, r *request) (protocol.De
 		return protocol.Device{}, noDevice(r.Device.ID)
 	}
 	d.Reach = r.reach
-	out, err := m.put(ctx, d, audited(by, "allowed more to", "allowed", d.Device))
+	out, err := m.put(ctx, d, auditEntry(by, "allowed more to", "allowed", d.Device))
 	if err != nil {
 		return protocol.Device{}, err
 	}
 	m.mu.Lock()
-	m.settleLocked(r, answer{})
+	m.finishRequestLocked(r, answer{})
 	m.mu.Unlock()
 	m.o.Nodes.Release(d.NodeID)
 	return out, nil
@@ -125,11 +125,11 @@ func (m *Manager) Deny(ctx context.Context, by, id string) error {
 		m.refused[r.Device.ID] = fingerprint(r.reach)
 	}
 	delete(m.invites, r.Invite)
-	m.settleLocked(r, answer{err: errDenied})
+	m.finishRequestLocked(r, answer{err: errDenied})
 	device := r.Device
 	m.mu.Unlock()
-	m.changed()
-	return m.o.Audit.Append(ctx, audited(by, "refused", "denied", device))
+	m.publishChange()
+	return m.o.Audit.Append(ctx, auditEntry(by, "refused", "denied", device))
 }
 
 // change edits a device and stores it.
@@ -146,9 +146,9 @@ func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what str
 	if err := edit(&d); err != nil {
 		return protocol.Device{}, err
 	}
-	out, err := m.put(ctx, d, audited(by, what, "", d.Device))
+	out, err := m.put(ctx, d, auditEntry(by, what, "", d.Device))
 	if err == nil {
-		m.changed()
+		m.publishChange()
 	}
 	return out, err
 }
@@ -220,7 +220,7 @@ func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (
 	if err == nil {
 		m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
 		m.forgetRequests(id)
-		m.ended(out, now)
+		m.notifyEnded(out, now)
 	}
 	return out, err
 }
@@ -233,8 +233,8 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	}
 	m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
 	m.forgetRequests(id)
-	m.ended(d, d.RevokedAt == 0)
-	m.changed()
+	m.notifyEnded(d, d.RevokedAt == 0)
+	m.publishChange()
 	return nil
 }
 
@@ -248,7 +248,7 @@ func (m *Manager) forget(ctx context.Context, by string, id protocol.DeviceID) (
 	if !ok {
 		return protocol.Device{}, noDevice(id)
 	}
-	if err := m.o.Store.Delete(ctx, id, audited(by, "forgot", "", d.Device)); err != nil {
+	if err := m.o.Store.Delete(ctx, id, auditEntry(by, "forgot", "", d.Device)); err != nil {
 		return protocol.Device{}, err
 	}
 	m.mu.Lock()

@@ -29,7 +29,7 @@ var ClientScopes = []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat, prot
 func checkScopes(scopes []protocol.Scope) error {
 	for _, s := range scopes {
 		if !slices.Contains(ClientScopes, s) {
-			return protocol.ErrBadRequest.With(fmt.Sprintf("%.40q is no right of a client: read, chat, invoke, approve or admin", s))
+			return protocol.ErrBadRequest.With(fmt.Sprintf("%.40q is not a permission; a client can have read, chat, invoke, approve and admin", s))
 		}
 	}
 	return nil
@@ -52,10 +52,10 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	case p.Role == "":
 		p.Role = protocol.RoleNode
 	case p.Role != protocol.RoleNode && p.Role != protocol.RoleClient:
-		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("role is node or client")
+		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("role must be node or client")
 	}
 	if p.Minutes < 0 || p.Minutes > 60 || p.PairedFor < 0 || p.PairedFor > 3650 {
-		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("minutes is 1 to 60, pairedForDays at most 3650")
+		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("minutes must be 1 to 60, and pairedForDays at most 3650")
 	}
 	p.Name = protocol.Line(p.Name, maxName)
 	if p.Minutes > 0 {
@@ -69,8 +69,8 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot reach this gateway: turn its network on first (fairlead network on)")
 	}
 	var windows, others bool
-	if m.o.Ships != nil && p.Role == protocol.RoleNode { // a node program has no windows
-		windows, others = m.o.Ships()
+	if m.o.HasPrograms != nil && p.Role == protocol.RoleNode { // a node program has no windows
+		windows, others = m.o.HasPrograms()
 	}
 	now := time.Now()
 	i := &invite{params: p, by: by, end: after(now, life), secret: pake.NewSecret()}
@@ -78,7 +78,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	m.expireLocked(now)
 	if len(m.invites) >= maxInvites {
 		m.mu.Unlock()
-		return protocol.DeviceInvite{}, protocol.ErrConflict.With(fmt.Sprintf("%d invitations are open already: withdraw one, or wait", maxInvites))
+		return protocol.DeviceInvite{}, protocol.ErrConflict.With(fmt.Sprintf("%d invitations are already open: withdraw one, or wait", maxInvites))
 	}
 	number := 1
 	for slices.ContainsFunc(m.openLocked(), func(o *invite) bool { return o.code.Number == number }) {
@@ -99,7 +99,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	}
 	m.invites[id] = i
 	m.mu.Unlock()
-	m.changed()
+	m.publishChange()
 	return i.DeviceInvite, nil
 }
 
@@ -129,15 +129,15 @@ func (m *Manager) Uninvite(ctx context.Context, id string) error {
 	delete(m.invites, id)
 	for _, r := range m.requests {
 		if r.Invite == id && r.Kind == protocol.RequestPair {
-			m.settleLocked(r, answer{err: errDenied})
+			m.finishRequestLocked(r, answer{err: errDenied})
 			ok = true
 		}
 	}
 	m.mu.Unlock()
 	if !ok {
-		return protocol.ErrNotFound.With("this invitation is not open any more")
+		return protocol.ErrNotFound.With("this invitation is no longer valid")
 	}
-	m.changed()
+	m.publishChange()
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (m *Manager) take(h pake.Hello) (*invite, error) {
 		}
 	}
 	if found == nil || found.takenBy != "" && found.takenBy != identity.Fingerprint(h.Key) {
-		return nil, protocol.ErrNotFound.With("this invitation was taken already, withdrawn, or is over: ask for a new one")
+		return nil, protocol.ErrNotFound.With("this invitation was already used, withdrawn, or has expired: ask for a new one")
 	}
 	return found, nil
 }
@@ -169,7 +169,7 @@ func (m *Manager) guessed(i *invite, address string) {
 	}
 	m.mu.Unlock()
 	if over {
-		m.changed()
-		m.notice("warning", fmt.Sprintf("A pairing code was guessed wrong %d times, the last time from %s. It is withdrawn.", maxGuesses, address))
+		m.publishChange()
+		m.notice("warning", fmt.Sprintf("A wrong pairing code was entered %d times, the last time from %s. The invitation was withdrawn.", maxGuesses, address))
 	}
 }

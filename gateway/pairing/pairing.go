@@ -67,11 +67,11 @@ type Options struct {
 	Nodes Nodes
 	// Network returns the state of the listener for other machines.
 	Network func() protocol.NetworkStatus
-	// Ships reports whether the gateway has node programs to install, for Windows and for other
+	// HasPrograms reports whether the gateway has node programs to install, for Windows and for other
 	// systems. It may be nil, which means none.
-	Ships func() (windows, others bool)
-	// Ended is called after the end of a pairing was stored. It may be nil.
-	Ended func(protocol.Device)
+	HasPrograms func() (windows, others bool)
+	// Unpaired is called after the end of a pairing was stored. It may be nil.
+	Unpaired func(protocol.Device)
 	// CloseDevice closes every connection of a device with a close code of the WebSocket. It may be
 	// nil.
 	CloseDevice func(id protocol.DeviceID, code int, reason string)
@@ -83,10 +83,10 @@ type Options struct {
 type Manager struct {
 	o Options
 
-	// turn is held while a device or a request changes, including the write to the store: changes
+	// changeLock is held while a device or a request changes, including the write to the store: changes
 	// are stored in the order in which they are made, and an invitation or a request ends once.
 	// Readers do not wait for the disk. It is acquired before mu.
-	turn chan struct{}
+	changeLock chan struct{}
 
 	mu       sync.Mutex // guards the fields below; never held during a write to the store
 	devices  map[protocol.DeviceID]*store.PairedDevice
@@ -131,7 +131,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 		o.CloseDevice = func(protocol.DeviceID, int, string) {}
 	}
 	m := &Manager{
-		o: o, turn: make(chan struct{}, 1), devices: make(map[protocol.DeviceID]*store.PairedDevice),
+		o: o, changeLock: make(chan struct{}, 1), devices: make(map[protocol.DeviceID]*store.PairedDevice),
 		online: make(map[protocol.DeviceID]int), invites: make(map[string]*invite), requests: make(map[string]*request), refused: make(map[protocol.DeviceID]string),
 	}
 	list, err := o.Store.List(ctx)
@@ -147,8 +147,8 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 // begin acquires the turn for a change; end releases it.
 func (m *Manager) begin(ctx context.Context) (end func(), err error) {
 	select {
-	case m.turn <- struct{}{}:
-		return func() { <-m.turn }, nil
+	case m.changeLock <- struct{}{}:
+		return func() { <-m.changeLock }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -156,8 +156,8 @@ func (m *Manager) begin(ctx context.Context) (end func(), err error) {
 
 // wait is begin for callers that cannot be cancelled. It blocks at most for one write to the store.
 func (m *Manager) wait() (end func()) {
-	m.turn <- struct{}{}
-	return func() { <-m.turn }
+	m.changeLock <- struct{}{}
+	return func() { <-m.changeLock }
 }
 
 // put stores a device, makes it the current one, and returns it for display. The caller must hold
@@ -173,7 +173,7 @@ func (m *Manager) put(ctx context.Context, d store.PairedDevice, lines ...protoc
 		d.LastSeenAt, d.Address = was.LastSeenAt, was.Address
 	}
 	m.devices[d.ID] = &d
-	return m.shownLocked(&d), nil
+	return m.displayLocked(&d), nil
 }
 
 // device returns a copy of a device.
@@ -194,7 +194,7 @@ func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
 	defer m.mu.Unlock()
 	m.expireLocked(time.Now())
 	for _, d := range m.devices {
-		out.Devices = append(out.Devices, m.shownLocked(d))
+		out.Devices = append(out.Devices, m.displayLocked(d))
 	}
 	for _, r := range m.requests {
 		out.Requests = append(out.Requests, r.DeviceRequest)
@@ -215,23 +215,23 @@ func (m *Manager) List(context.Context) (protocol.DeviceListResult, error) {
 	return out, nil
 }
 
-func (m *Manager) shownLocked(d *store.PairedDevice) protocol.Device {
+func (m *Manager) displayLocked(d *store.PairedDevice) protocol.Device {
 	out := d.Device
 	out.Online = m.online[d.ID] > 0 && d.RevokedAt == 0
 	return out
 }
 
-// changed publishes that devices or requests have changed.
-func (m *Manager) changed() {
+// publishChange publishes that devices or requests have changed.
+func (m *Manager) publishChange() {
 	if m.o.Bus != nil {
 		m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeDevices})
 	}
 }
 
-// ended reports the end of a pairing to Options.Ended if now is set.
-func (m *Manager) ended(d protocol.Device, now bool) {
-	if now && m.o.Ended != nil {
-		m.o.Ended(d)
+// notifyEnded reports the end of a pairing to Options.Ended if now is set.
+func (m *Manager) notifyEnded(d protocol.Device, now bool) {
+	if now && m.o.Unpaired != nil {
+		m.o.Unpaired(d)
 	}
 }
 
@@ -252,6 +252,6 @@ func (m *Manager) expireLocked(now time.Time) {
 	}
 }
 
-func audited(by, what, verdict string, d protocol.Device) protocol.AuditEntry {
+func auditEntry(by, what, verdict string, d protocol.Device) protocol.AuditEntry {
 	return protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: protocol.AuditDevice, By: by, Node: d.NodeID, What: what + " " + d.Name + " (" + string(d.ID) + ")", Verdict: verdict}
 }

@@ -130,12 +130,12 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 	}
 	if len(words) > 0 && m.refused[d.ID] != fingerprint(is) {
 		r := &request{reach: is}
-		shown := m.shownLocked(d)
+		shown := m.displayLocked(d)
 		shown.Reach = is
 		r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestWiden, Device: shown, Wider: words, CreatedAt: time.Now().UnixMilli()}
 		m.requests[r.ID] = r
 	}
 	m.mu.Unlock()
-	m.changed()
+	m.publishChange()
 	return nodes.Entry{Device: d.ID, Held: held}
 }

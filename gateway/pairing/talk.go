@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	errDenied  = protocol.ErrForbidden.With("the person at the gateway said no")
+	errDenied  = protocol.ErrForbidden.With("the person at the gateway denied the request")
 	errTimeout = protocol.ErrTimeout.With("nobody answered at the gateway in time: ask for a new invitation and try again")
 )
 
@@ -57,7 +57,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		}
 		code = &taken.code
 	default:
-		return protocol.ErrBadRequest.With("this way of pairing is not known here")
+		return protocol.ErrBadRequest.With("this pairing method is not supported here")
 	}
 	challenge, err := g.Challenge(secret, code)
 	if err != nil {
@@ -143,11 +143,11 @@ func (m *Manager) drop(r *request, spent bool) {
 		delete(m.invites, r.Invite)
 	}
 	m.mu.Unlock()
-	m.changed()
+	m.publishChange()
 }
 
-// settleLocked answers a request once.
-func (m *Manager) settleLocked(r *request, a answer) {
+// finishRequestLocked answers a request once.
+func (m *Manager) finishRequestLocked(r *request, a answer) {
 	delete(m.requests, r.ID)
 	if r.answer != nil {
 		r.answer <- a // does not block: a request is settled once
@@ -195,7 +195,7 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 			d.Scopes = ClientScopes
 		}
 	default:
-		return nil, protocol.ErrBadRequest.With("role is node or client")
+		return nil, protocol.ErrBadRequest.With("role must be node or client")
 	}
 	if d.Name == "" {
 		d.Name = string(d.NodeID)
@@ -213,27 +213,27 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
 	for _, other := range m.devices {
 		if d.NodeID != "" && other.NodeID == d.NodeID && other.ID != d.ID && other.RevokedAt == 0 {
-			return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: give this one another name with --id, or revoke that one", d.NodeID))
+			return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: name this one differently with --id, or revoke that one", d.NodeID))
 		}
 	}
 	waiting := 0
 	for _, other := range m.requests {
 		if other.Kind == protocol.RequestPair && bytes.Equal(other.key, h.Key) {
-			m.settleLocked(other, answer{err: protocol.ErrConflict.With("the device asked again")})
+			m.finishRequestLocked(other, answer{err: protocol.ErrConflict.With("the device asked again")})
 		} else if other.Kind == protocol.RequestPair {
 			waiting++
 		}
 	}
 	if waiting >= maxRequests {
-		return nil, protocol.ErrUnavailable.With("too many devices wait for the person at the gateway")
+		return nil, protocol.ErrUnavailable.With("too many devices are waiting for approval at the gateway")
 	}
 	if taken != nil {
 		if m.invites[taken.ID] == nil || taken.takenBy != "" && taken.takenBy != d.Fingerprint {
-			return nil, protocol.ErrNotFound.With("this invitation was taken already, withdrawn, or is over: ask for a new one")
+			return nil, protocol.ErrNotFound.With("this invitation was already used, withdrawn, or has expired: ask for a new one")
 		}
 		taken.takenBy, r.Invite = d.Fingerprint, taken.ID
 	}
 	m.requests[r.ID] = r
-	m.changed()
+	m.publishChange()
 	return r, nil
 }

@@ -11,9 +11,9 @@ func TestCallsSayWhoBeganThemIfNotThePerson(t *testing.T) {
 	model := protocol.ModelRef{Provider: "p", ID: "m"}
 	for principal, want := range map[string]protocol.AskedBy{
 		auth.Schedule("Back up").String():             {Kind: "schedule", Name: "Back up", Model: "p/m"},
-		auth.Writer("xmpp", "bob@x").String():         {Kind: "channel", Name: "xmpp bob@x", Model: "p/m"},
+		auth.ChannelSender("xmpp", "bob@x").String():  {Kind: "channel", Name: "xmpp bob@x", Model: "p/m"},
 		auth.Agent("agent:main:cron", "run").String(): {Kind: "agent", Name: "agent:main:cron", Model: "p/m"},
-		auth.Writing("xmpp", "ann@x").String():        {Kind: "chat", Name: "title", Model: "p/m"},
+		auth.ChannelOwner("xmpp", "ann@x").String():   {Kind: "chat", Name: "title", Model: "p/m"},
 		auth.Owner("schedule").String():               {Kind: "chat", Name: "title", Model: "p/m"},
 		"":                                            {Kind: "chat", Name: "title", Model: "p/m"},
 	} {

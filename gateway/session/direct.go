@@ -69,9 +69,9 @@ func (m *Manager) resumeDirect(row store.Run) {
 	})
 }
 
-// Requested stores the result of a call that a client requested on behalf of a session
+// StoreToolResult stores the result of a call that a client requested on behalf of a session
 // (tool.request, docs/protocol.md#tools-and-calls).
-func (m *Manager) Requested(ctx context.Context, key protocol.SessionKey, r tool.Result) error {
+func (m *Manager) StoreToolResult(ctx context.Context, key protocol.SessionKey, r tool.Result) error {
 	info := r.Info
 	info.Tail = "" // it is part of the content
 	files := m.media.Upload()

@@ -15,7 +15,7 @@ var directivePattern = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m)
 // splitDirectives splits a run's message into its text and the settings for this run. Only the person
 // can set them; in the text of anybody else they are ordinary words.
 func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
-	if !auth.OfOwner(r.Principal) {
+	if !auth.IsOwner(r.Principal) {
 		return r.Params.Message, nil
 	}
 	return parseDirectives(r.Params.Message)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
-	for _, p := range []auth.Principal{auth.Writer("xmpp", "owner eve"), auth.Schedule("owner x"), auth.Agent("agent:main:other", "r")} {
+	for _, p := range []auth.Principal{auth.ChannelSender("xmpp", "owner eve"), auth.Schedule("owner x"), auth.Agent("agent:main:other", "r")} {
 		t.Run(p.String(), func(t *testing.T) {
 			g := start(t)
 			var lines []string
@@ -46,7 +46,7 @@ func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
 
 func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))
-	bob := auth.Writing("xmpp", "bob@example.org")
+	bob := auth.ChannelOwner("xmpp", "bob@example.org")
 	for text, want := range map[string]string{
 		"/new": "archived", "/reset": "archived", "/compact": "Nothing to shorten", "/compact undo": "no summary to undo", "/stop": "No run", "/status": "Session:", "/help": "Commands",
 		"/model": "Model:", "/model test/Big": "test/Big", "/think": "Thinking", "/think high": "Thinking: high", "/t low": "Thinking: low", "/mode": "Mode: ask",

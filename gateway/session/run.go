@@ -122,7 +122,7 @@ func (r *run) runAgent(ctx context.Context) error {
 	}
 	loop := agent.Run{
 		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
-		Patience: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
+		SilenceLimit: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
 		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: r, History: summary.View(history, s.CompactedThrough),
 		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node),
 	}

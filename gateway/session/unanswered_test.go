@@ -14,7 +14,7 @@ import (
 // TestARunThatNobodyAnswersComesToItsEnd: the agent gets the denial, the run continues without the
 // call, and the next message is served.
 func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
-	for _, who := range []auth.Principal{auth.Schedule("Nightly"), auth.Schedule("heartbeat"), auth.Writer("xmpp", "bob@x"), ann} {
+	for _, who := range []auth.Principal{auth.Schedule("Nightly"), auth.Schedule("heartbeat"), auth.ChannelSender("xmpp", "bob@x"), ann} {
 		g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 		g.cfg.Approvals.Timeout = 20
 		g.open(llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("It was not made."), llmtest.Say("Here."))

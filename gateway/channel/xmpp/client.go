@@ -86,7 +86,7 @@ func (c *client) serve(ctx context.Context) error {
 		}
 		// The connection broke off within the stream.
 		if cut, ok := errors.AsType[*xml.SyntaxError](err); errors.Is(err, io.EOF) || ok && cut.Msg == "unexpected EOF" {
-			return errors.New("the server ended the connection")
+			return errors.New("the server closed the connection")
 		}
 		return err
 	}
@@ -117,7 +117,7 @@ func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error
 			return
 		}
 		if _, err := i.c.up.Inbound(ctx, in); err != nil && ctx.Err() == nil {
-			slog.Warn("A message from XMPP was not taken", "err", err)
+			slog.Warn("Accepting a message from XMPP failed", "err", err)
 			i.c.refuse(in)
 		}
 		i.c.welcome(in.Peer.ID) //nolint:errcheck // a connection that is gone says so to its reader
@@ -131,7 +131,7 @@ func (c *client) refuse(in protocol.ChannelInboundParams) {
 	if in.Peer.Kind != protocol.PeerDM {
 		kind = "groupchat"
 	}
-	c.s.send("<message to='" + esc(in.Peer.ID) + "' type='" + kind + "'><body>I could not take your last message. Please send it again later.</body></message>")
+	c.s.send("<message to='" + esc(in.Peer.ID) + "' type='" + kind + "'><body>I could not accept your last message. Please send it again later.</body></message>")
 }
 
 // pings detects a dead connection.
@@ -148,7 +148,7 @@ func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
 		err := c.ask(limit, protocol.NewID(), "")
 		stop()
 		if errors.Is(err, context.DeadlineExceeded) {
-			cancel(errors.New("the server does not answer any more"))
+			cancel(errors.New("the server no longer answers"))
 			return
 		}
 		if err := c.enter(); err != nil {

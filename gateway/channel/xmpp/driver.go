@@ -26,11 +26,11 @@ func (Driver) Kind() protocol.ChannelKind {
 	return protocol.ChannelKind{Channel: "xmpp", Title: "XMPP (Jabber)", Fields: []protocol.ChannelField{
 		{Name: "jid", Title: "Address of the agent's account, such as agent@example.org", Required: true},
 		{Name: "password", Title: "Password", Required: true, Secret: true},
-		{Name: "rooms", Title: "Rooms to be in, such as team@rooms.example.org"},
-		{Name: "files", Title: "Hosts from which files of messages are fetched, besides the account's own server, such as upload.example.net, *.example.net or *"},
+		{Name: "rooms", Title: "Rooms to join, such as team@rooms.example.org"},
+		{Name: "files", Title: "More hosts to fetch files from, besides the account's own server, such as upload.example.net, *.example.net or *"},
 		{Name: "nick", Title: "Nickname in rooms (default: the address's first part)"},
-		{Name: "server", Title: "Server as host:port, where the address's domain does not lead to it"},
-		{Name: "certificate", Title: "Certificate (PEM) to trust for this server, where it has none that the system trusts", Long: true},
+		{Name: "server", Title: "Server as host:port, if the address's domain does not lead to it"},
+		{Name: "certificate", Title: "Certificate (PEM) to trust for this server, if the system does not trust its own", Long: true},
 	}}
 }
 
@@ -52,7 +52,7 @@ func settingsOf(c channel.Config) (settings, error) {
 	var s settings
 	var ok bool
 	if s.local, s.domain, ok = splitJID(c.Text("jid")); !ok {
-		return s, fmt.Errorf("jid must be an address such as agent@example.org, not %q", c.Text("jid"))
+		return s, fmt.Errorf("the account's address (jid) must look like agent@example.org, not %q", c.Text("jid"))
 	}
 	// The password is used as typed, because a trailing space may be intended.
 	if json.Unmarshal(c["password"], &s.password) != nil || s.password == "" {

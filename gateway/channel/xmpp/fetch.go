@@ -67,7 +67,7 @@ func (c *client) mayFetch(ctx context.Context, u *url.URL) (getter, error) {
 			return getter{}, nil
 		}
 	}
-	return getter{}, channel.Refused("files are fetched from the account's own server alone; to have them from %s too, add it to the account's settings", host)
+	return getter{}, channel.Refused("files are fetched only from the account's own server; to allow %s too, add it to the account's settings", host)
 }
 
 // ownWeb returns the host and port of the account server's downloads, or "". It learns them once,
@@ -157,7 +157,7 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode/100 == 3:
-		return nil, "", channel.Refused("its server sends on to another address")
+		return nil, "", channel.Refused("its server redirects to another address")
 	case res.StatusCode != http.StatusOK:
 		return nil, "", channel.Refused("its server answered %d", res.StatusCode)
 	case res.ContentLength > max:
@@ -168,7 +168,7 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 		return nil, "", fmt.Errorf("fetch from %s: %w", u.Host, err)
 	}
 	if int64(len(data)) > max {
-		return nil, "", channel.Refused("it has more than the %d MB that are fetched", max>>20)
+		return nil, "", channel.Refused("it has more than %d MB, the most that is fetched", max>>20)
 	}
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	return data, strings.TrimSpace(kind), nil

@@ -28,8 +28,8 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 	p := startWith(t, true)
 	b := p.agent(t, `{"dmPolicy":"open"}`)
 	ann := p.person(t, "ann")
-	words := channel.Words{Channel: "xmpp", To: "ann@town.test", Files: []protocol.Media{file("a.png", string(pixel)), file("plan.txt", "dig here")}}
-	if _, err := b.Say(t.Context(), protocol.MainSession, words); err != nil {
+	words := channel.Outgoing{Channel: "xmpp", To: "ann@town.test", Files: []protocol.Media{file("a.png", string(pixel)), file("plan.txt", "dig here")}}
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, words); err != nil {
 		t.Fatal(err)
 	}
 	isFile := func(m message) bool { return len(m.OOB) > 0 }
@@ -47,14 +47,14 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 	}
 	got = say("Read this.", "<file-sharing xmlns='urn:xmpp:sfs:0'><file xmlns='urn:xmpp:file:metadata:0'><name>plan.txt</name><media-type>text/plain</media-type></file>"+
 		"<sources><url-data xmlns='http://jabber.org/protocol/url-data' target='"+at[1]+"'/></sources></file-sharing>")
-	_, kept, _ := strings.Cut(got.Message, "kept in your workspace as ")
+	_, kept, _ := strings.Cut(got.Message, "stored in your workspace as ")
 	if text := b.File(strings.TrimSuffix(kept, "]")); string(text) != "dig here" {
 		t.Errorf("%q kept %q", got.Message, text)
 	}
 	for link, why := range map[string]string{
 		"https://files.elsewhere.test/a.png":       "add it to the account's settings",
 		strings.Replace(at[0], "https", "http", 1): "is not https",
-		"https://127.0.0.1:1/a.png":                "own server alone",
+		"https://127.0.0.1:1/a.png":                "only from the account's own server",
 		p.web + "file_share/none/a.png":            "answered 404",
 	} {
 		got := say("Look.", "<x xmlns='jabber:x:oob'><url>"+link+"</url></x>")
@@ -103,7 +103,7 @@ func TestWhatIsNotAFileOfTheServerIsRefused(t *testing.T) {
 		t.Errorf("%q %q %v", data, kind, err)
 	}
 	for why, h := range map[string]http.HandlerFunc{
-		"sends on": func(w http.ResponseWriter, r *http.Request) {
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 		},
 		"answered": http.NotFound,

@@ -24,7 +24,7 @@ func (s *stream) authenticate(offered []string, l login) error {
 	known := []string{"SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"}
 	i := slices.IndexFunc(known, func(k string) bool { return slices.Contains(offered, k) })
 	if i < 0 {
-		return channel.Login("the server knows only ways to log in that are not supported: %s", strings.Join(offered, ", "))
+		return channel.Login("the server supports only login methods that Fairlead does not: %s", strings.Join(offered, ", "))
 	}
 	kind, sc := known[i], newScram(known[i], l.local, l.password)
 	first := sc.hello()
@@ -46,11 +46,11 @@ func (s *stream) authenticate(offered []string, l login) error {
 		}
 		data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(e.Data))
 		if err != nil && e.XMLName.Local != "failure" {
-			return errors.New("the server's part of the login cannot be read")
+			return errors.New("the server's login message cannot be parsed")
 		}
 		switch {
 		case start.Name.Space != nsSASL:
-			return fmt.Errorf("the server said <%s> during the login", start.Name.Local)
+			return fmt.Errorf("the server sent <%s> during the login", start.Name.Local)
 		case e.XMLName.Local == "challenge" && sc != nil && !answered:
 			answer, err := sc.answer(string(data))
 			if err != nil {
@@ -68,7 +68,7 @@ func (s *stream) authenticate(offered []string, l login) error {
 		case e.XMLName.Local == "failure":
 			return failure(e)
 		default:
-			return fmt.Errorf("the server said <%s> during the login", e.XMLName.Local)
+			return fmt.Errorf("the server sent <%s> during the login", e.XMLName.Local)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func failure(e saslEnd) error {
 	text := cmp.Or(strings.TrimSpace(e.Text), strings.ReplaceAll(why, "-", " "))
 	switch why {
 	case "temporary-auth-failure":
-		return fmt.Errorf("the server cannot log anybody in now: %s", text)
+		return fmt.Errorf("the server cannot accept logins now: %s", text)
 	case "not-authorized": // the server's text only describes its own calculation
 		return channel.Login("the server refused the address or the password")
 	}
@@ -105,7 +105,7 @@ func (s *stream) bind() error {
 		return err
 	}
 	if r.Type != "result" || r.JID == "" {
-		return fmt.Errorf("the server gave no address: %s", r.Error)
+		return fmt.Errorf("the server assigned no address: %s", r.Error)
 	}
 	s.jid = r.JID
 	return nil

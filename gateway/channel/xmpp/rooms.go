@@ -40,7 +40,7 @@ func (c *client) presence(p presence) error {
 			again = r.nick
 		} else if why := refusal(words); r.problem != why { // entering is repeated each minute, so log a reason once
 			r.problem = why
-			slog.Warn("A room could not be entered", "room", name, "err", words)
+			slog.Warn("Joining a room failed", "room", name, "err", words)
 		}
 	case p.Type == "unavailable":
 		delete(r.jids, nick)
@@ -67,9 +67,9 @@ func (c *client) presence(p presence) error {
 
 // refusals maps the errors of rooms (XEP-0045, 7.2) to sentences.
 var refusals = map[string]string{
-	"registration required": "it lets in its members alone", "forbidden": "the agent is banned there", "not authorized": "it wants a password",
-	"item not found": "there is no such room", "not allowed": "no new room may be made there", "service unavailable": "it is full, or its server is away",
-	"remote server not found": "its server is not found", "remote server timeout": "its server does not answer", "conflict": "the nickname is taken there",
+	"registration required": "only its members may enter", "forbidden": "the agent is banned there", "not authorized": "it requires a password",
+	"item not found": "the room does not exist", "not allowed": "creating a room there is not allowed", "service unavailable": "it is full, or its server is unavailable",
+	"remote server not found": "its server was not found", "remote server timeout": "its server does not answer", "conflict": "the nickname is taken there",
 }
 
 func refusal(words string) string {

@@ -228,7 +228,7 @@ func (s *stream) next() (xml.StartElement, error) {
 }
 
 func (e streamError) error() error {
-	words := "the server ended the connection"
+	words := "the server closed the connection"
 	for _, x := range e.Inner {
 		if x.XMLName.Local != "text" {
 			words += ": " + strings.ReplaceAll(x.XMLName.Local, "-", " ")

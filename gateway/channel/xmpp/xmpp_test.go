@@ -55,13 +55,13 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 		"<geoloc xmlns='http://jabber.org/protocol/geoloc'><lat>52.5</lat><lon>13.4</lon></geoloc><x xmlns='jabber:x:oob'><url>https://files.test/a.png</url></x></message>")
 	eventually(t, "the reply", func() bool { return len(b.Sent()) == 2 })
 	text := b.Sent()[1].Message
-	if !strings.Contains(text, "\n[in reply to: You said on]\nreally hold\n[location: 52.500000, 13.400000]\n[image a.png, image/png, at https://files.test/a.png; it was not fetched: files are fetched from the account's own server alone; to have them from files.test too, add it to the account's settings]") {
+	if !strings.Contains(text, "\n[in reply to: You said on]\nreally hold\n[location: 52.500000, 13.400000]\n[image a.png, image/png, at https://files.test/a.png; it was not fetched: files are fetched only from the account's own server; to allow files.test too, add it to the account's settings]") {
 		t.Errorf("%q", text)
 	}
 	ann.do(t, "<message to='agent@town.test' type='chat' id='fourth-message'><body>This is OMEMO</body><encrypted xmlns='eu.siacs.conversations.axolotl'/></message>")
 	ann.hears(t, "about encryption", func(m message) bool { return len(m.Body) > 0 && strings.Contains(m.Body[0], "cannot read encrypted") })
 
-	said, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: strings.Repeat("ä line\n", 8000)})
+	said, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: strings.Repeat("ä line\n", 8000)})
 	if err != nil || !said.Sent || said.MessageID == "" {
 		t.Fatalf("%+v %v", said, err)
 	}
@@ -73,10 +73,10 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	if strings.Count(long, "ä line") != 8000 {
 		t.Errorf("%d lines arrived", strings.Count(long, "ä line"))
 	}
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "xmpp", To: "nobody@town.test"}); err == nil || !strings.Contains(err.Error(), "not delivered") {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "nobody@town.test"}); err == nil || !strings.Contains(err.Error(), "not delivered") {
 		t.Errorf("a message to nobody: %v", err)
 	}
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "no XMPP address") {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "no XMPP address") {
 		t.Errorf("%v", err)
 	}
 	ann.do(t, "<iq to='"+agentAddress(t, b)+"' id='v1' type='get'><query xmlns='jabber:iq:version'/></iq>")
@@ -133,7 +133,7 @@ func TestRoomsOverARealServer(t *testing.T) {
 	if sent := b.Sent(); len(sent) != 2 || strings.Contains(sent[1].Message, "psst") {
 		t.Errorf("%+v", sent)
 	}
-	if _, err := b.Say(t.Context(), protocol.MainSession, channel.Words{Text: "hi", Channel: "xmpp", To: "other@rooms.town.test", Kind: "group"}); err == nil || !strings.Contains(err.Error(), "not in the room") {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "other@rooms.town.test", Kind: "group"}); err == nil || !strings.Contains(err.Error(), "not in the room") {
 		t.Errorf("%v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestARoomThatCannotBeEnteredIsSaid(t *testing.T) {
 			return err == nil && st.Accounts[0].Connected && st.Accounts[0].Error == want
 		})
 	}
-	is("the agent is not in the room square@rooms.town.test: it lets in its members alone")
+	is("the agent is not in the room square@rooms.town.test: only its members may enter")
 	members("0")
 	if _, err := b.Stop(t.Context(), protocol.ChannelParams{Channel: "xmpp"}); err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestLoginOverARealServer(t *testing.T) {
 		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 		ended := err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error != ""
 		// Seconds later it has tried to connect again, and shows that error.
-		if ended && st.Accounts[0].Error != "the server ended the connection" && !strings.Contains(st.Accounts[0].Error, "refused") {
+		if ended && st.Accounts[0].Error != "the server closed the connection" && !strings.Contains(st.Accounts[0].Error, "refused") {
 			t.Errorf("the account says %q", st.Accounts[0].Error)
 		}
 		return ended

@@ -108,7 +108,7 @@ func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.O
 func failure(err error) error {
 	var said *sdk.Error
 	if !errors.As(err, &said) {
-		return ask.Broken("the answer cannot be understood: " + err.Error())
+		return ask.Broken("the answer cannot be parsed: " + err.Error())
 	}
 	status := http.StatusInternalServerError
 	switch said.Type() {

@@ -165,7 +165,7 @@ func (r *reader) count(in, out, read, write, reasoning int64) {
 // stop reason was cut off.
 func (r *reader) end() error {
 	if r.stop == "" {
-		return ask.Broken("the answer broke off before its end")
+		return ask.Broken("the answer ended too early")
 	}
 	for _, i := range r.order {
 		r.close(r.blocks[i])

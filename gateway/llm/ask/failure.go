@@ -38,7 +38,7 @@ func (f *Failure) Unwrap() error { return f.err }
 func (f *Failure) phrase() string {
 	switch {
 	case f.Status == http.StatusTooManyRequests:
-		return "the provider limits the rate (429)"
+		return "rate limit reached (429)"
 	case f.Status == 529:
 		return "the provider is overloaded (529)"
 	case f.Status >= 500:
@@ -86,7 +86,7 @@ func page(resp *http.Response) *Failure {
 	if err != nil || kind != "text/html" {
 		return nil
 	}
-	return Final("the server answered with a web page, not as a model server does; look whether its address is right, and whether the network wants a login")
+	return Final("the server answered with a web page, so it is not a model server; check its address, and whether the network requires a login")
 }
 
 // Broken returns the failure of an answer that ended too early or cannot be parsed.
@@ -108,7 +108,7 @@ func Decode(data []byte, v any) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); err == nil || ok && kind.Field != "" {
 		return nil
 	}
-	return Broken("the server sent an event that cannot be read: " + protocol.Problem(err))
+	return Broken("the server sent an event that cannot be parsed: " + protocol.Problem(err))
 }
 
 // Unreachable returns the failure of a request that could not be sent or whose answer was cut off.
@@ -137,7 +137,7 @@ func unreachable(ctx context.Context, where string, err error) error {
 	}
 	f := Broken("the connection to " + where + " failed: " + err.Error())
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-		f = Broken("the connection to " + where + " broke off")
+		f = Broken("the connection to " + where + " was interrupted")
 	}
 	return f
 }
@@ -145,7 +145,7 @@ func unreachable(ctx context.Context, where string, err error) error {
 // wait appends the server's requested wait to f's sentence if it is longer than a retry would wait.
 func (f *Failure) wait() {
 	if f.Again && f.After > patience && f.After < longestTold {
-		f.err = f.err.With(strings.TrimSuffix(f.err.Message, ".") + ". It asks to wait " + llm.Pause(f.After) + ".")
+		f.err = f.err.With(strings.TrimSuffix(f.err.Message, ".") + ". Try again in " + llm.Pause(f.After) + ".")
 	}
 }
 
@@ -215,7 +215,7 @@ func Classify(status int, reason string) *Failure {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden && !strings.Contains(low, "moderation"):
 		f.err = protocol.ErrModelAuth.With("The provider refused the key: " + said)
 	case status == http.StatusTooManyRequests:
-		f.err = protocol.ErrModelRateLimit.With("The provider limits the rate: " + said)
+		f.err = protocol.ErrModelRateLimit.With("Rate limit reached: " + said)
 		// An exhausted budget does not recover by waiting.
 		f.Again = !strings.Contains(low, "quota") && !strings.Contains(low, "billing")
 	default:

@@ -52,7 +52,7 @@ func TestGuardKeepsWhatALibraryWouldLose(t *testing.T) {
 		t.Errorf("%v %+v", err, f)
 	}
 	body, watch, err := get("/cut")
-	if body != "half" || err != nil || !errors.Is(watch.Err(), protocol.ErrModel) || !strings.Contains(watch.Err().Error(), "broke off") {
+	if body != "half" || err != nil || !errors.Is(watch.Err(), protocol.ErrModel) || !strings.Contains(watch.Err().Error(), "was interrupted") {
 		t.Error(body, err, watch.Err())
 	}
 	if body, watch, err = get("/"); body != "whole" || err != nil || watch.Err() != nil {

@@ -25,7 +25,7 @@ func sentOn(resp *http.Response) *Failure {
 	if err != nil {
 		return nil
 	}
-	f := Final("the server sends requests on to " + to.Scheme + "://" + to.Host + to.Path + "; if that is the right server, give its address in Settings")
+	f := Final("the server redirects requests to " + to.Scheme + "://" + to.Host + to.Path + "; if that is the right server, give its address in Settings")
 	f.Status = resp.StatusCode
 	return f
 }

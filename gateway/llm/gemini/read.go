@@ -124,7 +124,7 @@ func (r *reader) end() error {
 	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}
 	switch r.finish {
 	case "":
-		return ask.Broken("the answer broke off before its end")
+		return ask.Broken("the answer ended too early")
 	case finishMalformedCall, finishUnexpectedCall:
 		return ask.Broken("the model wrote a tool call that Google could not read")
 	case finishStop:

@@ -230,7 +230,7 @@ func (r *chatReader) end() error {
 	r.say(r.split.end())
 	r.thoughts.finish(r.m.Model, r.s.emit)
 	if r.finish == "error" {
-		return ask.Broken("the provider broke off the answer")
+		return ask.Broken("the provider ended the answer too early")
 	}
 	// The connection was closed regularly, but nothing said that the answer was complete.
 	if r.finish == "" && !r.over && r.usage == nil {

@@ -129,7 +129,7 @@ func TestRealServerThatDiesIsAnErrorAtOnce(t *testing.T) {
 				}
 			}
 		}
-		if !errors.Is(last, protocol.ErrModel) || !strings.Contains(last.Error(), "broke off") {
+		if !errors.Is(last, protocol.ErrModel) || !strings.Contains(last.Error(), "was interrupted") {
 			t.Errorf("%s: %v", name, last)
 		}
 	}

@@ -44,12 +44,12 @@ func userModels(files []string) map[string]json.RawMessage {
 			err = json.Unmarshal(data, &list)
 		}
 		if err != nil {
-			slog.Warn("A file about models cannot be read", "path", file, "err", err)
+			slog.Warn("Reading a file of models failed", "path", file, "err", err)
 		}
 		for _, raw := range list {
 			var m protocol.ModelInfo
 			if err := json.Unmarshal(raw, &m); err != nil || m.ID == "" {
-				slog.Warn("A model without an id, or with a field of a wrong type, is left out", "path", file, "err", err)
+				slog.Warn("A model without an id, or with a field of the wrong type, is ignored", "path", file, "err", err)
 				continue
 			}
 			all[m.ID] = raw
@@ -63,7 +63,7 @@ func (r *Registry) corrected(m protocol.ModelInfo) protocol.ModelInfo {
 	if raw, ok := r.user[m.ID]; ok {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			// it was validated at the start
-			slog.Warn("A model in a file is left out", "model", m.ID, "err", err)
+			slog.Warn("A model in a file is ignored", "model", m.ID, "err", err)
 		}
 	}
 	return m

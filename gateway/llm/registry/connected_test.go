@@ -10,7 +10,7 @@ import (
 
 func TestAServerWithoutModelsIsNoSuccess(t *testing.T) {
 	for body, want := range map[string]protocol.ModelsTestResult{
-		`{"data":[]}`:                      {Message: "The server answers, but offers no model. Load one there, then test again."},
+		`{"data":[]}`:                      {Message: "The server answers, but has no model. Load one there, then test again."},
 		`{"data":[{"id":"a"}]}`:            {OK: true, Message: "Connected: 1 model."},
 		`{"data":[{"id":"a"},{"id":"b"}]}`: {OK: true, Message: "Connected: 2 models."},
 	} {

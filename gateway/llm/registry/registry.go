@@ -92,7 +92,7 @@ var providers = []provider{
 func find(id string) (provider, error) {
 	i := slices.IndexFunc(providers, func(p provider) bool { return p.ID == id })
 	if i < 0 {
-		return provider{}, protocol.ErrNotFound.With(fmt.Sprintf("No provider is called %q. There are %s.", id, strings.Join(protocol.ProviderIDs, ", ")))
+		return provider{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no provider %q. The providers are %s.", id, strings.Join(protocol.ProviderIDs, ", ")))
 	}
 	return providers[i], nil
 }
@@ -111,7 +111,7 @@ func (r *Registry) options(p provider, model string) (ask.Options, error) {
 		o.BaseURL = p.BaseURL
 	}
 	if o.BaseURL == "" {
-		return o, protocol.ErrBadRequest.With("Give the server's address in Settings, such as http://127.0.0.1:8000/v1.")
+		return o, protocol.ErrBadRequest.With("Enter the server's address in Settings, such as http://127.0.0.1:8000/v1.")
 	}
 	if _, err := url.Parse(o.BaseURL); err != nil {
 		return o, protocol.ErrBadRequest.With(fmt.Sprintf("%q is not an address.", o.BaseURL))
@@ -205,7 +205,7 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 func connected(models int) string {
 	switch models {
 	case 0:
-		return "The server answers, but offers no model. Load one there, then test again."
+		return "The server answers, but has no model. Load one there, then test again."
 	case 1:
 		return "Connected: 1 model."
 	}
@@ -249,7 +249,7 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 		}
 	}
 	if text.Len() == 0 && id != Operator {
-		return result(false, "The model answered with nothing.")
+		return result(false, "The model returned an empty answer.")
 	}
 	return result(true, fmt.Sprintf("%s answers, in %s.", model, time.Since(began).Round(100*time.Millisecond)))
 }
@@ -262,7 +262,7 @@ func trouble(err error) string {
 	case errors.Is(err, protocol.ErrModelAuth):
 		return sentence(err) + " Check the key in Settings."
 	case errors.Is(err, protocol.ErrModelRateLimit):
-		return sentence(err) + " The key works; try again in a while."
+		return sentence(err) + " The key works; try again later."
 	}
 	return sentence(err)
 }

@@ -99,7 +99,7 @@ func TestNoRequestGoesToAServerThatThePersonDidNotName(t *testing.T) {
 		for _, id := range []string{"anthropic", "google", "compatible", "ollama"} {
 			r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
 			for _, model := range []string{"", "m"} {
-				if res := r.Test(t.Context(), id, model); res.OK || !strings.Contains(res.Message, "sends requests on to "+other.URL) || strayed.Load() > 0 {
+				if res := r.Test(t.Context(), id, model); res.OK || !strings.Contains(res.Message, "redirects requests to "+other.URL) || strayed.Load() > 0 {
 					t.Errorf("%d, %s %q: %+v, %d requests went elsewhere", status, id, model, res, strayed.Load())
 				}
 			}
@@ -244,7 +244,7 @@ func TestTestSaysHowItWentAndWhatToDo(t *testing.T) {
 		{bad, "anthropic", "", false, "invalid key. Check the key in Settings."},
 		{bad, "anthropic", "mine", false, "Check the key in Settings."},
 		{bad, "compatible", "mine", false, "Is the model server running?"},
-		{good, "nobody", "", false, "No provider is called"},
+		{good, "nobody", "", false, "There is no provider"},
 	} {
 		res := tc.r.Test(t.Context(), tc.provider, tc.model)
 		if res.OK != tc.ok || !strings.Contains(res.Message, tc.want) || strings.Contains(res.Message, "wrong") {

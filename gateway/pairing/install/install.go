@@ -74,8 +74,8 @@ type file struct {
 	path                string
 }
 
-// Ships reports whether there are node programs to download, for Windows and for other systems.
-func (s *Server) Ships() (windows, others bool) {
+// HasPrograms reports whether there are node programs to download, for Windows and for other systems.
+func (s *Server) HasPrograms() (windows, others bool) {
 	found, _ := s.find() // on an error there is nothing to download
 	for name := range found {
 		if strings.HasPrefix(program.FindStringSubmatch(name)[1], "windows-") {
@@ -193,7 +193,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) script(w http.ResponseWriter, r *http.Request, t *template.Template, list []file) {
 	if identity.CheckAddress(r.Host) != nil || strings.ContainsAny(r.Host, "'\"`$\\\n;&|<>(){}") {
-		http.Error(w, "ask by host:port", http.StatusBadRequest)
+		http.Error(w, "request this by host:port", http.StatusBadRequest)
 		return
 	}
 	if len(list) == 0 {

@@ -20,11 +20,11 @@ import (
 const (
 	maxTail = 4000 // characters, as in the tail of a command's result
 	maxWord = 200  // characters of an ID, a signal and of the command line
-	// comeLate is the time for which the end of a command waits for the result of the call that
+	// maxWait is the time for which the end of a command waits for the result of the call that
 	// started it, or for its deleted chat to be restored.
-	comeLate = 30 * time.Second
-	// maxEarly is the number of commands that may wait like that at once.
-	maxEarly = 1024
+	maxWait = 30 * time.Second
+	// maxPending is the number of commands that may wait like that at once.
+	maxPending = 1024
 )
 
 // Journal reads calls.
@@ -57,23 +57,23 @@ type Reports struct {
 	channels Channels
 
 	mu    sync.Mutex // guards early
-	early map[early]time.Time
+	early map[pendingCommand]time.Time
 }
 
-// early is a command whose end was reported before the result of any call named it.
-type early struct {
+// pendingCommand is a command whose end was reported before the result of any call named it.
+type pendingCommand struct {
 	node    protocol.NodeID
 	process string
 }
 
 // New returns a handler of exec events.
 func New(j Journal, chats Chats, channels Channels) *Reports {
-	return &Reports{journal: j, chats: chats, channels: channels, early: make(map[early]time.Time)}
+	return &Reports{journal: j, chats: chats, channels: channels, early: make(map[pendingCommand]time.Time)}
 }
 
-// errEarly makes the node report again, because the command's call is not finished, a call that may
+// errNotReady makes the node report again, because the command's call is not finished, a call that may
 // return the same end is not finished, or the chat does not exist at the moment.
-var errEarly = protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")
+var errNotReady = protocol.ErrUnavailable.With("the chat of this command is not ready for the event; send it again")
 
 // Event handles one event. Dropped means that no chat waits for it. On protocol.ErrUnavailable the
 // node must try again.
@@ -94,18 +94,18 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case errors.Is(err, protocol.ErrNotFound):
 		return dropped, nil
 	case err != nil:
-		return protocol.Ack{}, again(err)
-	case call.Info.SessionKey == "" || told(call):
+		return protocol.Ack{}, retryLater(err)
+	case call.Info.SessionKey == "" || isReported(call):
 		return dropped, nil
 	}
 	looks, err := r.journal.CallsOnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
 	if err != nil {
-		return protocol.Ack{}, again(err)
+		return protocol.Ack{}, retryLater(err)
 	}
 	for _, look := range looks {
 		// The result of a kill arrives after the end that it caused.
 		if look.Info.State == protocol.CallRunning {
-			return protocol.Ack{}, errEarly
+			return protocol.Ack{}, errNotReady
 		}
 	}
 	err = r.post(ctx, call, completion(node, e, call))
@@ -116,14 +116,14 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case errors.Is(err, protocol.ErrConflict):
 		return protocol.Ack{OK: true}, nil // reported before
 	case errors.Is(err, protocol.ErrNotFound):
-		key := early{node, e.SessionID}
-		if r.waits(key) {
-			return protocol.Ack{}, errEarly // the chat may be created or restored soon
+		key := pendingCommand{node, e.SessionID}
+		if r.isWaiting(key) {
+			return protocol.Ack{}, errNotReady // the chat may be created or restored soon
 		}
 		r.forget(key)
 		return dropped, nil
 	}
-	return protocol.Ack{}, again(err)
+	return protocol.Ack{}, retryLater(err)
 }
 
 // post posts the end of a command to its chat. It returns protocol.ErrConflict if that was done
@@ -145,13 +145,13 @@ func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecComp
 	return err
 }
 
-// again converts an error to one after which the node retains the event, because for example a full
+// retryLater converts an error to one after which the node retains the event, because for example a full
 // disk may have space later.
-func again(err error) error {
+func retryLater(err error) error {
 	if errors.Is(err, protocol.ErrUnavailable) {
 		return err
 	}
-	return protocol.ErrUnavailable.With("the event could not be taken: " + protocol.AsError(err).Message)
+	return protocol.ErrUnavailable.With("the event could not be accepted: " + protocol.AsError(err).Message)
 }
 
 // callOf returns the call that started a command. It returns protocol.ErrNotFound if there is none,
@@ -163,13 +163,13 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		case err == nil && call.Info.Node != node:
 			return call, protocol.ErrNotFound // a node may only report on its own calls
 		case err == nil && !call.Info.Over():
-			return call, errEarly
+			return call, errNotReady
 		case !errors.Is(err, protocol.ErrNotFound):
 			return call, err
 		}
 		// The node may use other call IDs; the command has an ID of its own.
 	}
-	key := early{node, e.SessionID}
+	key := pendingCommand{node, e.SessionID}
 	call, err = r.journal.CallOfProcess(ctx, node, e.SessionID)
 	if !errors.Is(err, protocol.ErrNotFound) {
 		r.forget(key)
@@ -180,37 +180,37 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		return call, openErr
 	}
 	for _, c := range open {
-		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" && r.waits(key) {
-			return call, errEarly
+		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" && r.isWaiting(key) {
+			return call, errNotReady
 		}
 	}
 	r.forget(key)
 	return call, err
 }
 
-// waits reports whether an unknown command may continue to wait for its call.
-func (r *Reports) waits(key early) bool {
+// isWaiting reports whether an unknown command may continue to wait for its call.
+func (r *Reports) isWaiting(key pendingCommand) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	since, known := r.early[key]
 	if !known {
-		if len(r.early) >= maxEarly {
+		if len(r.early) >= maxPending {
 			clear(r.early)
 		}
 		since = time.Now()
 		r.early[key] = since
 	}
-	return time.Since(since) < comeLate
+	return time.Since(since) < maxWait
 }
 
-func (r *Reports) forget(key early) {
+func (r *Reports) forget(key pendingCommand) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.early, key)
 }
 
-// told reports whether the result of the call already contains the end of the command.
-func told(c store.Call) bool {
+// isReported reports whether the result of the call already contains the end of the command.
+func isReported(c store.Call) bool {
 	var out struct{ Status string }
 	if json.Unmarshal(c.ResultJSON, &out) != nil {
 		return false

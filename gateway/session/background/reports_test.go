@@ -184,12 +184,12 @@ func TestCommandThatNoCallNamesIsGivenUp(t *testing.T) {
 	d := open(t)
 	d.begin("a", "one") // runs for ever, and belongs to another chat
 	synctest.Test(t, func(t *testing.T) {
-		early := early{box, "p"}
-		if !d.waits(early) {
+		early := pendingCommand{box, "p"}
+		if !d.isWaiting(early) {
 			t.Error("given up at once")
 		}
-		time.Sleep(comeLate + time.Second)
-		if d.waits(early) {
+		time.Sleep(maxWait + time.Second)
+		if d.isWaiting(early) {
 			t.Error("never given up")
 		}
 	})
@@ -227,7 +227,7 @@ func TestWhatNobodyWaitsForIsDropped(t *testing.T) {
 func TestEventThatCannotBeStoredStaysWithItsMachine(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)
-	for _, err := range []error{protocol.ErrStorage.With("The disk is full."), protocol.ErrUnavailable.With("the gateway stops"), protocol.ErrNotFound, errors.New("odd")} {
+	for _, err := range []error{protocol.ErrStorage.With("The disk is full."), protocol.ErrUnavailable.With("the gateway is stopping"), protocol.ErrNotFound, errors.New("odd")} {
 		d.chats.err = err
 		d.want(d.report(finished("1", "p")), "again")
 	}
