@@ -117,7 +117,7 @@ func TestASilentModelIsGivenUp(t *testing.T) {
 		}
 		r = run(m, &book{}, nil)
 		r.SilenceLimit = time.Minute
-		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "said nothing for 60 s") {
+		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "sent nothing for 60 s") {
 			t.Error(err)
 		}
 	})

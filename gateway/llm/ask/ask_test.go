@@ -117,7 +117,7 @@ func TestRetryHonoursTheServersWaitUpToAMinute(t *testing.T) {
 
 func TestAWaitThatIsTooLongIsSaid(t *testing.T) {
 	for after, want := range map[time.Duration]string{
-		90 * time.Second: "slow down. It asks to wait 90 s.", time.Second: "slow down", longestWait: "slow down",
+		90 * time.Second: "slow down. Try again in 90 s.", time.Second: "slow down", longestWait: "slow down",
 	} {
 		err := Retry(t.Context(), func(llm.Event) bool { return false }, func() error {
 			f := Classify(429, "slow down")

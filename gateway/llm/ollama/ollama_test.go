@@ -147,7 +147,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{400, `{"error":"the input length exceeds the context length"}`, protocol.ErrContextOverflow, "exceeds"},
 		{401, `{"error":"unauthorized"}`, protocol.ErrModelAuth, "unauthorized"},
 		{200, `{"message":{"content":"half"}}` + "\n" + `{"error":"model runner has unexpectedly stopped"}`, protocol.ErrModel, "unexpectedly stopped"},
-		{200, `{"message":{"content":"half"}}` + "\nnonsense\n", protocol.ErrModel, "cannot be read"},
+		{200, `{"message":{"content":"half"}}` + "\nnonsense\n", protocol.ErrModel, "cannot be parsed"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(tc.status)
