@@ -197,16 +197,13 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: func() { g.status.Publish() },
 	})
-	g.schedules = cron.New(cron.Options{
-		Store: g.store, Bus: g.bus, Sessions: g.sessions, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
-		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) { return g.channels.Deliver(ctx, d) },
-		LastActive: func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
-			return g.channels.LastActive(ctx, agent)
-		},
-	})
 	g.channels = channel.New(channel.Options{
 		Store: g.store, Bus: g.bus, Sessions: g.sessions, Route: g.sessions.Route, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
 		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
+	})
+	g.schedules = cron.New(cron.Options{
+		Store: g.store, Bus: g.bus, Sessions: g.sessions, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
+		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive,
 	})
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Sessions: g.sessions, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
