@@ -27,8 +27,8 @@ func (b *Bus) Publish(c protocol.Change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for s := range b.subs {
-		if s.want == nil || s.want(c) {
-			s.add(c) // under b.mu: every subscriber sees the same order
+		if s.filter == nil || s.filter(c) {
+			s.enqueue(c) // under b.mu: every subscriber sees the same order
 		}
 	}
 }
@@ -39,8 +39,8 @@ func (b *Bus) Subscribe() *Subscription { return b.SubscribeOnly(nil) }
 // SubscribeOnly starts a subscription to the changes for which want returns true, and to a resync
 // when the subscriber was too slow for those. want must be fast and must not use the bus; nil
 // selects all changes.
-func (b *Bus) SubscribeOnly(want func(protocol.Change) bool) *Subscription {
-	s := &Subscription{bus: b, want: want, wake: make(chan struct{}, 1)}
+func (b *Bus) SubscribeOnly(filter func(protocol.Change) bool) *Subscription {
+	s := &Subscription{bus: b, filter: filter, wake: make(chan struct{}, 1)}
 	b.mu.Lock()
 	if b.subs == nil {
 		b.subs = make(map[*Subscription]struct{})
@@ -52,9 +52,9 @@ func (b *Bus) SubscribeOnly(want func(protocol.Change) bool) *Subscription {
 
 // Subscription is the queue of one subscriber.
 type Subscription struct {
-	bus  *Bus
-	want func(protocol.Change) bool
-	wake chan struct{} // holds a token when the queue may not be empty
+	bus    *Bus
+	filter func(protocol.Change) bool
+	wake   chan struct{} // holds a token when the queue may not be empty
 
 	mu    sync.Mutex // guards queue
 	queue []protocol.Change
@@ -67,7 +67,7 @@ func (s *Subscription) Close() {
 	s.bus.mu.Unlock()
 }
 
-func (s *Subscription) add(c protocol.Change) {
+func (s *Subscription) enqueue(c protocol.Change) {
 	s.mu.Lock()
 	switch {
 	case len(s.queue) > 0 && merge(&s.queue[len(s.queue)-1], c):

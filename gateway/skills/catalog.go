@@ -42,32 +42,31 @@ type Catalog struct {
 	mu      sync.Mutex // guards the fields below
 	watched bool
 	// incremented when the cache is cleared, so that older results are not cached afterwards
-	turn   int
-	agents map[protocol.AgentID]shelf
+	generation int
+	agents     map[protocol.AgentID]agentSkills
 }
 
-// shelf holds the skills of an agent.
-type shelf struct {
-	skills []found
+// agentSkills holds the skills of an agent.
+type agentSkills struct {
+	skills []locatedSkill
 	at     time.Time
 }
 
-// found is a skill with its location.
-type found struct {
+// locatedSkill is a skill with its location.
+type locatedSkill struct {
 	Skill
 	location, source string
 }
 
 // New returns a catalog.
-func New(o Options) *Catalog { return &Catalog{o: o, agents: make(map[protocol.AgentID]shelf)} }
+func New(o Options) *Catalog { return &Catalog{o: o, agents: make(map[protocol.AgentID]agentSkills)} }
 
-// Watched sets whether Changed is called for every change from now on. The files are read again
-// once.
+// Watched sets whether Changed is called for every change from now on. It clears the cache.
 func (c *Catalog) Watched(on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watched = on
-	c.turn++
+	c.generation++
 	clear(c.agents)
 }
 
@@ -89,36 +88,36 @@ func (c *Catalog) Changed(paths []string) bool {
 		}
 	}
 	if any {
-		c.turn++
+		c.generation++
 	}
 	return any
 }
 
 // load returns the agent's skills, sorted by name. It reads files if the cache is empty.
-func (c *Catalog) load(agent protocol.AgentID) (shelf, error) {
+func (c *Catalog) load(agent protocol.AgentID) (agentSkills, error) {
 	c.mu.Lock()
 	have, ok := c.agents[agent]
-	turn := c.turn
+	turn := c.generation
 	c.mu.Unlock()
 	if ok {
 		return have, nil
 	}
 	files, err := c.o.Files.Skills(agent)
 	if err != nil {
-		return shelf{}, err
+		return agentSkills{}, err
 	}
-	s := shelf{at: time.Now()}
+	s := agentSkills{at: time.Now()}
 	for _, f := range files {
 		skill := Parse(f.Dir, f.Data)
 		if f.Problem != "" {
 			skill.Problems = append(skill.Problems, f.Problem)
 		}
-		s.skills = append(s.skills, found{skill, f.Location, f.Source})
+		s.skills = append(s.skills, locatedSkill{skill, f.Location, f.Source})
 	}
-	slices.SortStableFunc(s.skills, func(a, b found) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	slices.SortStableFunc(s.skills, func(a, b locatedSkill) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.watched && c.turn == turn {
+	if c.watched && c.generation == turn {
 		c.agents[agent] = s
 	}
 	return s, nil
@@ -146,7 +145,7 @@ func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.
 	}
 	settings := c.o.Config().Skills.Entries
 	for _, f := range s.skills {
-		e := judge(f, setting(settings, f), nodes, things{c.o.Has, c.o.HasVariable})
+		e := statusOf(f, setting(settings, f), nodes, machineFacts{c.o.Has, c.o.HasVariable})
 		e.SettingsKey = settingsKey(settings, f)
 		res.Skills = append(res.Skills, e)
 	}
@@ -156,7 +155,7 @@ func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.
 // Update reads the skill files again (skills.update).
 func (c *Catalog) Update(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 	c.mu.Lock()
-	c.turn++
+	c.generation++
 	clear(c.agents)
 	c.mu.Unlock()
 	return c.Status(ctx, in)
@@ -171,13 +170,13 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	if err != nil {
 		return protocol.OK{}, err
 	}
-	i := slices.IndexFunc(s.skills, func(f found) bool { return strings.EqualFold(f.Name, in.Name) || f.Dir == in.Name })
+	i := slices.IndexFunc(s.skills, func(f locatedSkill) bool { return strings.EqualFold(f.Name, in.Name) || f.Dir == in.Name })
 	if i < 0 {
 		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no skill %q.", in.Name))
 	}
 	key := settingsKey(c.o.Config().Skills.Entries, s.skills[i])
 	if key == "" {
-		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("A setting cannot be kept for %q: neither its name nor its folder may have a dot.", in.Name))
+		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("Settings of %q cannot be stored: its name and its folder contain a dot.", in.Name))
 	}
 	value := json.RawMessage("false")
 	if in.Enabled {
@@ -186,15 +185,17 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
 }
 
-// keys returns the names under which a setting of a skill may be stored, in lookup order, which is
+// settingKeys returns the names under which a setting of a skill may be stored, in lookup order, which is
 // that of the original system.
-func keys(f found) []string { return []string{f.Name, path.Base(f.Dir), f.Dir, f.location} }
+func settingKeys(f locatedSkill) []string {
+	return []string{f.Name, path.Base(f.Dir), f.Dir, f.location}
+}
 
 // settingsKey returns the key of a skill's settings; empty if every name of the skill contains a
 // dot, which a path cannot hold.
-func settingsKey(entries map[string]config.Skill, f found) string {
+func settingsKey(entries map[string]config.Skill, f locatedSkill) string {
 	key := ""
-	for _, k := range keys(f) {
+	for _, k := range settingKeys(f) {
 		if _, ok := entries[k]; ok && !strings.Contains(k, ".") {
 			return k
 		}
@@ -205,8 +206,8 @@ func settingsKey(entries map[string]config.Skill, f found) string {
 	return key
 }
 
-func setting(entries map[string]config.Skill, f found) config.Skill {
-	for _, k := range keys(f) {
+func setting(entries map[string]config.Skill, f locatedSkill) config.Skill {
+	for _, k := range settingKeys(f) {
 		if s, ok := entries[k]; ok {
 			return s
 		}

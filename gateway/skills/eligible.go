@@ -8,10 +8,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// judge decides whether a skill can be used now, by the rules of the original system: one single
+// statusOf decides whether a skill can be used now, by the rules of the original system: one single
 // online machine must meet every requirement. Reasons that the original system also has use its
 // wording.
-func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) protocol.SkillStatusEntry {
+func statusOf(f locatedSkill, set config.Skill, nodes []protocol.NodeInfo, has machineFacts) protocol.SkillStatusEntry {
 	e := protocol.SkillStatusEntry{
 		Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},
 		Reasons: []string{}, Requirements: f.Needs, Source: f.source, Path: "skills/" + f.Dir + "/SKILL.md", Enabled: true,
@@ -30,7 +30,7 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) pro
 		e.Reasons = append(e.Reasons, "disabled by skills.entries policy")
 	}
 	if f.Unread {
-		e.Reasons = append(e.Reasons, "its file is not in UTF-8")
+		e.Reasons = append(e.Reasons, "its file is not UTF-8")
 	}
 	online := 0
 	for _, n := range nodes {
@@ -38,7 +38,7 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) pro
 			continue
 		}
 		online++
-		if lacks := lacking(n, e.Requirements, has); len(lacks) > 0 && len(e.Missing) < protocol.MaxSkillMissing {
+		if lacks := missingOn(n, e.Requirements, has); len(lacks) > 0 && len(e.Missing) < protocol.MaxSkillMissing {
 			e.Missing = append(e.Missing, protocol.SkillMissing{NodeID: n.ID, Lacks: lacks})
 		} else if len(lacks) == 0 && len(invalid) == 0 {
 			e.EligibleHosts = append(e.EligibleHosts, n.ID)
@@ -55,15 +55,15 @@ func judge(f found, set config.Skill, nodes []protocol.NodeInfo, has things) pro
 		e.Reasons = append(e.Reasons, "no connected hosts")
 	case len(e.EligibleHosts) > 0:
 	default:
-		e.Reasons = append(e.Reasons, missing(nodes, r, has)...)
+		e.Reasons = append(e.Reasons, unmetRequirements(nodes, r, has)...)
 	}
 	e.Eligible = len(e.Reasons) == 0
 	return e
 }
 
-// missing returns the requirements that no online machine meets. If each is met by some machine,
+// unmetRequirements returns the requirements that no online machine meets. If each is met by some machine,
 // but no machine meets all, it returns all of them.
-func missing(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) (reasons []string) {
+func unmetRequirements(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has machineFacts) (reasons []string) {
 	type need struct {
 		words string
 		alone protocol.SkillRequirementSnapshot
@@ -109,11 +109,11 @@ func (l lookup) lacks(node protocol.NodeID, name string) bool {
 	return known && !has
 }
 
-// things are the lookups of what machines report.
-type things struct{ program, variable lookup }
+// machineFacts are the lookups of what machines report.
+type machineFacts struct{ program, variable lookup }
 
 // lacks reports whether a machine is known not to have a program.
-func (t things) lacks(node protocol.NodeID, program string) bool {
+func (t machineFacts) lacks(node protocol.NodeID, program string) bool {
 	if strings.ContainsAny(program, `/\`) {
 		return false // a path: machines do not report those
 	}
@@ -122,12 +122,12 @@ func (t things) lacks(node protocol.NodeID, program string) bool {
 
 // meets reports whether a machine meets a skill's requirements. A machine that does not report its
 // platform or features, such as a node without extensions, may be anything.
-func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) bool {
-	return len(lacking(n, r, has)) == 0
+func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has machineFacts) bool {
+	return len(missingOn(n, r, has)) == 0
 }
 
-// lacking returns the requirements of a skill that a machine is known not to meet.
-func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has things) (list []string) {
+// missingOn returns the requirements of a skill that a machine is known not to meet.
+func missingOn(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has machineFacts) (list []string) {
 	for _, c := range r.Capabilities {
 		if !slices.Contains(n.Caps, c) {
 			list = append(list, "the capability "+c)
@@ -146,15 +146,15 @@ func lacking(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has thing
 			list = append(list, "the environment variable "+v)
 		}
 	}
-	here := system(n.Platform)
-	if len(r.OS) > 0 && here != "" && !slices.ContainsFunc(r.OS, func(os string) bool { return system(os) == here }) {
+	here := osName(n.Platform)
+	if len(r.OS) > 0 && here != "" && !slices.ContainsFunc(r.OS, func(os string) bool { return osName(os) == here }) {
 		list = append(list, "the system "+strings.Join(r.OS, " or "))
 	}
 	return list
 }
 
-// system normalizes the name of an operating system: linux, macos, windows, or the given name.
-func system(name string) string {
+// osName normalizes the name of an operating system: linux, macos, windows, or the given name.
+func osName(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(name)), "-")
 	switch name {
 	case "darwin", "mac", "osx":

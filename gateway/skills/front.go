@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// split splits a file into front matter, which begins in its first line, and body. White space
+// splitFrontMatter splits a file into front matter, which begins in its first line, and body. White space
 // after a fence is ignored, as in other tools.
-func split(data []byte) (front, body []byte) {
+func splitFrontMatter(data []byte) (front, body []byte) {
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
@@ -54,15 +54,15 @@ func (s *Skill) fields(front []byte) fields {
 		return nil
 	}
 	var f map[string]any
-	err := safely(func() error { return yaml.Unmarshal(front, &f) })
+	err := recoverPanic(func() error { return yaml.Unmarshal(front, &f) })
 	if err == nil {
 		return f
 	}
-	return byLine(front)
+	return parseLines(front)
 }
 
-// safely converts a panic of the YAML parser to an error: the file may come from anywhere.
-func safely(f func() error) (err error) {
+// recoverPanic converts a panic of the YAML parser to an error: the file may come from anywhere.
+func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
@@ -73,9 +73,9 @@ func safely(f func() error) (err error) {
 
 var keyLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)\s*:(.*)$`)
 
-// byLine parses front matter as the original system does: "key: value", split at the first colon;
+// parseLines parses front matter as the original system does: "key: value", split at the first colon;
 // an empty value takes the following indented lines as one block.
-func byLine(front []byte) fields {
+func parseLines(front []byte) fields {
 	f := make(fields)
 	lines := strings.Split(string(front), "\n")
 	for i := 0; i < len(lines); i++ {

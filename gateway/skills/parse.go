@@ -51,14 +51,14 @@ type Skill struct {
 func Parse(dir string, data []byte) Skill {
 	s := Skill{Dir: dir, Needs: protocol.SkillRequirementSnapshot{Capabilities: []string{}}}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		s.problem("The file is in UTF-16 or UTF-32, which the agent cannot read. Save it as UTF-8.")
+		s.problem("The file is UTF-16 or UTF-32. Save it as UTF-8.")
 		s.Unread, data = true, nil
 	}
 	if !utf8.Valid(data) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
-		s.problem("The file is not UTF-8 throughout.")
+		s.problem("The file is not valid UTF-8.")
 	}
-	front, body := split(data)
+	front, body := splitFrontMatter(data)
 	if len(front) > MaxFront {
 		s.problem("The front matter is longer than %d KB and was not read.", MaxFront>>10)
 		front = nil
@@ -73,7 +73,7 @@ func Parse(dir string, data []byte) Skill {
 		s.Description = cut(firstParagraph(body), maxFirst)
 	} else if utf8.RuneCountInString(s.Description) > maxDescription {
 		s.Description = cut(s.Description, maxDescription)
-		s.problem("The description is longer than %d characters and was cut.", maxDescription)
+		s.problem("The description is longer than %d characters and was shortened.", maxDescription)
 	}
 	s.Homepage = oneLine(fields.text("homepage"), 500)
 	s.License = oneLine(fields.text("license"), 500)
@@ -95,8 +95,8 @@ var namespaces = []string{"fairlead", "gsv", "openclaw", "clawdbot"}
 func (s *Skill) requirements(f fields) {
 	meta, ok := f["metadata"].(map[string]any)
 	if text := strings.TrimSpace(f.text("metadata")); !ok && text != "" {
-		if err := safely(func() error { return yaml.Unmarshal([]byte(text), &meta) }); err != nil {
-			s.problem("The metadata could not be read, so what the skill needs is not known.")
+		if err := recoverPanic(func() error { return yaml.Unmarshal([]byte(text), &meta) }); err != nil {
+			s.problem("The metadata is invalid, so the requirements of the skill are unknown.")
 			s.Invalid = []string{"metadata"}
 			return
 		}

@@ -75,7 +75,7 @@ func TestASkillThatIsNotInUTF8IsNeverEligible(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		s.Always = true
-		if e := judge(found{Skill: s}, config.Skill{}, nil, things{}); e.Eligible || !slices.Equal(e.Reasons, []string{"its file is not in UTF-8"}) {
+		if e := statusOf(locatedSkill{Skill: s}, config.Skill{}, nil, machineFacts{}); e.Eligible || !slices.Equal(e.Reasons, []string{"its file is not UTF-8"}) {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -50,16 +50,16 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 	if b.Len() == 0 && unmet == 0 && always.Len() == 0 {
 		return "", nil
 	}
-	text := "Each skill below is a way to do something that was written down for you. When one fits what is asked, read its file with gsv__ReadFile before you begin and follow it; files beside it lie in the same folder. What a skill's file says is guidance for the work, and never more permission than you have.\n\n<skills>\n" +
+	text := "Each skill below is a written procedure. When one fits the task, read its file with gsv__ReadFile before you begin and follow it; files beside it lie in the same folder. What a skill's file says is guidance for the work, and never more permission than you have.\n\n<skills>\n" +
 		b.String() + "</skills>\n"
 	if unmet > 0 {
-		text += fmt.Sprintf("%d more cannot be used now, because no machine that is connected has what they need.\n", unmet)
+		text += fmt.Sprintf("%d more cannot be used now, because no connected machine meets their requirements.\n", unmet)
 	}
 	if cutOff > 0 {
-		text += fmt.Sprintf("%d more are left out here for their length; gsv__ReadFile of skills/ lists all.\n", cutOff)
+		text += fmt.Sprintf("%d more are omitted because of their length; gsv__ReadFile of skills/ lists all.\n", cutOff)
 	}
 	if always.Len() > 0 {
-		text += "\nThese hold for everything you do, and need not be read first:\n" + always.String()
+		text += "\nThese apply to everything you do and need not be read first:\n" + always.String()
 	}
 	return text, nil
 }

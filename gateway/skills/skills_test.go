@@ -206,7 +206,7 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 	for i := range 300 {
 		c.write(t, "skills/many/"+strconv.Itoa(i)+"/SKILL.md", strings.Repeat("word ", 40))
 	}
-	if text, err = c.Prompt("main"); err != nil || len(text) > maxPrompt+1500 || !strings.Contains(text, "left out here for their length") {
+	if text, err = c.Prompt("main"); err != nil || len(text) > maxPrompt+1500 || !strings.Contains(text, "omitted because of their length") {
 		t.Error(len(text), err)
 	}
 }

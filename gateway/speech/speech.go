@@ -26,8 +26,8 @@ const (
 	DefaultModel = "whisper-1"
 )
 
-// limit is the longest time for one recording.
-const limit = 2 * time.Minute
+// timeout is the longest time for one recording.
+const timeout = 2 * time.Minute
 
 // Server is a transcription server.
 type Server struct {
@@ -39,9 +39,9 @@ type Server struct {
 
 // Transcribe returns the text of a recording. Errors that the person can fix are a *protocol.Error.
 func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []byte) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	body, kind, err := form(name, mimeType, s.Model, data)
+	body, kind, err := multipartForm(name, mimeType, s.Model, data)
 	if err != nil {
 		return "", fmt.Errorf("transcribe: %w", err)
 	}
@@ -51,7 +51,7 @@ func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []by
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/audio/transcriptions", body)
 	if err != nil {
-		return "", protocol.ErrBadRequest.With("The address for transcription is not one: " + base)
+		return "", protocol.ErrBadRequest.With("The transcription address is invalid: " + base)
 	}
 	req.Header.Set("Content-Type", kind)
 	if s.Key != "" {
@@ -63,26 +63,26 @@ func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []by
 	}
 	res, err := client.Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return "", protocol.ErrTimeout.With("The server that transcribes did not answer in time.")
+		return "", protocol.ErrTimeout.With("The transcription server did not answer in time.")
 	}
 	if err != nil {
-		return "", protocol.ErrModel.With("The server that transcribes cannot be reached: " + base)
+		return "", protocol.ErrModel.With("The transcription server cannot be reached: " + base)
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
 	if err != nil {
 		return "", fmt.Errorf("transcribe: %w", err)
 	}
-	return read(res.StatusCode, answer)
+	return parseResponse(res.StatusCode, answer)
 }
 
-func form(name, mimeType, model string, data []byte) (io.Reader, string, error) {
+func multipartForm(name, mimeType, model string, data []byte) (io.Reader, string, error) {
 	if model == "" {
 		model = DefaultModel
 	}
 	if name = path.Base(strings.ReplaceAll(name, `\`, "/")); name == "." || name == "/" || !strings.Contains(name, ".") {
 		// servers detect the format of a recording by its extension
-		name = "recording" + ending(mimeType)
+		name = "recording" + extension(mimeType)
 	}
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -97,7 +97,7 @@ func form(name, mimeType, model string, data []byte) (io.Reader, string, error) 
 	return &b, w.FormDataContentType(), err
 }
 
-func ending(mimeType string) string {
+func extension(mimeType string) string {
 	switch mimeType {
 	case "audio/mpeg":
 		return ".mp3"
@@ -113,8 +113,8 @@ func ending(mimeType string) string {
 	return ".ogg"
 }
 
-// read parses a response. Of an error response, it returns only error.message.
-func read(status int, body []byte) (string, error) {
+// parseResponse parses a response. Of an error response, it returns only error.message.
+func parseResponse(status int, body []byte) (string, error) {
 	var answer struct {
 		Text  *string         `json:"text"`
 		Error json.RawMessage `json:"error"`
@@ -122,7 +122,7 @@ func read(status int, body []byte) (string, error) {
 	parseErr := json.Unmarshal(body, &answer)
 	switch {
 	case status == http.StatusOK && parseErr != nil:
-		return "", protocol.ErrModel.With("The server that transcribes gave an answer that is not JSON.")
+		return "", protocol.ErrModel.With("The transcription server sent a response that is not JSON.")
 	case status == http.StatusOK && answer.Text != nil:
 		return strings.TrimSpace(*answer.Text), nil
 	}
@@ -132,10 +132,10 @@ func read(status int, body []byte) (string, error) {
 	if json.Unmarshal(answer.Error, &why) != nil {
 		json.Unmarshal(answer.Error, &why.Message)
 	}
-	text := fmt.Sprintf("The server that transcribes answered %d. %.300s", status, why.Message)
+	text := fmt.Sprintf("The transcription server answered %d. %.300s", status, why.Message)
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "", protocol.ErrModelAuth.With(strings.TrimSpace(text + " Check its key."))
+		return "", protocol.ErrModelAuth.With(strings.TrimSpace(text + " Check its API key."))
 	case http.StatusTooManyRequests:
 		return "", protocol.ErrModelRateLimit.With(strings.TrimSpace(text))
 	}

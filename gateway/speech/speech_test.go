@@ -43,7 +43,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		is     error
 		says   string
 	}{
-		{401, `{"error":{"message":"Bad key"}}`, protocol.ErrModelAuth, "answered 401. Bad key Check its key."},
+		{401, `{"error":{"message":"Bad key"}}`, protocol.ErrModelAuth, "answered 401. Bad key Check its API key."},
 		{429, `{"error":"slow down"}`, protocol.ErrModelRateLimit, "answered 429. slow down"},
 		{500, `<html>`, protocol.ErrModel, "answered 500."},
 		{200, `<html>`, protocol.ErrModel, "not JSON"},
@@ -52,7 +52,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{200, `{}`, protocol.ErrModel, "answered 200."},
 		{200, `null`, protocol.ErrModel, "answered 200."},
 	} {
-		_, err := read(c.status, []byte(c.body))
+		_, err := parseResponse(c.status, []byte(c.body))
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%d: %v", c.status, err)
 		}
@@ -68,7 +68,7 @@ func FuzzAnswersAreReadOrRefused(f *testing.F) {
 	f.Add(200, []byte(`{"text":"x"}`))
 	f.Add(400, []byte(`{"error":{"message":1}}`))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		if text, err := read(status, body); err != nil && text != "" {
+		if text, err := parseResponse(status, body); err != nil && text != "" {
 			t.Error(text, err)
 		}
 	})

@@ -28,9 +28,9 @@ const (
 // over the shared and the built-in ones; only the agent's own can be changed. No path or symbolic
 // link can leave the workspace. It is safe for concurrent use.
 type Files struct {
-	home string
-	o    FilesOptions
-	edit sync.Mutex // held from the read to the write of a change
+	home   string
+	o      FilesOptions
+	editMu sync.Mutex // held from the read to the write of a change
 }
 
 // FilesOptions are the functions that workspaces need from other parts. All may be nil.
@@ -75,9 +75,9 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 // ErrTraversal refuses a path that leaves the workspace (in the original system's words).
 var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 
-// look is open for read-only access: if the agent or its file does not exist, the folder is not
+// openExisting is open for read-only access: if the agent or its file does not exist, the folder is not
 // created and root is nil.
-func (w *Files) look(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
+func (w *Files) openExisting(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
 	id, err := protocol.ParseAgentID(agent)
 	if err != nil || w.o.Exists == nil || w.o.Exists(id) {
 		return w.open(agent, name)
@@ -85,7 +85,7 @@ func (w *Files) look(agent protocol.AgentID, name string) (root *os.Root, at str
 	if _, err := os.Stat(filepath.Join(w.home, "agents", string(id))); !errors.Is(err, fs.ErrNotExist) {
 		return w.open(agent, name)
 	}
-	at, err = clean(name)
+	at, err = cleanPath(name)
 	return nil, at, err
 }
 
@@ -95,7 +95,7 @@ func (w *Files) open(agent protocol.AgentID, name string) (*os.Root, string, err
 	if err != nil {
 		return nil, "", err
 	}
-	if name, err = clean(name); err != nil {
+	if name, err = cleanPath(name); err != nil {
 		return nil, "", err
 	}
 	if _, err := Open(w.home, agent); err != nil {
@@ -114,7 +114,7 @@ func closeRoot(root *os.Root) {
 	}
 }
 
-func clean(name string) (string, error) {
+func cleanPath(name string) (string, error) {
 	name = strings.Trim(strings.TrimSpace(name), "/")
 	if slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' }), "..") {
 		return "", ErrTraversal
@@ -126,7 +126,7 @@ func clean(name string) (string, error) {
 		return "", protocol.ErrBadRequest.With(fmt.Sprintf("The path is too long: each of its names may have %d bytes, the whole %d", maxName, maxPath))
 	}
 	if strings.ContainsRune(name, 0) || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", protocol.ErrBadRequest.With(fmt.Sprintf("%q is no path in the workspace", name))
+		return "", protocol.ErrBadRequest.With(fmt.Sprintf("%q is not a path in the workspace", name))
 	}
 	return name, nil
 }
@@ -134,12 +134,12 @@ func clean(name string) (string, error) {
 // Personal reports whether a path is that of a file for the person's own chats only: see
 // [Facts].Private. Names are compared ignoring case, as some file systems do.
 func Personal(name string) bool {
-	name, err := clean(name)
+	name, err := cleanPath(name)
 	if err != nil {
 		return false
 	}
 	top, _, _ := strings.Cut(name, "/")
-	return strings.EqualFold(top, "memory") || slices.ContainsFunc(parts, func(p part) bool { return p.private && strings.EqualFold(p.file, name) && name != "" })
+	return strings.EqualFold(top, "memory") || slices.ContainsFunc(promptFiles, func(p promptFile) bool { return p.private && strings.EqualFold(p.file, name) && name != "" })
 }
 
 // The longest names. A path that no file system accepts is refused before it is used, because the
@@ -149,9 +149,9 @@ const (
 	maxPath = 2048
 )
 
-// plainly converts an error about a workspace path to one that gives the reason without absolute
+// explain converts an error about a workspace path to one that gives the reason without absolute
 // paths. It checks the parent folders from the innermost on.
-func plainly(root *os.Root, name string, err error) error {
+func explain(root *os.Root, name string, err error) error {
 	if _, ok := errors.AsType[*protocol.Error](err); ok {
 		return err
 	}
@@ -162,16 +162,16 @@ func plainly(root *os.Root, name string, err error) error {
 		case statErr == nil && at != name && !info.IsDir():
 			return protocol.ErrBadRequest.With(at + " is a file, not a folder")
 		case statErr != nil && link != nil && link.Mode()&fs.ModeSymlink != 0:
-			return protocol.ErrBadRequest.With(at + " is a link that leads out of the workspace or to nothing; links are followed only inside it")
+			return protocol.ErrBadRequest.With(at + " is a link to nothing or out of the workspace; only links inside the workspace are followed")
 		}
 	}
-	return reason(err)
+	return rootCause(err)
 }
 
-func isSkill(name string) bool { return name == "skills" || strings.HasPrefix(name, "skills/") }
+func isSkillPath(name string) bool { return name == "skills" || strings.HasPrefix(name, "skills/") }
 
-// shared opens the skills that all agents share; nil if there are none.
-func (w *Files) shared() *os.Root {
+// openShared opens the skills that all agents share; nil if there are none.
+func (w *Files) openShared() *os.Root {
 	root, err := os.OpenRoot(filepath.Join(w.home, "skills"))
 	if err != nil {
 		return nil

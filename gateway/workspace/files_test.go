@@ -28,7 +28,7 @@ func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"out": "out is a link that leads out", "out/x": "out is a link that leads out", "secret": "secret is a link that leads out",
+		"out": "out is a link to nothing or out", "out/x": "out is a link to nothing or out", "secret": "secret is a link to nothing or out",
 		"one": "one is a link", "notes.md/x": "notes.md is a file, not a folder",
 	} {
 		if _, _, err := w.Read("main", name); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), home) {

@@ -21,7 +21,7 @@ type Listing struct {
 
 // List lists a folder. An empty path means the workspace, shown as "/".
 func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
-	root, name, err := w.look(agent, name)
+	root, name, err := w.openExisting(agent, name)
 	if err != nil {
 		return Listing{}, err
 	}
@@ -36,9 +36,9 @@ func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 	case name != "":
 		err = fs.ErrNotExist
 	}
-	if isSkill(name) {
+	if isSkillPath(name) {
 		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
-		if global := w.shared(); global != nil {
+		if global := w.openShared(); global != nil {
 			defer global.Close()
 			if also := list.add(global, below, name); also == nil {
 				err = nil
@@ -54,7 +54,7 @@ func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 		return Listing{}, protocol.ErrNotFound.With("Not found: " + name)
 	}
 	if err != nil {
-		return Listing{}, fmt.Errorf("list %s: %w", list.Path, plainly(root, path.Join(name, "-"), err))
+		return Listing{}, fmt.Errorf("list %s: %w", list.Path, explain(root, path.Join(name, "-"), err))
 	}
 	slices.Sort(list.Files)
 	slices.Sort(list.Directories)

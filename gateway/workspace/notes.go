@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// noting is held while a note is changed.
-var noting sync.Mutex
+// noteMu guards notes while they are changed.
+var noteMu sync.Mutex
 
 // noteName returns the file name of a day's note.
 func noteName(day time.Time) string { return filepath.Join("memory", day.Format(time.DateOnly)+".md") }
@@ -19,8 +19,8 @@ func noteName(day time.Time) string { return filepath.Join("memory", day.Format(
 // Note appends a paragraph to the agent's note of a day, memory/YYYY-MM-DD.md. The location of the
 // time decides which day that is.
 func (w *Workspace) Note(day time.Time, text string) error {
-	noting.Lock()
-	defer noting.Unlock()
+	noteMu.Lock()
+	defer noteMu.Unlock()
 	name := filepath.Join(w.dir, noteName(day))
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("write note: %w", err)

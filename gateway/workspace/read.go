@@ -30,18 +30,18 @@ type File struct {
 // Read reads a file. For a folder, or the workspace itself, it returns a listing instead. A missing
 // file returns protocol.ErrNotFound, in the original system's words.
 func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, error) {
-	root, name, err := w.look(agent, name)
+	root, name, err := w.openExisting(agent, name)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer closeRoot(root)
 	f, err := read(root, name)
-	if err == nil && isSkill(name) {
+	if err == nil && isSkillPath(name) {
 		f.ResolvedPath, f.ResolvedSource = path.Join("agents", filepath.Base(root.Name()), name), FromAgent
 	}
-	if errors.Is(err, fs.ErrNotExist) && isSkill(name) {
+	if errors.Is(err, fs.ErrNotExist) && isSkillPath(name) {
 		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
-		if global := w.shared(); global != nil {
+		if global := w.openShared(); global != nil {
 			defer global.Close()
 			f, err = read(global, below)
 		}
@@ -61,12 +61,12 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, protocol.ErrNotFound.With("Not found: " + name)
 	}
-	return nil, nil, fmt.Errorf("read %s: %w", name, plainly(root, name, err))
+	return nil, nil, fmt.Errorf("read %s: %w", name, explain(root, name, err))
 }
 
 var (
 	errFolder = errors.New("it is a folder")
-	errNoFile = protocol.ErrBadRequest.With("it is no file that could be read or written, but a pipe or a device")
+	errNoFile = protocol.ErrBadRequest.With("it is a pipe or a device, not a file")
 )
 
 func read(root *os.Root, name string) (*File, error) {

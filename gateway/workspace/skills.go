@@ -62,7 +62,7 @@ type SkillFile struct {
 // Skills reads every SKILL.md that an agent can use, sorted by folder: its own hide the shared ones
 // of the same folder, and those hide the built-in ones.
 func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
-	root, _, err := w.look(agent, "skills")
+	root, _, err := w.openExisting(agent, "skills")
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 			list = search(own.FS(), protocol.SkillAgent, path.Join("agents", filepath.Base(root.Name()), "skills"), list)
 		}
 	}
-	if global := w.shared(); global != nil {
+	if global := w.openShared(); global != nil {
 		defer global.Close()
 		list = search(global.FS(), protocol.SkillGlobal, "skills", list)
 	}
@@ -110,7 +110,7 @@ func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
 		}
 		if !hidden[name] {
 			s := SkillFile{Dir: name, Location: path.Join(at, name, skillName), Source: source}
-			if s.Data, err = beginning(fsys, path.Join(name, skillName), MaxSkillFile); err != nil {
+			if s.Data, err = readHead(fsys, path.Join(name, skillName), MaxSkillFile); err != nil {
 				s.Problem = "The file could not be read: " + err.Error()
 			} else if info.Size() > MaxSkillFile {
 				s.Problem = fmt.Sprintf("The file has %d bytes; at most %d are read.", info.Size(), MaxSkillFile)
@@ -123,8 +123,8 @@ func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
 	return list
 }
 
-// beginning reads at most n bytes of a file.
-func beginning(fsys fs.FS, name string, n int64) ([]byte, error) {
+// readHead reads at most n bytes of a file.
+func readHead(fsys fs.FS, name string, n int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (w *Workspace) skillsSection() string {
 	}
 	text, err := w.skills(protocol.AgentID(filepath.Base(w.dir)))
 	if err != nil {
-		slog.Warn("Skills are left out of the prompt", "err", err)
+		slog.Warn("Reading skills for the prompt failed", "err", err)
 	}
 	if text == "" {
 		return ""

@@ -14,26 +14,26 @@ import (
 
 // Transfer returns the files of an agent's workspace that a transfer may access: it can read and
 // write everything in it, and read the shared skills.
-func (w *Files) Transfer(agent protocol.AgentID) stream.Files { return moving{w, agent} }
+func (w *Files) Transfer(agent protocol.AgentID) stream.Files { return transferFiles{w, agent} }
 
-type moving struct {
+type transferFiles struct {
 	files *Files
 	agent protocol.AgentID
 }
 
 // Source implements stream.Files.
-func (m moving) Source(name string) (stream.Item, func(), error) {
+func (m transferFiles) Source(name string) (stream.Item, func(), error) {
 	root, name, err := m.files.open(m.agent, name)
 	if err != nil {
 		return stream.Item{}, nil, err
 	}
-	item := stream.Item{Root: root, At: name, Name: path.Base(name), Abs: "gsv:" + name, Text: textType(name)}
+	item := stream.Item{Root: root, At: name, Name: path.Base(name), Abs: "gsv:" + name, Text: mimeType(name)}
 	if name == "" {
 		item.At, item.Name = ".", path.Base(root.Name())
 	}
-	if _, err = root.Stat(item.At); errors.Is(err, fs.ErrNotExist) && isSkill(name) {
+	if _, err = root.Stat(item.At); errors.Is(err, fs.ErrNotExist) && isSkillPath(name) {
 		root.Close()
-		if item.Root = m.files.shared(); item.Root != nil {
+		if item.Root = m.files.openShared(); item.Root != nil {
 			if item.At = strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/"); item.At == "" {
 				item.At = "."
 			}
@@ -56,8 +56,8 @@ func (m moving) Source(name string) (stream.Item, func(), error) {
 	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err) //lint:ignore ST1005 for people
 }
 
-// textType returns the MIME type of a text file by its name.
-func textType(name string) string {
+// mimeType returns the MIME type of a text file by its name.
+func mimeType(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md":
 		return "text/markdown"
@@ -70,7 +70,7 @@ func textType(name string) string {
 }
 
 // Target implements stream.Files.
-func (m moving) Target(name string, into, make bool) (stream.Target, error) {
+func (m transferFiles) Target(name string, into, make bool) (stream.Target, error) {
 	root, name, err := m.files.open(m.agent, name)
 	if err != nil {
 		return stream.Target{}, err
@@ -88,11 +88,11 @@ func (m moving) Target(name string, into, make bool) (stream.Target, error) {
 	}
 	if make {
 		if err := root.MkdirAll(name, 0o700); err != nil {
-			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, reason(err)) //lint:ignore ST1005 the original's form
+			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, rootCause(err)) //lint:ignore ST1005 the original's form
 		}
 	}
 	if t.Root, err = root.OpenRoot(name); err != nil {
-		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, reason(err)) //lint:ignore ST1005 the original's form
+		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, rootCause(err)) //lint:ignore ST1005 the original's form
 	}
 	if t.Abs = "gsv:" + name; name == "." {
 		t.Abs = "gsv:"
@@ -100,7 +100,7 @@ func (m moving) Target(name string, into, make bool) (stream.Target, error) {
 	return t, nil
 }
 
-func reason(err error) error {
+func rootCause(err error) error {
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}

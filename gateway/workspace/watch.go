@@ -18,8 +18,8 @@ const (
 	// settleTime is the time without further changes before a change is reported: editors write a
 	// file in several steps.
 	settleTime = 100 * time.Millisecond
-	// latest is the longest delay of a report.
-	latest = time.Second
+	// maxDelay is the longest delay of a report.
+	maxDelay = time.Second
 	// maxWatched is the limit of watched folders.
 	maxWatched = 4000
 )
@@ -53,9 +53,9 @@ type watcher struct {
 	dirty  map[string]bool
 }
 
-// add watches a folder and those below it. With tell, existing files are reported as changed: they
+// add watches a folder and those below it. With reportExisting, existing files are reported as changed: they
 // were created before the watch.
-func (v *watcher) add(dir string, tell bool) error {
+func (v *watcher) add(dir string, reportExisting bool) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -63,13 +63,13 @@ func (v *watcher) add(dir string, tell bool) error {
 		if err != nil {
 			return fs.SkipDir
 		}
-		if tell {
-			v.mark(name)
+		if reportExisting {
+			v.markChanged(name)
 		}
 		if !d.IsDir() {
 			return nil
 		}
-		if v.archive(name) {
+		if v.isSessionArchive(name) {
 			return fs.SkipDir
 		}
 		if len(v.notify.WatchList()) >= maxWatched {
@@ -82,15 +82,15 @@ func (v *watcher) add(dir string, tell bool) error {
 	})
 }
 
-// archive reports whether a folder contains an agent's sessions: nobody edits those, there may be
+// isSessionArchive reports whether a folder contains an agent's sessions: nobody edits those, there may be
 // very many, and on systems that watch single files (macOS) each would use a file descriptor.
-func (v *watcher) archive(dir string) bool {
+func (v *watcher) isSessionArchive(dir string) bool {
 	rel, err := filepath.Rel(v.home, dir)
 	parts := strings.Split(filepath.ToSlash(rel), "/")
 	return err == nil && len(parts) == 3 && parts[0] == "agents" && parts[2] == "sessions"
 }
 
-func (v *watcher) mark(name string) {
+func (v *watcher) markChanged(name string) {
 	rel, err := filepath.Rel(v.home, name)
 	if err != nil || strings.HasPrefix(filepath.Base(name), ".fairlead-") {
 		return
@@ -99,9 +99,9 @@ func (v *watcher) mark(name string) {
 }
 
 func (v *watcher) run(ctx context.Context, changed func([]string)) error {
-	rest := time.NewTimer(time.Hour)
-	rest.Stop()
-	defer rest.Stop()
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	defer timer.Stop()
 	var since time.Time
 	for {
 		select {
@@ -110,7 +110,7 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 		case err := <-v.notify.Errors:
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
 				v.dirty["skills"], v.dirty["agents"] = true, true // anything may have changed
-				rest.Reset(settleTime)
+				timer.Reset(settleTime)
 				continue
 			}
 			return fmt.Errorf("watch the workspaces: %w", err)
@@ -118,7 +118,7 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 			if e.Op == fsnotify.Chmod {
 				continue
 			}
-			v.mark(e.Name)
+			v.markChanged(e.Name)
 			if e.Has(fsnotify.Create) {
 				if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 					if err := v.add(e.Name, true); err != nil {
@@ -127,7 +127,7 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 				}
 			}
 			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-				v.again(e.Name)
+				v.recreate(e.Name)
 			}
 			if len(v.dirty) == 0 {
 				continue
@@ -135,8 +135,8 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 			if since.IsZero() {
 				since = time.Now()
 			}
-			rest.Reset(max(0, min(settleTime, latest-time.Since(since))))
-		case <-rest.C:
+			timer.Reset(max(0, min(settleTime, maxDelay-time.Since(since))))
+		case <-timer.C:
 			paths := make([]string, 0, len(v.dirty))
 			for p := range v.dirty {
 				paths = append(paths, p)
@@ -149,9 +149,9 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 	}
 }
 
-// again creates one of the two top folders again after it was removed, so that later files in it
+// recreate creates one of the two top folders again after it was removed, so that later files in it
 // are seen.
-func (v *watcher) again(name string) {
+func (v *watcher) recreate(name string) {
 	if filepath.Dir(name) != filepath.Clean(v.home) {
 		return
 	}

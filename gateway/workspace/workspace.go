@@ -19,15 +19,15 @@ import (
 //go:embed files/*.md
 var defaults embed.FS
 
-// opening is held while an agent's folder is opened, so that it is filled once.
-var opening sync.Mutex
+// openMu guards the opening of an agent's folder, so that it is filled once.
+var openMu sync.Mutex
 
 // Default returns a file as a new agent has it; other names return [protocol.ErrNotFound].
 func Default(name string) (*File, error) {
 	name = strings.TrimPrefix(name, "/")
 	data, err := defaults.ReadFile("files/" + name)
 	if err != nil {
-		return nil, protocol.ErrNotFound.With(name + " is no file that a new agent has")
+		return nil, protocol.ErrNotFound.With(name + " is not a default file of agents")
 	}
 	return &File{Path: name, Data: data}, nil
 }
@@ -41,8 +41,8 @@ type Workspace struct {
 // Open opens an agent's folder and fills it with the default files if it is new. Existing files are
 // never changed, and a file that the person deleted is not created again.
 func Open(home string, agent protocol.AgentID) (*Workspace, error) {
-	opening.Lock()
-	defer opening.Unlock()
+	openMu.Lock()
+	defer openMu.Unlock()
 	dir := filepath.Join(home, "agents", string(agent))
 	if _, err := os.Stat(dir); err == nil {
 		return &Workspace{dir: dir}, nil
@@ -51,7 +51,7 @@ func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	}
 	part := dir + ".new"
 	if err := os.MkdirAll(part, 0o700); err != nil {
-		return nil, fmt.Errorf("make the agent's folder: %w", err)
+		return nil, fmt.Errorf("create the agent's folder: %w", err)
 	}
 	list, err := defaults.ReadDir("files")
 	if err != nil {

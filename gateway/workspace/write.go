@@ -26,7 +26,7 @@ func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string,
 		return "", protocol.ErrBadRequest.With("path required")
 	}
 	if err := write(root, name, data); err != nil {
-		return "", fmt.Errorf("write %s: %w", name, plainly(root, name, err))
+		return "", fmt.Errorf("write %s: %w", name, explain(root, name, err))
 	}
 	w.reportChange(agent, name)
 	return name, nil
@@ -65,8 +65,8 @@ func write(root *os.Root, name string, data []byte) error {
 // Edit reads a file, calls change for its new contents, and writes those, without another Edit in
 // between. For a folder it returns an error.
 func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte) ([]byte, error)) (old *File, err error) {
-	w.edit.Lock()
-	defer w.edit.Unlock()
+	w.editMu.Lock()
+	defer w.editMu.Unlock()
 	f, _, err := w.Read(agent, name)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte
 
 // Delete deletes a file; of a skill only the agent's own copy.
 func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
-	root, name, err := w.look(agent, name)
+	root, name, err := w.openExisting(agent, name)
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +107,7 @@ func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
 		err = root.Remove(name)
 	}
 	if err != nil {
-		return "", fmt.Errorf("delete %s: %w", name, plainly(root, name, err))
+		return "", fmt.Errorf("delete %s: %w", name, explain(root, name, err))
 	}
 	w.reportChange(agent, name)
 	return name, nil
