@@ -154,7 +154,7 @@ func (b *backend) open() error {
 		if g, err = gateway.Open(b.startCtx, gateway.Options{Home: b.home, Listen: "127.0.0.1:0", Logger: b.log}); err != nil {
 			return err
 		}
-		b.state.Notify("warning", "Another program uses "+listen+". Until the next start this gateway listens on "+strings.TrimSuffix(strings.TrimPrefix(g.URL(), "ws://"), "/ws")+".")
+		b.state.Notify("warning", listen+" is used by another program. Until the next start, this gateway listens on "+strings.TrimSuffix(strings.TrimPrefix(g.URL(), "ws://"), "/ws")+".")
 	case err != nil:
 		return err
 	}

@@ -184,19 +184,19 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 func (g *gateways) Open(id string) error {
 	program, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return fmt.Errorf("finding this program: %w", err)
 	}
 	cmd := exec.Command(program, "--home", g.home, "--join", id, "--with-parent")
 	leash, err := cmd.StdinPipe()
 	if err != nil {
-		return fmt.Errorf("open a window: %w", err)
+		return fmt.Errorf("opening a window: %w", err)
 	}
 	told, err := cmd.StdoutPipe()
 	if err != nil {
-		return fmt.Errorf("open a window: %w", err)
+		return fmt.Errorf("opening a window: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("open a window: %w", err)
+		return fmt.Errorf("opening a window: %w", err)
 	}
 	open, closeIt := context.WithCancel(g.ctx)
 	g.mu.Lock()

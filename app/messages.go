@@ -74,7 +74,7 @@ func (m *messages) showProblem(v state.View) {
 	case !v.Loaded && v.Problem != "":
 		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.backend.flags.gatewayName() + ".", Advice: v.Problem})
 	case !v.Connected && v.Problem != "" && m.ui.backend.flags.join != "":
-		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.backend.flags.gatewayName() + " is lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
+		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.backend.flags.gatewayName() + " was lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
 	default:
 		if m.banner.Visible() {
 			m.banner.Hide()

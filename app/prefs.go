@@ -132,7 +132,7 @@ func (p *prefs) write(v preferences) error {
 		return err
 	}
 	if err := os.Rename(p.path+".new", p.path); err != nil {
-		return fmt.Errorf("replace %s: %w", p.path, err)
+		return fmt.Errorf("replacing %s: %w", p.path, err)
 	}
 	return nil
 }

@@ -234,7 +234,7 @@ func (s *remoteNodes) applicant(name string) (pake.Applicant, error) {
 	opts.URL = "ws://not.used/ws"
 	n, err := node.New(opts)
 	if err != nil {
-		return pake.Applicant{}, fmt.Errorf("list this computer's tools: %w", err)
+		return pake.Applicant{}, fmt.Errorf("listing this computer's tools: %w", err)
 	}
 	defer n.Close()
 	return n.Applicant(), nil

@@ -36,7 +36,7 @@ func This(home string, icon []byte) (Program, error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if err != nil {
-		return Program{}, fmt.Errorf("find this program: %w", err)
+		return Program{}, fmt.Errorf("finding this program: %w", err)
 	}
 	p := Program{Path: path, Icon: icon}
 	if home != "" {

@@ -15,7 +15,7 @@ const label = "app.fairlead.desktop"
 func file() (string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find the home folder: %w", err)
+		return "", fmt.Errorf("finding the home folder: %w", err)
 	}
 	return filepath.Join(home, "Library", "LaunchAgents", label+".plist"), nil
 }

@@ -47,7 +47,7 @@ func (p Program) SetLinks(on bool) error {
 	}
 	for _, key := range []string{openKey, classKey + `\shell\open`, classKey + `\shell`, classKey} {
 		if err := ignoreNotExist(registry.DeleteKey(registry.CURRENT_USER, key)); err != nil {
-			return fmt.Errorf("remove %s: %w", key, err)
+			return fmt.Errorf("removing %s: %w", key, err)
 		}
 	}
 	return nil
@@ -77,7 +77,7 @@ func value(key, name string) string {
 func setValue(key, name, s string) error {
 	k, _, err := registry.CreateKey(registry.CURRENT_USER, key, registry.SET_VALUE)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", key, err)
+		return fmt.Errorf("opening %s: %w", key, err)
 	}
 	defer k.Close()
 	return k.SetStringValue(name, s)

@@ -21,7 +21,7 @@ func dir(variable, below string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find the home folder: %w", err)
+		return "", fmt.Errorf("finding the home folder: %w", err)
 	}
 	return filepath.Join(home, below), nil
 }

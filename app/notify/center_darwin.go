@@ -97,7 +97,7 @@ func (mac) post(ctx context.Context, name string, m Message) error {
 	defer C.free(unsafe.Pointer(body))
 	if why := C.fairleadPost(id, title, body, C.bool(m.Deny), left(ctx)); why != nil {
 		defer C.free(unsafe.Pointer(why))
-		return fmt.Errorf("show a notification: %s", C.GoString(why))
+		return fmt.Errorf("showing a notification: %s", C.GoString(why))
 	}
 	return nil
 }

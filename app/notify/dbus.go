@@ -38,7 +38,7 @@ type bus struct {
 func open(actions Actions) (system, error) {
 	conn, err := keychain.ConnectSessionBus()
 	if err != nil {
-		return nil, fmt.Errorf("connect to the session bus: %w", err)
+		return nil, fmt.Errorf("connecting to the session bus: %w", err)
 	}
 	b := &bus{conn: conn, server: conn.Object(serverName, serverPath), signals: make(chan *dbus.Signal, 32), shown: make(map[string]uint32)}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -46,12 +46,12 @@ func open(actions Actions) (system, error) {
 	var caps []string
 	if err := b.server.CallWithContext(ctx, serverName+".GetCapabilities", 0).Store(&caps); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("ask the notification server: %w", err)
+		return nil, fmt.Errorf("asking the notification server: %w", err)
 	}
 	b.buttons, b.markup = slices.Contains(caps, "actions"), slices.Contains(caps, "body-markup")
 	if err := conn.AddMatchSignalContext(ctx, dbus.WithMatchInterface(serverName), dbus.WithMatchObjectPath(serverPath)); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("listen to the notification server: %w", err)
+		return nil, fmt.Errorf("listening to the notification server: %w", err)
 	}
 	conn.Signal(b.signals)
 	b.done.Go(func() { b.listen(actions) })
@@ -126,7 +126,7 @@ func (b *bus) show(ctx context.Context, m Message) error {
 	var n uint32
 	err := b.server.CallWithContext(ctx, serverName+".Notify", 0, "Fairlead", before, "fairlead", oneLine(m.Title, 100), body, keys, hints, int32(-1)).Store(&n)
 	if err != nil {
-		return fmt.Errorf("show a notification: %w", err)
+		return fmt.Errorf("showing a notification: %w", err)
 	}
 	b.mu.Lock()
 	b.shown[m.ID] = n

@@ -63,7 +63,7 @@ func openNative(actions Actions) (_ *native, err error) {
 	}
 	defer free(id)
 	if err := manager.call(methodNotifierWithID, id, uintptr(unsafe.Pointer(&n.notifier))); err != nil {
-		return nil, fmt.Errorf("create a notifier: %w", err)
+		return nil, fmt.Errorf("creating a notifier: %w", err)
 	}
 	if n.notifier, err = nonNil(n.notifier); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func openNative(actions Actions) (_ *native, err error) {
 func register() error {
 	k, _, err := registry.CreateKey(registry.CURRENT_USER, `Software\Classes\AppUserModelId\`+appID, registry.SET_VALUE)
 	if err != nil {
-		return fmt.Errorf("register for notifications: %w", err)
+		return fmt.Errorf("registering for notifications: %w", err)
 	}
 	defer k.Close()
 	return k.SetStringValue("DisplayName", "Fairlead")
@@ -111,7 +111,7 @@ func (n *native) showNative(m Message) error {
 	defer doc.release()
 	var t *unknown
 	if err := n.toasts.call(methodCreateToast, uintptr(unsafe.Pointer(doc)), uintptr(unsafe.Pointer(&t))); err != nil {
-		return fmt.Errorf("create a notification: %w", err)
+		return fmt.Errorf("creating a notification: %w", err)
 	}
 	if t, err = nonNil(t); err != nil {
 		return err
@@ -119,12 +119,12 @@ func (n *native) showNative(m Message) error {
 	var token int64
 	if err := t.call(methodAddActivated, uintptr(unsafe.Pointer(onActivated())), uintptr(unsafe.Pointer(&token))); err != nil {
 		t.release()
-		return fmt.Errorf("listen to a notification: %w", err)
+		return fmt.Errorf("listening to a notification: %w", err)
 	}
 	n.take(m.ID)
 	if err := n.notifier.call(methodShow, uintptr(unsafe.Pointer(t))); err != nil {
 		t.release()
-		return fmt.Errorf("show a notification: %w", err)
+		return fmt.Errorf("showing a notification: %w", err)
 	}
 	n.shown[m.ID] = t
 	if n.order = append(n.order, m.ID); len(n.order) > maxNative {
@@ -151,7 +151,7 @@ func document(s string) (*unknown, error) {
 	}
 	defer free(h)
 	if err := load.call(methodLoadXML, h); err != nil {
-		return nil, fmt.Errorf("write a notification: %w", err)
+		return nil, fmt.Errorf("writing a notification: %w", err)
 	}
 	return made.as(&iidXML)
 }

@@ -135,8 +135,8 @@ func (p *Page) fill() {
 	case len(v.Skills) == 0:
 		make := widgets.NewButton("New skill", "plus", p.openForm)
 		o = widgets.NewEmptyPage("skill", "No skills yet",
-			"A skill is a way of working, written down once and followed each time. Ask the agent in a chat to make one of what you just did, "+
-				"write one here, or put a folder with a SKILL.md into skills of the data folder.", make)
+			"A skill describes a way of working that the agent follows each time. Ask the agent in a chat to create one, "+
+				"write one here, or put a folder with a SKILL.md into the “skills” folder of the data folder.", make)
 	case len(p.results) == 0:
 		o = container.NewVBox(widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill contains all of these words.")))
 	}

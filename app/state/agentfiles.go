@@ -101,7 +101,7 @@ func readWorkspace(ctx context.Context, a *App, p protocol.WorkspaceReadParams) 
 		return file, err
 	}
 	if err := json.Unmarshal(raw, &file); err != nil {
-		return file, fmt.Errorf("read %s: %w", p.Path, err)
+		return file, fmt.Errorf("reading %s: %w", p.Path, err)
 	}
 	return file, nil
 }

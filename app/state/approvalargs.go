@@ -18,7 +18,7 @@ func WithNetwork(args json.RawMessage, on bool) (json.RawMessage, error) {
 func withArg(args json.RawMessage, name string, value any, keep bool) (json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
 	if err := json.Unmarshal(args, &fields); err != nil {
-		return nil, fmt.Errorf("read the call's arguments: %w", err)
+		return nil, fmt.Errorf("reading the call's arguments: %w", err)
 	}
 	delete(fields, name)
 	if keep {

@@ -49,7 +49,7 @@ func (s Archives) Open(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
 func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
 	r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
 	if err != nil {
-		return "", "", fmt.Errorf("load the conversation: %w", err)
+		return "", "", fmt.Errorf("loading the conversation: %w", err)
 	}
 	title = s.app.Chats.Title(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
 	return title, Markdown(title, r.Messages, s.app.Value.Get(), time.Local), nil

@@ -215,7 +215,7 @@ func (l AuditLog) Export(ctx context.Context, w io.Writer, p protocol.AuditListP
 			return lines, err
 		}
 		if err := write(page.Entries); err != nil {
-			return lines, fmt.Errorf("write the file: %w", err)
+			return lines, fmt.Errorf("writing the file: %w", err)
 		}
 		lines += len(page.Entries)
 		if !page.More || len(page.Entries) == 0 {

@@ -98,7 +98,7 @@ func (c *Chats) Reset(key protocol.SessionKey) {
 func (c *Chats) Export(ctx context.Context, key protocol.SessionKey) (title, text string, err error) {
 	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key, Notices: true})
 	if err != nil {
-		return "", "", fmt.Errorf("load the chat: %w", err)
+		return "", "", fmt.Errorf("loading the chat: %w", err)
 	}
 	entry, _ := c.app.Value.Get().Session(key)
 	title = TitleOf(entry)

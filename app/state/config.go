@@ -17,7 +17,7 @@ func configAt[T any](ctx context.Context, a *App, path string) (T, error) {
 		return out, err
 	}
 	if err := json.Unmarshal(r.Value, &out); err != nil {
-		return out, fmt.Errorf("read %s: %w", path, err)
+		return out, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return out, nil
 }

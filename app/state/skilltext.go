@@ -182,13 +182,13 @@ func (n NewSkill) parts() (folder, text string, err error) {
 	var b strings.Builder
 	quoted, err := protocol.Marshal(when) // JSON strings are valid YAML
 	if err != nil {
-		return "", "", fmt.Errorf("quote the description: %w", err)
+		return "", "", fmt.Errorf("quoting the description: %w", err)
 	}
 	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\n", folder, quoted)
 	if len(n.Caps) > 0 {
 		caps, err := protocol.Marshal(n.Caps)
 		if err != nil {
-			return "", "", fmt.Errorf("write the capabilities: %w", err)
+			return "", "", fmt.Errorf("writing the capabilities: %w", err)
 		}
 		fmt.Fprintf(&b, "metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
 	}

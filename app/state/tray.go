@@ -73,7 +73,7 @@ func TrayOf(v View) Tray {
 	t := Tray{Needs: len(v.Approvals)}
 	switch {
 	case v.Status.Storage != "":
-		t.Icon, t.Status = TrayError, "Cannot store anything"
+		t.Icon, t.Status = TrayError, "Cannot save data"
 	case !v.Connected && v.Problem != "":
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:

@@ -24,7 +24,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 approvals need you"},
 		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayIdle, "Paused"},
 		{View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
-		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot store anything"},
+		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot save data"},
 	} {
 		if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
 			t.Errorf("%+v: icon %d, %q", c.v, got.Icon, got.Status)
