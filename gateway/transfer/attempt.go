@@ -52,19 +52,20 @@ type outcome struct {
 
 // attempt moves the files once. Errors: *awayError for an offline node, *finalError, errStall, or
 // ctx's cause.
-func (e *Engine) attempt(ctx context.Context, j *job) (out outcome, err error) {
-	src, releaseSrc, err := e.side(j, j.row.From, "Source")
+func (j *job) attempt(ctx context.Context) (out outcome, err error) {
+	e := j.e
+	src, releaseSrc, err := j.side(j.row.From, "Source")
 	if err != nil {
 		return out, err
 	}
 	defer releaseSrc()
-	dst, releaseDst, err := e.side(j, j.row.To, "Destination")
+	dst, releaseDst, err := j.side(j.row.To, "Destination")
 	if err != nil {
 		return out, err
 	}
 	defer releaseDst()
 	simple := !src.ours || !dst.ours
-	e.update(j, func(t *protocol.Transfer) { t.Simple, t.Attempts = simple, t.Attempts+1 })
+	j.update(func(t *protocol.Transfer) { t.Simple, t.Attempts = simple, t.Attempts+1 })
 	if simple {
 		return newSeries(e, j, src, dst).run(ctx)
 	}
@@ -98,14 +99,9 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 	} else {
 		dst.id = src.id
 	}
-	e.mu.Lock()
-	e.relays[src.id], e.relays[dst.id] = r, r
-	e.mu.Unlock()
+	unregister := e.register(r)
 	defer func() {
-		e.mu.Lock()
-		delete(e.relays, src.id)
-		delete(e.relays, dst.id)
-		e.mu.Unlock()
+		unregister()
 		r.src.in.Close(io.ErrClosedPipe)
 		r.dst.in.Close(io.ErrClosedPipe)
 	}()
@@ -225,7 +221,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	if err != nil {
 		return out, err
 	}
-	a.update(a.job, func(t *protocol.Transfer) {
+	a.job.update(func(t *protocol.Transfer) {
 		t.Bytes, t.Files, t.Mime = *meta.Size, meta.Files, meta.Mime
 		t.Route = a.pair().route()
 	})

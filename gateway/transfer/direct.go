@@ -87,7 +87,7 @@ func (a *attempt) turned(from *side, t stream.RouteChange) {
 		a.parted.Store(&was)
 	}
 	if t.Route != was {
-		a.change(a.job, func(row *protocol.Transfer) { row.Route = t.Route })
+		a.job.change(func(row *protocol.Transfer) { row.Route = t.Route })
 	}
 }
 

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -56,6 +55,8 @@ type Options struct {
 
 // Engine is the queue of transfers. It is safe for concurrent use.
 type Engine struct {
+	*relays // of the running transfers
+
 	store      Store
 	bus        *event.Bus
 	machines   Machines
@@ -72,13 +73,11 @@ type Engine struct {
 
 	mu     sync.Mutex // guards the fields below, and the fields of all jobs
 	jobs   map[protocol.TransferID]*job
-	order  []*job // in order of creation
-	relays map[uint32]*relay
+	order  []*job                        // in order of creation
 	ending map[protocol.TransferID]*job  // transfers between the queue and the history, in either direction
 	left   map[protocol.TransferID]*left // cancelled transfers whose destinations may have unfinished files
 	undoes map[protocol.TransferID]*undoing
 	apart  map[passage]time.Time // the last failure of each passage
-	last   uint32                // the last transfer number
 	closed bool
 }
 
@@ -86,14 +85,11 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
-		jobs: make(map[protocol.TransferID]*job), relays: make(map[uint32]*relay),
-		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), undoes: make(map[protocol.TransferID]*undoing), apart: make(map[passage]time.Time), joins: o.Meet, unfinished: o.Unfinished, last: o.First,
+		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
+		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), undoes: make(map[protocol.TransferID]*undoing), apart: make(map[passage]time.Time), joins: o.Meet, unfinished: o.Unfinished,
 	}
 	if e.policy == nil {
 		e.policy = func() string { return "" }
-	}
-	if e.last == 0 {
-		e.last = rand.Uint32()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e
@@ -123,18 +119,6 @@ func (e *Engine) Load(ctx context.Context) error {
 func (e *Engine) addLocked(j *job) {
 	e.jobs[j.row.ID] = j
 	e.order = append(e.order, j)
-}
-
-// number returns an unused transfer number. Numbers are not reused soon, because a peer may still
-// send messages about an old one.
-func (e *Engine) number() uint32 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for {
-		if e.last++; e.last != 0 && e.relays[e.last] == nil {
-			return e.last
-		}
-	}
 }
 
 // Run starts transfers until ctx is cancelled: it checks the queue when a node connects and when a

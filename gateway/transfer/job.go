@@ -39,7 +39,8 @@ type job struct {
 }
 
 // allowed asks for permission again if the rules changed while the transfer waited.
-func (e *Engine) allowed(ctx context.Context, j *job) error {
+func (j *job) allowed(ctx context.Context) error {
+	e := j.e
 	now := e.policy()
 	e.mu.Lock()
 	changed := j.row.Policy != now
@@ -56,7 +57,7 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 			e.mu.Unlock()
 		}()
 		e.Wake() // it no longer counts as running
-		e.update(j, func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
+		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
 		if err := e.mayContinue(ctx, t); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -72,7 +73,7 @@ func (e *Engine) allowed(ctx context.Context, j *job) error {
 
 // arrivedAllLocked ends a transfer that has moved its files, except for those that failed. It
 // requires e.mu and unlocks it.
-func (e *Engine) arrivedAllLocked(j *job, out outcome) {
+func (j *job) arrivedAllLocked(out outcome) {
 	state, text := protocol.TransferDone, ""
 	d := out.done
 	if d.Failed > 0 {
@@ -100,17 +101,19 @@ func (e *Engine) arrivedAllLocked(j *job, out outcome) {
 			t.BytesDone = *written
 		}
 	}
-	e.finishLocked(j, state, text)
+	j.finishLocked(state, text)
 }
 
 // finish ends a job.
-func (e *Engine) finish(j *job, state, text string) {
+func (j *job) finish(state, text string) {
+	e := j.e
 	e.mu.Lock()
-	e.finishLocked(j, state, text)
+	j.finishLocked(state, text)
 }
 
 // finishLocked ends a job. It requires e.mu and unlocks it.
-func (e *Engine) finishLocked(j *job, state, text string) {
+func (j *job) finishLocked(state, text string) {
+	e := j.e
 	if j.ended { // another goroutine ends it
 		e.mu.Unlock()
 		<-j.over
@@ -137,7 +140,7 @@ func (e *Engine) finishLocked(j *job, state, text string) {
 	case state == protocol.TransferCancelled && t.Current == "":
 		t.Current = "." // an unknown file
 	}
-	e.putLocked(j)
+	j.putLocked()
 	if state == protocol.TransferCancelled {
 		if l != nil {
 			e.mu.Lock()
@@ -153,19 +156,21 @@ func (e *Engine) finishLocked(j *job, state, text string) {
 }
 
 // change changes a job that has not ended, stores it and publishes it.
-func (e *Engine) change(j *job, f func(*protocol.Transfer)) {
+func (j *job) change(f func(*protocol.Transfer)) {
+	e := j.e
 	e.mu.Lock()
 	if j.ended {
 		e.mu.Unlock()
 		return
 	}
 	f(&j.row.Transfer)
-	e.putLocked(j)
+	j.putLocked()
 }
 
 // putLocked stores a changed job and publishes it. Writes are serialized, so that the last change
 // is the last one stored. It requires e.mu and unlocks it.
-func (e *Engine) putLocked(j *job) {
+func (j *job) putLocked() {
+	e := j.e
 	j.version++
 	mine := j.version
 	for j.storing != nil {
@@ -193,7 +198,8 @@ func (e *Engine) putLocked(j *job) {
 }
 
 // update changes and publishes a job without storing it, for changes that may be lost in a crash.
-func (e *Engine) update(j *job, f func(*protocol.Transfer)) {
+func (j *job) update(f func(*protocol.Transfer)) {
+	e := j.e
 	e.mu.Lock()
 	f(&j.row.Transfer)
 	t := j.row.Transfer
@@ -206,7 +212,8 @@ func (e *Engine) publish(t protocol.Transfer) {
 }
 
 // arrived records the destination's progress.
-func (e *Engine) arrived(j *job, p stream.ProgressReport) {
+func (j *job) arrived(p stream.ProgressReport) {
+	e := j.e
 	now := time.Now()
 	e.mu.Lock()
 	t := &j.row.Transfer
@@ -251,4 +258,35 @@ func (j *job) stopLocked(cause error) bool {
 	}
 	j.end(cause)
 	return true
+}
+
+// meter computes the speed over the last seconds. The first progress of an attempt may be data from
+// earlier ones, so it does not count.
+type meter struct {
+	marks []mark
+}
+
+type mark struct {
+	at    time.Time
+	bytes int64
+}
+
+const (
+	meterSpan = 5 * time.Second
+	meterStep = 250 * time.Millisecond
+)
+
+func (m *meter) add(now time.Time, bytes int64) int64 {
+	if n := len(m.marks); n == 0 || now.Sub(m.marks[n-1].at) >= meterStep {
+		m.marks = append(m.marks, mark{now, bytes})
+	}
+	for len(m.marks) > 2 && now.Sub(m.marks[1].at) > meterSpan {
+		m.marks = m.marks[1:]
+	}
+	first := m.marks[0]
+	span := now.Sub(first.at)
+	if span < meterStep || bytes <= first.bytes {
+		return 0
+	}
+	return int64(float64(bytes-first.bytes) / span.Seconds())
 }

@@ -102,7 +102,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		n := len(f.Body())
 		if from == a.relay.dst {
 			if p, ok := stream.ParseProgress(f); ok {
-				a.arrived(a.job, saidArrived(p))
+				a.job.arrived(saidArrived(p))
 			}
 		}
 		if tells {
@@ -124,7 +124,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		}
 		if !a.relay.stream {
 			a.relay.touch() // a slow destination is alive
-			a.arrived(a.job, stream.ProgressReport{Files: a.before.Files, Bytes: a.before.Bytes + a.relay.bytes.Load()})
+			a.job.arrived(stream.ProgressReport{Files: a.before.Files, Bytes: a.before.Bytes + a.relay.bytes.Load()})
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	e.mu.Lock()
 	j.row = row
 	e.mu.Unlock()
-	out, err := e.undo(ctx, j)
+	out, err := j.undo(ctx)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
@@ -99,9 +99,10 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 }
 
 // undo sends the request to the destination and waits for its result.
-func (e *Engine) undo(ctx context.Context, j *job) (out protocol.TransferUndone, err error) {
+func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error) {
+	e := j.e
 	t := j.view()
-	s, release, err := e.side(j, t.To, "Destination")
+	s, release, err := j.side(t.To, "Destination")
 	if err != nil {
 		return out, protocol.ErrUnavailable.With(err.Error())
 	}

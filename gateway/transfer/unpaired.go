@@ -28,6 +28,6 @@ func (e *Engine) Unpaired(d protocol.Device) {
 	}
 	e.mu.Unlock()
 	for _, j := range rest {
-		e.finish(j, protocol.TransferFailed, why)
+		j.finish(protocol.TransferFailed, why)
 	}
 }

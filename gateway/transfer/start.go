@@ -26,7 +26,7 @@ func (e *Engine) startReady() {
 		case j.end != nil || j.leave || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
 		case j.lateLocked(now):
 			expired = append(expired, j)
-		case (running < maxRunning || !busy[t.To]) && !e.closed && e.canStart(j):
+		case (running < maxRunning || !busy[t.To]) && !e.closed && j.canStart():
 			running++
 			busy[t.To] = true
 			ready = append(ready, j)
@@ -35,11 +35,11 @@ func (e *Engine) startReady() {
 	for _, j := range ready {
 		var ctx context.Context
 		ctx, j.end = context.WithCancelCause(e.ctx)
-		e.wg.Go(func() { e.work(ctx, j) })
+		e.wg.Go(func() { j.work(ctx) })
 	}
 	e.mu.Unlock()
 	for _, j := range expired {
-		e.finish(j, protocol.TransferFailed, "It expired: the machine did not come back in time")
+		j.finish(protocol.TransferFailed, "It expired: the machine did not come back in time")
 	}
 }
 
@@ -58,11 +58,12 @@ func (j *job) lateLocked(now time.Time) bool {
 }
 
 // canStart reports whether both ends are connected. The caller must hold e.mu.
-func (e *Engine) canStart(j *job) bool { return e.missing(j) == "" }
+func (j *job) canStart() bool { return j.missing() == "" }
 
 // missing returns the reason for waiting, or "" if both ends are connected. The caller must hold
 // e.mu.
-func (e *Engine) missing(j *job) string {
+func (j *job) missing() string {
+	e := j.e
 	for _, id := range []protocol.NodeID{j.row.From, j.row.To} {
 		switch id {
 		case protocol.NativePrefix:
@@ -94,18 +95,19 @@ func (j *job) windowLocked() bool {
 }
 
 // work runs one attempt of a job and sets its next state.
-func (e *Engine) work(ctx context.Context, j *job) {
+func (j *job) work(ctx context.Context) {
+	e := j.e
 	var out outcome
 	moved := j.view().BytesDone
-	err := e.allowed(ctx, j)
+	err := j.allowed(ctx)
 	if err == nil {
-		e.change(j, func(t *protocol.Transfer) {
+		j.change(func(t *protocol.Transfer) {
 			t.State, t.Error = protocol.TransferRunning, ""
 			if t.StartedAt == 0 {
 				t.StartedAt = time.Now().UnixMilli()
 			}
 		})
-		out, err = e.attempt(ctx, j)
+		out, err = j.attempt(ctx)
 	}
 	// The next state is set under the lock at the end of the attempt: requests before that are
 	// honoured here, and requests after that see a transfer that rests or has ended.
@@ -115,7 +117,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	j.end, j.want, j.speed = nil, nil, meter{}
 	rests := func(state, text string) {
 		j.row.State, j.row.Error, j.row.Speed, j.row.ETA = state, text, 0, 0
-		e.putLocked(j)
+		j.putLocked()
 	}
 	if errors.Is(err, errStall) && j.row.BytesDone <= moved {
 		j.stalls++
@@ -126,10 +128,10 @@ func (e *Engine) work(ctx context.Context, j *job) {
 	var failed *finalError
 	switch paused := errors.Is(err, errPaused) || want != nil && errors.As(err, &away); {
 	case err == nil:
-		e.arrivedAllLocked(j, out)
+		j.arrivedAllLocked(out)
 	case errors.Is(err, errCancelled), j.leave: // even if a node disconnected at the same moment
 		keep(&j.row.Transfer, out.done.Kept)
-		e.finishLocked(j, protocol.TransferCancelled, "")
+		j.finishLocked(protocol.TransferCancelled, "")
 	case paused && errors.Is(want, errAgain):
 		rests(protocol.TransferQueued, "")
 	case paused:
@@ -138,7 +140,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 		rests(protocol.TransferWaiting, "The gateway was restarted")
 	case j.row.Simple && !errors.As(err, &failed):
 		keep(&j.row.Transfer, out.done.Kept)
-		e.finishLocked(j, protocol.TransferFailed, err.Error())
+		j.finishLocked(protocol.TransferFailed, err.Error())
 	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
 		// A transfer without progress must not wait for ever.
 		if j.row.ExpiresAt == 0 || j.row.BytesDone > moved {
@@ -147,7 +149,7 @@ func (e *Engine) work(ctx context.Context, j *job) {
 		rests(protocol.TransferWaiting, err.Error())
 	default:
 		keep(&j.row.Transfer, out.done.Kept)
-		e.finishLocked(j, protocol.TransferFailed, err.Error())
+		j.finishLocked(protocol.TransferFailed, err.Error())
 	}
 	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)
 	e.Wake()

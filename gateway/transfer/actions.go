@@ -31,11 +31,11 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 		return protocol.Transfer{}, protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
 	case j.stopLocked(errPaused):
 		e.mu.Unlock()
-		return e.settled(ctx, j), nil
+		return j.settled(ctx), nil
 	}
 	t.State, t.Error, t.Speed, t.ETA = protocol.TransferPaused, "", 0, 0
 	now := *t
-	e.putLocked(j)
+	j.putLocked()
 	return now, nil
 }
 
@@ -48,7 +48,8 @@ func stateOf(j *job) string {
 }
 
 // settled waits until the stopped attempt has ended.
-func (e *Engine) settled(ctx context.Context, j *job) protocol.Transfer {
+func (j *job) settled(ctx context.Context) protocol.Transfer {
+	e := j.e
 	ctx, cancel := context.WithTimeout(ctx, 2*stopLimit)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -93,11 +94,11 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 	case j.end != nil && errors.Is(j.want, errPaused): // the attempt has not ended yet
 		j.want = errAgain
 	case j.end == nil && !j.ended && t.State == protocol.TransferPaused:
-		if t.State, t.Error = protocol.TransferQueued, e.missing(j); t.Error != "" {
+		if t.State, t.Error = protocol.TransferQueued, j.missing(); t.Error != "" {
 			t.State = protocol.TransferWaiting
 		}
 		now := *t
-		e.putLocked(j)
+		j.putLocked()
 		return now, nil
 	}
 	defer e.mu.Unlock()
@@ -121,19 +122,19 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 		}
 		return j.view(), nil
 	}
-	e.discard(ctx, j, j.tells)
-	e.finish(j, protocol.TransferCancelled, "")
+	j.discard(ctx, j.tells)
+	j.finish(protocol.TransferCancelled, "")
 	return j.view(), nil
 }
 
 // discard asks the destination of an inactive transfer to remove unfinished files, if the
 // destination is connected. It calls tells with the connection before it sends the request.
-func (e *Engine) discard(ctx context.Context, j *job, tells func(over Link)) {
+func (j *job) discard(ctx context.Context, tells func(over Link)) {
 	t := j.view()
 	if t.Attempts == 0 || t.Simple {
 		return
 	}
-	s, release, err := e.side(j, t.To, "Destination")
+	s, release, err := j.side(t.To, "Destination")
 	if err != nil {
 		return
 	}
@@ -235,7 +236,7 @@ func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (
 	gone, err := e.store.Delete(ctx, in.IDs)
 	for _, id := range gone {
 		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
-			e.discard(ctx, &job{e: e, row: failed[i]}, func(Link) {})
+			(&job{e: e, row: failed[i]}).discard(ctx, func(Link) {})
 		}
 		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferRemoved, Transfer: &protocol.Transfer{ID: id}})
 	}

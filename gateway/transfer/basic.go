@@ -48,7 +48,7 @@ func (s *series) run(ctx context.Context) (out outcome, err error) {
 	for _, f := range files {
 		total += f.size
 	}
-	s.update(s.job, func(t *protocol.Transfer) { t.Files, t.Bytes = len(files), total })
+	s.job.update(func(t *protocol.Transfer) { t.Files, t.Bytes = len(files), total })
 	for i, f := range files {
 		one, err := s.move(ctx, f, stream.ProgressReport{Files: i, Bytes: out.bytes})
 		var failed *finalError
@@ -138,7 +138,7 @@ func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *series, f file
 	}
 	reported := time.Now()
 	r.size = *meta.Size
-	a.update(a.job, func(t *protocol.Transfer) {
+	a.job.update(func(t *protocol.Transfer) {
 		t.Bytes, t.Route = max(t.Bytes, a.before.Bytes+r.size), a.pair().route()
 		if t.Mime = ""; t.Files == 1 {
 			t.Mime = meta.Mime

@@ -96,105 +96,10 @@ func (r *relay) from(l Link, id uint32) *side {
 	return nil
 }
 
-// Frame handles a binary frame from a connection and takes ownership of it. A frame of a transfer
-// that does not belong to this connection is dropped. Frame blocks only for a source without flow
-// control, while its data cannot be forwarded.
-func (e *Engine) Frame(l Link, f *stream.Frame) {
-	r := e.relay(f.ID())
-	if r == nil {
-		f.Free()
-		return
-	}
-	s := r.from(l, f.ID())
-	switch {
-	case s != nil && r.stream:
-		r.touch()
-		s.in.Put(f)
-	case s != nil && s == r.src:
-		r.touch()
-		s.in.PutWait(context.Background(), f) // returns when the inbox is closed
-	default:
-		f.Free()
-	}
-}
-
-func (e *Engine) relay(id uint32) *relay {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.relays[id]
-}
-
-var errOtherNode = protocol.ErrForbidden.With("Node not authorized for this transfer")
-
-// report returns the transfer that a connection reports on. It returns nil for an unknown transfer:
-// such a report succeeds without effect, as in the original system.
-func (e *Engine) report(l Link, id *uint32, source bool) (*relay, error) {
-	if id == nil {
-		return nil, protocol.ErrBadRequest.With("transferId required")
-	}
-	r := e.relay(*id)
-	if r == nil {
-		return nil, nil
-	}
-	s := r.dst
-	if source {
-		s = r.src
-	}
-	if s.link != l || s.id != *id {
-		return nil, errOtherNode
-	}
-	r.touch()
-	return r, nil
-}
-
-// hand returns a function that passes a report to its transfer.
-func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed func(), _ error) {
-	if r == nil {
-		return func() {}, err
-	}
-	return func() {
-		select {
-		case into(r) <- v:
-		default: // repeated report
-		}
-	}, nil
-}
-
-// Meta, Accept, Complete and Done handle the reports of the ends (docs/protocol.md#transfers). They
-// never block. The caller must call proceed, which is never nil, once the response is queued for
-// sending: the transfer continues only then, so that a peer receives further events after the
-// response to its report.
-func (e *Engine) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
-	r, err := e.report(l, p.TransferID, true)
-	return hand(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, saidMeta(p))
-}
-
-func (e *Engine) Accept(l Link, p protocol.TransferAcceptParams) (proceed func(), err error) {
-	r, err := e.report(l, p.TransferID, false)
-	p.Error = said(p.Error)
-	return hand(r, err, func(r *relay) chan protocol.TransferAcceptParams { return r.accept }, p)
-}
-
-func (e *Engine) Complete(l Link, p protocol.TransferCompleteParams) (proceed func(), err error) {
-	r, err := e.report(l, p.TransferID, true)
-	p.Error = said(p.Error)
-	return hand(r, err, func(r *relay) chan protocol.TransferCompleteParams { return r.complete }, p)
-}
-
-func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
-	switch {
-	case p.Discarded != "":
-		return e.discarded(l, p.Discarded), nil
-	case p.Undone != nil:
-		return e.undone(l, saidUndone(*p.Undone)), nil
-	}
-	r, err := e.report(l, p.TransferID, false)
-	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, saidDone(p))
-}
-
 // side returns the connection of an end. For an offline node the error is a
 // protocol.ErrUnavailable.
-func (e *Engine) side(j *job, id protocol.NodeID, what string) (*side, func(), error) {
+func (j *job) side(id protocol.NodeID, what string) (*side, func(), error) {
+	e := j.e
 	switch id {
 	case protocol.NativePrefix:
 		l := newLocal(e, j.row.Agent)
@@ -242,4 +147,16 @@ type awayError struct {
 func (e *awayError) Error() string { return e.text }
 func (e *awayError) Is(target error) bool {
 	return protocol.ErrUnavailable.Is(target)
+}
+
+// Done handles the destination's last report, as the other reports ([relays.Meta]) are handled.
+func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
+	switch {
+	case p.Discarded != "":
+		return e.discarded(l, p.Discarded), nil
+	case p.Undone != nil:
+		return e.undone(l, saidUndone(*p.Undone)), nil
+	}
+	r, err := e.report(l, p.TransferID, false)
+	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, saidDone(p))
 }

@@ -110,7 +110,7 @@ func (e *Engine) tidyOne(ctx context.Context, l *left) {
 	e.mu.Lock()
 	j := &job{e: e, row: l.row}
 	e.mu.Unlock()
-	e.discard(ctx, j, func(over Link) {
+	j.discard(ctx, func(over Link) {
 		e.mu.Lock()
 		l.told = over
 		e.mu.Unlock()
