@@ -13,17 +13,17 @@ import (
 
 // Pause pauses a transfer until Resume.
 func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j, err := e.meet(ctx, in.ID)
+	j, err := e.findSettled(ctx, in.ID)
 	switch {
 	case err != nil:
 		return protocol.Transfer{}, err
 	case j == nil:
-		return e.ended(ctx, in.ID, "")
+		return e.endedResult(ctx, in.ID, "")
 	}
 	e.mu.Lock()
 	t := &j.row.Transfer
 	switch {
-	case j.ended || j.leave:
+	case j.hasEnded || j.isCancelled:
 		defer e.mu.Unlock()
 		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + cmp.Or(stateOf(j), t.State))
 	case t.Simple && t.State == protocol.TransferRunning:
@@ -31,7 +31,7 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 		return protocol.Transfer{}, protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
 	case j.stopLocked(errPaused):
 		e.mu.Unlock()
-		return j.settled(ctx), nil
+		return j.waitStopped(ctx), nil
 	}
 	t.State, t.Error, t.Speed, t.ETA = protocol.TransferPaused, "", 0, 0
 	now := *t
@@ -41,14 +41,14 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 
 // stateOf returns the future state of a job that is being cancelled.
 func stateOf(j *job) string {
-	if j.leave {
+	if j.isCancelled {
 		return protocol.TransferCancelled
 	}
 	return ""
 }
 
-// settled waits until the stopped attempt has ended.
-func (j *job) settled(ctx context.Context) protocol.Transfer {
+// waitStopped waits until the stopped attempt has ended.
+func (j *job) waitStopped(ctx context.Context) protocol.Transfer {
 	e := j.e
 	ctx, cancel := context.WithTimeout(ctx, 2*stopLimit)
 	defer cancel()
@@ -56,7 +56,7 @@ func (j *job) settled(ctx context.Context) protocol.Transfer {
 	defer tick.Stop()
 	for {
 		e.mu.Lock()
-		running := j.end != nil || j.row.State == protocol.TransferRunning
+		running := j.cancel != nil || j.row.State == protocol.TransferRunning
 		e.mu.Unlock()
 		if !running {
 			return j.view()
@@ -72,12 +72,12 @@ func (j *job) settled(ctx context.Context) protocol.Transfer {
 // Resume continues a paused transfer. here may be nil; it is the calling window or command line,
 // which becomes the transfer's end on that computer if the transfer has one there.
 func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
-	j, err := e.meet(ctx, in.ID)
+	j, err := e.findSettled(ctx, in.ID)
 	switch {
 	case err != nil:
 		return protocol.Transfer{}, err
 	case j == nil:
-		return e.ended(ctx, in.ID, "")
+		return e.endedResult(ctx, in.ID, "")
 	}
 	e.mu.Lock()
 	t := &j.row.Transfer
@@ -85,16 +85,16 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 	case here == nil || !atWindow(*t):
 	case here.Device() == t.Device:
 		j.here = here // a running attempt uses the old one, and ends with it
-	case t.State != protocol.TransferPaused && j.want == nil:
+	case t.State != protocol.TransferPaused && j.requested == nil:
 		e.mu.Unlock()
 		return protocol.Transfer{}, errElsewhere
 	}
 	defer e.Wake()
 	switch {
-	case j.end != nil && errors.Is(j.want, errPaused): // the attempt has not ended yet
-		j.want = errAgain
-	case j.end == nil && !j.ended && t.State == protocol.TransferPaused:
-		if t.State, t.Error = protocol.TransferQueued, j.missing(); t.Error != "" {
+	case j.cancel != nil && errors.Is(j.requested, errPaused): // the attempt has not ended yet
+		j.requested = errResumed
+	case j.cancel == nil && !j.hasEnded && t.State == protocol.TransferPaused:
+		if t.State, t.Error = protocol.TransferQueued, j.waitReason(); t.Error != "" {
 			t.State = protocol.TransferWaiting
 		}
 		now := *t
@@ -107,22 +107,22 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 
 // Cancel cancels a transfer. Unfinished files are removed; files that have arrived stay.
 func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j, err := e.meet(ctx, in.ID)
+	j, err := e.findSettled(ctx, in.ID)
 	switch {
 	case err != nil:
 		return protocol.Transfer{}, err
 	case j == nil:
-		return e.ended(ctx, in.ID, protocol.TransferCancelled)
+		return e.endedResult(ctx, in.ID, protocol.TransferCancelled)
 	}
 	if j.stop(errCancelled) {
 		select {
-		case <-j.over:
+		case <-j.done:
 		case <-ctx.Done():
 		case <-time.After(2 * stopLimit):
 		}
 		return j.view(), nil
 	}
-	j.discard(ctx, j.tells)
+	j.discard(ctx, j.setNotified)
 	j.finish(protocol.TransferCancelled, "")
 	return j.view(), nil
 }
@@ -149,7 +149,7 @@ func (j *job) discard(ctx context.Context, tells func(over Link)) {
 // Retry puts a failed or cancelled transfer into the queue again, under the same ID. Data that has
 // arrived is not sent again. If the transfer is being cancelled, Retry waits for that first.
 func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
-	j := &job{e: e, here: here, over: make(chan struct{})}
+	j := &job{e: e, here: here, done: make(chan struct{})}
 	l, queued, err := e.reserve(ctx, in.ID, j)
 	switch {
 	case err != nil:
@@ -171,15 +171,15 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 		err = e.store.Put(ctx, row)
 	}
 	e.mu.Lock()
-	delete(e.ending, in.ID)
-	close(j.over)
+	delete(e.settling, in.ID)
+	close(j.done)
 	switch {
 	case err != nil && l != nil:
-		e.left[in.ID] = l
+		e.cleanups[in.ID] = l
 	case err == nil && e.closed:
 		err = protocol.ErrUnavailable.With("the gateway is shutting down")
 	case err == nil:
-		e.addLocked(&job{e: e, row: row, here: here, over: make(chan struct{})})
+		e.addLocked(&job{e: e, row: row, here: here, done: make(chan struct{})})
 	}
 	e.mu.Unlock()
 	if err != nil {
@@ -193,23 +193,23 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 // reserve waits until no other operation on an ended transfer is in progress, and blocks further
 // ones until the caller removes j from e.ending. Unfinished files at the destination may stay from
 // here on. If the transfer is in the queue, reserve returns it as queued.
-func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l *left, queued *job, err error) {
+func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l *cleanup, queued *job, err error) {
 	for {
 		var wait chan struct{}
 		e.mu.Lock()
-		switch q, l := e.jobs[id], e.left[id]; {
-		case q != nil && !q.leave:
+		switch q, l := e.jobs[id], e.cleanups[id]; {
+		case q != nil && !q.isCancelled:
 			e.mu.Unlock()
 			return nil, q, nil
 		case q != nil:
-			wait = q.over
-		case e.ending[id] != nil:
-			wait = e.ending[id].over
+			wait = q.done
+		case e.settling[id] != nil:
+			wait = e.settling[id].done
 		case l != nil && l.busy != nil:
 			wait = l.busy
 		default:
-			delete(e.left, id)
-			e.ending[id] = j
+			delete(e.cleanups, id)
+			e.settling[id] = j
 			e.mu.Unlock()
 			return l, nil, nil
 		}

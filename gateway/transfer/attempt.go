@@ -31,9 +31,9 @@ const (
 // Causes of the end of an attempt.
 var (
 	errPaused    = errors.New("paused")
-	errAgain     = errors.New("paused, and resumed before that was done")
+	errResumed   = errors.New("paused, and resumed before that was done")
 	errCancelled = errors.New("cancelled")
-	errShut      = errors.New("the gateway is shutting down")
+	errShutdown  = errors.New("the gateway is shutting down")
 	errStall     = protocol.ErrTimeout.With("Transfer timeout")
 )
 
@@ -64,10 +64,10 @@ func (j *job) attempt(ctx context.Context) (out outcome, err error) {
 		return out, err
 	}
 	defer releaseDst()
-	simple := !src.ours || !dst.ours
+	simple := !src.isFairlead || !dst.isFairlead
 	j.update(func(t *protocol.Transfer) { t.Simple, t.Attempts = simple, t.Attempts+1 })
 	if simple {
-		return newSeries(e, j, src, dst).run(ctx)
+		return newBasicTransfer(e, j, src, dst).run(ctx)
 	}
 	a := &attempt{Engine: e, job: j, relay: newRelay(*src, *dst)}
 	return a.exchange(ctx, a.run)
@@ -77,16 +77,16 @@ func (j *job) attempt(ctx context.Context) (out outcome, err error) {
 // file if an end knows only the basic protocol.
 type attempt struct {
 	*Engine
-	job    *job
-	relay  *relay
-	cancel context.CancelCauseFunc // cancels this exchange
-	asked  atomic.Bool             // an end that supports streams has not answered yet
-	opened atomic.Bool             // the destination has accepted, and has not been told the end
+	job          *job
+	relay        *relay
+	cancel       context.CancelCauseFunc // cancels this exchange
+	awaitsAnswer atomic.Bool             // an end that supports streams has not answered yet
+	isOpen       atomic.Bool             // the destination has accepted, and is not notified of the end yet
 	// Set before any frame is forwarded:
-	offered *offer                 // direct or joined connections for the ends; may be nil
-	met     bool                   // the ends were told of each other
-	parted  atomic.Pointer[string] // the route that the ends used and have lost
-	before  stream.ProgressReport  // the amounts moved by earlier exchanges of this transfer
+	routes     *routeOffer            // direct or joined connections for the ends; may be nil
+	introduced bool                   // the ends know about each other
+	lostRoute  atomic.Pointer[string] // the route that the ends used and have lost
+	earlier    stream.ProgressReport  // the amounts moved by earlier exchanges of this transfer
 }
 
 // exchange runs f while reports and frames of the ends are routed to this attempt, and stops the
@@ -117,7 +117,7 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 	if err != nil {
 		a.stop(err)
 	} else {
-		a.released()
+		a.notifySource()
 	}
 	cancel(nil)
 	r.src.in.Close(io.ErrClosedPipe)
@@ -135,13 +135,13 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		case <-ctx.Done():
 			return
 		case <-a.relay.src.link.Gone():
-			cancel(gone(a.relay.src.name))
+			cancel(disconnected(a.relay.src.name))
 			return
 		case <-a.relay.dst.link.Gone():
-			cancel(gone(a.relay.dst.name))
+			cancel(disconnected(a.relay.dst.name))
 			return
 		case <-tick.C:
-			if a.relay.silent() > a.patience() {
+			if a.relay.sinceActivity() > a.silenceLimit() {
 				cancel(errStall)
 				return
 			}
@@ -149,25 +149,25 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// gone returns the error for an end that has disconnected.
-func gone(end protocol.NodeID) error {
+// disconnected returns the error for an end that has disconnected.
+func disconnected(end protocol.NodeID) error {
 	if end == protocol.Here {
-		return &awayError{end, textHere}
+		return &offlineError{end, windowText}
 	}
-	return &awayError{end, fmt.Sprintf("Node disconnected: %s", end)}
+	return &offlineError{end, fmt.Sprintf("Node disconnected: %s", end)}
 }
 
-func (a *attempt) patience() time.Duration {
-	if a.asked.Load() {
+func (a *attempt) silenceLimit() time.Duration {
+	if a.awaitsAnswer.Load() {
 		return answerLimit
 	}
 	return stall
 }
 
-// ask asks the source for its report.
-func (a *attempt) ask(ctx context.Context, send protocol.TransferSend) (meta protocol.TransferMetaParams, err error) {
-	a.asked.Store(a.relay.src.ours)
-	defer a.asked.Store(false)
+// askSource asks the source for its report.
+func (a *attempt) askSource(ctx context.Context, send protocol.TransferSend) (meta protocol.TransferMetaParams, err error) {
+	a.awaitsAnswer.Store(a.relay.src.isFairlead)
+	defer a.awaitsAnswer.Store(false)
 	send.TransferID = a.relay.src.id
 	if err := a.relay.src.event(ctx, protocol.EventTransferSend, send); err != nil {
 		return meta, err
@@ -181,10 +181,10 @@ func (a *attempt) ask(ctx context.Context, send protocol.TransferSend) (meta pro
 	return meta, err
 }
 
-// open asks the destination to get ready.
-func (a *attempt) open(ctx context.Context, receive protocol.TransferReceive) (accept protocol.TransferAcceptParams, err error) {
-	a.asked.Store(a.relay.dst.ours)
-	defer a.asked.Store(false)
+// openDestination asks the destination to get ready.
+func (a *attempt) openDestination(ctx context.Context, receive protocol.TransferReceive) (accept protocol.TransferAcceptParams, err error) {
+	a.awaitsAnswer.Store(a.relay.dst.isFairlead)
+	defer a.awaitsAnswer.Store(false)
 	receive.TransferID = a.relay.dst.id
 	if err := a.relay.dst.event(ctx, protocol.EventTransferReceive, receive); err != nil {
 		return accept, err
@@ -193,13 +193,13 @@ func (a *attempt) open(ctx context.Context, receive protocol.TransferReceive) (a
 		err = final("%s", accept.Error)
 	}
 	if err == nil {
-		a.opened.Store(true)
+		a.isOpen.Store(true)
 	}
 	return accept, err
 }
 
-// start asks the source to begin sending.
-func (a *attempt) start(ctx context.Context) error {
+// startSource asks the source to begin sending.
+func (a *attempt) startSource(ctx context.Context) error {
 	return a.relay.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: a.relay.src.id})
 }
 
@@ -210,14 +210,14 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	for _, s := range t.Sources {
 		send.Stream.Paths = append(send.Stream.Paths, pathOf(s))
 	}
-	if o := a.offer(); o != nil {
-		defer o.over()
-		a.offered, send.Stream.Peer = o, &protocol.TransferPeer{Near: o.near}
+	if o := a.offerRoutes(); o != nil {
+		defer o.withdraw()
+		a.routes, send.Stream.Peer = o, &protocol.TransferPeer{Near: o.direct}
 	}
-	if near := a.offered != nil && a.offered.near; !near && r.src.early && r.dst.early && t.Attempts <= 1 {
+	if near := a.routes != nil && a.routes.direct; !near && r.src.canStartEarly && r.dst.canStartEarly && t.Attempts <= 1 {
 		send.Stream.Early = stream.Early
 	}
-	meta, err := a.ask(ctx, send)
+	meta, err := a.askSource(ctx, send)
 	if err != nil {
 		return out, err
 	}
@@ -228,23 +228,23 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 
 	receive := protocol.TransferReceive{Path: pathOf(t.Destination), Size: *meta.Size, Mime: meta.Mime, Stream: a.terms(t), Holes: meta.Holes}
 	receive.Stream.Early = send.Stream.Early
-	if a.offered != nil && meta.Peer != nil {
-		receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin, Near: a.offered.near, Ticket: a.offered.two}
+	if a.routes != nil && meta.Peer != nil {
+		receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin, Near: a.routes.direct, Ticket: a.routes.destinationTicket}
 	}
 	early := receive.Stream.Early > 0
 	if early {
-		if err := a.start(ctx); err != nil {
+		if err := a.startSource(ctx); err != nil {
 			return out, err
 		}
 	}
-	accept, err := a.open(ctx, receive)
+	accept, err := a.openDestination(ctx, receive)
 	if err != nil {
 		return out, err
 	}
 	if receive.Stream.Peer != nil && accept.Peer != nil {
-		a.met = true
+		a.introduced = true
 		peer := *accept.Peer
-		peer.Ticket = a.offered.one
+		peer.Ticket = a.routes.sourceTicket
 		if err := r.src.event(ctx, protocol.EventTransferMeet, protocol.TransferMeet{TransferID: r.src.id, Peer: peer}); err != nil {
 			return out, err
 		}
@@ -252,7 +252,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	wg.Go(func() { a.forward(ctx, r.src, r.dst) })
 	wg.Go(func() { a.forward(ctx, r.dst, r.src) })
 	if !early {
-		if err := a.start(ctx); err != nil {
+		if err := a.startSource(ctx); err != nil {
 			return out, err
 		}
 	}

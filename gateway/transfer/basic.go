@@ -13,9 +13,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// series moves files one by one, for ends that know only the basic protocol, which has no folders
-// and always overwrites.
-type series struct {
+// basicTransfer moves files one by one, for ends that know only the basic protocol, which has no
+// folders and always overwrites.
+type basicTransfer struct {
 	*Engine
 	job      *job
 	src, dst *side
@@ -23,7 +23,7 @@ type series struct {
 	written  map[string]bool // paths written at a destination that knows only the basic protocol, in lower case
 }
 
-// file is one file of a series.
+// file is one file of a basic transfer.
 type file struct {
 	source string // the endpoint that contains it
 	from   string // its path at the source; for a source that supports streams, the path of the source
@@ -31,12 +31,12 @@ type file struct {
 	size   int64  // 0 if the source has not reported it
 }
 
-func newSeries(e *Engine, j *job, src, dst *side) *series {
-	return &series{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
+func newBasicTransfer(e *Engine, j *job, src, dst *side) *basicTransfer {
+	return &basicTransfer{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
 }
 
 // run moves all files. A file that fails does not stop the others.
-func (s *series) run(ctx context.Context) (out outcome, err error) {
+func (s *basicTransfer) run(ctx context.Context) (out outcome, err error) {
 	if err := s.refusal(); err != nil {
 		return out, err
 	}
@@ -82,9 +82,9 @@ func (o *outcome) add(one outcome) {
 }
 
 // move moves one file.
-func (s *series) move(ctx context.Context, f file, before stream.ProgressReport) (out outcome, err error) {
+func (s *basicTransfer) move(ctx context.Context, f file, before stream.ProgressReport) (out outcome, err error) {
 	to := joined(pathOf(s.t.Destination), s.nested(f))
-	if !s.dst.ours {
+	if !s.dst.isFairlead {
 		if to, err = s.target(ctx, f, to); err != nil {
 			return out, err
 		}
@@ -93,13 +93,13 @@ func (s *series) move(ctx context.Context, f file, before stream.ProgressReport)
 			return out, nil
 		}
 	}
-	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst), before: before}
+	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst), earlier: before}
 	accepted := false
 	out, err = a.exchange(ctx, func(ctx context.Context, wg *sync.WaitGroup) (outcome, error) {
 		return a.one(ctx, wg, s, f, to, &accepted)
 	})
 	if err != nil {
-		if accepted && !s.dst.ours && ctx.Err() == nil {
+		if accepted && !s.dst.isFairlead && ctx.Err() == nil {
 			err = &incompleteError{err, string(s.dst.name) + ":" + to}
 		}
 		return out, err
@@ -126,41 +126,41 @@ func (e *incompleteError) Error() string {
 }
 
 // one executes a transfer of one file.
-func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *series, f file, to string, accepted *bool) (out outcome, err error) {
+func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *basicTransfer, f file, to string, accepted *bool) (out outcome, err error) {
 	r := a.relay
 	send := protocol.TransferSend{Path: f.from}
-	if r.src.ours {
+	if r.src.isFairlead {
 		send.Name = f.name
 	}
-	meta, err := a.ask(ctx, send)
+	meta, err := a.askSource(ctx, send)
 	if err != nil {
 		return out, err
 	}
 	reported := time.Now()
 	r.size = *meta.Size
 	a.job.update(func(t *protocol.Transfer) {
-		t.Bytes, t.Route = max(t.Bytes, a.before.Bytes+r.size), a.pair().route()
+		t.Bytes, t.Route = max(t.Bytes, a.earlier.Bytes+r.size), a.pair().route()
 		if t.Mime = ""; t.Files == 1 {
 			t.Mime = meta.Mime
 		}
 	})
 	receive := protocol.TransferReceive{Path: to, Size: r.size, Mime: meta.Mime}
-	if r.dst.ours {
+	if r.dst.isFairlead {
 		receive.Conflict, receive.ID, receive.From = s.t.Conflict, s.t.ID, s.t.From
 		receive.Place = &protocol.TransferPlace{Path: pathOf(s.t.Destination), Into: s.t.Into, Name: s.place(f)}
 	}
-	if _, err := a.open(ctx, receive); err != nil {
+	if _, err := a.openDestination(ctx, receive); err != nil {
 		return out, err
 	}
 	*accepted = true
 	forwarded := make(chan error, 1)
 	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
-	if !r.src.ours {
+	if !r.src.isFairlead {
 		if err := sleep(ctx, time.Until(reported.Add(startDelay))); err != nil {
 			return out, err
 		}
 	}
-	if err := a.start(ctx); err != nil {
+	if err := a.startSource(ctx); err != nil {
 		return out, err
 	}
 	return a.plain(ctx, r.size, forwarded)
@@ -168,7 +168,7 @@ func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *series, f file
 
 // nested returns the path of a file below the destination; "" means that the destination is the
 // file's path.
-func (s *series) nested(f file) string {
+func (s *basicTransfer) nested(f file) string {
 	if s.t.Into {
 		return path.Join(lastPart(pathOf(f.source)), f.name)
 	}
@@ -176,7 +176,7 @@ func (s *series) nested(f file) string {
 }
 
 // place returns the path of a file in the folder that the transfer writes to.
-func (s *series) place(f file) string {
+func (s *basicTransfer) place(f file) string {
 	if s.t.Into {
 		return s.nested(f)
 	}

@@ -17,13 +17,13 @@ const (
 	// sweepEvery is the interval at which the agents' workspaces are searched for unfinished files
 	// of abandoned transfers.
 	sweepEvery = 24 * time.Hour
-	// maxLeft is the number of cancelled transfers whose unfinished files on a node are remembered.
+	// maxCleanups is the number of cancelled transfers whose unfinished files on a node are remembered.
 	// Nodes also clean up by themselves.
-	maxLeft = 500
+	maxCleanups = 500
 )
 
-// ledger returns the records of unfinished files in an agent's workspace.
-func (e *Engine) ledger(agent protocol.AgentID) *stream.Unfinished {
+// unfinishedFiles returns the records of unfinished files in an agent's workspace.
+func (e *Engine) unfinishedFiles(agent protocol.AgentID) *stream.Unfinished {
 	if e.unfinished == "" {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (e *Engine) sweep(ctx context.Context) {
 		agents, _ := os.ReadDir(e.unfinished) // without the folder there are no unfinished files
 		for _, a := range agents {
 			agent := protocol.AgentID(a.Name())
-			if removed := e.ledger(agent).Sweep(e.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
+			if removed := e.unfinishedFiles(agent).Sweep(e.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
 				slog.Info("Unfinished files of old transfers removed", "agent", agent, "files", removed)
 			}
 		}
@@ -50,47 +50,49 @@ func (e *Engine) sweep(ctx context.Context) {
 	}
 }
 
-// left is a cancelled transfer whose destination has not confirmed the removal of unfinished files.
-type left struct {
-	row  store.Transfer
-	told Link          // the connection of the last request
-	busy chan struct{} // closed when the request in progress is sent; nil if there is none
+// cleanup is a cancelled transfer whose destination has not confirmed the removal of unfinished
+// files.
+type cleanup struct {
+	row      store.Transfer
+	notified Link          // the connection of the last request
+	busy     chan struct{} // closed when the request in progress is sent; nil if there is none
 }
 
-// mayLeave reports whether a transfer's destination is a node that may have unfinished files.
-func mayLeave(t protocol.Transfer) bool {
+// mayHaveUnfinished reports whether a transfer's destination is a node that may have unfinished
+// files.
+func mayHaveUnfinished(t protocol.Transfer) bool {
 	return t.Attempts > 0 && !t.Simple && t.To != protocol.NativePrefix && t.To != protocol.Here
 }
 
-// leftover reports whether a cancelled transfer's removal of unfinished files is unconfirmed.
-func leftover(t protocol.Transfer) bool {
-	return t.State == protocol.TransferCancelled && t.Current != "" && mayLeave(t)
+// needsCleanup reports whether a cancelled transfer's removal of unfinished files is unconfirmed.
+func needsCleanup(t protocol.Transfer) bool {
+	return t.State == protocol.TransferCancelled && t.Current != "" && mayHaveUnfinished(t)
 }
 
-// loadLeft restores the cancelled transfers that left unfinished files on offline nodes.
-func (e *Engine) loadLeft(ctx context.Context) error {
-	rows, _, err := e.store.Finished(ctx, "", 0, maxLeft)
+// loadCleanups restores the cancelled transfers that left unfinished files on offline nodes.
+func (e *Engine) loadCleanups(ctx context.Context) error {
+	rows, _, err := e.store.Finished(ctx, "", 0, maxCleanups)
 	if err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, row := range rows {
-		if leftover(row.Transfer) {
-			e.left[row.ID] = &left{row: row}
+		if needsCleanup(row.Transfer) {
+			e.cleanups[row.ID] = &cleanup{row: row}
 		}
 	}
 	return nil
 }
 
-// tidy asks nodes to remove the unfinished files of cancelled transfers, once per connection until
-// they confirm it, because a request may be lost with its connection. It counts goroutines that
-// wait for a slow node in wg.
-func (e *Engine) tidy(ctx context.Context, wg *sync.WaitGroup) {
-	var ready []*left
+// startCleanups asks nodes to remove the unfinished files of cancelled transfers, once per
+// connection until they confirm it, because a request may be lost with its connection. It counts
+// goroutines that wait for a slow node in wg.
+func (e *Engine) startCleanups(ctx context.Context, wg *sync.WaitGroup) {
+	var ready []*cleanup
 	e.mu.Lock()
-	for _, l := range e.left {
-		if link, _, ok := e.machines.Link(l.row.To); ok && any(link) != any(l.told) && l.busy == nil {
+	for _, l := range e.cleanups {
+		if link, _, ok := e.machines.Link(l.row.To); ok && any(link) != any(l.notified) && l.busy == nil {
 			l.busy = make(chan struct{})
 			ready = append(ready, l)
 		}
@@ -101,18 +103,18 @@ func (e *Engine) tidy(ctx context.Context, wg *sync.WaitGroup) {
 	}
 	wg.Go(func() {
 		for _, l := range ready {
-			e.tidyOne(ctx, l)
+			e.cleanUp(ctx, l)
 		}
 	})
 }
 
-func (e *Engine) tidyOne(ctx context.Context, l *left) {
+func (e *Engine) cleanUp(ctx context.Context, l *cleanup) {
 	e.mu.Lock()
 	j := &job{e: e, row: l.row}
 	e.mu.Unlock()
 	j.discard(ctx, func(over Link) {
 		e.mu.Lock()
-		l.told = over
+		l.notified = over
 		e.mu.Unlock()
 	})
 	e.mu.Lock()
@@ -121,19 +123,19 @@ func (e *Engine) tidyOne(ctx context.Context, l *left) {
 	e.mu.Unlock()
 }
 
-// discarded handles a node's confirmation that a cancelled transfer has no unfinished files left.
-// The returned function stores that, and may block.
-func (e *Engine) discarded(over Link, id protocol.TransferID) (proceed func()) {
+// cleanupConfirmed handles a node's confirmation that a cancelled transfer has no unfinished files
+// left. The returned function stores that, and may block.
+func (e *Engine) cleanupConfirmed(over Link, id protocol.TransferID) (proceed func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if j := e.jobs[id]; j != nil && j.told == over { // it is being cancelled
-		j.gone = true
+	if j := e.jobs[id]; j != nil && j.notified == over { // it is being cancelled
+		j.isClean = true
 	}
-	l := e.left[id]
-	if l == nil || l.told != over {
+	l := e.cleanups[id]
+	if l == nil || l.notified != over {
 		return func() {}
 	}
-	delete(e.left, id)
+	delete(e.cleanups, id)
 	row := l.row
 	row.Current = ""
 	return func() {
@@ -144,13 +146,13 @@ func (e *Engine) discarded(over Link, id protocol.TransferID) (proceed func()) {
 	}
 }
 
-// keepLocked remembers a cancelled transfer until its destination confirms that no unfinished files
-// are left. The caller must hold e.mu.
-func (e *Engine) keepLocked(j *job) *left {
-	if j.gone || len(e.left) >= maxLeft || !mayLeave(j.row.Transfer) {
+// addCleanupLocked remembers a cancelled transfer until its destination confirms that no unfinished
+// files are left. The caller must hold e.mu.
+func (e *Engine) addCleanupLocked(j *job) *cleanup {
+	if j.isClean || len(e.cleanups) >= maxCleanups || !mayHaveUnfinished(j.row.Transfer) {
 		return nil
 	}
-	l := &left{row: j.row, told: j.told}
-	e.left[j.row.ID] = l
+	l := &cleanup{row: j.row, notified: j.notified}
+	e.cleanups[j.row.ID] = l
 	return l
 }

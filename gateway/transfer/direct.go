@@ -8,15 +8,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// apartFor is the time during which two nodes that could not connect to each other do not try
+// routeRetryAfter is the time during which two nodes that could not connect to each other do not try
 // again: each try costs a transfer two seconds, or twenty if packets are dropped.
-const apartFor = 10 * time.Minute
+const routeRetryAfter = 10 * time.Minute
 
 // pair is a source and a destination.
 type pair struct{ from, to protocol.NodeID }
 
-// passage is a kind of connection that a pair may have apart from its connections to the gateway.
-type passage struct {
+// routeKey is a kind of connection that a pair may have apart from its connections to the gateway.
+type routeKey struct {
 	pair
 	route string // a Route constant: direct between the nodes, or joined by the gateway
 }
@@ -41,31 +41,31 @@ func (p pair) route() string {
 	return ""
 }
 
-// offer describes the connections that an attempt's ends may use; nil means none.
-type offer struct {
-	near     bool   // the ends may connect directly
-	one, two string // the tickets of source and destination
-	over     func()
+// routeOffer describes the connections that an attempt's ends may use; nil means none.
+type routeOffer struct {
+	direct                          bool   // the ends may connect directly
+	sourceTicket, destinationTicket string // the tickets of source and destination
+	withdraw                        func()
 }
 
-// offer decides which connections the ends may use. The caller must call its over function.
-func (a *attempt) offer() *offer {
+// offerRoutes decides which connections the ends may use. The caller must call its over function.
+func (a *attempt) offerRoutes() *routeOffer {
 	r, p := a.relay, a.pair()
-	if !r.stream || !r.src.lane || !r.dst.lane || r.src.link == r.dst.link {
+	if !r.stream || !r.src.hasOwnConn || !r.dst.hasOwnConn || r.src.link == r.dst.link {
 		return nil
 	}
 	a.mu.Lock()
 	free := func(route string) bool {
-		at, was := a.apart[passage{p, route}]
-		return !was || time.Since(at) >= apartFor
+		at, was := a.failedRoutes[routeKey{p, route}]
+		return !was || time.Since(at) >= routeRetryAfter
 	}
-	near, through := r.src.direct && r.dst.direct && free(protocol.RouteDirect), free(protocol.RouteRelay)
+	near, through := r.src.hasDirect && r.dst.hasDirect && free(protocol.RouteDirect), free(protocol.RouteRelay)
 	a.mu.Unlock()
-	o := &offer{near: near, over: func() {}}
+	o := &routeOffer{direct: near, withdraw: func() {}}
 	ok := false
-	if through && a.joins != nil {
-		if o.one, o.two, o.over, ok = a.joins(); !ok {
-			o.over = func() {}
+	if through && a.joinConns != nil {
+		if o.sourceTicket, o.destinationTicket, o.withdraw, ok = a.joinConns(); !ok {
+			o.withdraw = func() {}
 		}
 	}
 	if !near && !ok {
@@ -74,39 +74,39 @@ func (a *attempt) offer() *offer {
 	return o
 }
 
-// turned handles an end's report about the route that it uses from now on.
-func (a *attempt) turned(from *side, t stream.RouteChange) {
+// routeChanged handles an end's report about the route that it uses from now on.
+func (a *attempt) routeChanged(from *side, t stream.RouteChange) {
 	if from == a.relay.src {
 		if t.DirectFailed {
-			a.useless(protocol.RouteDirect)
+			a.markRouteFailed(protocol.RouteDirect)
 		}
 		return
 	}
 	was := a.job.view().Route
 	if t.Lost {
-		a.parted.Store(&was)
+		a.lostRoute.Store(&was)
 	}
 	if t.Route != was {
-		a.job.change(func(row *protocol.Transfer) { row.Route = t.Route })
+		a.job.store(func(row *protocol.Transfer) { row.Route = t.Route })
 	}
 }
 
-// useless prevents further tries of a passage for [apartFor].
-func (a *attempt) useless(route string) {
+// markRouteFailed prevents further tries of a route for [routeRetryAfter].
+func (a *attempt) markRouteFailed(route string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.apart[passage{a.pair(), route}] = time.Now()
+	a.failedRoutes[routeKey{a.pair(), route}] = time.Now()
 }
 
-// released tells a source that the destination has everything, because the destination's own
+// notifySource tells a source that the destination has everything, because the destination's own
 // message may have been lost with their connection. If the ends lost their connection but could
 // continue through the gateway, that connection is unreliable and is not tried again for a while.
-func (a *attempt) released() {
-	if !a.met {
+func (a *attempt) notifySource() {
+	if !a.introduced {
 		return
 	}
-	if route := a.parted.Load(); route != nil {
-		a.useless(*route)
+	if route := a.lostRoute.Load(); route != nil {
+		a.markRouteFailed(*route)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()

@@ -61,7 +61,7 @@ type Engine struct {
 	bus        *event.Bus
 	machines   Machines
 	folders    Folders
-	joins      func() (one, other string, over func(), ok bool)
+	joinConns  func() (one, other string, over func(), ok bool)
 	policy     func() string
 	authorizer Authorizer
 	unfinished string
@@ -71,14 +71,14 @@ type Engine struct {
 	wg     sync.WaitGroup
 	wake   chan struct{}
 
-	mu     sync.Mutex // guards the fields below, and the fields of all jobs
-	jobs   map[protocol.TransferID]*job
-	order  []*job                        // in order of creation
-	ending map[protocol.TransferID]*job  // transfers between the queue and the history, in either direction
-	left   map[protocol.TransferID]*left // cancelled transfers whose destinations may have unfinished files
-	undoes map[protocol.TransferID]*undoing
-	apart  map[passage]time.Time // the last failure of each passage
-	closed bool
+	mu           sync.Mutex // guards the fields below, and the fields of all jobs
+	jobs         map[protocol.TransferID]*job
+	order        []*job                           // in order of creation
+	settling     map[protocol.TransferID]*job     // transfers between the queue and the history, in either direction
+	cleanups     map[protocol.TransferID]*cleanup // cancelled transfers whose destinations may have unfinished files
+	undos        map[protocol.TransferID]*pendingUndo
+	failedRoutes map[routeKey]time.Time // the last failure of each route
+	closed       bool
 }
 
 // New returns an engine. Call Load, then Run.
@@ -86,7 +86,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
-		ending: make(map[protocol.TransferID]*job), left: make(map[protocol.TransferID]*left), undoes: make(map[protocol.TransferID]*undoing), apart: make(map[passage]time.Time), joins: o.Meet, unfinished: o.Unfinished,
+		settling: make(map[protocol.TransferID]*job), cleanups: make(map[protocol.TransferID]*cleanup), undos: make(map[protocol.TransferID]*pendingUndo), failedRoutes: make(map[routeKey]time.Time), joinConns: o.Meet, unfinished: o.Unfinished,
 	}
 	if e.policy == nil {
 		e.policy = func() string { return "" }
@@ -102,7 +102,7 @@ func (e *Engine) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := e.loadLeft(ctx); err != nil {
+	if err := e.loadCleanups(ctx); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -111,7 +111,7 @@ func (e *Engine) Load(ctx context.Context) error {
 		if row.State == protocol.TransferRunning {
 			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
 		}
-		e.addLocked(&job{e: e, row: row, over: make(chan struct{})})
+		e.addLocked(&job{e: e, row: row, done: make(chan struct{})})
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (e *Engine) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		e.startReady()
-		e.tidy(ctx, &wg)
+		e.startCleanups(ctx, &wg)
 		select {
 		case <-ctx.Done():
 			return
@@ -164,6 +164,6 @@ func (e *Engine) Close() {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.cancel(errShut)
+	e.cancel(errShutdown)
 	e.wg.Wait()
 }

@@ -13,39 +13,39 @@ import (
 
 // job is a transfer that has not ended.
 type job struct {
-	e      *Engine
-	row    store.Transfer
-	here   Window                  // the window that is an end; nil if there is none, or if it has not connected
-	end    context.CancelCauseFunc // cancels the running attempt; nil if none runs
-	over   chan struct{}           // closed when the job has ended
-	shown  time.Time               // time of the last published progress
-	speed  meter
-	asks   bool // waits for a renewed approval; does not count as running meanwhile
-	stalls int  // number of consecutive attempts that stalled without progress
-	leave  bool // cancelled: no further attempt may begin
-	ended  bool // the job must not change any more
-	// want is a request that takes effect when the running attempt ends: errPaused or errAgain.
-	want error
+	e             *Engine
+	row           store.Transfer
+	here          Window                  // the window that is an end; nil if there is none, or if it has not connected
+	cancel        context.CancelCauseFunc // cancels the running attempt; nil if none runs
+	done          chan struct{}           // closed when the job has ended
+	lastPublished time.Time               // time of the last published progress
+	speed         meter
+	needsApproval bool // waits for a renewed approval; does not count as running meanwhile
+	stalls        int  // number of consecutive attempts that stalled without progress
+	isCancelled   bool // cancelled: no further attempt may begin
+	hasEnded      bool // the job must not change any more
+	// requested is a request that takes effect when the running attempt ends: errPaused or errAgain.
+	requested error
 	// version counts the changes of row; stored is the last version in the database. storing is
 	// closed when the write in progress completes, and nil if there is none.
 	version, stored int
 	storing         chan struct{}
-	told            Link // the connection on which the destination was asked to remove unfinished files
-	gone            bool // no unfinished files are left
-	// until is row.ExpiresAt on the monotonic clock; expires is the value of row.ExpiresAt from
-	// which it was computed.
-	until   time.Time
-	expires int64
+	notified        Link // the connection on which the destination was asked to remove unfinished files
+	isClean         bool // no unfinished files are left
+	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expires is the value of row.ExpiresAt
+	// from which it was computed.
+	monotonicExpiry time.Time
+	expiryOf        int64
 }
 
-// allowed asks for permission again if the rules changed while the transfer waited.
-func (j *job) allowed(ctx context.Context) error {
+// checkRules asks for permission again if the rules changed while the transfer waited.
+func (j *job) checkRules(ctx context.Context) error {
 	e := j.e
 	now := e.policy()
 	e.mu.Lock()
 	changed := j.row.Policy != now
 	t := j.row.Transfer
-	j.asks = changed && e.authorizer != nil
+	j.needsApproval = changed && e.authorizer != nil
 	e.mu.Unlock()
 	if !changed {
 		return nil
@@ -53,7 +53,7 @@ func (j *job) allowed(ctx context.Context) error {
 	if e.authorizer != nil {
 		defer func() {
 			e.mu.Lock()
-			j.asks = false
+			j.needsApproval = false
 			e.mu.Unlock()
 		}()
 		e.Wake() // it no longer counts as running
@@ -71,9 +71,9 @@ func (j *job) allowed(ctx context.Context) error {
 	return nil
 }
 
-// arrivedAllLocked ends a transfer that has moved its files, except for those that failed. It
+// completeLocked ends a transfer that has moved its files, except for those that failed. It
 // requires e.mu and unlocks it.
-func (j *job) arrivedAllLocked(out outcome) {
+func (j *job) completeLocked(out outcome) {
 	state, text := protocol.TransferDone, ""
 	d := out.done
 	if d.Failed > 0 {
@@ -85,7 +85,7 @@ func (j *job) arrivedAllLocked(out outcome) {
 	}
 	t := &j.row.Transfer
 	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
-	keep(t, d.Kept)
+	setReplaced(t, d.Kept)
 	t.FilesDone = d.Files + d.Skipped
 	switch written := d.BytesWritten; {
 	case t.Simple:
@@ -114,17 +114,17 @@ func (j *job) finish(state, text string) {
 // finishLocked ends a job. It requires e.mu and unlocks it.
 func (j *job) finishLocked(state, text string) {
 	e := j.e
-	if j.ended { // another goroutine ends it
+	if j.hasEnded { // another goroutine ends it
 		e.mu.Unlock()
-		<-j.over
+		<-j.done
 		return
 	}
-	j.ended = true
+	j.hasEnded = true
 	delete(e.jobs, j.row.ID)
-	e.ending[j.row.ID] = j
-	var l *left
+	e.settling[j.row.ID] = j
+	var l *cleanup
 	if state == protocol.TransferCancelled {
-		l = e.keepLocked(j)
+		l = e.addCleanupLocked(j)
 	}
 	for i, o := range e.order {
 		if o == j {
@@ -150,16 +150,16 @@ func (j *job) finishLocked(state, text string) {
 		e.Wake() // its node may be connected already
 	}
 	e.mu.Lock()
-	delete(e.ending, j.row.ID)
+	delete(e.settling, j.row.ID)
 	e.mu.Unlock()
-	close(j.over)
+	close(j.done)
 }
 
-// change changes a job that has not ended, stores it and publishes it.
-func (j *job) change(f func(*protocol.Transfer)) {
+// store changes a job that has not ended, stores it and publishes it.
+func (j *job) store(f func(*protocol.Transfer)) {
 	e := j.e
 	e.mu.Lock()
-	if j.ended {
+	if j.hasEnded {
 		e.mu.Unlock()
 		return
 	}
@@ -211,8 +211,8 @@ func (e *Engine) publish(t protocol.Transfer) {
 	e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransfer, SessionKey: t.Session, Transfer: &t})
 }
 
-// arrived records the destination's progress.
-func (j *job) arrived(p stream.ProgressReport) {
+// setProgress records the destination's progress.
+func (j *job) setProgress(p stream.ProgressReport) {
 	e := j.e
 	now := time.Now()
 	e.mu.Lock()
@@ -222,9 +222,9 @@ func (j *job) arrived(p stream.ProgressReport) {
 	if t.ETA = 0; t.Speed > 0 && t.Bytes > p.Bytes {
 		t.ETA = (t.Bytes - p.Bytes) * 1000 / t.Speed
 	}
-	show := now.Sub(j.shown) >= progressEvery
+	show := now.Sub(j.lastPublished) >= progressEvery
 	if show {
-		j.shown = now
+		j.lastPublished = now
 	}
 	row := *t
 	e.mu.Unlock()
@@ -249,24 +249,24 @@ func (j *job) stop(cause error) bool {
 
 // stopLocked is stop for a caller that holds e.mu.
 func (j *job) stopLocked(cause error) bool {
-	j.leave = j.leave || errors.Is(cause, errCancelled)
-	if j.end == nil {
+	j.isCancelled = j.isCancelled || errors.Is(cause, errCancelled)
+	if j.cancel == nil {
 		return false
 	}
 	if errors.Is(cause, errPaused) {
-		j.want = errPaused
+		j.requested = errPaused
 	}
-	j.end(cause)
+	j.cancel(cause)
 	return true
 }
 
 // meter computes the speed over the last seconds. The first progress of an attempt may be data from
 // earlier ones, so it does not count.
 type meter struct {
-	marks []mark
+	samples []sample
 }
 
-type mark struct {
+type sample struct {
 	at    time.Time
 	bytes int64
 }
@@ -277,13 +277,13 @@ const (
 )
 
 func (m *meter) add(now time.Time, bytes int64) int64 {
-	if n := len(m.marks); n == 0 || now.Sub(m.marks[n-1].at) >= meterStep {
-		m.marks = append(m.marks, mark{now, bytes})
+	if n := len(m.samples); n == 0 || now.Sub(m.samples[n-1].at) >= meterStep {
+		m.samples = append(m.samples, sample{now, bytes})
 	}
-	for len(m.marks) > 2 && now.Sub(m.marks[1].at) > meterSpan {
-		m.marks = m.marks[1:]
+	for len(m.samples) > 2 && now.Sub(m.samples[1].at) > meterSpan {
+		m.samples = m.samples[1:]
 	}
-	first := m.marks[0]
+	first := m.samples[0]
 	span := now.Sub(first.at)
 	if span < meterStep || bytes <= first.bytes {
 		return 0

@@ -13,12 +13,12 @@ func TestATransferWaitsAsLongAsWasSaidWhateverTheClockShows(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, 24 * time.Hour, 10 * 365 * 24 * time.Hour, 280 * 365 * 24 * time.Hour} {
 		now := time.Now()
 		j := &job{row: store.Transfer{Transfer: protocol.Transfer{ExpiresAt: now.Add(2 * time.Hour).UnixMilli()}}}
-		late := func(after time.Duration) bool { return j.lateLocked(now.Add(after)) }
+		late := func(after time.Duration) bool { return j.isExpiredLocked(now.Add(after)) }
 		if late(0) || late(time.Hour) {
 			t.Fatal("it is over before its time")
 		}
 		j.row.ExpiresAt += jump.Milliseconds()
-		j.expires += jump.Milliseconds()
+		j.expiryOf += jump.Milliseconds()
 		if late(time.Hour + 59*time.Minute) {
 			t.Errorf("%s back: it is over before its time", jump)
 		}

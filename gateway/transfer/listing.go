@@ -23,13 +23,13 @@ const (
 )
 
 // hasGlob reports whether a node is online and has the tool Glob available.
-func (s *series) hasGlob(id protocol.NodeID) bool {
+func (s *basicTransfer) hasGlob(id protocol.NodeID) bool {
 	_, _, err := s.machines.Lookup(protocol.NewToolName(id, "Glob"))
 	return err == nil
 }
 
 // glob returns the paths on a node that match a pattern.
-func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) ([]string, error) {
+func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern string) ([]string, error) {
 	args, err := protocol.Marshal(map[string]string{"pattern": pattern})
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) (
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case protocol.ErrUnavailable.Is(err):
-		return nil, gone(id)
+		return nil, disconnected(id)
 	case err == nil:
 		err = json.Unmarshal(raw, &out)
 	}
@@ -64,9 +64,9 @@ func (s *series) glob(ctx context.Context, id protocol.NodeID, pattern string) (
 var literal = strings.NewReplacer("?", "[?]", "*", "[*]", "[", "[[]", "]", "[]]")
 
 // refusal returns an error, before anything is sent, if the transfer could lose data.
-func (s *series) refusal() error {
+func (s *basicTransfer) refusal() error {
 	switch {
-	case s.dst.ours:
+	case s.dst.isFairlead:
 	case s.t.Conflict != protocol.ConflictOverwrite && !s.hasGlob(s.dst.name):
 		return final("%s always overwrites, and cannot say whether a file is there already. Nothing was sent. To replace files there, use the conflict setting “overwrite”", s.dst.name)
 	case s.t.Conflict == protocol.ConflictOverwrite && s.src.link == s.dst.link:
@@ -94,7 +94,7 @@ func mayBeOne(a, b string) bool {
 // file has that name, otherwise a numbered name, or "" if the existing file must stay. A file that
 // another program creates between this check and the transfer is overwritten; the protocol cannot
 // prevent that.
-func (s *series) target(ctx context.Context, f file, to string) (string, error) {
+func (s *basicTransfer) target(ctx context.Context, f file, to string) (string, error) {
 	conflict := s.t.Conflict
 	if conflict == protocol.ConflictOverwrite && s.written[strings.ToLower(to)] {
 		conflict = protocol.ConflictRename // written by another file of this transfer
@@ -121,12 +121,12 @@ func (s *series) target(ctx context.Context, f file, to string) (string, error) 
 }
 
 // list returns the files of all sources. left counts those that cannot be sent.
-func (s *series) list(ctx context.Context) (files []file, left outcome, err error) {
+func (s *basicTransfer) list(ctx context.Context) (files []file, left outcome, err error) {
 	for _, source := range s.t.Sources {
 		whole := file{source: source, from: pathOf(source)}
 		var meta protocol.TransferMetaParams
 		switch {
-		case s.src.ours:
+		case s.src.isFairlead:
 			meta, err = s.listOurs(ctx, whole)
 		case s.hasGlob(s.src.name):
 			meta, err = s.listBasic(ctx, whole)
@@ -153,7 +153,7 @@ func (s *series) list(ctx context.Context) (files []file, left outcome, err erro
 				continue
 			}
 			f := file{source: source, from: whole.from, name: e.Name, size: max(e.Size, 0)}
-			if !s.src.ours {
+			if !s.src.isFairlead {
 				f.from = joined(whole.from, e.Name)
 			}
 			files = append(files, f)
@@ -166,10 +166,10 @@ func (s *series) list(ctx context.Context) (files []file, left outcome, err erro
 }
 
 // listOurs asks a source that supports streams for a folder's files.
-func (s *series) listOurs(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
+func (s *basicTransfer) listOurs(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
 	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst)}
 	_, err = a.exchange(ctx, func(ctx context.Context, _ *sync.WaitGroup) (outcome, error) {
-		if meta, err = a.ask(ctx, protocol.TransferSend{Path: f.from, List: true, Links: s.t.Links}); err != nil {
+		if meta, err = a.askSource(ctx, protocol.TransferSend{Path: f.from, List: true, Links: s.t.Links}); err != nil {
 			return outcome{}, err
 		}
 		// The source of a single file waits for transfer.start, like a source that does not know
@@ -181,7 +181,7 @@ func (s *series) listOurs(ctx context.Context, f file) (meta protocol.TransferMe
 
 // listBasic calls the tool Glob of a source that knows only the basic protocol. A pattern that ends
 // with a slash matches folders.
-func (s *series) listBasic(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
+func (s *basicTransfer) listBasic(ctx context.Context, f file) (meta protocol.TransferMetaParams, err error) {
 	pattern := literal.Replace(strings.TrimRight(f.from, `/\`))
 	top, err := s.glob(ctx, s.src.name, pattern+"/")
 	if err != nil || len(top) != 1 {

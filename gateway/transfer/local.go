@@ -21,7 +21,7 @@ type local struct {
 
 func newLocal(e *Engine, agent protocol.AgentID) *local {
 	l := &local{e: e, gone: make(chan struct{})}
-	l.ends = stream.NewEnds(e.folders(agent), l.peer(), nil, nil).Keep(e.ledger(agent))
+	l.ends = stream.NewEnds(e.folders(agent), l.peer(), nil, nil).Keep(e.unfinishedFiles(agent))
 	return l
 }
 

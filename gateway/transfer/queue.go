@@ -40,7 +40,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 	if err := check(&t); err != nil {
 		return protocol.Transfer{}, err
 	}
-	j := &job{e: e, row: store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy()}, here: in.Here, over: make(chan struct{})}
+	j := &job{e: e, row: store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.policy()}, here: in.Here, done: make(chan struct{})}
 	for _, end := range []struct {
 		id   protocol.NodeID
 		what string
@@ -59,7 +59,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 			if !in.Later {
 				return protocol.Transfer{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s node not connected: %s", end.what, end.id))
 			}
-			j.row.State, j.row.Error = protocol.TransferWaiting, textAway(end.id)
+			j.row.State, j.row.Error = protocol.TransferWaiting, offlineText(end.id)
 		}
 	}
 	if in.Later {
@@ -154,7 +154,7 @@ func (e *Engine) Wait(ctx context.Context, id protocol.TransferID, rest time.Dur
 	var since time.Time
 	for {
 		select {
-		case <-j.over:
+		case <-j.done:
 			return j.view(), nil
 		case <-ctx.Done():
 			return j.view(), context.Cause(ctx)
@@ -226,26 +226,26 @@ func (e *Engine) find(id protocol.TransferID) *job {
 	return e.jobs[id]
 }
 
-// meet is find, but first waits for operations that end or restart the transfer.
-func (e *Engine) meet(ctx context.Context, id protocol.TransferID) (*job, error) {
+// findSettled is find, but first waits for operations that end or restart the transfer.
+func (e *Engine) findSettled(ctx context.Context, id protocol.TransferID) (*job, error) {
 	for {
 		e.mu.Lock()
-		j, ending := e.jobs[id], e.ending[id]
+		j, ending := e.jobs[id], e.settling[id]
 		e.mu.Unlock()
 		if j != nil || ending == nil {
 			return j, nil
 		}
 		select {
-		case <-ending.over:
+		case <-ending.done:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-// ended returns an error for a transfer that is not in the queue and so cannot be changed, or the
-// transfer if it is in the state same.
-func (e *Engine) ended(ctx context.Context, id protocol.TransferID, same string) (protocol.Transfer, error) {
+// endedResult returns an error for a transfer that is not in the queue and so cannot be changed, or
+// the transfer if it is in the state same.
+func (e *Engine) endedResult(ctx context.Context, id protocol.TransferID, same string) (protocol.Transfer, error) {
 	row, err := e.store.Get(ctx, id)
 	if err != nil || row.State == same {
 		return row.Transfer, err

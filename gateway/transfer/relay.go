@@ -62,7 +62,7 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 		return out, final("%s", problem)
 	}
 	got := r.bytes.Load()
-	a.opened.Store(false) // the destination is told the end here, not by stop
+	a.isOpen.Store(false) // the destination is told the end here, not by stop
 	if err := r.dst.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: r.dst.id}); err != nil {
 		return out, err
 	}
@@ -90,7 +90,7 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 // forward forwards the frames of one end to the other until the inbox is closed. The regular end is
 // io.EOF.
 func (a *attempt) forward(ctx context.Context, from, to *side) error {
-	tells := a.met && (from == a.relay.dst || a.offered.near)
+	tells := a.introduced && (from == a.relay.dst || a.routes.direct)
 	for {
 		f, err := from.in.Next(ctx)
 		if err != nil {
@@ -102,12 +102,12 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		n := len(f.Body())
 		if from == a.relay.dst {
 			if p, ok := stream.ParseProgress(f); ok {
-				a.job.arrived(saidArrived(p))
+				a.job.setProgress(sanitizeProgress(p))
 			}
 		}
 		if tells {
 			if t, ok := stream.ParseRouteChange(f); ok {
-				a.turned(from, t)
+				a.routeChanged(from, t)
 			}
 			tells = from == a.relay.dst // a source reports its route in its first frame or not at all
 		}
@@ -124,7 +124,7 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 		}
 		if !a.relay.stream {
 			a.relay.touch() // a slow destination is alive
-			a.job.arrived(stream.ProgressReport{Files: a.before.Files, Bytes: a.before.Bytes + a.relay.bytes.Load()})
+			a.job.setProgress(stream.ProgressReport{Files: a.earlier.Files, Bytes: a.earlier.Bytes + a.relay.bytes.Load()})
 		}
 	}
 }
@@ -144,30 +144,30 @@ func (a *attempt) stop(err error) {
 	}
 	for _, s := range []*side{a.relay.src, a.relay.dst} {
 		switch stop.TransferID = s.id; {
-		case s.ours:
+		case s.isFairlead:
 			if s == a.relay.dst && discard {
-				a.job.tells(s.link)
+				a.job.setNotified(s.link)
 			}
 			s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
-		case s == a.relay.dst && a.opened.Load():
+		case s == a.relay.dst && a.isOpen.Load():
 			s.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: s.id})
 		}
 	}
 }
 
-// tells records the connection on which the destination is asked to remove unfinished files. It
-// must be called before the request is sent, because the answer may arrive at once.
-func (j *job) tells(over Link) {
+// setNotified records the connection on which the destination is asked to remove unfinished files.
+// It must be called before the request is sent, because the answer may arrive at once.
+func (j *job) setNotified(over Link) {
 	j.e.mu.Lock()
 	defer j.e.mu.Unlock()
-	j.told = over
+	j.notified = over
 }
 
 // event sends an event once the end handles events.
 func (s *side) event(ctx context.Context, name string, payload any) error {
-	if s.listens != nil {
+	if s.ready != nil {
 		select {
-		case <-s.listens:
+		case <-s.ready:
 		case <-s.link.Gone(): // SendEvent returns the error
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -177,7 +177,7 @@ func (s *side) event(ctx context.Context, name string, payload any) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return gone(s.name)
+		return disconnected(s.name)
 	}
 	return nil
 }

@@ -101,8 +101,8 @@ func (t *relays) report(l Link, id *uint32, source bool) (*relay, error) {
 	return r, nil
 }
 
-// hand returns a function that passes a report to its transfer.
-func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed func(), _ error) {
+// deliver returns a function that passes a report to its transfer.
+func deliver[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed func(), _ error) {
 	if r == nil {
 		return func() {}, err
 	}
@@ -120,17 +120,17 @@ func hand[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed fu
 // response to its report.
 func (t *relays) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, true)
-	return hand(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, saidMeta(p))
+	return deliver(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, sanitizeMeta(p))
 }
 
 func (t *relays) Accept(l Link, p protocol.TransferAcceptParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, false)
-	p.Error = said(p.Error)
-	return hand(r, err, func(r *relay) chan protocol.TransferAcceptParams { return r.accept }, p)
+	p.Error = sanitizeText(p.Error)
+	return deliver(r, err, func(r *relay) chan protocol.TransferAcceptParams { return r.accept }, p)
 }
 
 func (t *relays) Complete(l Link, p protocol.TransferCompleteParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, true)
-	p.Error = said(p.Error)
-	return hand(r, err, func(r *relay) chan protocol.TransferCompleteParams { return r.complete }, p)
+	p.Error = sanitizeText(p.Error)
+	return deliver(r, err, func(r *relay) chan protocol.TransferCompleteParams { return r.complete }, p)
 }

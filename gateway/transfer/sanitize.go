@@ -10,35 +10,35 @@ import (
 // Limits of the reports of an end. They are stored and shown in every window, so they are cut off
 // here: no count is negative, and no text is longer than a path with a short explanation.
 const (
-	maxSaid     = 8 << 10 // bytes of a text
+	maxText     = 8 << 10 // bytes of a text
 	maxProblems = 50      // our own ends report no more
 )
 
-func said(text string) string {
-	if len(text) > maxSaid {
-		text = text[:maxSaid]
+func sanitizeText(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText]
 	}
 	return strings.ToValidUTF8(text, "�")
 }
 
-func saidProblems(list []protocol.TransferProblem) []protocol.TransferProblem {
+func sanitizeProblems(list []protocol.TransferProblem) []protocol.TransferProblem {
 	list = list[:min(len(list), maxProblems)]
 	for i, p := range list {
-		list[i] = protocol.TransferProblem{Path: said(p.Path), Text: said(p.Text)}
+		list[i] = protocol.TransferProblem{Path: sanitizeText(p.Path), Text: sanitizeText(p.Text)}
 	}
 	return list
 }
 
-func saidMeta(p protocol.TransferMetaParams) protocol.TransferMetaParams {
-	p.Error, p.Mime, p.Files, p.Holes = said(p.Error), said(p.Mime), max(p.Files, 0), max(p.Holes, 0)
+func sanitizeMeta(p protocol.TransferMetaParams) protocol.TransferMetaParams {
+	p.Error, p.Mime, p.Files, p.Holes = sanitizeText(p.Error), sanitizeText(p.Mime), max(p.Files, 0), max(p.Holes, 0)
 	if p.Size != nil && *p.Size < 0 && p.Error == "" {
 		p.Error = "The source reported a negative size"
 	}
 	return p
 }
 
-func saidDone(p protocol.TransferDoneParams) protocol.TransferDoneParams {
-	p.Error, p.Path, p.Problems = said(p.Error), said(p.Path), saidProblems(p.Problems)
+func sanitizeDone(p protocol.TransferDoneParams) protocol.TransferDoneParams {
+	p.Error, p.Path, p.Problems = sanitizeText(p.Error), sanitizeText(p.Path), sanitizeProblems(p.Problems)
 	p.Files, p.Skipped, p.Failed, p.Kept = max(p.Files, 0), max(p.Skipped, 0), max(p.Failed, 0), max(p.Kept, 0)
 	if p.BytesWritten != nil {
 		n := max(*p.BytesWritten, 0)
@@ -47,11 +47,11 @@ func saidDone(p protocol.TransferDoneParams) protocol.TransferDoneParams {
 	return p
 }
 
-func saidUndone(u protocol.TransferUndone) protocol.TransferUndone {
-	u.Error, u.Back, u.Problems = said(u.Error), max(u.Back, 0), saidProblems(u.Problems)
+func sanitizeUndone(u protocol.TransferUndone) protocol.TransferUndone {
+	u.Error, u.Back, u.Problems = sanitizeText(u.Error), max(u.Back, 0), sanitizeProblems(u.Problems)
 	return u
 }
 
-func saidArrived(a stream.ProgressReport) stream.ProgressReport {
-	return stream.ProgressReport{Files: max(a.Files, 0), Bytes: max(a.Bytes, 0), Current: said(a.Current)}
+func sanitizeProgress(a stream.ProgressReport) stream.ProgressReport {
+	return stream.ProgressReport{Files: max(a.Files, 0), Bytes: max(a.Bytes, 0), Current: sanitizeText(a.Current)}
 }

@@ -43,35 +43,35 @@ type Machines interface {
 
 // side is one end of a running transfer.
 type side struct {
-	name    protocol.NodeID
-	id      uint32 // the transfer's number at this end: two ends on one connection have two
-	link    Link
-	ours    bool            // supports streams
-	early   bool            // supports TransferStream.Early
-	undoes  bool            // retains replaced files for an undo
-	lane    bool            // supports a separate connection, and is not in the gateway's own process
-	direct  bool            // its owner allows connections to other nodes
-	listens <-chan struct{} // closed once the end handles events; nil if it already does
-	in      *stream.Inbox   // received frames that have not been forwarded yet
+	name          protocol.NodeID
+	id            uint32 // the transfer's number at this end: two ends on one connection have two
+	link          Link
+	isFairlead    bool            // supports streams
+	canStartEarly bool            // supports TransferStream.Early
+	canUndo       bool            // retains replaced files for an undo
+	hasOwnConn    bool            // supports a separate connection, and is not in the gateway's own process
+	hasDirect     bool            // its owner allows connections to other nodes
+	ready         <-chan struct{} // closed once the end handles events; nil if it already does
+	in            *stream.Inbox   // received frames that have not been forwarded yet
 }
 
 // relay is a running transfer as the connections see it.
 type relay struct {
-	src, dst *side
-	stream   bool
-	meta     chan protocol.TransferMetaParams
-	accept   chan protocol.TransferAcceptParams
-	complete chan protocol.TransferCompleteParams
-	done     chan protocol.TransferDoneParams
-	moved    atomic.Int64 // time of the last message, since [began], on the monotonic clock
-	bytes    atomic.Int64 // forwarded bytes of the source's frames
-	size     int64        // size announced by the source; set before any frame is forwarded
+	src, dst     *side
+	stream       bool
+	meta         chan protocol.TransferMetaParams
+	accept       chan protocol.TransferAcceptParams
+	complete     chan protocol.TransferCompleteParams
+	done         chan protocol.TransferDoneParams
+	lastActivity atomic.Int64 // time of the last message, since [processStart], on the monotonic clock
+	bytes        atomic.Int64 // forwarded bytes of the source's frames
+	size         int64        // size announced by the source; set before any frame is forwarded
 }
 
 // newRelay copies the sides, because a late frame of an earlier relay may still use their inboxes.
 func newRelay(src, dst side) *relay {
 	r := &relay{
-		src: &src, dst: &dst, stream: src.ours && dst.ours, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
+		src: &src, dst: &dst, stream: src.isFairlead && dst.isFairlead, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
 		complete: make(chan protocol.TransferCompleteParams, 1), done: make(chan protocol.TransferDoneParams, 1),
 	}
 	src.in, dst.in = stream.NewInbox(stream.Window), stream.NewInbox(stream.Window)
@@ -79,12 +79,14 @@ func newRelay(src, dst side) *relay {
 	return r
 }
 
-var began = time.Now()
+var processStart = time.Now()
 
-func (r *relay) touch() { r.moved.Store(int64(time.Since(began))) }
+func (r *relay) touch() { r.lastActivity.Store(int64(time.Since(processStart))) }
 
-// silent returns the time since the last message.
-func (r *relay) silent() time.Duration { return time.Since(began) - time.Duration(r.moved.Load()) }
+// sinceActivity returns the time since the last message.
+func (r *relay) sinceActivity() time.Duration {
+	return time.Since(processStart) - time.Duration(r.lastActivity.Load())
+}
 
 // from returns the end that has this number on a connection, or nil.
 func (r *relay) from(l Link, id uint32) *side {
@@ -103,25 +105,25 @@ func (j *job) side(id protocol.NodeID, what string) (*side, func(), error) {
 	switch id {
 	case protocol.NativePrefix:
 		l := newLocal(e, j.row.Agent)
-		return &side{name: id, link: l, ours: true, early: true, undoes: true}, l.close, nil
+		return &side{name: id, link: l, isFairlead: true, canStartEarly: true, canUndo: true}, l.close, nil
 	case protocol.Here:
 		e.mu.Lock()
-		l, there := j.here, j.windowLocked()
+		l, there := j.here, j.hasWindowLocked()
 		e.mu.Unlock()
 		if !there {
-			return nil, nil, &awayError{id, textHere}
+			return nil, nil, &offlineError{id, windowText}
 		}
-		return &side{name: id, link: l, ours: true, undoes: true}, func() {}, nil
+		return &side{name: id, link: l, isFairlead: true, canUndo: true}, func() {}, nil
 	}
 	l, c, ok := e.machines.Link(id)
 	link, fits := l.(Link)
 	if !ok || !fits {
-		return nil, nil, &awayError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
+		return nil, nil, &offlineError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
 	}
 	names := func(ext string) bool { return slices.Contains(c.Extensions, ext) }
 	return &side{
-		name: id, link: link, ours: names(protocol.ExtTransfer), early: names(protocol.ExtEarly), undoes: names(protocol.ExtUndo),
-		lane: names(protocol.ExtOwnConnection) && !c.Local, direct: names(protocol.ExtDirect), listens: c.Listens,
+		name: id, link: link, isFairlead: names(protocol.ExtTransfer), canStartEarly: names(protocol.ExtEarly), canUndo: names(protocol.ExtUndo),
+		hasOwnConn: names(protocol.ExtOwnConnection) && !c.Local, hasDirect: names(protocol.ExtDirect), ready: c.Listens,
 	}, func() {}, nil
 }
 
@@ -132,20 +134,20 @@ func atWindow(t protocol.Transfer) bool { return t.From == protocol.Here || t.To
 // there, the path names another file, which must not be sent or overwritten.
 var errElsewhere = protocol.ErrConflict.With("The files are on another computer: continue in a window or on the command line there")
 
-// textHere is the reason for waiting if an end is a window or command line.
-const textHere = "Waiting for the window or command line that started it"
+// windowText is the reason for waiting if an end is a window or command line.
+const windowText = "Waiting for the window or command line that started it"
 
-// textAway is the reason for waiting if a node is offline.
-func textAway(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }
+// offlineText is the reason for waiting if a node is offline.
+func offlineText(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }
 
-// awayError says that a node is offline.
-type awayError struct {
+// offlineError says that a node is offline.
+type offlineError struct {
 	node protocol.NodeID
 	text string
 }
 
-func (e *awayError) Error() string { return e.text }
-func (e *awayError) Is(target error) bool {
+func (e *offlineError) Error() string { return e.text }
+func (e *offlineError) Is(target error) bool {
 	return protocol.ErrUnavailable.Is(target)
 }
 
@@ -153,10 +155,10 @@ func (e *awayError) Is(target error) bool {
 func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
 	switch {
 	case p.Discarded != "":
-		return e.discarded(l, p.Discarded), nil
+		return e.cleanupConfirmed(l, p.Discarded), nil
 	case p.Undone != nil:
-		return e.undone(l, saidUndone(*p.Undone)), nil
+		return e.undoReported(l, sanitizeUndone(*p.Undone)), nil
 	}
 	r, err := e.report(l, p.TransferID, false)
-	return hand(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, saidDone(p))
+	return deliver(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, sanitizeDone(p))
 }

@@ -16,15 +16,15 @@ func (e *Engine) startReady() {
 	running, busy := 0, make(map[protocol.NodeID]bool)
 	var expired, ready []*job
 	for _, j := range e.order {
-		if j.end != nil && !j.asks {
+		if j.cancel != nil && !j.needsApproval {
 			running++
 			busy[j.row.To] = true
 		}
 	}
 	for _, j := range e.order {
 		switch t := j.row; {
-		case j.end != nil || j.leave || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
-		case j.lateLocked(now):
+		case j.cancel != nil || j.isCancelled || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
+		case j.isExpiredLocked(now):
 			expired = append(expired, j)
 		case (running < maxRunning || !busy[t.To]) && !e.closed && j.canStart():
 			running++
@@ -34,8 +34,8 @@ func (e *Engine) startReady() {
 	}
 	for _, j := range ready {
 		var ctx context.Context
-		ctx, j.end = context.WithCancelCause(e.ctx)
-		e.wg.Go(func() { j.work(ctx) })
+		ctx, j.cancel = context.WithCancelCause(e.ctx)
+		e.wg.Go(func() { j.runAttempt(ctx) })
 	}
 	e.mu.Unlock()
 	for _, j := range expired {
@@ -43,46 +43,46 @@ func (e *Engine) startReady() {
 	}
 }
 
-// lateLocked reports whether a job has waited for too long. It checks the wall clock, which
+// isExpiredLocked reports whether a job has waited for too long. It checks the wall clock, which
 // advances while the machine sleeps or the gateway is off, and the monotonic clock, which nobody
 // can set back. The caller must hold e.mu.
-func (j *job) lateLocked(now time.Time) bool {
+func (j *job) isExpiredLocked(now time.Time) bool {
 	if j.row.ExpiresAt == 0 {
 		return false
 	}
 	left := time.UnixMilli(j.row.ExpiresAt).Sub(now)
-	if j.expires != j.row.ExpiresAt {
-		j.expires, j.until = j.row.ExpiresAt, now.Add(left)
+	if j.expiryOf != j.row.ExpiresAt {
+		j.expiryOf, j.monotonicExpiry = j.row.ExpiresAt, now.Add(left)
 	}
-	return left <= 0 || !now.Before(j.until)
+	return left <= 0 || !now.Before(j.monotonicExpiry)
 }
 
 // canStart reports whether both ends are connected. The caller must hold e.mu.
-func (j *job) canStart() bool { return j.missing() == "" }
+func (j *job) canStart() bool { return j.waitReason() == "" }
 
-// missing returns the reason for waiting, or "" if both ends are connected. The caller must hold
+// waitReason returns the reason for waiting, or "" if both ends are connected. The caller must hold
 // e.mu.
-func (j *job) missing() string {
+func (j *job) waitReason() string {
 	e := j.e
 	for _, id := range []protocol.NodeID{j.row.From, j.row.To} {
 		switch id {
 		case protocol.NativePrefix:
 		case protocol.Here:
-			if !j.windowLocked() {
-				return textHere
+			if !j.hasWindowLocked() {
+				return windowText
 			}
 		default:
 			if _, _, ok := e.machines.Link(id); !ok {
-				return textAway(id)
+				return offlineText(id)
 			}
 		}
 	}
 	return ""
 }
 
-// windowLocked reports whether the window or command line that is an end is connected. The caller
+// hasWindowLocked reports whether the window or command line that is an end is connected. The caller
 // must hold e.mu.
-func (j *job) windowLocked() bool {
+func (j *job) hasWindowLocked() bool {
 	if j.here == nil {
 		return false
 	}
@@ -94,14 +94,14 @@ func (j *job) windowLocked() bool {
 	}
 }
 
-// work runs one attempt of a job and sets its next state.
-func (j *job) work(ctx context.Context) {
+// runAttempt runs one attempt of a job and sets its next state.
+func (j *job) runAttempt(ctx context.Context) {
 	e := j.e
 	var out outcome
 	moved := j.view().BytesDone
-	err := j.allowed(ctx)
+	err := j.checkRules(ctx)
 	if err == nil {
-		j.change(func(t *protocol.Transfer) {
+		j.store(func(t *protocol.Transfer) {
 			t.State, t.Error = protocol.TransferRunning, ""
 			if t.StartedAt == 0 {
 				t.StartedAt = time.Now().UnixMilli()
@@ -112,9 +112,9 @@ func (j *job) work(ctx context.Context) {
 	// The next state is set under the lock at the end of the attempt: requests before that are
 	// honoured here, and requests after that see a transfer that rests or has ended.
 	e.mu.Lock()
-	j.end(nil)
-	want := j.want
-	j.end, j.want, j.speed = nil, nil, meter{}
+	j.cancel(nil)
+	want := j.requested
+	j.cancel, j.requested, j.speed = nil, nil, meter{}
 	rests := func(state, text string) {
 		j.row.State, j.row.Error, j.row.Speed, j.row.ETA = state, text, 0, 0
 		j.putLocked()
@@ -124,22 +124,22 @@ func (j *job) work(ctx context.Context) {
 	} else {
 		j.stalls = 0
 	}
-	var away *awayError
+	var away *offlineError
 	var failed *finalError
 	switch paused := errors.Is(err, errPaused) || want != nil && errors.As(err, &away); {
 	case err == nil:
-		j.arrivedAllLocked(out)
-	case errors.Is(err, errCancelled), j.leave: // even if a node disconnected at the same moment
-		keep(&j.row.Transfer, out.done.Kept)
+		j.completeLocked(out)
+	case errors.Is(err, errCancelled), j.isCancelled: // even if a node disconnected at the same moment
+		setReplaced(&j.row.Transfer, out.done.Kept)
 		j.finishLocked(protocol.TransferCancelled, "")
-	case paused && errors.Is(want, errAgain):
+	case paused && errors.Is(want, errResumed):
 		rests(protocol.TransferQueued, "")
 	case paused:
 		rests(protocol.TransferPaused, "")
-	case errors.Is(err, errShut):
+	case errors.Is(err, errShutdown):
 		rests(protocol.TransferWaiting, "The gateway was restarted")
 	case j.row.Simple && !errors.As(err, &failed):
-		keep(&j.row.Transfer, out.done.Kept)
+		setReplaced(&j.row.Transfer, out.done.Kept)
 		j.finishLocked(protocol.TransferFailed, err.Error())
 	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
 		// A transfer without progress must not wait for ever.
@@ -148,7 +148,7 @@ func (j *job) work(ctx context.Context) {
 		}
 		rests(protocol.TransferWaiting, err.Error())
 	default:
-		keep(&j.row.Transfer, out.done.Kept)
+		setReplaced(&j.row.Transfer, out.done.Kept)
 		j.finishLocked(protocol.TransferFailed, err.Error())
 	}
 	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)

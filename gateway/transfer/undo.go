@@ -12,14 +12,14 @@ import (
 // undoLimit is the time limit for restoring the files that a transfer replaced.
 const undoLimit = time.Minute
 
-// undoing is an undo in progress.
-type undoing struct {
+// pendingUndo is an undo in progress.
+type pendingUndo struct {
 	over Link // the connection of the request
 	done chan protocol.TransferUndone
 }
 
-// keep records that the destination retains the former versions of a number of files.
-func keep(t *protocol.Transfer, files int) {
+// setReplaced records that the destination retains the former versions of a number of files.
+func setReplaced(t *protocol.Transfer, files int) {
 	if files > 0 {
 		t.Kept, t.KeptUntil, t.Undone = files, time.Now().Add(stream.TrashAge).UnixMilli(), 0
 	}
@@ -44,7 +44,7 @@ func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParam
 // the transfer's problems. here may be nil; it is the caller's connection, for a transfer whose
 // destination was a window. Undo blocks until the node has finished.
 func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
-	j := &job{e: e, here: here, over: make(chan struct{})}
+	j := &job{e: e, here: here, done: make(chan struct{})}
 	l, queued, err := e.reserve(ctx, in.ID, j)
 	switch {
 	case err != nil:
@@ -55,10 +55,10 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	defer func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		delete(e.ending, in.ID)
-		close(j.over)
+		delete(e.settling, in.ID)
+		close(j.done)
 		if l != nil {
-			e.left[in.ID] = l
+			e.cleanups[in.ID] = l
 		}
 	}()
 	row, err := e.store.Get(ctx, in.ID)
@@ -107,16 +107,16 @@ func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error)
 		return out, protocol.ErrUnavailable.With(err.Error())
 	}
 	defer release()
-	if !s.undoes {
+	if !s.canUndo {
 		return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s cannot restore files: update Fairlead there", s.name))
 	}
-	u := &undoing{over: s.link, done: make(chan protocol.TransferUndone, 1)}
+	u := &pendingUndo{over: s.link, done: make(chan protocol.TransferUndone, 1)}
 	e.mu.Lock()
-	e.undoes[t.ID] = u
+	e.undos[t.ID] = u
 	e.mu.Unlock()
 	defer func() {
 		e.mu.Lock()
-		delete(e.undoes, t.ID)
+		delete(e.undos, t.ID)
 		e.mu.Unlock()
 	}()
 	path := pathOf(t.Destination)
@@ -140,10 +140,10 @@ func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error)
 	return out, nil
 }
 
-// undone handles a node's result of an undo.
-func (e *Engine) undone(over Link, out protocol.TransferUndone) (proceed func()) {
+// undoReported handles a node's result of an undo.
+func (e *Engine) undoReported(over Link, out protocol.TransferUndone) (proceed func()) {
 	e.mu.Lock()
-	u := e.undoes[out.ID]
+	u := e.undos[out.ID]
 	e.mu.Unlock()
 	if u == nil || u.over != over {
 		return func() {}

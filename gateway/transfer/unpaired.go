@@ -19,10 +19,10 @@ func (e *Engine) Unpaired(d protocol.Device) {
 	for _, j := range e.order {
 		switch t := &j.row.Transfer; {
 		case d.NodeID == "" && t.Device != d.ID, d.NodeID != "" && t.From != d.NodeID && t.To != d.NodeID:
-		case j.end != nil:
-			j.end(final("%s", why))
+		case j.cancel != nil:
+			j.cancel(final("%s", why))
 		default:
-			j.leave = true
+			j.isCancelled = true
 			rest = append(rest, j)
 		}
 	}
