@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
-	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -27,28 +26,6 @@ func replacedFiles(home string) string {
 		return ""
 	}
 	return filepath.Join(home, "before")
-}
-
-// expiryInterval is the interval at which expired files are removed for good.
-const expiryInterval = 24 * time.Hour
-
-// removeExpiredFiles removes expired files at the start and then once a day.
-func (n *Node) removeExpiredFiles(ctx context.Context) {
-	tick := time.NewTicker(expiryInterval)
-	defer tick.Stop()
-	for {
-		if err := n.ws.SweepTrash(time.Now()); err != nil {
-			n.log.Warn("Emptying the trash failed", "err", err)
-		}
-		if err := n.browse.Sweep(time.Now()); err != nil {
-			n.log.Warn("Removing expired backups failed", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
 }
 
 // filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent

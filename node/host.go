@@ -66,7 +66,8 @@ func topFolders() (list []string) {
 	return list
 }
 
-// osName returns the name of the system for people.
+// osName returns the name of the system for people. gopsutil would add 0.6 MB to the program and
+// returns "debian 12.5" instead of the name that a distribution gives itself.
 func osName() string {
 	switch runtime.GOOS {
 	case "linux":

@@ -16,6 +16,7 @@ import (
 // Browser carries out file operations for people. It is safe for use by many goroutines.
 type Browser struct {
 	ws      *workspace.Root
+	entries workspace.Entries
 	watches watches
 	backups *backups
 }
@@ -24,7 +25,7 @@ type Browser struct {
 // home, which is created; if home is empty, nothing is saved. publish receives the changes in watched
 // folders, on one goroutine, until Close.
 func New(ws *workspace.Root, home string, publish func(protocol.FilesChange)) *Browser {
-	return &Browser{ws: ws, watches: watches{publish: publish}, backups: &backups{dir: home}}
+	return &Browser{ws: ws, entries: workspace.Entries{Root: ws}, watches: watches{publish: publish}, backups: &backups{dir: home}}
 }
 
 // Close stops watching all folders.
@@ -144,7 +145,7 @@ func (b *Browser) make(_ context.Context, p protocol.FilesPathParams) (protocol.
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}
-	made, err := b.ws.Mkdir(at)
+	made, err := b.entries.Mkdir(at)
 	return protocol.FilesDone{Path: made.String()}, describe("create", at, err)
 }
 
@@ -162,7 +163,7 @@ func (b *Browser) move(ctx context.Context, p protocol.FilesMoveParams) (protoco
 		return protocol.FilesDone{}, err
 	}
 	defer unlock()
-	now, err := b.ws.Move(from, to)
+	now, err := b.entries.Move(from, to)
 	if errors.Is(err, workspace.ErrExists) {
 		return protocol.FilesDone{}, describe("move to", to, err)
 	}
@@ -178,7 +179,7 @@ func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (proto
 		}
 		var id string
 		if err == nil {
-			id, err = b.ws.Trash(at)
+			id, err = b.entries.Trash(at)
 			err = describe("delete", at, err)
 		}
 		if err != nil && len(out.Items) == 0 {
@@ -194,7 +195,7 @@ func (b *Browser) trash(ctx context.Context, p protocol.FilesTrashParams) (proto
 }
 
 func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
-	back, err := b.ws.Restore(p.ID)
+	back, err := b.entries.Restore(p.ID)
 	return protocol.FilesDone{Path: back.String()}, describe("restore", workspace.Path{Abs: workspace.Unspell(cmp.Or(p.Path, p.ID))}, err)
 }
 

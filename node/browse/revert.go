@@ -163,7 +163,7 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 		return protocol.FilesDone{}, describe("revert", at, errors.New("it was changed after the agent's change; nothing was done"))
 	}
 	if g.first.Before == workspace.Absent {
-		_, err = b.ws.Trash(at)
+		_, err = b.entries.Trash(at)
 	} else {
 		_, err = b.ws.Write(at, before, g.last.After)
 	}

@@ -36,14 +36,14 @@ func direct(argv []string, s Spec) (*Process, error) {
 		return nil, err
 	}
 	p := newProcess()
-	p.pid, p.signal, p.list = cmd.Process.Pid, g.signal, g.processes
+	p.pid, p.terminate, p.kill, p.list = cmd.Process.Pid, g.terminate, g.killTree, g.processes
 	go func() {
 		e, err := g.wait()
 		p.setExit(e, err)
 		if !g.waitEmpty(SettleTime) {
-			g.signal(false)
+			g.terminate()
 			if !g.waitEmpty(TermGrace) {
-				g.signal(true)
+				g.killTree()
 			}
 		}
 		g.close()

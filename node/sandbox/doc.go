@@ -17,7 +17,7 @@
 // for any reason, the helper's socket closes and the helper ends all commands: SIGTERM, and after
 // TermGrace SIGKILL until none remains. A hard limit of file locks
 // (RLIMIT_LOCKS), which children inherit and kernels ignore, tells which command an orphan belongs
-// to; see kin_linux.go.
+// to; see supervisor/processes_linux.go.
 //
 // Landlock and seccomp restrict a thread, so the helper restricts a new thread, starts the command
 // from it and lets the thread end (package confine). That saves the second exec of a launcher,

@@ -39,73 +39,7 @@ func (g *group) wait() (Exit, error) {
 	return exitOf(g.cmd.ProcessState.Sys().(syscall.WaitStatus)), nil
 }
 
-// signal signals all processes that can be found. After the leader is reaped, another group can get
-// its number only when the whole group is gone; that this happens in between requires the process
-// numbers to wrap around.
-func (g *group) signal(kill bool) {
-	list := g.processes()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.killed = g.killed || kill
-	unix.Kill(-g.cmd.Process.Pid, signalOf(kill))
-	for _, pid := range list {
-		if pid != g.cmd.Process.Pid {
-			g.seen[pid] = true
-			unix.Kill(pid, signalOf(kill))
-		}
-	}
-}
-
-// hasProcesses reports whether a process remains.
-func (g *group) hasProcesses() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.killed {
-		return false
-	}
-	return unix.Kill(-g.cmd.Process.Pid, 0) == nil || len(g.processes()) > 0
-}
-
-// processes lists the running processes of the command: those in its session or group, and all
-// their descendants. A process that has left the session and whose parent has ended is not found.
-func (g *group) processes() []int { return family(processTable(), g.cmd.Process.Pid) }
-
-func (g *group) killedCount() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.seen)
-}
-
-// processEntry is one running process of the system.
-type processEntry struct{ pid, parent, group, session int }
-
-// family lists the processes in the session or group of a leader, and all their descendants.
-func family(table []processEntry, leader int) (pids []int) {
-	in := map[int]bool{leader: true}
-	for grown := true; grown; {
-		grown = false
-		for _, p := range table {
-			if !in[p.pid] && (p.group == leader || p.session == leader || in[p.parent]) {
-				in[p.pid], grown = true, true
-			}
-		}
-	}
-	for _, p := range table {
-		if in[p.pid] {
-			pids = append(pids, p.pid)
-		}
-	}
-	return pids
-}
-
 func (g *group) close() {}
-
-func signalOf(kill bool) syscall.Signal {
-	if kill {
-		return unix.SIGKILL
-	}
-	return unix.SIGTERM
-}
 
 func exitOf(ws syscall.WaitStatus) Exit {
 	if !ws.Signaled() {

@@ -64,7 +64,7 @@ func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	p.pid, p.signal, p.list = c.PID, c.Signal, c.Processes
+	p.pid, p.terminate, p.kill, p.list = c.PID, c.Terminate, c.Kill, c.Processes
 	return p, nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// layer is the job object and the restricted token of each contained command; see group_windows.go.
+// layer is the job object and the restricted token of each contained command; see kill_windows.go.
 type layer struct{}
 
 func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {

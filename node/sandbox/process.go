@@ -19,7 +19,8 @@ type Process struct {
 	exit         Exit  // readable once exited is closed
 	err          error // likewise
 	killed       int   // readable once done is closed
-	signal       func(kill bool)
+	terminate    func()
+	kill         func()
 	list         func() []int
 	once         sync.Once
 }
@@ -60,11 +61,11 @@ func (p *Process) Wait() (Exit, error) {
 
 // Terminate sends SIGTERM to all processes of the command (on Windows it is Kill). It does not
 // wait.
-func (p *Process) Terminate() { p.signal(false) }
+func (p *Process) Terminate() { p.terminate() }
 
 // Kill ends all processes of the command, including those that left its group or session if the
 // machine can find them (check "orphans"). It does not wait; see Done.
-func (p *Process) Kill() { p.signal(true) }
+func (p *Process) Kill() { p.kill() }
 
 func (p *Process) setExit(e Exit, err error) {
 	p.once.Do(func() {

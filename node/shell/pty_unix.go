@@ -13,7 +13,9 @@ import (
 // endOfInput is the character that ends the input of a program that reads lines from a terminal.
 const endOfInput = "\x04"
 
-// openTerminal opens a terminal; without stdin its input ends immediately.
+// openTerminal opens a terminal; without stdin its input ends immediately. Package xpty of
+// charmbracelet would wrap the same two libraries and still need code for each system: it has no
+// common way to get at the files that a command of the sandbox needs.
 func openTerminal(stdin bool) (streams, error) {
 	ours, theirs, err := pty.Open()
 	if err != nil {

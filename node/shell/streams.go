@@ -59,3 +59,10 @@ func (s *streams) close() {
 	}
 	s.out.Close()
 }
+
+// Default size of a terminal.
+const (
+	defaultCols  = 120
+	defaultRows  = 40
+	maxDimension = 10_000
+)

@@ -96,9 +96,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	swept.mu.Lock()
-	swept.seen = nil // as in a process that starts
-	swept.mu.Unlock()
+	swept.Clear() // as in a process that starts
 	if _, err := r.Write(resolve(t, r, "sub/f"), []byte("last"), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -109,9 +107,6 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 
 func TestOnlyWhatNobodyWritesIsSwept(t *testing.T) {
 	r := openTemp(t)
-	swept.mu.Lock()
-	swept.seen = nil // another test's folder may have had the same number
-	swept.mu.Unlock()
 	activeTemps.Store(tempPrefix+processScope()+"-"+fmt.Sprint(os.Getpid())+"-LIVE"+tempSuffix, nil)
 	old := time.Now().Add(-2 * tempAge)
 	gone := deadProcess(t)

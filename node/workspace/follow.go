@@ -19,7 +19,7 @@ const (
 // that absolute links that stay inside and links into a granted folder work, which an os.Root alone
 // refuses. The part that does not exist is returned unchanged. The answer may be outdated
 // immediately: only the tree's own access is restricted.
-func (r *Root) follow(p Path) (Path, error) {
+func (r *resolver) follow(p Path) (Path, error) {
 	real, err := r.followLinks(p)
 	if err == nil && r.target != "" && real.Abs != r.target {
 		err = ErrTargetChanged
@@ -27,7 +27,7 @@ func (r *Root) follow(p Path) (Path, error) {
 	return real, err
 }
 
-func (r *Root) followLinks(p Path) (Path, error) {
+func (r *resolver) followLinks(p Path) (Path, error) {
 	done, rest, ok := r.splitAtArea(p.Abs)
 	if !ok {
 		return p, r.outside(p.Abs, "")
@@ -94,7 +94,7 @@ func (r *Root) followLinks(p Path) (Path, error) {
 }
 
 // splitAtArea returns the folder from which to follow an absolute path, and the rest of the path.
-func (r *Root) splitAtArea(abs string) (from, rest string, ok bool) {
+func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 	abs = r.areas.real(abs)
 	if r.access == WholeDisk {
 		from = filepath.VolumeName(abs) + separator
@@ -109,7 +109,7 @@ func (r *Root) splitAtArea(abs string) (from, rest string, ok bool) {
 }
 
 // outside returns the error for path, which leads to link if that is not empty.
-func (r *Root) outside(path, link string) error {
+func (r *resolver) outside(path, link string) error {
 	if r.access == WholeDisk {
 		return fmt.Errorf("'%s' leads to another drive", path)
 	}

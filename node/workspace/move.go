@@ -8,14 +8,18 @@ import (
 	"syscall"
 )
 
-// ErrExists is the error when a file exists already. [Root.Move], [Root.Mkdir] and [Root.Restore]
-// never replace anything.
+// ErrExists is the error when a file exists already. [Entries] never
+// replaces anything.
 var ErrExists error = existsError{}
 
 type existsError struct{}
 
 func (existsError) Error() string     { return "there is something of that name already" }
 func (existsError) Is(err error) bool { return err == fs.ErrExist }
+
+// Entries changes the entries of folders: it creates folders, and moves, deletes and restores files
+// and folders. It never replaces anything.
+type Entries struct{ *Root }
 
 // location is a name in an open folder.
 type location struct {
@@ -26,7 +30,7 @@ type location struct {
 
 // openParent opens the folder of an entry that may be changed. A link means the link itself, not its
 // target.
-func (r *Root) openParent(p Path) (location, error) {
+func (r Entries) openParent(p Path) (location, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
 			return location{}, fmt.Errorf("'%s' is or contains the workspace or a granted folder", p)
@@ -51,7 +55,7 @@ func (r *Root) openParent(p Path) (location, error) {
 }
 
 // Move renames or moves an entry and returns its new path. It never replaces anything: [ErrExists].
-func (r *Root) Move(from, to Path) (Path, error) {
+func (r Entries) Move(from, to Path) (Path, error) {
 	if _, in := within(from.Abs, to.Abs); in && from.Abs != to.Abs {
 		return Path{}, errors.New("a folder cannot be moved into itself")
 	}
@@ -85,7 +89,7 @@ func moveError(err error) error {
 }
 
 // Mkdir creates one folder in an existing one. It leaves existing entries unchanged: [ErrExists].
-func (r *Root) Mkdir(p Path) (Path, error) {
+func (r Entries) Mkdir(p Path) (Path, error) {
 	s, err := r.openParent(p)
 	if err != nil {
 		return Path{}, err

@@ -8,7 +8,7 @@ import (
 )
 
 // rename moves old to a name that must not exist, atomically.
-func (r *Root) rename(old, fresh location) error {
+func (r Entries) rename(old, fresh location) error {
 	_, err := retry(func() (int, error) {
 		return 0, unix.Renameat2(old.dir.fd, old.name, fresh.dir.fd, fresh.name, unix.RENAME_NOREPLACE)
 	})

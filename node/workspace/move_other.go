@@ -10,7 +10,7 @@ import (
 
 // rename moves old to a name that must not exist. These systems rename only below one handle, so
 // both must lie in one of the folders.
-func (r *Root) rename(old, fresh location) error {
+func (r Entries) rename(old, fresh location) error {
 	if r.access == WholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
 	}

@@ -18,7 +18,7 @@ var (
 // checkAllowed refuses paths to which tools never get access, wherever they lie: in the workspace, in a
 // granted folder, on the whole disk. A workspace or a granted folder within such a path is
 // permitted.
-func (r *Root) checkAllowed(abs string) error {
+func (r *resolver) checkAllowed(abs string) error {
 	private := r.private != "" && inFolder(abs, r.private)
 	if !private && !isProcessFolder(abs) {
 		return nil

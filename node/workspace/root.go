@@ -12,16 +12,21 @@ import (
 
 // Root is a workspace with its granted folders. It is safe for use by many goroutines.
 type Root struct {
+	resolver
+	locks *locks // shared with the results of WithGrant
+}
+
+// resolver decides which paths of a workspace may be used and where they lead.
+type resolver struct {
 	dir    string // of the workspace: absolute, without symbolic links
 	access Access
 	areas  areas
 	grants []Grant
 	fs     fileSystem
-	locks  *locks // shared with the results of With
 	// readOnly applies to everything, also outside of areas.
 	readOnly bool
 	private  string // see [Config]; without symbolic links
-	target   string // see Bound; empty means not bound
+	target   string // see [Root.WithTarget]; empty means any
 }
 
 // fileSystem opens files. Names are absolute and were found free of symbolic links. Where the system
@@ -133,14 +138,14 @@ func (r *Root) Rel(p Path) string {
 }
 
 // inside reports whether an absolute path lies in the workspace or a granted folder.
-func (r *Root) inside(abs string) bool {
+func (r *resolver) inside(abs string) bool {
 	_, _, ok := r.areas.find(abs)
 	return ok
 }
 
 // name returns the tree's name for an absolute path. It is called once per access, and detects that
 // a folder was replaced since it was opened.
-func (r *Root) name(abs string) (string, error) {
+func (r *resolver) name(abs string) (string, error) {
 	a, _, ok := r.areas.find(abs)
 	if !ok && r.access != WholeDisk {
 		return "", r.outside(abs, "")

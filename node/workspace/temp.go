@@ -2,6 +2,8 @@ package workspace
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -110,47 +112,19 @@ func (t *temp) remove() {
 	activeTemps.Delete(t.name)
 }
 
-// swept are the recently swept folders, by their identity. Folders are not swept at each write,
-// because they may be large.
-var swept struct {
-	mu   sync.Mutex // guards seen
-	seen []sweeping // oldest first
-}
+// swept contains when folders were last swept, by path. Folders are not swept at each write, because
+// they may be large.
+var swept sync.Map
 
-type sweeping struct {
-	dir os.FileInfo
-	at  time.Time
-}
+// sweepInterval is the time after which a write sweeps its folder again.
+const sweepInterval = 10 * time.Minute
 
-const (
-	sweptMost = 256 // number of remembered folders
-	// sweptFor is the time after which a folder is swept again: its number may belong to another
-	// folder by then.
-	sweptFor = 10 * time.Minute
-)
-
-// sweepNow reports whether a folder is due for sweeping, and records it.
-func sweepNow(dir os.FileInfo) bool {
-	swept.mu.Lock()
-	defer swept.mu.Unlock()
-	for len(swept.seen) > 0 && (len(swept.seen) == sweptMost || time.Since(swept.seen[0].at) > sweptFor) {
-		swept.seen = swept.seen[1:]
-	}
-	for _, s := range swept.seen {
-		if os.SameFile(s.dir, dir) {
-			return false
-		}
-	}
-	swept.seen = append(swept.seen, sweeping{dir, time.Now()})
-	return true
-}
-
-// sweep removes temporary files that a crash left in dir.
-func sweep(dir *os.Root) {
-	info, err := dir.Stat(".")
-	if err != nil || !sweepNow(info) {
+// sweep removes temporary files that a crash left in the folder dir, whose path is abs.
+func sweep(dir *os.Root, abs string) {
+	if last, ok := swept.Load(abs); ok && time.Since(last.(time.Time)) < sweepInterval {
 		return
 	}
+	swept.Store(abs, time.Now())
 	d, err := dir.Open(".")
 	if err != nil {
 		return
@@ -190,3 +164,16 @@ func isAbandoned(dir *os.Root, name string) bool {
 	// or its process's number has been reused.
 	return time.Since(info.ModTime()) > tempAge
 }
+
+// processScope identifies the scope in which process IDs are unique: this start of this machine, and its
+// container.
+var processScope = sync.OnceValue(func() string {
+	h := sha256.New()
+	host, _ := os.Hostname()
+	h.Write([]byte(host))
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	h.Write(boot)
+	ns, _ := os.Readlink("/proc/self/ns/pid")
+	h.Write([]byte(ns))
+	return hex.EncodeToString(h.Sum(nil)[:6])
+})

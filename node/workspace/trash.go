@@ -36,7 +36,7 @@ type origin struct {
 }
 
 // Trash moves an entry into the trash and returns the ID for restoring it.
-func (r *Root) Trash(p Path) (id string, err error) {
+func (r Entries) Trash(p Path) (id string, err error) {
 	s, err := r.openParent(p)
 	if err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (r *Root) Trash(p Path) (id string, err error) {
 
 // Restore moves an entry back to its original path and returns that path. It replaces nothing:
 // [ErrExists].
-func (r *Root) Restore(id string) (Path, error) {
+func (r Entries) Restore(id string) (Path, error) {
 	if !trashID(id) {
 		return Path{}, fmt.Errorf("%.60q is not in the trash", id)
 	}
@@ -111,7 +111,7 @@ func (r *Root) Restore(id string) (Path, error) {
 
 var errNoTrash = errors.New("not in this trash")
 
-func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
+func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 	f, err := root.Open(id + ".json")
 	if err != nil {
 		return Path{}, errNoTrash
@@ -150,7 +150,7 @@ func (r *Root) restore(a *area, root *os.Root, id string) (Path, error) {
 
 // SweepTrash permanently removes entries that have been in the trash for [TrashAge] at the time
 // now.
-func (r *Root) SweepTrash(now time.Time) error {
+func (r Entries) SweepTrash(now time.Time) error {
 	var errs []error
 	for _, a := range r.areas {
 		if a.readOnly {

@@ -52,8 +52,8 @@ func (r *Root) Write(p Path, data []byte, expect string) (Written, error) {
 // file is replaced, and cannot prevent that.
 type Backup func(abs string, old io.Reader, sum string)
 
-// WriteWithBackup is Write, and passes the old content to keep, which may be nil.
-func (r *Root) WriteWithBackup(p Path, data []byte, expect string, keep Backup) (Written, error) {
+// WriteWithBackup is Write, and passes the old content to backup, which may be nil.
+func (r *Root) WriteWithBackup(p Path, data []byte, expect string, backup Backup) (Written, error) {
 	real, err := r.writable(p)
 	if errors.Is(err, syscall.ENOTDIR) {
 		err = &DirError{err}
@@ -84,10 +84,8 @@ func (r *Root) WriteWithBackup(p Path, data []byte, expect string, keep Backup) 
 		return Written{}, Cause(err)
 	}
 	defer dir.Close()
-	if keep == nil {
-		return writeIn(dir, filepath.Base(real), data, expect, nil)
-	}
-	return writeIn(dir, filepath.Base(real), data, expect, func(old io.Reader, sum string) { keep(real, old, sum) })
+	sweep(dir, filepath.Dir(real))
+	return writeIn(dir, real, data, expect, backup)
 }
 
 // Writable returns an error if p cannot be written regardless of its content: a *ReadOnlyError, an
@@ -97,7 +95,7 @@ func (r *Root) Writable(p Path) error {
 	return err
 }
 
-func (r *Root) writable(p Path) (string, error) {
+func (r *resolver) writable(p Path) (string, error) {
 	if r.readOnly {
 		return "", &ReadOnlyError{Path: p.Abs}
 	}
@@ -115,7 +113,9 @@ func (r *Root) writable(p Path) (string, error) {
 	return name, nil
 }
 
-func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io.Reader, string)) (w Written, err error) {
+// writeIn replaces the file with the absolute path abs in its folder dir.
+func writeIn(dir *os.Root, abs string, data []byte, expect string, backup Backup) (w Written, err error) {
+	name := filepath.Base(abs)
 	old, err := replaceable(dir, name)
 	if err != nil {
 		return w, err
@@ -123,7 +123,6 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 	if old != nil {
 		defer old.Close()
 	}
-	sweep(dir)
 	temp, err := newTemp(dir, data, old)
 	if err != nil {
 		return w, err
@@ -137,8 +136,8 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 		}
 	}
 	w = Written{SHA256: hash(data), Created: old == nil}
-	if keep != nil {
-		backUp(dir, name, old == nil, w.SHA256, keep)
+	if backup != nil {
+		backUp(dir, abs, old == nil, w.SHA256, backup)
 	}
 	if old != nil {
 		w.OtherNames = max(links(old)-1, 0)
@@ -150,16 +149,16 @@ func writeIn(dir *os.Root, name string, data []byte, expect string, keep func(io
 	return w, syncDir(dir)
 }
 
-// backUp passes the file's content to keep.
-func backUp(dir *os.Root, name string, fresh bool, sum string, keep func(io.Reader, string)) {
-	if fresh {
-		keep(nil, sum)
+// backUp passes the file's content to backup.
+func backUp(dir *os.Root, abs string, isNew bool, sum string, backup Backup) {
+	if isNew {
+		backup(abs, nil, sum)
 		return
 	}
 	// A file that is writable but not readable cannot be saved.
-	if f, _, err := openRegular(dir, name); err == nil {
+	if f, _, err := openRegular(dir, filepath.Base(abs)); err == nil {
 		defer f.Close()
-		keep(f, sum)
+		backup(abs, f, sum)
 	}
 }
 

@@ -189,9 +189,11 @@ type Command struct {
 	PID int
 }
 
-// Signal sends SIGTERM, or SIGKILL until none is left, to all processes of the command. It does not
-// wait.
-func (c Command) Signal(kill bool) { c.helper.wire.send(request{ID: c.id, Kill: kill}) }
+// Terminate sends SIGTERM to all processes of the command. It does not wait.
+func (c Command) Terminate() { c.helper.wire.send(request{ID: c.id}) }
+
+// Kill sends SIGKILL to all processes of the command until none is left. It does not wait.
+func (c Command) Kill() { c.helper.wire.send(request{ID: c.id, Kill: true}) }
 
 // Processes lists the running processes of the command. The helper itself has the badge of the last
 // one.

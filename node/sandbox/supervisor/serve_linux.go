@@ -11,7 +11,7 @@ import (
 )
 
 // hello is the helper's first message.
-const hello = "warden"
+const hello = "supervisor"
 
 // Serve runs a helper: it starts commands for the node at the other end of descriptor 3 and is the
 // parent of all processes that they leave behind. When the node has ended for any reason, Serve

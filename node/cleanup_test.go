@@ -46,7 +46,7 @@ func TestUnfinishedFilesAreSweptAtTheStartAndDaily(t *testing.T) {
 		if there(old) || !there(recent) {
 			t.Errorf("after the start: old %v, recent %v", there(old), there(recent))
 		}
-		time.Sleep(2*partsInterval + time.Hour)
+		time.Sleep(2*cleanupInterval + time.Hour)
 		synctest.Wait()
 		if there(recent) {
 			t.Error("the recent one is there for good")

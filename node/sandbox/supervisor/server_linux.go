@@ -17,7 +17,7 @@ type server struct {
 	null     *os.File // the null device, for missing files of a command
 	sessions map[uint64]*session
 	byPID    map[int]*session // by the command's process number, until it is reaped
-	// tag is the latest one; see kin_linux.go.
+	// tag is the latest one; see processes_linux.go.
 	tag   uint64
 	spare *launcher
 	// isEnding says that the node has ended.

@@ -19,7 +19,7 @@ func TestOneProgramOfADataFolderWorksForAGateway(t *testing.T) {
 	}
 	var works *WorksError
 	_, err = Hold(home, cellar, "the window")
-	if !errors.As(err, &works) || err.Error() != fmt.Sprintf("this computer works for cellar already: fairlead node (process %d) does", os.Getpid()) {
+	if !errors.As(err, &works) || err.Error() != fmt.Sprintf("this computer is already connected to cellar by fairlead node (process %d)", os.Getpid()) {
 		t.Errorf("%v", err)
 	}
 	for home, peer := range map[string]identity.Peer{home: attic, t.TempDir(): cellar, "": cellar} {

@@ -17,6 +17,9 @@ type recordDir struct{ dir string }
 
 // processIdentity identifies a process; its start time distinguishes it from a later one with the same
 // number.
+//
+// gopsutil does not serve for start times: on Linux it adds the ticks to the time of the boot, which
+// shifts when the clock is set, so that a later node would not recognize a process.
 type processIdentity struct {
 	PID  int    `json:"pid"`
 	Born string `json:"born"` // empty where the system does not report it
