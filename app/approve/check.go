@@ -17,8 +17,8 @@ func newCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(
 	return c
 }
 
-// newLongCheck returns a check box for a text of any length: a text that is too long for one line of a
-// narrow window wraps beside the box.
+// newLongCheck returns a check box for a text of any length: a text that is too long for one line
+// of a narrow window wraps beside the box.
 func newLongCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(bool)) (*keyCheck, fyne.CanvasObject) {
 	if len(text) <= longText {
 		c := newCheck(text, on, onKey, changed)

@@ -79,7 +79,7 @@ func (o *options) folderRows() []fyne.CanvasObject {
 			rows = append(rows, row)
 		}
 		if f.Warning != "" {
-			rows = append(rows, warning("Careful with "+path+": "+f.Warning+"."))
+			rows = append(rows, warning("Warning about "+path+": "+f.Warning+"."))
 		}
 	}
 	return rows

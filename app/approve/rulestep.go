@@ -151,9 +151,9 @@ func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.
 	case checked == 0:
 		return []fyne.CanvasObject{widgets.NewText(state.NoCallsText, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+" it would have allowed nothing else.", style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it would have allowed nothing else.", style.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+" it would also have allowed:", style.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it would also have allowed:", style.ColorText, "text")}
 	lines := r.callLines(calls)
 	for i, line := range lines {
 		if i == maxPreview {

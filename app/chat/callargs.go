@@ -10,8 +10,8 @@ import (
 // maxOutput is how much of the end of a result a card shows, in bytes. Copy copies the same part.
 const maxOutput = 256 << 10
 
-// outputEnd returns the end of a result. It starts at a line if one begins near the limit, and never
-// within a character.
+// outputEnd returns the end of a result. It starts at a line if one begins near the limit, and
+// never within a character.
 func outputEnd(s string) string {
 	s = s[len(s)-maxOutput:]
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i < maxOutput/8 {

@@ -212,8 +212,8 @@ func (c *composer) update(s State) {
 	c.entry.setHistory(sent)
 }
 
-// currentMachine returns the default machine of "!" and the agent's tools: the chosen one, else the local
-// one, else the first that is online.
+// currentMachine returns the default machine of "!" and the agent's tools: the chosen one, else the
+// local one, else the first that is online.
 func (c *composer) currentMachine(s State) (string, fyne.ThemeColorName) {
 	id := c.machine
 	if id == "" {

@@ -58,7 +58,8 @@ func formatSize(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// usageText formats "42k · $0.12": the context size of the last step, and the cost of the whole chat.
+// usageText formats "42k · $0.12": the context size of the last step, and the cost of the whole
+// chat.
 func usageText(s protocol.SessionEntry) string {
 	var parts []string
 	switch {

@@ -11,8 +11,8 @@ import (
 // with room for code.
 const columnWidth = 720
 
-// shortHeaderWidth is the width below which the header shows only the chat's name; the other controls
-// move to its menu.
+// shortHeaderWidth is the width below which the header shows only the chat's name; the other
+// controls move to its menu.
 const shortHeaderWidth = 640
 
 // relayout repeats the layout after the composer or the header changed in size.

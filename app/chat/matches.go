@@ -12,8 +12,8 @@ type match struct {
 	collapsible bool // visible only if the row is expanded
 }
 
-// searchTexts are the searchable texts of a row, in the order of its passages: while it is collapsed, and
-// otherwise.
+// searchTexts are the searchable texts of a row, in the order of its passages: while it is
+// collapsed, and otherwise.
 func searchTexts(it transcript.Item) (folded, open []string) {
 	switch d := it.Data.(type) {
 	case messageData:
@@ -26,8 +26,8 @@ func searchTexts(it transcript.Item) (folded, open []string) {
 	return nil, nil
 }
 
-// matchCounts caches the number of matches per row, because a streaming answer repeats the search ten
-// times a second. It is used by one search at a time.
+// matchCounts caches the number of matches per row, because a streaming answer repeats the search
+// ten times a second. It is used by one search at a time.
 type matchCounts struct {
 	query string
 	rows  map[string]rowCount
@@ -105,7 +105,8 @@ type expansion struct {
 	note            string // completed action, as a text for the bar
 }
 
-// collapsibleID returns the ID of the collapsible part with a match; empty if it cannot be collapsed.
+// collapsibleID returns the ID of the collapsible part with a match; empty if it cannot be
+// collapsed.
 func (f *finder) collapsibleID(h match) string {
 	if !h.collapsible {
 		return ""
@@ -158,8 +159,8 @@ func (f *finder) expand(h match) {
 	}
 }
 
-// collapseExpanded collapses the parts that the search expanded, except those that the reader has changed
-// since.
+// collapseExpanded collapses the parts that the search expanded, except those that the reader has
+// changed since.
 func (f *finder) collapseExpanded() {
 	for id, was := range f.expanded {
 		if was.chosen {

@@ -6,8 +6,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// position is the scroll position of a conversation that the reader left while not at its end, and the
-// state of its end at that time.
+// position is the scroll position of a conversation that the reader left while not at its end, and
+// the state of its end at that time.
 type position struct {
 	key     string // key of the row at the top of the view
 	offset  float32

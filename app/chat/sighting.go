@@ -25,8 +25,8 @@ func (s sighting) allows(q protocol.Approval, now time.Time) bool {
 	return !s.since.IsZero() && s.hash == q.Hash && now.Sub(s.since) >= armAfter
 }
 
-// recordSighting records whether a card shows the whole approval. One that changed or was partly hidden
-// must be seen again.
+// recordSighting records whether a card shows the whole approval. One that changed or was partly
+// hidden must be seen again.
 func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool, now time.Time) {
 	switch s, ok := b.seen[id]; {
 	case id == "":
@@ -46,8 +46,9 @@ func isSingleText(in map[string]any) bool {
 	return false
 }
 
-// showWholeCall makes a card show the whole question rather than a summary: all arguments of unknown tools,
-// and hidden characters. A call with a warning of the review cannot be allowed from a card.
+// showWholeCall makes a card show the whole question rather than a summary: all arguments of
+// unknown tools, and hidden characters. A call with a warning of the review cannot be allowed from
+// a card.
 func showWholeCall(c *transcript.Call, q protocol.Approval, args json.RawMessage) {
 	switch q.Tool {
 	case "", "Bash", "Read", "Write", "Edit", "Glob", "Grep":

@@ -40,8 +40,8 @@ func PlainLines(text string) []Line {
 }
 
 // View draws monospaced lines into one picture. It wraps them only if its panel does. It draws only
-// the visible part, or everything before the first call of [View.SetView]; inside a [widgets.Scroller] that call
-// is automatic.
+// the visible part, or everything before the first call of [View.SetView]; inside a
+// [widgets.Scroller] that call is automatic.
 type View struct {
 	widget.BaseWidget
 	source []Line // unwrapped lines

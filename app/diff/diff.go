@@ -36,8 +36,8 @@ func Lines(diff string) []code.Line {
 	return out
 }
 
-// isFileHeader reports whether a file's two header lines begin there: a removed line may look like the
-// first of them.
+// isFileHeader reports whether a file's two header lines begin there: a removed line may look like
+// the first of them.
 func isFileHeader(lines []code.Line, i int) bool {
 	at := func(i int, prefix string) bool { return i < len(lines) && strings.HasPrefix(lines[i].Text(), prefix) }
 	return at(i, "--- ") && at(i+1, "+++ ") && at(i+2, "@@")

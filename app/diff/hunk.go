@@ -51,7 +51,8 @@ func (responsiveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// highlightBoth returns a hunk's highlighted lines before and after the change, which unified merges.
+// highlightBoth returns a hunk's highlighted lines before and after the change, which unified
+// merges.
 func highlightBoth(h state.Hunk, lang string) (before, after []code.Line) {
 	var was, now []string
 	for _, l := range h.Lines {

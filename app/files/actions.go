@@ -110,8 +110,9 @@ func (p *Page) renameFile(file, name string) {
 	})
 }
 
-// selectLater selects a path, or starts renaming it, once the list contains it. It waits for the event
-// that adds it: earlier events in between still show the old state and would deselect the path.
+// selectLater selects a path, or starts renaming it, once the list contains it. It waits for the
+// event that adds it: earlier events in between still show the old state and would deselect the
+// path.
 func (p *Page) selectLater(follow, rename string) {
 	p.selectPath, p.renamePath = follow, rename
 	p.show(p.view)
@@ -138,8 +139,8 @@ func (p *Page) deleteSelection() {
 	p.doUndoable(chosen, "deleted", func(ctx context.Context, paths []string) (int, func(), error) { return p.model.Trash(ctx, paths) })
 }
 
-// doUndoable performs an action on files, reports their number, and offers to undo it. did is a word
-// such as "deleted".
+// doUndoable performs an action on files, reports their number, and offers to undo it. did is a
+// word such as "deleted".
 func (p *Page) doUndoable(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
 	paths := make([]string, len(list))
 	for i, e := range list {

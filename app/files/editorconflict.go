@@ -65,7 +65,8 @@ func (e *editor) watchFile() {
 	})
 }
 
-// fileChanged handles a new version on the disk. Without unsaved changes the editor shows it at once.
+// fileChanged handles a new version on the disk. Without unsaved changes the editor shows it at
+// once.
 func (e *editor) fileChanged(text string, there bool) {
 	switch {
 	case there == e.exists && (text == e.base || !there):

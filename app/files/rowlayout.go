@@ -54,8 +54,8 @@ func (l *rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	placeNameField(o[2], left, right, size.Height)
 }
 
-// placeNameField puts the field for a name over it, slightly higher than the line: with less height it would
-// scroll and cut off letters.
+// placeNameField puts the field for a name over it, slightly higher than the line: with less height
+// it would scroll and cut off letters.
 func placeNameField(o fyne.CanvasObject, left, right, line float32) {
 	h := o.MinSize().Height
 	o.Move(fyne.NewPos(left-style.Inside, (line-h)/2))

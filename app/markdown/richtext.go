@@ -37,8 +37,8 @@ type paragraph struct {
 	separator   string       // separator from the previous paragraph when both are copied
 }
 
-// RichText shows paragraphs in one picture. Any part of it can be selected; see [transcript.View] for
-// selecting across several.
+// RichText shows paragraphs in one picture. Any part of it can be selected; see [transcript.View]
+// for selecting across several.
 type RichText struct {
 	widget.BaseWidget
 	// OnLink is called with the target of a clicked link.

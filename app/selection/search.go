@@ -37,7 +37,8 @@ func matches(text string, query []rune) iter.Seq2[int, int] {
 	}
 }
 
-// matchLength returns the length in bytes of the query at the beginning of a text; 0 if it is not there.
+// matchLength returns the length in bytes of the query at the beginning of a text; 0 if it is not
+// there.
 func matchLength(text string, query []rune) int {
 	at := 0
 	for _, want := range query {

@@ -97,7 +97,8 @@ func (a *allSettings) update(v state.SettingsView) {
 	a.relayout()
 }
 
-// matches returns the settings to show: the matches, and after them the settings that were added here.
+// matches returns the settings to show: the matches, and after them the settings that were added
+// here.
 func (a *allSettings) matches() []state.Setting {
 	group := a.group.Selected
 	if group == allGroups {

@@ -64,7 +64,8 @@ func (p *Page) general() fyne.CanvasObject {
 	return all
 }
 
-// systemChoice are the rows of a setting that the system stores, and a function that shows its state.
+// systemChoice are the rows of a setting that the system stores, and a function that shows its
+// state.
 func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
 	result := muted(about)
 	row, set := choiceButtons(list, func(on bool) {
@@ -99,8 +100,8 @@ var (
 	textSizeChoices = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )
 
-// choiceButtons creates a row of buttons of which one is selected. It calls chosen for choices of the
-// person; set selects without a call.
+// choiceButtons creates a row of buttons of which one is selected. It calls chosen for choices of
+// the person; set selects without a call.
 func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject, set func(V)) {
 	buttons := make([]fyne.CanvasObject, len(list))
 	set = func(v V) {

@@ -19,9 +19,9 @@ func labelled(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject
 	return container.New(&labelledLayout{}, objects...)
 }
 
-// labelledLayout puts the label before the value in a column of its own, or above it if the page is too
-// narrow for two columns. That depends only on the page's width, so that all facts of a page look
-// alike.
+// labelledLayout puts the label before the value in a column of its own, or above it if the page is
+// too narrow for two columns. That depends only on the page's width, so that all facts of a page
+// look alike.
 type labelledLayout struct {
 	above bool // result of the last layout
 }
@@ -44,8 +44,8 @@ func (l *labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(labelWidth()+style.Gap+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
 }
 
-// spaceBelowLabel is the space between a label and the value below it, in addition to the label's own
-// padding.
+// spaceBelowLabel is the space between a label and the value below it, in addition to the label's
+// own padding.
 func spaceBelowLabel(value fyne.CanvasObject) float32 {
 	if _, label := value.(*widget.Label); label {
 		return 0

@@ -82,8 +82,8 @@ func (m *models) load(selected string) {
 	})
 }
 
-// showProvider draws the list and a provider's page. If anything had the focus, the provider's name gets
-// it; Tab moves from there to its page.
+// showProvider draws the list and a provider's page. If anything had the focus, the provider's name
+// gets it; Tab moves from there to its page.
 func (m *models) showProvider(id string) {
 	m.selected = id
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(m.list)
@@ -234,7 +234,8 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 	})
 }
 
-// listModels lists the models of a provider whose name contains a text. The result of a choice is shown.
+// listModels lists the models of a provider whose name contains a text. The result of a choice is
+// shown.
 func (m *models) listModels(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, status *widgets.Paragraph) {
 	rows.Objects = nil
 	found := 0

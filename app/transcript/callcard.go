@@ -25,8 +25,8 @@ type CallCard struct {
 	// OnPress is called when a mouse button is pressed in a text; see [View.Press].
 	OnPress func(in selection.Passage, at, times int)
 	OnMenu  func(at fyne.Position)
-	// OnShowsAll is called at each check while a question can be answered; its argument is whether the
-	// card shows the whole question.
+	// OnShowsAll is called at each check while a question can be answered; its argument is whether
+	// the card shows the whole question.
 	OnShowsAll func(whole bool)
 	// OnTextMoved is called before the output changes for the same call; see [View.TextMoved].
 	OnTextMoved func(in selection.Passage, by int, ok bool)

@@ -28,8 +28,8 @@ func (c *CallCard) relayout() {
 	c.fitInput()
 }
 
-// fitInput runs in steps: once the line has its width, it decides what else must be shown, and once that
-// has its place, which answers are possible.
+// fitInput runs in steps: once the line has its width, it decides what else must be shown, and once
+// that has its place, which answers are possible.
 func (c *CallCard) fitInput() {
 	if c.showInput() {
 		c.arrange()
@@ -60,7 +60,8 @@ func (c *CallCard) showInput() (changed bool) {
 	return c.box.MinSize().Height != was
 }
 
-// updateAnswers shows Allow if the card has shown the whole question, and otherwise the review button.
+// updateAnswers shows Allow if the card has shown the whole question, and otherwise the review
+// button.
 func (c *CallCard) updateAnswers() {
 	whole, was, why := c.showsAll(), c.allow.Visible(), ""
 	if !whole {

@@ -22,8 +22,8 @@ func (t Call) Texts() [3]string {
 	return [3]string{code.CleanOutput(t.Argument), in, code.CleanOutput(t.Output)}
 }
 
-// SearchTexts returns the texts in which search results count, while the card is collapsed and while
-// it is expanded: a line that the input repeats at its beginning counts once.
+// SearchTexts returns the texts in which search results count, while the card is collapsed and
+// while it is expanded: a line that the input repeats at its beginning counts once.
 func (t Call) SearchTexts() (folded, open []string) {
 	texts := t.Texts()
 	if repeatsIn(texts[0], texts[1]) {

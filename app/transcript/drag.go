@@ -96,8 +96,8 @@ func (t *View) selectTo(to textPosition, in selection.Passage) {
 	t.paintSelection()
 }
 
-// distanceOutside returns the distance of a point of the transcript from the visible part of code: negative
-// above and to the left of it.
+// distanceOutside returns the distance of a point of the transcript from the visible part of code:
+// negative above and to the left of it.
 func (t *View) distanceOutside(c *code.View, at fyne.Position) fyne.Delta {
 	d := fyne.CurrentApp().Driver()
 	in, size := c.VisibleArea()

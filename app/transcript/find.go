@@ -12,8 +12,8 @@ import (
 // selfScroller is a passage that scrolls by itself.
 type selfScroller interface{ Reveal(at fyne.Position) }
 
-// searchedPassages returns the passages whose search results count: those that are not collapsed and do not
-// repeat another one.
+// searchedPassages returns the passages whose search results count: those that are not collapsed
+// and do not repeat another one.
 func searchedPassages(row Row) []selection.Passage {
 	return slices.DeleteFunc(passages(row), func(p selection.Passage) bool { return !p.Visible() || isRepeated(p) })
 }

@@ -137,8 +137,8 @@ func (t *View) placeRows(size fyne.Size, x float32) {
 	t.visible = onScreen
 }
 
-// updateNewButton shows the button that scrolls to the end: "New" if something was added below, or an
-// arrow if the end is more than a view away.
+// updateNewButton shows the button that scrolls to the end: "New" if something was added below, or
+// an arrow if the end is more than a view away.
 func (t *View) updateNewButton() {
 	if t.follow {
 		t.hasNew = false

@@ -75,8 +75,8 @@ func (t *View) Highlight(key string) {
 	}
 }
 
-// Highlighted returns the key of the highlighted item if it is visible, and its distance from the top of
-// the view.
+// Highlighted returns the key of the highlighted item if it is visible, and its distance from the
+// top of the view.
 func (t *View) Highlighted() (key string, y float32) {
 	if !t.highlight.Visible() {
 		return "", 0

@@ -123,8 +123,8 @@ func (t *View) before(a, b textPosition) bool {
 	return a.rune < b.rune
 }
 
-// selectedRange returns the selection from its beginning to its end, with the indexes of their items; ok is
-// false if nothing is selected, or if one of these items is gone.
+// selectedRange returns the selection from its beginning to its end, with the indexes of their
+// items; ok is false if nothing is selected, or if one of these items is gone.
 func (t *View) selectedRange() (from, to textPosition, first, last int, ok bool) {
 	if !t.HasSelection() {
 		return from, to, 0, 0, false
@@ -176,8 +176,8 @@ func (t *View) paintSelection() {
 	}
 }
 
-// SelectedText returns the text that Ctrl+C copies: for fully selected items the result of Words, for
-// others the selected part of the visible row.
+// SelectedText returns the text that Ctrl+C copies: for fully selected items the result of Words,
+// for others the selected part of the visible row.
 func (t *View) SelectedText() string {
 	from, to, first, last, ok := t.selectedRange()
 	if !ok {

@@ -180,8 +180,8 @@ func (t *View) estimate(it Item) float32 {
 	return 80
 }
 
-// HeightChanged must be called by a row whose height changed by itself, such as an expanded card: the top
-// of the view stays where it is.
+// HeightChanged must be called by a row whose height changed by itself, such as an expanded card:
+// the top of the view stays where it is.
 func (t *View) HeightChanged() {
 	follow := t.follow
 	t.follow = false

@@ -112,8 +112,8 @@ func (c *card) updateButtons() {
 	c.cancel.Set(word("Cancel"), "cross")
 }
 
-// cardHeadLayout is a row whose buttons have icons only, if text would leave too little width for the
-// name.
+// cardHeadLayout is a row whose buttons have icons only, if text would leave too little width for
+// the name.
 type cardHeadLayout struct {
 	row fyne.Layout
 	c   *card

@@ -23,8 +23,8 @@ func singleFont(text string, style fyne.TextStyle) fyne.Resource {
 	return nil // the regular fonts are loaded anyway
 }
 
-// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and their
-// punctuation.
+// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and
+// their punctuation.
 func isPlainLetter(r rune) bool {
 	switch {
 	case r >= ' ' && r <= '~', r >= 0xa0 && r < 0x180, r >= 0x400 && r < 0x460:

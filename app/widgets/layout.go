@@ -193,8 +193,8 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 // iconSize is the size of a small icon.
 func iconSize() float32 { return style.Size(theme.SizeNameInlineIcon) }
 
-// WithIcon puts an icon beside the first line of a text of the given size, and optional objects at the
-// right.
+// WithIcon puts an icon beside the first line of a text of the given size, and optional objects at
+// the right.
 func WithIcon(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&iconLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
 }

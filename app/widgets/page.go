@@ -10,9 +10,9 @@ import (
 // titleSpace is the space before the titles of pages.
 var titleSpace fyne.Size
 
-// ReserveTitleSpace reserves space of a size before the title of every page for an object of the window,
-// such as a button; the zero size removes it. It belongs to the GUI thread. Visible pages must be
-// refreshed afterwards.
+// ReserveTitleSpace reserves space of a size before the title of every page for an object of the
+// window, such as a button; the zero size removes it. It belongs to the GUI thread. Visible pages
+// must be refreshed afterwards.
 func ReserveTitleSpace(room fyne.Size) { titleSpace = room }
 
 // NewPage creates a page of the main window: its title with actions at the right, or below the
@@ -77,7 +77,8 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width-2*style.Page, max(size.Height-y, 0)))
 }
 
-// WithHeader puts an object at the top, with its height for the width, and another one into the rest.
+// WithHeader puts an object at the top, with its height for the width, and another one into the
+// rest.
 func WithHeader(top, rest fyne.CanvasObject) *fyne.Container {
 	return container.New(headerLayout{}, top, rest)
 }
@@ -107,8 +108,8 @@ func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 
-// NewSectionHeading creates the small heading of a section of a page, with the section's actions at the
-// right.
+// NewSectionHeading creates the small heading of a section of a page, with the section's actions at
+// the right.
 func NewSectionHeading(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true

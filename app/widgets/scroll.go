@@ -13,8 +13,8 @@ import (
 // verticalScrolls are the scroll containers in use; they belong to the GUI thread.
 var verticalScrolls []weak.Pointer[container.Scroll]
 
-// NewVScroll scrolls content vertically and supports [ScrollIntoView]: Fyne does not scroll to the object
-// that Tab focuses.
+// NewVScroll scrolls content vertically and supports [ScrollIntoView]: Fyne does not scroll to the
+// object that Tab focuses.
 func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	s := container.NewVScroll(content)
 	verticalScrolls = slices.DeleteFunc(verticalScrolls, func(p weak.Pointer[container.Scroll]) bool { return p.Value() == nil })
@@ -22,8 +22,8 @@ func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	return s
 }
 
-// ScrollIntoView scrolls an object into view in all surrounding containers of [NewVScroll]. It does not
-// scroll to objects higher than the view.
+// ScrollIntoView scrolls an object into view in all surrounding containers of [NewVScroll]. It does
+// not scroll to objects higher than the view.
 func ScrollIntoView(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	for _, p := range verticalScrolls {

@@ -10,8 +10,8 @@ import (
 	"fairlead/app/style"
 )
 
-// Scroller scrolls content that is larger than its area: horizontally, and vertically if MaxHeight is
-// set. It passes unused scroll events to Forward, so that a panel in a transcript does not block
+// Scroller scrolls content that is larger than its area: horizontally, and vertically if MaxHeight
+// is set. It passes unused scroll events to Forward, so that a panel in a transcript does not block
 // scrolling the transcript. (Fyne's own scroller consumes every event, and turns vertical scrolling
 // into horizontal.)
 type Scroller struct {
