@@ -1,12 +1,12 @@
 package approve
 
 import (
-	"fairlead/app/style"
-	"fairlead/app/widgets"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+	"fairlead/app/widgets"
 )
 
 // newCheck returns a check box that passes key presses to the dialog.

@@ -4,11 +4,12 @@ import (
 	"image"
 	"math"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/typeset"
 	"fairlead/app/widgets"
-	"fyne.io/fyne/v2"
 )
 
 // CreateRenderer implements fyne.Widget.

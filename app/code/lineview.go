@@ -3,10 +3,10 @@ package code
 import (
 	"image"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/selection"
 	"fairlead/app/widgets"
-
-	"fyne.io/fyne/v2"
 )
 
 // LineView shows one line of code, cut to the available width. Its text can be selected.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/app/selection"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/selection"
 )
 
 // Text returns the line without its colours.

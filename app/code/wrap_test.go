@@ -5,9 +5,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
+
+	"fairlead/app/widgets/widgettest"
 )
 
 func wrapping(t *testing.T, text string, room int) *View {

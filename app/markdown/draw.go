@@ -6,11 +6,12 @@ import (
 	"iter"
 	"unicode/utf8"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/typeset"
 	"fairlead/app/widgets"
-	"fyne.io/fyne/v2"
 )
 
 // MinSize implements fyne.CanvasObject. The height is that at the current width, as for Fyne's own

@@ -4,10 +4,10 @@ import (
 	"net/url"
 	"time"
 
-	"fairlead/app/selection"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/selection"
 )
 
 // linkAt returns the link under a point.

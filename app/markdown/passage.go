@@ -4,9 +4,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fairlead/app/selection"
-
 	"fyne.io/fyne/v2"
+
+	"fairlead/app/selection"
 )
 
 // text returns a paragraph's text, without its bullet.

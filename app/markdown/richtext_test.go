@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestRichTextShowsListsAsTheyAreNested(t *testing.T) {

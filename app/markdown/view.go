@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-
-	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 )
 
 // View shows a text that may grow. Unchanged blocks keep their widgets, so streaming a text

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/app/widgets"
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestMarkdownOpensLinksOnlyWhenTappedAndOnlySafeOnes(t *testing.T) {

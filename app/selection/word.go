@@ -3,8 +3,9 @@ package selection
 import (
 	"unicode"
 
-	"fairlead/app/style"
 	"fyne.io/fyne/v2"
+
+	"fairlead/app/style"
 )
 
 // wordAround returns the word that contains a position or ends there.

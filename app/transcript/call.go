@@ -1,8 +1,9 @@
 package transcript
 
 import (
-	"fairlead/app/style"
 	"fyne.io/fyne/v2"
+
+	"fairlead/app/style"
 )
 
 // CallState is the state of a tool call.
@@ -34,7 +35,7 @@ type Call struct {
 	Input        string
 	Diff         string // unified diff; shown instead of Input
 	Output       string // output so far, or its end
-	Note         string // below the output, such as "exit 0 · 1.2 MB, the end is shown"
+	Note         string // below the output, such as "exit 0 · 1.2 MB, showing the end"
 	CanAnswer    bool   // the person can answer here
 	AllowEnabled bool   // Allow is enabled, provided that the card shows the whole question
 	NeedsReview  bool   // the card cannot show the whole question: it can be allowed in the review only

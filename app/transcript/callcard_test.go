@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/app/widgets"
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestToolCardOpensByKeyboardAndByMouse(t *testing.T) {

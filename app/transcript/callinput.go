@@ -1,10 +1,11 @@
 package transcript
 
 import (
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/code"
 	"fairlead/app/diff"
 	"fairlead/app/widgets"
-	"fyne.io/fyne/v2"
 )
 
 // inputRows is the number of input rows in view at once.

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/app/widgets"
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 )
 
 // asking shows an expanded card with an approval in a window.

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/code"
 	"fairlead/app/diff"
 	"fairlead/app/selection"
-
-	"fyne.io/fyne/v2"
 )
 
 // Texts returns a card's texts in reading order: its line, the input, the output.

@@ -3,10 +3,10 @@ package transcript
 import (
 	"time"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/code"
 	"fairlead/app/selection"
-
-	"fyne.io/fyne/v2"
 )
 
 // maxAutoScroll is the maximum scroll distance of a step, in points.

@@ -3,10 +3,11 @@ package transcript
 import (
 	"slices"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/code"
 	"fairlead/app/selection"
 	"fairlead/app/style"
-	"fyne.io/fyne/v2"
 )
 
 // selfScroller is a passage that scrolls by itself.

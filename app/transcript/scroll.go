@@ -3,9 +3,10 @@ package transcript
 import (
 	"iter"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fyne.io/fyne/v2"
 )
 
 // ScrollToEnd scrolls to the end and follows it.

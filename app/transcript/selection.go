@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/app/selection"
-
 	"fyne.io/fyne/v2"
+
+	"fairlead/app/selection"
 )
 
 // textPosition is a position in the text of an item.

@@ -4,12 +4,11 @@ import (
 	"image/color"
 	"testing"
 
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestBackgroundLooksLikeARectangle(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
@@ -13,6 +11,7 @@ import (
 	"github.com/go-text/typesetting/font"
 
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestPlainLettersAreInEachFontThatIsTakenAlone(t *testing.T) {

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestAMenuHasRoomInItsWindow(t *testing.T) {

@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestToastUndoesWithinItsTime(t *testing.T) {

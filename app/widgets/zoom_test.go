@@ -6,10 +6,10 @@ import (
 	"image/png"
 	"testing"
 
-	"fairlead/app/widgets/widgettest"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestAPictureIsShownWholeAndNear(t *testing.T) {
