@@ -104,18 +104,18 @@ func (a *analysis) open(c Command, at, level int) {
 		}
 	}
 	o.starters()
-	if k, ok := shells[o.name]; ok {
+	if k, ok := shellOf(o.name); ok {
 		o.shell(k)
 		return
 	}
 	if l, ok := launcherOf(o.name); ok {
 		o.launch(l)
 	}
-	if subs, ok := subcommands[o.name]; ok {
+	if subs := programs["exec"][o.name]; subs != nil {
 		o.executed(subs)
 	}
-	if r, ok := remote[o.name]; ok {
-		o.remote(r.sub, r.skip)
+	if subs, ok := programs["remote"][o.name]; ok {
+		o.remote(subs)
 	}
 }
 

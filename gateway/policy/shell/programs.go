@@ -131,15 +131,15 @@ func GitSub(words []Word) int {
 
 // starters handles options whose value is a command, such as tar's --checkpoint-action=exec=sh.
 func (o opening) starters() {
-	flags, ok := starters[o.name]
-	if !ok {
-		return
+	flags, marks := programs["options"][o.name], ""
+	if marked := programs["marked"][o.name]; marked != nil {
+		marks = marked[0]
 	}
 	w := o.c.Words
 	for i := 1; i < len(w); i++ {
 		for _, f := range flags {
 			v, has := optionValue(w, i, f)
-			if !has || marked[o.name] != "" && !v.Dynamic && !strings.ContainsAny(v.Text, marked[o.name]) {
+			if !has || marks != "" && !v.Dynamic && !strings.ContainsAny(v.Text, marks) {
 				continue
 			}
 			for _, p := range []string{"|", "exec=", "ProxyCommand=", "ProxyCommand ", "LocalCommand=", "KnownHostsCommand=", ":!", "!", "shell ", `\!`} {
@@ -151,10 +151,6 @@ func (o opening) starters() {
 		}
 	}
 }
-
-// marked are the starters whose value is a command only if it contains one of these characters;
-// otherwise it is a file, or a query.
-var marked = map[string]string{"strace": "|!", "ltrace": "|!", "psql": `\`}
 
 // optionValue returns the value of option f if word i is that option: "--name=v", "--name v",
 // "--nam v", "-fv", "-f v".

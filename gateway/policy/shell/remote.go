@@ -6,8 +6,9 @@ import (
 )
 
 // remote handles ssh HOST COMMAND and docker exec BOX COMMAND.
-func (o opening) remote(sub []string, skip int) {
-	if sub != nil {
+func (o opening) remote(subs []string) {
+	const skip = 1 // the container, or the host
+	if len(subs) > 0 {
 		if i := slices.IndexFunc(o.c.Words, func(w Word) bool { return w.Text == "--" }); i > 0 && (o.name == "kubectl" || o.name == "oc") {
 			was := o.a.guess
 			o.a.guess = true
@@ -19,7 +20,7 @@ func (o opening) remote(sub []string, skip int) {
 		if i < len(o.c.Words) && o.c.Words[i].Text == "compose" {
 			i = o.operand(i+1, "fp")
 		}
-		if i >= len(o.c.Words) || !slices.Contains(sub, o.c.Words[i].Text) {
+		if i >= len(o.c.Words) || !slices.Contains(subs, o.c.Words[i].Text) {
 			return
 		}
 		i = o.skip(i+1, launcher{values: "eulvwpcnhm", longs: []string{
