@@ -31,7 +31,7 @@ func offering() protocol.Approval {
 }
 
 func TestOneAnswerForManyIsComparedWithEach(t *testing.T) {
-	g, _ := openGate(t)
+	g, _ := openManager(t)
 	list := openMany(t, g, 4)
 	list[1].Hash = "what was shown before"
 	list[2].ID = "unknown"
@@ -58,7 +58,7 @@ func TestOneAnswerForManyIsComparedWithEach(t *testing.T) {
 }
 
 func TestOneAnswerForManyMakesItsRuleOnce(t *testing.T) {
-	g, _ := openGate(t)
+	g, _ := openManager(t)
 	list := openMany(t, g, 3)
 	list[0].Hash = "another"
 	res, err := g.AnswerAll(t.Context(), "w", protocol.ApprovalAnswerAllParams{Questions: list, Decision: protocol.DecisionAllow, Scope: protocol.ScopeAlways, Offers: []int{0}})
@@ -71,7 +71,7 @@ func TestOneAnswerForManyMakesItsRuleOnce(t *testing.T) {
 }
 
 func TestTwoAnswersForManyShareThem(t *testing.T) {
-	g, _ := openGate(t)
+	g, _ := openManager(t)
 	list := openMany(t, g, 50)
 	var wg sync.WaitGroup
 	var won [2]protocol.ApprovalAnswerAllResult
@@ -96,7 +96,7 @@ func TestTwoAnswersForManyShareThem(t *testing.T) {
 }
 
 func TestNothingAndTooMuchCannotBeAnsweredAtOnce(t *testing.T) {
-	g, _ := openGate(t)
+	g, _ := openManager(t)
 	for _, n := range []int{0, protocol.MaxAnswers + 1} {
 		p := protocol.ApprovalAnswerAllParams{Questions: make([]protocol.ShownQuestion, n), Decision: protocol.DecisionDeny}
 		if _, err := g.AnswerAll(t.Context(), "w", p); !errors.Is(err, protocol.ErrBadRequest) {

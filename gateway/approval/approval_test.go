@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-func openGate(t *testing.T) (*Manager, *store.DB) {
+func openManager(t *testing.T) (*Manager, *store.DB) {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -44,7 +44,7 @@ func pending(t *testing.T, g *Manager, sub *event.Subscription) protocol.Approva
 }
 
 func TestGateFirstAnswerWins(t *testing.T) {
-	g, _ := openGate(t)
+	g, _ := openManager(t)
 	sub := g.bus.Subscribe()
 	defer sub.Close()
 	got := make(chan protocol.Approval, 1)
@@ -82,7 +82,7 @@ func TestGateFirstAnswerWins(t *testing.T) {
 }
 
 func TestAnswerToSomethingElseIsRefused(t *testing.T) {
-	g, s := openGate(t)
+	g, s := openManager(t)
 	a := question()
 	a.ID, a.State, a.Hash = "a", protocol.ApprovalPending, "right"
 	if err := s.Approvals.Put(t.Context(), a); err != nil {
@@ -116,7 +116,7 @@ func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
 }
 
 func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
-	g, s := openGate(t)
+	g, s := openManager(t)
 	for cause, want := range map[error]string{errors.New("stopped by the person"): protocol.ApprovalCancelled, ErrSuspended: protocol.ApprovalPending} {
 		sub := g.bus.Subscribe()
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -138,7 +138,7 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 }
 
 func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
-	g, s := openGate(t)
+	g, s := openManager(t)
 	a := question()
 	a.ID, a.State, a.CreatedAt = "a", protocol.ApprovalPending, 1
 	a.Hash, _ = Hash(a)
@@ -156,7 +156,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 }
 
 func TestOrphansAreCancelled(t *testing.T) {
-	g, s := openGate(t)
+	g, s := openManager(t)
 	for _, id := range []protocol.ApprovalID{"a", "b"} {
 		a := question()
 		a.ID, a.State = id, protocol.ApprovalPending

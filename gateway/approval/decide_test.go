@@ -164,7 +164,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 // rulesOf returns rules from the configuration only.
 func rulesOf(t *testing.T, cfg config.ToolApproval) *Rules {
 	t.Helper()
-	_, s := openGate(t)
+	_, s := openManager(t)
 	r, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return cfg }})
 	if err != nil {
 		t.Fatal(err)

@@ -86,7 +86,7 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 }
 
 func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
-	g, s := openGate(t)
+	g, s := openManager(t)
 	rules, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
 	if err != nil {
 		t.Fatal(err)

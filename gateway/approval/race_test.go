@@ -19,7 +19,7 @@ import (
 // accepts no answer to this one.
 func TestAnswersRaceWithRules(t *testing.T) {
 	for range 6 {
-		g, s := openGate(t)
+		g, s := openManager(t)
 		r, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }})
 		if err != nil {
 			t.Fatal(err)

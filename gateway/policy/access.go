@@ -58,7 +58,7 @@ func accesses(c shell.Command) (list []access) {
 			list = append(list, access{word: rest[len(rest)-1], verb: "write"})
 		}
 	}
-	switch name = programName(name); name {
+	switch name = unversionedProgram(name); name {
 	case "find", "gfind", "fd", "fdfind":
 		return findAccesses(words)
 	case "curl":
@@ -87,15 +87,17 @@ func moduleWords(words []shell.Word) []shell.Word {
 	return nil
 }
 
-// isFolder reports whether a word may be the name of a folder, as far as it shows in the word alone.
+// isFolder reports whether a word may be the name of a folder, as far as it shows in the word
+// alone.
 func isFolder(w shell.Word) bool { return !w.Dynamic && maybeFolder(w.Text) }
 
 func recursive(words []shell.Word) bool {
 	return hasFlag(glob{parts: []string{"-r"}}, words) || hasFlag(glob{parts: []string{"-a"}}, words) || hasFlag(glob{parts: []string{"--archive"}}, words)
 }
 
-// programName returns a program's name without its version, for programs with one in their name.
-func programName(name string) string {
+// unversionedProgram returns a program's name without its version, for programs with one in their
+// name.
+func unversionedProgram(name string) string {
 	if plain := unversionedName(name); plain != "" {
 		return plain
 	}
@@ -107,9 +109,9 @@ func programName(name string) string {
 func (fr *fileRules) folderRule(c shell.Command) (v Verdict, found *rule, why string) {
 	for _, a := range accesses(c) {
 		a.word = resolvePWD(a.word)
-		list, known := fr.place.paths(a.word)
+		list, known := fr.resolver.paths(a.word)
 		if a.tree {
-			list = fr.place.repository(list)
+			list = fr.resolver.repository(list)
 		}
 		for _, r := range fr.fileRestrictions {
 			if !slices.ContainsFunc(verbs[a.verb].tools, func(t string) bool { return fr.applies(r, t) }) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
@@ -120,8 +122,8 @@ func (fr *fileRules) folderRule(c shell.Command) (v Verdict, found *rule, why st
 			}
 			hit := !known && len(list) == 0
 			for _, f := range list {
-				hit = hit || fr.place.match(r.path, f, true) || a.word.Glob && a.file && fr.place.mayMeet(r.path, f)
-				in := fr.place.within(r.path, f, a.word.Glob)
+				hit = hit || fr.resolver.match(r.path, f, true) || a.word.Glob && a.file && fr.resolver.mayMeet(r.path, f)
+				in := fr.resolver.within(r.path, f, a.word.Glob)
 				hit = hit || in == certain && !a.file || in == possible && !a.file && !a.sure
 			}
 			if hit {
@@ -216,7 +218,7 @@ func curlAccesses(words []shell.Word) (list []access) {
 		list = append(list, access{word: f, verb: "write", file: true})
 	}
 	takes := func(t string, letters string) bool {
-		return isFlag(t) && t[1] != '-' && strings.ContainsAny(shortOptions(t[1:], "AbCdEeFHmPQrtuwXxYyzoKTcD"), letters)
+		return isFlag(t) && t[1] != '-' && strings.ContainsAny(leadingLetters(t[1:], "AbCdEeFHmPQrtuwXxYyzoKTcD"), letters)
 	}
 	for i, w := range words {
 		t := w.Text

@@ -120,7 +120,7 @@ func newInvocation(name string, words []shell.Word) invocation {
 	in := invocation{name: name, words: words, top: currentFolder}
 	sub := ""
 	if name == "git" {
-		i := shell.GitSub(append([]shell.Word{{}}, words...)) - 1
+		i := shell.GitSubcommand(append([]shell.Word{{}}, words...)) - 1
 		if i >= len(words) {
 			return in
 		}
@@ -433,7 +433,7 @@ func tarMode(words []shell.Word) (out, in bool) {
 			out = out || isPrefixOf("--create", long, 4) || isPrefixOf("--append", long, 4) || isPrefixOf("--update", long, 4)
 			in = in || isPrefixOf("--extract", long, 6) || isPrefixOf("--get", long, 4)
 		case isFlag(t):
-			letters += shortOptions(t[1:], tarValues)
+			letters += leadingLetters(t[1:], tarValues)
 		case i == 0:
 			letters += t // the oldest syntax has no dash
 		}

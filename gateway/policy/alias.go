@@ -26,11 +26,11 @@ func aliased(list []protocol.Alias) (use []protocol.Alias) {
 
 // Real returns an absolute path with its machine's reported links resolved.
 func Real(aliases []protocol.Alias, file string) string {
-	return (&place{aliases: aliased(aliases)}).realPath(clean(file))
+	return (&pathResolver{aliases: aliased(aliases)}).realPath(clean(file))
 }
 
 // realPath is Real for a clean path.
-func (p *place) realPath(f string) string {
+func (p *pathResolver) realPath(f string) string {
 	for range min(len(p.aliases), maxFolders) {
 		was := f
 		for _, a := range p.aliases {
@@ -47,7 +47,7 @@ func (p *place) realPath(f string) string {
 
 // allNames returns all names of a file that the machine reported, f first. Names that fold makes
 // equal count as the same.
-func (p *place) allNames(f string) []string {
+func (p *pathResolver) allNames(f string) []string {
 	if list, ok := p.nameCache[f]; ok {
 		return list
 	}
@@ -92,7 +92,7 @@ func relativeToFolded(f, dir string) (rest string, in bool) {
 // match reports whether a rule's pattern matches a file. A strict rule matches if any name of the
 // file does. An allow rule is resolved first and matches the file's real location, so a link in a
 // folder does not extend the rule to files elsewhere.
-func (p *place) match(g *pathGlob, f string, strict bool) bool {
+func (p *pathResolver) match(g *pathGlob, f string, strict bool) bool {
 	switch {
 	case len(p.aliases) == 0:
 		return g.match(f, p.root, p.home, strict)
@@ -107,7 +107,7 @@ func (p *place) match(g *pathGlob, f string, strict bool) bool {
 
 // resolved returns a pattern whose leading folder is absolute and without links; ok is false if
 // that folder is unknown.
-func (p *place) resolved(g *pathGlob) (real pathGlob, ok bool) {
+func (p *pathResolver) resolved(g *pathGlob) (real pathGlob, ok bool) {
 	if real, ok = p.patternCache[g]; ok {
 		return real, true
 	}
@@ -148,7 +148,7 @@ func (g *pathGlob) fixed() int {
 }
 
 // within is [pathGlob.within] for any name of a folder.
-func (p *place) within(g *pathGlob, dir string, open bool) (best certainty) {
+func (p *pathResolver) within(g *pathGlob, dir string, open bool) (best certainty) {
 	if len(p.aliases) == 0 {
 		return g.within(dir, p.root, p.home, open)
 	}
@@ -170,7 +170,7 @@ func (p *place) within(g *pathGlob, dir string, open bool) (best certainty) {
 }
 
 // mayMeet is [pathGlob.mayMeet] for any name of a shell's pattern.
-func (p *place) mayMeet(g *pathGlob, pattern string) bool {
+func (p *pathResolver) mayMeet(g *pathGlob, pattern string) bool {
 	if len(p.aliases) == 0 {
 		return g.mayMeet(pattern, p.root, p.home)
 	}
@@ -185,7 +185,7 @@ func (p *place) mayMeet(g *pathGlob, pattern string) bool {
 
 // isExcluded reports whether a pattern for files outside the workspace does not match a file
 // because it is inside.
-func (p *place) isExcluded(g *pathGlob, f string) bool {
+func (p *pathResolver) isExcluded(g *pathGlob, f string) bool {
 	if !g.outside {
 		return false
 	}
@@ -194,7 +194,7 @@ func (p *place) isExcluded(g *pathGlob, f string) bool {
 }
 
 // areOnly reports whether all paths are names of one file.
-func (p *place) areOnly(paths []string, file string) bool {
+func (p *pathResolver) areOnly(paths []string, file string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return p.realPath(f) != p.realPath(file) })
 }
 

@@ -16,7 +16,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	// at: the indexes of the words that the pattern is compared with
 	words, at := c.Words, make([]int, 0, len(c.Words))
 	from := 0
-	if r.argv[len(r.argv)-1].rest && !strings.HasPrefix(second(r.argv), "-") {
+	if r.argv[len(r.argv)-1].rest && !strings.HasPrefix(secondWord(r.argv), "-") {
 		from = ma.leadingCount(c)
 	}
 	at = append(at, 0)
@@ -38,7 +38,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	}
 	for i, g := range pattern {
 		w := words[at[i]]
-		if w.Dynamic || w.Odd {
+		if w.Dynamic || w.Ambiguous {
 			if g.any() {
 				return cover, unknownValue(w)
 			}
@@ -63,7 +63,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	for _, i := range at[len(pattern):] {
 		w := words[i]
 		switch {
-		case w.Dynamic || w.Odd:
+		case w.Dynamic || w.Ambiguous:
 			return cover, unknownValue(w)
 		case w.Glob && !ended && !readers[name] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
 			return cover, shorten(w.Text) + " may match a file name that acts as an option; write ./" + shorten(w.Text)
@@ -79,7 +79,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 
 // missingWord returns a word that a rule must contain to cover a command, but does not.
 func (ma *matcher) missingWord(c shell.Command, spelled func(at int) bool) (guard, bool) {
-	hits := guardsOf(c, ma.place)
+	hits := guardsOf(c, ma.resolver)
 	named := slices.ContainsFunc(hits, func(h guard) bool { return h.goal && spelled(h.at) })
 	for _, h := range hits {
 		if !spelled(h.at) && (!h.goal || named) {
@@ -89,7 +89,7 @@ func (ma *matcher) missingWord(c shell.Command, spelled func(at int) bool) (guar
 	return guard{}, false
 }
 
-func second(pattern []glob) string {
+func secondWord(pattern []glob) string {
 	if len(pattern) < 2 {
 		return ""
 	}
@@ -101,7 +101,7 @@ func (ma *matcher) leadingCount(c shell.Command) int {
 	if c.Name() == "git" {
 		return ma.gitLeadingCount(c.Words)
 	}
-	return leadingOptions(c.Name(), c.Words, ma.place)
+	return leadingOptions(c.Name(), c.Words, ma.resolver)
 }
 
 // gitLeadingCount returns the number of git's harmless global options after the program:
@@ -115,7 +115,7 @@ func (ma *matcher) gitLeadingCount(words []shell.Word) int {
 		if words[i].Text == "--no-pager" {
 			continue
 		}
-		if words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && ma.place.isInside(words[i+1]) {
+		if words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && ma.resolver.isInside(words[i+1]) {
 			i++
 			continue
 		}
@@ -125,7 +125,7 @@ func (ma *matcher) gitLeadingCount(words []shell.Word) int {
 }
 
 // isInside reports whether a path is certainly in the workspace.
-func (p *place) isInside(w shell.Word) bool {
+func (p *pathResolver) isInside(w shell.Word) bool {
 	list, ok := p.paths(w)
 	for _, f := range list {
 		_, in := relativeTo(p.realPath(f), p.root)

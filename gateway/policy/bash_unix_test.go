@@ -64,7 +64,7 @@ func TestAllowedCommandsRunOnlyWhatWasSeen(t *testing.T) {
 		ran++
 		var seen []string
 		for _, cmd := range shell.Analyze(text, shell.Bash).Commands {
-			seen = append(seen, strings.Join(texts(cmd.Words), "\x01")+"\x01")
+			seen = append(seen, strings.Join(wordTexts(cmd.Words), "\x01")+"\x01")
 		}
 		if err := os.Mkdir(work, 0o700); err != nil {
 			t.Fatal(err)

@@ -30,16 +30,16 @@ func (fr *fileRules) isEnforced(r *rule) bool {
 // mayConcern reports whether a rule may be about dir or something in it.
 func (fr *fileRules) mayConcern(r *rule, dir string) bool {
 	dir = clean(dir)
-	return fr.place.match(r.path, dir, true) || fr.place.within(r.path, dir, false) != none ||
-		r.path.home && fr.place.home == ""
+	return fr.resolver.match(r.path, dir, true) || fr.resolver.within(r.path, dir, false) != none ||
+		r.path.home && fr.resolver.home == ""
 }
 
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
 func (fr *fileRules) isHidden(r *rule) bool {
-	start := fr.place.root
+	start := fr.resolver.root
 	switch {
 	case r.path.home:
-		start = fr.place.home
+		start = fr.resolver.home
 	case r.path.abs || r.path.outside:
 		start = "/"
 	}
@@ -52,9 +52,9 @@ func (fr *fileRules) isHidden(r *rule) bool {
 		}
 		start = path.Join(start, p)
 	}
-	start = fold(fr.place.realPath(start))
+	start = fold(fr.resolver.realPath(start))
 	return slices.ContainsFunc(fr.call.Sandbox.Hidden, func(place string) bool {
-		_, in := relativeTo(start, fold(fr.place.realPath(clean(place))))
+		_, in := relativeTo(start, fold(fr.resolver.realPath(clean(place))))
 		return in
 	})
 }
@@ -105,22 +105,22 @@ func runsCode(c shell.Command) string {
 	case strings.ContainsAny(c.Words[0].Text, `/\`) && !system(c.Words[0].Text):
 		return shorten(c.Words[0].Text) + " runs code that is not in the command"
 	case len(words) == 1 && (words[0].Text == "--version" || words[0].Text == "--help" || words[0].Text == "-h" || words[0].Text == "-V" ||
-		words[0].Text == "-v" && !strings.HasPrefix(name, "python") && versioned(name, interpreters)):
+		words[0].Text == "-v" && !strings.HasPrefix(name, "python") && isVersionOf(name, interpreters)):
 		return ""
-	case shell.Shells(name):
+	case shell.IsShell(name):
 		if c.Starts || len(words) == 0 {
 			return "" // a shell that reads its script needs an approval anyway
 		}
 		return name + " runs a script that is not in the command"
-	case c.Starts && shell.Launches(name) && name != "direnv":
+	case c.Starts && shell.IsLauncher(name) && name != "direnv":
 		return ""
-	case versioned(name, interpreters):
+	case isVersionOf(name, interpreters):
 		if len(words) == 0 || codeArguments[name] {
 			return "" // likewise
 		}
 		return name + " runs code that is not in the command"
 	}
-	name = programName(name)
+	name = unversionedProgram(name)
 	if as, ok := optionsLike[name]; ok {
 		name = as
 	}

@@ -12,33 +12,33 @@ import (
 func (ev *evaluation) decideCommands(k shell.Kind) {
 	ev.facts = shell.Analyze(ev.call.Command, k)
 	ev.parts = make([]Part, 0, len(ev.facts.Commands)+len(ev.facts.Redirects))
-	start := ev.place.dirs
+	start := ev.resolver.dirs
 	for _, c := range ev.facts.Commands {
 		if c.Loop && !c.Guess && (c.Name() == "cd" || c.Name() == "pushd" || c.Name() == "popd") {
-			ev.place.dirs, start = nil, nil // the second round starts in an unknown folder
+			ev.resolver.dirs, start = nil, nil // the second round starts in an unknown folder
 		}
 	}
 	at := make([]folders, len(ev.facts.Commands))
 	for i, c := range ev.facts.Commands {
-		ev.place.enterLaunched(ev.facts.Commands, c)
-		at[i] = ev.place.dirs
+		ev.resolver.enterLaunched(ev.facts.Commands, c)
+		at[i] = ev.resolver.dirs
 		if p, ok := ev.decideCommand(i, c); ok {
 			ev.addPart(p)
 		}
 		ev.recordCode(c)
-		ev.place.changeFolder(c)
+		ev.resolver.changeFolder(c)
 	}
-	all := ev.place.dirs
-	if ev.place.moved && all != nil {
+	all := ev.resolver.dirs
+	if ev.resolver.moved && all != nil {
 		all = append(slices.Clone(start), all...)
 	}
 	for _, a := range ev.facts.Assigns {
 		ev.decideAssignment(a)
 	}
 	for _, r := range ev.facts.Redirects {
-		ev.place.dirs = all
+		ev.resolver.dirs = all
 		if r.Command >= 0 && r.Command < len(at) {
-			ev.place.dirs = at[r.Command]
+			ev.resolver.dirs = at[r.Command]
 		}
 		ev.decideRedirect(r)
 	}
@@ -46,7 +46,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 		ev.decideEmpty()
 	}
 	for _, f := range ev.facts.Findings {
-		if f.Soft && ev.def == Allow && !ev.hasCommandRules {
+		if f.Soft && ev.fallback == Allow && !ev.hasCommandRules {
 			continue
 		}
 		ev.noOffers = true
@@ -84,7 +84,7 @@ func (c coverage) has(i int) bool { return i >= 0 && i < len(c.named) && c.named
 func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 	why := ev.floor.reason(c)
 	p, ok := ev.decideByRules(i, c)
-	if why == "" || ok && p.Verdict == Deny || ev.def == Deny && !p.byRule && (!ok || p.Verdict == Ask) {
+	if why == "" || ok && p.Verdict == Deny || ev.fallback == Deny && !p.byRule && (!ok || p.Verdict == Ask) {
 		return p, ok
 	}
 	ev.noOffers = true
@@ -94,7 +94,7 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 }
 
 func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
-	p = Part{Kind: "command", Text: c.Text, Origin: c.Origin, Argv: texts(c.Words)}
+	p = Part{Kind: "command", Text: c.Text, Origin: c.Origin, Argv: wordTexts(c.Words)}
 	ask := func(rule, reason string) { p.Verdict, p.Rule, p.Reason = Ask, rule, reason; ev.noOffers = true }
 	grade, r := ev.strictest(c, Deny)
 	if grade == certain && !c.Guess {
@@ -148,8 +148,8 @@ func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 			why = no
 		}
 	}
-	if parent, has := ev.covered[c.Parent]; has && c.Parent >= 0 && (parent.exact || c.Spelled > 0 && parent.has(c.Spelled)) && isStatic(c) {
-		h, doubt := ev.missingWord(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.Spelled+at) })
+	if parent, has := ev.covered[c.Parent]; has && c.Parent >= 0 && (parent.exact || c.WordIndex > 0 && parent.has(c.WordIndex)) && isStatic(c) {
+		h, doubt := ev.missingWord(c, func(at int) bool { return parent.exact || at >= 0 && parent.has(c.WordIndex+at) })
 		if !doubt {
 			ev.covered[i] = coverage{exact: parent.exact}
 			p.Verdict, p.Rule, p.Reason = Allow, "", "The rule for the command that starts it includes this command"
@@ -162,11 +162,11 @@ func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 		p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
 		return p, true
 	}
-	p.Verdict, p.Reason = ev.def, ev.defaultReason(p.Text)
+	p.Verdict, p.Reason = ev.fallback, ev.defaultReason(p.Text)
 	if why != "" {
 		p.Reason = why
 	}
-	if ev.def == Allow {
+	if ev.fallback == Allow {
 		if doubt := ev.concealReason(c); doubt != "" {
 			ask("", doubt)
 			return p, true
@@ -200,10 +200,10 @@ var sameEverywhere = func() map[string]bool {
 // do, and a script with a relative name is a different file in every folder.
 func (ma *matcher) isDisplaced(c shell.Command) bool {
 	name := c.Words[0].Text
-	if ma.place.moved && (strings.Contains(name, "/") && !isAbs(name) || runsInput(c) || versioned(baseName(name), interpreters)) {
+	if ma.resolver.moved && (strings.Contains(name, "/") && !isAbs(name) || runsInput(c) || isVersionOf(baseName(name), interpreters)) {
 		return true
 	}
-	return !sameEverywhere[baseName(name)] && ma.place.isOutside()
+	return !sameEverywhere[baseName(name)] && ma.resolver.isOutside()
 }
 
 // concealReason returns the reason why a command may be one that a rule denies or asks about, with
@@ -212,10 +212,10 @@ func (ma *matcher) concealReason(c shell.Command) string {
 	if !ma.hasCommandRules && len(ma.fileRestrictions) == 0 {
 		return ""
 	}
-	if c.Words[0].Dynamic || c.Words[0].Odd || c.Words[0].Glob {
+	if c.Words[0].Dynamic || c.Words[0].Ambiguous || c.Words[0].Glob {
 		return "The program " + shorten(c.Words[0].Text) + " is known only when the command runs"
 	}
-	for _, h := range guardsOf(c, ma.place) {
+	for _, h := range guardsOf(c, ma.resolver) {
 		if h.opaque && (ma.hasCommandRules || !ma.namesItsFiles(c)) {
 			return h.reason
 		}
@@ -226,7 +226,7 @@ func (ma *matcher) concealReason(c shell.Command) string {
 	}
 	if named {
 		for _, w := range c.Words[1:] {
-			if w.Dynamic || w.Odd || w.Glob {
+			if w.Dynamic || w.Ambiguous || w.Glob {
 				return unknownValue(w) + ", and a rule restricts " + baseName(c.Words[0].Text)
 			}
 		}
@@ -236,11 +236,11 @@ func (ma *matcher) concealReason(c shell.Command) string {
 
 // commandGrant returns the grant for exactly this command in this folder.
 func (ma *matcher) commandGrant(c shell.Command) (Grant, bool) {
-	if len(ma.place.dirs) != 1 || !isStatic(c) || c.Piped && runsInput(c) || c.Stdin != nil && runsInput(c) {
+	if len(ma.resolver.dirs) != 1 || !isStatic(c) || c.Piped && runsInput(c) || c.Stdin != nil && runsInput(c) {
 		return Grant{}, false
 	}
 	for _, g := range ma.grants {
-		if len(g.Argv) > 0 && slices.Equal(g.Argv, texts(c.Words)) && ma.place.is(ma.place.dirs[0], clean(g.Cwd), false, false) && ma.grantApplies(g, "Bash") {
+		if len(g.Argv) > 0 && slices.Equal(g.Argv, wordTexts(c.Words)) && ma.resolver.is(ma.resolver.dirs[0], clean(g.Cwd), false, false) && ma.grantApplies(g, "Bash") {
 			return g, true
 		}
 	}
@@ -250,7 +250,7 @@ func (ma *matcher) commandGrant(c shell.Command) (Grant, bool) {
 // runsInput reports whether a command executes its input.
 func runsInput(c shell.Command) bool {
 	n := baseName(c.Words[0].Text)
-	return shell.Shells(n) || interpreters[n]
+	return shell.IsShell(n) || interpreters[n]
 }
 
 func isStatic(c shell.Command) bool {
@@ -262,7 +262,7 @@ func isStatic(c shell.Command) bool {
 	return true
 }
 
-func texts(words []shell.Word) []string {
+func wordTexts(words []shell.Word) []string {
 	list := make([]string, len(words))
 	for i, w := range words {
 		list[i] = w.Text

@@ -35,11 +35,11 @@ func (ma *matcher) applies(r *rule, tool string) bool {
 	if r.cwd == "" {
 		return true
 	}
-	if ma.place.dirs == nil {
+	if ma.resolver.dirs == nil {
 		return strict
 	}
-	for _, d := range ma.place.dirs {
-		if in := ma.place.is(d, r.cwd, r.tree, strict); in == strict {
+	for _, d := range ma.resolver.dirs {
+		if in := ma.resolver.is(d, r.cwd, r.tree, strict); in == strict {
 			// for a strict rule one folder is enough, for an allow rule all must match
 			return strict
 		}

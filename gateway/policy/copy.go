@@ -12,10 +12,10 @@ import (
 func (fr *fileRules) arrivalRule(c shell.Command, name string) (found *rule, sure bool, why string) {
 	to, list := copyTargets(c, name)
 	for _, at := range list {
-		files, _ := fr.place.paths(at)
+		files, _ := fr.resolver.paths(at)
 		for _, r := range fr.fileRestrictions {
 			for _, f := range files {
-				if (fr.place.match(r.path, f, true) || at.Glob && fr.place.mayMeet(r.path, f)) &&
+				if (fr.resolver.match(r.path, f, true) || at.Glob && fr.resolver.mayMeet(r.path, f)) &&
 					(fr.applies(r, "Write") || fr.applies(r, "Edit")) {
 					return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "May write " + shorten(at.Text) + ", which a rule restricts; " + reasonOf(r)
 				}
@@ -83,7 +83,7 @@ func linkTargets(words []shell.Word) (list []shell.Word) {
 		for _, dir := range []string{path.Dir(link.Text), link.Text} {
 			aim := w
 			aim.Text, aim.Tilde = path.Join(dir, w.Text), link.Tilde
-			aim.Dynamic, aim.Odd, aim.Glob = w.Dynamic || link.Dynamic, w.Odd || link.Odd, w.Glob || link.Glob
+			aim.Dynamic, aim.Ambiguous, aim.Glob = w.Dynamic || link.Dynamic, w.Ambiguous || link.Ambiguous, w.Glob || link.Glob
 			list = append(list, aim)
 		}
 	}

@@ -28,9 +28,9 @@ type evaluation struct {
 // matcher compares rules and grants with a call.
 type matcher struct {
 	*Set
-	call  *Call
-	place *place
-	now   time.Time
+	call     *Call
+	resolver *pathResolver
+	now      time.Time
 }
 
 // fileRules applies the rules about files to commands.
@@ -39,9 +39,9 @@ type fileRules struct{ *matcher }
 // floor finds the calls that need an approval whatever the rules say. Its methods return the
 // reason, or "".
 type floor struct {
-	call  *Call
-	place *place
-	zsh   bool
+	call     *Call
+	resolver *pathResolver
+	zsh      bool
 }
 
 // Decide returns the verdict on a call. It never fails: a call that it cannot check needs an
@@ -70,13 +70,13 @@ func (s *Set) Decide(c Call) Decision {
 }
 
 func newEvaluation(s *Set, c *Call) *evaluation {
-	m := &matcher{Set: s, call: c, place: newPlace(c), now: c.Now}
+	m := &matcher{Set: s, call: c, resolver: newPathResolver(c), now: c.Now}
 	if m.now.IsZero() {
 		m.now = time.Now()
 	}
 	k, _ := shell.ParseKind(c.Shell)
 	return &evaluation{
-		matcher: m, fileRules: fileRules{m}, floor: floor{call: c, place: m.place, zsh: k == shell.Zsh},
+		matcher: m, fileRules: fileRules{m}, floor: floor{call: c, resolver: m.resolver, zsh: k == shell.Zsh},
 		covered: map[int]coverage{},
 	}
 }
@@ -106,14 +106,14 @@ func (s *Set) concealed(c Call) string {
 // allowing returns the same rules with a default that allows.
 func (s *Set) allowing() *Set {
 	a := *s
-	a.def = Allow
+	a.fallback = Allow
 	return &a
 }
 
 // addPart adds a part. A part that would ask only because it cannot be checked is denied if the
 // default denies.
 func (ev *evaluation) addPart(p Part) {
-	if p.Verdict == Ask && ev.def == Deny && !p.byRule {
+	if p.Verdict == Ask && ev.fallback == Deny && !p.byRule {
 		p.Verdict = Deny
 	}
 	ev.parts = append(ev.parts, p)
@@ -160,7 +160,7 @@ func (ev *evaluation) textGrant(r Decision) (Grant, bool) {
 	if len(ev.grants) == 0 || r.Verdict == Allow || r.Floor || !known {
 		return Grant{}, false
 	}
-	at := newPlace(ev.call) // the folder in which it starts
+	at := newPathResolver(ev.call) // the folder in which it starts
 	if len(at.dirs) != 1 {
 		return Grant{}, false
 	}
@@ -180,7 +180,7 @@ func (ev *evaluation) textGrant(r Decision) (Grant, bool) {
 // decideAccess decides about a tool's access to files, which are all possible meanings of one path;
 // ok is false if there may be others.
 func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok bool) Part {
-	p := Part{Kind: kind, Text: text, Verdict: ev.def, Reason: ev.defaultReason(text)}
+	p := Part{Kind: kind, Text: text, Verdict: ev.fallback, Reason: ev.defaultReason(text)}
 	var allowed *rule
 	asked := false
 	for _, r := range ev.files {
@@ -213,7 +213,7 @@ func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok b
 		p.Verdict, p.Rule, p.Reason = Allow, allowed.ID, reasonOf(allowed)
 	default:
 		for _, g := range ev.grants {
-			if g.Path != "" && ok && ev.place.areOnly(paths, clean(g.Path)) && ev.grantApplies(g, tool) {
+			if g.Path != "" && ok && ev.resolver.areOnly(paths, clean(g.Path)) && ev.grantApplies(g, tool) {
 				p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed this"
 			}
 		}
@@ -230,13 +230,13 @@ func (ma *matcher) allowsFiles(r *rule, kind string, paths []string) bool {
 	if r.path == nil {
 		return kind != "redirect"
 	}
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !ma.place.match(r.path, f, false) })
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !ma.resolver.match(r.path, f, false) })
 }
 
 // strictOnFiles returns the verdict of an ask or deny rule on a tool's access to files: "" if it
 // applies to none of them.
 func (ma *matcher) strictOnFiles(r *rule, tool string, paths []string) (v Verdict, reason string) {
-	about := func(f string) bool { return ma.place.match(r.path, f, true) }
+	about := func(f string) bool { return ma.resolver.match(r.path, f, true) }
 	if r.path == nil || slices.ContainsFunc(paths, about) {
 		return r.Verdict, reasonOf(r)
 	}
@@ -245,7 +245,7 @@ func (ma *matcher) strictOnFiles(r *rule, tool string, paths []string) (v Verdic
 	}
 	inside := none
 	for _, f := range paths {
-		inside = max(inside, ma.place.within(r.path, f, false))
+		inside = max(inside, ma.resolver.within(r.path, f, false))
 	}
 	switch {
 	case inside == none:
@@ -264,7 +264,7 @@ func (ma *matcher) grantApplies(g Grant, tool string) bool {
 }
 
 func (ma *matcher) defaultReason(what string) string {
-	switch ma.def {
+	switch ma.fallback {
 	case Allow:
 		return "No rule applies, and the default is to allow"
 	case Deny:

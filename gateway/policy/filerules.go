@@ -55,8 +55,8 @@ func (fr *fileRules) decide(c shell.Command) (v Verdict, found *rule, why string
 func (fr *fileRules) checkMention(m fileWord, t *fileDecision) {
 	var list []string
 	if !m.word.Dynamic {
-		m.word = fr.place.expandShortNames(m.word)
-		list, _ = fr.place.paths(m.word)
+		m.word = fr.resolver.expandShortNames(m.word)
+		list, _ = fr.resolver.paths(m.word)
 	}
 	if m.word.Dynamic || len(list) == 0 && m.sure { // or the folder is unknown
 		if r := fr.anyRule(m.tools); r != nil && t.rule == nil {
@@ -67,8 +67,8 @@ func (fr *fileRules) checkMention(m fileWord, t *fileDecision) {
 	for _, r := range fr.fileRestrictions {
 		hit, inside := false, false
 		for _, f := range list {
-			hit = hit || fr.place.match(r.path, f, true) || m.word.Glob && fr.place.mayMeet(r.path, f)
-			inside = inside || m.withContents && fr.place.within(r.path, f, m.word.Glob) == certain
+			hit = hit || fr.resolver.match(r.path, f, true) || m.word.Glob && fr.resolver.mayMeet(r.path, f)
+			inside = inside || m.withContents && fr.resolver.within(r.path, f, m.word.Glob) == certain
 		}
 		if !hit && !inside {
 			continue

@@ -103,7 +103,7 @@ func hasOption(words []shell.Word, letter byte, long string) bool {
 func hasLetter(words []shell.Word, values string, letter byte, long string) bool {
 	for _, w := range words {
 		name, _, _ := strings.Cut(w.Text, "=")
-		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(shortOptions(w.Text[1:], values), letter) >= 0 || long != "" && len(name) > 3 && strings.HasPrefix(long, name) {
+		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(leadingLetters(w.Text[1:], values), letter) >= 0 || long != "" && len(name) > 3 && strings.HasPrefix(long, name) {
 			return true
 		}
 	}
@@ -146,8 +146,8 @@ func isPrefixOf(long, word string, least int) bool {
 	return len(word) >= least && strings.HasPrefix(long, word)
 }
 
-// shortOptions returns the short options in a word, up to the first one with a value.
-func shortOptions(s, values string) string {
+// leadingLetters returns the short options in a word, up to the first one with a value.
+func leadingLetters(s, values string) string {
 	if i := strings.IndexAny(s, values); i >= 0 {
 		return s[:i]
 	}
@@ -170,13 +170,13 @@ func values(words []shell.Word, letter byte, long string) (list []shell.Word) {
 		name, v, cut := strings.Cut(t, "=")
 		switch {
 		case long != "" && len(name) > 3 && strings.HasPrefix(long, name) && cut:
-			list = append(list, shell.Word{Text: v, Dynamic: w.Dynamic, Odd: w.Odd, Tilde: strings.HasPrefix(v, "~")})
+			list = append(list, shell.Word{Text: v, Dynamic: w.Dynamic, Ambiguous: w.Ambiguous, Tilde: strings.HasPrefix(v, "~")})
 		case long != "" && len(name) > 3 && strings.HasPrefix(long, name), letter != 0 && isFlag(t) && t[1] != '-' && t[len(t)-1] == letter:
 			if i+1 < len(words) {
 				list = append(list, words[i+1])
 			}
 		case letter != 0 && len(t) > 2 && t[0] == '-' && t[1] == letter:
-			list = append(list, shell.Word{Text: t[2:], Dynamic: w.Dynamic, Odd: w.Odd, Tilde: strings.HasPrefix(t[2:], "~")})
+			list = append(list, shell.Word{Text: t[2:], Dynamic: w.Dynamic, Ambiguous: w.Ambiguous, Tilde: strings.HasPrefix(t[2:], "~")})
 		}
 	}
 	return list
@@ -184,7 +184,7 @@ func values(words []shell.Word, letter byte, long string) (list []shell.Word) {
 
 // part returns a piece of a word as a word.
 func part(w shell.Word, text string) shell.Word {
-	return shell.Word{Text: text, Dynamic: w.Dynamic, Odd: w.Odd, Glob: w.Glob, Tilde: strings.HasPrefix(text, "~")}
+	return shell.Word{Text: text, Dynamic: w.Dynamic, Ambiguous: w.Ambiguous, Glob: w.Glob, Tilde: strings.HasPrefix(text, "~")}
 }
 
 // under joins a path to a folder.
@@ -193,7 +193,7 @@ func under(dir, w shell.Word) shell.Word {
 		return w
 	}
 	w.Text = path.Join(dir.Text, w.Text)
-	w.Dynamic, w.Odd, w.Tilde = w.Dynamic || dir.Dynamic, w.Odd || dir.Odd, dir.Tilde
+	w.Dynamic, w.Ambiguous, w.Tilde = w.Dynamic || dir.Dynamic, w.Ambiguous || dir.Ambiguous, dir.Tilde
 	return w
 }
 

@@ -38,7 +38,7 @@ func (fl *floor) reason(c shell.Command) string {
 	}
 	if (name == "chmod" || name == "chown" || name == "chgrp") && hasFlag(glob{parts: []string{"-R"}}, c.Words[1:]) {
 		for _, w := range c.Words[1:] {
-			if list, _ := fl.place.paths(w); !isFlag(w.Text) && fl.includesRoot(list, false) {
+			if list, _ := fl.resolver.paths(w); !isFlag(w.Text) && fl.includesRoot(list, false) {
 				return name + " would change everything in " + shorten(w.Text)
 			}
 		}
@@ -74,7 +74,7 @@ func (fl *floor) commandReason(c shell.Command, name string) string {
 // writeReason returns the reason why a program that changes the files in its arguments would
 // change a protected one.
 func (fl *floor) writeReason(c shell.Command, name string) string {
-	if i := shell.GitSub(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
+	if i := shell.GitSubcommand(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
 		c.Words, name = c.Words[i:], "mv"
 	}
 	if !writers[name] && !rareWriters[name] && c.Via != "find" {
@@ -84,9 +84,9 @@ func (fl *floor) writeReason(c shell.Command, name string) string {
 		if w.Dynamic || isFlag(w.Text) && !strings.Contains(w.Text, "=") {
 			continue
 		}
-		list, _ := fl.place.paths(w)
+		list, _ := fl.resolver.paths(w)
 		if _, v, ok := strings.Cut(w.Text, "="); ok {
-			more, _ := fl.place.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
+			more, _ := fl.resolver.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
 			list = append(list, more...)
 		}
 		// cp only reads its sources.
@@ -130,7 +130,7 @@ func (fl *floor) removalReason(c shell.Command) string {
 		}
 		if takes, known := fl.removesRoot(w); takes {
 			return "Removes everything in " + shorten(w.Text)
-		} else if !known && (w.Tilde || fl.place.dirs == nil && !isAbs(w.Text)) {
+		} else if !known && (w.Tilde || fl.resolver.dirs == nil && !isAbs(w.Text)) {
 			return "The folder that rm would remove is unknown"
 		}
 	}
@@ -175,14 +175,14 @@ func (fl *floor) findReason(c shell.Command) string {
 // set, the workspace, or contains one of them. A path with wildcards counts as everything that it
 // can match.
 func (fl *floor) includesRoot(list []string, workspace bool) bool {
-	for _, f := range extents(list) {
+	for _, f := range foldersMatched(list) {
 		if f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" {
 			return true
 		}
-		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != fl.place.root && f != "/tmp" {
+		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != fl.resolver.root && f != "/tmp" {
 			return true // /etc, /usr, /var …
 		}
-		if mayContain(f, fl.place.home) || workspace && mayContain(f, fl.place.root) {
+		if mayContain(f, fl.resolver.home) || workspace && mayContain(f, fl.resolver.root) {
 			return true
 		}
 	}
@@ -191,7 +191,7 @@ func (fl *floor) includesRoot(list []string, workspace bool) bool {
 
 // gitConfig finds writes to git's settings, which can name programs that git runs.
 func gitConfig(c shell.Command) string {
-	i := shell.GitSub(c.Words)
+	i := shell.GitSubcommand(c.Words)
 	if i >= len(c.Words) || c.Words[i].Text != "config" {
 		return ""
 	}
@@ -220,12 +220,12 @@ const ourFiles = "Only you may change Fairlead's own files"
 // agent.
 func (fl *floor) isOwn(f string) bool {
 	for _, own := range fl.call.Own {
-		own = fl.place.realPath(clean(own))
+		own = fl.resolver.realPath(clean(own))
 		if _, in := relativeTo(fold(f)+"/", fold(own)); !in {
 			continue
 		}
-		_, among := relativeTo(fl.place.root, own)
-		if _, in := relativeTo(f, fl.place.root); !among || !in {
+		_, among := relativeTo(fl.resolver.root, own)
+		if _, in := relativeTo(f, fl.resolver.root); !among || !in {
 			return true
 		}
 	}
@@ -243,7 +243,7 @@ func (fl *floor) accessesOwn(c shell.Command, name string) bool {
 			if s.Tilde = s.Tilde || strings.HasPrefix(s.Text, "~"); s.Dynamic || s.Text == "" {
 				continue
 			}
-			if list, _ := fl.place.paths(s); slices.ContainsFunc(list, fl.isOwn) {
+			if list, _ := fl.resolver.paths(s); slices.ContainsFunc(list, fl.isOwn) {
 				return true
 			}
 		}

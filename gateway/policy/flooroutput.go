@@ -26,7 +26,7 @@ func (fl *floor) outputReason(c shell.Command, name string) string {
 		}
 		change = change || inPlaceOptions[w.Text] && !viewers[name]
 		opt, value, ok := optionAt(words, i)
-		if !ok || fl.place.isHarmless(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
+		if !ok || fl.resolver.isHarmless(value) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
 			continue
 		}
 		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a type before it, as in xml:FILE
@@ -73,17 +73,17 @@ func optionAt(words []shell.Word, i int) (opt string, value shell.Word, ok bool)
 }
 
 // isHarmless is a fast check that a word certainly names nothing protected.
-func (p *place) isHarmless(w shell.Word) bool {
+func (p *pathResolver) isHarmless(w shell.Word) bool {
 	return w.Dynamic || !p.moved && !strings.ContainsAny(w.Text, "./~")
 }
 
 // wordReason is fileReason for a word.
 func (fl *floor) wordReason(w shell.Word) string {
-	if fl.place.isHarmless(w) {
+	if fl.resolver.isHarmless(w) {
 		return ""
 	}
 	w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~")
-	list, _ := fl.place.paths(w)
+	list, _ := fl.resolver.paths(w)
 	return fl.fileReason(list)
 }
 
@@ -120,7 +120,7 @@ func backups(words []shell.Word) (list []shell.Word) {
 	for _, suffix := range backupSuffixes(words) {
 		for _, w := range operands(words, "S") {
 			w.Text += suffix.Text
-			w.Dynamic, w.Odd, w.Glob = w.Dynamic || suffix.Dynamic, w.Odd || suffix.Odd, w.Glob || suffix.Glob
+			w.Dynamic, w.Ambiguous, w.Glob = w.Dynamic || suffix.Dynamic, w.Ambiguous || suffix.Ambiguous, w.Glob || suffix.Glob
 			list = append(list, w)
 		}
 	}
@@ -146,7 +146,7 @@ func backupSuffixes(words []shell.Word) []shell.Word {
 // its folder.
 var simpleRename = regexp.MustCompile(`^((s|y|tr)/[^/\\$@{(]*/[^/\\$@{(]*/[gi]*|[A-Za-z0-9_. -]*)$`)
 
-func guardRename(c shell.Command, _ *place, add func(int, bool, string)) {
+func guardRename(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 	n := 0
 	for i := 1; i < len(c.Words) && n < 2; i++ {
 		w := c.Words[i]

@@ -19,10 +19,10 @@ var (
 // removesRoot reports whether removing the paths of a word can remove everything in one of the
 // folders of root. known is false if the folder cannot be determined.
 func (fl *floor) removesRoot(w shell.Word) (takes, known bool) {
-	if fl.zsh && (w.Glob || w.Odd) {
+	if fl.zsh && (w.Glob || w.Ambiguous) {
 		w.Text = zshPattern.ReplaceAllString(w.Text, "*")
 	}
-	list, known := fl.place.paths(w)
+	list, known := fl.resolver.paths(w)
 	return fl.includesRoot(list, true), known || w.Glob && !matchesAll(path.Base(w.Text))
 }
 
@@ -47,9 +47,9 @@ func matchesParent(part string) bool {
 	return isPattern(p) && p[0] == '.' && (ok || err != nil)
 }
 
-// extents adds the folders that paths with wildcards stand for: dir/* counts as dir, and dir/.*
-// also as its parent folder.
-func extents(list []string) []string {
+// foldersMatched adds the folders that paths with wildcards stand for: dir/* counts as dir, and
+// dir/.* also as its parent folder.
+func foldersMatched(list []string) []string {
 	list = slices.Clone(list)
 	for i := 0; i < len(list) && len(list) < maxNames; i++ {
 		parts := strings.Split(list[i], "/")

@@ -19,8 +19,8 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 			if a.file || a.verb != "write" && a.verb != "extract" || a.word.Dynamic {
 				continue
 			}
-			list, _ := fl.place.paths(a.word)
-			if len(list) == 0 && fl.place.dirs == nil {
+			list, _ := fl.resolver.paths(a.word)
+			if len(list) == 0 && fl.resolver.dirs == nil {
 				return "The folder that " + name + " writes to is unknown"
 			}
 			if folder := fl.protectedFolder(list); folder != "" {
@@ -29,7 +29,7 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 		}
 	}
 	to, arriving := copyTargets(c, name)
-	if list, _ := fl.place.paths(to); to.Text == "" || fl.protectedFolder(list) == "" {
+	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" {
 		return ""
 	}
 	if recursive(c.Words[1:]) {
@@ -39,7 +39,7 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 		if why := fl.wordReason(w); why != "" {
 			return why
 		}
-		if list, _ := fl.place.paths(w); name == "mv" && fl.protectedFolder(list) != "" {
+		if list, _ := fl.resolver.paths(w); name == "mv" && fl.protectedFolder(list) != "" {
 			return "mv may write start-up files in " + shorten(w.Text)
 		}
 		if w.Glob && strings.ContainsAny(path.Base(w.Text)[:1], ".[") {
@@ -51,7 +51,7 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 
 // applies reports whether a git command is git apply.
 func applies(c shell.Command) bool {
-	i := shell.GitSub(c.Words)
+	i := shell.GitSubcommand(c.Words)
 	return i < len(c.Words) && c.Words[i].Text == "apply"
 }
 
@@ -61,14 +61,14 @@ func applies(c shell.Command) bool {
 // files that are protected by name.
 func (fl *floor) protectedFolder(list []string) string {
 	for _, f := range list {
-		if f == fl.place.root {
+		if f == fl.resolver.root {
 			return f
 		}
-		if f == fl.place.root {
+		if f == fl.resolver.root {
 			return f
 		}
 		home := homeFolder.MatchString(fold(f)) || fl.includesRoot([]string{f}, false)
-		if _, in := relativeTo(f, fl.place.root); in && !home {
+		if _, in := relativeTo(f, fl.resolver.root); in && !home {
 			if fl.fileReason([]string{f}) != "" {
 				return f
 			}

@@ -57,7 +57,7 @@ var shortName = regexp.MustCompile(`(^|[/\\])[^/\\~. ]{1,7}~[0-9]{1,6}(\.[^/\\. 
 
 // expandShortNames replaces the short names in a word on a Windows machine by wildcards, because
 // only the machine knows which files they mean.
-func (p *place) expandShortNames(w shell.Word) shell.Word {
+func (p *pathResolver) expandShortNames(w shell.Word) shell.Word {
 	if !drive(p.call.Cwd) || w.Dynamic {
 		return w
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // enterLaunched handles commands whose launcher may start c in another folder.
-func (p *place) enterLaunched(all []shell.Command, c shell.Command) {
+func (p *pathResolver) enterLaunched(all []shell.Command, c shell.Command) {
 	if c.Parent < 0 || c.Parent >= len(all) || p.dirs == nil {
 		return
 	}
@@ -44,7 +44,7 @@ func (p *place) enterLaunched(all []shell.Command, c shell.Command) {
 }
 
 // addFolder adds a folder in which a command may run.
-func (p *place) addFolder(w shell.Word) {
+func (p *pathResolver) addFolder(w shell.Word) {
 	p.moved = true
 	next := slices.Clone(p.dirs)
 	for _, d := range p.dirs {
@@ -64,7 +64,7 @@ func (p *place) addFolder(w shell.Word) {
 		}
 	}
 	p.dirs = next
-	if w.Dynamic || w.Odd || w.Glob || len(next) > maxFolders {
+	if w.Dynamic || w.Ambiguous || w.Glob || len(next) > maxFolders {
 		p.dirs = nil
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
+func guardGit(c shell.Command, p *pathResolver, add func(int, bool, string)) {
 	w := c.Words
-	sub := shell.GitSub(w)
+	sub := shell.GitSubcommand(w)
 	for i := 1; i < sub && i < len(w); i++ {
 		switch {
 		case w[i].Text == "--no-pager", len(w) == 2 && (w[i].Text == "--version" || w[i].Text == "--help"):
@@ -34,14 +34,14 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 		t := w[i].Text
 		switch {
 		case strings.HasPrefix(t, "ext::") || strings.HasPrefix(t, "fd::"):
-			add(never, true, "git "+shorten(t)+" runs a program to connect")
+			add(noRule, true, "git "+shorten(t)+" runs a program to connect")
 		case name == "rebase" && (strings.HasPrefix(t, "-x") || t == "-i" || t == "--interactive"),
 			name == "archive" && (strings.HasPrefix(t, "-o") || strings.HasPrefix(t, "--remote")),
 			name == "bisect" && t == "run", name == "submodule" && t == "foreach",
 			name == "clone" && (strings.HasPrefix(t, "-c") || strings.HasPrefix(t, "-u") || strings.HasPrefix(t, "--conf")),
 			name == "difftool" && strings.HasPrefix(t, "-x"), name == "format-patch" && strings.HasPrefix(t, "-o"),
 			name == "fetch" && t == "-u", name == "blame" && strings.HasPrefix(t, "--contents"),
-			name == "branch" && isPrefixOf("--edit-description", t, 4), name == "grep" && isFlag(t) && strings.Contains(shortOptions(t[1:], "efABCm-"), "O"),
+			name == "branch" && isPrefixOf("--edit-description", t, 4), name == "grep" && isFlag(t) && strings.Contains(leadingLetters(t[1:], "efABCm-"), "O"),
 			name == "rebase" && isPrefixOf("--interactive", t, 5), name == "archive" && isPrefixOf("--remote", strings.SplitN(t, "=", 2)[0], 5),
 			name == "blame" && isPrefixOf("--contents", strings.SplitN(t, "=", 2)[0], 6):
 			add(i, true, "git "+name+" "+shorten(t)+" may run a program or write a file")
@@ -50,13 +50,13 @@ func guardGit(c shell.Command, p *place, add func(int, bool, string)) {
 }
 
 // isRoot reports whether a word certainly names the workspace's folder.
-func (p *place) isRoot(w shell.Word) bool {
+func (p *pathResolver) isRoot(w shell.Word) bool {
 	list, ok := p.paths(w)
 	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.realPath(f)) })
 }
 
 // sameAsRoot compares a folder with the workspace's, on Windows ignoring case.
-func (p *place) sameAsRoot(dir string) bool {
+func (p *pathResolver) sameAsRoot(dir string) bool {
 	return dir == p.root || drive(dir) && strings.EqualFold(dir, p.root)
 }
 
@@ -65,17 +65,17 @@ func (p *place) sameAsRoot(dir string) bool {
 // unpacked, whose settings name programs that git runs (core.fsmonitor, filters, hooks). A rule for
 // exactly that folder covers it; r is nil for an offer.
 func (ma *matcher) otherRepositoryReason(c shell.Command, r *rule) string {
-	sub := shell.GitSub(c.Words)
+	sub := shell.GitSubcommand(c.Words)
 	if baseName(c.Words[0].Text) != "git" || sub >= len(c.Words) {
 		return ""
 	}
-	for _, d := range ma.place.dirs {
-		if !ma.place.sameAsRoot(d) && (r == nil || r.cwd == "" || !ma.place.is(d, r.cwd, false, false)) {
+	for _, d := range ma.resolver.dirs {
+		if !ma.resolver.sameAsRoot(d) && (r == nil || r.cwd == "" || !ma.resolver.is(d, r.cwd, false, false)) {
 			return otherRepository(d)
 		}
 	}
 	for i, w := range c.Words[1:sub] {
-		if dir := c.Words[i+2]; r == nil && w.Text == "-C" && !ma.place.isRoot(dir) {
+		if dir := c.Words[i+2]; r == nil && w.Text == "-C" && !ma.resolver.isRoot(dir) {
 			return otherRepository(dir.Text)
 		}
 	}

@@ -22,12 +22,12 @@ type guard struct {
 }
 
 const (
-	never     = -1 // no rule covers it
+	noRule    = -1 // no rule covers it
 	exactOnly = -2 // only a rule that contains every word covers it
 )
 
 // guardsOf lists the words of a command that its allow rule must contain.
-func guardsOf(c shell.Command, p *place) []guard {
+func guardsOf(c shell.Command, p *pathResolver) []guard {
 	var list []guard
 	add := func(at int, opaque bool, why string) { list = append(list, guard{at: at, reason: why, opaque: opaque}) }
 	w := c.Words
@@ -38,10 +38,10 @@ func guardsOf(c shell.Command, p *place) []guard {
 	switch {
 	case w[0].Dynamic:
 		return nil
-	case shell.Shells(name):
+	case shell.IsShell(name):
 		guardShell(c, add)
 		return list
-	case versioned(name, interpreters):
+	case isVersionOf(name, interpreters):
 		guardInterpreter(c, add)
 		guardOptions(name, w, 1, p, func(h guard) { list = append(list, h) })
 		if i := moduleAt(w); i > 0 && strings.HasPrefix(name, "py") {
@@ -54,39 +54,39 @@ func guardsOf(c shell.Command, p *place) []guard {
 		if name == "setopt" || name == "shopt" {
 			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
 		}
-		add(never, opaque, name+" changes how the shell runs later commands")
+		add(noRule, opaque, name+" changes how the shell runs later commands")
 		return list
-	case shell.Launches(name) && optionTables[name] == nil:
+	case shell.IsLauncher(name) && optionTables[name] == nil:
 		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
 			if !w[i].Dynamic {
 				add(i, false, name+" "+shorten(w[i].Text)+" changes how the command is started")
 			}
 		}
 	}
-	if shell.Loader(name) {
+	if shell.IsLoader(name) {
 		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
 			add(i, true, name+" "+shorten(w[i].Text)+" may load code that is not in the command")
 		}
 	}
 	if shellStarters[name] && !c.Starts {
-		add(never, true, name+" starts a shell that runs its input")
+		add(noRule, true, name+" starts a shell that runs its input")
 	}
 	from := 1
 	if name == "git" {
-		from = shell.GitSub(w)
+		from = shell.GitSubcommand(w)
 	}
 	guardOptions(name, w, from, p, func(h guard) { list = append(list, h) })
 	if f, ok := specialGuards[name]; ok {
 		f(c, p, add)
 	}
 	if confinedPrograms[name] {
-		guardConfined(c, p, add)
+		guardWorkspace(c, p, add)
 	}
 	return list
 }
 
-// versioned matches python3.12 and the like.
-func versioned(name string, m map[string]bool) bool {
+// isVersionOf matches python3.12 and the like.
+func isVersionOf(name string, m map[string]bool) bool {
 	return m[name] || m[strings.TrimRight(name, "0123456789.-")]
 }
 
@@ -111,7 +111,7 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 	}
 	if c.Piped || c.Stdin != nil {
 		if len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text) {
-			add(never, true, name+" runs its input")
+			add(noRule, true, name+" runs its input")
 		}
 	}
 	if len(w) == 1 {
@@ -134,7 +134,7 @@ func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
 		add(i, true, name+" "+shorten(w[i].Text)+" may run any code")
 	}
 	if c.Piped || c.Stdin != nil {
-		add(never, true, name+" runs its input")
+		add(noRule, true, name+" runs its input")
 	}
 	if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
 		add(exactOnly, true, name+" runs its input")
@@ -149,8 +149,8 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 			strings.HasPrefix(t, "--p") || t == "eval"
 		add(i, text || w[i].Dynamic, name+" "+shorten(t)+" runs code that is not in the command")
 		if !isFlag(t) {
-			if shell.Input(t) {
-				add(never, true, name+" runs its input")
+			if shell.IsInput(t) {
+				add(noRule, true, name+" runs its input")
 			}
 			return
 		}
@@ -189,12 +189,12 @@ func takesValue(name, option string) bool {
 	return false
 }
 
-func isNumber(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
+func isInteger(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
 
 func guardShell(c shell.Command, add func(int, bool, string)) {
 	w := c.Words
 	if c.Piped || c.Stdin != nil && (c.Stdin.Dynamic || c.Piped) {
-		add(never, true, baseName(w[0].Text)+" runs the output of another command")
+		add(noRule, true, baseName(w[0].Text)+" runs the output of another command")
 	}
 	if len(w) == 1 {
 		if c.Stdin == nil {
@@ -210,7 +210,7 @@ func guardShell(c shell.Command, add func(int, bool, string)) {
 	}
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
-		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || shell.Input(t)
+		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || shell.IsInput(t)
 		add(i, text || w[i].Dynamic, baseName(w[0].Text)+" "+shorten(t)+" runs code that is not in the command")
 	}
 }

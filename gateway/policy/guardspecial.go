@@ -22,8 +22,8 @@ func plainAwk(w shell.Word) bool {
 var setOptions = regexp.MustCompile(`^[-+][eux]*o?$`)
 
 // specialGuards are guards that need more than a list of options.
-var specialGuards = map[string]func(c shell.Command, p *place, add func(int, bool, string)){
-	"sed": func(c shell.Command, _ *place, add func(int, bool, string)) {
+var specialGuards = map[string]func(c shell.Command, p *pathResolver, add func(int, bool, string)){
+	"sed": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		quiet, script := false, false
 		for i, w := range c.Words[1:] {
 			i++
@@ -42,7 +42,7 @@ var specialGuards = map[string]func(c shell.Command, p *place, add func(int, boo
 			}
 		}
 	},
-	"awk": func(c shell.Command, _ *place, add func(int, bool, string)) {
+	"awk": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		for i := 1; i < len(c.Words); i++ {
 			add(i, !plainAwk(c.Words[i]), "An awk program may write files and run commands")
 			if !isFlag(c.Words[i].Text) && !(i > 1 && isFlag(c.Words[i-1].Text) && len(c.Words[i-1].Text) == 2) {
@@ -52,10 +52,10 @@ var specialGuards = map[string]func(c shell.Command, p *place, add func(int, boo
 	},
 	"git":    guardGit,
 	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
-	"curl": func(c shell.Command, _ *place, add func(int, bool, string)) {
+	"curl": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			t := w.Text
-			if v, ok := cookies(c.Words, i+1); ok && !strings.Contains(v, "=") {
+			if v, ok := cookieArgument(c.Words, i+1); ok && !strings.Contains(v, "=") {
 				add(i+1, false, "curl "+shorten(v)+" sends the cookies in a file")
 			}
 			if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
@@ -77,7 +77,7 @@ var specialGuards = map[string]func(c shell.Command, p *place, add func(int, boo
 	"yarn": guardSettings,
 	"pip":  guardSettings,
 	"gh":   guardSettings,
-	"uniq": func(c shell.Command, _ *place, add func(int, bool, string)) {
+	"uniq": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		n := 0
 		for i, w := range c.Words[1:] {
 			if isFlag(w.Text) && len(w.Text) == 2 && strings.ContainsAny(w.Text, "fsw") {
@@ -89,7 +89,7 @@ var specialGuards = map[string]func(c shell.Command, p *place, add func(int, boo
 			}
 		}
 	},
-	"test": func(c shell.Command, _ *place, add func(int, bool, string)) {
+	"test": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			i++
 			switch w.Text {
@@ -97,32 +97,32 @@ var specialGuards = map[string]func(c shell.Command, p *place, add func(int, boo
 				add(i, true, "test "+w.Text+" may run code in a variable name")
 			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
 				for _, k := range []int{i - 1, i + 1} {
-					if k < len(c.Words) && k > 0 && !isNumber(c.Words[k].Text) {
+					if k < len(c.Words) && k > 0 && !isInteger(c.Words[k].Text) {
 						add(k, true, "test "+w.Text+" evaluates "+shorten(c.Words[k].Text))
 					}
 				}
 			}
 		}
 	},
-	"printf": func(c shell.Command, _ *place, add func(int, bool, string)) {
+	"printf": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		if len(c.Words) > 1 && strings.HasPrefix(c.Words[1].Text, "-v") {
-			add(never, true, "printf -v may run code in a variable name")
+			add(noRule, true, "printf -v may run code in a variable name")
 		}
 	},
-	"set": func(c shell.Command, _ *place, add func(int, bool, string)) {
+	"set": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		for i, w := range c.Words[1:] {
 			if !setOptions.MatchString(w.Text) && w.Text != "pipefail" {
 				add(i+1, true, "set "+shorten(w.Text)+" changes how the shell runs later commands")
 			}
 		}
 	},
-	"xargs": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		add(never, true, "xargs adds arguments that are known only when it runs")
+	"xargs": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
+		add(noRule, true, "xargs adds arguments that are known only when it runs")
 	},
-	"parallel": func(c shell.Command, _ *place, add func(int, bool, string)) {
-		add(never, true, "parallel adds arguments that are known only when it runs")
+	"parallel": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
+		add(noRule, true, "parallel adds arguments that are known only when it runs")
 	},
-	"ssh": func(c shell.Command, _ *place, add func(int, bool, string)) {
+	"ssh": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 		for i := 1; i < len(c.Words); i++ {
 			add(i, true, "Runs on another machine")
 		}
@@ -130,20 +130,20 @@ var specialGuards = map[string]func(c shell.Command, p *place, add func(int, boo
 			return
 		}
 		if c.Piped || c.Stdin != nil {
-			add(never, true, "The other machine runs its input")
+			add(noRule, true, "The other machine runs its input")
 		}
 		add(exactOnly, true, "The other machine runs its input")
 	},
 }
 
-// cookies returns the cookie argument in word i of curl: text, or the name of a file if it has no
-// =.
-func cookies(w []shell.Word, i int) (string, bool) {
+// cookieArgument returns the cookie argument in word i of curl: text, or the name of a file if it
+// has no =.
+func cookieArgument(w []shell.Word, i int) (string, bool) {
 	opt, v, cut := strings.Cut(w[i].Text, "=")
 	switch {
 	case isPrefixOf("--cookie", opt, 8) && opt != "--cookie-jar" && cut:
 		return v, true
-	case opt == "--cookie", isFlag(opt) && opt[1] != '-' && opt[len(opt)-1] == 'b' && strings.IndexByte(shortOptions(opt[1:], curlValues), 'b') < 0 && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
+	case opt == "--cookie", isFlag(opt) && opt[1] != '-' && opt[len(opt)-1] == 'b' && strings.IndexByte(leadingLetters(opt[1:], curlValues), 'b') < 0 && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
 		if i+1 < len(w) {
 			return w[i+1].Text, true
 		}
@@ -157,7 +157,7 @@ func cookies(w []shell.Word, i int) (string, bool) {
 const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
 
 // guardSettings finds package managers' commands that set which programs they run later.
-func guardSettings(c shell.Command, _ *place, add func(int, bool, string)) {
+func guardSettings(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
 	name := baseName(c.Words[0].Text)
 	v := vocabularies[name]
 	var at []int // the operands
@@ -194,7 +194,7 @@ var confinedPrograms = func() map[string]bool {
 	return m
 }()
 
-func guardConfined(c shell.Command, p *place, add func(int, bool, string)) {
+func guardWorkspace(c shell.Command, p *pathResolver, add func(int, bool, string)) {
 	for i, w := range c.Words[1:] {
 		if w.Dynamic || strings.Contains(w.Text, "://") {
 			continue

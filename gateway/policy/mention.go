@@ -56,7 +56,7 @@ func fileWords(name string, c shell.Command) (list []fileWord) {
 		case writers[name], name == "mv": // in other positions it may be read
 			sure = true
 		}
-		if w.Dynamic || w.Odd && w.Tilde {
+		if w.Dynamic || w.Ambiguous && w.Tilde {
 			if user && !c.Guess {
 				w.Dynamic = true
 				add(w, tools, false, false)
@@ -131,7 +131,7 @@ func fileNamesIn(name, text string, code bool) []string {
 
 // runsText reports whether a program runs code in its arguments.
 func runsText(name string) bool {
-	return versioned(name, interpreters) || name == "awk" || name == "sed" || guardedLike[name] == "awk" || guardedLike[name] == "sed"
+	return isVersionOf(name, interpreters) || name == "awk" || name == "sed" || guardedLike[name] == "awk" || guardedLike[name] == "sed"
 }
 
 // attachedValue returns the value of a short option in the same word, as in -osecrets/key.

@@ -11,7 +11,7 @@ import (
 // addOffers adds the rules that would have allowed a command.
 func (ev *evaluation) addOffers(c shell.Command, why string) {
 	name := baseName(c.Words[0].Text)
-	hits := guardsOf(c, ev.place)
+	hits := guardsOf(c, ev.resolver)
 	// A rule that contains the merely unknown words may be offered.
 	barred := why != "" && !slices.ContainsFunc(hits, func(h guard) bool { return h.reason == why })
 	lead := ev.leadingCount(c)
@@ -20,13 +20,13 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):
 		ev.noOffers = ev.noOffers || why != "" || c.Parent >= 0
 		return
-	case shell.Shells(name), shell.Launches(name), versioned(name, interpreters), shellBuiltins[name], userSwitchers[name], name == "xargs",
+	case shell.IsShell(name), shell.IsLauncher(name), isVersionOf(name, interpreters), shellBuiltins[name], userSwitchers[name], name == "xargs",
 		name == "find" && len(c.Words) < 2, optionTables[name].runsCode() && len(c.Words) < 2:
 		return
 	case needSubcommand[name] && (len(c.Words) < lead+2 || isFlag(c.Words[lead+1].Text)):
 		return
 	}
-	words := texts(c.Words)
+	words := wordTexts(c.Words)
 	argv := escapeStars(words)
 	ev.addOffer(argv, "exactly "+strings.Join(words, " "))
 	words = append(words[:1], words[1+lead:]...)
@@ -46,9 +46,9 @@ func (ev *evaluation) addOffer(argv []string, text string) {
 		}
 	}
 	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
-	if ev.place.root != "" {
-		r.Cwd = path.Clean(ev.place.root) + "/**"
-		if ev.place.root == "/" {
+	if ev.resolver.root != "" {
+		r.Cwd = path.Clean(ev.resolver.root) + "/**"
+		if ev.resolver.root == "/" {
 			r.Cwd = ""
 		}
 	}

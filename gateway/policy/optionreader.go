@@ -8,7 +8,7 @@ import (
 
 // optionReader reads a command's words and reports those that are not known to be harmless.
 type optionReader struct {
-	place       *place
+	resolver    *pathResolver
 	words       []shell.Word
 	at          int
 	table       *optionTable
@@ -17,8 +17,8 @@ type optionReader struct {
 }
 
 // guardOptions reports the options of a program, from a word on, that its table does not contain.
-func guardOptions(name string, words []shell.Word, from int, p *place, add func(guard)) {
-	r := optionReader{place: p, words: words, at: from, table: optionTables[name], add: add}
+func guardOptions(name string, words []shell.Word, from int, p *pathResolver, add func(guard)) {
+	r := optionReader{resolver: p, words: words, at: from, table: optionTables[name], add: add}
 	if r.table == nil {
 		return
 	}
@@ -47,11 +47,11 @@ func guardOptions(name string, words []shell.Word, from int, p *place, add func(
 
 // leadingOptions returns the number of words after the program that are harmless options, or their
 // values, in any position.
-func leadingOptions(name string, words []shell.Word, p *place) int {
+func leadingOptions(name string, words []shell.Word, p *pathResolver) int {
 	if len(words) < 2 || !isFlag(words[1].Text) || optionTables[name] == nil {
 		return 0
 	}
-	r := optionReader{place: p, words: words, at: 1, table: optionTables[name]}
+	r := optionReader{resolver: p, words: words, at: 1, table: optionTables[name]}
 	r.add = func(guard) { r.isUncertain = true }
 	for ; r.at < len(words) && isFlag(words[r.at].Text) && words[r.at].Text != "--"; r.at++ {
 		if opt, _, _ := strings.Cut(words[r.at].Text, "="); r.table.options[opt].runs || r.table.options[opt].inside {
@@ -147,14 +147,14 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 		value = shell.Word{Dynamic: true}
 		if r.at+1 < len(r.words) {
 			next := r.words[r.at+1] // a value that looks like an option is checked as one, too
-			if !isFlag(next.Text) || isNumber(next.Text) || o.fits != nil && o.fits.MatchString(next.Text) {
+			if !isFlag(next.Text) || isInteger(next.Text) || o.fits != nil && o.fits.MatchString(next.Text) {
 				r.at++
 				value = next
 			}
 		}
 	}
 	switch {
-	case o.inside && !value.Dynamic && r.place.isInside(value), o.fits != nil && !value.Dynamic && o.fits.MatchString(value.Text):
+	case o.inside && !value.Dynamic && r.resolver.isInside(value), o.fits != nil && !value.Dynamic && o.fits.MatchString(value.Text):
 	case o.runs:
 		r.add(guard{at: at, opaque: true, reason: r.table.name + " " + name + " may run code that is not in the command"})
 	case o.inside, o.fits != nil && (o.value == ':' || inWord):

@@ -18,7 +18,7 @@ var plainText = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_
 func (ev *evaluation) decideForeign() {
 	name := path.Base(strings.ReplaceAll(ev.call.Shell, `\`, "/"))
 	p := Part{Kind: "command", Text: ev.call.Command, Verdict: Ask, Reason: fmt.Sprintf("No rule allows exactly this command for %s", shorten(name))}
-	if ev.def == Deny {
+	if ev.fallback == Deny {
 		p.Verdict, p.Reason = Deny, ev.defaultReason("")
 	}
 	switch {
@@ -85,7 +85,7 @@ func (ev *evaluation) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *
 func (ev *evaluation) foreignPermission(name string, p *Part) bool {
 	text := ev.call.Command
 	for _, g := range ev.grants {
-		if g.covers(ev.call) && sameShell(g.Shell, name) && len(ev.place.dirs) == 1 && ev.place.is(ev.place.dirs[0], clean(g.Cwd), false, false) && ev.grantApplies(g, "Bash") {
+		if g.covers(ev.call) && sameShell(g.Shell, name) && len(ev.resolver.dirs) == 1 && ev.resolver.is(ev.resolver.dirs[0], clean(g.Cwd), false, false) && ev.grantApplies(g, "Bash") {
 			p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
 			return true
 		}
@@ -108,7 +108,7 @@ func (ev *evaluation) foreignPermission(name string, p *Part) bool {
 // sameShell compares the shell of a grant with the one that will run.
 func sameShell(want, have string) bool {
 	trim := func(s string) string {
-		return shell.Base(strings.ReplaceAll(s, `\`, "/"))
+		return shell.BaseName(strings.ReplaceAll(s, `\`, "/"))
 	}
 	return want != "" && trim(want) == trim(have)
 }

@@ -22,9 +22,9 @@ type Problem struct {
 
 // Set is a prepared policy. It is safe for concurrent use.
 type Set struct {
-	def    Verdict
-	rules  []*rule
-	grants []Grant
+	fallback Verdict
+	rules    []*rule
+	grants   []Grant
 	// doubt is not empty if a rule that asks or denies is switched off: then nothing is allowed.
 	doubt string
 
@@ -176,7 +176,7 @@ func New(f File) (*Set, []Problem, error) {
 }
 
 func build(f File, off map[int]string) (*Set, []Problem, error) {
-	s := &Set{def: f.Default, doubt: f.Doubt, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
+	s := &Set{fallback: f.Default, doubt: f.Doubt, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
 	if f.Default != Allow && f.Default != Ask && f.Default != Deny {
 		return nil, nil, fmt.Errorf("default %q %w", f.Default, errUnknownVerdict)
 	}

@@ -36,8 +36,8 @@ func clean(p string) string {
 // failed. nil means unknown.
 type folders []string
 
-// place is the state of paths and folders during a decision.
-type place struct {
+// pathResolver is the state of paths and folders during a decision.
+type pathResolver struct {
 	call  *Call
 	start string // the call's folder as given; dirs may have the target of a link in it
 	root  string
@@ -50,8 +50,8 @@ type place struct {
 	patternCache map[*pathGlob]pathGlob // results of resolved
 }
 
-func newPlace(c *Call) *place {
-	p := &place{call: c, home: c.Home, aliases: aliased(c.Aliases)}
+func newPathResolver(c *Call) *pathResolver {
+	p := &pathResolver{call: c, home: c.Home, aliases: aliased(c.Aliases)}
 	if p.home != "" {
 		p.home = p.realPath(clean(p.home))
 	}
@@ -78,7 +78,7 @@ func newPlace(c *Call) *place {
 
 // is reports whether d, one of the folders, is cwd or, with tree, is below it: by its real
 // location, or, if strict, by any of its names.
-func (p *place) is(d, cwd string, tree, strict bool) bool {
+func (p *pathResolver) is(d, cwd string, tree, strict bool) bool {
 	for _, have := range []string{d, p.start} {
 		if have == "" || have != d && p.moved {
 			continue
@@ -103,7 +103,7 @@ func isOrBelow(d, cwd string, tree bool) bool {
 }
 
 // changeFolder handles a command that changes the folder.
-func (p *place) changeFolder(c shell.Command) {
+func (p *pathResolver) changeFolder(c shell.Command) {
 	switch c.Name() {
 	case "cd", "pushd", "popd", "chdir", "z", "j":
 	default:
@@ -124,7 +124,7 @@ func (p *place) changeFolder(c shell.Command) {
 	if target == nil && len(c.Words) == 1 && c.Name() == "cd" {
 		target = &shell.Word{Text: "~", Tilde: true}
 	}
-	if target != nil && target.Tilde && !target.Dynamic && !target.Odd && !target.Glob {
+	if target != nil && target.Tilde && !target.Dynamic && !target.Ambiguous && !target.Glob {
 		if list, ok := p.paths(*target); ok {
 			target = &shell.Word{Text: list[0]}
 		}
@@ -151,12 +151,12 @@ func (p *place) changeFolder(c shell.Command) {
 }
 
 // paths returns the absolute files that a word may name. ok is false if they cannot be determined.
-func (p *place) paths(w shell.Word) (list []string, ok bool) {
+func (p *pathResolver) paths(w shell.Word) (list []string, ok bool) {
 	text := w.Text
 	if drive(text) {
 		text = strings.ReplaceAll(text, `\`, "/")
 	}
-	ok = !w.Dynamic && !w.Odd && !w.Glob
+	ok = !w.Dynamic && !w.Ambiguous && !w.Glob
 	if rest, own := ownProcess(text); own {
 		text = rest
 	}
@@ -232,7 +232,7 @@ func ownProcess(text string) (string, bool) {
 
 // isOutside reports whether a command may run outside the workspace because the text itself changed
 // the folder.
-func (p *place) isOutside() bool {
+func (p *pathResolver) isOutside() bool {
 	if !p.moved {
 		return false
 	}
@@ -245,7 +245,7 @@ func (p *place) isOutside() bool {
 }
 
 // repository adds the workspace to folders in it, because a repository's files start at its top.
-func (p *place) repository(list []string) []string {
+func (p *pathResolver) repository(list []string) []string {
 	for _, f := range list {
 		if _, in := relativeTo(f, p.root); in && f != p.root {
 			return append(slices.Clone(list), p.root)

@@ -30,7 +30,7 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 	n := 0
 	for k, c := range readCorpus(t) {
 		// this policy allows writes everywhere in the workspace
-		if c.want != Allow || sets[c.policy].def == Allow || c.policy == "daily" ||
+		if c.want != Allow || sets[c.policy].fallback == Allow || c.policy == "daily" ||
 			strings.Contains(c.command, "<<") || strings.Contains(c.command, "#") {
 			continue
 		}
@@ -90,7 +90,7 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 		}
 		for _, cmd := range facts.Commands {
 			for _, w := range cmd.Words {
-				if w.Dynamic || w.Odd {
+				if w.Dynamic || w.Ambiguous {
 					t.Errorf("%q is allowed although %q is not known", text, w.Text)
 				}
 			}
@@ -145,7 +145,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 				if k%3 != i%3 {
 					continue // the rules share the cases
 				}
-				if v == Ask && before[c.policy].def == Deny {
+				if v == Ask && before[c.policy].fallback == Deny {
 					continue // with that policy, an ask rule is looser than none
 				}
 				call := corpusCall(c.shell, c.command)

@@ -13,7 +13,7 @@ import (
 func (fl *floor) fileReason(list []string) string {
 	for _, f := range list {
 		low := fold(f)
-		switch e, ok := sensitive.Find(low, fold(fl.place.home), sensitive.Startup|sensitive.Secret); {
+		switch e, ok := sensitive.Find(low, fold(fl.resolver.home), sensitive.Startup|sensitive.Secret); {
 		case device.MatchString(low):
 			return "Writes directly to a disk"
 		case fl.isOwn(f):
@@ -37,7 +37,7 @@ func (ev *evaluation) decideFiles() {
 		protected = ev.floor.folderReason
 	}
 	for _, p := range ev.call.Paths {
-		list, ok := ev.place.paths(shell.Word{Text: p})
+		list, ok := ev.resolver.paths(shell.Word{Text: p})
 		part := ev.decideAccess(ev.call.Tool, "file", p, list, ok)
 		if why := protected(list); write && why != "" && part.Verdict != Deny {
 			part.byRule, floor = true, true
@@ -48,7 +48,7 @@ func (ev *evaluation) decideFiles() {
 	if !write || floor || ev.call.Named == "" {
 		return
 	}
-	list, _ := ev.place.paths(shell.Word{Text: ev.call.Named, Tilde: strings.HasPrefix(ev.call.Named, "~")})
+	list, _ := ev.resolver.paths(shell.Word{Text: ev.call.Named, Tilde: strings.HasPrefix(ev.call.Named, "~")})
 	if why := protected(list); why != "" {
 		ev.addPart(Part{Kind: "file", Text: ev.call.Named, Verdict: Ask, Floor: true, Reason: why, byRule: true})
 	}
@@ -67,7 +67,7 @@ func mayWrite(tool string) bool {
 // folderReason is fileReason for a folder with everything in it.
 func (fl *floor) folderReason(list []string) string {
 	for _, f := range list {
-		if e, ok := sensitive.FindBelow(fold(f), fold(fl.place.home), sensitive.Startup); ok {
+		if e, ok := sensitive.FindBelow(fold(f), fold(fl.resolver.home), sensitive.Startup); ok {
 			return "Changes " + shorten(path.Base(f)) + ", which may contain files that start programs later (" + e.Program() + ")"
 		}
 	}
@@ -86,7 +86,7 @@ func (fl *floor) copyReason(c shell.Command, name string) string {
 		}
 	}
 	for _, w := range list {
-		files, _ := fl.place.paths(w)
+		files, _ := fl.resolver.paths(w)
 		if why := check(files); why != "" {
 			return why
 		}

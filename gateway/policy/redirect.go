@@ -34,12 +34,12 @@ func (ev *evaluation) decideAssignment(a shell.Assign) {
 	if a.Name == "TZ" {
 		value = zoneName
 	}
-	if a.Spelled > 0 && !a.Guess && a.Value.Plain() && ev.covered[a.Command].has(a.Spelled) {
+	if a.WordIndex > 0 && !a.Guess && a.Value.Plain() && ev.covered[a.Command].has(a.WordIndex) {
 		p.Reason = "The rule for the command includes this"
 		ev.addPart(p)
 		return
 	}
-	if ev.def == Allow && !sensitiveVariable.MatchString(a.Name) && !(ev.facts.Kind == shell.Zsh && sensitiveZshVariable.MatchString(a.Name)) {
+	if ev.fallback == Allow && !sensitiveVariable.MatchString(a.Name) && !(ev.facts.Kind == shell.Zsh && sensitiveZshVariable.MatchString(a.Name)) {
 		p.Reason = ev.defaultReason("")
 		if !a.Guess {
 			ev.addPart(p)
@@ -73,7 +73,7 @@ func (ev *evaluation) decideRedirect(r shell.Redirect) {
 	if r.Write {
 		tool = "Write"
 	}
-	list, ok := ev.place.paths(ev.place.expandShortNames(w))
+	list, ok := ev.resolver.paths(ev.resolver.expandShortNames(w))
 	p := ev.decideAccess(tool, "redirect", r.Text, list, ok && !r.Guess)
 	p.Argv = nil
 	switch why := ev.floor.fileReason(list); {
@@ -85,7 +85,7 @@ func (ev *evaluation) decideRedirect(r shell.Redirect) {
 	case r.Write && why != "":
 		p.byRule = true
 		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", why, true
-	case r.Write && !ok && (w.Dynamic || w.Odd || ev.place.dirs == nil):
+	case r.Write && !ok && (w.Dynamic || w.Ambiguous || ev.resolver.dirs == nil):
 		p.Verdict, p.Rule, p.Reason = Ask, "", "The file it writes is known only when the command runs"
 	}
 	if p.Verdict != Allow {

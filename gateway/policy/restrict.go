@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-func baseName(name string) string { return shell.Base(name) }
+func baseName(name string) string { return shell.BaseName(name) }
 
 // certainty is the certainty with which a strict rule matches a command.
 type certainty int
@@ -83,7 +83,7 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found 
 
 func harmlessWords(c shell.Command) bool {
 	n := baseName(c.Words[0].Text)
-	return !c.Words[0].Dynamic && (dataPrograms[n] || shell.Launches(n) && !complexLaunchers[n])
+	return !c.Words[0].Dynamic && (dataPrograms[n] || shell.IsLauncher(n) && !complexLaunchers[n])
 }
 
 // strictMatch compares a strict rule with a command: the program by its base name, options in any
@@ -111,7 +111,7 @@ func strictMatch(pattern []glob, words []shell.Word) certainty {
 	}
 	rest := words[1:]
 	if baseName(name.Text) == "git" {
-		if i := shell.GitSub(words); i <= len(words) && len(pattern) > 1 && !strings.HasPrefix(pattern[1].first(), "-") {
+		if i := shell.GitSubcommand(words); i <= len(words) && len(pattern) > 1 && !strings.HasPrefix(pattern[1].first(), "-") {
 			rest = words[i:]
 		}
 	}
@@ -158,7 +158,7 @@ func matchInOrder(pattern []glob, words []shell.Word, open bool) certainty {
 				best = possible
 			}
 		case g.matchesPath(words[i].Text):
-		case words[i].Glob || words[i].Odd:
+		case words[i].Glob || words[i].Ambiguous:
 			best = possible
 		default:
 			return none

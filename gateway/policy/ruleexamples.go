@@ -13,7 +13,7 @@ func (p *rule) examples() string {
 	}
 	alone := *p
 	alone.When = nil // an example has no other arguments
-	s := &Set{def: Ask, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
+	s := &Set{fallback: Ask, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
 	s.add(&alone)
 	for _, e := range p.Match {
 		if !s.decides(&alone, e) {

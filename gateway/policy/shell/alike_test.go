@@ -24,11 +24,11 @@ func TestAlikeTextsAreReadTheSame(t *testing.T) {
 			}
 		}
 		text := b.String()
-		if !alike(text) {
+		if !readAlike(text) {
 			continue
 		}
 		looked++
-		if z, o := analyze(text, Zsh, false), analyze(text, Bash, false); !z.same(o) {
+		if z, o := analyze(text, Zsh, false), analyze(text, Bash, false); !z.equal(o) {
 			t.Fatalf("%q is %+v to zsh and %+v to bash", text, z, o)
 		}
 	}

@@ -53,11 +53,11 @@ func Analyze(text string, k Kind) (f Facts) {
 	}
 	// /bin/sh may be bash, and the parser's support of zsh is new: if two readings differ, the
 	// result is uncertain
-	if k != Bash && !(k == Zsh && alike(text)) {
+	if k != Bash && !(k == Zsh && readAlike(text)) {
 		g := analyze(text, Bash, false)
-		if !f.same(g) {
+		if !f.equal(g) {
 			f.Findings = append(f.Findings, Finding{Reason: "means different things to different shells"})
-			f.guess(g)
+			f.addGuesses(g)
 		}
 	}
 	return f
@@ -70,8 +70,8 @@ type analysis struct {
 	facts Facts
 	vars  map[string]string // the variables that the text itself sets, for guesses
 
-	numbers map[string]bool // variables that the text sets, and whether only to numbers
-	counted []countedVariable
+	numbers             map[string]bool // variables that the text sets, and whether only to numbers
+	arithmeticVariables []arithmeticVariable
 
 	depth int
 	work  int // number of characters parsed so far
@@ -97,63 +97,63 @@ func analyze(text string, k Kind, guess bool) Facts {
 		text = text[:maxRead]
 	}
 	a.script(text, k)
-	a.checkCounted()
+	a.checkArithmetic()
 	return a.facts
 }
 
 // script analyzes a whole text in the current scope.
 func (a *analysis) script(text string, k Kind) {
-	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || nested(text) || !a.spend(text) {
-		a.find("", "is nested too deeply to be checked")
+	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || isNestedTooDeep(text) || !a.reserveWork(text) {
+		a.addFinding("", "is nested too deeply to be checked")
 		return
 	}
 	a.depth++
 	src, kind := a.src, a.kind
 	a.src, a.kind = text, k
 	defer func() { a.depth--; a.src, a.kind = src, kind }()
-	for _, f := range hidden(text) {
-		a.find(f.Text, f.Reason)
+	for _, f := range hiddenText(text) {
+		a.addFinding(f.Text, f.Reason)
 	}
 	if k == Zsh && strings.Contains(text, "$${") {
-		a.find("", "contains $${, which zsh reads differently")
+		a.addFinding("", "contains $${, which zsh reads differently")
 	}
 	stmts, err := parse(text, k)
 	a.stmts(stmts)
 	if len(text) <= maxText {
-		a.guessing(func() { a.otherwise(text, k) })
+		a.asGuess(func() { a.otherReadings(text, k) })
 	}
 	if err == nil {
 		return
 	}
-	a.find("", "is not valid for this shell ("+reason(err)+")")
-	a.guessing(func() { a.pieces(text, k) })
+	a.addFinding("", "is not valid for this shell ("+reason(err)+")")
+	a.asGuess(func() { a.validParts(text, k) })
 }
 
-// otherwise analyzes a text in the way the shell may read it if the parser differs.
-func (a *analysis) otherwise(text string, k Kind) {
+// otherReadings analyzes a text in the way the shell may read it if the parser differs.
+func (a *analysis) otherReadings(text string, k Kind) {
 	for _, other := range readings(text) {
-		if a.spend(other) {
+		if a.reserveWork(other) {
 			stmts, err := parse(other, k)
 			a.src = other
 			a.stmts(stmts)
 			if err != nil {
-				a.pieces(other, k)
+				a.validParts(other, k)
 			}
 		}
 	}
 	a.src = text
 }
 
-// pieces analyzes every line, and every part of it between operators, that is valid on its own: it
-// may run before or in spite of an error.
-func (a *analysis) pieces(text string, k Kind) {
+// validParts analyzes every line, and every part of it between operators, that is valid on its own:
+// it may run before or in spite of an error.
+func (a *analysis) validParts(text string, k Kind) {
 	lines := strings.Split(text, "\n")
 	if len(lines) >= 200 || len(text) >= maxText/2 {
 		return
 	}
 	for _, line := range lines {
 		for _, piece := range append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|", r) })...) {
-			if !a.spend(piece) {
+			if !a.reserveWork(piece) {
 				break
 			}
 			if stmts, err := parse(piece, k); err == nil {
@@ -164,8 +164,8 @@ func (a *analysis) pieces(text string, k Kind) {
 	}
 }
 
-// spend reports whether a text may still be parsed.
-func (a *analysis) spend(text string) bool {
+// reserveWork reports whether a text may still be parsed.
+func (a *analysis) reserveWork(text string) bool {
 	a.work += len(text) + 32
 	return a.work <= maxWork
 }
@@ -198,7 +198,7 @@ func parse(text string, k Kind) (list []*syntax.Stmt, err error) {
 	return list, err
 }
 
-func (a *analysis) find(text, why string) {
+func (a *analysis) addFinding(text, why string) {
 	f := Finding{Text: text, Reason: why}
 	for _, have := range a.facts.Findings {
 		if have == f {
@@ -217,16 +217,16 @@ func (a *analysis) text(n syntax.Node) string {
 	return a.src[from:to]
 }
 
-// guessing runs f, whose commands are marked as guesses.
-func (a *analysis) guessing(f func()) {
+// asGuess runs f, whose commands are marked as guesses.
+func (a *analysis) asGuess(f func()) {
 	was := a.guess
 	a.guess = true
 	f()
 	a.guess = was
 }
 
-// within runs f in a changed scope.
-func (a *analysis) within(change func(*scope), f func()) {
+// inScope runs f in a changed scope.
+func (a *analysis) inScope(change func(*scope), f func()) {
 	was := a.scope
 	change(&a.scope)
 	f()

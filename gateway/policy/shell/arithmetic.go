@@ -10,10 +10,10 @@ import (
 // Bash evaluates a variable's value if it expects a number: with x='a[$(id)]', $((x)) runs id. So a
 // variable in an expression is safe only if the text itself sets it to nothing but numbers.
 
-// countedVariable is a variable in an arithmetic expression, and the expression.
-type countedVariable struct{ name, text string }
+// arithmeticVariable is a variable in an arithmetic expression, and the expression.
+type arithmeticVariable struct{ name, text string }
 
-const countsUnknown = "calculates with a value that may contain a command"
+const unknownArithmetic = "calculates with a value that may contain a command"
 
 // alwaysNumbers are the parameters that the shell itself sets to numbers.
 var alwaysNumbers = map[string]bool{
@@ -58,7 +58,7 @@ func (a *analysis) parameter(p *syntax.ParamExp) {
 	case p.Excl && p.Names == 0 && !all,
 		p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.Trim(a.text(p.Exp.Word), "QEAaUuLKk") != "",
 		p.Flags != nil && strings.Contains(p.Flags.Value, "e"):
-		a.find(a.text(p), "evaluates the value of a variable")
+		a.addFinding(a.text(p), "evaluates the value of a variable")
 	}
 	if p.Index != nil && !all {
 		a.arithmetic(p.Index)
@@ -78,20 +78,20 @@ func (a *analysis) arithmetic(x syntax.ArithmExpr) {
 		switch n := n.(type) {
 		case *syntax.Lit:
 			if isName(n.Value) {
-				a.counted = append(a.counted, countedVariable{n.Value, a.text(x)})
+				a.arithmeticVariables = append(a.arithmeticVariables, arithmeticVariable{n.Value, a.text(x)})
 			} else if !digits.MatchString(n.Value) {
-				a.find(a.text(x), countsUnknown)
+				a.addFinding(a.text(x), unknownArithmetic)
 			}
 		case *syntax.ParamExp:
 			switch {
 			case plainParameter(n):
-				a.counted = append(a.counted, countedVariable{n.Param.Value, a.text(x)})
+				a.arithmeticVariables = append(a.arithmeticVariables, arithmeticVariable{n.Param.Value, a.text(x)})
 			case !n.Length:
-				a.find(a.text(x), countsUnknown)
+				a.addFinding(a.text(x), unknownArithmetic)
 			}
 			return n.Index != nil && !n.Length
 		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.SglQuoted, *syntax.ExtGlob:
-			a.find(a.text(x), countsUnknown)
+			a.addFinding(a.text(x), unknownArithmetic)
 			return false
 		}
 		return true
@@ -103,12 +103,12 @@ func plainParameter(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Length && !p.Excl && p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Flags == nil
 }
 
-// checkCounted reports the variables in expressions that may have a value other than a number.
-func (a *analysis) checkCounted() {
-	for _, c := range a.counted {
+// checkArithmetic reports the variables in expressions that may have a value other than a number.
+func (a *analysis) checkArithmetic() {
+	for _, c := range a.arithmeticVariables {
 		isNumber, known := a.numbers[c.name]
 		if !isNumber && (known || !alwaysNumbers[c.name]) {
-			a.find(c.text, countsUnknown)
+			a.addFinding(c.text, unknownArithmetic)
 		}
 	}
 }

@@ -12,7 +12,7 @@ func (a *analysis) assign(s *syntax.Assign) {
 		r.Name = s.Name.Value
 	}
 	if s.Name != nil && !isName(s.Name.Value) { // the shell reads foo-n=x[a] as a program's name
-		a.find(r.Text, "contains an assignment that shells read differently")
+		a.addFinding(r.Text, "contains an assignment that shells read differently")
 	}
 	switch {
 	case s.Array != nil || s.Index != nil:
@@ -22,7 +22,7 @@ func (a *analysis) assign(s *syntax.Assign) {
 	case s.Value != nil:
 		a.setNumber(r.Name, a.isNumber(s.Value))
 		r.Value = a.word(s.Value)
-		a.inside(s.Value)
+		a.substitutions(s.Value)
 		if r.Value.Plain() {
 			a.vars[r.Name] = r.Value.Text
 		} else {
@@ -40,7 +40,7 @@ func (a *analysis) declare(c *syntax.DeclClause) {
 		a.assign(s)
 	}
 	if !plain || len(c.Args) == 0 {
-		a.find(firstLine(a.text(c)), "changes the shell's variables")
+		a.addFinding(firstLine(a.text(c)), "changes the shell's variables")
 		a.evaluated(c)
 	}
 }

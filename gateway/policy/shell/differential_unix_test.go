@@ -262,7 +262,7 @@ func describes(words []Word, argv []string) bool {
 	}
 	w, rest := words[0], words[1:]
 	switch {
-	case w.Dynamic || w.Odd:
+	case w.Dynamic || w.Ambiguous:
 		return describes(rest, argv) || len(argv) > 0 && describes(words, argv[1:])
 	case len(argv) == 0:
 		return false

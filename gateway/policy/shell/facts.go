@@ -27,12 +27,12 @@ type Command struct {
 	Origin string
 	Parent int    // index of the command that starts it, -1 for none
 	Via    string // name of the wrapper that starts it
-	// Spelled is the index of the command in its parent's words, 0 if it is not their unchanged
+	// WordIndex is the index of the command in its parent's words, 0 if it is not their unchanged
 	// tail.
-	Spelled int
-	Stdin   *Word // its input, if it is in the text
-	Piped   bool  // its input comes from another command
-	Loop    bool  // it may run more than once
+	WordIndex int
+	Stdin     *Word // its input, if it is in the text
+	Piped     bool  // its input comes from another command
+	Loop      bool  // it may run more than once
 	// Starts means that the command was seen to start another one, or a text for a shell.
 	Starts bool
 	// Guess marks a reading that the shell may not share: it may be used to deny, but not to allow.
@@ -49,15 +49,15 @@ func (c Command) Name() string {
 
 // Word is one word after the shell's own processing, as far as that can be known.
 type Word struct {
-	Text    string // decoded; as written if Dynamic
-	Dynamic bool   // only the running shell knows it; it may become several words or none
-	Glob    bool   // a pattern that the shell replaces by the matching files
-	Tilde   bool   // starts with the home folder
-	Odd     bool   // decoded, but shells differ about it
+	Text      string // decoded; as written if Dynamic
+	Dynamic   bool   // only the running shell knows it; it may become several words or none
+	Glob      bool   // a pattern that the shell replaces by the matching files
+	Tilde     bool   // starts with the home folder
+	Ambiguous bool   // decoded, but shells differ about it
 }
 
 // Plain reports whether the program gets exactly Text.
-func (w Word) Plain() bool { return !w.Dynamic && !w.Glob && !w.Tilde && !w.Odd }
+func (w Word) Plain() bool { return !w.Dynamic && !w.Glob && !w.Tilde && !w.Ambiguous }
 
 // Redirect is a file that the shell itself opens.
 type Redirect struct {
@@ -76,9 +76,9 @@ type Assign struct {
 	Value Word
 	Text  string
 	Guess bool
-	// Spelled is the index of the assignment in the words of the command Command, as in env
+	// WordIndex is the index of the assignment in the words of the command Command, as in env
 	// NAME=VALUE; 0 if it is not one of its words.
-	Command, Spelled int
+	Command, WordIndex int
 }
 
 // Finding is something that no rule can judge; a call with one needs an approval.

@@ -6,14 +6,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// guessed returns the most likely expansion of a command with dynamic words: variables that the
+// guessWords returns the most likely expansion of a command with dynamic words: variables that the
 // text itself sets have that value, others are empty, $IFS is a space, and $(echo x) is x. It
 // serves to deny hidden commands, never to allow.
-func (a *analysis) guessed(args []*syntax.Word) []Word {
+func (a *analysis) guessWords(args []*syntax.Word) []Word {
 	var list []Word
 	for _, w := range args {
 		for _, s := range a.guessWord(w) {
-			list = append(list, Word{Text: s, Odd: true})
+			list = append(list, Word{Text: s, Ambiguous: true})
 		}
 	}
 	if len(list) == 0 {
@@ -28,7 +28,7 @@ func (a *analysis) guessWord(w *syntax.Word) []string {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.DblQuoted:
-			quotedText = quotedText || !mayVanish(p)
+			quotedText = quotedText || !mayBeEmpty(p)
 			for _, q := range p.Parts {
 				b.WriteString(strings.ReplaceAll(a.guessPart(q), " ", "\x00"))
 			}
@@ -51,8 +51,8 @@ func (a *analysis) guessWord(w *syntax.Word) []string {
 	return list
 }
 
-// mayVanish reports whether a quoted text expands to no word if a list is empty: "$@", "${x[@]}".
-func mayVanish(q *syntax.DblQuoted) bool {
+// mayBeEmpty reports whether a quoted text expands to no word if a list is empty: "$@", "${x[@]}".
+func mayBeEmpty(q *syntax.DblQuoted) bool {
 	if len(q.Parts) != 1 {
 		return false
 	}
@@ -91,7 +91,7 @@ func (a *analysis) guessPart(p syntax.WordPart) string {
 			if a.text(p.Stmts[0]) == "pwd" {
 				return "."
 			}
-			if w := a.said(p.Stmts[0]); w != nil {
+			if w := a.echoOutput(p.Stmts[0]); w != nil {
 				return w.Text
 			}
 		}
@@ -105,8 +105,8 @@ func (a *analysis) guessPart(p syntax.WordPart) string {
 	return ""
 }
 
-// said returns the output of echo or printf with plain words, nil for everything else.
-func (a *analysis) said(s *syntax.Stmt) *Word {
+// echoOutput returns the output of echo or printf with plain words, nil for everything else.
+func (a *analysis) echoOutput(s *syntax.Stmt) *Word {
 	if s == nil || len(s.Redirs) > 0 {
 		return nil
 	}

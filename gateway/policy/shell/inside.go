@@ -6,18 +6,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// inside analyzes the commands that run while a word is expanded.
-func (a *analysis) inside(n syntax.Node) {
+// substitutions analyzes the commands that run while a word is expanded.
+func (a *analysis) substitutions(n syntax.Node) {
 	if w, ok := n.(*syntax.Word); ok && (w == nil || literal(w)) {
 		return
 	}
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			a.within(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, false }, func() { a.stmts(n.Stmts) })
+			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, false }, func() { a.stmts(n.Stmts) })
 			return false
 		case *syntax.ProcSubst:
-			a.within(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { a.stmts(n.Stmts) })
+			a.inScope(func(s *scope) { s.origin, s.stdin, s.piped = "substitution", nil, true }, func() { a.stmts(n.Stmts) })
 			return false
 		case *syntax.ArithmExp:
 			a.arithmetic(n.X)
@@ -50,7 +50,7 @@ func literal(w *syntax.Word) bool {
 // evaluated analyzes parts that the shell evaluates as arithmetic or as a condition: even a quoted
 // text in it may run commands.
 func (a *analysis) evaluated(n syntax.Node) {
-	a.inside(n)
+	a.substitutions(n)
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if w, ok := n.(*syntax.Word); ok && w != nil {
 			a.evaluatedText(a.word(w).Text)
@@ -64,19 +64,19 @@ func (a *analysis) evaluatedText(text string) {
 	if !strings.Contains(text, "$(") && !strings.Contains(text, "`") || a.depth >= maxDepth {
 		return
 	}
-	if !a.spend(text) {
-		a.find("", "is nested too deeply to be checked")
+	if !a.reserveWork(text) {
+		a.addFinding("", "is nested too deeply to be checked")
 		return
 	}
 	w, err := syntax.NewParser(syntax.Variant(variants[a.kind])).Document(strings.NewReader(text))
 	if err != nil {
-		a.find(text, "is not valid for this shell")
+		a.addFinding(text, "is not valid for this shell")
 		return
 	}
 	src := a.src
 	a.src = text
 	a.depth++
-	a.inside(w)
+	a.substitutions(w)
 	a.depth--
 	a.src = src
 }

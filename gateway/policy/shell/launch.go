@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-func (o opening) launch(l launcher) {
+func (o invocation) launch(l launcher) {
 	if o.name == "noglob" { // zsh's noglob has no options
-		o.tail(1)
+		o.startWords(1)
 		return
 	}
 	i := 1
@@ -21,7 +21,7 @@ func (o opening) launch(l launcher) {
 		}
 		again = false
 		for l.assigns && i < len(o.c.Words) && isAssign(o.c.Words[i].Text) {
-			o.overlay(i)
+			o.assignWord(i)
 			i++
 			again = true
 		}
@@ -33,19 +33,19 @@ func (o opening) launch(l launcher) {
 	}
 	switch {
 	case l.joined:
-		o.joined(i + l.skip)
+		o.startJoined(i + l.skip)
 	case o.name == "su" || o.name == "script" || o.name == "dotenv" && i < len(o.c.Words) && o.c.Words[i].Text == "run":
-		o.tail(o.operand(i+1, ""))
+		o.startWords(o.operand(i+1, ""))
 	default:
 		if i+l.skip < len(o.c.Words) && o.c.Words[i+l.skip].Text == "--" {
 			i++
 		}
-		o.tail(i + l.skip)
+		o.startWords(i + l.skip)
 	}
 }
 
 // scriptOption parses word j as -cTEXT, -c TEXT, --command=TEXT or --split-string=TEXT.
-func (o opening) scriptOption(l launcher, j int) {
+func (o invocation) scriptOption(l launcher, j int) {
 	if l.script == "" {
 		return
 	}
@@ -84,11 +84,11 @@ func isAssign(s string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, "-/ \t\n")
 }
 
-func (o opening) overlay(i int) {
+func (o invocation) assignWord(i int) {
 	w := o.c.Words[i]
 	name, v, _ := strings.Cut(w.Text, "=")
 	value := w
 	o.a.setNumber(name, value.Plain() && number.MatchString(v))
 	value.Text = v
-	o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: value, Text: w.Text, Guess: o.a.guess, Command: o.at, Spelled: i})
+	o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: value, Text: w.Text, Guess: o.a.guess, Command: o.at, WordIndex: i})
 }

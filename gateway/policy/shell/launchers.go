@@ -72,22 +72,22 @@ func shellOf(program string) (Kind, bool) {
 	return Kind(words[0]), true
 }
 
-// Shells reports whether a program is a shell of the Bourne family.
-func Shells(name string) bool { _, ok := shellOf(Base(name)); return ok }
+// IsShell reports whether a program is a shell of the Bourne family.
+func IsShell(name string) bool { _, ok := shellOf(BaseName(name)); return ok }
 
-// Launches reports whether a program is known to start the command in its arguments.
-func Launches(name string) bool { _, ok := launcherOf(Base(name)); return ok }
+// IsLauncher reports whether a program is known to start the command in its arguments.
+func IsLauncher(name string) bool { _, ok := launcherOf(BaseName(name)); return ok }
 
-// Loader reports whether a program is the dynamic loader, such as ld-linux-x86-64.so.2, which can
+// IsLoader reports whether a program is the dynamic loader, such as ld-linux-x86-64.so.2, which can
 // be run directly.
-func Loader(name string) bool {
-	name = Base(name)
+func IsLoader(name string) bool {
+	name = BaseName(name)
 	return name == "ld.so" || strings.HasPrefix(name, "ld-") && strings.Contains(name, ".so")
 }
 
 func launcherOf(name string) (launcher, bool) {
 	l, ok := launchers[name]
-	if !ok && Loader(name) {
+	if !ok && IsLoader(name) {
 		return launcher{longs: []string{"preload", "library-path", "audit", "argv0", "inhibit-rpath", "glibc-hwcaps-prepend", "glibc-hwcaps-mask"}}, true
 	}
 	return l, ok

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Base returns a program's name without folder, in lower case, and without .exe or the extension of
-// a Windows script.
-func Base(name string) string {
-	if ends(name) {
+// BaseName returns a program's name without folder, in lower case, and without .exe or the
+// extension of a Windows script.
+func BaseName(name string) string {
+	if isBaseName(name) {
 		return name
 	}
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
@@ -26,9 +26,9 @@ func Base(name string) string {
 	return name
 }
 
-// ends reports whether Base would certainly return a name unchanged. Most names are like that, and
-// Base is called often.
-func ends(name string) bool {
+// isBaseName reports whether Base would certainly return a name unchanged. Most names are like
+// that, and Base is called often.
+func isBaseName(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if c := name[i]; c == '/' || c == '\\' || c == '.' || c >= 'A' && c <= 'Z' || c >= 0x80 {
 			return false
@@ -37,25 +37,25 @@ func ends(name string) bool {
 	return true
 }
 
-// open records the commands that a command starts.
-func (a *analysis) open(c Command, at, level int) {
+// addStarted records the commands that a command starts.
+func (a *analysis) addStarted(c Command, at, level int) {
 	if c.Words[0].Dynamic {
 		return
 	}
-	o := opening{a: a, c: c, at: at, level: level, name: Base(c.Words[0].Text)}
+	o := invocation{a: a, c: c, at: at, level: level, name: BaseName(c.Words[0].Text)}
 	switch o.name {
 	case "eval":
-		o.joined(1)
+		o.startJoined(1)
 		// an option in bash and zsh, a program in dash
 		if len(c.Words) > 1 && c.Words[1].Text == "--" {
-			o.joined(2)
+			o.startJoined(2)
 		}
 		return
 	case "trap":
 		if i := o.operand(1, ""); i < len(c.Words) {
 			o.script(c.Words[i], Kind(""))
 		}
-		a.find(c.Text, "sets a trap")
+		a.addFinding(c.Text, "sets a trap")
 		return
 	case "alias":
 		for _, w := range c.Words[1:] {
@@ -63,18 +63,18 @@ func (a *analysis) open(c Command, at, level int) {
 				o.script(Word{Text: v, Dynamic: w.Dynamic}, Kind(""))
 			}
 		}
-		a.find(c.Text, "defines an alias")
+		a.addFinding(c.Text, "defines an alias")
 		return
 	case "compgen", "complete", "fc":
-		o.starters()
+		o.commandOptions()
 		return
 	case ".", "source":
-		a.find(c.Text, "runs a file in this shell")
+		a.addFinding(c.Text, "runs a file in this shell")
 		return
 	case "export", "declare", "typeset", "local", "readonly", "let", "read", "mapfile", "readarray", "unset", "printf", "test", "[", "wait",
 		"getopts", "integer", "float", "nameref":
 		o.evaluates()
-		o.starters()
+		o.commandOptions()
 		return
 	case "find", "gfind", "fd", "fdfind":
 		o.find()
@@ -96,14 +96,14 @@ func (a *analysis) open(c Command, at, level int) {
 		}
 	case "setarch": // its first word may be an architecture, or the command
 		if i := o.skip(1, launchers[o.name]); i < len(c.Words) {
-			o.tail(i)
+			o.startWords(i)
 		}
 	case "command":
 		if len(c.Words) > 1 && (c.Words[1].Text == "-v" || c.Words[1].Text == "-V") {
 			return
 		}
 	}
-	o.starters()
+	o.commandOptions()
 	if k, ok := shellOf(o.name); ok {
 		o.shell(k)
 		return
@@ -112,15 +112,15 @@ func (a *analysis) open(c Command, at, level int) {
 		o.launch(l)
 	}
 	if subs := programs["exec"][o.name]; subs != nil {
-		o.executed(subs)
+		o.execSubcommand(subs)
 	}
 	if subs, ok := programs["remote"][o.name]; ok {
 		o.remote(subs)
 	}
 }
 
-// opening is the state while the commands that one command starts are determined.
-type opening struct {
+// invocation is the state while the commands that one command starts are determined.
+type invocation struct {
 	a     *analysis
 	c     Command
 	at    int
@@ -128,11 +128,11 @@ type opening struct {
 	name  string
 }
 
-// executed handles exec and similar subcommands, also after other words: yarn workspace a exec
-// rake.
-func (o opening) executed(subs []string) {
+// execSubcommand handles exec and similar subcommands, also after other words: yarn workspace a
+// exec rake.
+func (o invocation) execSubcommand(subs []string) {
 	if i := o.subcommand(subs); i > 0 {
-		o.tail(o.operand(i+1, "p"))
+		o.startWords(o.operand(i+1, "p"))
 		for j := i + 1; j < len(o.c.Words); j++ {
 			o.scriptOption(launcher{script: "c"}, j)
 		}
@@ -142,7 +142,7 @@ func (o opening) executed(subs []string) {
 	o.a.guess = true
 	for i, w := range o.c.Words[1:] {
 		if slices.Contains(subs, w.Text) {
-			o.tail(o.operand(i+2, "p"))
+			o.startWords(o.operand(i+2, "p"))
 		}
 	}
 	o.a.guess = was
@@ -150,13 +150,13 @@ func (o opening) executed(subs []string) {
 
 // operand returns the index of the first word from i on that is not an option; values are the short
 // options whose value is the next word.
-func (o opening) operand(i int, values string) int {
+func (o invocation) operand(i int, values string) int {
 	return o.skip(i, launcher{values: values})
 }
 
 // subcommand returns the index of one of the given words in a position where a program's subcommand
 // may be: after options and their possible values. It returns 0 if there is none.
-func (o opening) subcommand(subs []string) int {
+func (o invocation) subcommand(subs []string) int {
 	for i := 1; i < len(o.c.Words); i++ {
 		before := o.c.Words[i-1].Text
 		switch t := o.c.Words[i].Text; {
@@ -170,7 +170,7 @@ func (o opening) subcommand(subs []string) int {
 	return 0
 }
 
-func (o opening) skip(i int, l launcher) int {
+func (o invocation) skip(i int, l launcher) int {
 	for ; i < len(o.c.Words); i++ {
 		t := o.c.Words[i].Text
 		switch {
@@ -196,22 +196,22 @@ func (o opening) skip(i int, l launcher) int {
 	return i
 }
 
-// tail records the words from i on as a command.
-func (o opening) tail(i int) {
+// startWords records the words from i on as a command.
+func (o invocation) startWords(i int) {
 	if i < 1 || i >= len(o.c.Words) {
 		return
 	}
 	o.run(o.c.Words[i:], i)
 }
 
-func (o opening) run(words []Word, spelled int) {
+func (o invocation) run(words []Word, spelled int) {
 	o.a.facts.Commands[o.at].Starts = true
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = w.Text
 	}
-	o.a.within(func(s *scope) { s.origin, s.piped, s.stdin = origin(o.c), o.c.Piped, o.c.Stdin }, func() {
-		o.a.run(Command{Words: words, Text: strings.Join(texts, " "), Parent: o.at, Via: o.name, Spelled: spelled}, o.level)
+	o.a.inScope(func(s *scope) { s.origin, s.piped, s.stdin = origin(o.c), o.c.Piped, o.c.Stdin }, func() {
+		o.a.run(Command{Words: words, Text: strings.Join(texts, " "), Parent: o.at, Via: o.name, WordIndex: spelled}, o.level)
 	})
 }
 
@@ -219,11 +219,11 @@ func origin(c Command) string {
 	if c.Origin != "" {
 		return c.Origin
 	}
-	return "started by " + Base(c.Words[0].Text)
+	return "started by " + BaseName(c.Words[0].Text)
 }
 
-// joined analyzes the words from i on, joined by spaces, as a shell's text.
-func (o opening) joined(i int) {
+// startJoined analyzes the words from i on, joined by spaces, as a shell's text.
+func (o invocation) startJoined(i int) {
 	if i >= len(o.c.Words) {
 		return
 	}
@@ -238,7 +238,7 @@ func (o opening) joined(i int) {
 }
 
 // script analyzes a text as a shell would; k is "" for the current shell.
-func (o opening) script(w Word, k Kind) {
+func (o invocation) script(w Word, k Kind) {
 	if k == "" {
 		k = o.a.kind
 	}
@@ -248,7 +248,7 @@ func (o opening) script(w Word, k Kind) {
 		text = strings.Trim(text, `"`)
 		o.a.guess = true
 	}
-	o.a.within(func(s *scope) {
+	o.a.inScope(func(s *scope) {
 		s.origin, s.parent, s.via, s.stdin, s.piped = "text for "+o.name, o.at, o.name, nil, o.c.Piped
 	},
 		func() { o.a.script(text, k) })
@@ -256,7 +256,7 @@ func (o opening) script(w Word, k Kind) {
 }
 
 // shell handles sh -c TEXT, and a shell that reads its script from a here-document or a pipe.
-func (o opening) shell(k Kind) {
+func (o invocation) shell(k Kind) {
 	w := o.c.Words
 	i, script := 1, false
 	for ; i < len(w); i++ {
@@ -282,18 +282,18 @@ func (o opening) shell(k Kind) {
 	switch {
 	case script && i < len(w):
 		o.script(w[i], k)
-	case !script && o.c.Stdin != nil && (i >= len(w) || Input(w[i].Text)):
+	case !script && o.c.Stdin != nil && (i >= len(w) || IsInput(w[i].Text)):
 		o.script(*o.c.Stdin, k)
 	}
 }
 
-// Input reports whether a file name means a program's standard input.
-func Input(name string) bool {
+// IsInput reports whether a file name means a program's standard input.
+func IsInput(name string) bool {
 	return name == "-" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
 }
 
 // cmake handles cmake -E, a set of small programs and launchers.
-func (o opening) cmake() {
+func (o invocation) cmake() {
 	w := o.c.Words
 	for i := 1; i+1 < len(w); i++ {
 		if w[i].Text != "-E" {
@@ -302,14 +302,14 @@ func (o opening) cmake() {
 		if w[i+1].Text == "chdir" {
 			i += 2
 		}
-		o.tail(i + 1)
+		o.startWords(i + 1)
 		return
 	}
 }
 
 // terminal handles the commands that a terminal multiplexer runs or types, as guesses, because they
 // are mixed with its own commands.
-func (o opening) terminal() {
+func (o invocation) terminal() {
 	was := o.a.guess
 	o.a.guess = true
 	for i, w := range o.c.Words[1:] {
@@ -318,7 +318,7 @@ func (o opening) terminal() {
 		case strings.ContainsAny(t, " >|;&"):
 			o.script(w, POSIX)
 		default:
-			o.tail(i + 1)
+			o.startWords(i + 1)
 		}
 	}
 	o.a.guess = was

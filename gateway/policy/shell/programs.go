@@ -6,7 +6,7 @@ import (
 )
 
 // find handles -exec and similar options.
-func (o opening) find() {
+func (o invocation) find() {
 	w := o.c.Words
 	for i := 1; i < len(w); i++ {
 		switch w[i].Text {
@@ -24,13 +24,13 @@ func (o opening) find() {
 			inner = append(inner, x)
 		}
 		if len(inner) > 0 {
-			o.within("started by "+o.name, inner)
+			o.startInLoop("started by "+o.name, inner)
 		}
 	}
 }
 
 // xargs appends its input to the command's words.
-func (o opening) xargs() {
+func (o invocation) xargs() {
 	i := o.skip(1, launcher{values: "adEIJLnPRSs", longs: []string{
 		"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars",
 		"process-slot-var",
@@ -39,11 +39,11 @@ func (o opening) xargs() {
 		return
 	}
 	inner := append(slices.Clone(o.c.Words[i:]), Word{Text: "…", Dynamic: true})
-	o.within("started by "+o.name, inner)
+	o.startInLoop("started by "+o.name, inner)
 }
 
-func (o opening) within(origin string, inner []Word) {
-	o.a.within(func(s *scope) { s.origin = origin; s.loop = true }, func() {
+func (o invocation) startInLoop(origin string, inner []Word) {
+	o.a.inScope(func(s *scope) { s.origin = origin; s.loop = true }, func() {
 		texts := make([]string, len(inner))
 		for i, w := range inner {
 			texts[i] = w.Text
@@ -53,7 +53,7 @@ func (o opening) within(origin string, inner []Word) {
 }
 
 // git handles -c name=!command, bisect run, submodule foreach, and the ext:: transport.
-func (o opening) git() {
+func (o invocation) git() {
 	w := o.c.Words
 	for i, x := range w[1:] {
 		i++
@@ -69,15 +69,15 @@ func (o opening) git() {
 			}
 		}
 	}
-	i := GitSub(w)
+	i := GitSubcommand(w)
 	if i+1 >= len(w) {
 		return
 	}
 	switch {
 	case w[i].Text == "bisect" && w[i+1].Text == "run":
-		o.tail(i + 2)
+		o.startWords(i + 2)
 	case w[i].Text == "submodule" && w[i+1].Text == "foreach":
-		o.joined(o.operand(i+2, ""))
+		o.startJoined(o.operand(i+2, ""))
 	case w[i].Text == "config":
 		for j, x := range w[i+1:] {
 			if j += i + 1; j+1 < len(w) && runsValue(x.Text, w[j+1].Text) {
@@ -113,9 +113,9 @@ func runsValue(name, value string) bool {
 	return strings.HasPrefix(name, "pager.")
 }
 
-// GitSub returns the index of git's subcommand, after its global options; len(words) if there is
-// none.
-func GitSub(words []Word) int {
+// GitSubcommand returns the index of git's subcommand, after its global options; len(words) if
+// there is none.
+func GitSubcommand(words []Word) int {
 	for i := 1; i < len(words); i++ {
 		switch t := words[i].Text; {
 		case t == "-C" || t == "-c" || t == "--git-dir" || t == "--work-tree" || t == "--namespace" ||
@@ -129,8 +129,9 @@ func GitSub(words []Word) int {
 	return len(words)
 }
 
-// starters handles options whose value is a command, such as tar's --checkpoint-action=exec=sh.
-func (o opening) starters() {
+// commandOptions handles options whose value is a command, such as tar's
+// --checkpoint-action=exec=sh.
+func (o invocation) commandOptions() {
 	flags, marks := programs["options"][o.name], ""
 	if marked := programs["marked"][o.name]; marked != nil {
 		marks = marked[0]

@@ -16,12 +16,12 @@ func readings(text string) []string {
 		list = append(list, strings.ReplaceAll(text, "\r", "\n"))
 	}
 	visible := strings.Map(func(r rune) rune {
-		if r != '\r' && unseen(r) != "" {
+		if r != '\r' && unusualRune(r) != "" {
 			return -1
 		}
 		return r
 	}, text)
-	for _, other := range []string{visible, separated(text)} {
+	for _, other := range []string{visible, separateWords(text)} {
 		if other != text {
 			list = append(list, other)
 		}
@@ -29,9 +29,9 @@ func readings(text string) []string {
 	return list
 }
 
-// separated inserts spaces between words and redirects where some shell splits a text and the
+// separateWords inserts spaces between words and redirects where some shell splits a text and the
 // parser does not: rm 12>x, 2<&-rm x, {fds[0]}>x rm x, time -o x rm x, and cat <<'X'# ; rm x.
-func separated(text string) string {
+func separateWords(text string) string {
 	if strings.Contains(text, "time") {
 		text = timeOption.ReplaceAllString(text, "command time$1")
 	}
@@ -87,17 +87,17 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-var unlike = []string{">>&", "&|", ">&|", ">>|", "&>|", ";|", ";&"}
+var differentTokens = []string{">>&", "&|", ">&|", ">>|", "&>|", ";|", ";&"}
 
-// alike reports whether bash and zsh certainly read a text as the same commands, so that it need
-// not be parsed twice.
-func alike(text string) bool {
+// readAlike reports whether bash and zsh certainly read a text as the same commands, so that it
+// need not be parsed twice.
+func readAlike(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if !plain[text[i]] {
 			return false
 		}
 	}
-	for _, s := range unlike {
+	for _, s := range differentTokens {
 		if strings.Contains(text, s) {
 			return false
 		}
@@ -120,8 +120,8 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// guess adds the results of another reading of the text as guesses.
-func (f *Facts) guess(g Facts) {
+// addGuesses adds the results of another reading of the text as guesses.
+func (f *Facts) addGuesses(g Facts) {
 	base := len(f.Commands)
 	for _, c := range g.Commands {
 		c.Guess = true
@@ -135,14 +135,14 @@ func (f *Facts) guess(g Facts) {
 		f.Redirects = append(f.Redirects, r)
 	}
 	for _, s := range g.Assigns {
-		s.Guess, s.Spelled = true, 0
+		s.Guess, s.WordIndex = true, 0
 		f.Assigns = append(f.Assigns, s)
 	}
 	f.Findings = append(f.Findings, g.Findings...)
 }
 
-// same reports whether two readings have the same words.
-func (f Facts) same(g Facts) bool {
+// equal reports whether two readings have the same words.
+func (f Facts) equal(g Facts) bool {
 	if len(f.Commands) != len(g.Commands) || len(f.Redirects) != len(g.Redirects) || len(f.Assigns) != len(g.Assigns) ||
 		len(f.Findings) != len(g.Findings) {
 		return false
@@ -154,7 +154,7 @@ func (f Facts) same(g Facts) bool {
 		for j, w := range c.Words {
 			o := g.Commands[i].Words[j]
 			// the caller sees the marks of the real shell
-			w.Odd, o.Odd, w.Glob, o.Glob = false, false, false, false
+			w.Ambiguous, o.Ambiguous, w.Glob, o.Glob = false, false, false, false
 			if w != o {
 				return false
 			}

@@ -15,7 +15,7 @@ func (a *analysis) input(r *syntax.Redirect) *Word {
 		if r.Hdoc == nil {
 			return &Word{}
 		}
-		if quoted(r.Word) {
+		if isQuoted(r.Word) {
 			w := Word{}
 			for _, p := range r.Hdoc.Parts {
 				if l, ok := p.(*syntax.Lit); ok {
@@ -43,7 +43,7 @@ func (a *analysis) input(r *syntax.Redirect) *Word {
 	return nil
 }
 
-func quoted(w *syntax.Word) bool {
+func isQuoted(w *syntax.Word) bool {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
@@ -61,19 +61,19 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	switch {
 	case r.N == nil:
 	case strings.HasPrefix(r.N.Value, "{"):
-		a.find(a.text(r), "keeps a file open for later commands")
+		a.addFinding(a.text(r), "keeps a file open for later commands")
 	case len(r.N.Value) > 1: // dash and zsh read 12>x as the argument 12 and >x
-		a.find(firstLine(a.text(r)), "contains a descriptor that shells read differently")
+		a.addFinding(firstLine(a.text(r)), "contains a descriptor that shells read differently")
 	}
-	if r.Hdoc != nil && !quoted(r.Word) {
-		a.within(func(s *scope) { s.origin = "here-document" }, func() { a.inside(r.Hdoc) })
+	if r.Hdoc != nil && !isQuoted(r.Word) {
+		a.inScope(func(s *scope) { s.origin = "here-document" }, func() { a.substitutions(r.Hdoc) })
 		if in := a.input(r); in.Dynamic {
-			a.find(firstLine(a.text(r)), "contains a here-document with variables or commands")
+			a.addFinding(firstLine(a.text(r)), "contains a here-document with variables or commands")
 		}
 	}
 	text := a.text(r)
 	if r.Word != nil {
-		a.inside(r.Word)
+		a.substitutions(r.Word)
 		if from, to := int(r.Pos().Offset()), int(r.Word.End().Offset()); from < to && to <= len(a.src) {
 			text = a.src[from:to] // without the here-document's body
 		}
@@ -83,12 +83,12 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		// The shell reads <<'X'# as the delimiter X#, the parser as the delimiter X and a comment.
 		if to := int(r.Word.End().Offset()); to < len(a.src) && strings.IndexByte(blanks+operators, a.src[to]) < 0 {
-			a.find(text, "contains a here-document whose end shells read differently")
+			a.addFinding(text, "contains a here-document whose end shells read differently")
 		}
 		return
 	case syntax.WordHdoc:
-		if w := a.word(r.Word); w.Dynamic || w.Odd {
-			a.find(text, "reads a text with variables or commands")
+		if w := a.word(r.Word); w.Dynamic || w.Ambiguous {
+			a.addFinding(text, "reads a text with variables or commands")
 		}
 		return
 	case syntax.RdrIn:
@@ -103,7 +103,7 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	list := a.words(nil, r.Word)
 	for _, w := range list {
 		if len(list) > 1 || w.Glob {
-			w.Odd = true // one shell reports an error, another opens all of them
+			w.Ambiguous = true // one shell reports an error, another opens all of them
 		}
 		d.Path = w
 		a.facts.Redirects = append(a.facts.Redirects, d)
@@ -119,9 +119,9 @@ func (a *analysis) duplicates(w *syntax.Word, redirect string) bool {
 		return true
 	// Bash closes the descriptor for <&-x and reads x as a word. Only zsh opens a file for >&1-.
 	case strings.HasPrefix(target, "-") || isDigits(strings.TrimSuffix(target, "-")):
-		a.find(redirect, "contains a descriptor that shells read differently")
-	case !ordinary(target): // bash runs the quoted substitution in >&'$(x)'
-		a.find(redirect, "contains a file name that the shell expands twice")
+		a.addFinding(redirect, "contains a descriptor that shells read differently")
+	case !isOrdinary(target): // bash runs the quoted substitution in >&'$(x)'
+		a.addFinding(redirect, "contains a file name that the shell expands twice")
 		a.evaluatedText(a.word(w).Text)
 	}
 	return false
@@ -137,7 +137,7 @@ var descriptor = regexp.MustCompile(`^(\d+|\{\w+(\[.*\])?\})$`)
 func (a *analysis) descriptors(c *syntax.CallExpr, list []*syntax.Redirect) {
 	for _, w := range c.Args {
 		if text := a.text(w); descriptor.MatchString(text) && slices.ContainsFunc(list, func(r *syntax.Redirect) bool { return r.Pos() == w.End() }) {
-			a.find(text, "contains a descriptor that shells read differently")
+			a.addFinding(text, "contains a descriptor that shells read differently")
 		}
 	}
 }

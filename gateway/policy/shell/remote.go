@@ -6,13 +6,13 @@ import (
 )
 
 // remote handles ssh HOST COMMAND and docker exec BOX COMMAND.
-func (o opening) remote(subs []string) {
+func (o invocation) remote(subs []string) {
 	const skip = 1 // the container, or the host
 	if len(subs) > 0 {
 		if i := slices.IndexFunc(o.c.Words, func(w Word) bool { return w.Text == "--" }); i > 0 && (o.name == "kubectl" || o.name == "oc") {
 			was := o.a.guess
 			o.a.guess = true
-			o.tail(i + 1)
+			o.startWords(i + 1)
 			o.a.guess = was
 			return
 		}
@@ -32,31 +32,31 @@ func (o opening) remote(subs []string) {
 		}
 		was := o.a.guess // in a container the same words may have another meaning
 		o.a.guess = true
-		o.tail(i)
+		o.startWords(i)
 		o.a.guess = was
 		return
 	}
 	i := o.operand(1, "bcDEeFIiJLlmOopQRSWw") + skip
-	o.joined(o.operand(i, "bcDEeFIiJLlmOopQRSWw"))
+	o.startJoined(o.operand(i, "bcDEeFIiJLlmOopQRSWw"))
 }
 
 // evaluates analyzes the arguments of builtins that run a substitution inside a quoted argument, as
 // bash 5.2 does for array subscripts.
-func (o opening) evaluates() {
-	o.names()
+func (o invocation) evaluates() {
+	o.setVariables()
 	for _, w := range o.c.Words[1:] {
 		if !w.Dynamic && (strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`")) {
 			o.a.evaluatedText(w.Text)
 			if o.name != "printf" && o.name != "read" || strings.Contains(w.Text, "[") {
-				o.a.find(o.c.Text, "contains a quoted substitution that the shell may run")
+				o.a.addFinding(o.c.Text, "contains a quoted substitution that the shell may run")
 			}
 		}
 	}
 }
 
-// names records the variables that a builtin sets by its arguments: read PATH, unset IFS, printf -v
-// ENV, builtin export PATH=x.
-func (o opening) names() {
+// setVariables records the variables that a builtin sets by its arguments: read PATH, unset IFS,
+// printf -v ENV, builtin export PATH=x.
+func (o invocation) setVariables() {
 	set := func(name string, w Word) {
 		if name != "" {
 			o.a.setNumber(name, false)

@@ -20,9 +20,9 @@ const (
 // padding is the number of consecutive blanks that looks like an attempt to move text out of sight.
 const padding = 60
 
-// hidden returns findings about characters that make the displayed text, or the parser's reading,
-// differ from the text that the shell runs.
-func hidden(text string) []Finding {
+// hiddenText returns findings about characters that make the displayed text, or the parser's
+// reading, differ from the text that the shell runs.
+func hiddenText(text string) []Finding {
 	var list []Finding
 	add := func(format string, args ...any) { list = append(list, Finding{Reason: fmt.Sprintf(format, args...)}) }
 	if len(text) > maxText {
@@ -43,7 +43,7 @@ func hidden(text string) []Finding {
 			continue
 		}
 		blanks = 0
-		if why := unseen(r); why != "" && !seen[r] {
+		if why := unusualRune(r); why != "" && !seen[r] {
 			seen[r] = true
 			add("contains %s (U+%04X)", why, r)
 		}
@@ -51,8 +51,8 @@ func hidden(text string) []Finding {
 	return list
 }
 
-// nested reports whether a text contains too many brackets to be parsed.
-func nested(text string) bool {
+// isNestedTooDeep reports whether a text contains too many brackets to be parsed.
+func isNestedTooDeep(text string) bool {
 	n := 0
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c == '(' || c == '{' || c == '`' {
@@ -62,9 +62,9 @@ func nested(text string) bool {
 	return n > maxNesting
 }
 
-// unseen returns the reason why a character must be reported; "" for ordinary ones. Tab, newline
-// and space are ordinary.
-func unseen(r rune) string {
+// unusualRune returns the reason why a character must be reported; "" for ordinary ones. Tab,
+// newline and space are ordinary.
+func unusualRune(r rune) string {
 	switch {
 	case r < utf8.RuneSelf:
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {

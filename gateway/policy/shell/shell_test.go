@@ -16,7 +16,7 @@ func brief(f Facts) string {
 			for _, m := range []struct {
 				on   bool
 				text string
-			}{{w.Dynamic, "$"}, {w.Glob, "*"}, {w.Tilde, "~"}, {w.Odd, "?"}} {
+			}{{w.Dynamic, "$"}, {w.Glob, "*"}, {w.Tilde, "~"}, {w.Ambiguous, "?"}} {
 				if m.on {
 					mark += m.text
 				}

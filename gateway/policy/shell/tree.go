@@ -18,21 +18,21 @@ func (a *analysis) stmt(s *syntax.Stmt) {
 		return
 	}
 	if len(a.facts.Commands) > maxCommands {
-		a.find("", "contains too many commands to be checked")
+		a.addFinding("", "contains too many commands to be checked")
 		return
 	}
 	if s.Background {
 		a.facts.Findings = append(a.facts.Findings, Finding{Text: a.text(s), Reason: "continues in the background", Soft: true})
 	}
 	if s.Coprocess || s.Disown {
-		a.find(a.text(s), "continues on its own")
+		a.addFinding(a.text(s), "continues on its own")
 	}
 	_, simple := s.Cmd.(*syntax.CallExpr)
 	own := -1
 	if simple {
 		own = len(a.facts.Commands)
 	}
-	a.within(func(c *scope) {
+	a.inScope(func(c *scope) {
 		for _, r := range s.Redirs {
 			if w := a.input(r); w != nil {
 				c.stdin = w
@@ -56,11 +56,11 @@ func (a *analysis) command(s *syntax.Stmt) {
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
 			if _, timed := c.Y.Cmd.(*syntax.TimeClause); timed {
-				a.find(a.text(c.Y), "times a part of a pipe, which shells read differently")
+				a.addFinding(a.text(c.Y), "times a part of a pipe, which shells read differently")
 			}
 			a.stmt(c.X)
-			said := a.said(c.X)
-			a.within(func(sc *scope) { sc.piped, sc.stdin = true, said }, func() { a.stmt(c.Y) })
+			said := a.echoOutput(c.X)
+			a.inScope(func(sc *scope) { sc.piped, sc.stdin = true, said }, func() { a.stmt(c.Y) })
 			return
 		}
 		a.stmt(c.X)
@@ -75,45 +75,45 @@ func (a *analysis) command(s *syntax.Stmt) {
 			a.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
-		a.within(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Cond); a.stmts(c.Do) })
+		a.inScope(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Cond); a.stmts(c.Do) })
 	case *syntax.ForClause:
 		a.loopOver(c)
 	case *syntax.CaseClause:
-		a.inside(c.Word)
+		a.substitutions(c.Word)
 		for _, it := range c.Items {
 			for _, p := range it.Patterns {
-				a.inside(p)
+				a.substitutions(p)
 			}
 			a.stmts(it.Stmts)
 		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil && strings.HasPrefix(a.text(c.Stmt), "-") { // an option, or a program
-			a.find(firstLine(a.text(c)), "gives time an option, which shells read differently")
+			a.addFinding(firstLine(a.text(c)), "gives time an option, which shells read differently")
 		}
 		a.stmt(c.Stmt)
 	case *syntax.DeclClause:
 		a.declare(c)
 	case *syntax.FuncDecl:
-		a.find(firstLine(a.text(c)), "defines a function")
-		a.within(func(sc *scope) { sc.origin, sc.loop = "function", true }, func() { a.stmt(c.Body) })
+		a.addFinding(firstLine(a.text(c)), "defines a function")
+		a.inScope(func(sc *scope) { sc.origin, sc.loop = "function", true }, func() { a.stmt(c.Body) })
 	case *syntax.CoprocClause:
-		a.find(firstLine(a.text(c)), "starts a coprocess")
+		a.addFinding(firstLine(a.text(c)), "starts a coprocess")
 		a.stmt(c.Stmt)
 	default: // ArithmCmd, TestClause, LetClause, TestDecl, and node types of later parsers
-		a.find(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
+		a.addFinding(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
 		a.evaluated(s.Cmd)
 	}
 }
 
 func (a *analysis) loopOver(c *syntax.ForClause) {
 	if c.Select {
-		a.find(firstLine(a.text(c)), "asks for a choice")
+		a.addFinding(firstLine(a.text(c)), "asks for a choice")
 	}
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		var items []Word
 		for _, w := range l.Items {
-			a.inside(w)
+			a.substitutions(w)
 			items = a.words(items, w)
 		}
 		a.setNumber(l.Name.Value, len(items) > 0 && !slices.ContainsFunc(items, func(w Word) bool { return w.Dynamic || !number.MatchString(w.Text) }))
@@ -128,10 +128,10 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 			a.vars[n] = value.Text
 		}
 	default:
-		a.find(firstLine(a.text(c)), "is evaluated by the shell itself")
+		a.addFinding(firstLine(a.text(c)), "is evaluated by the shell itself")
 		a.evaluated(c.Loop)
 	}
-	a.within(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Do) })
+	a.inScope(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Do) })
 }
 
 // call records a simple command, the substitutions in its words, and the commands that it starts.
@@ -161,14 +161,14 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 		}
 	}
 	if a.kind == Zsh && !a.guess && zshWords[list[0].Text] {
-		a.find(text, "starts with a word that zsh reads differently")
+		a.addFinding(text, "starts with a word that zsh reads differently")
 	}
 	if redirected && list[0].Text == "exec" {
-		a.find(text, "redirects the shell's own input or output")
+		a.addFinding(text, "redirects the shell's own input or output")
 	}
 	a.run(Command{Words: list, Text: text, Parent: a.parent, Via: a.via}, 0)
 	if dynamic {
-		if guess := a.guessed(c.Args); len(guess) > 0 {
+		if guess := a.guessWords(c.Args); len(guess) > 0 {
 			was := a.guess
 			a.guess = true
 			a.run(Command{Words: guess, Text: text, Parent: a.parent, Via: a.via}, 0)
@@ -176,7 +176,7 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 		}
 	}
 	for _, w := range c.Args {
-		a.inside(w)
+		a.substitutions(w)
 	}
 }
 
@@ -188,15 +188,15 @@ var zshWords = map[string]bool{"repeat": true, "foreach": true, "end": true, "al
 func (a *analysis) run(c Command, level int) {
 	c.Origin, c.Loop, c.Piped, c.Stdin, c.Guess = a.origin, a.loop, a.piped, a.stdin, a.guess
 	if level > maxDepth || len(a.facts.Commands) > maxCommands {
-		a.find(c.Text, "is nested too deeply to be checked")
+		a.addFinding(c.Text, "is nested too deeply to be checked")
 		return
 	}
 	if c.Words[0].Glob {
-		a.find(c.Text, "names its program with a wildcard")
+		a.addFinding(c.Text, "names its program with a wildcard")
 	}
 	at := len(a.facts.Commands)
 	a.facts.Commands = append(a.facts.Commands, c)
-	a.open(c, at, level+1)
+	a.addStarted(c, at, level+1)
 }
 
 func firstLine(s string) string {

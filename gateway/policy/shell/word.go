@@ -18,8 +18,8 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 		return append(list, a.word(w))
 	}
 	text := a.text(w)
-	if !bracesAlike(w) {
-		a.find(text, "contains braces that shells read differently")
+	if !bracesReadAlike(w) {
+		a.addFinding(text, "contains braces that shells read differently")
 	}
 	cp := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
 	if !syntax.SplitBraces(cp) {
@@ -28,18 +28,18 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 	from := len(list)
 	for e, err := range expand.BracesSeq(nil, cp) {
 		if err != nil || len(list)-from >= maxBraces {
-			a.find(text, "contains braces that expand to too many words")
+			a.addFinding(text, "contains braces that expand to too many words")
 			return append(list[:from], Word{Text: text, Dynamic: true})
 		}
 		d := a.word(e)
 		if d.Dynamic {
 			d.Text = text
 		}
-		if d.Text == "" && !quoted(e) { // bash removes an empty word: {,sudo} id runs sudo
-			a.find(text, "contains braces that expand to an empty word")
+		if d.Text == "" && !isQuoted(e) { // bash removes an empty word: {,sudo} id runs sudo
+			a.addFinding(text, "contains braces that expand to an empty word")
 			continue
 		}
-		d.Odd = d.Odd || a.kind != Bash
+		d.Ambiguous = d.Ambiguous || a.kind != Bash
 		list = append(list, d)
 	}
 	return list
@@ -63,9 +63,9 @@ var (
 	oldSequence = regexp.MustCompile(`^\{(-?(0|[1-9]\d*)\.\.-?(0|[1-9]\d*)|[a-z]\.\.[a-z]|[A-Z]\.\.[A-Z])\}$`)
 )
 
-// bracesAlike reports whether the braces of a word are plain text to every shell, or all shells
+// bracesReadAlike reports whether the braces of a word are plain text to every shell, or all shells
 // expand them.
-func bracesAlike(w *syntax.Word) bool {
+func bracesReadAlike(w *syntax.Word) bool {
 	text := unquoted(w)
 	if !mayExpand.MatchString(text) {
 		return true
@@ -99,7 +99,7 @@ func unquoted(w *syntax.Word) string {
 func (a *analysis) word(w *syntax.Word) Word {
 	var d Word
 	if len(w.Parts) == 1 {
-		if l, ok := w.Parts[0].(*syntax.Lit); ok && ordinary(l.Value) {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok && isOrdinary(l.Value) {
 			return Word{Text: l.Value}
 		}
 	}
@@ -133,9 +133,9 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 		}
 		s, _, _ = strings.Cut(s, "\x00")
 		b.WriteString(s)
-		d.Odd = d.Odd || a.kind != Bash || !simpleEscapes(p.Value)
+		d.Ambiguous = d.Ambiguous || a.kind != Bash || !simpleEscapes(p.Value)
 	case *syntax.DblQuoted:
-		d.Odd = d.Odd || p.Dollar // translated by the locale
+		d.Ambiguous = d.Ambiguous || p.Dollar // translated by the locale
 		for _, q := range p.Parts {
 			if l, ok := q.(*syntax.Lit); ok {
 				b.WriteString(unescape(l.Value, "$`\"\\"))
@@ -148,8 +148,8 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 	}
 }
 
-// ordinary reports whether no character of an unquoted text is special to any shell.
-func ordinary(s string) bool {
+// isOrdinary reports whether no character of an unquoted text is special to any shell.
+func isOrdinary(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '/', c == '.', c == '%', c == '+', c == ',':
@@ -175,7 +175,7 @@ func simpleEscapes(s string) bool {
 
 // lit decodes unquoted text.
 func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) {
-	if ordinary(s) {
+	if isOrdinary(s) {
 		b.WriteString(s)
 		return
 	}
@@ -189,7 +189,7 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 			if i++; i < len(s) {
 				b.WriteByte(s[i])
 			} else {
-				d.Odd = true // a backslash at the very end: shells differ
+				d.Ambiguous = true // a backslash at the very end: shells differ
 				b.WriteByte(c)
 			}
 			continue
@@ -200,15 +200,15 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 		case c == '~' && bare:
 			d.Tilde = true
 			if rest := s[1:]; !(rest == "" && last || strings.HasPrefix(rest, "/")) {
-				d.Odd = true // another user's home, or a previous folder
+				d.Ambiguous = true // another user's home, or a previous folder
 			}
 		case c == '~' && (s[max(i-1, 0)] == '=' || s[max(i-1, 0)] == ':'):
 			// bash replaces it after an = or a : in a text that looks like an assignment
-			d.Odd = true
+			d.Ambiguous = true
 		case c == '$' || c == '`':
-			d.Odd = d.Odd || !(c == '$' && last && i == len(s)-1)
+			d.Ambiguous = d.Ambiguous || !(c == '$' && last && i == len(s)-1)
 		case a.kind == Zsh && (c == '=' && bare || strings.IndexByte("()<>{", c) >= 0):
-			d.Odd = true // =cmd, glob qualifiers and flags, braces
+			d.Ambiguous = true // =cmd, glob qualifiers and flags, braces
 		case a.kind == Zsh && strings.IndexByte("^#~", c) >= 0:
 			d.Glob = true // if extended globs are enabled
 		}
