@@ -52,7 +52,7 @@ func (m *Manager) escalate(ctx context.Context, id protocol.ApprovalID) {
 		})
 		if err != nil {
 			if ctx.Err() == nil {
-				slog.Error("It could not be recorded that nobody has seen a question", "approval", id, "err", err)
+				slog.Error("Recording an unseen approval failed", "approval", id, "err", err)
 			}
 			return
 		}
@@ -64,7 +64,7 @@ func (m *Manager) escalate(ctx context.Context, id protocol.ApprovalID) {
 			continue
 		}
 		if err := m.notify(ctx, a); err != nil && ctx.Err() == nil {
-			slog.Warn("A question that nobody has seen could not be sent on", "approval", id, "err", err)
+			slog.Warn("Sending an unseen approval to a channel failed", "approval", id, "err", err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // errNoOffer is returned when an answer chooses a rule that the approval does not offer.
-var errNoOffer = errors.New("no rule was offered for this question")
+var errNoOffer = errors.New("no rule was offered with this approval")
 
 // Grant saves the rules that an answer chose among the approval's offers. If it chose none, the
 // narrow ones are saved, which allow exactly the displayed command. An existing rule is not
@@ -73,7 +73,7 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 		return p, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
 	}
 	if err := json.Unmarshal(a.Offers[i].Policy, &p); err != nil {
-		return p, fmt.Errorf("read the offered rule: %w", err)
+		return p, fmt.Errorf("reading the offered rule: %w", err)
 	}
 	p.ID, p.Source = "", ""
 	switch scope {

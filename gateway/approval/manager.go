@@ -15,7 +15,7 @@ import (
 
 // ErrSuspended is the cause of a context that ends because the gateway stops: approvals then stay
 // pending for the next start.
-var ErrSuspended = errors.New("the gateway stops")
+var ErrSuspended = errors.New("the gateway is stopping")
 
 // Store saves approvals.
 type Store interface {
@@ -164,7 +164,7 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 		return protocol.ApprovalAnswerResult{Approval: a}, nil
 	}
 	if p.Hash != a.Hash {
-		return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("The answer is to something else than what is asked now. Look at the question again.")
+		return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("The approval has changed since it was shown. Check it again.")
 	}
 	switch p.Decision {
 	case protocol.DecisionAllow:
@@ -172,7 +172,7 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 			p.Scope = protocol.ScopeOnce
 		}
 		if !slices.Contains(a.Choices, p.Scope) {
-			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question cannot be allowed with scope %q", p.Scope))
+			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this approval cannot be allowed with scope %q", p.Scope))
 		}
 		for _, i := range p.Offers {
 			if i < 0 || i >= len(a.Offers) {
@@ -180,16 +180,16 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 			}
 		}
 		if p.Until != 0 && (!savesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
-			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("only a rule that is made can have an end, and it must lie in the future")
+			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("an expiry needs a new rule and must be in the future")
 		}
 		a.Until = p.Until
 		for _, i := range p.Access {
 			if i < 0 || a.Preview == nil || i >= len(a.Preview.Folders) {
-				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers no folder number %d", i))
+				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this approval offers no folder %d", i))
 			}
 		}
 		if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || a.Kind != protocol.AskCall) {
-			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("a call that you changed can be allowed once only")
+			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("an edited call can be allowed only once")
 		}
 		a.State, a.Scope, a.Chosen, a.Edited, a.Access = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args, p.Access
 		if len(p.Args) > 0 {
@@ -205,6 +205,6 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 	if err != nil {
 		return protocol.ApprovalAnswerResult{}, err
 	}
-	slog.Info("Question answered", "approval", end.ID, "state", end.State, "by", end.AnsweredBy, "won", won)
+	slog.Info("Approval answered", "approval", end.ID, "state", end.State, "by", end.AnsweredBy, "won", won)
 	return protocol.ApprovalAnswerResult{Won: won, Approval: end}, nil
 }

@@ -60,7 +60,7 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 		return res, protocol.ErrBadRequest.With("The file cannot be imported: " + protocol.Problem(err))
 	}
 	if d := r.defaultVerdict(); file.Default != "" && file.Default != d {
-		res.Problems = append(res.Problems, fmt.Sprintf("The file's default, %s, was not taken over: toolApproval says what happens with what no rule names (%s).", file.Default, d))
+		res.Problems = append(res.Problems, fmt.Sprintf("The file's default (%s) was not imported: the setting toolApproval decides about calls that no rule names (%s).", file.Default, d))
 	}
 	defer r.changed()
 	if err := r.importGrants(ctx, by, set.Grants(), &res); err != nil {
@@ -143,7 +143,7 @@ func (r *Rules) importGrants(ctx context.Context, by string, grants []policy.Gra
 		}
 	}
 	if left > 0 {
-		res.Problems = append(res.Problems, fmt.Sprintf("%d of its grants were not taken over: only those can be that allow a whole call, for one chat on one machine.", left))
+		res.Problems = append(res.Problems, fmt.Sprintf("%d grants were not imported: only grants for a whole call, in one chat on one machine, can be imported.", left))
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptio
 	}
 	for _, rule := range list {
 		if rule.Problem != "" {
-			slog.Warn("A rule is switched off", "rule", rule.ID, "err", rule.Problem)
+			slog.Warn("Rule is switched off", "rule", rule.ID, "err", rule.Problem)
 		}
 	}
 	return r, nil
@@ -111,7 +111,7 @@ func (r *Rules) activate(list []protocol.Rule) error {
 		if problem != "" {
 			rule.Problem = problem
 			if p.Verdict != policy.Allow {
-				doubt = "a rule that may ask or deny is switched off, for " + problem
+				doubt = "A rule that may ask or deny is switched off: " + problem
 			}
 			continue
 		}
@@ -120,7 +120,7 @@ func (r *Rules) activate(list []protocol.Rule) error {
 	file.Doubt = doubt
 	set, problems, err := policy.New(file)
 	if err != nil {
-		return fmt.Errorf("prepare rules: %w", err)
+		return fmt.Errorf("preparing rules: %w", err)
 	}
 	for _, p := range problems {
 		for i := range list {
@@ -131,7 +131,7 @@ func (r *Rules) activate(list []protocol.Rule) error {
 	}
 	raw, err := protocol.Marshal(file.Rules)
 	if err != nil {
-		return fmt.Errorf("prepare rules: %w", err)
+		return fmt.Errorf("preparing rules: %w", err)
 	}
 	sum := sha256.Sum256(raw)
 	r.mu.Lock()
@@ -202,6 +202,6 @@ func (r *Rules) countUse(ctx context.Context, id string) {
 		return
 	}
 	if err := r.store.CountHit(context.WithoutCancel(ctx), id, now); err != nil {
-		slog.Warn("A rule's use could not be counted", "rule", id, "err", err)
+		slog.Warn("Counting the use of a rule failed", "rule", id, "err", err)
 	}
 }

@@ -305,7 +305,7 @@ func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 	file := `{"default":"allow","rules":[` + misspelt + `,{"tool":"Bash","argv":["ls"],"verdict":"allow","note":"mine"}],"grants":[{"argv":["make"],"cwd":"/srv/app"}]}`
 	res, err := r.Import(t.Context(), "ann", protocol.RulesImportParams{File: json.RawMessage(file)})
 	all := strings.Join(res.Problems, "\n")
-	if err != nil || res.Added != 1 || !strings.Contains(all, `"cdw"`) || !strings.Contains(all, "default, allow, was not taken over") || !strings.Contains(all, "grants were not") {
+	if err != nil || res.Added != 1 || !strings.Contains(all, `"cdw"`) || !strings.Contains(all, "default (allow) was not imported") || !strings.Contains(all, "grants were not") {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if d := r.Decide(t.Context(), command("make x")); d.Verdict != policy.Ask {

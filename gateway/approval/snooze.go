@@ -30,9 +30,9 @@ func (w *waiter) sendSnooze(until int64) {
 func (m *Manager) Snooze(ctx context.Context, p protocol.ApprovalSnoozeParams) error {
 	switch {
 	case len(p.IDs) == 0 || len(p.IDs) > protocol.MaxAnswers:
-		return protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d questions can be put off at once, not %d", protocol.MaxAnswers, len(p.IDs)))
+		return protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d approvals can be snoozed at once, not %d", protocol.MaxAnswers, len(p.IDs)))
 	case p.For < 0 || p.For > protocol.MaxSnooze:
-		return protocol.ErrBadRequest.With("a question can be put off for a day at most")
+		return protocol.ErrBadRequest.With("an approval can be snoozed for at most one day")
 	}
 	until := int64(0)
 	if p.For > 0 {
@@ -83,7 +83,7 @@ func (m *Manager) endSnoozes(ctx context.Context, id protocol.ApprovalID, later 
 				return was // it was postponed again
 			})
 			if err != nil && ctx.Err() == nil {
-				slog.Error("A question could not be brought back", "approval", id, "err", err)
+				slog.Error("Ending a snooze failed", "approval", id, "err", err)
 			}
 		case <-ctx.Done():
 			return

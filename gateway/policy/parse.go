@@ -54,7 +54,7 @@ var errUnknownVerdict = errors.New(`must be "allow", "ask" or "deny"`)
 // its own examples, or has unknown fields, is switched off and reported as a problem.
 func Parse(data []byte) (*Set, []Problem, error) {
 	if len(data) > maxFile {
-		return nil, nil, fmt.Errorf("read rules: more than %d MiB", maxFile>>20)
+		return nil, nil, fmt.Errorf("reading rules: more than %d MiB", maxFile>>20)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // written by editors on Windows
 	var raw struct {
@@ -64,13 +64,13 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&raw); err != nil {
-		return nil, nil, fmt.Errorf("read rules: %w", explain(data, err))
+		return nil, nil, fmt.Errorf("reading rules: %w", explain(data, err))
 	}
 	if string(bytes.TrimSpace(data)) == "null" {
-		return nil, nil, errors.New("read rules: it must be an object such as " + smallest + ", not null")
+		return nil, nil, errors.New("reading rules: it must be an object such as " + smallest + ", not null")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("read rules: there is text after the end")
+		return nil, nil, errors.New("reading rules: there is text after the end")
 	}
 	var f File
 	var problems []Problem
@@ -85,7 +85,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	for i, r := range raw.Rules {
 		var one Rule
 		if err := json.Unmarshal(r, &one); err != nil {
-			return nil, nil, fmt.Errorf("read rules: %s: %s", ruleName(one, i), strings.ReplaceAll(explain(r, err).Error(), smallest, smallestRule))
+			return nil, nil, fmt.Errorf("reading rules: %s: %s", ruleName(one, i), strings.ReplaceAll(explain(r, err).Error(), smallest, smallestRule))
 		}
 		if bytes.Contains(r, []byte(`"argv"`)) && one.Argv == nil {
 			one.Argv = []string{} // null is as invalid as []
@@ -101,7 +101,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	for i, g := range raw.Grants {
 		var one Grant
 		if err := json.Unmarshal(g, &one); err != nil {
-			return nil, nil, fmt.Errorf("read rules: grant %d: %w", i+1, explain(g, err))
+			return nil, nil, fmt.Errorf("reading rules: grant %d: %w", i+1, explain(g, err))
 		}
 		if names := unknownNames(g, grantFields...); len(names) > 0 {
 			problems = append(problems, Problem{Rule: grantName(one, i), Reason: describeUnknown(names, grantFields) + ": the grant is off"})
@@ -196,7 +196,7 @@ func build(f File, off map[int]string) (*Set, []Problem, error) {
 		if why != "" {
 			problems = append(problems, Problem{Rule: r.ID, Reason: why + ": the rule is off"})
 			if r.Verdict != Allow {
-				s.doubt = cmp.Or(s.doubt, fmt.Sprintf("%s, which should %s, is off", r.ID, r.Verdict))
+				s.doubt = cmp.Or(s.doubt, fmt.Sprintf("%s, which should %s, is switched off", r.ID, r.Verdict))
 			}
 			continue
 		}

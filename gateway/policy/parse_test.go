@@ -59,9 +59,9 @@ func TestSenselessRulesAreRefusedWithTheReason(t *testing.T) {
 		{`{"grants":[{"argv":["ls"],"command":"ls","cwd":"/x"}]}`, "exactly one"},
 		{`{"grants":[{"argv":["ls"],"cwd":"/x","scope":"forever"}]}`, "scope"},
 		{`{"rules":[]} x`, "after the end"},
-		{`{"rules":{}}`, "read rules"},
-		{`[]`, "read rules"},
-		{``, "read rules"},
+		{`{"rules":{}}`, "reading rules"},
+		{`[]`, "reading rules"},
+		{``, "reading rules"},
 	} {
 		if _, _, err := Parse([]byte(c.rules)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.rules, err, c.want)
