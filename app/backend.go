@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -212,5 +213,13 @@ func (b *backend) stop() bool {
 	case <-time.After(b.stopTimeout):
 		b.log.Warn("Shutdown timed out; confirmed data is stored")
 		return false
+	}
+}
+
+// handleEvent handles events of the gateway outside the feed. It does not block.
+func (b *backend) handleEvent(e protocol.EventFrame) {
+	var c protocol.FilesChange
+	if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {
+		b.state.FilesChanged(c)
 	}
 }

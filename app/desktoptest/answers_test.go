@@ -116,7 +116,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	if n := d.rules(); n != 0 {
 		t.Errorf("%d rules before one was wanted", n)
 	}
-	d.act("Make the rule")
+	d.act("Create rule")
 	d.waitNoWindow(question)
 	d.ends(first, protocol.CallDenied, protocol.CallDone, protocol.CallDone)
 	d.ask(first, "run ls -la")

@@ -68,6 +68,6 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.shot("rules-empty")
 	p.click(p.waitTextIn(mainWindow, "Audit", pages))
 	p.click(p.waitTextIn(mainWindow, "Verify", top))
-	p.waitTextIn(mainWindow, "hold together", top)
+	p.waitTextIn(mainWindow, "verified", top)
 	p.shot("audit")
 }
