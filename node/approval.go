@@ -12,10 +12,10 @@ import (
 	"fairlead/node/workspace"
 )
 
-// checkApproval compares the call with what the person saw and allowed: machine, tool, arguments, folder,
-// programs, the file and its change. It returns the path that the path of a file tool leads to, which
-// the call must not leave. target is empty when nothing was compared, or when the call fails
-// anyway.
+// checkApproval compares the call with what the person saw and allowed: machine, tool, arguments,
+// folder, programs, the file and its change. It returns the path that the path of a file tool leads
+// to, which the call must not leave. target is empty when nothing was compared, or when the call
+// fails anyway.
 func (n *Node) checkApproval(ctx context.Context, t toolkit.Tool[access.Call], inv protocol.ToolInvoke) (target string, err error) {
 	if inv.Approved == "" && len(inv.Folders) == 0 {
 		return "", nil

@@ -213,8 +213,8 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 // result waits for it.
 const progressLimit = 2 * time.Second
 
-// sendProgress sends the progress of a running call until latest is closed. A lost report is not sent
-// again.
+// sendProgress sends the progress of a running call until latest is closed. A lost report is not
+// sent again.
 func (n *Node) sendProgress(ctx context.Context, latest <-chan protocol.ToolProgress) {
 	for p := range latest {
 		if n.client == nil {

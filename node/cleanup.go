@@ -9,7 +9,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// cleanupInterval is the interval at which a node removes old files; the first time is at its start.
+// cleanupInterval is the interval at which a node removes old files; the first time is at its
+// start.
 const cleanupInterval = 24 * time.Hour
 
 // atIntervals calls f now and then at intervals until ctx ends.

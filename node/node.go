@@ -168,7 +168,8 @@ func (n *Node) setTools(list []toolkit.Tool[access.Call]) {
 // Hello returns the parameters with which the node connects.
 func (n *Node) Hello() protocol.ConnectParams { return n.hello }
 
-// connectParams returns Hello with the calls that continue or have ended since an earlier connection.
+// connectParams returns Hello with the calls that continue or have ended since an earlier
+// connection.
 func (n *Node) connectParams() protocol.ConnectParams {
 	hello := n.hello
 	n.mu.Lock()
@@ -233,7 +234,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// onDisconnect ends the transfers of a lost connection; the gateway starts them again on the next one.
+// onDisconnect ends the transfers of a lost connection; the gateway starts them again on the next
+// one.
 func (n *Node) onDisconnect(err error) {
 	n.log.Warn("Gateway lost", "err", err)
 	n.ends.Drop()

@@ -25,17 +25,17 @@ const (
 )
 
 // outbox holds items that the gateway must receive even when the connection breaks, until it has
-// confirmed them. Items of one lane are sent one after the other in order; lanes are independent.
+// confirmed them. Items of one queue are sent one after the other in order; queues are independent.
 type outbox struct {
 	wake chan struct{}
 
 	mu     sync.Mutex // guards the fields below
 	queues map[queueKey][]*item
-	ready  []queueKey // lanes with an item to send, in the order in which they became ready
-	failed []queueKey // lanes whose item must be sent again later
+	ready  []queueKey // queues with an item to send, in the order in which they became ready
+	failed []queueKey // queues whose item must be sent again later
 }
 
-// queueKey is an ordering key: each result has its own lane, and each session's events have one.
+// queueKey is an ordering key: each result has its own queue, and each session's events have one.
 type queueKey string
 
 func resultKey(call protocol.CallID) queueKey { return queueKey("call " + string(call)) }
@@ -101,7 +101,7 @@ func (o *outbox) wakeUp() {
 	}
 }
 
-// next returns the first item of the next ready lane. The lane is in no queue until the outcome of
+// next returns the first item of the next ready queue. That queue is not ready until the outcome of
 // sending is known.
 func (o *outbox) next() *item {
 	o.mu.Lock()
@@ -114,7 +114,7 @@ func (o *outbox) next() *item {
 	return o.queues[l][0]
 }
 
-// drop removes a lane's first item, which next returned.
+// drop removes a queue's first item, which next returned.
 func (o *outbox) drop(i *item) {
 	if i.done != nil {
 		i.done()
@@ -129,7 +129,7 @@ func (o *outbox) drop(i *item) {
 	}
 }
 
-// retry adds a lane to the failed ones.
+// retry adds a queue to the failed ones.
 func (o *outbox) retry(l queueKey) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

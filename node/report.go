@@ -14,8 +14,8 @@ import (
 // Beyond it the oldest are dropped, as in the original system.
 const maxReports = 2048
 
-// pendingEvents holds the events that the gateway has not confirmed, oldest first. The zero value is
-// ready.
+// pendingEvents holds the events that the gateway has not confirmed, oldest first. The zero value
+// is ready.
 type pendingEvents struct {
 	mu   sync.Mutex // guards list
 	list []*protocol.NodeExecEvent

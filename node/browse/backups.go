@@ -152,8 +152,8 @@ func (p *backups) load() ([]backup, error) {
 // replacements.
 type change struct{ first, last backup }
 
-// groupChanges combines successive replacements, oldest first. When somebody else changed the file in
-// between, a new group begins.
+// groupChanges combines successive replacements, oldest first. When somebody else changed the file
+// in between, a new group begins.
 func groupChanges(list []backup) (out []*change) {
 	at := map[string]*change{}
 	for _, k := range list {

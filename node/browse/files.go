@@ -22,8 +22,8 @@ type Browser struct {
 }
 
 // New makes the browser of a workspace. The files that the agent replaces are saved in the folder
-// home, which is created; if home is empty, nothing is saved. publish receives the changes in watched
-// folders, on one goroutine, until Close.
+// home, which is created; if home is empty, nothing is saved. publish receives the changes in
+// watched folders, on one goroutine, until Close.
 func New(ws *workspace.Root, home string, publish func(protocol.FilesChange)) *Browser {
 	return &Browser{ws: ws, entries: workspace.Entries{Root: ws}, watches: watches{publish: publish}, backups: &backups{dir: home}}
 }

@@ -126,8 +126,8 @@ func compareChecksum(p workspace.Path, want, have string) error {
 	return &checksumError{path: p.String(), want: want, have: have}
 }
 
-// checksumError contains the file's checksum, so that the caller can start again from there. It is a
-// [workspace.ErrChanged].
+// checksumError contains the file's checksum, so that the caller can start again from there. It is
+// a [workspace.ErrChanged].
 type checksumError struct{ path, want, have string }
 
 func (e *checksumError) Error() string {
@@ -135,8 +135,8 @@ func (e *checksumError) Error() string {
 }
 func (e *checksumError) Unwrap() error { return workspace.ErrChanged }
 
-// applyEdits carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed or
-// none is done.
+// applyEdits carries out an edit in memory; in a UTF-16 file, on its text. Either all steps succeed
+// or none is done.
 func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in editIn) (out []byte, n int, err error) {
 	steps := in.steps()
 	if len(steps) > maxEdits {

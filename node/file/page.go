@@ -35,9 +35,9 @@ type page struct {
 // lineRange is limit lines (all if negative) from offset on.
 type lineRange struct{ offset, limit int64 }
 
-// numberLines reads lines as "{n}\t{line}", joined by line feeds. Carriage returns stay. Skipped lines
-// only cost the search for their ends; lines after the last are not read. A page that would exceed
-// most bytes is cut between lines; a single line that is too long is cut between characters.
+// numberLines reads lines as "{n}\t{line}", joined by line feeds. Carriage returns stay. Skipped
+// lines only cost the search for their ends; lines after the last are not read. A page that would
+// exceed most bytes is cut between lines; a single line that is too long is cut between characters.
 func numberLines(ctx context.Context, src io.Reader, lr lineRange, most int) (p page, err error) {
 	r := bufio.NewReaderSize(src, readBuffer)
 	if end, err := skipLines(ctx, r, lr.offset); end || err != nil {

@@ -127,7 +127,8 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 	return out, statErr == nil && isRewritten(info, now), err
 }
 
-// isRewritten reports whether a file with the earlier state before has changed other than by growing.
+// isRewritten reports whether a file with the earlier state before has changed other than by
+// growing.
 func isRewritten(before, now os.FileInfo) bool {
 	return now.Size() < before.Size() || now.Size() == before.Size() && !now.ModTime().Equal(before.ModTime())
 }
@@ -172,8 +173,8 @@ func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 	return ws.Resolve(path)
 }
 
-// startsAsText reports whether a file that begins with head can be UTF-8. A character may be cut off
-// at the end of head unless head is the whole file.
+// startsAsText reports whether a file that begins with head can be UTF-8. A character may be cut
+// off at the end of head unless head is the whole file.
 func startsAsText(head []byte, all bool) bool {
 	if !all {
 		head = head[:len(head)-textfile.Incomplete(head)]

@@ -27,8 +27,8 @@ var passedWindows = []string{
 // bus, a screen. Only an uncontained command gets them.
 var sockets = []string{"SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"}
 
-// neverInheritedPrefix and never are variables that make programs load or run something else, or that are
-// ours; they are not passed even when declared.
+// neverInheritedPrefix and never are variables that make programs load or run something else, or
+// that are ours; they are not passed even when declared.
 var (
 	neverInheritedPrefix = []string{"LD_", "DYLD_", "BASH_FUNC_", "FAIRLEAD_", "GIT_", "PYTHON", "PERL5"}
 	neverInherited       = []string{

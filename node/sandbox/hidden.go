@@ -29,8 +29,8 @@ func hidden(opts Options) (hide, show []string) {
 	return hide, publicFiles(home)
 }
 
-// HiddenPaths lists the secrets that no contained command can read any part of, where that is enforced. A
-// folder with a readable file, such as ~/.ssh/known_hosts, is left out.
+// HiddenPaths lists the secrets that no contained command can read any part of, where that is
+// enforced. A folder with a readable file, such as ~/.ssh/known_hosts, is left out.
 func HiddenPaths() (list []string) {
 	home, ok := homeDir()
 	if !ok {

@@ -147,8 +147,8 @@ func createTargets(dir string) (t targets, closeAll func(), err error) {
 	return t, closeAll, nil
 }
 
-// runAttempts returns the findings of the contained process, and whether a process that left its session
-// was ended with it.
+// runAttempts returns the findings of the contained process, and whether a process that left its
+// session was ended with it.
 func runAttempts(ctx context.Context, h *supervisor.Helper, t targets) (f findings, orphan bool, err error) {
 	arg, err := json.Marshal(t)
 	if err != nil {

@@ -38,8 +38,8 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Done returns a channel that is closed when the command and all its processes have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// KilledCount returns how many processes were ended by signals of the sandbox, without the command's own.
-// It is 0 until Done is closed.
+// KilledCount returns how many processes were ended by signals of the sandbox, without the
+// command's own. It is 0 until Done is closed.
 func (p *Process) KilledCount() int {
 	select {
 	case <-p.done:

@@ -139,8 +139,8 @@ func (r Report) unavailable(p Profile) *Unavailable {
 	return nil
 }
 
-// ConfinesFiles reports whether commands are prevented from writing outside and from reading secrets;
-// KeepsNetwork reports whether their network is blocked.
+// ConfinesFiles reports whether commands are prevented from writing outside and from reading
+// secrets; KeepsNetwork reports whether their network is blocked.
 func (r Report) ConfinesFiles() bool { return r.enforces(fileChecks) == len(fileChecks) }
 func (r Report) BlocksNetwork() bool { return r.enforces(netChecks) == len(netChecks) }
 

@@ -14,8 +14,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// resolveStart is [workspace.Root.Target] of the path in which a search begins. The path must lead to
-// target, unless that is empty.
+// resolveStart is [workspace.Root.Target] of the path in which a search begins. The path must lead
+// to target, unless that is empty.
 func resolveStart(ws *workspace.Root, p workspace.Path, target string) (workspace.Path, os.FileInfo, error) {
 	real, info, err := ws.Target(p)
 	if err == nil && target != "" && real.Abs != workspace.Unspell(target) {
@@ -40,7 +40,8 @@ type folderExclusions struct {
 	names []string
 }
 
-// newExclusions returns the places to skip for a search that begins in from, a path without symbolic links.
+// newExclusions returns the places to skip for a search that begins in from, a path without
+// symbolic links.
 func newExclusions(ws *workspace.Root, from string) *exclusions {
 	s := &exclusions{byName: true}
 	for _, p := range sandbox.Places() {

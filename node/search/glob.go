@@ -126,11 +126,11 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	if err != nil {
 		return out, access.ReadError(from, err)
 	}
-	leave, err := acquire(ctx)
+	release, err := acquire(ctx)
 	if err != nil {
 		return out, err
 	}
-	defer leave()
+	defer release()
 	g := &glob{
 		ctx: ctx, ws: ws, limit: limit, pattern: newSplitPattern(pattern), folders: folders, selection: newSelection(in.Hidden, in.Ignored),
 		display: strings.TrimSuffix(from.Abs, string(filepath.Separator)), exclusions: newExclusions(ws, real.Abs),
@@ -219,8 +219,8 @@ type globTask struct {
 	*glob
 	dir  *workspace.Dir // the folder itself, or its parent
 	name string         // empty for the folder itself
-	// parent is the path of the parent in results, with a trailing separator; for the first folder its
-	// own.
+	// parent is the path of the parent in results, with a trailing separator; for the first folder
+	// its own.
 	parent   string
 	progress progress
 	rules    *ignoreRules // of dir
@@ -251,7 +251,7 @@ func (l *globTask) run(worker int) {
 		rules.addFolder(dir)
 	}
 	down := l.children[worker][:0]
-	seen, shunned := 0, l.exclusions.namesIn(dir.Abs)
+	seen, excluded := 0, l.exclusions.namesIn(dir.Abs)
 	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%64 == 0 && l.ctx.Err() != nil {
 			return false
@@ -267,7 +267,7 @@ func (l *globTask) run(worker int) {
 			}
 		}
 		if e.IsDir() && l.pattern.canDescend(to, path) && !l.ws.Skips(dir, e.Name) {
-			if shunned != nil && containsName(shunned, e.Name) {
+			if excluded != nil && containsName(excluded, e.Name) {
 				l.exclusions.addSkipped(folder + e.Name)
 				return true
 			}

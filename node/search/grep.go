@@ -129,11 +129,11 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if err != nil {
 		return grepOut{}, access.ReadError(base, err)
 	}
-	leave, err := acquire(ctx)
+	release, err := acquire(ctx)
 	if err != nil {
 		return grepOut{}, err
 	}
-	defer leave()
+	defer release()
 	g := &grep{
 		ctx: ctx, ws: ws, matcher: m, lineOptions: w, names: newNameMatcher(systemGlob(in.Include)), selection: newSelection(in.Hidden, in.Ignored),
 		top: topResults{limit: limit}, lines: limit == maxMatches, outside: real.Outside, visited: map[string]bool{}, exclusions: newExclusions(ws, real.Abs),

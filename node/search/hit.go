@@ -35,8 +35,8 @@ func compareNewest(a, b hit) int {
 	return compareJoined(a.name, b.folder[n:], b.name)
 }
 
-// newestHits returns the newest hits in order. If there are many more than limit, it first drops old
-// ones by their times alone.
+// newestHits returns the newest hits in order. If there are many more than limit, it first drops
+// old ones by their times alone.
 func newestHits(hits []hit, limit int) []hit {
 	if len(hits) > limit+limit/4 {
 		times := make([]int64, len(hits))

@@ -105,8 +105,8 @@ func (i *ignoreRules) addFile(dir *workspace.Dir, name string) {
 }
 
 // parseIgnore reads the rules of a .gitignore; see gitignore(5). Of the libraries for that,
-// sabhiram/go-gitignore compiles each line to a regular expression and go-git compares each name with
-// the patterns of all folders: too slow for a walk that must keep up with fd.
+// sabhiram/go-gitignore compiles each line to a regular expression and go-git compares each name
+// with the patterns of all folders: too slow for a walk that must keep up with fd.
 func parseIgnore(text string) (rules []rule) {
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")

@@ -25,8 +25,8 @@ func (b *folderTask) markVisited(abs string) bool {
 	return true
 }
 
-// followLink searches the target file of a symbolic link if file tools may access it, or records a target
-// folder for later. A folder that contains itself through a link is skipped.
+// followLink searches the target file of a symbolic link if file tools may access it, or records a
+// target folder for later. A folder that contains itself through a link is skipped.
 func (b *folderTask) followLink(s *scanner, dir *workspace.Dir, name string) {
 	shown := b.displayPath(name)
 	if b.ctx.Err() != nil || b.top.isBeyond(shown) {

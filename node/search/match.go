@@ -55,13 +55,13 @@ func (f *finder) automaton() *dfa.Machine {
 // reset must be called before the first next of every text.
 func (f *finder) reset() { f.pre.reset() }
 
-// minCandidateGap is the average number of bytes between two candidates of the prefilter below which the
-// prefilter is not worthwhile.
+// minCandidateGap is the average number of bytes between two candidates of the prefilter below
+// which the prefilter is not worthwhile.
 const minCandidateGap = 32
 
-// findLine finds the first matching line of text[from:]; text consists of whole lines and from is the
-// beginning of one. start is -1 when it does not have any. The line is text[start:end], with its carriage
-// return and without its line feed.
+// findLine finds the first matching line of text[from:]; text consists of whole lines and from is
+// the beginning of one. start is -1 when it does not have any. The line is text[start:end], with
+// its carriage return and without its line feed.
 func (f *finder) findLine(text []byte, from int) (start, end int) {
 	if len(f.needles) == 0 {
 		return f.findByAutomaton(text, from)

@@ -13,7 +13,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// nameMatcher matches file names against a glob. The most frequent forms of globs are compared directly.
+// nameMatcher matches file names against a glob. The most frequent forms of globs are compared
+// directly.
 type nameMatcher struct {
 	glob   string
 	all    bool
@@ -147,8 +148,8 @@ func splitGlob(glob string) (folder, rest string) {
 	return b.String(), glob[at+1:]
 }
 
-// matchGlob compares a name or path with a valid glob. An invalid byte of UTF-8 counts as a character
-// of its own.
+// matchGlob compares a name or path with a valid glob. An invalid byte of UTF-8 counts as a
+// character of its own.
 func matchGlob(glob, name string) bool {
 	if !utf8.ValidString(glob) {
 		glob, name = characters(glob), characters(name)

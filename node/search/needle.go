@@ -124,8 +124,8 @@ func (n *needle) equals(text []byte) bool {
 	return true
 }
 
-// requiredNeedles returns texts of which every matching line contains at least one; nil when none are
-// known.
+// requiredNeedles returns texts of which every matching line contains at least one; nil when none
+// are known.
 func requiredNeedles(re *syntax.Regexp) []needle {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -12,8 +12,8 @@ import (
 // folders and buffers.
 var slots = make(chan struct{}, 8)
 
-// acquire waits until a search may start. If there is no error, the caller must call leave.
-func acquire(ctx context.Context) (leave func(), err error) {
+// acquire waits until a search may start. If there is no error, the caller must call release.
+func acquire(ctx context.Context) (release func(), err error) {
 	if ctx.Err() == nil {
 		select {
 		case slots <- struct{}{}:

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// chunkSize is the number of bytes of a file that are searched at once, and the most that are in
-	// memory.
+	// chunkSize is the number of bytes of a file that are searched at once, and the most that are
+	// in memory.
 	chunkSize = 256 << 10
 	// sampleSize is the number of bytes of every chunk that are checked before it is searched: most
 	// binary files reveal themselves there.
@@ -21,8 +21,8 @@ const (
 	// maxGenerated is the number of bytes that are searched of a file without a size, because the
 	// kernel generates some without end.
 	maxGenerated = 64 << 20
-	// contextWindow is the maximum distance in bytes between a line and its context, in a file of several
-	// chunks.
+	// contextWindow is the maximum distance in bytes between a line and its context, in a file of
+	// several chunks.
 	contextWindow = 32 << 10
 )
 
@@ -56,8 +56,8 @@ type scanner struct {
 	hasEnd bool  // the buffer contains the end of the file
 	base   int64 // offset in the file of the buffer's first byte
 	lines  int   // number of line feeds before it; valid when trusted
-	// isVerified says that a match was found: everything before the buffer is UTF-8, and later bytes
-	// are checked as they are read.
+	// isVerified says that a match was found: everything before the buffer is UTF-8, and later
+	// bytes are checked as they are read.
 	isVerified bool
 }
 
@@ -199,8 +199,8 @@ func (s *scanner) searchLongLine() bool {
 
 var zeros [4 << 10]byte
 
-// skipZeros skips the zeros at the beginning of a piece of a long line once they do not change the state
-// any more: disk images have large holes, and searching them byte by byte takes seconds.
+// skipZeros skips the zeros at the beginning of a piece of a long line once they do not change the
+// state any more: disk images have large holes, and searching them byte by byte takes seconds.
 func (s *scanner) skipZeros(m *dfa.Machine, text []byte, state dfa.State) ([]byte, dfa.State) {
 	if !bytes.HasPrefix(text, zeros[:]) {
 		return text, state
@@ -232,7 +232,8 @@ func (s *scanner) add(number int, text []byte, from, to int64) {
 	s.found.matches = append(s.found.matches, m)
 }
 
-// verifyStart reads the file again up to the buffer, to check that it is UTF-8 and to count its lines.
+// verifyStart reads the file again up to the buffer, to check that it is UTF-8 and to count its
+// lines.
 func (s *scanner) verifyStart() bool {
 	s.lines = 0
 	for at, n, b := int64(0), 0, s.spareBuffer(); at < s.base; {
@@ -270,8 +271,8 @@ func looksLikeUTF8(text []byte) bool {
 	return utf8.Valid(text) || utf8.Valid(text[:len(text)-textfile.Incomplete(text)])
 }
 
-// displayText returns the first characters of a line as they are shown, without the carriage return at
-// its end.
+// displayText returns the first characters of a line as they are shown, without the carriage return
+// at its end.
 func displayText(text []byte) string {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	end := 0

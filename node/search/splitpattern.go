@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// splitPattern is a glob split at its slashes: in every folder, a walk knows its progress in the pattern
-// and compares names only.
+// splitPattern is a glob split at its slashes: in every folder, a walk knows its progress in the
+// pattern and compares names only.
 type splitPattern struct {
 	glob     string
 	parts    []*nameMatcher // nil for **; nil altogether when the glob cannot be split
@@ -41,8 +41,8 @@ func newSplitPattern(glob string) *splitPattern {
 	return r
 }
 
-// isSplittable reports whether slashes and ** in a glob stand between and for whole parts only, and not
-// in alternatives or a class.
+// isSplittable reports whether slashes and ** in a glob stand between and for whole parts only, and
+// not in alternatives or a class.
 func isSplittable(glob string) bool {
 	depth := 0
 	for i := range len(glob) {

@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// topResults retains the results of the first files in the order of their paths, up to a limit. Files are
-// searched in any order; files after the last one that counts need not be searched at all.
+// topResults retains the results of the first files in the order of their paths, up to a limit.
+// Files are searched in any order; files after the last one that counts need not be searched at
+// all.
 type topResults struct {
 	limit int
 	last  atomic.Pointer[string] // the last path that counts; nil while the limit is not reached

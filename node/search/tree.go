@@ -163,7 +163,7 @@ func (b *folderTask) run(worker int) {
 }
 
 func (b *folderTask) list(dir *workspace.Dir, rules *ignoreRules) (files, folders, links []string) {
-	seen, shunned := 0, b.exclusions.namesIn(dir.Abs)
+	seen, excluded := 0, b.exclusions.namesIn(dir.Abs)
 	// Entries that were read before an error are searched.
 	_ = dir.Each(func(e workspace.Entry) bool {
 		if seen++; seen%1024 == 0 && b.ctx.Err() != nil {
@@ -171,7 +171,7 @@ func (b *folderTask) list(dir *workspace.Dir, rules *ignoreRules) (files, folder
 		}
 		switch {
 		case b.excludes(e, rules):
-		case shunned != nil && containsName(shunned, e.Name):
+		case excluded != nil && containsName(excluded, e.Name):
 			if e.Type != 0 || b.names.match(e.Name) {
 				b.exclusions.addSkipped(b.displayPath(e.Name))
 			}

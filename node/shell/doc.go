@@ -1,6 +1,6 @@
-// Package shell implements Bash and Process, which run commands and continue to control those in the
-// background. Commands run as the user who started the node, in a [sandbox.Box] that is as strong as
-// the machine permits.
+// Package shell implements Bash and Process, which run commands and continue to control those in
+// the background. Commands run as the user who started the node, in a [sandbox.Box] that is as
+// strong as the machine permits.
 //
 // Names, arguments and results follow the original system (docs/protocol.md), whose documents
 // disagree in places. Fairlead follows its nodes:

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// droppedVariables are the variables that a command does not inherit: our token, and those that make every
-// program load or run something else.
+// droppedVariables are the variables that a command does not inherit: our token, and those that
+// make every program load or run something else.
 var droppedVariables = map[string]bool{
 	"FAIRLEAD_TOKEN": true, "LD_PRELOAD": true, "LD_AUDIT": true, "DYLD_INSERT_LIBRARIES": true, "BASH_ENV": true, "ENV": true,
 	"PROMPT_COMMAND": true, "NODE_OPTIONS": true, "PERL5OPT": true, "PERL5DB": true, "RUBYOPT": true, "PYTHONSTARTUP": true,
@@ -30,8 +30,8 @@ func environ(dir string) []string {
 	return append(env, "PWD="+dir, "FAIRLEAD=1")
 }
 
-// nonInteractive keeps programs from waiting for input: without a terminal nobody pages, types a password or
-// uses an editor.
+// nonInteractive keeps programs from waiting for input: without a terminal nobody pages, types a
+// password or uses an editor.
 func nonInteractive(env []string, tty bool) []string {
 	if tty {
 		return append(env, "TERM=xterm-256color")

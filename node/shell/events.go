@@ -30,8 +30,8 @@ func (j *job) endEvent() protocol.NodeExecEvent {
 	return e
 }
 
-// reportEnd reports the end of a background command and stores it until [Jobs.Confirm]. It is reported
-// even if it cannot be stored.
+// reportEnd reports the end of a background command and stores it until [Jobs.Confirm]. It is
+// reported even if it cannot be stored.
 func (t *Jobs) reportEnd(e protocol.NodeExecEvent) {
 	if t.records.dir != "" {
 		t.unconfirmedMu.Lock()

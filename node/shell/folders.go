@@ -28,10 +28,10 @@ var readOnlyPrograms = map[string]bool{
 // copyPrograms are programs that write to their last path and read the others.
 var copyPrograms = map[string]bool{"cp": true, "install": true, "ln": true, "rsync": true, "scp": true}
 
-// neededFolders lists the folders that a command may not use but that its words and redirections certainly
-// name (see [pathTracer]), each with the highest access needed. The list is an offer to the person and
-// may be incomplete: paths that the shell or a program computes while it runs are missing and stay
-// inaccessible.
+// neededFolders lists the folders that a command may not use but that its words and redirections
+// certainly name (see [pathTracer]), each with the highest access needed. The list is an offer to
+// the person and may be incomplete: paths that the shell or a program computes while it runs are
+// missing and stay inaccessible.
 func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol.FolderAccess {
 	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().ConfinesFiles() {
 		return nil // everything is accessible

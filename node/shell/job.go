@@ -63,8 +63,8 @@ type outcome struct {
 	at     time.Time
 	// isOutputOpen reports that a process could not be ended and still has the output open.
 	isOutputOpen bool
-	// processesEnded is the number of other processes that were ended with the command; stuck reports that
-	// some could not be ended.
+	// processesEnded is the number of other processes that were ended with the command; stuck
+	// reports that some could not be ended.
 	processesEnded int
 	hasSurvivors   bool
 	// waitErr is the reason why the command's end is unknown.
@@ -124,12 +124,12 @@ func (o startRequest) environ(env []string) []string {
 
 // startJob starts a command; one that may continue in the background accepts input. When it has
 // ended, the job's goroutine calls finish, which closes done.
-func (t *Jobs) startJob(o startRequest, mayStay bool) (*job, error) {
+func (t *Jobs) startJob(o startRequest, canBackground bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, enforcement: t.enforcement(o), tty: o.tty, canBackground: mayStay,
+		id: protocol.NewID(), call: o.call, command: o.command, dir: o.dir, enforcement: t.enforcement(o), tty: o.tty, canBackground: canBackground,
 		stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
-	s, err := openStreams(mayStay, o.tty)
+	s, err := openStreams(canBackground, o.tty)
 	if err != nil {
 		return nil, toolkit.Failf("Failed to execute: %w", err)
 	}
@@ -178,15 +178,15 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		defer close(drained)
 		readAll(s.out, &j.out)
 	}()
-	var late <-chan time.Time
+	var timedOut <-chan time.Time
 	if timeout > 0 {
 		timer := time.NewTimer(timeout)
 		defer timer.Stop()
-		late = timer.C
+		timedOut = timer.C
 	}
 	select {
 	case <-j.child.Exited():
-	case <-late:
+	case <-timedOut:
 		j.result.reason = byTimeout
 	case j.result.reason = <-j.stop:
 	}

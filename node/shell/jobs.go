@@ -16,14 +16,14 @@ const (
 	// retention is how long the result of a finished background command stays available, as in
 	// the original system.
 	retention = 30 * time.Minute
-	// maxForeground bounds the commands that run at the same time with a caller that waits for them;
-	// further ones wait for a free place.
+	// maxForeground bounds the commands that run at the same time with a caller that waits for
+	// them; further ones wait for a free place.
 	maxForeground = 64
 	// maxBackground bounds the commands that run in the background. They may run forever, so
 	// further ones are refused instead of waiting.
 	maxBackground = 128
-	// maxRetained bounds the stored output of finished background commands, in bytes. Beyond it, the
-	// output of the oldest is cut to its tail.
+	// maxRetained bounds the stored output of finished background commands, in bytes. Beyond it,
+	// the output of the oldest is cut to its tail.
 	maxRetained = 64 << 20
 )
 
@@ -172,33 +172,33 @@ func (t *Jobs) reserve(background bool) error {
 	return nil
 }
 
-// trimOutput limits the output of finished commands to maxHeld. Older ones have only their tail, marked
-// as truncated.
+// trimOutput limits the output of finished commands to maxHeld. Older ones have only their tail,
+// marked as truncated.
 func (t *Jobs) trimOutput() {
 	var finished []*job
-	held := 0
+	total := 0
 	for _, j := range t.jobs {
 		if !j.isRunning() && !j.result.isOutputOpen {
 			finished = append(finished, j)
-			held += j.out.bufferSize()
+			total += j.out.bufferSize()
 		}
 	}
-	if held <= maxRetained {
+	if total <= maxRetained {
 		return
 	}
 	slices.SortFunc(finished, func(a, b *job) int { return a.result.at.Compare(b.result.at) })
 	for _, j := range finished {
-		if held <= maxRetained {
+		if total <= maxRetained {
 			return
 		}
 		before := j.out.bufferSize()
 		j.out.shrink(tailBytes)
-		held -= before - j.out.bufferSize()
+		total -= before - j.out.bufferSize()
 	}
 }
 
-// moveToBackground makes a command a background one: it stays in the table, and its end is reported, also if
-// it ended in between.
+// moveToBackground makes a command a background one: it stays in the table, and its end is
+// reported, also if it ended in between.
 func (t *Jobs) moveToBackground(j *job) {
 	t.mu.Lock()
 	j.background.Store(true)

@@ -9,9 +9,9 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// checkNetwork checks whether a command may use the network it requests; granted says that the person
-// allowed it for this call. Where the system cannot block the network, a command that appears to
-// use it without requesting it is refused.
+// checkNetwork checks whether a command may use the network it requests; granted says that the
+// person allowed it for this call. Where the system cannot block the network, a command that
+// appears to use it without requesting it is refused.
 func (t *Jobs) checkNetwork(in bashIn, granted bool) error {
 	switch {
 	case t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || t.opts.Profile.Network == sandbox.NetAllowed:
@@ -28,8 +28,8 @@ func (t *Jobs) checkNetwork(in bashIn, granted bool) error {
 	return nil
 }
 
-// checkNetworkWords looks for use of the network in the words of a command line, one command after the
-// other. It is the only check where the system cannot keep commands off the network; see
+// checkNetworkWords looks for use of the network in the words of a command line, one command after
+// the other. It is the only check where the system cannot keep commands off the network; see
 // [sandbox.CheckTokens].
 func checkNetworkWords(shell, command string) error {
 	for _, words := range commandWords(shell, command) {

@@ -27,8 +27,8 @@ type output struct {
 }
 
 const (
-	// retained is enough for maxOutput characters of the longest encoding and the rest of one that the
-	// ring cut in two.
+	// retained is enough for maxOutput characters of the longest encoding and the rest of one that
+	// the ring cut in two.
 	retained = maxOutput*utf8.UTFMax + utf8.UTFMax
 	// maxRead is the maximum number of bytes of one read. The ring has room for them beside the
 	// retained bytes, so that readers are not blocked while the next bytes arrive.

@@ -10,10 +10,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// pathTracer follows a command in its order of execution and collects the paths that it certainly uses:
-// literal words, variables that it set to literal paths, and paths relative to the target of a cd.
-// Anything that depends on the outcome of a command, or on more than the text, is unknown and is
-// left out.
+// pathTracer follows a command in its order of execution and collects the paths that it certainly
+// uses: literal words, variables that it set to literal paths, and paths relative to the target of
+// a cd. Anything that depends on the outcome of a command, or on more than the text, is unknown and
+// is left out.
 type pathTracer struct {
 	resolve     func(word, dir string) string
 	add         func(path string, write bool)
@@ -23,8 +23,8 @@ type pathTracer struct {
 	isUncertain bool // the text may change the meaning of cd and variables
 }
 
-// location is a command's working folder, by the name that the shell uses and by the real one. An empty
-// one is unknown.
+// location is a command's working folder, by the name that the shell uses and by the real one. An
+// empty one is unknown.
 type location struct{ name, real string }
 
 // opaqueCommands are commands after which the text alone does not determine the effect of cd and
@@ -76,8 +76,8 @@ func (r *pathTracer) isolate(follow func()) {
 	r.cwd, r.vars = at, vars
 }
 
-// conditional follows code that may run once, repeatedly, or not at all: the values that it changes are
-// unknown inside it and afterwards.
+// conditional follows code that may run once, repeatedly, or not at all: the values that it changes
+// are unknown inside it and afterwards.
 func (r *pathTracer) conditional(n syntax.Node, follow func()) {
 	r.invalidate(n)
 	r.isolate(follow)

@@ -22,8 +22,8 @@ const (
 	defaultLogLines = 200
 	// writeLimit is how long a write waits for a command that does not read its input.
 	writeLimit = 10 * time.Second
-	// maxListBytes is the maximum size of the result of list, in bytes: the gateway accepts a result
-	// of one frame.
+	// maxListBytes is the maximum size of the result of list, in bytes: the gateway accepts a
+	// result of one frame.
 	maxListBytes = 8 << 20
 )
 

@@ -10,16 +10,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// recordDir is a folder with a file for each running command, so that a node can find the commands of
-// one that died, and for each background command whose end was not confirmed. The zero ledger
+// recordDir is a folder with a file for each running command, so that a node can find the commands
+// of one that died, and for each background command whose end was not confirmed. The zero ledger
 // stores nothing.
 type recordDir struct{ dir string }
 
-// processIdentity identifies a process; its start time distinguishes it from a later one with the same
-// number.
+// processIdentity identifies a process; its start time distinguishes it from a later one with the
+// same number.
 //
-// gopsutil does not serve for start times: on Linux it adds the ticks to the time of the boot, which
-// shifts when the clock is set, so that a later node would not recognize a process.
+// gopsutil does not serve for start times: on Linux it adds the ticks to the time of the boot,
+// which shifts when the clock is set, so that a later node would not recognize a process.
 type processIdentity struct {
 	PID  int    `json:"pid"`
 	Born string `json:"born"` // empty where the system does not report it
@@ -48,8 +48,8 @@ const (
 
 func (l recordDir) path(id string) string { return filepath.Join(l.dir, id+recordSuffix) }
 
-// saveRunning records a running command. Errors are ignored, so that commands can run when the ledger
-// cannot be written.
+// saveRunning records a running command. Errors are ignored, so that commands can run when the
+// ledger cannot be written.
 func (l recordDir) saveRunning(j *job) {
 	if l.dir == "" {
 		return
@@ -64,8 +64,8 @@ func (l recordDir) saveRunning(j *job) {
 	}
 }
 
-// saveEnd replaces the record of a command by the event of its end, and syncs it to disk. node is the
-// process that will report it.
+// saveEnd replaces the record of a command by the event of its end, and syncs it to disk. node is
+// the process that will report it.
 func (l recordDir) saveEnd(node processIdentity, e protocol.NodeExecEvent) error {
 	data, err := json.Marshal(record{Node: node, Started: e.StartedAt, Background: true, Call: e.CallID, End: &e})
 	if err != nil {

@@ -35,8 +35,8 @@ func program(shell string) string {
 	return strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe")
 }
 
-// isBourne reports whether our parser of shell commands understands a shell's language, as for those
-// that come with Git.
+// isBourne reports whether our parser of shell commands understands a shell's language, as for
+// those that come with Git.
 func isBourne(shell string) bool {
 	switch program(shell) {
 	case "sh", "bash", "dash", "zsh", "busybox":

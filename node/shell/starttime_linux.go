@@ -14,8 +14,8 @@ var boot = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-// startTime returns the start time of a process, in ticks since the system's start; empty for one that
-// has ended, even if it has not been reaped yet.
+// startTime returns the start time of a process, in ticks since the system's start; empty for one
+// that has ended, even if it has not been reaped yet.
 func startTime(pid int) string {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -148,8 +148,8 @@ func openArea(dir string, readOnly bool) (*area, error) {
 	return &area{dir: real, alias: alias, readOnly: readOnly, root: root, handle: handle, info: info}, nil
 }
 
-// WithGrant returns r with one more granted folder, for one call. r is unchanged, and locks of paths are
-// shared. The caller closes the result.
+// WithGrant returns r with one more granted folder, for one call. r is unchanged, and locks of
+// paths are shared. The caller closes the result.
 func (r *Root) WithGrant(g Grant) (*Root, error) {
 	if r.access == WholeDisk {
 		return nil, errors.New("every folder is already accessible")
@@ -167,8 +167,8 @@ func (r *Root) WithGrant(g Grant) (*Root, error) {
 	return wide, nil
 }
 
-// ErrTargetChanged is the error when a path leads elsewhere than when it was examined, because a link
-// was changed meanwhile. Nothing was opened.
+// ErrTargetChanged is the error when a path leads elsewhere than when it was examined, because a
+// link was changed meanwhile. Nothing was opened.
 var ErrTargetChanged = errors.New("APPROVAL_DRIFT: the path leads to another file than the one that was approved. Nothing was done; ask again")
 
 // WithTarget returns r for a path that led to real, which is without symbolic links, when it was

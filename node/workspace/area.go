@@ -16,8 +16,8 @@ type area struct {
 	info     os.FileInfo // of the open folder
 }
 
-// checkUnchanged returns an error if the area's name now belongs to another folder than the open one:
-// answers would name files that do not exist.
+// checkUnchanged returns an error if the area's name now belongs to another folder than the open
+// one: answers would name files that do not exist.
 func (a *area) checkUnchanged() error {
 	now, err := os.Stat(a.dir)
 	if err == nil && os.SameFile(now, a.info) {
@@ -26,8 +26,8 @@ func (a *area) checkUnchanged() error {
 	return &FolderReplacedError{Dir: a.dir}
 }
 
-// FolderReplacedError reports that a workspace or granted folder was moved, removed or replaced after it
-// was opened.
+// FolderReplacedError reports that a workspace or granted folder was moved, removed or replaced
+// after it was opened.
 type FolderReplacedError struct{ Dir string }
 
 func (e *FolderReplacedError) Error() string {

@@ -13,8 +13,8 @@ type OpenFolder struct {
 	Abs  string // its path without symbolic links
 }
 
-// OpenFolderOf opens a folder, or the folder of a file; name is then the file's name in it, else ".". When
-// it is used, the name may belong to another file, but that is in the same folder.
+// OpenFolderOf opens a folder, or the folder of a file; name is then the file's name in it, else
+// ".". When it is used, the name may belong to another file, but that is in the same folder.
 func (r *Root) OpenFolderOf(p Path) (h OpenFolder, name string, err error) {
 	real, info, err := r.Target(p)
 	if err != nil {
@@ -28,8 +28,8 @@ func (r *Root) OpenFolderOf(p Path) (h OpenFolder, name string, err error) {
 	return h, name, err
 }
 
-// OpenFolderForWriting opens a folder that may be written. If make is set, it creates the folder and
-// those above it (a *DirError when that fails).
+// OpenFolderForWriting opens a folder that may be written. If make is set, it creates the folder
+// and those above it (a *DirError when that fails).
 func (r *Root) OpenFolderForWriting(p Path, make bool) (OpenFolder, error) {
 	real, err := r.writable(p)
 	if err != nil {

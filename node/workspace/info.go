@@ -29,8 +29,8 @@ func (d *Dir) Infos(f func(Info) bool) error {
 	})
 }
 
-// LinkTarget returns the type of the target of the link at p, if the target may be used: 0 for a file,
-// [fs.ModeDir] for a folder.
+// LinkTarget returns the type of the target of the link at p, if the target may be used: 0 for a
+// file, [fs.ModeDir] for a folder.
 func (r *Root) LinkTarget(p Path) (fs.FileMode, error) {
 	_, info, err := r.Target(p)
 	switch {

@@ -21,7 +21,8 @@ const (
 	listingSize     = 160 // bytes of each listing besides its entries
 )
 
-// trustedFileSystems are the types of file systems that update a folder's time with every visible change.
+// trustedFileSystems are the types of file systems that update a folder's time with every visible
+// change.
 var trustedFileSystems = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true}
 
 type folderID struct{ device, inode uint64 }
@@ -119,8 +120,8 @@ func (c *listingCache) put(id folderID, at folderTimes, entries string) {
 	}
 }
 
-// release empties the cache unless it was used lately, and releases other memory of the walks: an idle
-// node is small.
+// release empties the cache unless it was used lately, and releases other memory of the walks: an
+// idle node is small.
 func (c *listingCache) release() {
 	if c.expire() {
 		debug.FreeOSMemory()

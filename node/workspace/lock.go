@@ -7,7 +7,7 @@ import (
 
 // locks permits one writer per path.
 type locks struct {
-	mu    sync.Mutex // guards held
+	mu    sync.Mutex // guards paths
 	paths map[string]*pathLock
 }
 
@@ -29,7 +29,7 @@ func (l *locks) lock(ctx context.Context, key string) (unlock func(), err error)
 	}
 	t.users++
 	l.mu.Unlock()
-	leave := func() {
+	release := func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if t.users--; t.users == 0 {
@@ -38,9 +38,9 @@ func (l *locks) lock(ctx context.Context, key string) (unlock func(), err error)
 	}
 	select {
 	case <-t.free:
-		return func() { t.free <- struct{}{}; leave() }, nil
+		return func() { t.free <- struct{}{}; release() }, nil
 	case <-ctx.Done():
-		leave()
+		release()
 		return nil, ctx.Err()
 	}
 }

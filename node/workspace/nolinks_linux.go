@@ -42,8 +42,8 @@ func openWithoutLinks(dir *os.File, name string, flag int) (f *os.File, ok bool,
 	return nil, true, &os.PathError{Op: "openat2", Path: name, Err: err}
 }
 
-// checkWithoutLinks returns a folder that was opened, unless it is not the one that its path leads to
-// without symbolic links. It passes on an earlier error.
+// checkWithoutLinks returns a folder that was opened, unless it is not the one that its path leads
+// to without symbolic links. It passes on an earlier error.
 func checkWithoutLinks(root *os.Root, err error, dir *os.File, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err

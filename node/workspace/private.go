@@ -15,8 +15,8 @@ var (
 	errProcess = errors.New("it shows the memory and open files of a running program, which tools cannot access")
 )
 
-// checkAllowed refuses paths to which tools never get access, wherever they lie: in the workspace, in a
-// granted folder, on the whole disk. A workspace or a granted folder within such a path is
+// checkAllowed refuses paths to which tools never get access, wherever they lie: in the workspace,
+// in a granted folder, on the whole disk. A workspace or a granted folder within such a path is
 // permitted.
 func (r *resolver) checkAllowed(abs string) error {
 	private := r.private != "" && inFolder(abs, r.private)

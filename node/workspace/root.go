@@ -29,9 +29,9 @@ type resolver struct {
 	target   string // see [Root.WithTarget]; empty means any
 }
 
-// fileSystem opens files. Names are absolute and were found free of symbolic links. Where the system
-// supports it (Linux), nothing is opened through a symbolic link; elsewhere a link that was created
-// meanwhile leads no further than the folder that contains the name.
+// fileSystem opens files. Names are absolute and were found free of symbolic links. Where the
+// system supports it (Linux), nothing is opened through a symbolic link; elsewhere a link that was
+// created meanwhile leads no further than the folder that contains the name.
 type fileSystem interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
 	OpenRoot(name string) (*os.Root, error)

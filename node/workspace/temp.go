@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A temporary file is named .fairlead-PLACE-PID-RANDOM.tmp. A crash may leave it behind; the next
-// process that writes in the folder removes it when it can tell that nobody writes it any more.
+// A temporary file is named .fairlead-SCOPE-PID-RANDOM.tmp. A crash may leave it behind; the next
+// process that writes in the folder removes it when it is certain that nobody writes it any more.
 const (
 	tempPrefix = ".fairlead-"
 	tempSuffix = ".tmp"
@@ -29,8 +29,8 @@ type temp struct {
 	name string
 }
 
-// activeTemps contains the names of this process's temporary files, to distinguish them from those of an
-// earlier process with the same ID.
+// activeTemps contains the names of this process's temporary files, to distinguish them from those
+// of an earlier process with the same ID.
 var activeTemps sync.Map
 
 // newTemp writes data to a new file in dir with the attributes of old, which may be nil. The caller
@@ -70,9 +70,9 @@ func writeTemp(f *os.File, data []byte, old *os.File) error {
 	return f.Sync()
 }
 
-// copyMetadata gives f the mode, owner and attributes of old, the latter two where the system permits it. A
-// file that could not be given to its owner loses its set-user-ID and set-group-ID bits, so that it
-// does not run as its writer.
+// copyMetadata gives f the mode, owner and attributes of old, the latter two where the system
+// permits it. A file that could not be given to its owner loses its set-user-ID and set-group-ID
+// bits, so that it does not run as its writer.
 func copyMetadata(f, old *os.File) error {
 	info, err := old.Stat()
 	if err != nil {
@@ -112,8 +112,8 @@ func (t *temp) remove() {
 	activeTemps.Delete(t.name)
 }
 
-// swept contains when folders were last swept, by path. Folders are not swept at each write, because
-// they may be large.
+// swept contains when folders were last swept, by path. Folders are not swept at each write,
+// because they may be large.
 var swept sync.Map
 
 // sweepInterval is the time after which a write sweeps its folder again.
@@ -165,8 +165,8 @@ func isAbandoned(dir *os.Root, name string) bool {
 	return time.Since(info.ModTime()) > tempAge
 }
 
-// processScope identifies the scope in which process IDs are unique: this start of this machine, and its
-// container.
+// processScope identifies the scope in which process IDs are unique: this start of this machine,
+// and its container.
 var processScope = sync.OnceValue(func() string {
 	h := sha256.New()
 	host, _ := os.Hostname()

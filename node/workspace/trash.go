@@ -135,12 +135,12 @@ func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 		return Path{}, err
 	}
 	defer fresh.dir.Release()
-	held, err := openDir(root, id, filepath.Join(a.dir, trashName, id))
+	trashed, err := openDir(root, id, filepath.Join(a.dir, trashName, id))
 	if err != nil {
 		return Path{}, errNoTrash
 	}
-	defer held.Release()
-	if err := r.rename(location{dir: held, name: fresh.name, abs: filepath.Join(held.Abs, fresh.name)}, fresh); err != nil {
+	defer trashed.Release()
+	if err := r.rename(location{dir: trashed, name: fresh.name, abs: filepath.Join(trashed.Abs, fresh.name)}, fresh); err != nil {
 		return Path{}, moveError(err)
 	}
 	root.Remove(id)

@@ -162,8 +162,8 @@ func backUp(dir *os.Root, abs string, isNew bool, sum string, backup Backup) {
 	}
 }
 
-// replaceable opens the file that a write would replace; nil if it does not have any. A rename checks
-// neither the file's own permissions nor its type.
+// replaceable opens the file that a write would replace; nil if it does not have any. A rename
+// checks neither the file's own permissions nor its type.
 func replaceable(dir *os.Root, name string) (*os.File, error) {
 	info, err := dir.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -192,8 +192,8 @@ func replaceable(dir *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// checkSpelling refuses to replace a file by a name that differs from its own only in case, on systems
-// that treat both as the same.
+// checkSpelling refuses to replace a file by a name that differs from its own only in case, on
+// systems that treat both as the same.
 func checkSpelling(goos string, dir *os.Root, name string) error {
 	if goos != "windows" && goos != "darwin" {
 		return nil

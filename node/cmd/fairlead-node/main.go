@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			return err
 		}
 	}
-	release, err := p.reach(ctx, &opts)
+	release, err := p.configure(ctx, &opts)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 	if o.ID == "" || o.Workspace != "." || o.Confine.Access != "" || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
 		t.Errorf("defaults = %+v", o)
 	}
-	if _, err := p.reach(t.Context(), &o); err != nil {
+	if _, err := p.configure(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
 	if o.URL != "ws://env/ws" || o.Token != "fl_x" {
@@ -38,7 +38,7 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.reach(t.Context(), &o); err != nil || o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Confine.Access != workspace.WholeDisk {
+	if _, err := p.configure(t.Context(), &o); err != nil || o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Confine.Access != workspace.WholeDisk {
 		t.Errorf("flags = %+v", o)
 	}
 }
@@ -73,7 +73,7 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 	for _, args := range []string{"", "--gateway ws://x/ws extra", "--gateway ws://x/ws --id a__b", "--gateway ws://x/ws --sandbox none", "--gateway ws://x/ws --network some", "--gateway ws://x/ws --grant :ro", "--gateway ws://x/ws --receive maybe", "--colour", "--token x"} {
 		o, p, err := parse(strings.Fields(args), io.Discard)
 		if err == nil {
-			_, err = p.reach(t.Context(), &o)
+			_, err = p.configure(t.Context(), &o)
 		}
 		var usage usageError
 		if !errors.As(err, &usage) {

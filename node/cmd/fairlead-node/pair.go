@@ -92,10 +92,10 @@ func yes(ctx context.Context, lines *bufio.Reader) bool {
 	}
 }
 
-// reach sets how the node connects to its gateway: by address and token, or through its pairing.
-// Until release is called, no other program of this data folder can be a node of the same paired
-// gateway. release is never nil.
-func (p pairing) reach(ctx context.Context, opts *node.Options) (release func(), err error) {
+// configure sets how the node connects to its gateway: by address and token, or through its
+// pairing. Until release is called, no other program of this data folder can be a node of the same
+// paired gateway. release is never nil.
+func (p pairing) configure(ctx context.Context, opts *node.Options) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(p.gateway, "://") {
 		opts.URL, opts.Token = p.gateway, keychain.FromEnv().Reveal()

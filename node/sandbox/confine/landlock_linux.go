@@ -47,8 +47,8 @@ func handled(abi int) uint64 {
 	return all
 }
 
-// ABI returns the kernel's version of Landlock, 0 if it does not have any. It asks the kernel, because the
-// list of security modules cannot be read everywhere.
+// ABI returns the kernel's version of Landlock, 0 if it does not have any. It asks the kernel,
+// because the list of security modules cannot be read everywhere.
 func ABI() int {
 	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {

@@ -195,7 +195,7 @@ func (c Command) Terminate() { c.helper.wire.send(request{ID: c.id}) }
 // Kill sends SIGKILL to all processes of the command until none is left. It does not wait.
 func (c Command) Kill() { c.helper.wire.send(request{ID: c.id, Kill: true}) }
 
-// Processes lists the running processes of the command. The helper itself has the badge of the last
+// Processes lists the running processes of the command. The helper itself has the tag of the last
 // one.
 func (c Command) Processes() []int { return taggedWith(tree(c.helper.cmd.Process.Pid)[1:], c.tag) }
 

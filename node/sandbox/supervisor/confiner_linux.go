@@ -42,8 +42,8 @@ func newConfiner(set Settings) *confiner {
 	return c
 }
 
-// restrictions are the restrictions of a command. If files is nil, wrap are the arguments of bubblewrap;
-// without either, files are not restricted.
+// restrictions are the restrictions of a command. If files is nil, wrap are the arguments of
+// bubblewrap; without either, files are not restricted.
 type restrictions struct {
 	rules confine.Rules
 	files *confine.Ruleset

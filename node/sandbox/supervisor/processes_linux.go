@@ -13,11 +13,11 @@ import (
 )
 
 // A session's processes are found, wherever they went, by two properties that no process can
-// remove: its parent, because the helper becomes the parent of every orphan below it, and a badge
-// that children inherit. The badge is the hard limit of file locks, which kernels have ignored
+// remove: its parent, because the helper becomes the parent of every orphan below it, and a tag
+// that children inherit. The tag is the hard limit of file locks, which kernels have ignored
 // since 2.4. It decreases by one with every session, so that without privileges no process can take
-// the badge of an older session; a process that lowers its own limit to a badge of no session is
-// killed. Each helper has its own range of badges, so that the node finds the processes of a killed
+// the tag of an older session; a process that lowers its own limit to a tag of no session is
+// killed. Each helper has its own range of tags, so that the node finds the processes of a killed
 // helper.
 
 const (
@@ -28,7 +28,7 @@ const (
 	tagBits = 32
 )
 
-// nextTag gives the helper a new badge, which the next command inherits.
+// nextTag gives the helper a new tag, which the next command inherits.
 func (v *server) nextTag() uint64 {
 	if v.tag == 0 {
 		v.tag = firstTag - uint64(os.Getpid())<<tagBits
@@ -117,10 +117,10 @@ func allProcesses() (pids []int) {
 	return pids
 }
 
-// killTagged kills the processes with a badge until none is left, or at most for closeLimit.
-func killTagged(badge uint64) {
+// killTagged kills the processes with a tag until none is left, or at most for closeLimit.
+func killTagged(tag uint64) {
 	for end := time.Now().Add(closeLimit); time.Now().Before(end); time.Sleep(sweepPause) {
-		left := taggedWith(allProcesses(), badge)
+		left := taggedWith(allProcesses(), tag)
 		if len(left) == 0 {
 			return
 		}
@@ -128,10 +128,10 @@ func killTagged(badge uint64) {
 	}
 }
 
-// taggedWith returns the running processes among pids that have a badge.
-func taggedWith(pids []int, badge uint64) (found []int) {
+// taggedWith returns the running processes among pids that have a tag.
+func taggedWith(pids []int, tag uint64) (found []int) {
 	for _, pid := range pids {
-		if b, err := tagOf(pid); err == nil && b == badge && isRunning(pid) {
+		if b, err := tagOf(pid); err == nil && b == tag && isRunning(pid) {
 			found = append(found, pid)
 		}
 	}

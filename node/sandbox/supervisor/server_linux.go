@@ -151,7 +151,7 @@ func (v *server) advance(none bool) (next time.Duration) {
 	left := map[*session]bool{}
 	for _, pid := range children(os.Getpid()) {
 		s, known := v.sessionOf(pid)
-		if !known { // it has lowered its own badge
+		if !known { // it has lowered its own tag
 			signalAll(tree(pid), unix.SIGKILL)
 		}
 		left[s] = true
@@ -178,8 +178,8 @@ const (
 	stuckAfter, stuckPause = 5 * time.Second, time.Second
 )
 
-// sendDueSignal sends the processes of a session the signal that is due. It returns the time after which
-// to call it again; 0 is never.
+// sendDueSignal sends the processes of a session the signal that is due. It returns the time after
+// which to call it again; 0 is never.
 func (v *server) sendDueSignal(s *session) time.Duration {
 	late := time.Since(s.due)
 	switch {

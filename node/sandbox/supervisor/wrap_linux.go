@@ -27,8 +27,8 @@ type innerCommand struct {
 	Rules confine.Rules
 }
 
-// innerState is a message of Inner: that it is ready, with its process number, or why the command could
-// not be started.
+// innerState is a message of Inner: that it is ready, with its process number, or why the command
+// could not be started.
 type innerState struct {
 	PID   int
 	Errno syscall.Errno
@@ -166,26 +166,26 @@ func Inner() error {
 	if err != nil {
 		return err
 	}
-	tell := func(op string, err error) error {
+	fail := func(op string, err error) error {
 		var errno syscall.Errno
 		errors.As(err, &errno)
 		w.send(innerState{Err: op, Errno: errno})
 		return err
 	}
 	if err := os.Chdir(o.Dir); err != nil {
-		return tell("start", err)
+		return fail("start", err)
 	}
 	if _, err := unix.Setsid(); err != nil {
-		return tell("begin a session", err)
+		return fail("begin a session", err)
 	}
 	for i, f := range files {
 		if err := unix.Dup3(int(f.Fd()), i, 0); err != nil {
-			return tell("pass files", err)
+			return fail("pass files", err)
 		}
 	}
 	if o.PTY {
 		if err := unix.IoctlSetInt(0, unix.TIOCSCTTY, 0); err != nil {
-			return tell("take the terminal", err)
+			return fail("take the terminal", err)
 		}
 	}
 	if err := w.send(innerState{PID: os.Getpid()}); err != nil {
@@ -196,7 +196,7 @@ func Inner() error {
 		return err // the helper has ended
 	}
 	if err := confine.Thread(o.Rules); err != nil {
-		return tell(err.Error(), err)
+		return fail(err.Error(), err)
 	}
-	return tell("start", syscall.Exec(o.Argv[0], o.Argv, o.Env))
+	return fail("start", syscall.Exec(o.Argv[0], o.Argv, o.Env))
 }

@@ -14,8 +14,8 @@ import (
 // maxChangedFolders is the maximum number of changed folders in one report.
 const maxChangedFolders = 200
 
-// treeChanges collects the changes in the tree below a folder. It is nil for a folder that is watched
-// alone.
+// treeChanges collects the changes in the tree below a folder. It is nil for a folder that is
+// watched alone.
 type treeChanges struct {
 	changed           map[string]bool // folders, as relative paths with slashes
 	overflow          bool
@@ -86,8 +86,8 @@ func (d *folder) markFolder(rel string) {
 	d.dirty[first] = true // its modification time has changed
 }
 
-// relativePath returns the relative path from a folder to one below it; empty for the folder itself.
-// Both are absolute and clean.
+// relativePath returns the relative path from a folder to one below it; empty for the folder
+// itself. Both are absolute and clean.
 func relativePath(dir, path string) (string, bool) {
 	if dir == path {
 		return "", true

@@ -49,8 +49,8 @@ type folderState struct {
 	round uint32
 }
 
-// startPolling starts polling the tree below a folder. Its content at the end of the first round counts as
-// known; later changes are sent to w.trees.
+// startPolling starts polling the tree below a folder. Its content at the end of the first round
+// counts as known; later changes are sent to w.trees.
 func (w *Watcher) startPolling(abs string) io.Closer {
 	p := &poller{
 		ws: w.ws, top: abs, reports: w.treeReports, pause: w.pollPause, maxEntries: w.maxPollEntries, quit: make(chan struct{}), done: make(chan struct{}),
@@ -132,7 +132,8 @@ func (p *poller) scan() error {
 	return nil
 }
 
-// scanFolder polls one folder and those in it. The system reports changes directly in the top folder.
+// scanFolder polls one folder and those in it. The system reports changes directly in the top
+// folder.
 func (p *poller) scanFolder(d *workspace.Dir, level int) error {
 	var sum uint64
 	var names []string
@@ -190,8 +191,8 @@ func (p *poller) hashEntry(d *workspace.Dir, name string) uint64 {
 	if i.Mode.IsDir() {
 		i.Size, i.Time = 0, time.Unix(0, 0) // these depend on its content
 	}
-	// A file that was changed just now may change again within the same time, so the next round must
-	// take it for changed.
+	// A file that was changed just now may change again within the same time, so the next round
+	// must take it for changed.
 	age := time.Since(i.Time)
 	isFresh := 0 <= age && age < pollTick
 	var h maphash.Hash

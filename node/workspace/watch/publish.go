@@ -63,14 +63,14 @@ func (d *folder) compareEntry(c *Change, name string) {
 // checkMoved reports whether a folder has been moved or removed.
 func (w *Watcher) checkMoved() bool {
 	w.mu.Lock()
-	held := make([]*workspace.Dir, 0, len(w.folders))
+	dirs := make([]*workspace.Dir, 0, len(w.folders))
 	for _, d := range w.folders {
 		d.dir.Retain()
-		held = append(held, d.dir)
+		dirs = append(dirs, d.dir)
 	}
 	w.mu.Unlock()
 	moved := false
-	for _, dir := range held {
+	for _, dir := range dirs {
 		fresh, err := w.ws.OpenDir(workspace.Path{Abs: dir.Abs})
 		if err == nil && fresh.Abs == dir.Abs && workspace.SameDir(fresh, dir) {
 			fresh.Release()

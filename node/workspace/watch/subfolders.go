@@ -17,7 +17,8 @@ const (
 	maxDepth = 100
 )
 
-// subfolders is the set of watched folders below others. It is part of a Watcher, whose lock guards it.
+// subfolders is the set of watched folders below others. It is part of a Watcher, whose lock guards
+// it.
 type subfolders struct {
 	watched map[string]bool // the folders below others that the system watches
 	pending []string        // folders whose tree must be walked
@@ -39,8 +40,8 @@ func (w *Watcher) isInTree(dir, except string) bool {
 	return false
 }
 
-// removeTree stops watching the tree below a folder, except for parts that belong to another watched
-// tree.
+// removeTree stops watching the tree below a folder, except for parts that belong to another
+// watched tree.
 func (w *Watcher) removeTree(abs string) {
 	for dir := range w.watched {
 		if _, ok := relativePath(abs, dir); ok && !w.isInTree(dir, abs) {
@@ -96,8 +97,8 @@ func (w *Watcher) addTree(abs string, came bool) {
 	}
 }
 
-// addSubfolders watches a folder before it searches for subfolders, so that a folder that is created
-// meanwhile is either found or reported.
+// addSubfolders watches a folder before it searches for subfolders, so that a folder that is
+// created meanwhile is either found or reported.
 func (w *Watcher) addSubfolders(d *workspace.Dir, level int, came bool) {
 	select {
 	case <-w.quit:
@@ -122,8 +123,8 @@ func (w *Watcher) addSubfolders(d *workspace.Dir, level int, came bool) {
 	}
 }
 
-// addSubfolder watches one folder, unless it is the top one, which is watched already. It reports whether
-// to continue below it.
+// addSubfolder watches one folder, unless it is the top one, which is watched already. It reports
+// whether to continue below it.
 func (w *Watcher) addSubfolder(abs string, top, came bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

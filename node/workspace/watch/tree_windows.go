@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// watchesByTree: one handle reports all changes below a folder. With a handle for each folder, as on
-// Linux, no folder with subfolders could be renamed.
+// watchesByTree: one handle reports all changes below a folder. With a handle for each folder, as
+// on Linux, no folder with subfolders could be renamed.
 const watchesByTree = true
 
 const (
@@ -22,8 +22,8 @@ const (
 	treeFilter = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_SIZE | windows.FILE_NOTIFY_CHANGE_LAST_WRITE
 )
 
-// treeHandle reads the system's reports about a folder and its tree. Its goroutine owns the handles;
-// Close stops it.
+// treeHandle reads the system's reports about a folder and its tree. Its goroutine owns the
+// handles; Close stops it.
 type treeHandle struct {
 	// dir is the folder; ready and quit are events: data is ready, and Close was called.
 	dir, ready, quit windows.Handle
@@ -119,8 +119,8 @@ func (t *treeHandle) run(news chan<- treeReport, top string, begun chan<- error)
 	}
 }
 
-// parseNotifications parses FILE_NOTIFY_INFORMATION: the offset of the next record, 4 bytes; the action, 4;
-// the length of the name in bytes, 4; the name.
+// parseNotifications parses FILE_NOTIFY_INFORMATION: the offset of the next record, 4 bytes; the
+// action, 4; the length of the name in bytes, 4; the name.
 func parseNotifications(list []byte, top string) (events []fsnotify.Event) {
 	for len(list) > 0 {
 		raw := (*windows.FileNotifyInformation)(unsafe.Pointer(&list[0]))

@@ -18,8 +18,8 @@ const (
 	// maxDirtyNames is the maximum number of names that are checked one by one; a folder with more
 	// changes is listed again.
 	maxDirtyNames = 2000
-	// checkInterval is the interval at which the locations of the folders are checked: the system does
-	// not report the removal of an open folder, nor that a folder above was renamed.
+	// checkInterval is the interval at which the locations of the folders are checked: the system
+	// does not report the removal of an open folder, nor that a folder above was renamed.
 	checkInterval = time.Second
 	// maxFolders is the maximum number of folders that are watched at the same time.
 	maxFolders = 64
@@ -157,8 +157,8 @@ func (w *Watcher) wakeUp() {
 	}
 }
 
-// SetContent sets the content that the folder had when it was listed, after Add: changes from then on are
-// reported.
+// SetContent sets the content that the folder had when it was listed, after Add: changes from then
+// on are reported.
 func (w *Watcher) SetContent(abs string, known []workspace.Info) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
