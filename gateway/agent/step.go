@@ -32,34 +32,9 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	for _, t := range r.Tools() {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
 	}
-	a := answer{run: r}
-	stream, heard, stop := r.withSilenceLimit(ctx)
-	defer stop()
-	for e, streamErr := range r.Model.Stream(stream, req) {
-		heard(e.Retry.After)
-		if streamErr != nil {
-			err = streamErr
-			break
-		}
-		a.add(e)
-		if err = a.checkSize(); err != nil {
-			break
-		}
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	} else if err != nil && errors.Is(context.Cause(stream), protocol.ErrTimeout) {
-		err = context.Cause(stream)
-	}
-	if errors.Is(err, protocol.ErrContextOverflow) && len(a.blocks) == 0 && !r.isCompacted {
-		if again, shortErr := r.compactAfterOverflow(ctx); again || shortErr != nil {
-			return false, shortErr
-		}
-	}
-	if err != nil && len(a.blocks) == 0 {
-		if again, storeErr := r.retryWithoutPictures(ctx, err); again {
-			return false, storeErr
-		}
+	a, err := r.stream(ctx, req)
+	if again, retryErr := r.fixRequest(ctx, a, err); again || retryErr != nil {
+		return false, retryErr
 	}
 	m := a.message()
 	switch {
@@ -95,10 +70,49 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	return len(m.Content.Calls()) == 0, nil
 }
 
-// withSilenceLimit returns a context for one model step. The context is cancelled with a protocol.ErrTimeout
-// when the model has sent nothing for r.Patience, plus the pause that was passed to the last call
-// of heard.
-func (r *Run) withSilenceLimit(ctx context.Context) (stream context.Context, heard func(pause time.Duration), stop func()) {
+// stream sends a request and collects the model's output. With an error, it returns the output so
+// far.
+func (r *Run) stream(ctx context.Context, req llm.Request) (a answer, err error) {
+	a = answer{run: r}
+	stream, reset, stop := r.withSilenceLimit(ctx)
+	defer stop()
+	for e, streamErr := range r.Model.Stream(stream, req) {
+		reset(e.Retry.After)
+		if streamErr != nil {
+			err = streamErr
+			break
+		}
+		a.add(e)
+		if err = a.checkSize(); err != nil {
+			break
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	} else if err != nil && errors.Is(context.Cause(stream), protocol.ErrTimeout) {
+		err = context.Cause(stream)
+	}
+	return a, err
+}
+
+// fixRequest changes the conversation after the provider refused a request for its length or its
+// pictures. It reports whether to repeat the step.
+func (r *Run) fixRequest(ctx context.Context, a answer, cause error) (again bool, err error) {
+	if cause == nil || len(a.blocks) > 0 {
+		return false, nil
+	}
+	if errors.Is(cause, protocol.ErrContextOverflow) && !r.isCompacted {
+		if again, err := r.compactAfterOverflow(ctx); again || err != nil {
+			return again, err
+		}
+	}
+	return r.retryWithoutPictures(ctx, cause)
+}
+
+// withSilenceLimit returns a context for one model step. It is cancelled with a protocol.ErrTimeout
+// when the model has sent nothing for r.SilenceLimit, plus the pause that was passed to the last
+// call of reset.
+func (r *Run) withSilenceLimit(ctx context.Context) (stream context.Context, reset func(pause time.Duration), stop func()) {
 	if r.SilenceLimit <= 0 {
 		return ctx, func(time.Duration) {}, func() {}
 	}
@@ -169,8 +183,8 @@ func (a *answer) openBlock(kind string) *protocol.Block {
 	return &a.blocks[len(a.blocks)-1]
 }
 
-// appendText appends a piece to the text of the last block, in a buffer, because an answer arrives in
-// thousands of pieces.
+// appendText appends a piece to the text of the last block, in a buffer, because an answer arrives
+// in thousands of pieces.
 func (a *answer) appendText(has, piece string) string {
 	if a.buffer.String() != has { // the buffer holds another block's text
 		a.buffer.Reset()

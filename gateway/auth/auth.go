@@ -66,8 +66,8 @@ func Channel(channel, account string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + ":" + account, Scopes: map[protocol.Scope]bool{protocol.ScopeChannel: true}}
 }
 
-// ChannelSender returns the principal of somebody who writes on a channel. They may send text to their
-// chat.
+// ChannelSender returns the principal of somebody who writes on a channel. They may send text to
+// their chat.
 func ChannelSender(channel, sender string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
 }

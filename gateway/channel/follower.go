@@ -17,8 +17,8 @@ import (
 // outboxRetention is the time for which sent messages stay in the outbox.
 const outboxRetention = 7 * 24 * time.Hour
 
-// recheckInterval is the interval at which runs are checked even without an event, which repairs failed
-// writes to the store.
+// recheckInterval is the interval at which runs are checked even without an event, which repairs
+// failed writes to the store.
 const recheckInterval = time.Minute
 
 // following is a run whose answers go to a channel. Only the follower accesses typing.
@@ -183,9 +183,9 @@ func (h *follower) setTyping(f *following, on bool) {
 	}
 }
 
-// deliverAnswers puts those answers of a run into the outbox that are not there yet. The outbox decides by
-// message ID, so no answer is lost or sent twice. If over is set, the run has ended and is
-// forgotten.
+// deliverAnswers puts those answers of a run into the outbox that are not there yet. The outbox
+// decides by message ID, so no answer is lost or sent twice. If over is set, the run has ended and
+// is forgotten.
 func (h *follower) deliverAnswers(ctx context.Context, f *following, over bool) {
 	if err := h.putAnswers(ctx, f, over); err != nil {
 		if ctx.Err() == nil {

@@ -191,8 +191,8 @@ func (h *Hub) publishChange(channel string) {
 	h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
 }
 
-// setOnline registers that an account can send over t, closes its earlier line, and starts to deliver
-// the outbox.
+// setOnline registers that an account can send over t, closes its earlier connection, and starts to
+// deliver the outbox.
 func (h *Hub) setOnline(a *account, t Transport, extra map[string]any) *sender {
 	l := newSender(h, a, t)
 	h.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// sendWait is the time for which Say waits for a delivery.
+// sendWait is the time for which SendMessage waits for a delivery.
 const sendWait = 20 * time.Second
 
 // Outgoing are a message that the agent or a schedule sends on its own. Empty fields default to the
@@ -25,8 +25,8 @@ type Outgoing struct {
 	Later bool
 }
 
-// SendResult is the result of sending a message. Its JSON is our own: the protocol does not define the
-// result of gsv__Message.
+// SendResult is the result of sending a message. Its JSON is our own: the protocol does not define
+// the result of gsv__Message.
 type SendResult struct {
 	Sent      bool   `json:"sent"`
 	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and not accepted by the network yet
@@ -37,7 +37,8 @@ type SendResult struct {
 	MessageID string `json:"messageId,omitempty"`
 }
 
-// SendMessage sends a message on behalf of a chat and waits up to [sendWait] until the network accepts it.
+// SendMessage sends a message on behalf of a chat and waits up to [sendWait] until the network
+// accepts it.
 func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgoing) (SendResult, error) {
 	route, known, err := h.target(ctx, from, w)
 	if err != nil {

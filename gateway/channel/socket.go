@@ -97,7 +97,8 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 	return ready, detach, nil
 }
 
-// removeConnection removes a connection over the network, and its account unless a newer connection uses it.
+// removeConnection removes a connection over the network, and its account unless a newer connection
+// uses it.
 func (h *Hub) removeConnection(a *account, l *sender) {
 	l.cancel()
 	h.mu.Lock()

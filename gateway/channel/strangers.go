@@ -47,8 +47,9 @@ func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string)
 	return c.DMPolicy == policyOpen || isOwner(c, in, sender) || isAllowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
 }
 
-// checkAccess decides whether a sender may write; nil means yes. In groups it requests the pairing of the
-// group and not of the sender, because the name of a member can belong to somebody else tomorrow.
+// checkAccess decides whether a sender may write; nil means yes. In groups it requests the pairing
+// of the group and not of the sender, because the name of a member can belong to somebody else
+// tomorrow.
 func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
 	if mayWrite(c, in, sender) {
 		return nil, nil

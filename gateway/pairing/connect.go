@@ -148,7 +148,8 @@ func over(d protocol.Device, now time.Time) bool {
 
 const timeOver = "The pairing was for a limited time"
 
-// recordContact stores the time of a device's last contact, unless the pairing was deleted meanwhile.
+// recordContact stores the time of a device's last contact, unless the pairing was deleted
+// meanwhile.
 func (m *Manager) recordContact(ctx context.Context, id protocol.DeviceID) error {
 	end, err := m.begin(ctx)
 	if err != nil {

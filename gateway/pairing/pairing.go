@@ -59,7 +59,7 @@ type Nodes interface {
 	Own(id protocol.NodeID) bool
 }
 
-// Options configure a manager. All fields except Bus, Ships, Ended and CloseDevice are required.
+// Options configure a manager. All fields except Bus, HasPrograms, Unpaired and CloseDevice are required.
 type Options struct {
 	Store Store
 	Audit AuditLog
@@ -67,8 +67,8 @@ type Options struct {
 	Nodes Nodes
 	// Network returns the state of the listener for other machines.
 	Network func() protocol.NetworkStatus
-	// HasPrograms reports whether the gateway has node programs to install, for Windows and for other
-	// systems. It may be nil, which means none.
+	// HasPrograms reports whether the gateway has node programs to install, for Windows and for
+	// other systems. It may be nil, which means none.
 	HasPrograms func() (windows, others bool)
 	// Unpaired is called after the end of a pairing was stored. It may be nil.
 	Unpaired func(protocol.Device)
@@ -83,9 +83,9 @@ type Options struct {
 type Manager struct {
 	o Options
 
-	// changeLock is held while a device or a request changes, including the write to the store: changes
-	// are stored in the order in which they are made, and an invitation or a request ends once.
-	// Readers do not wait for the disk. It is acquired before mu.
+	// changeLock is held while a device or a request changes, including the write to the store:
+	// changes are stored in the order in which they are made, and an invitation or a request ends
+	// once. Readers do not wait for the disk. It is acquired before mu.
 	changeLock chan struct{}
 
 	mu       sync.Mutex // guards the fields below; never held during a write to the store

@@ -12,8 +12,8 @@ import (
 
 var directivePattern = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
 
-// splitDirectives splits a run's message into its text and the settings for this run. Only the person
-// can set them; in the text of anybody else they are ordinary words.
+// splitDirectives splits a run's message into its text and the settings for this run. Only the
+// person can set them; in the text of anybody else they are ordinary words.
 func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
 	if !auth.IsOwner(r.Principal) {
 		return r.Params.Message, nil
@@ -65,8 +65,8 @@ var (
 	noWords  = []string{"no", "n", "deny", "denied", "reject", "rejected"}
 )
 
-// parseAnswer parses a message as the answer to an approval: one word for yes, or a word for no with
-// an optional reason. ok is false for any other text.
+// parseAnswer parses a message as the answer to an approval: one word for yes, or a word for no
+// with an optional reason. ok is false for any other text.
 func parseAnswer(text string) (allow bool, reason string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word = strings.ToLower(strings.TrimRight(word, ".,!:"))

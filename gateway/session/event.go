@@ -20,12 +20,12 @@ func isEvent(r store.Run) bool { return strings.HasPrefix(r.Principal, eventPrin
 // wait at their source.
 const maxEvents = 64
 
-// PostCompletion starts or queues a run, with the given ID, that answers the end of a background command:
-// after the current run, before the queued messages. after is the run that started the command. If
-// the chat's agent knows about the end when the run's turn comes, the run finishes at once without
-// an answer. When PostCompletion returns without error the event is stored. Errors: protocol.ErrConflict for
-// an existing run, protocol.ErrNotFound for a deleted chat, protocol.ErrUnavailable when too many
-// events wait or the gateway is stopping.
+// PostCompletion starts or queues a run, with the given ID, that answers the end of a background
+// command: after the current run, before the queued messages. after is the run that started the
+// command. If the chat's agent knows about the end when the run's turn comes, the run finishes at
+// once without an answer. When PostCompletion returns without error the event is stored. Errors:
+// protocol.ErrConflict for an existing run, protocol.ErrNotFound for a deleted chat,
+// protocol.ErrUnavailable when too many events wait or the gateway is stopping.
 func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, asked protocol.AskedBy, c protocol.ExecCompletion) error {
 	if _, err := m.store.Runs.Get(ctx, run); err == nil {
 		return errRunExists(run)

@@ -112,9 +112,9 @@ func token(s, empty string) string {
 // hashedID matches the result of [peerID] for an ID that needed a hash.
 var hashedID = regexp.MustCompile(`^[a-z0-9+\-_@.]+~[0-9a-f]{16}$`)
 
-// peerID returns a peer's ID for use in a key: normalized by [token], plus a hash of the ID when the
-// normalization changed more than the case, because two peers must not share a conversation. Tokens
-// never contain a tilde, so an ID that already has this form comes from a key.
+// peerID returns a peer's ID for use in a key: normalized by [token], plus a hash of the ID when
+// the normalization changed more than the case, because two peers must not share a conversation.
+// Tokens never contain a tilde, so an ID that already has this form comes from a key.
 func peerID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	form := token(id, "unknown")

@@ -12,9 +12,9 @@ import (
 	"fairlead/gateway/store"
 )
 
-// knowsCompletion reports whether this chat's agent already knows the news of an event's run, because one of
-// its calls ended that command or returned its end. If the journal cannot be read, the answer is
-// no.
+// knowsCompletion reports whether this chat's agent already knows the news of an event's run,
+// because one of its calls ended that command or returned its end. If the journal cannot be read,
+// the answer is no.
 func (s *session) knowsCompletion(r store.Run) bool {
 	c, ok := message(r).Completion()
 	if !ok {
@@ -37,8 +37,8 @@ func (p processState) ended() bool {
 	return p.Status == "completed" || p.Status == "failed" || p.Status == "timed_out"
 }
 
-// returnedEnd reports whether a call of Process returned the end of a command. A kill does not count when
-// the command had finished by itself before.
+// returnedEnd reports whether a call of Process returned the end of a command. A kill does not
+// count when the command had finished by itself before.
 func returnedEnd(call store.Call, c protocol.ExecCompletion) bool {
 	var in struct{ Action string }
 	var out struct {

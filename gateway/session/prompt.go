@@ -31,8 +31,9 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	})
 }
 
-// withTimes returns copies of the messages with the time prepended to what the person wrote, in their
-// time zone. The text for a message never changes, so that providers can cache the conversation.
+// withTimes returns copies of the messages with the time prepended to what the person wrote, in
+// their time zone. The text for a message never changes, so that providers can cache the
+// conversation.
 func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, msg := range out {

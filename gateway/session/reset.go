@@ -78,8 +78,8 @@ func due(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool 
 	return false
 }
 
-// startOfHour returns the time of an hour of a day in at's time zone. If the clock skips that hour, it
-// returns the time of the skip.
+// startOfHour returns the time of an hour of a day in at's time zone. If the clock skips that hour,
+// it returns the time of the skip.
 func startOfHour(at time.Time, days, hour int) time.Time {
 	t, _ := when.Moment(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, at.Location())
 	return t

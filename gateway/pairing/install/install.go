@@ -74,7 +74,8 @@ type file struct {
 	path                string
 }
 
-// HasPrograms reports whether there are node programs to download, for Windows and for other systems.
+// HasPrograms reports whether there are node programs to download, for Windows and for other
+// systems.
 func (s *Server) HasPrograms() (windows, others bool) {
 	found, _ := s.find() // on an error there is nothing to download
 	for name := range found {

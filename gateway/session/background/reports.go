@@ -71,8 +71,8 @@ func New(j Journal, chats Chats, channels Channels) *Reports {
 	return &Reports{journal: j, chats: chats, channels: channels, early: make(map[pendingCommand]time.Time)}
 }
 
-// errNotReady makes the node report again, because the command's call is not finished, a call that may
-// return the same end is not finished, or the chat does not exist at the moment.
+// errNotReady makes the node report again, because the command's call is not finished, a call that
+// may return the same end is not finished, or the chat does not exist at the moment.
 var errNotReady = protocol.ErrUnavailable.With("the chat of this command is not ready for the event; send it again")
 
 // Event handles one event. Dropped means that no chat waits for it. On protocol.ErrUnavailable the
@@ -145,8 +145,8 @@ func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecComp
 	return err
 }
 
-// retryLater converts an error to one after which the node retains the event, because for example a full
-// disk may have space later.
+// retryLater converts an error to one after which the node retains the event, because for example a
+// full disk may have space later.
 func retryLater(err error) error {
 	if errors.Is(err, protocol.ErrUnavailable) {
 		return err

@@ -1,5 +1,5 @@
-// Package summary condenses conversations: it finds where one can be cut, asks a model for a summary
-// of the older part, and builds what the model reads afterwards.
+// Package summary condenses conversations: it finds where one can be cut, asks a model for a
+// summary of the older part, and builds what the model reads afterwards.
 package summary
 
 import (

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// warnAboutPictures leaves a notice, once per run, before a picture is sent to a model that cannot see pictures
-// according to its provider.
+// warnAboutPictures leaves a notice, once per run, before a picture is sent to a model that cannot
+// see pictures according to its provider.
 func (r *Run) warnAboutPictures(ctx context.Context) error {
 	if r.Info.Images || r.hasPictureNotice {
 		return nil
@@ -29,10 +29,10 @@ func (r *Run) warnAboutPictures(ctx context.Context) error {
 	return nil
 }
 
-// retryWithoutPictures replaces pictures with text when the model's server refused a request because of them, so
-// that the run can continue. Not every server declares what its models accept, and a chat with a
-// picture would otherwise fail at every message. again is false when the request failed for another
-// reason.
+// retryWithoutPictures replaces pictures with text when the model's server refused a request
+// because of them, so that the run can continue. Not every server declares what its models accept,
+// and a chat with a picture would otherwise fail at every message. again is false when the request
+// failed for another reason.
 func (r *Run) retryWithoutPictures(ctx context.Context, why error) (again bool, err error) {
 	if !r.Info.Images || !refusesPictures(why) || !slices.ContainsFunc(r.History, hasPicture) {
 		return false, nil

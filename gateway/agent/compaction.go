@@ -38,16 +38,16 @@ func (r *Run) makeRoom(ctx context.Context) error {
 	return nil
 }
 
-// compactionThreshold returns the number of tokens at which the conversation is shortened: four fifths of the
-// window, or less when more must be reserved.
+// compactionThreshold returns the number of tokens at which the conversation is shortened: four
+// fifths of the window, or less when more must be reserved.
 func (r *Run) compactionThreshold() int64 {
 	window := r.Info.ContextWindow
 	free := min(max(r.Reserve, int64(r.MaxOut)), window/2)
 	return min(window*4/5, window-free)
 }
 
-// compactAfterOverflow shortens the conversation, once per run, after the provider refused it. It reports
-// whether to repeat the step.
+// compactAfterOverflow shortens the conversation, once per run, after the provider refused it. It
+// reports whether to repeat the step.
 func (r *Run) compactAfterOverflow(ctx context.Context) (again bool, err error) {
 	r.isCompacted = true
 	if r.Reserve <= 0 {
@@ -66,8 +66,8 @@ func (r *Run) compactAfterOverflow(ctx context.Context) (again bool, err error) 
 	return true, nil
 }
 
-// estimatedTokens estimates the number of tokens that the next step reads: the provider's last count plus an
-// estimate of the messages since. Counts from before a compaction are ignored.
+// estimatedTokens estimates the number of tokens that the next step reads: the provider's last
+// count plus an estimate of the messages since. Counts from before a compaction are ignored.
 func (r *Run) estimatedTokens() int64 {
 	var counted, from int64
 	since := r.History
