@@ -24,7 +24,7 @@ func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Mes
 		switch {
 		case m.Origin == protocol.OriginNotice:
 		case m.Origin == protocol.OriginDirect:
-			out = append(out, direct(m))
+			out = append(out, describeCommand(m))
 		case m.Role == protocol.RoleToolResult:
 			// placed after its call
 		case len(m.Content) == 0:
@@ -41,14 +41,14 @@ func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Mes
 					result.ToolCallID = c.ID
 					out = append(out, result)
 				} else {
-					out = append(out, unknown(m, c))
+					out = append(out, unknownOutcome(m, c))
 				}
 			}
 		}
 	}
 	if !info.Images {
 		for i := range out {
-			out[i].Content = blind(out[i].Content)
+			out[i].Content = withoutPictures(out[i].Content)
 		}
 	}
 	return out
@@ -81,7 +81,7 @@ func pair(messages []protocol.Message) map[callAt]int {
 	return found
 }
 
-func unknown(m protocol.Message, call protocol.Block) protocol.Message {
+func unknownOutcome(m protocol.Message, call protocol.Block) protocol.Message {
 	return protocol.Message{
 		RunID: m.RunID, Role: protocol.RoleToolResult, ToolCallID: call.ID, ToolName: protocol.ToolName(call.Name), IsError: true, Timestamp: m.Timestamp,
 		Content: protocol.Content{protocol.Text("Error: this call was interrupted; its outcome is unknown.")},
@@ -93,8 +93,8 @@ const (
 	ownCommandSay = "[What the person's own command returned]\n"
 )
 
-// direct describes to the model what the person ran directly, and its result.
-func direct(m protocol.Message) protocol.Message {
+// describeCommand describes to the model what the person ran directly, and its result.
+func describeCommand(m protocol.Message) protocol.Message {
 	text := m.Content.Text()
 	for _, c := range m.Content.Calls() {
 		text = strings.TrimSpace(text + "\n" + c.Name + " " + string(c.Arguments))
@@ -115,7 +115,7 @@ func direct(m protocol.Message) protocol.Message {
 	return out
 }
 
-func blind(c protocol.Content) protocol.Content {
+func withoutPictures(c protocol.Content) protocol.Content {
 	seen := false
 	for _, b := range c {
 		seen = seen || b.Type == protocol.BlockImage

@@ -16,9 +16,9 @@ const maxCallID = 40
 // with a duplicate ID.
 type ids map[string]int
 
-// plain returns an ID as seen by servers that accept only letters, digits, _ and -; two IDs that
+// plainID returns an ID as seen by servers that accept only letters, digits, _ and -; two IDs that
 // are equal there count as equal.
-func plain(id string) string {
+func plainID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r
@@ -27,18 +27,18 @@ func plain(id string) string {
 	}, id)
 }
 
-// take returns the ID, or a variant if it was used before. The result depends only on the
+// assign returns the ID, or a variant if it was used before. The result depends only on the
 // conversation so far, so that a conversation always gets the same IDs.
-func (u ids) take(id string) string {
-	key, out := plain(id), id
+func (u ids) assign(id string) string {
+	key, out := plainID(id), id
 	n := u[key]
-	for u[plain(out)] > 0 {
+	for u[plainID(out)] > 0 {
 		n++
 		tail := "_" + strconv.Itoa(n)
 		out = id[:min(len(id), maxCallID-len(tail))] + tail
 	}
 	u[key] = max(n, 1)
-	u[plain(out)] = max(u[plain(out)], 1)
+	u[plainID(out)] = max(u[plainID(out)], 1)
 	return out
 }
 
@@ -50,7 +50,7 @@ func (u ids) unique(m protocol.Message) protocol.Message {
 		if b.Type != protocol.BlockToolCall {
 			continue
 		}
-		id := u.take(b.ID)
+		id := u.assign(b.ID)
 		if id == b.ID {
 			continue
 		}

@@ -25,7 +25,7 @@ func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
 	case d.RevokedAt > 0:
 		return say(fmt.Sprintf("the pairing was ended by %s at %s", d.RevokedBy, time.UnixMilli(d.RevokedAt).UTC().Format("2006-01-02 15:04 UTC")),
 			protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: d.RevokedBy, At: d.RevokedAt})
-	case over(d.Device, now):
+	case isExpired(d.Device, now):
 		return say("the pairing was for a limited time, which is over", protocol.DeviceRefused{Reason: protocol.RefusedExpired, At: d.ExpiresAt})
 	}
 	return nil
@@ -129,7 +129,7 @@ func (m *Manager) watchLocked(id protocol.DeviceID) (unwatch func()) {
 	look = time.AfterFunc(lookEvery, func() {
 		m.mu.Lock()
 		d := m.devices[id]
-		ends := d != nil && over(d.Device, time.Now())
+		ends := d != nil && isExpired(d.Device, time.Now())
 		if !ends && !left {
 			look.Reset(lookEvery)
 		}
@@ -141,8 +141,8 @@ func (m *Manager) watchLocked(id protocol.DeviceID) (unwatch func()) {
 	return func() { left = true; look.Stop() }
 }
 
-// over reports whether a device's pairing has expired.
-func over(d protocol.Device, now time.Time) bool {
+// isExpired reports whether a device's pairing has expired.
+func isExpired(d protocol.Device, now time.Time) bool {
 	return d.ExpiresAt > 0 && now.UnixMilli() >= d.ExpiresAt
 }
 
@@ -187,9 +187,9 @@ func (m *Manager) leave(ctx context.Context, id protocol.DeviceID, by string) (p
 	return out, err
 }
 
-// letGo is Leave for a device that has only proved its key: it may have lost its token, and its
-// node may be connected at the same time.
-func (m *Manager) letGo(ctx context.Context, key []byte, role string, w pake.Transport) error {
+// leaveByKey is Leave for a device that has only proved its key: it may have lost its token, and
+// its node may be connected at the same time.
+func (m *Manager) leaveByKey(ctx context.Context, key []byte, role string, w pake.Transport) error {
 	m.mu.Lock()
 	d := m.pairingLocked(identity.DeviceID(key), role)
 	err := refusal(d, key, time.Now())

@@ -22,8 +22,9 @@ func noDevice(id protocol.DeviceID) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("no device is called %.40s", id))
 }
 
-// person returns a principal for display: the ID of a command line is random, so it is left out.
-func person(by string) string {
+// displayName returns a principal for display: the ID of a command line is random, so it is left
+// out.
+func displayName(by string) string {
 	if strings.HasPrefix(by, "owner cli-") {
 		return "owner (command line)"
 	}
@@ -61,13 +62,13 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	}
 	defer m.publishChange()
 	if r.Kind == protocol.RequestWiden {
-		return m.widen(ctx, by, r)
+		return m.approveReach(ctx, by, r)
 	}
 	d := store.PairedDevice{Device: r.Device, Key: r.key}
 	if p.Name != "" {
 		d.Name = protocol.Line(p.Name, maxName)
 	}
-	d.PairedBy, d.PairedAt = person(by), time.Now().UnixMilli()
+	d.PairedBy, d.PairedAt = displayName(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
 	d.TokenHash = hash
 	out, err := m.put(ctx, d, auditEntry(by, "paired", "allowed", d.Device))
@@ -87,8 +88,8 @@ func (m *Manager) gateway(n protocol.NetworkStatus) identity.Gateway {
 	return identity.Gateway{Name: m.o.Name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}
 }
 
-// widen is Approve for a node that offers more. The caller must hold the turn.
-func (m *Manager) widen(ctx context.Context, by string, r *request) (protocol.Device, error) {
+// approveReach is Approve for a node that offers more. The caller must hold the turn.
+func (m *Manager) approveReach(ctx context.Context, by string, r *request) (protocol.Device, error) {
 	d, ok := m.device(r.Device.ID)
 	if !ok || d.RevokedAt > 0 {
 		m.mu.Lock()
@@ -185,7 +186,7 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 	if err == nil && p.Scopes != nil {
 		m.o.CloseDevice(p.ID, closeRotated, "Rights changed")
 	}
-	if err == nil && over(out, time.Now()) {
+	if err == nil && isExpired(out, time.Now()) {
 		m.o.CloseDevice(p.ID, protocol.CloseUnauthorized, timeOver)
 	}
 	return out, err
@@ -213,7 +214,7 @@ func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (
 	now := false
 	out, err := m.change(ctx, id, by, "revoked", func(d *store.PairedDevice) error {
 		if now = d.RevokedAt == 0; now {
-			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), person(by), ""
+			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), displayName(by), ""
 		}
 		return nil
 	})

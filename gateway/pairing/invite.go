@@ -141,9 +141,9 @@ func (m *Manager) Uninvite(ctx context.Context, id string) error {
 	return nil
 }
 
-// take returns the invitation that a device wants to use. A used invitation is not available to
-// other devices.
-func (m *Manager) take(h pake.Hello) (*invite, error) {
+// useInvite returns the invitation that a device wants to use. A used invitation is not available
+// to other devices.
+func (m *Manager) useInvite(h pake.Hello) (*invite, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.expireLocked(time.Now())
@@ -159,8 +159,9 @@ func (m *Manager) take(h pake.Hello) (*invite, error) {
 	return found, nil
 }
 
-// guessed counts a wrong guess. The third one deletes the invitation, and the person is notified.
-func (m *Manager) guessed(i *invite, address string) {
+// countWrongGuess counts a wrong guess. The third one deletes the invitation, and the person is
+// notified.
+func (m *Manager) countWrongGuess(i *invite, address string) {
 	m.mu.Lock()
 	i.guesses++
 	over := i.guesses >= maxGuesses && m.invites[i.ID] != nil

@@ -59,7 +59,8 @@ type Nodes interface {
 	Own(id protocol.NodeID) bool
 }
 
-// Options configure a manager. All fields except Bus, HasPrograms, Unpaired and CloseDevice are required.
+// Options configure a manager. All fields except Bus, HasPrograms, Unpaired and CloseDevice are
+// required.
 type Options struct {
 	Store Store
 	Audit AuditLog

@@ -21,7 +21,7 @@ var (
 	networkOrder = []string{"blocked", "ask", "allowed", ""}
 )
 
-func looser(order []string, was, is string) bool {
+func isMorePermissive(order []string, was, is string) bool {
 	rank := func(s string) int {
 		if i := slices.Index(order, s); i >= 0 {
 			return i
@@ -31,9 +31,9 @@ func looser(order []string, was, is string) bool {
 	return rank(is) > rank(was)
 }
 
-// wider describes what is offers beyond was, and returns the tools to hold until the person
+// newReach describes what is offers beyond was, and returns the tools to hold until the person
 // approves: only the new ones, or all if the allowed tools reach further than before.
-func wider(was, is *protocol.Reach) (words, held []string) {
+func newReach(was, is *protocol.Reach) (words, held []string) {
 	if was == nil {
 		was = &protocol.Reach{Sandbox: sandboxOrder[0], Network: networkOrder[0]}
 	}
@@ -51,17 +51,17 @@ func wider(was, is *protocol.Reach) (words, held []string) {
 			further("the ability %s", c)
 		}
 	}
-	if looser(sandboxOrder, was.Sandbox, is.Sandbox) {
-		further("commands that are less confined: %s instead of %s", named(is.Sandbox), named(was.Sandbox))
+	if isMorePermissive(sandboxOrder, was.Sandbox, is.Sandbox) {
+		further("commands that are less confined: %s instead of %s", displaySetting(is.Sandbox), displaySetting(was.Sandbox))
 	}
-	if looser(networkOrder, was.Network, is.Network) {
-		further("the network for commands: %s instead of %s", named(is.Network), named(was.Network))
+	if isMorePermissive(networkOrder, was.Network, is.Network) {
+		further("the network for commands: %s instead of %s", displaySetting(is.Network), displaySetting(was.Network))
 	}
 	if is.Disk && !was.Disk {
 		further("the whole disk")
 	}
 	for _, f := range is.Folders {
-		if !was.Disk && !covered(was.Folders, f) {
+		if !was.Disk && !isAllowedFolder(was.Folders, f) {
 			how := "to read and write"
 			if f.ReadOnly {
 				how = "to read"
@@ -84,15 +84,15 @@ func folderName(path string) string {
 	return protocol.Line(path, 200)
 }
 
-func named(s string) string {
+func displaySetting(s string) string {
 	if s == "" {
 		return "not at all"
 	}
 	return protocol.Line(s, 40)
 }
 
-// covered reports whether a folder lies in an allowed one, for the same use.
-func covered(allowed []protocol.Folder, f protocol.Folder) bool {
+// isAllowedFolder reports whether a folder lies in an allowed one, for the same use.
+func isAllowedFolder(allowed []protocol.Folder, f protocol.Folder) bool {
 	inside := func(dir, p string) bool {
 		dir, p = path.Clean(strings.ReplaceAll(dir, `\`, "/")), path.Clean(strings.ReplaceAll(p, `\`, "/"))
 		return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
@@ -122,7 +122,7 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 		m.mu.Unlock()
 		return nodes.Entry{Device: p.Device, Held: is.Tools}
 	}
-	words, held := wider(d.Reach, is)
+	words, held := newReach(d.Reach, is)
 	for _, r := range m.requests {
 		if r.Kind == protocol.RequestWiden && r.Device.ID == d.ID {
 			delete(m.requests, r.ID) // a new offer needs a new ID

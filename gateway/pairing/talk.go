@@ -47,12 +47,12 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	switch {
 	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.PairedByRequest:
 	case hello.Door == protocol.PairedByLink:
-		if taken, err = m.take(hello); err != nil {
+		if taken, err = m.useInvite(hello); err != nil {
 			return err
 		}
 		secret = taken.secret
 	case hello.Door == protocol.PairedByCode:
-		if taken, err = m.take(hello); err != nil {
+		if taken, err = m.useInvite(hello); err != nil {
 			return err
 		}
 		code = &taken.code
@@ -62,7 +62,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	challenge, err := g.Challenge(secret, code)
 	if err != nil {
 		if taken != nil {
-			m.guessed(taken, address)
+			m.countWrongGuess(taken, address)
 		}
 		return err
 	}
@@ -75,7 +75,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	}
 	if err := g.Check(proof); err != nil {
 		if errors.Is(err, pake.ErrWrongSecret) && taken != nil {
-			m.guessed(taken, address)
+			m.countWrongGuess(taken, address)
 		}
 		return err
 	}
@@ -87,7 +87,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		return w.Send(pake.Message{Done: &done})
 	}
 	if g.IsEnd() {
-		return m.letGo(ctx, hello.Key, hello.Role, w)
+		return m.leaveByKey(ctx, hello.Key, hello.Role, w)
 	}
 	r, err := m.request(g, taken, address)
 	if err != nil {
@@ -112,15 +112,15 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		}
 		return w.Send(pake.Message{Done: &a.done})
 	case <-timer.C:
-		return m.gaveUp(r, errTimeout)
+		return m.withdraw(r, errTimeout)
 	case <-gone.Done():
-		return m.gaveUp(r, context.Cause(gone))
+		return m.withdraw(r, context.Cause(gone))
 	}
 }
 
-// gaveUp withdraws a request that nobody answered. An answer that arrived at the same moment
+// withdraw withdraws a request that nobody answered. An answer that arrived at the same moment
 // counts.
-func (m *Manager) gaveUp(r *request, why error) error {
+func (m *Manager) withdraw(r *request, why error) error {
 	m.drop(r, errors.Is(why, errTimeout))
 	select {
 	case a := <-r.answer:

@@ -83,7 +83,7 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 }
 
 func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.Out) error {
-	ctx, watch := ask.Watched(ctx)
+	ctx, watch := ask.WithWatch(ctx)
 	service := sdk.NewMessageService(m.options()...)
 	stream := service.NewStreaming(ctx, params)
 	defer stream.Close() // the SDK's errors on closing say nothing about the answer
@@ -129,7 +129,7 @@ func failure(err error) error {
 // Models returns the models that the key may use, newest first.
 func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
-	ctx, watch := ask.Watched(ctx)
+	ctx, watch := ask.WithWatch(ctx)
 	service := sdk.NewModelService(m.options()...)
 	pages := service.ListAutoPaging(ctx, sdk.ModelListParams{Limit: sdk.Int(100)})
 	var out []protocol.ModelInfo

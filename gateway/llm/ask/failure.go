@@ -49,11 +49,11 @@ func (f *Failure) phrase() string {
 	return f.Reason
 }
 
-// Answer returns resp if its status is 200; the caller closes its body. Otherwise it closes the
-// body and returns a *Failure. refine, which may be nil, corrects a failure with details that are
-// specific to the provider.
-func Answer(resp *http.Response, refine func(f *Failure, body []byte)) (*http.Response, error) {
-	f := page(resp)
+// CheckStatus returns resp if its status is 200; the caller closes its body. Otherwise it closes
+// the body and returns a *Failure. refine, which may be nil, corrects a failure with details that
+// are specific to the provider.
+func CheckStatus(resp *http.Response, refine func(f *Failure, body []byte)) (*http.Response, error) {
+	f := webPageFailure(resp)
 	if resp.StatusCode != http.StatusOK {
 		f = refusal(resp, refine)
 	}
@@ -66,7 +66,7 @@ func Answer(resp *http.Response, refine func(f *Failure, body []byte)) (*http.Re
 
 // refusal reads an error response.
 func refusal(resp *http.Response, refine func(f *Failure, body []byte)) *Failure {
-	if f := sentOn(resp); f != nil {
+	if f := redirectFailure(resp); f != nil {
 		return f
 	}
 	// The beginning of a body that breaks off is better than nothing.
@@ -80,13 +80,13 @@ func refusal(resp *http.Response, refine func(f *Failure, body []byte)) *Failure
 	return f
 }
 
-// page returns the failure of a response that is a web page; nil for any other response.
-func page(resp *http.Response) *Failure {
+// webPageFailure returns the failure of a response that is a web page; nil for any other response.
+func webPageFailure(resp *http.Response) *Failure {
 	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil || kind != "text/html" {
 		return nil
 	}
-	return Final("the server answered with a web page, so it is not a model server; check its address, and whether the network requires a login")
+	return Permanent("the server answered with a web page, so it is not a model server; check its address, and whether the network requires a login")
 }
 
 // Broken returns the failure of an answer that ended too early or cannot be parsed.
@@ -95,8 +95,8 @@ func Broken(what string) *Failure {
 	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
-// Final returns a failure that a retry cannot fix.
-func Final(what string) *Failure {
+// Permanent returns a failure that a retry cannot fix.
+func Permanent(what string) *Failure {
 	return &Failure{Reason: what, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
@@ -152,8 +152,8 @@ func (f *Failure) wait() {
 // longestTold is the longest wait that is shown: a longer one is useless as advice.
 const longestTold = 48 * time.Hour
 
-// Become changes f to another kind of failure with another sentence.
-func (f *Failure) Become(kind *protocol.Error, sentence string) { f.err = kind.With(sentence) }
+// SetError changes f to another kind of failure with another sentence.
+func (f *Failure) SetError(kind *protocol.Error, sentence string) { f.err = kind.With(sentence) }
 
 // IsError reports whether an event's "error" field contains an error: some servers send an empty
 // one with every event.

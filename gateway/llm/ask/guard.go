@@ -15,9 +15,9 @@ type Watch struct {
 
 type watchKey struct{}
 
-// Watched returns a context whose requests through [Guard] report to the Watch. It serves one
+// WithWatch returns a context whose requests through [Guard] report to the Watch. It serves one
 // request at a time.
-func Watched(ctx context.Context) (context.Context, *Watch) {
+func WithWatch(ctx context.Context) (context.Context, *Watch) {
 	w := new(Watch)
 	return context.WithValue(ctx, watchKey{}, w), w
 }
@@ -66,7 +66,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.err = refusal(resp, nil)
 		return nil, w.err
 	}
-	if f := page(resp); f != nil {
+	if f := webPageFailure(resp); f != nil {
 		resp.Body.Close()
 		w.err = f
 		return nil, f

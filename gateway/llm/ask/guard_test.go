@@ -32,7 +32,7 @@ func TestGuardKeepsWhatALibraryWouldLose(t *testing.T) {
 	defer srv.Close()
 	c := Guard(Options{Headers: map[string]string{"X-Extra": "1"}})
 	get := func(path string) (string, *Watch, error) {
-		ctx, watch := Watched(t.Context())
+		ctx, watch := WithWatch(t.Context())
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)

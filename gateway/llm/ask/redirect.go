@@ -16,8 +16,8 @@ func SameServer(req *http.Request, via []*http.Request) error {
 	return http.ErrUseLastResponse
 }
 
-// sentOn returns the failure of a redirect response; nil for any other response.
-func sentOn(resp *http.Response) *Failure {
+// redirectFailure returns the failure of a redirect response; nil for any other response.
+func redirectFailure(resp *http.Response) *Failure {
 	if resp.StatusCode < 300 || resp.StatusCode > 399 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func sentOn(resp *http.Response) *Failure {
 	if err != nil {
 		return nil
 	}
-	f := Final("the server redirects requests to " + to.Scheme + "://" + to.Host + to.Path + "; if that is the right server, give its address in Settings")
+	f := Permanent("the server redirects requests to " + to.Scheme + "://" + to.Host + to.Path + "; if that is the right server, give its address in Settings")
 	f.Status = resp.StatusCode
 	return f
 }

@@ -72,5 +72,5 @@ func (m *model) do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, ask.Unreachable(req.Context(), err)
 	}
-	return ask.Answer(resp, refine)
+	return ask.CheckStatus(resp, refine)
 }

@@ -28,7 +28,7 @@ func refine(f *ask.Failure, body []byte) {
 	for _, d := range e.Error.Details {
 		if d.Reason == "API_KEY_INVALID" || d.Reason == "API_KEY_EXPIRED" {
 			f.Again = false
-			f.Become(protocol.ErrModelAuth, "The provider refused the key: "+f.Reason)
+			f.SetError(protocol.ErrModelAuth, "The provider refused the key: "+f.Reason)
 		}
 		if f.Status != http.StatusTooManyRequests {
 			continue

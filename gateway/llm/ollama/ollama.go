@@ -99,7 +99,7 @@ func (m *model) send(ctx context.Context, method, path string, body any) (*http.
 	if err != nil {
 		return nil, ask.Unreachable(ctx, err)
 	}
-	return ask.Answer(resp, nil)
+	return ask.CheckStatus(resp, nil)
 }
 
 // call sends a request and decodes its single JSON object.

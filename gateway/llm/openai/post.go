@@ -50,7 +50,7 @@ func (m *model) do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, ask.Unreachable(req.Context(), err)
 	}
-	return ask.Answer(resp, nil)
+	return ask.CheckStatus(resp, nil)
 }
 
 // get returns the body of the response to a GET.
