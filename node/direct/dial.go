@@ -47,8 +47,8 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net
 	if err != nil {
 		return nil, "", err
 	}
-	if err = errNoWay; len(peer.Addresses) > 0 && !c.c.Alone {
-		if conn, err = c.straight(ctx, peer.Addresses, pin, token); err == nil {
+	if err = errNoRoute; len(peer.Addresses) > 0 && !c.c.Alone {
+		if conn, err = c.dialDirect(ctx, peer.Addresses, pin, token); err == nil {
 			return conn, protocol.RouteDirect, nil
 		}
 	}
@@ -68,8 +68,8 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net
 	return conn, protocol.RouteRelay, err
 }
 
-// straight tries all addresses at once, for two seconds.
-func (c *caller) straight(ctx context.Context, addresses []string, pin identity.Pin, token secret) (net.Conn, error) {
+// dialDirect tries all addresses at once, for two seconds.
+func (c *caller) dialDirect(ctx context.Context, addresses []string, pin identity.Pin, token secret) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	var wg sync.WaitGroup
 	networks := c.c.networks()

@@ -213,7 +213,7 @@ func TestAProofIsWorthNothingInAnotherSession(t *testing.T) {
 func TestAPortClosesWhenNobodyComes(t *testing.T) {
 	_, l := pairOf(t)
 	l.limit = 50 * time.Millisecond
-	if _, err := l.Accept(t.Context()); !errors.Is(err, errNobody) {
+	if _, err := l.Accept(t.Context()); !errors.Is(err, errNoSource) {
 		t.Errorf("%v", err)
 	}
 	shut(t, l)

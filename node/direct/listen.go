@@ -27,7 +27,7 @@ const (
 	maxCallers = 2 * maxAddresses
 )
 
-var errNobody = errors.New("the source did not connect")
+var errNoSource = errors.New("the source did not connect")
 
 // listener is the destination.
 type listener struct {
@@ -39,12 +39,12 @@ type listener struct {
 	ports    []net.Listener
 	// beside connects to the gateway, where ticket joins it to the source's connection; nil: not
 	// available.
-	beside func(context.Context) (net.Conn, error)
-	ticket string
-	limit  time.Duration
-	turns  chan struct{}
-	came   chan net.Conn // receives the connection of the source
-	wg     sync.WaitGroup
+	beside   func(context.Context) (net.Conn, error)
+	ticket   string
+	limit    time.Duration
+	slots    chan struct{}
+	accepted chan net.Conn // receives the connection of the source
+	wg       sync.WaitGroup
 
 	mu    sync.Mutex // guards the fields below
 	taken bool       // by the source, or by Accept when it gave up
@@ -61,7 +61,7 @@ func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer)
 	}
 	l := &listener{
 		transfer: id, self: self, token: newSecret(), config: self.config(pin),
-		limit: listenLimit, turns: make(chan struct{}, maxCallers), came: make(chan net.Conn, 1),
+		limit: listenLimit, slots: make(chan struct{}, maxCallers), accepted: make(chan net.Conn, 1),
 	}
 	if source.Ticket != "" && c.Beside != nil {
 		l.beside, l.ticket = c.Beside, source.Ticket
@@ -70,12 +70,12 @@ func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer)
 		err = l.open(c.networks())
 	}
 	if len(l.ports) == 0 && l.beside == nil {
-		return nil, cmp.Or(err, errNoWay)
+		return nil, cmp.Or(err, errNoRoute)
 	}
 	return l, nil
 }
 
-var errNoWay = errors.New("the gateway offers no direct connection")
+var errNoRoute = errors.New("the gateway offers no direct connection")
 
 // open listens on private networks.
 func (l *listener) open(networks []netip.Prefix) error {
@@ -111,7 +111,7 @@ func (l *listener) Close() {
 // Accept implements stream.Listener. It returns the cause of ctx, or an error when nobody has
 // connected within 30 seconds.
 func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, errNobody)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, errNoSource)
 	defer l.wg.Wait()
 	defer cancel()
 	defer l.Close()
@@ -122,12 +122,12 @@ func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
 		l.wg.Go(func() { l.join(ctx) })
 	}
 	select {
-	case conn := <-l.came:
+	case conn := <-l.accepted:
 		return conn, nil
 	case <-ctx.Done():
 	}
 	if !l.take() { // the source has just connected
-		return <-l.came, nil
+		return <-l.accepted, nil
 	}
 	return nil, context.Cause(ctx)
 }
@@ -154,7 +154,7 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 			continue
 		}
 		select {
-		case l.turns <- struct{}{}:
+		case l.slots <- struct{}{}:
 		// A caller that occupies all places blocks this route only: the transfer goes through the
 		// gateway.
 		default:
@@ -162,7 +162,7 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 			continue
 		}
 		l.wg.Go(func() {
-			defer func() { <-l.turns }()
+			defer func() { <-l.slots }()
 			l.answer(ctx, conn)
 		})
 	}
@@ -192,7 +192,7 @@ func (l *listener) answer(ctx context.Context, raw net.Conn) {
 	}
 	conn.SetWriteDeadline(time.Now().Add(proveLimit))
 	conn.Write(proof) // if this fails, so does the next write
-	l.came <- conn
+	l.accepted <- conn
 }
 
 // check verifies a caller's proof that it is the source, and returns the destination's own proof.
