@@ -80,8 +80,8 @@ func (u *ui) update(v state.View) {
 		u.main.switchTo(u.main.mainChat())
 	}
 	for _, n := range v.Nodes {
-		u.machines.Choose(string(n.ID), n.Colour)
-		u.machines.Call(string(n.ID), n.Name)
+		u.machines.SetColor(string(n.ID), n.Colour)
+		u.machines.SetName(string(n.ID), n.Name)
 	}
 	u.unread.update(v, u.main.showsChat)
 	u.main.sidebar.show(v, u.main.key)

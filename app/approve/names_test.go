@@ -11,7 +11,7 @@ func TestDialogNamesAMachineAsItsPersonDoes(t *testing.T) {
 	q := ask("q", "make")
 	q.Sandbox = "files workspace-write, network blocked"
 	b := newBench(t, q)
-	b.machines.Call("server", "The big one")
+	b.machines.SetName("server", "The big one")
 	b.show(0)
 	markup := test.RenderObjectToMarkup(b.Dialog)
 	for _, want := range []string{"The big one", "server, Ubuntu", "files: changes in the workspace"} {

@@ -101,7 +101,7 @@ func TestACardSaysAllThatIsAsked(t *testing.T) {
 
 func TestCardsNameMachinesAsTheirPersonDoes(t *testing.T) {
 	m := &style.Machines{}
-	m.Call("server", "The big one")
+	m.SetName("server", "The big one")
 	d := newBuilder(m).build(waitingFor("Bash", commandArgs("make")), noon)[2].Data.(toolData)
 	if d.card.Machine != "The big one" || d.card.Color != m.Color("server") {
 		t.Errorf("%q in %v", d.card.Machine, d.card.Color)

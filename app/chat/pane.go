@@ -141,7 +141,7 @@ func (p *Pane) show() {
 		ids[i] = string(n.ID)
 	}
 	if len(ids) > 0 {
-		p.machines.Know(ids)
+		p.machines.Add(ids)
 	}
 	p.header.show(p.state)
 	p.composer.update(p.state)

@@ -53,7 +53,7 @@ func (r *richTextRenderer) Destroy() {}
 // pictureWidth returns the part of the width that has content.
 func (p *RichText) pictureWidth() float32 {
 	for i := range p.placed {
-		if q := &p.paragraphs[i]; q.rule || q.code || p.placed[i].text.FromRight() {
+		if q := &p.paragraphs[i]; q.rule || q.code || p.placed[i].text.IsRightToLeft() {
 			return p.width
 		}
 	}

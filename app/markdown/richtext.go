@@ -144,7 +144,7 @@ func (p *RichText) layOut(width float32) {
 		l := placedParagraph{y: y, left: left, offset: off}
 		switch {
 		case q.rule:
-			l.text = typeset.Lay(nil, 0, 0)
+			l.text = typeset.LayOut(nil, 0, 0)
 			y += 1
 		default:
 			inner := width - left
@@ -152,18 +152,18 @@ func (p *RichText) layOut(width float32) {
 				inner -= 2 * style.Inside
 				l.left, l.y = l.left+style.Inside, l.y+4
 			}
-			l.text = typeset.Lay(runs, max(inner, 40), lineHeight)
+			l.text = typeset.LayOut(runs, max(inner, 40), lineHeight)
 			y += l.text.Height
 			mark := q.bullet
 			switch {
 			case q.code:
 				y += 8
-			case l.text.FromRight():
+			case l.text.IsRightToLeft():
 				l.left, l.right = 0, left
 				mark = "\u200f" + mark // puts the dot at the left of the number
 			}
 			if q.bullet != "" {
-				l.bullet = typeset.Lay([]typeset.Run{{Text: mark, Style: typeset.Style{Size: size}}}, 0, lineHeight)
+				l.bullet = typeset.LayOut([]typeset.Run{{Text: mark, Style: typeset.Style{Size: size}}}, 0, lineHeight)
 			}
 			wide = max(wide, l.left+l.text.Width+l.right)
 		}

@@ -48,7 +48,7 @@ func TestRichTextTurnsPlacesIntoTextAndBack(t *testing.T) {
 					continue
 				}
 				x := b.X + b.Width*0.25
-				if l.text.FromRight() && at < l.offset+9 {
+				if l.text.IsRightToLeft() && at < l.offset+9 {
 					x = b.X + b.Width*0.75
 				}
 				if got := p.Index(fyne.NewPos(l.left+x, l.y+b.Y+b.Height/2)); got != at && got != at+1 {

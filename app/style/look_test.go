@@ -159,7 +159,7 @@ func TestMachineColorsStayApartForEveryEye(t *testing.T) {
 
 func TestMachinesGetDifferentColorsAndKeepThem(t *testing.T) {
 	var m Machines
-	m.Know([]string{"laptop", "server", "nas", "tower", "pi", "phone", "box", "mini"})
+	m.Add([]string{"laptop", "server", "nas", "tower", "pi", "phone", "box", "mini"})
 	seen := map[fyne.ThemeColorName]string{}
 	for id := range m.slots {
 		c := m.Color(id)
@@ -169,7 +169,7 @@ func TestMachinesGetDifferentColorsAndKeepThem(t *testing.T) {
 		seen[c] = id
 	}
 	before := m.Color("server")
-	m.Know([]string{"server", "another"})
+	m.Add([]string{"server", "another"})
 	if m.Color("server") != before {
 		t.Error("a known machine changed its colour")
 	}
@@ -180,16 +180,16 @@ func TestMachinesGetDifferentColorsAndKeepThem(t *testing.T) {
 
 func TestChosenColorOfAMachineHoldsUntilItIsTakenBack(t *testing.T) {
 	var m Machines
-	m.Know([]string{"a", "b"})
+	m.Add([]string{"a", "b"})
 	own := m.Color("a")
 	for _, name := range Choices {
-		m.Choose("a", name)
+		m.SetColor("a", name)
 		if m.Color("a") != ChoiceColor(name) {
 			t.Errorf("%s is %s", name, m.Color("a"))
 		}
 	}
-	m.Know([]string{"a"})
-	if m.Choose("a", ""); m.Color("a") != own {
+	m.Add([]string{"a"})
+	if m.SetColor("a", ""); m.Color("a") != own {
 		t.Errorf("it is %s, was %s", m.Color("a"), own)
 	}
 }

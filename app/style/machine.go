@@ -41,18 +41,18 @@ type Machines struct {
 	names  map[string]string
 }
 
-// chosenSlots are the colours that a person can choose, by the names in the gateway. Two names
+// choiceSlots are the colours that a person can choose, by the names in the gateway. Two names
 // share a slot: red is the colour of errors.
-var chosenSlots = map[string]int{"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "yellow": 5, "orange": 6, "grey": 7}
+var choiceSlots = map[string]int{"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "yellow": 5, "orange": 6, "grey": 7}
 
 // Choices are the names of the colours that a person can choose for a machine, all different.
 var Choices = []string{"blue", "pink", "teal", "green", "purple", "yellow", "orange", "grey"}
 
 // ChoiceColor returns the colour for a name of [Choices].
-func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(chosenSlots[name]) }
+func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(choiceSlots[name]) }
 
-// Call sets a machine's display name; empty restores its ID.
-func (m *Machines) Call(id, name string) {
+// SetName sets a machine's display name; empty restores its ID.
+func (m *Machines) SetName(id, name string) {
 	if m.names == nil {
 		m.names = map[string]string{}
 	}
@@ -67,9 +67,9 @@ func (m *Machines) Name(id string) string {
 	return id
 }
 
-// Choose sets a machine's colour to one of [Choices]; empty restores the automatic colour.
-func (m *Machines) Choose(id, name string) {
-	slot, ok := chosenSlots[name]
+// SetColor sets a machine's colour to one of [Choices]; empty restores the automatic colour.
+func (m *Machines) SetColor(id, name string) {
+	slot, ok := choiceSlots[name]
 	if !ok {
 		delete(m.chosen, id)
 		return
@@ -80,8 +80,8 @@ func (m *Machines) Choose(id, name string) {
 	m.chosen[id] = slot
 }
 
-// Know sets the known machines. Machines that were known before keep their colours.
-func (m *Machines) Know(ids []string) {
+// Add sets the known machines. Machines that were known before keep their colours.
+func (m *Machines) Add(ids []string) {
 	if m.slots == nil {
 		m.slots = map[string]int{}
 	}

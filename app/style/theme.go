@@ -128,8 +128,8 @@ func Size(name fyne.ThemeSizeName) float32 {
 	return th.Size(name)
 }
 
-// Measure returns the width of about 76 letters of text: longer lines are hard to read.
-func Measure() float32 {
+// LineLength returns the width of about 76 letters of text: longer lines are hard to read.
+func LineLength() float32 {
 	const sample = "The quick brown fox jumps over the lazy dog, and then the dog sleeps again." // 75 letters
 	return fyne.MeasureText(sample, Size(theme.SizeNameText), fyne.TextStyle{}).Width * 76 / float32(len(sample))
 }

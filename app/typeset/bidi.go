@@ -12,14 +12,14 @@ import (
 // maxDepth is the maximum depth of embeddings (BD2).
 const maxDepth = 125
 
-// firstRight is less than all right-to-left letters and all directional formatting characters.
-const firstRight = 0x590
+// firstRightToLeft is less than all right-to-left letters and all directional formatting characters.
+const firstRightToLeft = 0x590
 
 // levels returns the levels of a paragraph's runes up to rule I2, with rule L1 applied to
 // separators, and the paragraph level. fixed is the paragraph level, or -1 to derive it from the
 // text. For a text without right-to-left characters the list is nil: all levels are 0.
 func levels(text []rune, fixed int) (list []uint8, base uint8) {
-	if fixed <= 0 && !mayTurn(text) {
+	if fixed <= 0 && !mayBeRightToLeft(text) {
 		return nil, 0
 	}
 	p := paragraph{classes: make([]bidi.Class, len(text)), text: text, levels: make([]uint8, len(text)), match: make([]int, len(text))}
@@ -30,21 +30,21 @@ func levels(text []rune, fixed int) (list []uint8, base uint8) {
 	p.types = append([]bidi.Class{}, p.classes...)
 	p.pairIsolates()
 	if fixed < 0 {
-		p.base = p.strong(0, len(text))
+		p.base = p.firstStrongLevel(0, len(text))
 	} else {
 		p.base = uint8(fixed)
 	}
 	p.explicit()
 	p.explicitLevels = append([]uint8{}, p.levels...)
 	p.sequences()
-	p.removed()
-	p.separators(p.levels, 0, len(text))
+	p.assignRemoved()
+	p.resetSeparators(p.levels, 0, len(text))
 	return p.levels, p.base
 }
 
-func mayTurn(text []rune) bool {
+func mayBeRightToLeft(text []rune) bool {
 	for _, r := range text {
-		if r >= firstRight {
+		if r >= firstRightToLeft {
 			return true
 		}
 	}
@@ -63,10 +63,10 @@ type paragraph struct {
 	base  uint8
 }
 
-func isolates(c bidi.Class) bool { return c == bidi.LRI || c == bidi.RLI || c == bidi.FSI }
+func isIsolate(c bidi.Class) bool { return c == bidi.LRI || c == bidi.RLI || c == bidi.FSI }
 
-// ignored reports whether rule X9 removes a class.
-func ignored(c bidi.Class) bool {
+// isRemoved reports whether rule X9 removes a class.
+func isRemoved(c bidi.Class) bool {
 	switch c {
 	case bidi.LRE, bidi.RLE, bidi.LRO, bidi.RLO, bidi.PDF, bidi.BN:
 		return true
@@ -80,7 +80,7 @@ func (p *paragraph) pairIsolates() {
 	for i, c := range p.classes {
 		p.match[i] = -1
 		switch {
-		case isolates(c):
+		case isIsolate(c):
 			p.match[i] = len(p.classes)
 			open = append(open, i)
 		case c == bidi.PDI && len(open) > 0:
@@ -93,15 +93,15 @@ func (p *paragraph) pairIsolates() {
 	}
 }
 
-// strong returns the level from the first strong character that is in no isolate (P2 and P3).
-func (p *paragraph) strong(from, to int) uint8 {
+// firstStrongLevel returns the level from the first strong character that is in no isolate (P2 and P3).
+func (p *paragraph) firstStrongLevel(from, to int) uint8 {
 	for i := from; i < to; i++ {
 		switch c := p.classes[i]; {
 		case c == bidi.L:
 			return 0
 		case c == bidi.R, c == bidi.AL:
 			return 1
-		case isolates(c):
+		case isIsolate(c):
 			i = p.match[i]
 		}
 	}
@@ -179,7 +179,7 @@ func (p *paragraph) explicit() {
 			}
 			continue
 		case bidi.RLI, bidi.LRI, bidi.FSI:
-			if e.push(c == bidi.RLI || c == bidi.FSI && p.strong(i+1, p.match[i]) == 1, true, bidi.ON) {
+			if e.push(c == bidi.RLI || c == bidi.FSI && p.firstStrongLevel(i+1, p.match[i]) == 1, true, bidi.ON) {
 				e.isolates++
 			} else {
 				e.isolateOverflow++
@@ -208,7 +208,7 @@ func (p *paragraph) sequences() {
 	var runs [][]int
 	runOf := make([]int, len(p.types))
 	for i, c := range p.classes {
-		if ignored(c) {
+		if isRemoved(c) {
 			continue
 		}
 		if n := len(runs); n == 0 || p.explicitLevels[runs[n-1][0]] != p.explicitLevels[i] {
@@ -224,7 +224,7 @@ func (p *paragraph) sequences() {
 		at := run
 		for {
 			last := at[len(at)-1]
-			if !isolates(p.classes[last]) || p.match[last] == len(p.classes) {
+			if !isIsolate(p.classes[last]) || p.match[last] == len(p.classes) {
 				break
 			}
 			at = runs[runOf[p.match[last]]]
@@ -234,42 +234,42 @@ func (p *paragraph) sequences() {
 	}
 }
 
-// removed gives the characters removed by rule X9 the level of the preceding character (as section
+// assignRemoved gives the characters removed by rule X9 the level of the preceding character (as section
 // 5.2 permits).
-func (p *paragraph) removed() {
+func (p *paragraph) assignRemoved() {
 	level := p.base
 	for i, c := range p.classes {
-		if ignored(c) {
+		if isRemoved(c) {
 			p.levels[i] = level
 		}
 		level = p.levels[i]
 	}
 }
 
-// separators resets separators, and spaces before them, to the paragraph level (L1, except for ends
+// resetSeparators resets separators, and spaces before them, to the paragraph level (L1, except for ends
 // of lines).
-func (p *paragraph) separators(list []uint8, from, to int) {
+func (p *paragraph) resetSeparators(list []uint8, from, to int) {
 	for i := from; i < to; i++ {
 		if c := p.classes[i]; c == bidi.S || c == bidi.B {
 			list[i] = p.base
-			for k := i - 1; k >= from && blank(p.classes[k]); k-- {
+			for k := i - 1; k >= from && isBlank(p.classes[k]); k-- {
 				list[k] = p.base
 			}
 		}
 	}
 }
 
-// blank reports whether rule L1 treats a class as a space.
-func blank(c bidi.Class) bool {
-	return c == bidi.WS || isolates(c) || c == bidi.PDI || ignored(c)
+// isBlank reports whether rule L1 treats a class as a space.
+func isBlank(c bidi.Class) bool {
+	return c == bidi.WS || isIsolate(c) || c == bidi.PDI || isRemoved(c)
 }
 
-// trailing returns the index at which the spaces at the end of a line begin.
-func trailing(line []rune) int {
+// trailingSpaces returns the index at which the spaces at the end of a line begin.
+func trailingSpaces(line []rune) int {
 	n := len(line)
 	for n > 0 {
 		p, _ := bidi.LookupRune(line[n-1])
-		if c := p.Class(); !blank(c) && c != bidi.S && c != bidi.B {
+		if c := p.Class(); !isBlank(c) && c != bidi.S && c != bidi.B {
 			break
 		}
 		n--
@@ -277,8 +277,8 @@ func trailing(line []rune) int {
 	return n
 }
 
-// visual returns the order from left to right of the parts of a line with these levels (L2).
-func visual(list []uint8) []int {
+// visualOrder returns the order from left to right of the parts of a line with these levels (L2).
+func visualOrder(list []uint8) []int {
 	order := make([]int, len(list))
 	highest := uint8(0)
 	for i := range order {

@@ -55,7 +55,7 @@ func bidiCase(t *testing.T, line string) (got, want string) {
 	if list == nil {
 		list = make([]uint8, len(text))
 	}
-	for i := trailing(text); i < len(text); i++ {
+	for i := trailingSpaces(text); i < len(text); i++ {
 		list[i] = base
 	}
 	asked := strings.Fields(fields[3])
@@ -69,7 +69,7 @@ func bidiCase(t *testing.T, line string) (got, want string) {
 		}
 	}
 	order := make([]string, 0, len(at))
-	for _, k := range visual(deep) {
+	for _, k := range visualOrder(deep) {
 		order = append(order, fmt.Sprint(at[k]))
 	}
 	return fmt.Sprintf("%d;%s;%s", base, strings.Join(said, " "), strings.Join(order, " ")), strings.Join(fields[2:], ";")
@@ -114,7 +114,7 @@ func TestNumbersStandWhereTheirLanguageHasThem(t *testing.T) {
 func TestDirectionGoesOnThroughStyles(t *testing.T) {
 	size := Style{Size: 14}
 	bold := Style{Size: 14, Bold: true}
-	l := Lay([]Run{{"room ", size}, {"שלום", bold}, {" ", size}, {"123", bold}, {" is free", size}}, 0, 1.45)
+	l := LayOut([]Run{{"room ", size}, {"שלום", bold}, {" ", size}, {"123", bold}, {" is free", size}}, 0, 1.45)
 	if got := seen(l, 0); got != "room 123 םולש is free" {
 		t.Errorf("it stands as %q", got)
 	}

@@ -19,15 +19,15 @@ func (p *paragraph) resolve(seq []int) {
 	level := p.explicitLevels[seq[0]]
 	before, after := p.base, p.base
 	for i := seq[0] - 1; i >= 0; i-- {
-		if !ignored(p.classes[i]) {
+		if !isRemoved(p.classes[i]) {
 			before = p.explicitLevels[i]
 			break
 		}
 	}
 	last := seq[len(seq)-1]
-	if !isolates(p.classes[last]) || p.match[last] != len(p.classes) {
+	if !isIsolate(p.classes[last]) || p.match[last] != len(p.classes) {
 		for i := last + 1; i < len(p.classes); i++ {
-			if !ignored(p.classes[i]) {
+			if !isRemoved(p.classes[i]) {
 				after = p.explicitLevels[i]
 				break
 			}
@@ -38,9 +38,9 @@ func (p *paragraph) resolve(seq []int) {
 	for k, i := range seq {
 		types[k] = p.types[i]
 	}
-	weak(types, sos)
-	p.brackets(seq, types, sos, direction(level))
-	neutral(types, sos, eos, direction(level))
+	resolveWeak(types, sos)
+	p.resolveBrackets(seq, types, sos, direction(level))
+	resolveNeutral(types, sos, eos, direction(level))
 	for k, i := range seq {
 		switch c := types[k]; {
 		case level&1 == 0 && c == bidi.R, level&1 == 1 && c != bidi.R:
@@ -51,12 +51,12 @@ func (p *paragraph) resolve(seq []int) {
 	}
 }
 
-// weak resolves numbers and the characters around them (W1 to W7).
-func weak(types []bidi.Class, sos bidi.Class) {
+// resolveWeak resolves numbers and the characters around them (W1 to W7).
+func resolveWeak(types []bidi.Class, sos bidi.Class) {
 	prev := sos
 	for k, c := range types { // W1
 		if c == bidi.NSM {
-			if types[k] = prev; isolates(prev) || prev == bidi.PDI {
+			if types[k] = prev; isIsolate(prev) || prev == bidi.PDI {
 				types[k] = bidi.ON
 			}
 		}
@@ -111,9 +111,9 @@ func weak(types []bidi.Class, sos bidi.Class) {
 	}
 }
 
-// strongOf returns the direction of a class for rules N0 to N2: numbers count as right-to-left. ON
+// strongClass returns the direction of a class for rules N0 to N2: numbers count as right-to-left. ON
 // means none.
-func strongOf(c bidi.Class) bidi.Class {
+func strongClass(c bidi.Class) bidi.Class {
 	switch c {
 	case bidi.L:
 		return bidi.L
@@ -123,22 +123,22 @@ func strongOf(c bidi.Class) bidi.Class {
 	return bidi.ON
 }
 
-// neutral resolves neutral characters (N1 and N2).
-func neutral(types []bidi.Class, sos, eos, along bidi.Class) {
+// resolveNeutral resolves neutral characters (N1 and N2).
+func resolveNeutral(types []bidi.Class, sos, eos, along bidi.Class) {
 	for k := 0; k < len(types); k++ {
-		if strongOf(types[k]) != bidi.ON {
+		if strongClass(types[k]) != bidi.ON {
 			continue
 		}
 		to := k
-		for to < len(types) && strongOf(types[to]) == bidi.ON {
+		for to < len(types) && strongClass(types[to]) == bidi.ON {
 			to++
 		}
 		a, b := sos, eos
 		if k > 0 {
-			a = strongOf(types[k-1])
+			a = strongClass(types[k-1])
 		}
 		if to < len(types) {
-			b = strongOf(types[to])
+			b = strongClass(types[to])
 		}
 		if a != b {
 			a = along
@@ -188,12 +188,12 @@ func (p *paragraph) bracketPairs(seq []int, types []bidi.Class) (pairs [][2]int)
 	return pairs
 }
 
-// brackets gives both brackets of a pair the same direction (N0).
-func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Class) {
+// resolveBrackets gives both brackets of a pair the same direction (N0).
+func (p *paragraph) resolveBrackets(seq []int, types []bidi.Class, sos, along bidi.Class) {
 	for _, pair := range p.bracketPairs(seq, types) {
 		inside := bidi.Class(bidi.ON)
 		for k := pair[0] + 1; k < pair[1] && inside != along; k++ {
-			if c := strongOf(types[k]); c != bidi.ON {
+			if c := strongClass(types[k]); c != bidi.ON {
 				inside = c
 			}
 		}
@@ -203,7 +203,7 @@ func (p *paragraph) brackets(seq []int, types []bidi.Class, sos, along bidi.Clas
 		if inside != along { // the opposite direction counts if it also precedes the bracket
 			context := sos
 			for k := pair[0] - 1; k >= 0; k-- {
-				if c := strongOf(types[k]); c != bidi.ON {
+				if c := strongClass(types[k]); c != bidi.ON {
 					context = c
 					break
 				}

@@ -22,9 +22,9 @@ func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run in
 		for k := range l.parts {
 			p := &l.parts[k]
 			c := premultiplied(ink(p.run))
-			for j := range p.letters {
-				g := &p.letters[j]
-				stamp(dst, p.face, g, p.size*scale, left+(p.x+g.x)*scale, base+int(math.Round(float64(g.y*scale))), c)
+			for j := range p.glyphs {
+				g := &p.glyphs[j]
+				drawGlyph(dst, p.face, g, p.size*scale, left+(p.x+g.x)*scale, base+int(math.Round(float64(g.y*scale))), c)
 			}
 		}
 	}
@@ -34,13 +34,13 @@ func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run in
 // base is the baseline. All are in pixels. Text that is not ASCII goes through the full layout.
 func Cells(dst *image.RGBA, text string, size, scale, cell float32, x float32, base int, columns func(string) int, ink color.Color) {
 	c := premultiplied(ink)
-	face := facesOf(Style{Mono: true}).all[0]
+	face := facesFor(Style{Mono: true}).all[0]
 	col := 0
 	for i := 0; i < len(text); {
 		if b := text[i]; b < 0x80 {
 			if b > ' ' {
 				if id, ok := face.NominalGlyph(rune(b)); ok {
-					stamp(dst, face, &letter{id: id}, size*scale, x+float32(col)*cell*scale, base, c)
+					drawGlyph(dst, face, &glyph{id: id}, size*scale, x+float32(col)*cell*scale, base, c)
 				}
 			}
 			col++
@@ -51,11 +51,11 @@ func Cells(dst *image.RGBA, text string, size, scale, cell float32, x float32, b
 		for end < len(text) && text[end] >= 0x80 {
 			end++
 		}
-		t := Lay([]Run{{text[i:end], Style{Mono: true, Size: size}}}, 0, 1)
+		t := LayOut([]Run{{text[i:end], Style{Mono: true, Size: size}}}, 0, 1)
 		for k := range t.lines {
 			for _, p := range t.lines[k].parts {
-				for j := range p.letters {
-					stamp(dst, p.face, &p.letters[j], p.size*scale, x+(float32(col)*cell+p.x+p.letters[j].x)*scale, base, c)
+				for j := range p.glyphs {
+					drawGlyph(dst, p.face, &p.glyphs[j], p.size*scale, x+(float32(col)*cell+p.x+p.glyphs[j].x)*scale, base, c)
 				}
 			}
 		}
@@ -79,36 +79,36 @@ type mask struct {
 	picture    *image.RGBA // replaces alpha
 }
 
-// masksKept is the maximum number of cached glyphs; when it is reached, the cache is cleared. An
+// maxMasks is the maximum number of cached glyphs; when it is reached, the cache is cleared. An
 // alphabet in five styles has about 500.
-const masksKept = 6000
+const maxMasks = 6000
 
 var (
 	masks  = map[maskKey]*mask{}
 	raster vector.Rasterizer
 )
 
-func stamp(dst *image.RGBA, face *font.Face, g *letter, size, x float32, base int, c color.RGBA) {
+func drawGlyph(dst *image.RGBA, face *font.Face, g *glyph, size, x float32, base int, c color.RGBA) {
 	whole := int(math.Floor(float64(x)))
 	quarter := uint8((x - float32(whole)) * 4)
 	key := maskKey{face, g.id, int32(size * 64), quarter & 3}
 	m := masks[key]
 	if m == nil {
-		if len(masks) >= masksKept {
+		if len(masks) >= maxMasks {
 			clear(masks)
 		}
-		m = drawn(face, g, size, float32(quarter)/4)
+		m = glyphMask(face, g, size, float32(quarter)/4)
 		masks[key] = m
 	}
 	if m.picture != nil {
-		over(dst, m.picture, whole+m.x, base+m.y)
+		drawOver(dst, m.picture, whole+m.x, base+m.y)
 		return
 	}
 	blend(dst, m, whole+m.x, base+m.y, c)
 }
 
-// drawn returns a drawn glyph from the cache.
-func drawn(face *font.Face, g *letter, size, shift float32) *mask {
+// glyphMask returns a drawn glyph from the cache.
+func glyphMask(face *font.Face, g *glyph, size, shift float32) *mask {
 	if g.coloured != nil {
 		w, h, up := int(units(g.coloured.Advance)*size/g.em)+2, int(size*1.5)+2, int(size*1.1)+1
 		img := image.NewRGBA(image.Rect(0, 0, max(w, 1), max(h, 1)))
@@ -186,8 +186,8 @@ func blend(dst *image.RGBA, m *mask, x, y int, c color.RGBA) {
 	}
 }
 
-// over draws a picture onto another.
-func over(dst, src *image.RGBA, x, y int) {
+// drawOver draws a picture onto another.
+func drawOver(dst, src *image.RGBA, x, y int) {
 	for row := max(0, -y); row < src.Rect.Dy() && y+row < dst.Rect.Dy(); row++ {
 		for col := max(0, -x); col < src.Rect.Dx() && x+col < dst.Rect.Dx(); col++ {
 			s, d := src.Pix[row*src.Stride+col*4:], dst.Pix[(y+row)*dst.Stride+(x+col)*4:]

@@ -39,19 +39,19 @@ var (
 	scanned  bool
 )
 
-func facesOf(s Style) *faces {
+func facesFor(s Style) *faces {
 	key := family{s.Bold, s.Italic, s.Mono}
 	f := families[key]
 	if f == nil {
 		f = &faces{family: key, lacks: map[rune]bool{}, blocks: map[rune]int{}}
-		f.add(resource(key))
+		f.add(fontResource(key))
 		families[key] = f
 	}
 	return f
 }
 
-// resource returns Fyne's font of a family; the font for code is the same for all styles.
-func resource(f family) fyne.Resource {
+// fontResource returns Fyne's font of a family; the font for code is the same for all styles.
+func fontResource(f family) fyne.Resource {
 	switch {
 	case f.mono:
 		return theme.DefaultTextMonospaceFont()
@@ -66,12 +66,12 @@ func resource(f family) fyne.Resource {
 }
 
 func (f *faces) add(r fyne.Resource) {
-	if face := read(r); face != nil {
+	if face := parseFont(r); face != nil {
 		f.all = append(f.all, face)
 	}
 }
 
-func read(r fyne.Resource) *font.Face {
+func parseFont(r fyne.Resource) *font.Face {
 	if r == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func read(r fyne.Resource) *font.Face {
 	return face
 }
 
-func has(face *font.Face, r rune) bool {
+func hasGlyph(face *font.Face, r rune) bool {
 	if face == nil {
 		return false
 	}
@@ -91,28 +91,28 @@ func has(face *font.Face, r rune) bool {
 	return ok
 }
 
-// triedOfBlock is the maximum number of failed lookups in a block of 256 characters: a lookup takes
+// maxBlockTries is the maximum number of failed lookups in a block of 256 characters: a lookup takes
 // a third of a millisecond.
-const triedOfBlock = 8
+const maxBlockTries = 8
 
 // ResolveFace implements shaping.Fontmap.
 func (f *faces) ResolveFace(r rune) *font.Face {
-	if face := f.having(r); face != nil {
+	if face := f.loadedFaceWith(r); face != nil {
 		return face
 	}
 	if !f.spare {
 		f.spare = true
 		f.add(theme.DefaultEmojiFont())
-		f.signs = read(theme.DefaultTextMonospaceFont())
-		if face := f.having(r); face != nil {
+		f.signs = parseFont(theme.DefaultTextMonospaceFont())
+		if face := f.loadedFaceWith(r); face != nil {
 			return face
 		}
 	}
-	sign := has(f.signs, r)
+	sign := hasGlyph(f.signs, r)
 	if sign && !unicode.IsLetter(r) && !unicode.IsMark(r) {
 		return f.signs
 	}
-	if !f.lacks[r] && f.blocks[r>>8] < triedOfBlock {
+	if !f.lacks[r] && f.blocks[r>>8] < maxBlockTries {
 		if face := f.find(r); face != nil {
 			f.all = append(f.all, face)
 			return face
@@ -126,9 +126,9 @@ func (f *faces) ResolveFace(r rune) *font.Face {
 	return f.all[0]
 }
 
-func (f *faces) having(r rune) *font.Face {
+func (f *faces) loadedFaceWith(r rune) *font.Face {
 	for _, face := range f.all {
-		if has(face, r) {
+		if hasGlyph(face, r) {
 			return face
 		}
 	}
@@ -139,7 +139,7 @@ func (f *faces) having(r rune) *font.Face {
 func (f *faces) find(r rune) *font.Face {
 	if !scanned {
 		scanned = true
-		m := fontscan.NewFontMap(silent{})
+		m := fontscan.NewFontMap(discardLog{})
 		if err := m.UseSystemFonts(""); err != nil {
 			slog.Info("The fonts of this computer cannot be listed", "err", err)
 			return nil
@@ -162,12 +162,12 @@ func (f *faces) find(r rune) *font.Face {
 	system.SetQuery(fontscan.Query{Families: []string{name}, Aspect: aspect})
 	system.SetScript(language.LookupScript(r))
 	face := system.ResolveFace(r)
-	if !has(face, r) {
+	if !hasGlyph(face, r) {
 		return nil
 	}
 	return face
 }
 
-type silent struct{}
+type discardLog struct{}
 
-func (silent) Printf(string, ...any) {}
+func (discardLog) Printf(string, ...any) {}

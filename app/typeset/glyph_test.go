@@ -29,7 +29,7 @@ func eachOnce(t *testing.T, l *Text) {
 }
 
 func lay(text string, width float32) *Text {
-	return Lay([]Run{{text, Style{Size: 14}}}, width, 1.45)
+	return LayOut([]Run{{text, Style{Size: 14}}}, width, 1.45)
 }
 
 func TestLinesAreNoWiderThanAskedAndLoseNothing(t *testing.T) {
@@ -47,17 +47,17 @@ func TestLinesHaveTheHeightOfTheirLetters(t *testing.T) {
 	if l := lay("one\n\nthree", 0); l.Lines() != 3 || l.Height != 60 {
 		t.Errorf("%d lines, %g high", l.Lines(), l.Height)
 	}
-	if l := Lay([]Run{{"big ", Style{Size: 20, Bold: true}}, {"and small", Style{Size: 14}}}, 0, 1.45); l.Height != 29 {
+	if l := LayOut([]Run{{"big ", Style{Size: 20, Bold: true}}, {"and small", Style{Size: 14}}}, 0, 1.45); l.Height != 29 {
 		t.Errorf("%g high", l.Height)
 	}
-	if l := Lay(nil, 100, 1.45); l.Runes() != 0 || l.Height == 0 {
+	if l := LayOut(nil, 100, 1.45); l.Runes() != 0 || l.Height == 0 {
 		t.Errorf("nothing is %g high", l.Height)
 	}
 }
 
 func TestWhatIsWrittenFromTheRightStandsThere(t *testing.T) {
 	l := lay("שלום abc", 300)
-	if !l.FromRight() {
+	if !l.IsRightToLeft() {
 		t.Fatal("it begins at the left")
 	}
 	boxes := l.Boxes(0, 1, 300)
@@ -120,7 +120,7 @@ func TestSpacesAfterSignsAreAsWideAsElsewhere(t *testing.T) {
 }
 
 func TestLettersOfOtherScriptsAreNotThoseOfCode(t *testing.T) {
-	f := facesOf(Style{Size: 14})
+	f := facesFor(Style{Size: 14})
 	letter := f.ResolveFace('ع')
 	if system := f.find('ع'); system != nil && letter == f.signs {
 		t.Error("an Arabic letter is one of the font for code, although the system has it")
@@ -135,7 +135,7 @@ func TestLettersThatNoFontHasAreNotLookedForOneByOne(t *testing.T) {
 		text = append(text, r)
 	}
 	lay(string(text), 300)
-	if n := len(facesOf(Style{Size: 14}).lacks); n > 64 {
+	if n := len(facesFor(Style{Size: 14}).lacks); n > 64 {
 		t.Errorf("%d letters were looked for", n)
 	}
 }

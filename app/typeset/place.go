@@ -64,11 +64,11 @@ func (l *line) index(x float32) int {
 // direction.
 func (p *part) edge(at int) float32 {
 	x := float32(0)
-	for i := 0; i < len(p.letters); {
-		k := p.letters[i]
+	for i := 0; i < len(p.glyphs); {
+		k := p.glyphs[i]
 		width := float32(0)
-		for i < len(p.letters) && p.letters[i].from == k.from { // a cluster
-			width += p.letters[i].advance
+		for i < len(p.glyphs) && p.glyphs[i].from == k.from { // a cluster
+			width += p.glyphs[i].advance
 			i++
 		}
 		if at >= k.from && at < k.from+max(k.count, 1) {

@@ -42,10 +42,10 @@ type part struct {
 	size     float32
 	rtl      bool
 	from, to int
-	letters  []letter // from left to right
+	glyphs   []glyph // from left to right
 }
 
-type letter struct {
+type glyph struct {
 	id       font.GID
 	x, y     float32 // relative to the start of the line
 	advance  float32
@@ -61,9 +61,9 @@ var (
 	wrapper   shaping.LineWrapper
 )
 
-// Lay breaks runs into lines of at most width; 0 breaks only at line breaks in the runs. spacing is
+// LayOut breaks runs into lines of at most width; 0 breaks only at line breaks in the runs. spacing is
 // the line height as a multiple of its largest font size.
-func Lay(runs []Run, width, spacing float32) *Text {
+func LayOut(runs []Run, width, spacing float32) *Text {
 	t := &Text{}
 	ends := make([]int, len(runs)) // end of each run, in runes
 	for i, r := range runs {
@@ -75,7 +75,7 @@ func Lay(runs []Run, width, spacing float32) *Text {
 		for to < len(t.runes) && t.runes[to] != '\n' {
 			to++
 		}
-		t.hard(runs, ends, from, to, width, spacing)
+		t.layOutParagraph(runs, ends, from, to, width, spacing)
 		if to == len(t.runes) {
 			break
 		}
@@ -84,12 +84,12 @@ func Lay(runs []Run, width, spacing float32) *Text {
 	return t
 }
 
-// hard lays out the text between two line breaks.
-func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32) {
+// layOutParagraph lays out the text between two line breaks.
+func (t *Text) layOutParagraph(runs []Run, ends []int, from, to int, width, spacing float32) {
 	text := t.runes[from:to]
 	deep, level := levels(text, -1)
-	h := hardLine{offset: from, levels: deep, base: level, runs: runs}
-	dir := along(level)
+	h := paragraphLayout{offset: from, levels: deep, base: level, runs: runs}
+	dir := runDirection(level)
 	var outs []shaping.Output
 	begin := 0
 	for i, r := range runs {
@@ -98,16 +98,16 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 		if a >= b {
 			continue
 		}
-		f := facesOf(r.Style)
+		f := facesFor(r.Style)
 		for a < b {
-			end := h.same(a, b)
+			end := h.levelEnd(a, b)
 			in := shaping.Input{
-				Text: text, RunStart: a - from, RunEnd: end - from, Direction: along(h.level(a)), Size: points(r.Style.Size),
+				Text: text, RunStart: a - from, RunEnd: end - from, Direction: runDirection(h.level(a)), Size: points(r.Style.Size),
 				Script: language.Common, Language: language.NewLanguage("en"),
 			}
 			for _, part := range segmenter.Split(in, f) {
 				part.Direction = in.Direction // the shaper sees only a part of the paragraph
-				for _, piece := range ownSpaces(part, f.all[0]) {
+				for _, piece := range useOwnSpaces(part, f.all[0]) {
 					outs = append(outs, shaper.Shape(piece))
 					h.of = append(h.of, i)
 				}
@@ -136,13 +136,13 @@ func (t *Text) hard(runs []Run, ends []int, from, to int, width, spacing float32
 	h.outs = outs
 	lines, _ := wrapper.WrapParagraphF(config, limit, text, shaping.NewSliceIterator(outs))
 	for _, l := range lines {
-		t.add(&h, l, spacing)
+		t.addLine(&h, l, spacing)
 	}
 }
 
-// ownSpaces splits off spaces from the parts in a fallback font: after a character from the code
+// useOwnSpaces splits off spaces from the parts in a fallback font: after a character from the code
 // font they would be too wide.
-func ownSpaces(in shaping.Input, own *font.Face) []shaping.Input {
+func useOwnSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 	if in.Face == own || !slices.Contains(in.Text[in.RunStart:in.RunEnd], ' ') {
 		return []shaping.Input{in}
 	}
@@ -162,8 +162,8 @@ func ownSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 	return list
 }
 
-// hardLine is the text between two line breaks.
-type hardLine struct {
+// paragraphLayout is the text between two line breaks.
+type paragraphLayout struct {
 	offset int // index of its first rune in the text
 	levels []uint8
 	base   uint8
@@ -172,15 +172,15 @@ type hardLine struct {
 	of     []int // run index of each of outs
 }
 
-func (h *hardLine) level(at int) uint8 {
+func (h *paragraphLayout) level(at int) uint8 {
 	if h.levels == nil {
 		return h.base
 	}
 	return h.levels[at-h.offset]
 }
 
-// same returns the end of the runes from a to b that have the level of the first.
-func (h *hardLine) same(a, b int) int {
+// levelEnd returns the end of the runes from a to b that have the level of the first.
+func (h *paragraphLayout) levelEnd(a, b int) int {
 	if h.levels == nil {
 		return b
 	}
@@ -192,20 +192,20 @@ func (h *hardLine) same(a, b int) int {
 }
 
 // run returns the index of the run of a rune.
-func (h *hardLine) run(at int) int {
+func (h *paragraphLayout) run(at int) int {
 	i := sort.Search(len(h.outs), func(i int) bool { return h.outs[i].Runes.Offset > at }) - 1
 	return h.of[max(i, 0)]
 }
 
-// along returns the direction of a level.
-func along(level uint8) di.Direction {
+// runDirection returns the direction of a level.
+func runDirection(level uint8) di.Direction {
 	if level&1 == 1 {
 		return di.DirectionRTL
 	}
 	return di.DirectionLTR
 }
 
-func (t *Text) add(h *hardLine, outs shaping.Line, spacing float32) {
+func (t *Text) addLine(h *paragraphLayout, outs shaping.Line, spacing float32) {
 	l := line{y: t.Height, rtl: h.base == 1, from: math.MaxInt}
 	var parts []part
 	var deep []uint8
@@ -214,17 +214,17 @@ func (t *Text) add(h *hardLine, outs shaping.Line, spacing float32) {
 		run := h.run(o.Runes.Offset)
 		p := part{
 			run: run, face: o.Face, size: h.runs[run].Style.Size, rtl: o.Direction == di.DirectionRTL,
-			from: h.offset + o.Runes.Offset, to: h.offset + o.Runes.Offset + o.Runes.Count, letters: make([]letter, 0, len(o.Glyphs)),
+			from: h.offset + o.Runes.Offset, to: h.offset + o.Runes.Offset + o.Runes.Count, glyphs: make([]glyph, 0, len(o.Glyphs)),
 		}
-		own := facesOf(h.runs[run].Style).all[0]
+		own := facesFor(h.runs[run].Style).all[0]
 		for _, g := range o.Glyphs {
-			k := letter{id: g.GlyphID, x: units(g.XOffset), y: -units(g.YOffset), advance: units(g.Advance), from: h.offset + g.TextIndex(), count: g.RunesCount()}
+			k := glyph{id: g.GlyphID, x: units(g.XOffset), y: -units(g.YOffset), advance: units(g.Advance), from: h.offset + g.TextIndex(), count: g.RunesCount()}
 			if o.Face != own {
 				if _, outline := o.Face.GlyphData(g.GlyphID).(font.GlyphOutline); !outline {
 					k.coloured, k.em = &g, h.runs[run].Style.Size
 				}
 			}
-			p.letters = append(p.letters, k)
+			p.glyphs = append(p.glyphs, k)
 		}
 		parts, deep = append(parts, p), append(deep, h.level(p.from))
 		l.from, l.to = min(l.from, p.from), max(l.to, p.to)
@@ -237,15 +237,15 @@ func (t *Text) add(h *hardLine, outs shaping.Line, spacing float32) {
 		}
 	}
 	if h.levels != nil {
-		parts, deep = h.spacesLast(parts, deep, l.from+trailing(t.runes[l.from:l.to]))
+		parts, deep = h.moveSpacesLast(parts, deep, l.from+trailingSpaces(t.runes[l.from:l.to]))
 	}
 	x := float32(0)
-	for _, i := range visual(deep) {
+	for _, i := range visualOrder(deep) {
 		p := parts[i]
 		p.x = x
-		for k := range p.letters {
-			p.letters[k].x += p.width
-			p.width += p.letters[k].advance
+		for k := range p.glyphs {
+			p.glyphs[k].x += p.width
+			p.width += p.glyphs[k].advance
 		}
 		x += p.width
 		l.parts = append(l.parts, p)
@@ -254,9 +254,9 @@ func (t *Text) add(h *hardLine, outs shaping.Line, spacing float32) {
 	t.lines = append(t.lines, l)
 }
 
-// spacesLast moves trailing spaces to the end of the line, whatever they follow (L1). They are
+// moveSpacesLast moves trailing spaces to the end of the line, whatever they follow (L1). They are
 // invisible there and get no width.
-func (h *hardLine) spacesLast(parts []part, deep []uint8, from int) ([]part, []uint8) {
+func (h *paragraphLayout) moveSpacesLast(parts []part, deep []uint8, from int) ([]part, []uint8) {
 	for i := 0; i < len(parts); i++ {
 		p := &parts[i]
 		if p.to <= from || deep[i] == h.base {
@@ -265,12 +265,12 @@ func (h *hardLine) spacesLast(parts []part, deep []uint8, from int) ([]part, []u
 		if p.from < from { // only a part of it
 			kept, rest := *p, *p
 			kept.to, rest.from = from, from
-			kept.letters, rest.letters = nil, nil
-			for _, k := range p.letters {
+			kept.glyphs, rest.glyphs = nil, nil
+			for _, k := range p.glyphs {
 				if k.from < from {
-					kept.letters = append(kept.letters, k)
+					kept.glyphs = append(kept.glyphs, k)
 				} else {
-					rest.letters = append(rest.letters, k)
+					rest.glyphs = append(rest.glyphs, k)
 				}
 			}
 			parts[i] = kept
@@ -278,14 +278,14 @@ func (h *hardLine) spacesLast(parts []part, deep []uint8, from int) ([]part, []u
 			continue
 		}
 		deep[i], p.rtl = h.base, h.base == 1
-		slices.SortFunc(p.letters, func(a, b letter) int {
+		slices.SortFunc(p.glyphs, func(a, b glyph) int {
 			if p.rtl {
 				a, b = b, a
 			}
 			return a.from - b.from
 		})
-		for k := range p.letters {
-			p.letters[k].advance = 0
+		for k := range p.glyphs {
+			p.glyphs[k].advance = 0
 		}
 	}
 	return parts, deep
@@ -304,8 +304,8 @@ func points(v float32) fixed.Int26_6 { return fixed.Int26_6(v * 64) }
 func units(v fixed.Int26_6) float32  { return float32(v) / 64 }
 func round(v float32) float32        { return float32(math.Round(float64(v))) }
 
-// FromRight reports whether a line is right-to-left.
-func (t *Text) FromRight() bool {
+// IsRightToLeft reports whether a line is right-to-left.
+func (t *Text) IsRightToLeft() bool {
 	for i := range t.lines {
 		if t.lines[i].rtl {
 			return true

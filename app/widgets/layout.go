@@ -165,7 +165,7 @@ func (lineLengthLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return 
 
 func (lineLengthLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Move(fyne.NewPos(0, 0))
-	objects[0].Resize(fyne.NewSize(min(size.Width, style.Measure()), size.Height))
+	objects[0].Resize(fyne.NewSize(min(size.Width, style.LineLength()), size.Height))
 }
 
 // LimitWidth limits an object's width, centred or at the left.
