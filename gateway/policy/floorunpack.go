@@ -64,9 +64,6 @@ func (fl *floor) protectedFolder(list []string) string {
 		if f == fl.resolver.root {
 			return f
 		}
-		if f == fl.resolver.root {
-			return f
-		}
 		home := homeFolder.MatchString(fold(f)) || fl.includesRoot([]string{f}, false)
 		if _, in := relativeTo(f, fl.resolver.root); in && !home {
 			if fl.fileReason([]string{f}) != "" {
