@@ -74,7 +74,7 @@ func importGrant(g policy.Grant) (out store.Grant, ok bool) {
 			return out, false
 		}
 	}
-	args, err := Canonical(g.Args)
+	args, err := protocol.Canonical(g.Args)
 	if err != nil {
 		return out, false
 	}

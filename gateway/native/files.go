@@ -19,7 +19,7 @@ import (
 const maxDiff = 64 << 10
 
 type readIn struct {
-	Path string `json:"path,omitempty" jsonschema:"file or folder in the agent's workspace, such as SOUL.md, memory/ or skills/summarize/SKILL.md; nothing or / lists the workspace"`
+	Path string `json:"path,omitempty" jsonschema:"file or folder in the agent's workspace, such as SOUL.md, memory/ or skills/summarize/SKILL.md; leave it out, or use /, to list the workspace"`
 }
 
 // readOut is a file or a directory listing.
@@ -36,7 +36,7 @@ type readOut struct {
 
 type writeIn struct {
 	Path    string `json:"path" jsonschema:"file in the agent's workspace; a path below skills/ writes the agent's own copy"`
-	Content string `json:"content" jsonschema:"what the file shall hold"`
+	Content string `json:"content" jsonschema:"new content of the file"`
 }
 
 type writeOut struct {
@@ -48,7 +48,7 @@ type writeOut struct {
 type editIn struct {
 	Path       string `json:"path" jsonschema:"file in the agent's workspace"`
 	OldString  string `json:"oldString" jsonschema:"the exact text to replace, not empty"`
-	NewString  string `json:"newString" jsonschema:"what to put in its place, taken literally"`
+	NewString  string `json:"newString" jsonschema:"replacement text, taken literally"`
 	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence; default false, which needs exactly one"`
 }
 
@@ -72,12 +72,12 @@ type deleteOut struct {
 func (t tools) files() []toolkit.Tool[tool.Call] {
 	write := toolkit.Traits{Effect: protocol.EffectWrite}
 	return []toolkit.Tool[tool.Call]{
-		toolkit.WithPreview(toolkit.Define("ReadFile", "Read a file of your own workspace, or list a folder of it. It holds who you are, notes, memory and skills; it is not on any machine.",
+		toolkit.WithPreview(toolkit.Define("ReadFile", "Read a file of your own workspace, or list one of its folders. The workspace holds your identity, notes, memory and skills; it is not on any machine.",
 			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.readFile),
 			func(_ context.Context, call tool.Call, in readIn) (protocol.CallPreview, error) {
 				return protocol.CallPreview{Personal: workspace.Personal(in.Path) && t.isShared(call)}, nil
 			}),
-		toolkit.WithPreview(toolkit.Define("WriteFile", "Write or create a file of your own workspace. Folders are made as needed.",
+		toolkit.WithPreview(toolkit.Define("WriteFile", "Write or create a file of your own workspace. Missing folders are created.",
 			toolkit.Traits{Effect: protocol.EffectWrite, Idempotent: true}, t.writeFile),
 			func(_ context.Context, call tool.Call, in writeIn) (protocol.CallPreview, error) {
 				return t.preview(call, in.Path, true, func([]byte) ([]byte, error) { return []byte(in.Content), nil }), nil

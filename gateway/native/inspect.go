@@ -27,14 +27,14 @@ type configOut struct {
 }
 
 type logsIn struct {
-	NodeID protocol.NodeID `json:"nodeId,omitempty" jsonschema:"machine whose log is wanted; needed when several are connected"`
-	Lines  *float64        `json:"lines,omitempty" jsonschema:"how many of the last lines; default 100, at most 5000"`
+	NodeID protocol.NodeID `json:"nodeId,omitempty" jsonschema:"machine to read the log of; required when several are connected"`
+	Lines  *float64        `json:"lines,omitempty" jsonschema:"number of lines from the end; default 100, at most 5000"`
 }
 
 func (t tools) inspect() []toolkit.Tool[tool.Call] {
 	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}
 	return []toolkit.Tool[tool.Call]{
-		toolkit.Define("ConfigGet", "Look at Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
+		toolkit.Define("ConfigGet", "Read Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
 		toolkit.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
 	}
 }

@@ -233,5 +233,5 @@ func TestMessageAndTransferCheckWhatTheyAreGiven(t *testing.T) {
 	k.want("Message", `{"text":" "}`, "text required")
 	k.want("Message", `{"text":"hi","peerKind":"fax"}`, "peerKind must be")
 	k.want("Transfer", `{"source":"gsv:y"}`, "input: ")
-	k.want("Transfer", `{"source":"gsv:y","destination":"b:/x"}`, "No files can be moved here")
+	k.want("Transfer", `{"source":"gsv:y","destination":"b:/x"}`, "Transfers are not available")
 }

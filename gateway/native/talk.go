@@ -18,14 +18,14 @@ import (
 // MessageIn are the arguments of gsv__Message, which sends a message over a channel. Empty fields
 // default to the chat's current channel, peer and account.
 type MessageIn struct {
-	Text      string `json:"text" jsonschema:"what to say; may be empty with files"`
-	Channel   string `json:"channel,omitempty" jsonschema:"channel to send to; default the chat's"`
-	To        string `json:"to,omitempty" jsonschema:"who gets it; default whom the chat is with"`
-	PeerKind  string `json:"peerKind,omitempty" jsonschema:"dm, group, channel or thread; default the chat's, else dm"`
+	Text      string `json:"text" jsonschema:"text of the message; may be empty if files are sent"`
+	Channel   string `json:"channel,omitempty" jsonschema:"channel to send to; default: the chat's channel"`
+	To        string `json:"to,omitempty" jsonschema:"recipient; default: the person or group of the chat"`
+	PeerKind  string `json:"peerKind,omitempty" jsonschema:"dm, group, channel or thread; default: that of the chat, otherwise dm"`
 	AccountID string `json:"accountId,omitempty" jsonschema:"account of a channel that has several"`
-	ReplyToID string `json:"replyToId,omitempty" jsonschema:"message that is answered"`
+	ReplyToID string `json:"replyToId,omitempty" jsonschema:"ID of the message to reply to"`
 	// Files is an extension: the original system sends only text.
-	Files []string `json:"files,omitempty" jsonschema:"files of your workspace to send along, at most 4"`
+	Files []string `json:"files,omitempty" jsonschema:"files of your workspace to attach, at most 4"`
 }
 
 // Watch subscribes to changes; *event.Bus implements it.
@@ -42,9 +42,9 @@ const (
 )
 
 type sessionsIn struct {
-	Limit        *float64 `json:"limit,omitempty" jsonschema:"how many chats; default 20, at most 100"`
-	Offset       *float64 `json:"offset,omitempty" jsonschema:"how many to skip; default 0"`
-	MessageLimit *float64 `json:"messageLimit,omitempty" jsonschema:"how many of the last messages of each, 0 to 20; default 0"`
+	Limit        *float64 `json:"limit,omitempty" jsonschema:"number of chats; default 20, at most 100"`
+	Offset       *float64 `json:"offset,omitempty" jsonschema:"number of chats to skip; default 0"`
+	MessageLimit *float64 `json:"messageLimit,omitempty" jsonschema:"number of last messages of each chat, 0 to 20; default 0"`
 }
 
 type sessionsOut struct {
@@ -65,7 +65,7 @@ type messageOut struct {
 
 type sendIn struct {
 	SessionKey  protocol.SessionKey `json:"sessionKey" jsonschema:"the chat, such as main or agent:helper:main"`
-	Message     string              `json:"message" jsonschema:"what to say there"`
+	Message     string              `json:"message" jsonschema:"text of the message"`
 	WaitSeconds *float64            `json:"waitSeconds,omitempty" jsonschema:"seconds to wait for the answer; 0 does not wait; default 30, at most 120"`
 }
 
@@ -81,14 +81,14 @@ type sendOut struct {
 
 func (t tools) talk() []toolkit.Tool[tool.Call] {
 	return []toolkit.Tool[tool.Call]{
-		oneOf(toolkit.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to it goes where the last message of this chat came from.",
+		oneOf(toolkit.Define("Message", "Send a message to a person or group on a chat channel. Without channel and to, it is sent to where the last message of this chat came from.",
 			toolkit.Traits{Effect: protocol.EffectNetwork}, t.message), "peerKind", "dm", "group", "channel", "thread"),
-		toolkit.WithPreview(toolkit.Define("SessionsList", "List the chats with their last activity, and if wanted their last messages.",
+		toolkit.WithPreview(toolkit.Define("SessionsList", "List the chats with their last activity, and, if requested, their last messages.",
 			toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, t.sessionsList),
 			func(_ context.Context, call tool.Call, _ sessionsIn) (protocol.CallPreview, error) {
 				return protocol.CallPreview{Personal: t.isShared(call)}, nil
 			}),
-		toolkit.Define("SessionSend", "Send a message into another chat, whose agent then works on it, and wait for its answer.",
+		toolkit.Define("SessionSend", "Send a message to another chat, whose agent then works on it, and wait for the answer.",
 			toolkit.Traits{Effect: protocol.EffectWrite}, t.sessionSend),
 	}
 }
@@ -103,7 +103,7 @@ func (t tools) message(ctx context.Context, call tool.Call, in MessageIn) (any, 
 		return nil, fmt.Errorf("peerKind must be dm, group, channel or thread, not %q", in.PeerKind)
 	}
 	if t.Services.Message == nil {
-		return nil, protocol.ErrUnavailable.With("No channel is connected, so there is nobody to send it to. Write the answer into this chat instead.")
+		return nil, protocol.ErrUnavailable.With("No channel is connected, so the message cannot be sent. Write the answer in this chat instead.")
 	}
 	return t.Services.Message(ctx, call, in)
 }

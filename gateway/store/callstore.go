@@ -6,7 +6,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// CallStore has what package dispatch needs of several families.
+// CallStore has what the tool pipeline and the reports of background commands need of several
+// families.
 type CallStore struct{ *DB }
 
 // Grants is [Grants.List].
@@ -17,16 +18,6 @@ func (s CallStore) Grants(ctx context.Context, session protocol.SessionKey) ([]G
 // PutGrant is [Grants.Put].
 func (s CallStore) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
 	return s.DB.Grants.Put(ctx, g, lines...)
-}
-
-// Approval is [Approvals.Get].
-func (s CallStore) Approval(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
-	return s.Approvals.Get(ctx, id)
-}
-
-// CloseApproval is [Approvals.Close].
-func (s CallStore) CloseApproval(ctx context.Context, a protocol.Approval) (bool, error) {
-	return s.Approvals.Close(ctx, a)
 }
 
 // Session is [Sessions.Get].
