@@ -21,7 +21,7 @@ func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
 			t.Skipf("this system lets nobody make symbolic links here: %v", err)
 		}
 	}
-	ws, err := workspace.OpenDisk(dir)
+	ws, err := workspace.Config{Dir: dir, Access: workspace.WholeDisk}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

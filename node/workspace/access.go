@@ -69,14 +69,6 @@ func (g Grant) String() string {
 // Open opens dir as a workspace to which the file tools are restricted. dir must exist.
 func Open(dir string) (*Root, error) { return Config{Dir: dir}.Open() }
 
-// OpenDisk opens dir as a workspace whose file tools may use the whole disk.
-func OpenDisk(dir string) (*Root, error) { return Config{Dir: dir, Access: WholeDisk}.Open() }
-
-// OpenWith opens dir with the given access; "" means [InWorkspace].
-func OpenWith(dir string, access Access) (*Root, error) {
-	return Config{Dir: dir, Access: access}.Open()
-}
-
 // Open opens the workspace and the granted folders, each by its own handle, until [Root.Close].
 func (c Config) Open() (*Root, error) {
 	switch c.Access {

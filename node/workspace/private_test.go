@@ -73,7 +73,7 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no such files here")
 	}
-	r, err := OpenDisk(t.TempDir())
+	r, err := Config{Dir: t.TempDir(), Access: WholeDisk}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

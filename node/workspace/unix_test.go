@@ -17,7 +17,7 @@ func TestPipesAndDevicesAreRefusedAtOnce(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := OpenDisk(r.Dir())
+	disk, err := Config{Dir: r.Dir(), Access: WholeDisk}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,7 +152,7 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 
 func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	out := t.TempDir()
-	r, err := OpenDisk(t.TempDir())
+	r, err := Config{Dir: t.TempDir(), Access: WholeDisk}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

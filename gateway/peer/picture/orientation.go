@@ -11,20 +11,20 @@ import (
 // 1 if the file has none. The decoder ignores it, so the pixels have to be rotated afterwards.
 func orientation(data []byte, format string) int {
 	formats := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.WebP}
-	held := 1
+	value := 1
 	if f, ok := formats[format]; ok {
 		imagemeta.Decode(imagemeta.Options{ // on an error, the file has no usable orientation
 			R: bytes.NewReader(data), ImageFormat: f, Sources: imagemeta.EXIF,
 			ShouldHandleTag: func(tag imagemeta.TagInfo) bool { return tag.Tag == "Orientation" && tag.Namespace == "IFD0" },
 			HandleTag: func(tag imagemeta.TagInfo) error {
 				if n, ok := tag.Value.(uint16); ok && n >= 1 && n <= 8 {
-					held = int(n)
+					value = int(n)
 				}
 				return imagemeta.ErrStopWalking
 			},
 		})
 	}
-	return held
+	return value
 }
 
 // upright rotates a picture according to its orientation.

@@ -34,8 +34,8 @@ func Config(data []byte) (image.Config, string, error) {
 
 // Picture is a decoded picture.
 type Picture struct {
-	src  image.Image
-	held int // EXIF orientation
+	src         image.Image
+	orientation int // of EXIF, from 1 to 8
 }
 
 // Open decodes a picture: PNG, JPEG, GIF, WebP or BMP. A large one takes up to seconds, and 4 to 8
@@ -54,7 +54,7 @@ func Open(data []byte) (Picture, error) {
 
 // Fit returns the picture upright, scaled so that its longer side has at most side pixels. The
 // caller owns it.
-func (p Picture) Fit(side int) *image.NRGBA { return upright(scale(p.src, side), p.held) }
+func (p Picture) Fit(side int) *image.NRGBA { return upright(scale(p.src, side), p.orientation) }
 
 // scale limits the longer side of a picture to side pixels.
 func scale(src image.Image, side int) *image.NRGBA {
