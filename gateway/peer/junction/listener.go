@@ -128,10 +128,10 @@ func ticketOf(conn *wire.BufferedConn) (t ticket, shown bool, err error) {
 		return t, false, err
 	}
 	if conn.Buffered() > 0 {
-		return t, false, errEager
+		return t, false, errEarlyData
 	}
 	return ticket(head[1:]), true, nil
 }
 
-// errEager is returned for an end that sends data before it is joined.
-var errEager = errors.New("data before the connections were joined")
+// errEarlyData is returned for an end that sends data before it is joined.
+var errEarlyData = errors.New("data before the connections were joined")

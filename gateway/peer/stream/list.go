@@ -40,7 +40,7 @@ func fillList(ctx context.Context, meta *protocol.TransferMetaParams, item Item,
 		}
 	}
 	w := newWalker([]Item{item}, links, func(kind byte, name, why string) error {
-		if kind == recLost {
+		if kind == recUnreadable {
 			meta.Failed++
 		}
 		leave(below(name), why)

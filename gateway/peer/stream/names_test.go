@@ -229,9 +229,9 @@ func FuzzReceiver(f *testing.F) {
 		{recData, []byte("hello")},
 		{recHole, make([]byte, 8)},
 		{recFile, append(u32(1), sumOf("hello")...)},
-		{recNote, append(u32(1), "xy"...)},
-		{recLost, append(u32(1), "xy"...)},
-		{recQuit, u32(1)},
+		{recSkipped, append(u32(1), "xy"...)},
+		{recUnreadable, append(u32(1), "xy"...)},
+		{recFailed, u32(1)},
 		{recEnd, u32(1)},
 	} {
 		b = append(append(append(b, r.kind), u32(uint32(len(r.data)))...), r.data...)

@@ -223,17 +223,17 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 			return protocolError("an end")
 		}
 		return r.complete(ctx, index, sum)
-	case recQuit:
+	case recFailed:
 		p := reader{b: payload}
 		index := p.u32()
 		return r.abandonFile(index, string(p.rest()))
-	case recNote, recLost:
+	case recSkipped, recUnreadable:
 		p := reader{b: payload}
 		name := string(p.bytes(int(p.u32())))
 		if p.bad {
 			return protocolError("a note")
 		}
-		if kind == recLost {
+		if kind == recUnreadable {
 			r.addFailure(name, string(p.rest()))
 		} else {
 			r.addProblem(name, string(p.rest()))

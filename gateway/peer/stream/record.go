@@ -10,16 +10,16 @@ import (
 
 // Kinds of record (docs/protocol.md#transfers-between-fairleads-own-peers). From the sender:
 const (
-	recEntry = 'e' // a file, folder or link: index, type, mode, size, mtime, name, link target
-	recBegin = 'b' // data of a file follows: index, offset
-	recGuess = 'g' // the same, from the beginning, if the receiver has nothing of it: index
-	recData  = 'd' // bytes
-	recHole  = 'h' // a number of zeros
-	recFile  = 'x' // a file is complete: index, SHA-256 of the whole file
-	recQuit  = 'q' // a file cannot be sent: index, reason
-	recNote  = 'n' // an entry was omitted on purpose: name, reason
-	recLost  = 'l' // an entry could not be read: name, reason
-	recEnd   = 'z' // the end
+	recEntry      = 'e' // a file, folder or link: index, type, mode, size, mtime, name, link target
+	recBegin      = 'b' // data of a file follows: index, offset
+	recGuess      = 'g' // the same, from the beginning, if the receiver has nothing of it: index
+	recData       = 'd' // bytes
+	recHole       = 'h' // a number of zeros
+	recFile       = 'x' // a file is complete: index, SHA-256 of the whole file
+	recFailed     = 'q' // a file cannot be sent: index, reason
+	recSkipped    = 'n' // an entry was omitted on purpose: name, reason
+	recUnreadable = 'l' // an entry could not be read: name, reason
+	recEnd        = 'z' // the end
 )
 
 // From the receiver:

@@ -35,7 +35,7 @@ func (s *Sender) sendFile(ctx context.Context, f sourceFile, v verdict) error {
 			continue
 		}
 		b := binary.LittleEndian.AppendUint32(nil, f.index)
-		return s.packer.add(ctx, recQuit, append(b, cut(local.Error(), maxText)...))
+		return s.packer.add(ctx, recFailed, append(b, cut(local.Error(), maxText)...))
 	}
 }
 

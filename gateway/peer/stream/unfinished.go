@@ -112,8 +112,8 @@ func (l *Unfinished) removeCheckpoints(mark, where string) {
 	}
 }
 
-// forgetOld removes the checkpoints of transfers without an attempt since before.
-func (l *Unfinished) forgetOld(before time.Time) {
+// removeStaleCheckpoints removes the checkpoints of transfers without an attempt since before.
+func (l *Unfinished) removeStaleCheckpoints(before time.Time) {
 	dir := filepath.Join(l.dir, "trails")
 	list, _ := os.ReadDir(dir)
 	for _, entry := range list {
@@ -206,7 +206,7 @@ func (l *Unfinished) Sweep(files Files, before time.Time) (removed int) {
 	if err != nil {
 		return 0
 	}
-	l.forgetOld(before)
+	l.removeStaleCheckpoints(before)
 	l.sweepTrash(files)
 	for _, entry := range list {
 		removed += l.sweep(files, entry, before)

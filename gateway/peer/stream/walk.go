@@ -67,12 +67,12 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 			if p.top {
 				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), withoutPath(err)) //lint:ignore ST1005 the original's text
 			}
-			if err := w.report(recLost, p.name, withoutPath(err).Error()); err != nil {
+			if err := w.report(recUnreadable, p.name, withoutPath(err).Error()); err != nil {
 				return sourceFile{}, false, err
 			}
 			continue
 		}
-		e, left := entry{mode: info.Mode() & (fs.ModeType | fs.ModePerm), size: info.Size(), mtime: info.ModTime().UnixNano(), name: p.name}, byte(recLost)
+		e, left := entry{mode: info.Mode() & (fs.ModeType | fs.ModePerm), size: info.Size(), mtime: info.ModTime().UnixNano(), name: p.name}, byte(recUnreadable)
 		switch {
 		case info.Mode().IsRegular():
 		case info.IsDir():
@@ -84,17 +84,17 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 				continue
 			}
 			if e.link, err = p.root.Readlink(p.at); err == nil {
-				left = recNote
+				left = recSkipped
 				err = CheckLink("", p.name, e.link)
 			}
 			if err == nil && p.top {
 				err = errors.New("it is a symbolic link") // its target is not part of the transfer
 			}
 		default:
-			left, err = recNote, errors.New(describeKind(info.Mode()))
+			left, err = recSkipped, errors.New(describeKind(info.Mode()))
 		}
 		if p.top { // the person asked for it
-			left = recLost
+			left = recUnreadable
 		}
 		if err != nil {
 			if err := w.report(left, p.name, withoutPath(err).Error()); err != nil {
