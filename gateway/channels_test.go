@@ -106,7 +106,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 		t.Fatalf("%+v", res)
 	}
 	poll(t, "a question", func() bool { return len(pending(conn)) == 1 })
-	w.hears(t, "has to allow something")
+	w.hears(t, "has to approve something")
 	if res := w.write(t, "yes"); res.Status != protocol.ChatStarted {
 		t.Errorf("%+v", res)
 	}
