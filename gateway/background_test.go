@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -58,16 +58,6 @@ func startNodeIn(t *testing.T, url, dir string) (kill func()) {
 	kill = sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
 	t.Cleanup(kill)
 	return kill
-}
-
-// until polls, because the condition depends on other processes.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never came: %s", what)
-		}
-	}
 }
 
 func must[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P) R {
@@ -115,13 +105,13 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 		}
 		return false
 	}
-	until(t, "the node", online)
+	polltest.Until(t, "the node", online)
 	ask := func(chat protocol.SessionKey, tool protocol.ToolName, args map[string]any) {
 		t.Helper()
 		raw, _ := json.Marshal(args)
 		before := len(said(t, conn, chat))
 		must(t, conn, protocol.RequestTool, protocol.ToolRequestParams{CallID: protocol.NewCallID(), Tool: tool, Args: raw, SessionKey: chat})
-		until(t, "the result of the call", func() bool {
+		polltest.Until(t, "the result of the call", func() bool {
 			msgs := said(t, conn, chat)
 			return slices.ContainsFunc(msgs[min(before, len(msgs)):], func(m protocol.Message) bool { return m.Role == protocol.RoleToolResult })
 		})
@@ -145,7 +135,7 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 	defer func() { g.kill() }()
 	conn, stop = dial(t, g.url)
 	for chat, want := range map[protocol.SessionKey][2]string{a: {"has finished", "done in a"}, b: {"failed with exit code 3", "broken in b"}, c: {"has finished", "done in c"}} {
-		until(t, "the answer in "+string(chat), func() bool { _, answers := told(t, conn, chat); return len(answers) > 0 })
+		polltest.Until(t, "the answer in "+string(chat), func() bool { _, answers := told(t, conn, chat); return len(answers) > 0 })
 		ends, answers := told(t, conn, chat)
 		if len(ends) != 1 || len(answers) != 1 {
 			t.Fatalf("%s was told %+v, the agent said %q", chat, ends, answers)
@@ -163,11 +153,11 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 	g = startChild(t, home, childListen+"="+listen)
 	conn, stop = dial(t, g.url)
 	defer stop()
-	until(t, "the node", online)
+	polltest.Until(t, "the node", online)
 	const d = protocol.SessionKey("agent:main:app:chat:d")
 	begin(d, "sleep 0.3")
 	// the node's repeated report came before it
-	until(t, "the answer in d", func() bool { _, answers := told(t, conn, d); return len(answers) > 0 })
+	polltest.Until(t, "the answer in d", func() bool { _, answers := told(t, conn, d); return len(answers) > 0 })
 	for _, chat := range []protocol.SessionKey{a, b, c, d} {
 		if ends, answers := told(t, conn, chat); len(ends) != 1 || len(answers) != 1 {
 			t.Errorf("%s was told %+v, the agent said %q", chat, ends, answers)
@@ -184,7 +174,7 @@ func TestEndOfABackgroundCommandReachesItsChatThoughTheGatewayWasKilled(t *testi
 		}
 	}
 	ask(e, "box__Process", map[string]any{"action": "kill", "sessionId": out.SessionID})
-	until(t, "the notice in e", func() bool {
+	polltest.Until(t, "the notice in e", func() bool {
 		return slices.ContainsFunc(said(t, conn, e), func(m protocol.Message) bool { return m.Origin == protocol.OriginNotice })
 	})
 	if ends, answers := told(t, conn, e); len(ends) != 0 || len(answers) != 1 || !strings.Contains(answers[0], "sleep 999") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -105,7 +106,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	if res := w.write(t, "run touch asked.txt"); res.Status != protocol.ChatStarted {
 		t.Fatalf("%+v", res)
 	}
-	poll(t, "a question", func() bool { return len(pending(conn)) == 1 })
+	polltest.Until(t, "a question", func() bool { return len(pending(conn)) == 1 })
 	w.hears(t, "has to approve something")
 	if res := w.write(t, "yes"); res.Status != protocol.ChatStarted {
 		t.Errorf("%+v", res)
@@ -121,7 +122,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	defer c.kill()
 	conn, stop = dial(t, c.url)
 	defer stop()
-	poll(t, "the question again", func() bool { return len(pending(conn)) == 1 })
+	polltest.Until(t, "the question again", func() bool { return len(pending(conn)) == 1 })
 	for _, name := range []string{"direct.txt", "asked.txt"} {
 		if found, _ := filepath.Glob(filepath.Join(home, "*", name)); len(found) > 0 {
 			t.Errorf("%s was made before anybody allowed it", name)
@@ -160,7 +161,7 @@ func TestQuestionThatNobodySeesIsToldOverAChannel(t *testing.T) {
 	if strings.Contains(heard, "confidential") {
 		t.Errorf("the channel's network was told what would run: %q", heard)
 	}
-	poll(t, "the question knows where it was told", func() bool {
+	polltest.Until(t, "the question knows where it was told", func() bool {
 		open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
 		return len(open) == 1 && open[0].Unseen == 2 && open[0].SurfaceShown == protocol.SurfaceChannel
 	})

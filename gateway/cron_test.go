@@ -9,24 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
-
-// poll asks until f is satisfied.
-func poll(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	pollFor(t, 3*time.Minute, what, f)
-}
-
-func pollFor(t *testing.T, limit time.Duration, what string, f func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(limit); !f(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", limit, what)
-		}
-	}
-}
 
 func call[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P) R {
 	t.Helper()
@@ -54,7 +40,7 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 	pending := func(conn *client.Client) (open []protocol.Approval) {
 		return call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
 	}
-	poll(t, "a question", func() bool { return len(pending(conn)) == 1 })
+	polltest.Until(t, "a question", func() bool { return len(pending(conn)) == 1 })
 	if q := pending(conn)[0]; !strings.HasPrefix(string(q.SessionKey), "agent:main:cron:"+string(job.ID)) {
 		t.Errorf("asked in %s", q.SessionKey)
 	}
@@ -68,14 +54,14 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 	defer c.kill()
 	conn, stop = dial(t, c.url)
 	defer stop()
-	poll(t, "the question again", func() bool { return len(pending(conn)) == 1 })
-	poll(t, "the job to run on", func() bool {
+	polltest.Until(t, "the question again", func() bool { return len(pending(conn)) == 1 })
+	polltest.Until(t, "the job to run on", func() bool {
 		return call(t, conn, protocol.CronStatusGet, protocol.CronStatusParams{}).RunningCount == 1
 	})
 	q := pending(conn)[0]
 	call(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
 	var runs protocol.CronRunsResult
-	poll(t, "the end of the run", func() bool {
+	polltest.Until(t, "the end of the run", func() bool {
 		runs = call(t, conn, protocol.CronRuns, protocol.CronRunsParams{JobID: job.ID})
 		return runs.Count > 0
 	})
@@ -126,7 +112,7 @@ func TestKillsLeaveNoJobStuckAndServeNoTimeTwice(t *testing.T) {
 			}).Job
 		}
 		before := call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Count
-		poll(t, "a run", func() bool { return call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Count > before })
+		polltest.Until(t, "a run", func() bool { return call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Count > before })
 		// the moment of the kill is random
 		time.Sleep(time.Duration(rng.IntN(700)) * time.Millisecond)
 		stop()
@@ -138,7 +124,7 @@ func TestKillsLeaveNoJobStuckAndServeNoTimeTwice(t *testing.T) {
 	defer stop()
 	off := false
 	call(t, conn, protocol.CronUpdate, protocol.CronUpdateParams{ID: job.ID, Patch: &protocol.CronJobPatch{Enabled: &off}})
-	poll(t, "the last run's end", func() bool {
+	polltest.Until(t, "the last run's end", func() bool {
 		return call(t, conn, protocol.CronStatusGet, protocol.CronStatusParams{}).RunningCount == 0
 	})
 	runs := call(t, conn, protocol.CronRuns, protocol.CronRunsParams{}).Runs

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -83,11 +84,7 @@ func (h *house) list() protocol.DeviceListResult {
 
 func (h *house) until(what string, ok func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			h.t.Fatalf("never came: %s", what)
-		}
-	}
+	polltest.Until(h.t, what, ok)
 }
 
 // request waits for the only pending request of a kind.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
 )
@@ -51,7 +51,7 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 	wg.Go(func() { n.Run(ctx) })
 	conn, stop := dial(t, g.URL())
 	defer stop()
-	pollFor(t, 2*time.Minute, "the node", func() bool {
+	polltest.Until(t, "the node", func() bool {
 		for _, n := range must(t, conn, protocol.NodesList, protocol.Empty{}).Nodes {
 			if n.ID == "box" && n.Online {
 				return true
@@ -70,10 +70,10 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 		return b.String()
 	}
 	must(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "read notes.txt on box"})
-	pollFor(t, 2*time.Minute, "what may be read", func() bool { return strings.Contains(heard(), "buy milk") })
+	polltest.Until(t, "what may be read", func() bool { return strings.Contains(heard(), "buy milk") })
 	must(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "read .ssh/id_ed25519 on box"})
 	var open []protocol.Approval
-	pollFor(t, 2*time.Minute, "the question", func() bool {
+	polltest.Until(t, "the question", func() bool {
 		open = must(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
 		return len(open) > 0 || strings.Contains(heard(), "the private part")
 	})
@@ -81,7 +81,7 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 		t.Fatalf("asked: %+v", open)
 	}
 	must(t, conn, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{ID: open[0].ID, Hash: open[0].Hash, Decision: protocol.DecisionDeny})
-	pollFor(t, 2*time.Minute, "the end of the call", func() bool { return strings.Contains(strings.ToLower(heard()), "denied") })
+	polltest.Until(t, "the end of the call", func() bool { return strings.Contains(strings.ToLower(heard()), "denied") })
 	if strings.Contains(heard(), "the private part") {
 		t.Error("the agent has the key")
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -217,7 +218,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 			}
 		})
 	}
-	pollFor(t, 2*time.Minute, "every question is open in every window", func() bool {
+	polltest.Until(t, "every question is open in every window", func() bool {
 		for _, w := range all {
 			if w.count() < questions {
 				return false
@@ -226,7 +227,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 		return true
 	})
 	close(everything)
-	pollFor(t, 2*time.Minute, "every question is closed in every window and every allowed command ran", func() bool {
+	polltest.Until(t, "every question is closed in every window and every allowed command ran", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, w := range all {
@@ -283,7 +284,7 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	pending := func(c *client.Client) (a protocol.Approval) {
-		poll(t, "the question is open", func() bool {
+		polltest.Until(t, "the question is open", func() bool {
 			r, err := client.Call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 			if err == nil && len(r.Approvals) == 1 {
 				a = r.Approvals[0]
@@ -324,13 +325,13 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 		t.Error("not exactly one answer won")
 	}
 	file := filepath.Join(home, "once.txt")
-	poll(t, "the command ran", func() bool {
+	polltest.Until(t, "the command ran", func() bool {
 		data, err := os.ReadFile(file)
 		return err == nil && strings.Contains(string(data), "x")
 	})
 	third, stop := dial(t, second.url)
 	defer stop()
-	poll(t, "the run is over", func() bool {
+	polltest.Until(t, "the run is over", func() bool {
 		s, err := client.Call(ctx, third, protocol.FeedSubscribe, protocol.Empty{})
 		return err == nil && len(s.Runs) == 0
 	})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -80,7 +81,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	words := func() []protocol.Message {
 		return call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession}).Messages
 	}
-	poll(t, "an answer", func() bool { return len(words()) == 2 && words()[1].RunID == run })
+	polltest.Until(t, "an answer", func() bool { return len(words()) == 2 && words()[1].RunID == run })
 	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "session.mainKey", Value: json.RawMessage(`"home"`)})
 	if list := words(); len(list) != 3 || list[2].Origin != protocol.OriginNotice {
 		t.Errorf("the main chat of before: %+v", list)
@@ -115,7 +116,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 	defer leave()
 	run = call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
 	var q protocol.Approval
-	poll(t, "a question", func() bool {
+	polltest.Until(t, "a question", func() bool {
 		open := call(t, conn, protocol.ApprovalList, protocol.Empty{}).Approvals
 		if len(open) == 1 {
 			q = open[0]
@@ -133,7 +134,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 		t.Error("an end was taken before the chat knew of the command")
 	}
 	call(t, node, protocol.ReturnResult, protocol.ToolResultParams{CallID: id, Result: json.RawMessage(`{"status": "running", "sessionId": "s1", "pid": 5}`)})
-	poll(t, "the end is taken", func() bool {
+	polltest.Until(t, "the end is taken", func() bool {
 		ack, err := client.Call(t.Context(), node, protocol.ReportExec, event)
 		return err == nil && ack.OK && !ack.Dropped
 	})

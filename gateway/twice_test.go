@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -49,7 +50,7 @@ func openWorksite(t *testing.T) *worksite {
 	w.wire = newCutter(t, w.listen)
 	w.machine()
 	must(t, w.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: agents, Message: "run sh work.sh agents on box"})
-	until(t, "the question", func() bool {
+	polltest.Until(t, "the question", func() bool {
 		list := must(t, w.c, protocol.ApprovalList, protocol.Empty{}).Approvals
 		if len(list) == 0 {
 			return false
@@ -60,7 +61,7 @@ func openWorksite(t *testing.T) *worksite {
 	args, _ := json.Marshal(map[string]any{"command": "sh work.sh persons"})
 	must(t, w.c, protocol.RequestTool, protocol.ToolRequestParams{CallID: protocol.NewCallID(), Tool: "box__Bash", Args: args, SessionKey: persons})
 	for _, name := range []string{"agents", "persons"} {
-		until(t, "the beginning of "+name, func() bool { return w.began(name) == 1 })
+		polltest.Until(t, "the beginning of "+name, func() bool { return w.began(name) == 1 })
 	}
 	return w
 }
@@ -88,7 +89,7 @@ func (w *worksite) machine() {
 // online waits until the node is connected.
 func (w *worksite) online() {
 	w.t.Helper()
-	until(w.t, "the machine", func() bool {
+	polltest.Until(w.t, "the machine", func() bool {
 		return slices.ContainsFunc(must(w.t, w.c, protocol.NodesList, protocol.Empty{}).Nodes, func(n protocol.NodeInfo) bool { return n.ID == "box" && n.Online })
 	})
 }
@@ -96,7 +97,7 @@ func (w *worksite) online() {
 // runs waits until the gateway knows that the agent's call continues.
 func (w *worksite) runs() {
 	w.t.Helper()
-	until(w.t, "the call to be taken up", func() bool {
+	polltest.Until(w.t, "the call to be taken up", func() bool {
 		s := must(w.t, w.c, protocol.FeedSubscribe, protocol.Empty{})
 		return slices.ContainsFunc(s.Calls, func(c protocol.CallInfo) bool { return c.SessionKey == agents && c.State == protocol.CallRunning })
 	})
@@ -139,11 +140,11 @@ func (w *worksite) answers() []string {
 func (w *worksite) ended(want map[protocol.SessionKey]string, not string) {
 	w.t.Helper()
 	for chat, text := range want {
-		until(w.t, "the result in "+string(chat), func() bool {
+		polltest.Until(w.t, "the result in "+string(chat), func() bool {
 			return slices.ContainsFunc(w.results(chat), func(s string) bool { return strings.Contains(s, text) })
 		})
 	}
-	until(w.t, "the agent's answer", func() bool { return len(w.answers()) > 0 })
+	polltest.Until(w.t, "the agent's answer", func() bool { return len(w.answers()) > 0 })
 	w.online()
 	// The node's remaining reports come before the result of another call.
 	args, _ := json.Marshal(map[string]any{"path": "work.sh"})
@@ -168,7 +169,7 @@ func TestACallOutlivesTwoLostConnections(t *testing.T) {
 	w := openWorksite(t)
 	for range 2 {
 		w.wire.cut()
-		until(t, "the loss", func() bool { return w.wire.count() > 0 })
+		polltest.Until(t, "the loss", func() bool { return w.wire.count() > 0 })
 		w.online()
 	}
 	w.open()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,7 +41,7 @@ func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 	}
 	w.hears(t, "Nobody answered the question in time")
 	var runs protocol.CronRunsResult
-	poll(t, "the end of the job's run", func() bool {
+	polltest.Until(t, "the end of the job's run", func() bool {
 		runs = call(t, conn, protocol.CronRuns, protocol.CronRunsParams{JobID: job.ID})
 		return runs.Count > 0
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,7 +39,7 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 	if err != nil || res.Status != protocol.ChatCommand || res.Command != "new" || res.Response != "Done new" || res.SessionKey == "" {
 		t.Errorf("%+v, %v", res, err)
 	}
-	eventually(t, "the answer to the command", func() bool { return slices.Contains(texts(p), "Done new") })
+	polltest.Until(t, "the answer to the command", func() bool { return slices.Contains(texts(p), "Done new") })
 	if res, err := b.Inbound(t.Context(), own); err != nil || res.Status != protocol.InboundDuplicate {
 		t.Errorf("a second time: %+v, %v", res, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,7 +39,7 @@ func TestAnswerToABackgroundCommandGoesWhereTheChatIsHeld(t *testing.T) {
 		t.Error(err)
 	}
 	b.Unfollow(t.Context(), "exec-6")
-	eventually(t, "the runs are forgotten", func() bool {
+	polltest.Until(t, "the runs are forgotten", func() bool {
 		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -171,7 +172,7 @@ func TestAnAccountThatIsStartedFirstKeepsItsConnection(t *testing.T) {
 	if _, err := b.Inbound(t.Context(), dm("hello")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "nobody is answered", func() bool { return len(p.Sent()) > 0 })
+	polltest.Until(t, "nobody is answered", func() bool { return len(p.Sent()) > 0 })
 	if now := p.Up("default"); was == nil || now != was {
 		t.Errorf("the connection was %v and is %v", was, now)
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -31,17 +31,6 @@ func start(t *testing.T, b *channeltest.Bench) {
 	}
 }
 
-// eventually polls.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); !ok(); {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 func texts(p *channeltest.Pigeon) []string {
 	var list []string
 	for _, m := range p.Sent() {
@@ -52,7 +41,7 @@ func texts(p *channeltest.Pigeon) []string {
 
 func says(t *testing.T, p *channeltest.Pigeon, want ...string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("said %q", want), func() bool { return len(p.Sent()) >= len(want) })
+	polltest.Until(t, fmt.Sprintf("said %q", want), func() bool { return len(p.Sent()) >= len(want) })
 	if got := texts(p); !slices.Equal(got, want) {
 		t.Errorf("said %q, want %q", got, want)
 	}

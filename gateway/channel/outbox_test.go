@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +44,7 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 		return list
 	}
 	group := p.Sent()[2].SessionKey
-	eventually(t, "typing on and off", func() bool { return len(typed(group)) == 2 })
+	polltest.Until(t, "typing on and off", func() bool { return len(typed(group)) == 2 })
 	if got := typed(group); !got[0] || got[1] {
 		t.Errorf("typing in the group %v", got)
 	}
@@ -51,7 +52,7 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	if got := typed(p.Sent()[0].SessionKey); len(got) > 0 && !slices.Equal(got, []bool{true, false}) {
 		t.Errorf("typing %v", got)
 	}
-	eventually(t, "the runs are forgotten", func() bool {
+	polltest.Until(t, "the runs are forgotten", func() bool {
 		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0
 	})
@@ -96,7 +97,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	b = channeltest.Open(t, dir, p)
 	b.Begin()
 	t.Cleanup(b.Close)
-	eventually(t, "the run is forgotten", func() bool {
+	polltest.Until(t, "the run is forgotten", func() bool {
 		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0
 	})

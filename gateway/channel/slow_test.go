@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"fairlead/gateway/peer/polltest"
 )
 
 func TestAMessageThatTakesItsTimeOutlivesItsConnection(t *testing.T) {
@@ -24,5 +26,5 @@ func TestAMessageThatTakesItsTimeOutlivesItsConnection(t *testing.T) {
 		t.Errorf("the connection ends with %v", err)
 	}
 	<-b.Slow
-	eventually(t, "the message is taken", func() bool { return len(b.Sent()) == 1 })
+	polltest.Until(t, "the message is taken", func() bool { return len(b.Sent()) == 1 })
 }

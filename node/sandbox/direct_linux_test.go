@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/node/sandbox"
 )
 
@@ -15,13 +16,13 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	p, _ := k.start(s)
 	list := pids(t, k.ws, 2)
 	p.Terminate()
-	within(t, "the end of the command", closed(p.Exited()))
+	polltest.Until(t, "the end of the command", closed(p.Exited()))
 	if e, err := p.Wait(); err != nil || e.Signal != "SIGTERM" {
 		t.Errorf("%+v %v", e, err)
 	}
-	within(t, "the end of the group", func() bool { return !alive(list[0]) && !alive(list[1]) })
+	polltest.Until(t, "the end of the group", func() bool { return !alive(list[0]) && !alive(list[1]) })
 	p.Kill()
-	within(t, "the end of watching", closed(p.Done()))
+	polltest.Until(t, "the end of watching", closed(p.Done()))
 	p, _ = k.start(k.spec(`(trap "" TERM; exec sleep 999) & echo $! >pid2; setsid sh -c 'echo $$ >pid3; exec sleep 999' &
 		while ! test -s pid3; do sleep 0.01; done; sleep 999`))
 	list = pids(t, k.ws, 4)
@@ -29,8 +30,8 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 		t.Errorf("got processes %v, want %v among them", got, list[2:])
 	}
 	p.Terminate()
-	within(t, "the end of watching", closed(p.Done()))
-	within(t, "the end of the processes", func() bool { return !alive(list[2]) && !alive(list[3]) })
+	polltest.Until(t, "the end of watching", closed(p.Done()))
+	polltest.Until(t, "the end of the processes", func() bool { return !alive(list[2]) && !alive(list[3]) })
 	if got := p.KilledCount(); got < 2 {
 		t.Errorf("got %d ended processes, want at least 2", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/node/sandbox"
 )
 
@@ -159,16 +160,6 @@ func alive(pid int) bool {
 // less than the commands of the tests sleep.
 const patience = 3 * time.Minute
 
-// within polls until ok.
-func within(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for begin := time.Now(); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Since(begin) > patience {
-			t.Fatalf("%s: not within %v", what, patience)
-		}
-	}
-}
-
 func closed(c <-chan struct{}) func() bool {
 	return func() bool {
 		select {
@@ -199,7 +190,7 @@ func stray(file string) string {
 // pids reads the numbers in the files of a folder.
 func pids(t *testing.T, dir string, n int) (list []int) {
 	t.Helper()
-	within(t, "all processes", func() bool {
+	polltest.Until(t, "all processes", func() bool {
 		list = nil
 		files, _ := filepath.Glob(filepath.Join(dir, "pid*"))
 		for _, f := range files {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/node/sandbox"
 )
 
@@ -44,7 +45,7 @@ func TestProcessesEndWithTheirCommand(t *testing.T) {
 				if e, err := p.Wait(); err != nil || e.Code != 3 {
 					t.Fatalf("got exit %+v and error %v, want exit code 3", e, err)
 				}
-				within(t, "the end of the tree", closed(p.Done()))
+				polltest.Until(t, "the end of the tree", closed(p.Done()))
 				if pid := pids(t, k.ws, 1)[0]; alive(pid) {
 					t.Errorf("process %d still runs", pid)
 				}
@@ -67,7 +68,7 @@ func TestAProcessThatEndsByItselfIsNotEnded(t *testing.T) {
 	s := k.spec("")
 	s.Argv = []string{need(t, "bash"), "-c", `echo text > >(cat >copy)`}
 	p, _ := k.start(s)
-	within(t, "the end of the tree", closed(p.Done()))
+	polltest.Until(t, "the end of the tree", closed(p.Done()))
 	if data, err := os.ReadFile(filepath.Join(k.ws, "copy")); err != nil || string(data) != "text\n" {
 		t.Errorf("got copy %q and error %v, want the text", data, err)
 	}
@@ -79,7 +80,7 @@ func TestAProcessThatEndsByItselfIsNotEnded(t *testing.T) {
 func TestProcessesGetTheGraceBeforeTheyAreKilled(t *testing.T) {
 	k := newKit(t)
 	p, _ := k.start(k.spec(`(trap 'echo asked >asked; exit' TERM; echo $$ >pid0; while :; do sleep 0.01; done) & while ! test -s pid0; do sleep 0.01; done`))
-	within(t, "the end of the tree", closed(p.Done()))
+	polltest.Until(t, "the end of the tree", closed(p.Done()))
 	if _, err := os.Stat(filepath.Join(k.ws, "asked")); err != nil {
 		t.Errorf("the process was not sent SIGTERM: %v", err)
 	}
@@ -92,13 +93,13 @@ func TestProcessesOfACommandAreListed(t *testing.T) {
 		other, _ := k.start(k.spec("exec sleep 999"))
 		slices.Sort(want)
 		list := func(p *sandbox.Process) []int { return slices.Sorted(slices.Values(p.Processes())) }
-		within(t, "the list of the processes", func() bool { return slices.Equal(list(p), want) })
+		polltest.Until(t, "the list of the processes", func() bool { return slices.Equal(list(p), want) })
 		if got, want := list(other), []int{other.PID()}; !slices.Equal(got, want) {
 			t.Errorf("got processes %v of the other command, want %v", got, want)
 		}
 		p.Kill()
 		other.Kill()
-		within(t, "the end of the tree", closed(p.Done()))
+		polltest.Until(t, "the end of the tree", closed(p.Done()))
 		if got := p.Processes(); len(got) != 0 {
 			t.Errorf("got processes %v after the end, want none", got)
 		}
@@ -120,7 +121,7 @@ func TestManyProcessesEndWithTheirCommand(t *testing.T) {
 		}
 		list = append(list, pid)
 	}
-	within(t, "the end of the tree", closed(p.Done()))
+	polltest.Until(t, "the end of the tree", closed(p.Done()))
 	if i := slices.IndexFunc(list, alive); i >= 0 {
 		t.Errorf("process %d still runs", list[i])
 	}
@@ -137,7 +138,7 @@ func TestAChainOfProcessesEndsWithItsCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, _ := k.start(k.spec("./chain; sleep 0.1"))
-		within(t, "the end of the chain", closed(p.Done()))
+		polltest.Until(t, "the end of the chain", closed(p.Done()))
 		last := func() string { b, _ := os.ReadFile(filepath.Join(k.ws, "last")); return string(b) }
 		before := last()
 		time.Sleep(100 * time.Millisecond)

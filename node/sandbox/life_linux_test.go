@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/node/sandbox"
 )
 
@@ -33,7 +34,7 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 			p, _ := k.start(s)
 			list := pids(t, dir, 5)
 			p.Kill()
-			within(t, "the end of the tree", closed(p.Done()))
+			polltest.Until(t, "the end of the tree", closed(p.Done()))
 			for _, pid := range list {
 				if alive(pid) {
 					t.Errorf("%s: process %d is still there", mode, pid)
@@ -43,7 +44,7 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 				t.Errorf("%s: another command was ended too", mode)
 			}
 			other.Kill()
-			within(t, "the end of the other", closed(other.Done()))
+			polltest.Until(t, "the end of the other", closed(other.Done()))
 		}
 	})
 }
@@ -54,7 +55,7 @@ func TestTerminateReachesTheWholeTree(t *testing.T) {
 		p, _ := k.start(s)
 		list := pids(t, k.ws, 2)
 		p.Terminate()
-		within(t, "the end of the tree", closed(p.Done()))
+		polltest.Until(t, "the end of the tree", closed(p.Done()))
 		if e, err := p.Wait(); err != nil || e.Signal != "SIGTERM" {
 			t.Errorf("%+v, %v", e, err)
 		}
@@ -85,8 +86,8 @@ time.sleep(60)`}
 		p, _ := k.start(s)
 		pid := pids(t, k.ws, 1)[0]
 		p.Kill()
-		within(t, "the end of the tree", closed(p.Done()))
-		within(t, "the end of who threw it away", func() bool { return !alive(pid) })
+		polltest.Until(t, "the end of the tree", closed(p.Done()))
+		polltest.Until(t, "the end of who threw it away", func() bool { return !alive(pid) })
 	})
 }
 
@@ -156,7 +157,7 @@ func killed(t *testing.T, k *kit, ws string) time.Duration {
 	list := pids(t, ws, 8)
 	begin := time.Now()
 	cmd.Process.Kill()
-	within(t, "the end of all", func() bool { return !slices.ContainsFunc(list, alive) })
+	polltest.Until(t, "the end of all", func() bool { return !slices.ContainsFunc(list, alive) })
 	took := time.Since(begin)
 	cmd.Wait()
 	return took
@@ -175,11 +176,11 @@ func TestHelperThatWasKilledIsReplaced(t *testing.T) {
 			t.Fatal("the command is the node's own child")
 		}
 		unix.Kill(helper, unix.SIGKILL)
-		within(t, "news of the command", closed(p.Done()))
+		polltest.Until(t, "news of the command", closed(p.Done()))
 		if _, err := p.Wait(); err == nil {
 			t.Error("the command's end is told as if it were known")
 		}
-		within(t, "the end of the command", func() bool { return !alive(p.PID()) })
+		polltest.Until(t, "the end of the command", func() bool { return !alive(p.PID()) })
 		if alive(left) {
 			t.Error("a process that left the session of the command still runs")
 		}
@@ -194,10 +195,10 @@ func TestCloseEndsEverything(t *testing.T) {
 		s := k.spec(stray("pid0") + `trap "" TERM; echo $$ >pid1; echo "$TMPDIR" >temp; while :; do sleep 1; done`)
 		p, _ := k.start(s)
 		list := pids(t, k.ws, 2)
-		within(t, "temp", func() bool { b, _ := os.ReadFile(filepath.Join(k.ws, "temp")); return len(b) > 0 })
+		polltest.Until(t, "temp", func() bool { b, _ := os.ReadFile(filepath.Join(k.ws, "temp")); return len(b) > 0 })
 		temp, _ := os.ReadFile(filepath.Join(k.ws, "temp"))
 		k.box.Close()
-		within(t, "the end of the command", closed(p.Done()))
+		polltest.Until(t, "the end of the command", closed(p.Done()))
 		for _, pid := range list {
 			if alive(pid) {
 				t.Errorf("process %d is still there", pid)

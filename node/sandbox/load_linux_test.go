@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/node/sandbox"
 )
 
@@ -56,7 +57,7 @@ func TestManyCommandsLeaveNothingBehind(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		within(t, "nothing left", func() bool {
+		polltest.Until(t, "nothing left", func() bool {
 			f, th, r := count()
 			return f <= fds && th <= threads+6 && r <= routines
 		})

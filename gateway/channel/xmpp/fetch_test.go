@@ -18,6 +18,7 @@ import (
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,7 +39,7 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 		t.Helper()
 		n := len(b.Sent())
 		ann.do(t, "<message to='agent@town.test' type='chat'><body>"+text+"</body>"+more+"</message>")
-		eventually(t, "it did not arrive", func() bool { return len(b.Sent()) > n })
+		polltest.Until(t, "it did not arrive", func() bool { return len(b.Sent()) > n })
 		return b.Sent()[n]
 	}
 	got := say(at[0], "<x xmlns='jabber:x:oob'><url>"+at[0]+"</url></x>")
@@ -73,7 +74,7 @@ func TestFilesAreFetchedForThoseAloneWhoAreLetIn(t *testing.T) {
 	defer s.Close()
 	ann.do(t, "<message to='agent@town.test' type='chat'><body>x</body><x xmlns='jabber:x:oob'><url>"+s.URL+"/ann</url></x></message>")
 	bob.do(t, "<message to='agent@town.test' type='chat'><body>x</body><x xmlns='jabber:x:oob'><url>"+s.URL+"/bob</url></x></message>")
-	eventually(t, "nothing arrived", func() bool { return len(b.Sent()) == 1 })
+	polltest.Until(t, "nothing arrived", func() bool { return len(b.Sent()) == 1 })
 	if len(asked) > 0 {
 		t.Errorf("asked for %s", <-asked)
 	}

@@ -176,15 +176,6 @@ func (p *prosody) agent(t *testing.T, policy string) *channeltest.Bench {
 	return b
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-	}
-}
-
 // mustOpen returns a stream over TLS before login.
 func mustOpen(t *testing.T, p *prosody) *stream {
 	t.Helper()

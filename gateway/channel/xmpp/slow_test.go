@@ -3,6 +3,8 @@ package xmpp
 import (
 	"strings"
 	"testing"
+
+	"fairlead/gateway/peer/polltest"
 )
 
 // TestASlowMessageHoldsUpItsOwnChatAlone: a message that takes long, such as one with a recording,
@@ -22,12 +24,12 @@ func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
 	<-b.Slow
 	ann.do(t, "<message to='agent@town.test' type='chat' id='second-message'><body>and then this</body></message>")
 	bob.do(t, "<message to='agent@town.test' type='chat' id='third-message'><body>meanwhile</body></message>")
-	eventually(t, "the message of another chat", func() bool { return len(texts()) > 0 })
+	polltest.Until(t, "the message of another chat", func() bool { return len(texts()) > 0 })
 	if got := strings.Join(texts(), ", "); got != "meanwhile" {
 		t.Errorf("while the first message takes its time came: %s", got)
 	}
 	<-b.Slow
-	eventually(t, "the messages of the slow chat", func() bool { return len(texts()) == 3 })
+	polltest.Until(t, "the messages of the slow chat", func() bool { return len(texts()) == 3 })
 	if got := strings.Join(texts(), ", "); got != "meanwhile, this goes slowly, and then this" {
 		t.Errorf("in the end came: %s", got)
 	}

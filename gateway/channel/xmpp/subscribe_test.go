@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -49,7 +50,7 @@ func TestWhoMayWriteSeesThatTheAgentIsThere(t *testing.T) {
 	}
 
 	bob.do(t, "<message to='agent@town.test' type='chat' id='first-message'><body>hello</body></message>")
-	eventually(t, "bob is asked about", func() bool {
+	polltest.Until(t, "bob is asked about", func() bool {
 		pairs, err := b.Pairs(t.Context(), protocol.Empty{})
 		return err == nil && len(pairs.Pairs) == 1
 	})

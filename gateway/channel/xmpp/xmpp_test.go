@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/channeltest"
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 )
 
@@ -53,7 +54,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 
 	ann.do(t, "<message to='agent@town.test' type='chat' id='third-message'><body>&gt; You said on\nreally hold</body><reply xmlns='urn:xmpp:reply:0' id='x'/>"+
 		"<geoloc xmlns='http://jabber.org/protocol/geoloc'><lat>52.5</lat><lon>13.4</lon></geoloc><x xmlns='jabber:x:oob'><url>https://files.test/a.png</url></x></message>")
-	eventually(t, "the reply", func() bool { return len(b.Sent()) == 2 })
+	polltest.Until(t, "the reply", func() bool { return len(b.Sent()) == 2 })
 	text := b.Sent()[1].Message
 	if !strings.Contains(text, "\n[in reply to: You said on]\nreally hold\n[location: 52.500000, 13.400000]\n[image a.png, image/png, at https://files.test/a.png; it was not fetched: files are fetched only from the account's own server; to allow files.test too, add it to the account's settings]") {
 		t.Errorf("%q", text)
@@ -115,7 +116,7 @@ func TestRoomsOverARealServer(t *testing.T) {
 	say("not-for-you-1", "lovely weather")
 	say("not-for-you-2", "agent_x is somebody else")
 	say("for-you-1", "Agent_: shall we go hold")
-	eventually(t, "a message", func() bool { return len(b.Sent()) > 0 })
+	polltest.Until(t, "a message", func() bool { return len(b.Sent()) > 0 })
 	sent := b.Sent()[0]
 	if sent.SessionKey != "agent:main:xmpp:group:square@rooms.town.test" || !strings.Contains(sent.Message, " · agent (ann@town.test)] Agent_: shall we go hold") {
 		t.Errorf("%+v", sent)
@@ -129,7 +130,7 @@ func TestRoomsOverARealServer(t *testing.T) {
 	}
 	ann.do(t, "<message to='square@rooms.town.test/agent_' type='chat' id='private-1'><body>psst</body></message>")
 	say("for-you-2", "and you, agent_?")
-	eventually(t, "a second message", func() bool { return len(b.Sent()) > 1 })
+	polltest.Until(t, "a second message", func() bool { return len(b.Sent()) > 1 })
 	if sent := b.Sent(); len(sent) != 2 || strings.Contains(sent[1].Message, "psst") {
 		t.Errorf("%+v", sent)
 	}
@@ -156,7 +157,7 @@ func TestARoomThatCannotBeEnteredIsSaid(t *testing.T) {
 	b := p.agent(t, `{}`)
 	is := func(want string) {
 		t.Helper()
-		eventually(t, "the account's trouble to be "+want, func() bool {
+		polltest.Until(t, "the account's trouble to be "+want, func() bool {
 			st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 			return err == nil && st.Accounts[0].Connected && st.Accounts[0].Error == want
 		})
@@ -209,7 +210,7 @@ func TestLoginOverARealServer(t *testing.T) {
 	ann.hearsText(t, "You said one")
 
 	p.stop()
-	eventually(t, "the end of the connection", func() bool {
+	polltest.Until(t, "the end of the connection", func() bool {
 		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 		ended := err == nil && !st.Accounts[0].Connected && st.Accounts[0].Error != ""
 		// Seconds later it has tried to connect again, and shows that error.
@@ -219,7 +220,7 @@ func TestLoginOverARealServer(t *testing.T) {
 		return ended
 	})
 	p.start(t)
-	eventually(t, "a new connection", func() bool {
+	polltest.Until(t, "a new connection", func() bool {
 		st, err := b.Status(t.Context(), protocol.ChannelParams{Channel: "xmpp"})
 		return err == nil && st.Accounts[0].Connected
 	})
