@@ -170,7 +170,7 @@ func checkJSON(text string) (json.RawMessage, error) {
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := text[:min(int(e.Offset), len(text))]
-		return nil, fmt.Errorf("line %d is no JSON: %s", strings.Count(before, "\n")+1, strings.TrimPrefix(e.Error(), "json: "))
+		return nil, fmt.Errorf("line %d is not valid JSON: %s", strings.Count(before, "\n")+1, strings.TrimPrefix(e.Error(), "json: "))
 	}
 	return nil, errors.New("this must be a list in JSON: [ … ]")
 }

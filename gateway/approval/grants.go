@@ -70,7 +70,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 	var p policy.Rule
 	if i < 0 || i >= len(a.Offers) {
-		return p, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
+		return p, protocol.ErrBadRequest.With(fmt.Sprintf("this approval offers %d rules, so there is no rule %d", len(a.Offers), i))
 	}
 	if err := json.Unmarshal(a.Offers[i].Policy, &p); err != nil {
 		return p, fmt.Errorf("reading the offered rule: %w", err)

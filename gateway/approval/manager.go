@@ -176,7 +176,7 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 		}
 		for _, i := range p.Offers {
 			if i < 0 || i >= len(a.Offers) {
-				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this question offers %d rules, so there is no number %d", len(a.Offers), i))
+				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this approval offers %d rules, so there is no rule %d", len(a.Offers), i))
 			}
 		}
 		if p.Until != 0 && (!savesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {

@@ -73,7 +73,7 @@ func (r *Rules) refuseDuplicate(rule protocol.Rule) error {
 	defer r.mu.Unlock()
 	for _, old := range r.list {
 		if old.ID != rule.ID && old.DeletedAt == 0 && old.Problem == "" && bytes.Equal(old.Policy, rule.Policy) {
-			return protocol.ErrConflict.With(fmt.Sprintf("This rule is there already: %s (%s)", old.Words, old.ID))
+			return protocol.ErrConflict.With(fmt.Sprintf("This rule already exists: %s (%s)", old.Words, old.ID))
 		}
 	}
 	return nil

@@ -226,7 +226,7 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 		case end.text == "":
 			return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Nothing to report. " + end.expired)}, nil
 		}
-		return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Told: " + end.text + "\n" + end.expired)}, nil
+		return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Reported: " + end.text + "\n" + end.expired)}, nil
 	case <-s.ended:
 		return out, errStopping
 	case <-ctx.Done():

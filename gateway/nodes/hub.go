@@ -171,7 +171,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	old := h.nodes[id]
 	if old != nil && old.link != nil && old.came > n.came {
 		h.mu.Unlock()
-		return nil, protocol.ErrConflict.With("a newer connection of this node is there already")
+		return nil, protocol.ErrConflict.With("a newer connection of this node exists")
 	}
 	if old != nil && old.link != nil && old.info.Local && !n.info.Local {
 		h.mu.Unlock()

@@ -71,7 +71,7 @@ func (h *Hub) Update(ctx context.Context, p protocol.NodesUpdateParams) (protoco
 		return protocol.NodeInfo{}, protocol.ErrBadRequest.With("nodeId required")
 	}
 	if p.Colour != nil && *p.Colour != "" && !slices.Contains(protocol.NodeColours, *p.Colour) {
-		return protocol.NodeInfo{}, protocol.ErrBadRequest.With(fmt.Sprintf("%.40q is no colour for a machine: %s", *p.Colour, strings.Join(protocol.NodeColours, ", ")))
+		return protocol.NodeInfo{}, protocol.ErrBadRequest.With(fmt.Sprintf("%.40q is not a machine colour: %s", *p.Colour, strings.Join(protocol.NodeColours, ", ")))
 	}
 	if p.Name != nil {
 		name, err := cleanName(*p.Name)

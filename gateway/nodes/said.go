@@ -32,7 +32,7 @@ func hostOf(id protocol.NodeID, said *protocol.HostInfo) (*protocol.HostInfo, er
 		return nil, err
 	}
 	if len(raw) > maxHost {
-		return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("what %s says of its host has %d bytes, at most %d", id, len(raw), maxHost))
+		return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("the host information of %s has %d bytes; the maximum is %d", id, len(raw), maxHost))
 	}
 	h := *said
 	for _, s := range []*string{&h.Hostname, &h.OS, &h.Arch, &h.Address, &h.User, &h.Sandbox} {

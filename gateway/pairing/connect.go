@@ -26,7 +26,7 @@ func refusal(d *store.PairedDevice, key []byte, now time.Time) error {
 		return say(fmt.Sprintf("the pairing was ended by %s at %s", d.RevokedBy, time.UnixMilli(d.RevokedAt).UTC().Format("2006-01-02 15:04 UTC")),
 			protocol.DeviceRefused{Reason: protocol.RefusedRevoked, By: d.RevokedBy, At: d.RevokedAt})
 	case isExpired(d.Device, now):
-		return say("the pairing was for a limited time, which is over", protocol.DeviceRefused{Reason: protocol.RefusedExpired, At: d.ExpiresAt})
+		return say("the pairing has expired", protocol.DeviceRefused{Reason: protocol.RefusedExpired, At: d.ExpiresAt})
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	m.o.CloseDevice(d.ID, closeRotated, "Paired anew") // a connection of an earlier pairing has other permissions or another role
+	m.o.CloseDevice(d.ID, closeRotated, "Paired again") // a connection of an earlier pairing has other permissions or another role
 	done := identity.Pairing{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -70,7 +70,7 @@ func (s *basicTransfer) refusal() error {
 	switch {
 	case s.dst.isFairlead:
 	case s.t.Conflict != protocol.ConflictOverwrite && !s.hasGlob(s.dst.name):
-		return final("%s always overwrites, and cannot say whether a file is there already. Nothing was sent. To replace files there, use the conflict setting “overwrite”", s.dst.name)
+		return final("%s always overwrites, and cannot report whether a file already exists. Nothing was sent. To replace files there, use the conflict setting “overwrite”", s.dst.name)
 	case s.t.Conflict == protocol.ConflictOverwrite && s.src.link == s.dst.link:
 		for _, source := range s.t.Sources {
 			f := file{source: source, from: pathOf(source)}

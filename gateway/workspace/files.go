@@ -126,7 +126,7 @@ func cleanPath(name string) (string, error) {
 		return "", protocol.ErrBadRequest.With(fmt.Sprintf("The path is too long: each of its names may have %d bytes, the whole %d", maxName, maxPath))
 	}
 	if strings.ContainsRune(name, 0) || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", protocol.ErrBadRequest.With(fmt.Sprintf("%q is no path in the workspace", name))
+		return "", protocol.ErrBadRequest.With(fmt.Sprintf("%q is not a path in the workspace", name))
 	}
 	return name, nil
 }

@@ -27,7 +27,7 @@ func Default(name string) (*File, error) {
 	name = strings.TrimPrefix(name, "/")
 	data, err := defaults.ReadFile("files/" + name)
 	if err != nil {
-		return nil, protocol.ErrNotFound.With(name + " is no file that a new agent has")
+		return nil, protocol.ErrNotFound.With(name + " is not one of a new agent's files")
 	}
 	return &File{Path: name, Data: data}, nil
 }

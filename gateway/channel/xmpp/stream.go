@@ -178,7 +178,7 @@ func (s *stream) open(domain string) (features, error) {
 	for {
 		t, err := s.dec.Token()
 		if _, ok := errors.AsType[*xml.SyntaxError](err); ok {
-			err = fmt.Errorf("this is no XMPP server: %w", err)
+			err = fmt.Errorf("this is not an XMPP server: %w", err)
 		}
 		if err != nil {
 			return f, err
@@ -188,7 +188,7 @@ func (s *stream) open(domain string) (features, error) {
 			continue
 		}
 		if start.Name.Space != nsStream || start.Name.Local != "stream" {
-			return f, fmt.Errorf("this is no XMPP server: it said <%s>", start.Name.Local)
+			return f, fmt.Errorf("this is not an XMPP server: it sent <%s>", start.Name.Local)
 		}
 		break
 	}
@@ -197,7 +197,7 @@ func (s *stream) open(domain string) (features, error) {
 		return f, err
 	}
 	if start.Name.Space != nsStream || start.Name.Local != "features" {
-		return f, fmt.Errorf("the server said <%s> instead of its features", start.Name.Local)
+		return f, fmt.Errorf("the server sent <%s> instead of its features", start.Name.Local)
 	}
 	return f, s.dec.DecodeElement(&f, &start)
 }

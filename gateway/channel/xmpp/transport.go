@@ -62,7 +62,7 @@ func (t transport) Typing(_ context.Context, y protocol.ChannelTyping) error {
 
 func (t transport) address(p protocol.Peer) (to, kind string, err error) {
 	if _, _, ok := splitJID(p.ID); !ok {
-		return "", "", channel.Refused("%q is no XMPP address", p.ID)
+		return "", "", channel.Refused("%q is not an XMPP address", p.ID)
 	}
 	if p.Kind == protocol.PeerDM {
 		return p.ID, "chat", nil

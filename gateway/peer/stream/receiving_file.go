@@ -111,7 +111,7 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 	in := &receivingFile{entry: x.entry, announced: x.name, part: r.partName(x.name), hasher: newHasher(nil), offset: offset, flushedTo: offset}
 	if offset > 0 {
 		if x.hasher == nil || x.isComplete && offset != x.size || !x.hasher.rewind(offset) {
-			return nil, protocolError("a file begins where nobody said")
+			return nil, protocolError("a file starts that was not announced")
 		}
 		in.hasher = x.hasher
 		if in.match = x.isComplete; in.match {

@@ -28,7 +28,7 @@ func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
 	}
 	back, err := r.trash.add(line)
 	if err != nil {
-		r.addProblem(line.Name, "The previous version could not be kept: "+withoutPath(err).Error())
+		r.addProblem(line.Name, "The previous version could not be saved: "+withoutPath(err).Error())
 	}
 	return back
 }
