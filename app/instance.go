@@ -85,7 +85,8 @@ func requestShow(file, link string) bool {
 	if !known {
 		return false
 	}
-	conn, err := net.DialTimeout("tcp", address, time.Second)
+	dialer := net.Dialer{Timeout: time.Second}
+	conn, err := dialer.Dial("tcp", address)
 	if err != nil {
 		return false
 	}

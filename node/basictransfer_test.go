@@ -123,10 +123,10 @@ func TestANodeReceivesWhatABasicGatewaySends(t *testing.T) {
 			l.frame(1, "new")
 			return end(l, 1)
 		}, "new", ""},
-		"more than announced":  {func(t *testing.T, l *link) report { open(l, 1, 3); l.frame(1, "more"); return l.await("transfer.done") }, "old", "more arrives than"},
-		"fewer than announced": {func(t *testing.T, l *link) report { open(l, 1, 3); l.frame(1, "ne"); return end(l, 1) }, "old", "2 bytes arrived of 3"},
-		"no size":              {func(t *testing.T, l *link) report { return open(l, 1, nil) }, "old", "did not say how large"},
-		"a size below nothing": {func(t *testing.T, l *link) report { return open(l, 1, -1) }, "old", "did not say how large"},
+		"more than announced":  {func(t *testing.T, l *link) report { open(l, 1, 3); l.frame(1, "more"); return l.await("transfer.done") }, "old", "more than the announced 3 bytes arrived"},
+		"fewer than announced": {func(t *testing.T, l *link) report { open(l, 1, 3); l.frame(1, "ne"); return end(l, 1) }, "old", "2 of 3 bytes arrived"},
+		"no size":              {func(t *testing.T, l *link) report { return open(l, 1, nil) }, "old", "did not give the size"},
+		"a size below nothing": {func(t *testing.T, l *link) report { return open(l, 1, -1) }, "old", "did not give the size"},
 		"a folder of that name": {func(t *testing.T, l *link) report {
 			l.send("transfer.receive", fields{"transferId": 1, "path": "d", "size": 0})
 			return l.await("transfer.accept")

@@ -79,7 +79,7 @@ func TestFullAccessIsGivenWhenAskedFor(t *testing.T) {
 	g := start(t, func(o *Options) { o.Confine.Mode = sandbox.Full })
 	l, params := g.accept()
 	l.invoke("1", "Bash", `{"command":"echo 1 > '`+filepath.ToSlash(outside)+`/f'"}`)
-	if out := decode[struct{ Status string }](t, l.result().Result); out.Status != "completed" || !strings.HasPrefix(params.Host.Sandbox, "full access, as set for this machine: to keys") {
+	if out := decode[struct{ Status string }](t, l.result().Result); out.Status != "completed" || !strings.HasPrefix(params.Host.Sandbox, "full access, as set for this machine, including keys") {
 		t.Errorf("%+v, %s", out, params.Host.Sandbox)
 	}
 	if _, err := os.Stat(filepath.Join(outside, "f")); err != nil {

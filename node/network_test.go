@@ -27,7 +27,7 @@ func TestCommandGetsTheNetworkOnlyWhenItWasAllowed(t *testing.T) {
 		{sandbox.NetBlocked, true, true, false, "The network is blocked", "The network is blocked"},
 		{AskNetwork, false, false, false, "", ""},
 		{AskNetwork, false, true, false, "", ""},
-		{AskNetwork, true, false, false, "Nobody has allowed", ""},
+		{AskNetwork, true, false, false, "The network was not allowed", ""},
 		{AskNetwork, true, true, true, "", ""},
 		{sandbox.NetAllowed, true, false, true, "", ""},
 	} {

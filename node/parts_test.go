@@ -81,7 +81,7 @@ func TestEveryCallEndsInAResultOrWords(t *testing.T) {
 	}{
 		{"Crash", t.Context(), false, "The tool crashed"},
 		{"Bad", t.Context(), true, "The tool crashed"},
-		{"Silent", t.Context(), false, "did not say why"},
+		{"Silent", t.Context(), false, "failed without a reason"},
 		{"Huge", t.Context(), false, "too large"},
 		{"Wait", stopped, false, "cancelled"},
 		{"", t.Context(), false, "Tool not found: "},

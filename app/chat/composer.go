@@ -194,7 +194,7 @@ func (c *composer) update(s State) {
 	c.send.SetText(send)
 	widgets.SetVisible(c.attach, c.pane.handlers.PickFiles != nil)
 	c.usage.SetText(usageText(s.Session))
-	id, _ := c.currentMachine(s)
+	id := c.currentMachine(s)
 	name := c.pane.machines.Name(id)
 	if s.isOffline(protocol.NodeID(id)) {
 		name += ", offline"
@@ -214,7 +214,7 @@ func (c *composer) update(s State) {
 
 // currentMachine returns the default machine of "!" and the agent's tools: the chosen one, else the
 // local one, else the first that is online.
-func (c *composer) currentMachine(s State) (string, fyne.ThemeColorName) {
+func (c *composer) currentMachine(s State) string {
 	id := c.machine
 	if id == "" {
 		for _, n := range s.Nodes {
@@ -223,12 +223,12 @@ func (c *composer) currentMachine(s State) (string, fyne.ThemeColorName) {
 			}
 		}
 	}
-	return string(id), c.pane.machines.Color(string(id))
+	return string(id)
 }
 
 func (c *composer) machineMenu() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
-	now, _ := c.currentMachine(c.pane.state)
+	now := c.currentMachine(c.pane.state)
 	for _, n := range c.pane.state.Nodes {
 		label := c.pane.machines.Name(string(n.ID))
 		if n.Local && !c.pane.state.Elsewhere {

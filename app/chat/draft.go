@@ -21,7 +21,7 @@ func (p *Pane) AddFiles(paths []string) {
 
 // Node returns the chat's machine, empty if there is none.
 func (p *Pane) Node() protocol.NodeID {
-	id, _ := p.composer.currentMachine(p.state)
+	id := p.composer.currentMachine(p.state)
 	return protocol.NodeID(id)
 }
 

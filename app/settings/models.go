@@ -147,7 +147,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	test.OnTap = func() { m.testProvider(p, "", test, result, list) }
 	rows = append(rows, widgets.Row(style.Inside, -1, test), result)
 	if m.current.Provider == p.ID {
-		rows = append(rows, m.thinking(p, result)...)
+		rows = append(rows, m.thinking(result)...)
 	}
 	rows = append(rows, list)
 	switch {
@@ -165,7 +165,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 }
 
 // thinking sets the default thinking level.
-func (m *models) thinking(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 	levels := append([]string{""}, protocol.ThinkingLevels...) // the first is the model's default
 	names := make([]string, len(levels))
 	for i, level := range levels {

@@ -210,7 +210,7 @@ func durationWords(d time.Duration) string {
 				word += "s"
 			}
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
-			d -= n * u.unit
+			d %= u.unit
 		}
 	}
 	return strings.Join(parts, " ")

@@ -62,12 +62,12 @@ func (fr *fileRules) isHidden(r *rule) bool {
 // unenforced returns a rule about files that nothing on the machine enforces against the code that
 // c runs. why is "" if there is none.
 func (fr *fileRules) unenforced(c shell.Command) (r *rule, why string) {
-	what := ""
 	for _, r := range fr.fileRestrictions {
 		if !slices.ContainsFunc(anyAccess, func(t string) bool { return fr.applies(r, t) }) || fr.isEnforced(r) {
 			continue
 		}
-		if what = runsCode(c); what == "" {
+		what := runsCode(c)
+		if what == "" {
 			return nil, ""
 		}
 		return r, what + ", which may access " + shorten(r.Path) + ", and " + r.label() + " restricts that"

@@ -69,7 +69,7 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 		e.Seq, e.Hash = 0, ""
 		row := auditRow{Seq: seq, At: e.At, Kind: e.Kind, Node: string(e.Node), SessionKey: string(e.SessionKey), Rule: e.Rule, Entry: jsonText(e)}
 		hash = row.chainHash(hash)
-		_, err := execSQL(tx, "INSERT INTO audit (seq, at, kind, node, session_key, rule, entry, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		err := execSQL(tx, "INSERT INTO audit (seq, at, kind, node, session_key, rule, entry, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 			row.Seq, row.At, row.Kind, row.Node, row.SessionKey, row.Rule, row.Entry, hash)
 		if err != nil {
 			return err

@@ -180,11 +180,8 @@ func (w *writer) transaction(durable bool, f func(*gorm.DB) error) error {
 }
 
 // execSQL executes a statement without GORM, whose overhead for a small one is as large as SQLite's
-// work, and returns the number of changed rows.
-func execSQL(tx *gorm.DB, statement string, args ...any) (int64, error) {
-	res, err := tx.Statement.ConnPool.ExecContext(context.Background(), statement, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+// work.
+func execSQL(tx *gorm.DB, statement string, args ...any) error {
+	_, err := tx.Statement.ConnPool.ExecContext(context.Background(), statement, args...)
+	return err
 }

@@ -219,15 +219,14 @@ func (p *Pipeline) IsKnown(ctx context.Context, id protocol.CallID) (bool, error
 	return err == nil, err
 }
 
-// publish publishes a call's state and stores it for snapshots. The result must not be changed.
-func (p *Pipeline) publish(info protocol.CallInfo) *protocol.CallInfo {
+// publish publishes a call's state and stores it for snapshots.
+func (p *Pipeline) publish(info protocol.CallInfo) {
 	p.mu.Lock()
 	if o := p.open[info.CallID]; o != nil {
 		o.info = &info
 	}
 	p.mu.Unlock()
 	p.Bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: info.SessionKey, Call: &info})
-	return &info
 }
 
 // jsonObject is the arguments of a call without any.

@@ -85,7 +85,7 @@ func (o *outcome) add(one outcome) {
 func (s *basicTransfer) move(ctx context.Context, f file, before stream.ProgressReport) (out outcome, err error) {
 	to := joined(pathOf(s.t.Destination), s.nested(f))
 	if !s.dst.isFairlead {
-		if to, err = s.target(ctx, f, to); err != nil {
+		if to, err = s.target(ctx, to); err != nil {
 			return out, err
 		}
 		if to == "" {

@@ -96,7 +96,7 @@ func mayBeOne(a, b string) bool {
 // file has that name, otherwise a numbered name, or "" if the existing file must stay. A file that
 // another program creates between this check and the transfer is overwritten; the protocol cannot
 // prevent that.
-func (s *basicTransfer) target(ctx context.Context, f file, to string) (string, error) {
+func (s *basicTransfer) target(ctx context.Context, to string) (string, error) {
 	conflict := s.t.Conflict
 	if conflict == protocol.ConflictOverwrite && s.written[strings.ToLower(to)] {
 		conflict = protocol.ConflictRename // written by another file of this transfer

@@ -136,10 +136,10 @@ func TestACancelInTheMomentOfACutIsNotLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.nodes["a"].wire.slow.turn(false)
-		now := r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == press.want })
+		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == press.want })
 		r.online("a")
 		r.online("b")
-		if now, err = client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != press.want {
+		if now, err := client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != press.want {
 			t.Errorf("%d: it goes on: %+v, %v", i, now, err)
 		}
 		if press.want == protocol.TransferPaused {

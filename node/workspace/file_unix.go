@@ -44,14 +44,6 @@ func links(f *os.File) int {
 	return 1
 }
 
-// inode returns the number of a file in its file system.
-func inode(info os.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Ino)
-	}
-	return 0
-}
-
 // syncDir makes a rename durable. File systems that cannot sync a directory return EINVAL.
 func syncDir(dir *os.Root) error {
 	d, err := dir.Open(".")

@@ -96,7 +96,7 @@ func examineGateway(o *options, ctx context.Context, c *connection, add func(che
 	}
 	if why := c.specificationOnly(); why != "" {
 		add("gateway", "note", o.url+", "+why, "")
-		examineNodes(o, ctx, c, add)
+		examineNodes(ctx, c, add)
 		add("model", "note", status.Model.String()+"; this gateway cannot test it", "")
 		return
 	}
@@ -116,7 +116,7 @@ func examineGateway(o *options, ctx context.Context, c *connection, add func(che
 	if status.Paused {
 		add("agent", "warning", "paused", "resume it in the tray menu or with fairlead resume")
 	}
-	examineNodes(o, ctx, c, add)
+	examineNodes(ctx, c, add)
 
 	if status.Model.Provider == "operator" {
 		add("model", "ok", "no model is connected; the built-in operator answers", "")
@@ -133,7 +133,7 @@ func examineGateway(o *options, ctx context.Context, c *connection, add func(che
 	}
 }
 
-func examineNodes(o *options, ctx context.Context, c *connection, add func(check, state, found, fix string)) {
+func examineNodes(ctx context.Context, c *connection, add func(check, state, found, fix string)) {
 	nodes, err := c.nodes(ctx)
 	if err != nil {
 		add("machines", "bad", err.Error(), "restart the gateway")

@@ -28,7 +28,7 @@ func TestAlikeTextsAreReadTheSame(t *testing.T) {
 			continue
 		}
 		looked++
-		if z, o := analyze(text, Zsh, false), analyze(text, Bash, false); !z.equal(o) {
+		if z, o := analyze(text, Zsh), analyze(text, Bash); !z.equal(o) {
 			t.Fatalf("%q is %+v to zsh and %+v to bash", text, z, o)
 		}
 	}

@@ -47,14 +47,14 @@ func Analyze(text string, k Kind) (f Facts) {
 			f.Findings = append(f.Findings, Finding{Reason: "is not valid for this shell"})
 		}
 	}()
-	f = analyze(text, k, false)
+	f = analyze(text, k)
 	if len(text) > maxText {
 		return f
 	}
 	// /bin/sh may be bash, and the parser's support of zsh is new: if two readings differ, the
 	// result is uncertain
 	if k != Bash && !(k == Zsh && readAlike(text)) {
-		g := analyze(text, Bash, false)
+		g := analyze(text, Bash)
 		if !f.equal(g) {
 			f.Findings = append(f.Findings, Finding{Reason: "means different things to different shells"})
 			f.addGuesses(g)
@@ -89,8 +89,8 @@ type scope struct {
 	via    string
 }
 
-func analyze(text string, k Kind, guess bool) Facts {
-	a := &analysis{kind: k, vars: map[string]string{}, numbers: map[string]bool{}, guess: guess, scope: scope{parent: -1}}
+func analyze(text string, k Kind) Facts {
+	a := &analysis{kind: k, vars: map[string]string{}, numbers: map[string]bool{}, scope: scope{parent: -1}}
 	a.facts.Kind = k
 	a.facts.Commands = make([]Command, 0, 4+len(text)/30)
 	if len(text) > maxRead {
