@@ -7,7 +7,6 @@ GO      ?= go
 # No animations: a blinking cursor alone takes an eighth of a core where the graphics are painted in software.
 GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
-GOFUMPT := mvdan.cc/gofumpt@v0.9.2
 # Tests that kill programs hundreds of times, or decide tens of thousands of calls: a killed program reports no race, and with the detector
 # they take ten times as long. They run without it.
 LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile
@@ -18,10 +17,9 @@ RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
 export GORACE ?= atexit_sleep_ms=0
 # Tests that run with the detector, and once more without it for the time that they promise.
 TIMED := Test200QuestionsFrom5MachinesIn3Windows
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
-.PHONY: run app windows bundle headless nodes test race lint lint-more wine bench transfers golden fuzz desktop cross clean
+.PHONY: run app windows bundle headless nodes test race lint wine bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -67,17 +65,11 @@ race: ## the tests with the race detector, without the desktop test
 	$(GO) test $(RACE) -timeout 30m -skip '$(LONG)' ./...
 	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/transfer ./node
 
-lint: ## formatting, vet, staticcheck, licences, generated docs
+lint: ## formatting, vet, staticcheck and other linters (.golangci.yml), licences, generated docs
 	@packaging/deps.sh build
-	@u=$$(git ls-files '*.go' | xargs $(GO) run $(GOFUMPT) -l); [ -z "$$u" ] || { echo "gofumpt would change:"; echo "$$u"; exit 1; }
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(GOLANGCI) run ./...
 	$(GO) run ./packaging/notices -check
 	$(GO) run ./packaging/protocol -check
-
-lint-more: ## what golangci-lint knows beyond that; its first build takes long
-	@packaging/deps.sh build
-	$(GO) run $(GOLANGCI) run ./gateway/... ./node/...
 
 cross: ## compile the headless programs for every system they ship for
 	@for t in $(TARGETS); do \

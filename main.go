@@ -1,4 +1,5 @@
-// Command fairlead-desktop is the desktop program of Fairlead: gateway, node and windows in one process.
+// Command fairlead-desktop is the desktop program of Fairlead: gateway, node and windows in one
+// process.
 package main
 
 import (

@@ -122,7 +122,8 @@ func Main(args []string) int {
 	return 0
 }
 
-// gatewayName is the person's name for the remote gateway of this window; empty for the local gateway.
+// gatewayName is the person's name for the remote gateway of this window; empty for the local
+// gateway.
 func (f flags) gatewayName() string {
 	if f.peer != nil {
 		return f.peer.Name

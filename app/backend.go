@@ -111,7 +111,8 @@ func (b *backend) start() {
 	})
 }
 
-// openGateway opens the gateway, again on each retry by the person, and reports whether there is one.
+// openGateway opens the gateway, again on each retry by the person, and reports whether there is
+// one.
 func (b *backend) openGateway() bool {
 	defer close(b.ready)
 	for b.join == nil {

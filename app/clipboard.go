@@ -50,8 +50,8 @@ func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
 
 var pngMagic = []byte("\x89PNG\r\n\x1a\n")
 
-// decodePicture extracts the picture from the output of such a program: raw bytes, base64 (PowerShell), or
-// the AppleScript notation «data PNGf89504E47…».
+// decodePicture extracts the picture from the output of such a program: raw bytes, base64
+// (PowerShell), or the AppleScript notation «data PNGf89504E47…».
 func decodePicture(out []byte) ([]byte, error) {
 	if !bytes.HasPrefix(out, pngMagic) {
 		out = bytes.TrimSpace(out)

@@ -188,7 +188,8 @@ func (c *conversation) saveSize() {
 	c.ui.backend.prefs.update(func(r *preferences) { r.ChatWidth, r.ChatHeight = size.Width, size.Height })
 }
 
-// reachTimeout limits the time for loading back to a message. Leaving the chat stops the loading, too.
+// reachTimeout limits the time for loading back to a message. Leaving the chat stops the loading,
+// too.
 const reachTimeout = time.Minute
 
 // reveal scrolls to a message after loading the messages in between.

@@ -5,7 +5,8 @@
 // run.go imports the toolkit's driver.
 //
 // The type ui is the root of the user interface. Its parts are types of their own: window (the main
-// window with its sidebar), navigator (the pages), chatWindows, approvals, settingsWindow, messages,
-// notifications, sender (transfers) and opener (links and files). backend connects them to a
-// gateway, gateways are the paired remote ones, and remoteNodes are this computer's nodes for them.
+// window with its sidebar), navigator (the pages), chatWindows, approvals, settingsWindow,
+// messages, notifications, sender (transfers) and opener (links and files). backend connects them
+// to a gateway, gateways are the paired remote ones, and remoteNodes are this computer's nodes for
+// them.
 package app

@@ -52,8 +52,8 @@ func newFirstPage(u *ui) *firstPage {
 	return p
 }
 
-// showText shows a sentence in place of the servers, with a button to search again once the search is
-// over.
+// showText shows a sentence in place of the servers, with a button to search again once the search
+// is over.
 func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
 	for _, b := range acts {

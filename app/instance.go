@@ -40,8 +40,8 @@ const (
 	messageShown = "shown"
 )
 
-// exchangeTimeout is the time limit for each message. It is generous: a busy machine may take seconds,
-// and a second window on the same folder is worse than a late one.
+// exchangeTimeout is the time limit for each message. It is generous: a busy machine may take
+// seconds, and a second window on the same folder is worse than a late one.
 const exchangeTimeout = 10 * time.Second
 
 // maxRequest is the maximum length of the first message with its link, in bytes.

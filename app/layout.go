@@ -19,8 +19,9 @@ func sidebarWidth() float32 {
 	return min(max(normal, normal*style.Size("text")/14), most)
 }
 
-// windowLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat, first
-// page, page, sidebar, drawer, foot. Tab visits the main content first and the sidebar after it.
+// windowLayout puts the sidebar beside the chat, or over it in a narrow window. Objects: chat,
+// first page, page, sidebar, drawer, foot. Tab visits the main content first and the sidebar after
+// it.
 type windowLayout struct{ w *window }
 
 func (l *windowLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(480, 560) }
@@ -158,8 +159,8 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// freePosition returns the lowest position, not below y, at which an object of this height covers none of
-// the protected areas.
+// freePosition returns the lowest position, not below y, at which an object of this height covers
+// none of the protected areas.
 func (l *toastLayout) freePosition(y, height float32) float32 {
 	d := fyne.CurrentApp().Driver()
 	for again := true; again; {
@@ -174,8 +175,8 @@ func (l *toastLayout) freePosition(y, height float32) float32 {
 	return y
 }
 
-// sectionsLayout puts the machines below the chats and keeps both in view: when they do not fit, each
-// scrolls by itself. It measures the contents of the two scrollers.
+// sectionsLayout puts the machines below the chats and keeps both in view: when they do not fit,
+// each scrolls by itself. It measures the contents of the two scrollers.
 type sectionsLayout struct{ chats, machines fyne.CanvasObject }
 
 // maxMachinesShare is the machines' maximum share of the height when not everything fits.

@@ -125,8 +125,8 @@ func (m *messages) offerUndo(text string, undo func(), until time.Time) {
 	m.arrange()
 }
 
-// arrange lists the messages in their order: offers to undo (newest first), then the current message,
-// then the banner with problems of the whole program.
+// arrange lists the messages in their order: offers to undo (newest first), then the current
+// message, then the banner with problems of the whole program.
 func (m *messages) arrange() {
 	var list []fyne.CanvasObject
 	for _, t := range slices.Backward(m.undos) {

@@ -125,8 +125,8 @@ func (b *backend) workspace() string {
 	return dir
 }
 
-// isSystemDefault reports whether a folder is a default in which systems start programs: the root, and
-// on Windows the program folders.
+// isSystemDefault reports whether a folder is a default in which systems start programs: the root,
+// and on Windows the program folders.
 func isSystemDefault(dir string) bool {
 	if filepath.Dir(dir) == dir {
 		return true

@@ -96,8 +96,8 @@ func (o *opener) openImage(r fyne.Resource) {
 	w.Show()
 }
 
-// fileOpener opens this computer's files with the system's default program; it is nil if the gateway is
-// remote.
+// fileOpener opens this computer's files with the system's default program; it is nil if the
+// gateway is remote.
 func (o *opener) fileOpener() func(string) {
 	if o.ui.backend.flags.join != "" {
 		return nil

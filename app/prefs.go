@@ -45,7 +45,8 @@ type preferences struct {
 	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
 }
 
-// confinement is the confinement of the agent on this computer; empty fields use the node's defaults.
+// confinement is the confinement of the agent on this computer; empty fields use the node's
+// defaults.
 type confinement struct {
 	Disk    bool     `json:"wholeDisk,omitempty"` // for the file tools
 	Mode    string   `json:"sandbox,omitempty"`

@@ -11,8 +11,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// markUnrequested marks a window that is not shown yet: no user action led to it, so the window manager
-// does not focus it, and it demands attention (EWMH, _NET_WM_USER_TIME and _NET_WM_STATE).
+// markUnrequested marks a window that is not shown yet: no user action led to it, so the window
+// manager does not focus it, and it demands attention (EWMH, _NET_WM_USER_TIME and _NET_WM_STATE).
 func markUnrequested(id uintptr) {
 	withX(func(c *xgb.Conn) error {
 		wants, err := atom(c, "_NET_WM_STATE_DEMANDS_ATTENTION")

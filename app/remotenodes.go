@@ -19,9 +19,9 @@ import (
 	"fairlead/node"
 )
 
-// remoteNodes manages the remote gateways for which this computer is a machine: their agents use its
-// tools, with the same workspace and confinement as the local agent. Each gateway has a node of its
-// own with separate state.
+// remoteNodes manages the remote gateways for which this computer is a machine: their agents use
+// its tools, with the same workspace and confinement as the local agent. Each gateway has a node of
+// its own with separate state.
 type remoteNodes struct {
 	home  string
 	log   *slog.Logger
@@ -139,9 +139,9 @@ func (s *remoteNodes) startNode(p identity.Peer) error {
 // lockRetryInterval is the default interval of these checks.
 const lockRetryInterval = 5 * time.Second
 
-// waitForLock waits until no other program of this data folder, such as fairlead node, is connected as
-// the gateway's machine. While it waits, the worker's state names that program. ok is false if ctx
-// ended first.
+// waitForLock waits until no other program of this data folder, such as fairlead node, is connected
+// as the gateway's machine. While it waits, the worker's state names that program. ok is false if
+// ctx ended first.
 func (s *remoteNodes) waitForLock(ctx context.Context, w *remoteNode, p identity.Peer) (release func(), ok bool) {
 	told := ""
 	tick := time.NewTicker(s.retryInterval)

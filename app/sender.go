@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sender starts transfers: of dropped files, of files that the person chooses, and between machines.
+// sender starts transfers: of dropped files, of files that the person chooses, and between
+// machines.
 type sender struct{ ui *ui }
 
 // dropped handles files that were dropped on a window. Dropped on a machine, they are sent there.

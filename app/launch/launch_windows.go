@@ -57,8 +57,8 @@ func (p Program) line(args []string) string {
 	return windows.ComposeCommandLine(append([]string{p.Path}, args...))
 }
 
-// linkCommand returns the command for a link. The link is always quoted, so that its content cannot add
-// arguments.
+// linkCommand returns the command for a link. The link is always quoted, so that its content cannot
+// add arguments.
 func (p Program) linkCommand() string { return p.line(append(p.Args, "--")) + ` "` + link + `"` }
 
 func value(key, name string) string {

@@ -38,8 +38,8 @@ func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.C
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
 }
 
-// confirmButton is a button for an irreversible action. It asks for a confirmation; keep is the text of the
-// button that cancels.
+// confirmButton is a button for an irreversible action. It asks for a confirmation; keep is the
+// text of the button that cancels.
 func (a *actions) confirmButton(text, icon, really, keep string, do func()) []fyne.CanvasObject {
 	if a.confirming != text {
 		return []fyne.CanvasObject{widgets.NewQuietButton(text, icon, func() { a.confirm(text) })}

@@ -14,8 +14,8 @@ import (
 
 const changeExpiry = "Access until…"
 
-// expiryButton is the button that sets the expiry of a pairing. Expiring it now asks for a confirmation. A
-// revoked pairing has no expiry to set.
+// expiryButton is the button that sets the expiry of a pairing. Expiring it now asks for a
+// confirmation. A revoked pairing has no expiry to set.
 func (p *Page) expiryButton(a *actions, d protocol.Device) []fyne.CanvasObject {
 	switch {
 	case d.RevokedAt > 0:

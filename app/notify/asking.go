@@ -19,8 +19,9 @@ const (
 	quiet // notifications appear in a list only, not on the screen
 )
 
-// permissionOf reads UNAuthorizationStatus (0 not determined, 1 denied, 2 authorized, 3 provisional, 4
-// ephemeral) and UNAlertStyle (0 none, 1 banner, 2 alert) of Apple's User Notifications framework.
+// permissionOf reads UNAuthorizationStatus (0 not determined, 1 denied, 2 authorized, 3
+// provisional, 4 ephemeral) and UNAlertStyle (0 none, 1 banner, 2 alert) of Apple's User
+// Notifications framework.
 func permissionOf(status, style int) permission {
 	switch {
 	case status == 0:
@@ -63,8 +64,8 @@ const namePrefix = "fairlead-"
 
 var errQuiet = errors.New("the system settings keep Fairlead's notifications off the screen")
 
-// centerSystem shows notifications in a center once the person has given permission. If the system has no
-// center for this program, it shows plain notifications.
+// centerSystem shows notifications in a center once the person has given permission. If the system
+// has no center for this program, it shows plain notifications.
 type centerSystem struct {
 	center
 	plain   system

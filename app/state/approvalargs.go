@@ -152,8 +152,8 @@ func NarrowOffers(rules []OfferedRule) []int {
 	return slices.Clip(out)
 }
 
-// CheckedText begins the sentence about the decisions of a rule for a number of earlier calls, at least
-// one.
+// CheckedText begins the sentence about the decisions of a rule for a number of earlier calls, at
+// least one.
 func CheckedText(n int) string {
 	if n == 1 {
 		return "Checked against the last call"

@@ -79,8 +79,8 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	return title + on, text
 }
 
-// CreatedPermission reports whether an entry created a permission beyond one call that can be revoked: a rule,
-// or an answer with a scope other than once.
+// CreatedPermission reports whether an entry created a permission beyond one call that can be
+// revoked: a rule, or an answer with a scope other than once.
 func CreatedPermission(e protocol.AuditEntry) bool {
 	switch {
 	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantWithdrawn:

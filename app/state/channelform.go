@@ -16,8 +16,8 @@ type ChannelForm struct {
 	Values  map[string]string // values by field
 	// Exists is the existing account that the form edits: untouched fields keep their values.
 	Exists bool
-	// StoredKey is the account stored by an earlier, failed Save of this form. Save does not overwrite
-	// another account of the same name.
+	// StoredKey is the account stored by an earlier, failed Save of this form. Save does not
+	// overwrite another account of the same name.
 	StoredKey string
 	original  map[string]string
 }

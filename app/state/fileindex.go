@@ -35,8 +35,8 @@ func (x *fileIndex) reset() {
 	x.mu.Unlock()
 }
 
-// searchRoot returns the root folder for searching a view's files: the workspace, or the view's folder
-// if it is outside.
+// searchRoot returns the root folder for searching a view's files: the workspace, or the view's
+// folder if it is outside.
 func searchRoot(v FilesView) string {
 	if isAbsolute(v.Dir) {
 		return v.Dir
@@ -44,8 +44,8 @@ func searchRoot(v FilesView) string {
 	return ""
 }
 
-// find returns the files that match a filter. If the machine's tool would return too many files, the
-// tool gets a part of the filter.
+// find returns the files that match a filter. If the machine's tool would return too many files,
+// the tool gets a part of the filter.
 func (x *fileIndex) find(ctx context.Context, v FilesView) (fileList, error) {
 	x.mu.Lock()
 	files := x.latest

@@ -36,8 +36,8 @@ type FilesView struct {
 	Filter  string
 	Sort    FileSort
 	File    *OpenFile
-	// CanBrowse reports whether the place knows sizes and times and can move and delete files. Fixed
-	// reports whether this folder is read-only.
+	// CanBrowse reports whether the place knows sizes and times and can move and delete files.
+	// Fixed reports whether this folder is read-only.
 	CanBrowse, ReadOnly bool
 	// Changed are the agent's changes on the machine, newest first.
 	Changed []protocol.FileChange
@@ -106,8 +106,8 @@ func (f *Files) Up() {
 	f.Enter(parentDir(v.Dir))
 }
 
-// SetFilter filters by a text in the path, in all subfolders. Until the result arrives, it filters the
-// current entries.
+// SetFilter filters by a text in the path, in all subfolders. Until the result arrives, it filters
+// the current entries.
 func (f *Files) SetFilter(filter string) {
 	f.Value.Update(func(v FilesView) FilesView {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {

@@ -58,8 +58,9 @@ func (f *Files) adoptWatch(request uint64, v FilesView, r protocol.FilesListResu
 	return list
 }
 
-// applyEvents applies to a list the events since its creation. outdated reports that a later list is already
-// shown; again reports that the list must be requested again, because such an event says so.
+// applyEvents applies to a list the events since its creation. outdated reports that a later list
+// is already shown; again reports that the list must be requested again, because such an event says
+// so.
 func (l *folderWatch) applyEvents(request uint64, v FilesView, list []FileEntry) (_ []FileEntry, outdated, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,8 +142,8 @@ func (f *Files) applyChange(c protocol.FilesChange) {
 	}
 }
 
-// scheduleSearch requests the filter's results again some time after a change, because that lists all
-// files of a machine.
+// scheduleSearch requests the filter's results again some time after a change, because that lists
+// all files of a machine.
 func (f *Files) scheduleSearch() {
 	f.watch.mu.Lock()
 	due := f.watch.searchDue
@@ -214,8 +215,8 @@ func (a *App) removeFiles(f *Files) {
 // agent made.
 const changesPause = time.Second
 
-// scheduleChanges asks the current machine for the agent's changes. Calls in quick succession are merged
-// into one request.
+// scheduleChanges asks the current machine for the agent's changes. Calls in quick succession are
+// merged into one request.
 func (f *Files) scheduleChanges(place protocol.NodeID, pause time.Duration) {
 	f.watch.mu.Lock()
 	asked := f.watch.changesDue

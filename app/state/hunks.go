@@ -163,8 +163,8 @@ func setText(args map[string]json.RawMessage, name, text string) error {
 	return err
 }
 
-// completeLines completes the first and last line, which the text may contain only in part, from the
-// hunks that include them.
+// completeLines completes the first and last line, which the text may contain only in part, from
+// the hunks that include them.
 func completeLines(lines []string, at int, hunks []Hunk) (whole []string, prefix, suffix string, ok bool) {
 	whole = append([]string(nil), lines...)
 	end := len(lines) - 1

@@ -54,8 +54,8 @@ func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error
 	return err
 }
 
-// isUnique reports whether the old text of hunk i occurs exactly once in the old text of all hunks, and
-// not in the new text of earlier hunks.
+// isUnique reports whether the old text of hunk i occurs exactly once in the old text of all hunks,
+// and not in the new text of earlier hunks.
 func isUnique(befores, afters []string, i int) bool {
 	n := 0
 	for j, text := range befores {

@@ -22,7 +22,8 @@ func applySnapshot(v View, s protocol.FeedSnapshot) View {
 	return v
 }
 
-// replaceOrAppend returns a new list in which x replaces the element that same finds, or is appended.
+// replaceOrAppend returns a new list in which x replaces the element that same finds, or is
+// appended.
 func replaceOrAppend[T any](list []T, x T, same func(T) bool) []T {
 	out := slices.Clone(list)
 	if i := slices.IndexFunc(out, same); i >= 0 {

@@ -63,9 +63,9 @@ func Lookalikes(s string) []string {
 	return out
 }
 
-// VisibleName returns an unambiguous form of a file's name or path for one line: control characters, line
-// breaks and direction marks are written as ⟨U+202E⟩. Joiners that emoji and scripts need are
-// retained.
+// VisibleName returns an unambiguous form of a file's name or path for one line: control
+// characters, line breaks and direction marks are written as ⟨U+202E⟩. Joiners that emoji and
+// scripts need are retained.
 func VisibleName(name string) string {
 	if !strings.ContainsFunc(name, isUnsafeInLine) {
 		return name

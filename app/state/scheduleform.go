@@ -34,8 +34,8 @@ func (f ScheduleForm) timeFields() [6]string {
 	return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ}
 }
 
-// timeChanged reports whether the person changed the time. Otherwise the exact time is retained, to the
-// second.
+// timeChanged reports whether the person changed the time. Otherwise the exact time is retained, to
+// the second.
 func (f ScheduleForm) timeChanged() bool { return f.timeFields() != f.originalTime }
 
 // Units are the units of intervals, with their names.

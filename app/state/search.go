@@ -9,9 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// MessagePage is a page of found messages. Next is the next page, 0 if there is none. Reached, in Unix
-// milliseconds, is set when the time limit was reached before the page was full: older messages
-// have not been searched.
+// MessagePage is a page of found messages. Next is the next page, 0 if there is none. Reached, in
+// Unix milliseconds, is set when the time limit was reached before the page was full: older
+// messages have not been searched.
 type MessagePage struct {
 	Hits    []protocol.SearchHit
 	Next    int64

@@ -1,7 +1,7 @@
 package state
 
-// Selection is the selection in a list, by path, so that it survives changes of the list. It belongs to
-// one goroutine.
+// Selection is the selection in a list, by path, so that it survives changes of the list. It
+// belongs to one goroutine.
 type Selection struct {
 	paths    []string // paths of the list, in its order
 	index    map[string]int

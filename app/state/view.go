@@ -28,8 +28,8 @@ type View struct {
 	Finished []protocol.Transfer
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
-	// ConfigChanged, Devices and Ended count the changes of the configuration, of pairings, and of the
-	// history of transfers.
+	// ConfigChanged, Devices and Ended count the changes of the configuration, of pairings, and of
+	// the history of transfers.
 	ConfigChanged, DevicesChanged, HistoryChanged int
 	// SkillsChanged and Channels count the changes of the agent's skills, and of channels and their
 	// contacts.
@@ -81,8 +81,8 @@ func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
 }
 
-// IsMainAlias reports whether a key is the default key of the main chat while the gateway's main chat has
-// another key: messages to the default key arrive in that chat.
+// IsMainAlias reports whether a key is the default key of the main chat while the gateway's main
+// chat has another key: messages to the default key arrive in that chat.
 func (v View) IsMainAlias(key protocol.SessionKey) bool {
 	main := v.Status.MainSession
 	if key != protocol.MainSession || main == "" || main == key {

@@ -91,8 +91,8 @@ func hasGlyph(face *font.Face, r rune) bool {
 	return ok
 }
 
-// maxBlockTries is the maximum number of failed lookups in a block of 256 characters: a lookup takes
-// a third of a millisecond.
+// maxBlockTries is the maximum number of failed lookups in a block of 256 characters: a lookup
+// takes a third of a millisecond.
 const maxBlockTries = 8
 
 // ResolveFace implements shaping.Fontmap.

@@ -61,8 +61,8 @@ var (
 	wrapper   shaping.LineWrapper
 )
 
-// LayOut breaks runs into lines of at most width; 0 breaks only at line breaks in the runs. spacing is
-// the line height as a multiple of its largest font size.
+// LayOut breaks runs into lines of at most width; 0 breaks only at line breaks in the runs. spacing
+// is the line height as a multiple of its largest font size.
 func LayOut(runs []Run, width, spacing float32) *Text {
 	t := &Text{}
 	ends := make([]int, len(runs)) // end of each run, in runes

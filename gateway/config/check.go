@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// checkSpecial validates values that tags cannot describe, whose errors would otherwise show up only in
-// use.
+// checkSpecial validates values that tags cannot describe, whose errors would otherwise show up
+// only in use.
 func checkSpecial(path string, v reflect.Value) error {
 	switch x := v.Interface().(type) {
 	case protocol.ResetPolicy:

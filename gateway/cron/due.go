@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// runDue handles a job whose time has come, or has passed while the gateway was off, the machine slept
-// or an earlier run was in progress.
+// runDue handles a job whose time has come, or has passed while the gateway was off, the machine
+// slept or an earlier run was in progress.
 func (p *planner) runDue(j *job, at int64) {
 	first := j.State.NextRunAtMs
 	latest := p.latestDue(j, at)
@@ -141,7 +141,8 @@ func (p *planner) handleAnswer(j *job, end protocol.Approval, err error) {
 	}
 }
 
-// withdrawQuestion cancels the question about a job, because the job was changed, removed or run meanwhile.
+// withdrawQuestion cancels the question about a job, because the job was changed, removed or run
+// meanwhile.
 func (j *job) withdrawQuestion() {
 	if j.question != nil {
 		j.question.withdraw()

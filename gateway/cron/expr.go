@@ -20,8 +20,8 @@ import (
 //
 // Fairlead has its own parser because the available libraries do not do this: robfig/cron drops
 // skipped times, netresearch/go-cron 0.9.1 runs repeated ones twice, both handle only changes of
-// whole hours, which is wrong for Lord Howe Island, and adhocore/gronx 1.20.4 reads 5/10 as a range,
-// requires both day fields for */2, and accepts expressions that never match.
+// whole hours, which is wrong for Lord Howe Island, and adhocore/gronx 1.20.4 reads 5/10 as a
+// range, requires both day fields for */2, and accepts expressions that never match.
 type Expr struct {
 	minute, hour, dom, month, dow uint64 // one bit per value
 	anyHour, anyDOM, anyDOW       bool
@@ -152,7 +152,8 @@ func (e *Expr) Next(t time.Time) time.Time {
 	}
 }
 
-// lastShown returns the last clock time that was shown before start. Earlier times must not match again.
+// lastShown returns the last clock time that was shown before start. Earlier times must not match
+// again.
 func lastShown(start time.Time) time.Time { return civil(start.Add(-time.Second)) }
 
 func latest(a, b time.Time) time.Time {
@@ -165,8 +166,8 @@ func latest(a, b time.Time) time.Time {
 // civil returns the clock time of t in its zone, as a time in UTC.
 func civil(t time.Time) time.Time { return when.Shown(t) }
 
-// nextMatch returns the first matching minute after t and, if stop is set, before stop. Both are clock
-// times without a zone.
+// nextMatch returns the first matching minute after t and, if stop is set, before stop. Both are
+// clock times without a zone.
 func (e *Expr) nextMatch(t time.Time, stop *time.Time) (time.Time, bool) {
 	limit := t.Add(horizon)
 	if stop != nil && stop.Before(limit) {

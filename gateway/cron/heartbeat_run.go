@@ -80,8 +80,8 @@ func minutes(text string) (int, error) {
 	return hour*60 + minute, err
 }
 
-// isEmptyChecklist reports whether a HEARTBEAT.md contains only headings, comments, horizontal rules and
-// empty list items.
+// isEmptyChecklist reports whether a HEARTBEAT.md contains only headings, comments, horizontal
+// rules and empty list items.
 func isEmptyChecklist(text string) bool {
 	text = strings.TrimPrefix(text, "\uFEFF") // some editors begin a file with a byte order mark
 	for line := range strings.Lines(htmlComment.ReplaceAllString(text, "")) {
@@ -144,9 +144,9 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 	return answer, expired, nil
 }
 
-// alertText returns the part of a heartbeat's answer that is for the person: without a HEARTBEAT_OK at
-// the beginning or end, and "" when no words remain. The original system drops every text below 300
-// characters, and with it most real alerts.
+// alertText returns the part of a heartbeat's answer that is for the person: without a HEARTBEAT_OK
+// at the beginning or end, and "" when no words remain. The original system drops every text below
+// 300 characters, and with it most real alerts.
 func alertText(answer string) string {
 	text := strings.TrimSpace(answer)
 	const marks = " \t\r\n*_`\"'-"

@@ -94,8 +94,8 @@ func (p *planner) tick(at int64) (next int64) {
 	return next
 }
 
-// freeSlots returns the number of further runs that may work at the same time. Runs that wait for an
-// approval do not count: otherwise a few unanswered approvals would block all jobs.
+// freeSlots returns the number of further runs that may work at the same time. Runs that wait for
+// an approval do not count: otherwise a few unanswered approvals would block all jobs.
 func (p *planner) freeSlots() int {
 	n := p.o.Config().Cron.MaxConcurrent
 	for _, j := range p.jobs {

@@ -130,8 +130,8 @@ func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionK
 	return err
 }
 
-// expiredText describes the calls of a run that were not made because their approvals expired; "" if
-// there are none.
+// expiredText describes the calls of a run that were not made because their approvals expired; ""
+// if there are none.
 func (x *runner) expiredText(ctx context.Context, run protocol.RunID) (string, error) {
 	switch n, err := x.o.Store.Approvals.ExpiredCount(ctx, run); {
 	case err != nil || n == 0:

@@ -46,8 +46,8 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 	return s, fmt.Errorf("schedule.kind must be %s, %s or %s, not %.20q", protocol.CronAt, protocol.CronEvery, protocol.CronExpr, s.Kind)
 }
 
-// fieldNames are the names of crontab(5) for the numbers of a field, which models often write: months
-// start at 1, days of the week at 0.
+// fieldNames are the names of crontab(5) for the numbers of a field, which models often write:
+// months start at 1, days of the week at 0.
 var fieldNames = map[int][]string{
 	3: {"", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"},
 	4: {"sun", "mon", "tue", "wed", "thu", "fri", "sat"},

@@ -67,7 +67,8 @@ func (o *Options) mainSession(agent protocol.AgentID) protocol.SessionKey {
 	return o.Config().Session.Main(agent)
 }
 
-// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Load, then Run, each once.
+// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Load, then Run, each
+// once.
 type Scheduler struct {
 	*loop
 	o          *Options

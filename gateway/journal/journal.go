@@ -1,10 +1,10 @@
 // Package journal records tool calls and the audit log. It is the journal stage of [tool.Pipeline],
 // and answers questions about the calls of the past.
 //
-// The record of a call is stored before the call runs, and closed after its result. After a crash, a
-// call that was running is found by its record: its outcome is unknown, it is reported as such, and
-// it is never repeated automatically. The arguments that hold the content of a file are stored as
-// their checksum and size, and long results are cut.
+// The record of a call is stored before the call runs, and closed after its result. After a crash,
+// a call that was running is found by its record: its outcome is unknown, it is reported as such,
+// and it is never repeated automatically. The arguments that hold the content of a file are stored
+// as their checksum and size, and long results are cut.
 package journal
 
 import (

@@ -73,8 +73,8 @@ type Change struct {
 	// Kind names the change. session, message, run, delta, call, approval, node, transfer, status
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
-	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills, channels
-	// (with path) and schedules: load them again. resync: subscribe again.
+	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
+	// channels (with path) and schedules: load them again. resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
 	Session    *SessionEntry `json:"session,omitempty"`

@@ -11,8 +11,8 @@ import (
 // maxDigits is the maximum number of digits of a rewritten number; an int64 has at most 19.
 const maxDigits = 19
 
-// Unmarshal is json.Unmarshal that also decodes whole numbers such as 1e7 and 1.0 into Go's integers.
-// They are integers in JSON Schema.
+// Unmarshal is json.Unmarshal that also decodes whole numbers such as 1e7 and 1.0 into Go's
+// integers. They are integers in JSON Schema.
 func Unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(kind.Value, "number ") {

@@ -118,8 +118,8 @@ type TransferStream struct {
 	// to save round trips. The gateway buffers them. Only for ends that name "transfer.early";
 	// otherwise, and in later attempts, it is 0.
 	Early int `json:"early,omitempty"`
-	// Peer asks for a separate connection, for ends that name "transfer.connection". The destination gets
-	// the source's pin in it.
+	// Peer asks for a separate connection, for ends that name "transfer.connection". The
+	// destination gets the source's pin in it.
 	Peer *TransferPeer `json:"peer,omitempty"`
 }
 

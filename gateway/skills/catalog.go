@@ -185,8 +185,8 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
 }
 
-// settingKeys returns the names under which a setting of a skill may be stored, in lookup order, which is
-// that of the original system.
+// settingKeys returns the names under which a setting of a skill may be stored, in lookup order,
+// which is that of the original system.
 func settingKeys(f locatedSkill) []string {
 	return []string{f.Name, path.Base(f.Dir), f.Dir, f.location}
 }

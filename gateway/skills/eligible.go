@@ -61,8 +61,8 @@ func statusOf(f locatedSkill, set config.Skill, nodes []protocol.NodeInfo, has m
 	return e
 }
 
-// unmetRequirements returns the requirements that no online machine meets. If each is met by some machine,
-// but no machine meets all, it returns all of them.
+// unmetRequirements returns the requirements that no online machine meets. If each is met by some
+// machine, but no machine meets all, it returns all of them.
 func unmetRequirements(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has machineFacts) (reasons []string) {
 	type need struct {
 		words string

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// splitFrontMatter splits a file into front matter, which begins in its first line, and body. White space
-// after a fence is ignored, as in other tools.
+// splitFrontMatter splits a file into front matter, which begins in its first line, and body. White
+// space after a fence is ignored, as in other tools.
 func splitFrontMatter(data []byte) (front, body []byte) {
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
@@ -73,8 +73,8 @@ func recoverPanic(f func() error) (err error) {
 
 var keyLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)\s*:(.*)$`)
 
-// parseLines parses front matter as the original system does: "key: value", split at the first colon;
-// an empty value takes the following indented lines as one block.
+// parseLines parses front matter as the original system does: "key: value", split at the first
+// colon; an empty value takes the following indented lines as one block.
 func parseLines(front []byte) fields {
 	f := make(fields)
 	lines := strings.Split(string(front), "\n")

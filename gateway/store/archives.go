@@ -24,13 +24,13 @@ type Archive struct {
 	Usage       protocol.Usage
 	CreatedAt   int64
 	Size        int64
-	// CompactedThrough is the Seq of the last message that compaction had removed from the context when the part
-	// was archived.
+	// CompactedThrough is the Seq of the last message that compaction had removed from the context
+	// when the part was archived.
 	CompactedThrough int64
 }
 
-// Archives are the archived parts of sessions. Its methods also change the sessions that they belong
-// to.
+// Archives are the archived parts of sessions. Its methods also change the sessions that they
+// belong to.
 type Archives struct {
 	*conn
 	messages *Messages
@@ -77,8 +77,8 @@ func storeArchive(tx *gorm.DB, a *Archive) error {
 	}).Error
 }
 
-// archiveCurrent archives the current messages of a session. If there are none, it creates no archive
-// and returns an empty ID.
+// archiveCurrent archives the current messages of a session. If there are none, it creates no
+// archive and returns an empty ID.
 func archiveCurrent(tx *gorm.DB, row sessionRow, s Session, now int64) (Archive, error) {
 	if row.NextSeq <= 1 {
 		return Archive{}, nil

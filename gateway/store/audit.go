@@ -39,8 +39,8 @@ func (r auditRow) entry() (protocol.AuditEntry, error) {
 	return e, nil
 }
 
-// chainHash returns the hash of a row, chained to the hash of the row before. It covers the columns too,
-// so that filters cannot be deceived.
+// chainHash returns the hash of a row, chained to the hash of the row before. It covers the columns
+// too, so that filters cannot be deceived.
 func (r auditRow) chainHash(before string) string {
 	sum := sha256.New()
 	for _, part := range []string{before, fmt.Sprint(r.Seq), fmt.Sprint(r.At), r.Kind, r.Node, r.SessionKey, r.Rule, r.Entry} {

@@ -17,8 +17,8 @@ const (
 	batchDelay = 50 * time.Millisecond
 	batchRows  = 512
 	batchBytes = 1 << 20
-	// maxBatchRows and maxBatchBytes limit the rows that may wait when the disk is too slow. Further
-	// calls are written immediately.
+	// maxBatchRows and maxBatchBytes limit the rows that may wait when the disk is too slow.
+	// Further calls are written immediately.
 	maxBatchRows  = 8 * batchRows
 	maxBatchBytes = 16 * batchBytes
 	// maxBatchResult is the largest result, in bytes, of a call that is written in a batch.

@@ -246,8 +246,8 @@ func (s *Channels) LastRoute(ctx context.Context, session protocol.SessionKey) (
 	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB { return db.Where("session_key = ?", string(session)) })
 }
 
-// LastRouteOfAgent returns the last address of any chat of an agent, and when it was used. If there is
-// none, it fails with protocol.ErrNotFound.
+// LastRouteOfAgent returns the last address of any chat of an agent, and when it was used. If there
+// is none, it fails with protocol.ErrNotFound.
 func (s *Channels) LastRouteOfAgent(ctx context.Context, agent protocol.AgentID) (r Route, at int64, err error) {
 	own := "agent:" + string(agent) + ":"
 	return s.lastRoute(ctx, func(db *gorm.DB) *gorm.DB {

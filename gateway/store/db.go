@@ -39,8 +39,8 @@ type DB struct {
 	wg   sync.WaitGroup
 }
 
-// Open opens the database file at path, and creates it if it is missing, readable by its owner only.
-// A file that is not a database, or of another version, is not changed and returns an error.
+// Open opens the database file at path, and creates it if it is missing, readable by its owner
+// only. A file that is not a database, or of another version, is not changed and returns an error.
 func Open(ctx context.Context, path string) (*DB, error) {
 	db := &DB{conn: &conn{path: path}, stop: make(chan struct{})}
 	if err := db.open(ctx); err != nil {

@@ -170,8 +170,8 @@ func (s *Jobs) UnfinishedRuns(ctx context.Context) ([]JobRun, error) {
 	return jobRuns(rows), err
 }
 
-// FinishedRuns returns a page of the finished runs, newest first, and their total number; if job is not
-// empty, only of that job.
+// FinishedRuns returns a page of the finished runs, newest first, and their total number; if job is
+// not empty, only of that job.
 func (s *Jobs) FinishedRuns(ctx context.Context, job protocol.CronJobID, offset, limit int) (list []JobRun, total int, err error) {
 	var rows []jobRunRow
 	var n int64

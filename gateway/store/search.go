@@ -65,8 +65,8 @@ func assignIDs(tx *gorm.DB, texts []textRow, at []int64) error {
 	return nil
 }
 
-// wordSeparator is a zero-width separator between characters that are words of their own for the index:
-// those of scripts that are written without spaces, and symbols.
+// wordSeparator is a zero-width separator between characters that are words of their own for the
+// index: those of scripts that are written without spaces, and symbols.
 const wordSeparator = "\u200b"
 
 // symbols are the categories of characters that the index treats as words, if they are not ASCII.
@@ -81,8 +81,8 @@ func isOwnWord(r rune) bool { return r > unicode.MaxASCII && unicode.In(r, ownWo
 
 var markRemover = strings.NewReplacer(MarkStart, " ", MarkEnd, " ", "\x00", " ")
 
-// separateWords puts a separator around characters that are words of their own, and removes the characters
-// that mark words in snippets.
+// separateWords puts a separator around characters that are words of their own, and removes the
+// characters that mark words in snippets.
 func separateWords(s string) string {
 	s = markRemover.Replace(s)
 	if !strings.ContainsFunc(s, isOwnWord) {
@@ -170,12 +170,12 @@ const (
 	MarkEnd   = "\x03"
 )
 
-// searchTimeLimit is the time after which a search in a large store returns its results so far, which may
-// be none.
+// searchTimeLimit is the time after which a search in a large store returns its results so far,
+// which may be none.
 const searchTimeLimit = 30 * time.Millisecond
 
-// SetTimeLimit sets the time after which a search returns its results so far; 0 means no limit. Open
-// sets it for a large store. Call it before the first search.
+// SetTimeLimit sets the time after which a search returns its results so far; 0 means no limit.
+// Open sets it for a large store. Call it before the first search.
 func (s *Search) SetTimeLimit(d time.Duration) { s.timeLimit = d }
 
 // largeStore is the size of a store, in bytes, above which a search may take longer than patience.
@@ -186,8 +186,8 @@ func TextTime(id int64) int64 { return id / idsPerMilli }
 
 // Messages returns messages of sessions that are not deleted, newest first: at most limit, with IDs
 // below before (0 means the newest), at or after from and before until (Unix milliseconds, 0 means
-// any). A key restricts it to one session. next is the before of the next page, 0 when the search is
-// complete. A page may have fewer than limit messages, or none, and still have a next page: in a
+// any). A key restricts it to one session. next is the before of the next page, 0 when the search
+// is complete. A page may have fewer than limit messages, or none, and still have a next page: in a
 // large store a search returns its results so far after a while.
 func (s *Search) Messages(ctx context.Context, query string, key protocol.SessionKey, from, until, before int64, limit int) (found []Found, next int64, err error) {
 	list := textTerms(query)
@@ -215,8 +215,8 @@ func (s *Search) Messages(ctx context.Context, query string, key protocol.Sessio
 	return found, next, err
 }
 
-// newestMatches returns the IDs and snippets of the newest messages that match all terms. next is where
-// the search continues, 0 when it is complete.
+// newestMatches returns the IDs and snippets of the newest messages that match all terms. next is
+// where the search continues, 0 when it is complete.
 func (s *Search) newestMatches(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
 	began := time.Now()
 	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)

@@ -9,9 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// searchText returns the text of a message for searching. For a tool's result, which is JSON, that is
-// the texts in it, each on its own line. In the raw JSON, the first word of each line would start
-// with the n of the escaped line break before it.
+// searchText returns the text of a message for searching. For a tool's result, which is JSON, that
+// is the texts in it, each on its own line. In the raw JSON, the first word of each line would
+// start with the n of the escaped line break before it.
 func searchText(m protocol.Message, plain string) string {
 	if m.Role != protocol.RoleToolResult || !strings.HasPrefix(plain, "{") && !strings.HasPrefix(plain, "[") {
 		return plain

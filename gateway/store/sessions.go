@@ -29,8 +29,8 @@ type Session struct {
 	MessageCount                 int
 	Usage                        protocol.Usage
 	ContextTokens, ContextWindow int64
-	// CompactedThrough is the Seq of the last message that was archived by a compaction: the model reads from
-	// the next one.
+	// CompactedThrough is the Seq of the last message that was archived by a compaction: the model
+	// reads from the next one.
 	CompactedThrough int64
 }
 

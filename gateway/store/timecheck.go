@@ -46,8 +46,8 @@ func putTimeCheck(tx *gorm.DB, id int64) error {
 	return err
 }
 
-// addMissingTimeChecks adds time checks between the texts after the last one: between all of them in
-// a store that has only now become large.
+// addMissingTimeChecks adds time checks between the texts after the last one: between all of them
+// in a store that has only now become large.
 func (s *Search) addMissingTimeChecks(ctx context.Context, stop <-chan struct{}) {
 	var ids []int64
 	err := s.read(ctx, "count texts", func(db *gorm.DB) error {

@@ -70,7 +70,8 @@ func (w *writer) write(ctx context.Context, durable bool, f func(*gorm.DB) error
 	}
 }
 
-// nextBatch removes the next writes from the queue. Delayed calls come first, because they are older.
+// nextBatch removes the next writes from the queue. Delayed calls come first, because they are
+// older.
 func (w *writer) nextBatch() []*pendingWrite {
 	w.mu.Lock()
 	n := min(len(w.queue), maxGroup)

@@ -31,8 +31,8 @@ type activeCall struct {
 	release  func()                  // removes the call from those in progress
 }
 
-// reconnectLimit is the time that a call from before a restart waits for its node. It is longer than
-// the longest pause between two connection attempts of a node.
+// reconnectLimit is the time that a call from before a restart waits for its node. It is longer
+// than the longest pause between two connection attempts of a node.
 const reconnectLimit = 45 * time.Second
 
 // resolve finds the tool. After a restart nodes reconnect one by one: a call that already has an
@@ -168,8 +168,8 @@ func (a *activeCall) updatePreview(ctx context.Context) (problem string, err err
 		return "", err
 	}
 	a.record.Info.Preview = &preview
-	// For credentials, the reason of a failure would reveal their contents: whether a text is found,
-	// or a file exists.
+	// For credentials, the reason of a failure would reveal their contents: whether a text is
+	// found, or a file exists.
 	if preview.Secret == "" {
 		problem = preview.Problem
 	}

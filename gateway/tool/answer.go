@@ -99,8 +99,8 @@ func (a *activeCall) saveGrant(ctx context.Context, answer protocol.Approval, gr
 	return nil
 }
 
-// applyEdit replaces the arguments with those of the person. The call becomes a direct action of the
-// person: it is validated and stopped by a deny, but needs no further approval.
+// applyEdit replaces the arguments with those of the person. The call becomes a direct action of
+// the person: it is validated and stopped by a deny, but needs no further approval.
 func (a *activeCall) applyEdit(ctx context.Context, args json.RawMessage) error {
 	refuse := func(text string) error {
 		return a.end(ctx, protocol.CallFailed, nil, "The person changed the call, and the changed call could not be run: "+text)

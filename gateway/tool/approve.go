@@ -59,7 +59,8 @@ func (a *activeCall) notify(q protocol.Approval) {
 	}
 }
 
-// setPending stores the request that a pending approval was decided on, for [Pipeline.ReviewPending].
+// setPending stores the request that a pending approval was decided on, for
+// [Pipeline.ReviewPending].
 func (a *activeCall) setPending(r *policy.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

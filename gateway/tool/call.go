@@ -25,8 +25,8 @@ type Call struct {
 	IdempotencyKey string
 	// FileOperation makes this an operation of the file browser instead of a tool call; see there.
 	FileOperation *FileOperation
-	// OnApproval, if set, is called when an approval is pending, which can be answered from then on,
-	// and again when it is closed.
+	// OnApproval, if set, is called when an approval is pending, which can be answered from then
+	// on, and again when it is closed.
 	OnApproval func(protocol.Approval)
 	// OnStart, if set, is called just before the call runs. It is not called for a call that does
 	// not run.

@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// storeRecord writes the record even if the context has ended, so that the outcome is never in doubt.
+// storeRecord writes the record even if the context has ended, so that the outcome is never in
+// doubt.
 func (a *activeCall) storeRecord(ctx context.Context) error {
 	err := a.Journal.Start(context.WithoutCancel(ctx), &a.record)
 	a.stored = a.stored || err == nil
@@ -60,8 +61,8 @@ func (a *activeCall) storeEnd(ctx context.Context) error {
 	return nil
 }
 
-// withdrawApproval closes the call's approval if it is still pending: an earlier start requested it,
-// and it is no longer needed.
+// withdrawApproval closes the call's approval if it is still pending: an earlier start requested
+// it, and it is no longer needed.
 func (a *activeCall) withdrawApproval(ctx context.Context) {
 	if id := a.record.Info.ApprovalID; id != "" {
 		if err := a.Approver.Withdraw(context.WithoutCancel(ctx), id); err != nil {

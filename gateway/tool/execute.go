@@ -104,8 +104,8 @@ func (a *activeCall) allowedFolders() (list []protocol.FolderAccess) {
 	return list
 }
 
-// mayUseNetwork reports whether the call may use the network that it requests: the person was asked,
-// or runs it directly.
+// mayUseNetwork reports whether the call may use the network that it requests: the person was
+// asked, or runs it directly.
 func (a *activeCall) mayUseNetwork() bool {
 	if !a.call.Direct {
 		p := a.record.Info.Preview
@@ -169,7 +169,8 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 	return a.end(ctx, protocol.CallFailed, nil, failure.Error())
 }
 
-// interpret returns the state that a result means, and records what the result says about a command.
+// interpret returns the state that a result means, and records what the result says about a
+// command.
 func (a *activeCall) interpret(raw json.RawMessage) (state string) {
 	state = protocol.CallDone
 	var out struct {

@@ -141,8 +141,8 @@ func (a *activeCall) through(ctx context.Context, stages ...stage) error {
 }
 
 // begin makes c the only call in progress with its ID, and reads what an earlier start has stored
-// about it. The context that it returns ends when the call is cancelled. The caller must release the
-// call.
+// about it. The context that it returns ends when the call is cancelled. The caller must release
+// the call.
 func (p *Pipeline) begin(ctx context.Context, c Call) (context.Context, *activeCall, error) {
 	isNew := c.ID == "" // a new ID cannot be in the journal
 	if isNew {

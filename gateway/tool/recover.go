@@ -48,8 +48,8 @@ func (p *Pipeline) endLost(ctx context.Context, r Record) (Result, error) {
 	return resultOf(r), nil
 }
 
-// rejoin ends a call that an earlier start of the gateway sent. If the node has continued it, rejoin
-// waits for its result; otherwise the outcome is unknown. The call is never sent again.
+// rejoin ends a call that an earlier start of the gateway sent. If the node has continued it,
+// rejoin waits for its result; otherwise the outcome is unknown. The call is never sent again.
 func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	id := a.record.Info.Node
 	if a.record.Info.Effect == protocol.EffectRead || id == protocol.NativePrefix {

@@ -15,8 +15,8 @@ type Executor interface {
 	// Preview describes what a call would do; ok is false if the node does not support previews.
 	Preview(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke) (preview protocol.CallPreview, ok bool, err error)
 	// Call runs a call and waits for its result. A tool's failure is a *nodes.ToolError;
-	// protocol.ErrUnavailable means that the node disconnected, and the outcome is unknown. When ctx
-	// ends, Call returns its cause with the result so far, if the node reports one.
+	// protocol.ErrUnavailable means that the node disconnected, and the outcome is unknown. When
+	// ctx ends, Call returns its cause with the result so far, if the node reports one.
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 	// Rejoin is Call for a call that an earlier start of the gateway made.
 	Rejoin(ctx context.Context, id protocol.NodeID, call protocol.CallID, progress func(protocol.ToolProgress)) (json.RawMessage, error)

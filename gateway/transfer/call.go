@@ -84,8 +84,8 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 	return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer continues automatically when the machine is back online. Its id is %s.", t.Error, t.ID))
 }
 
-// StartBy starts a transfer for a person. Rules may deny it, and the journal records it as a call of
-// gsv__Transfer.
+// StartBy starts a transfer for a person. Rules may deny it, and the journal records it as a call
+// of gsv__Transfer.
 func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStartParams) (protocol.Transfer, error) {
 	if len(p.Sources) == 0 {
 		return protocol.Transfer{}, protocol.ErrBadRequest.With("sources required")

@@ -17,8 +17,8 @@ const (
 	// sweepEvery is the interval at which the agents' workspaces are searched for unfinished files
 	// of abandoned transfers.
 	sweepEvery = 24 * time.Hour
-	// maxCleanups is the number of cancelled transfers whose unfinished files on a node are remembered.
-	// Nodes also clean up by themselves.
+	// maxCleanups is the number of cancelled transfers whose unfinished files on a node are
+	// remembered. Nodes also clean up by themselves.
 	maxCleanups = 500
 )
 

@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// routeRetryAfter is the time during which two nodes that could not connect to each other do not try
-// again: each try costs a transfer two seconds, or twenty if packets are dropped.
+// routeRetryAfter is the time during which two nodes that could not connect to each other do not
+// try again: each try costs a transfer two seconds, or twenty if packets are dropped.
 const routeRetryAfter = 10 * time.Minute
 
 // pair is a source and a destination.

@@ -24,7 +24,8 @@ type job struct {
 	stalls        int  // number of consecutive attempts that stalled without progress
 	isCancelled   bool // cancelled: no further attempt may begin
 	hasEnded      bool // the job must not change any more
-	// requested is a request that takes effect when the running attempt ends: errPaused or errAgain.
+	// requested is a request that takes effect when the running attempt ends: errPaused or
+	// errAgain.
 	requested error
 	// version counts the changes of row; stored is the last version in the database. storing is
 	// closed when the write in progress completes, and nil if there is none.
@@ -32,8 +33,8 @@ type job struct {
 	storing         chan struct{}
 	notified        Link // the connection on which the destination was asked to remove unfinished files
 	isClean         bool // no unfinished files are left
-	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expires is the value of row.ExpiresAt
-	// from which it was computed.
+	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expires is the value of
+	// row.ExpiresAt from which it was computed.
 	monotonicExpiry time.Time
 	expiryOf        int64
 }

@@ -29,8 +29,8 @@ func (s *basicTransfer) hasGlob(id protocol.NodeID) bool {
 }
 
 // glob returns the paths on a node that match a pattern. It is part of a transfer, which was
-// authorized as a read of the whole folder, and so no tool call of its own: it needs no decision and
-// no record.
+// authorized as a read of the whole folder, and so no tool call of its own: it needs no decision
+// and no record.
 func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern string) ([]string, error) {
 	args, err := protocol.Marshal(map[string]string{"pattern": pattern})
 	if err != nil {

@@ -80,8 +80,8 @@ func (j *job) waitReason() string {
 	return ""
 }
 
-// hasWindowLocked reports whether the window or command line that is an end is connected. The caller
-// must hold e.mu.
+// hasWindowLocked reports whether the window or command line that is an end is connected. The
+// caller must hold e.mu.
 func (j *job) hasWindowLocked() bool {
 	if j.here == nil {
 		return false

@@ -75,8 +75,8 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 // ErrTraversal refuses a path that leaves the workspace (in the original system's words).
 var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 
-// openExisting is open for read-only access: if the agent or its file does not exist, the folder is not
-// created and root is nil.
+// openExisting is open for read-only access: if the agent or its file does not exist, the folder is
+// not created and root is nil.
 func (w *Files) openExisting(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
 	id, err := protocol.ParseAgentID(agent)
 	if err != nil || w.o.Exists == nil || w.o.Exists(id) {

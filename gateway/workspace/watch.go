@@ -53,8 +53,8 @@ type watcher struct {
 	dirty  map[string]bool
 }
 
-// add watches a folder and those below it. With reportExisting, existing files are reported as changed: they
-// were created before the watch.
+// add watches a folder and those below it. With reportExisting, existing files are reported as
+// changed: they were created before the watch.
 func (v *watcher) add(dir string, reportExisting bool) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +82,9 @@ func (v *watcher) add(dir string, reportExisting bool) error {
 	})
 }
 
-// isSessionArchive reports whether a folder contains an agent's sessions: nobody edits those, there may be
-// very many, and on systems that watch single files (macOS) each would use a file descriptor.
+// isSessionArchive reports whether a folder contains an agent's sessions: nobody edits those, there
+// may be very many, and on systems that watch single files (macOS) each would use a file
+// descriptor.
 func (v *watcher) isSessionArchive(dir string) bool {
 	rel, err := filepath.Rel(v.home, dir)
 	parts := strings.Split(filepath.ToSlash(rel), "/")

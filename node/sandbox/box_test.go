@@ -52,7 +52,7 @@ func TestReportIsKeptUntilSomethingChanges(t *testing.T) {
 	}
 	first := report()
 	if _, err := os.Stat(cache); err != nil {
-		t.Skip("this system's probe is not kept") // only Linux's probe is slow enough to be cached
+		t.Skip("this system's probe is not cached") // only Linux's probe is slow enough to be cached
 	}
 	if again := report(); !again.At.Equal(first.At) {
 		t.Errorf("tried again at %v, first at %v", again.At, first.At)

@@ -89,9 +89,9 @@ func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer prot
 	return nil
 }
 
-// readAnswer reads the person's answer and meanwhile watches whether the approval is settled elsewhere.
-// Ctrl+C on the line is errInterrupt. A signal from elsewhere stops the run immediately, and a
-// second one ends the program.
+// readAnswer reads the person's answer and meanwhile watches whether the approval is settled
+// elsewhere. Ctrl+C on the line is errInterrupt. A signal from elsewhere stops the run immediately,
+// and a second one ends the program.
 func (ch *chat) readAnswer(ctx context.Context, a protocol.Approval, answer protocol.ApprovalAnswerParams) (_ protocol.ApprovalAnswerParams, elsewhere bool, err error) {
 	reading, leave := context.WithCancel(ctx)
 	defer leave()

@@ -72,8 +72,8 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 	return a.Preview.Folders
 }
 
-// chooseAnswer reads keys until they are an answer. Ctrl+D denies, other keys are asked again, and Ctrl+C
-// is errInterrupt.
+// chooseAnswer reads keys until they are an answer. Ctrl+D denies, other keys are asked again, and
+// Ctrl+C is errInterrupt.
 func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
 	ch.sameAnswer = nil
 	for {

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chooseRules lets the person choose among the offered rules and shows which earlier calls each would
-// have allowed.
+// chooseRules lets the person choose among the offered rules and shows which earlier calls each
+// would have allowed.
 func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {
@@ -57,8 +57,8 @@ func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope stri
 	return ok, nil
 }
 
-// ignoreCtrlD returns nil for a line that was ended by Ctrl+D, which leads back to the approval, and err
-// otherwise.
+// ignoreCtrlD returns nil for a line that was ended by Ctrl+D, which leads back to the approval,
+// and err otherwise.
 func ignoreCtrlD(err error) error {
 	if errors.Is(err, errInterrupt) {
 		return err

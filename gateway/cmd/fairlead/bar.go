@@ -98,7 +98,8 @@ func summary(t protocol.Transfer) string {
 	return s.String()
 }
 
-// destinationPath returns the destination of a transfer: for a folder of this computer, only its name.
+// destinationPath returns the destination of a transfer: for a folder of this computer, only its
+// name.
 func destinationPath(t protocol.Transfer) string {
 	return flat(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
 }

@@ -83,7 +83,8 @@ type chat struct {
 	resync      chan protocol.FeedSnapshot
 	sigs        chan os.Signal
 	postponed   []protocol.Change // changes that arrived while an approval was on the screen
-	// sameAnswer are the approvals that get the same answer as the one on the screen, if more than one.
+	// sameAnswer are the approvals that get the same answer as the one on the screen, if more than
+	// one.
 	sameAnswer []protocol.Approval
 }
 

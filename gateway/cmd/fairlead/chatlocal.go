@@ -58,8 +58,8 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, l loc
 	return errors.Join(chatErr, err)
 }
 
-// listenAddress returns the address on which a gateway of this process listens. here reports whether it
-// is the one that commands on this computer use, as FAIRLEAD_URL sets it.
+// listenAddress returns the address on which a gateway of this process listens. here reports
+// whether it is the one that commands on this computer use, as FAIRLEAD_URL sets it.
 func (o *options) listenAddress() (address string, here bool) {
 	at, err := url.Parse(o.url)
 	if err != nil || at.Scheme != "ws" || at.Port() == "" || at.Hostname() != "localhost" && !net.ParseIP(at.Hostname()).IsLoopback() {

@@ -69,7 +69,8 @@ func (ch *chat) stop(run protocol.RunID) error {
 	return ch.cancelRun(ctx, run)
 }
 
-// resumeAfterGap resumes following the run after events were lost; over reports that it ended meanwhile.
+// resumeAfterGap resumes following the run after events were lost; over reports that it ended
+// meanwhile.
 func (ch *chat) resumeAfterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool, err error) {
 	ch.updateStatus(s.Status)
 	r, open := findRun(s, run)

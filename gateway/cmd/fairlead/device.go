@@ -168,7 +168,8 @@ func onDevice(o *options, cmd *cobra.Command, name string, m protocol.Method[pro
 	})
 }
 
-// noteOtherRole prints a note when a device whose pairing has ended still has access in another role.
+// noteOtherRole prints a note when a device whose pairing has ended still has access in another
+// role.
 func noteOtherRole(ctx context.Context, cmd *cobra.Command, c *connection, ended protocol.Device) {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
@@ -242,8 +243,9 @@ func pairUntilCommand(o *options) *cobra.Command {
 	}
 }
 
-// pairingsToLeave finds the pairings to leave with a gateway, in one role or in all. Pairings that this
-// machine has left already, without the gateway knowing, are returned only if there are no others.
+// pairingsToLeave finds the pairings to leave with a gateway, in one role or in all. Pairings that
+// this machine has left already, without the gateway knowing, are returned only if there are no
+// others.
 func pairingsToLeave(peers *identity.Peers, name, role string) ([]identity.Peer, error) {
 	peer, err := peers.Find(name, role)
 	list, listErr := peers.List()

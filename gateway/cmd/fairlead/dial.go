@@ -47,8 +47,8 @@ func (o *options) findToken() (string, error) {
 	return t.Reveal(), nil
 }
 
-// ledgerName returns the gateway's name for [stream.OpenNamed]. A gateway on this computer with the data
-// folder's own token is the data folder's.
+// ledgerName returns the gateway's name for [stream.OpenNamed]. A gateway on this computer with the
+// data folder's own token is the data folder's.
 func (o *options) ledgerName(home string) (string, error) {
 	if !strings.Contains(o.url, "://") {
 		peer, err := identity.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)

@@ -23,8 +23,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// wasTyped returns a terminal with input that no program has read yet. It is in raw mode already, so
-// that the system does not turn it into a signal.
+// wasTyped returns a terminal with input that no program has read yet. It is in raw mode already,
+// so that the system does not turn it into a signal.
 func wasTyped(t *testing.T, keys string) *lines {
 	t.Helper()
 	keyboard, screen, err := pty.Open()

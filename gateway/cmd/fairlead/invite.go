@@ -114,8 +114,8 @@ func askToApprove(o *options, ctx context.Context, c *connection, cmd *cobra.Com
 	return printPaired(o, cmd, d)
 }
 
-// waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and waits
-// for the decision.
+// waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and
+// waits for the decision.
 func waitForAnswer(o *options, ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
 	tick := time.NewTicker(pollInterval)

@@ -72,8 +72,8 @@ func postpone(ctx context.Context, c *client.Client, list []protocol.Approval, w
 	return client.Call(ctx, c, protocol.ApprovalSnooze, p)
 }
 
-// postponeApproval postpones an approval that this terminal asked, and those that would have got the same
-// answer.
+// postponeApproval postpones an approval that this terminal asked, and those that would have got
+// the same answer.
 func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error {
 	list := ch.sameAnswer
 	if len(list) == 0 {

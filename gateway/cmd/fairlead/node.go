@@ -92,8 +92,8 @@ func quoteWord(word string) string {
 	return singleQuoted(word)
 }
 
-// singleQuoted returns a word in single quotes that every shell understands: in some, a backslash before
-// one has a meaning.
+// singleQuoted returns a word in single quotes that every shell understands: in some, a backslash
+// before one has a meaning.
 func singleQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
 
 // options returns the options of the node, without the route to its gateway.
@@ -167,8 +167,8 @@ an address with a token in FAIRLEAD_TOKEN.`,
 	return cmd
 }
 
-// setGateway sets how a node connects to its gateway. Until release is called, no other program on this
-// computer can be a node of the same paired gateway. release is never nil.
+// setGateway sets how a node connects to its gateway. Until release is called, no other program on
+// this computer can be a node of the same paired gateway. release is never nil.
 func (o *options) setGateway(ctx context.Context, opts *node.Options, to string, ownID bool) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(to, "://") {

@@ -78,8 +78,8 @@ func (o plainOutput) Write(p []byte) (int, error) {
 	return len(p), o.writeLocked(string(p))
 }
 
-// unfilteredOutput writes bytes unchanged: it is for the program's own control sequences. Other text must
-// have passed [flat].
+// unfilteredOutput writes bytes unchanged: it is for the program's own control sequences. Other
+// text must have passed [flat].
 func unfilteredOutput(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
 		return plainOutput{o}
@@ -87,8 +87,8 @@ func unfilteredOutput(w io.Writer) io.Writer {
 	return w
 }
 
-// exactOutput writes bytes unchanged unless the output is a terminal: a file or another program gets
-// exactly the data of the tool or setting.
+// exactOutput writes bytes unchanged unless the output is a terminal: a file or another program
+// gets exactly the data of the tool or setting.
 func exactOutput(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return w

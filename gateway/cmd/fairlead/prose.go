@@ -17,8 +17,8 @@ var joining = []*unicode.RangeTable{
 	unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
-// filterText is clean for text that is only read: joiners stay where they combine several emoji or spell
-// a word. Elsewhere they could hide something, so they are shown.
+// filterText is clean for text that is only read: joiners stay where they combine several emoji or
+// spell a word. Elsewhere they could hide something, so they are shown.
 func filterText(s string) string {
 	var f joinFilter
 	return f.add(s) + f.flush()

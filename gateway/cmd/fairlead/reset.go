@@ -65,9 +65,9 @@ func pairResetCommand(o *options) *cobra.Command {
 // leaveTimeout is how long to wait for gateways to confirm that a machine's key is revoked.
 const leaveTimeout = 2 * time.Second
 
-// leaveGateways notifies gateways, all at once, that this machine leaves them, and returns the names of
-// those that could not be notified: afterwards the key that such a message needs no longer exists.
-// A gateway that has ended the pairing itself counts as notified.
+// leaveGateways notifies gateways, all at once, that this machine leaves them, and returns the
+// names of those that could not be notified: afterwards the key that such a message needs no longer
+// exists. A gateway that has ended the pairing itself counts as notified.
 func leaveGateways(ctx context.Context, peers *identity.Peers, secrets keychain.Store, list []identity.Peer) (unreachable []string) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()

@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// check returns an error for invalid flags and empty arguments, such as unset variables of a script.
+// check returns an error for invalid flags and empty arguments, such as unset variables of a
+// script.
 func (s sendFlags) check(args []string, fromGiven bool) error {
 	for _, c := range []struct {
 		flag, value string
@@ -50,8 +51,8 @@ func explainDashFile(cmd *cobra.Command, err error) error {
 	return &exitError{code: exitUsage, err: fmt.Errorf("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())}
 }
 
-// checkMachines returns an error that says that no machine has a name, or how to wait for one that is
-// offline. If that cannot be determined, the gateway decides.
+// checkMachines returns an error that says that no machine has a name, or how to wait for one that
+// is offline. If that cannot be determined, the gateway decides.
 func checkMachines(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
 	nodes, err := c.nodes(ctx)
 	if err != nil {

@@ -72,8 +72,8 @@ func (t *terminal) notice(s string) {
 	}
 }
 
-// printError prints an error that ends a run but not the conversation, as every error from the gateway.
-// It returns false for an error that ends the conversation.
+// printError prints an error that ends a run but not the conversation, as every error from the
+// gateway. It returns false for an error that ends the conversation.
 func (t *terminal) printError(err error) bool {
 	var exit *exitError
 	var wireErr *protocol.Error

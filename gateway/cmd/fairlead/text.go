@@ -65,8 +65,8 @@ func firstLines(s string, n int) string {
 // ends: the same as the live output shows at once.
 const maxUnseen = 4000
 
-// unseenOutput returns the output of a command after the shown bytes; tail is its last part. all is the
-// output in the result, whose beginning may be cut off.
+// unseenOutput returns the output of a command after the shown bytes; tail is its last part. all is
+// the output in the result, whose beginning may be cut off.
 func unseenOutput(all, tail string, shown int64) string {
 	rest := all
 	if int64(len(tail)) >= shown && strings.HasPrefix(all, tail) {

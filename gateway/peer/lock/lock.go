@@ -1,5 +1,5 @@
-// Package lock lets only one of this computer's programs do something at a time. The system releases
-// a lock when its program ends, however it ends.
+// Package lock lets only one of this computer's programs do something at a time. The system
+// releases a lock when its program ends, however it ends.
 package lock
 
 import (

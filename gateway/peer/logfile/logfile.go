@@ -1,5 +1,5 @@
-// Package logfile provides the rotating log of the gateway and of nodes, which can also be read. The
-// lumberjack library cannot read its logs, and its cleanup goroutine outlives Close.
+// Package logfile provides the rotating log of the gateway and of nodes, which can also be read.
+// The lumberjack library cannot read its logs, and its cleanup goroutine outlives Close.
 package logfile
 
 import (

@@ -15,8 +15,8 @@ type queuedAttempt struct {
 	finished chan struct{} // closed when it has ended
 }
 
-// enqueueLocked queues an attempt and cancels the current one. wait waits until that has ended; done
-// starts the next attempt. The caller holds e.mu.
+// enqueueLocked queues an attempt and cancels the current one. wait waits until that has ended;
+// done starts the next attempt. The caller holds e.mu.
 func (e *Ends) enqueueLocked(t attemptID, n *end) (wait, done func()) {
 	before, me := e.attempts[t], &queuedAttempt{n, make(chan struct{})}
 	e.attempts[t] = me

@@ -62,8 +62,8 @@ type logRecord struct {
 
 const (
 	checkpointMagic = "fairlead trail 1\n"
-	// maxLogRecord is the maximum length of a record. Its header is a checksum and the length of the
-	// rest.
+	// maxLogRecord is the maximum length of a record. Its header is a checksum and the length of
+	// the rest.
 	maxLogRecord  = 4 << 10
 	logRecordHead = 4 + 4
 )
@@ -298,8 +298,8 @@ func (t *checkpointLog) isModified(name, content string) bool {
 	return !ok || s.file == "" || s.file != content
 }
 
-// truncate removes the checkpoints of a file beyond an offset, durably. An error means that they may
-// still exist.
+// truncate removes the checkpoints of a file beyond an offset, durably. An error means that they
+// may still exist.
 func (t *checkpointLog) truncate(key recordKey, file string, n int64) error {
 	if t == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// heartbeatEvery is the interval of heartbeats; laneQuiet is the maximum silence of the other end,
-	// and its time limit for reading a frame.
+	// heartbeatEvery is the interval of heartbeats; laneQuiet is the maximum silence of the other
+	// end, and its time limit for reading a frame.
 	heartbeatEvery = 5 * time.Second
 	silenceLimit   = 20 * time.Second
 	// closeWait is the time for which the destination waits for the source to close the connection

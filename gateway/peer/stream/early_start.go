@@ -2,8 +2,8 @@ package stream
 
 import "context"
 
-// earlyStart assumes that the receiver has nothing of a file. Until the receiver answers, the file's
-// bytes are sent anyway; they do not touch what the receiver has.
+// earlyStart assumes that the receiver has nothing of a file. Until the receiver answers, the
+// file's bytes are sent anyway; they do not touch what the receiver has.
 type earlyStart struct {
 	s     *Sender
 	index uint32

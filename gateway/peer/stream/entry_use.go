@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// entries has the entries of unfinished files that attempts or sweeps of this process use, by path. A sweep
-// skips an entry that an attempt uses, and an attempt waits for a sweep of its entry. The entry's
-// time is updated for the sweeps of other processes.
+// entries has the entries of unfinished files that attempts or sweeps of this process use, by path.
+// A sweep skips an entry that an attempt uses, and an attempt waits for a sweep of its entry. The
+// entry's time is updated for the sweeps of other processes.
 var entries = struct {
 	mu   sync.Mutex // guards the fields below
 	open map[string]*entryUse

@@ -14,8 +14,8 @@ const (
 	// checkpointEvery is the distance of stored checkpoints in bytes: about as much is hashed again
 	// after an interruption.
 	checkpointEvery = 16 << 20
-	// minBlock is the distance in bytes of the checksums that tell how much of an unfinished file is
-	// valid, for files with at most maxBlocks of them.
+	// minBlock is the distance in bytes of the checksums that tell how much of an unfinished file
+	// is valid, for files with at most maxBlocks of them.
 	minBlock  = 64 << 20
 	maxBlocks = 1024
 )

@@ -39,8 +39,8 @@ type Receiver struct {
 	Early    int  // number of bytes that the sender may send without credit
 	// OnRoute, which may be nil, is called when the sender switches its route. It may block.
 	OnRoute func(ctx context.Context, way byte) error
-	// OnFolder, which may be nil, is called with each folder, relative to Root, before an unfinished
-	// file is created in it.
+	// OnFolder, which may be nil, is called with each folder, relative to Root, before an
+	// unfinished file is created in it.
 	OnFolder func(dir string)
 	// OnReplace, which may be nil, is called once, before the first existing file is replaced and
 	// retained: see [TrashAge]. A receiver without Transfer retains nothing.
@@ -290,8 +290,8 @@ func (r *Receiver) withKeepAlive(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// sendAlive sends a sign of life without progress. Errors are ignored, because the next send returns
-// them too.
+// sendAlive sends a sign of life without progress. Errors are ignored, because the next send
+// returns them too.
 func (r *Receiver) sendAlive(ctx context.Context) {
 	p := packer{id: r.ID, send: r.Out}
 	if r.Progress != nil {

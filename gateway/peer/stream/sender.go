@@ -205,7 +205,8 @@ func (s *Sender) sendAll(ctx context.Context) error {
 	return s.packer.flush(ctx)
 }
 
-// reportSkipped reports an entry that is not sent, and the reason; kind is recSkipped or recUnreadable.
+// reportSkipped reports an entry that is not sent, and the reason; kind is recSkipped or
+// recUnreadable.
 func (s *Sender) reportSkipped(ctx context.Context, kind byte, name, why string) error {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
 	return s.packer.add(ctx, kind, append(append(b, name...), cut(why, maxText)...))

@@ -71,7 +71,8 @@ func (l *Unfinished) sweepTrash(files Files) {
 	}
 }
 
-// removeOldestTrash removes the oldest entry of a folder's trash, and reports whether there was one.
+// removeOldestTrash removes the oldest entry of a folder's trash, and reports whether there was
+// one.
 func removeOldestTrash(root *os.Root) bool {
 	list := trashEntries(root)
 	return len(list) > 0 && root.RemoveAll(path.Join(trashName, list[0])) == nil

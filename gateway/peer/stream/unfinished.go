@@ -18,8 +18,8 @@ const PartAge = 14 * 24 * time.Hour
 
 // Unfinished records on disk which folders may have unfinished files of which transfers, so that
 // they are removed in the end, and nothing else ever is: an entry lists folders, and the names of
-// the unfinished files in them begin with the transfer's own prefix. A nil Unfinished records nothing.
-// It is safe for concurrent use, also by several processes.
+// the unfinished files in them begin with the transfer's own prefix. A nil Unfinished records
+// nothing. It is safe for concurrent use, also by several processes.
 type Unfinished struct{ dir string }
 
 // OpenUnfinished uses a folder, which is created when it is needed.
@@ -61,8 +61,8 @@ const (
 	atDestination = "in"
 )
 
-// maxFinished is the maximum number of checkpoint logs of finished transfers that are retained, because the
-// gateway may not have received the final report.
+// maxFinished is the maximum number of checkpoint logs of finished transfers that are retained,
+// because the gateway may not have received the final report.
 const maxFinished = 32
 
 func (l *Unfinished) checkpointPath(mark, where string) string {

@@ -22,8 +22,8 @@ func EndPairing(ctx context.Context, peers *identity.Peers, pairing identity.Pee
 	return notifyEnded(ctx, peers, pairing, id, find)
 }
 
-// notifyEnded notifies a gateway that this device ended the pairing, authenticated by its key alone,
-// and then deletes the pairing.
+// notifyEnded notifies a gateway that this device ended the pairing, authenticated by its key
+// alone, and then deletes the pairing.
 func notifyEnded(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) error {
 	p, err := peers.Get(pairing)
 	if err != nil {
