@@ -107,6 +107,11 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 	defer stop()
 	wg.Go(func() { m.escalate(watch, a.ID) })
 	wg.Go(func() { m.endSnoozes(watch, a.ID, w.snoozes) })
+	return m.await(ctx, a, w, expired)
+}
+
+// await waits until an approval is answered or expires, or ctx ends, and closes it.
+func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, expired <-chan time.Time) (protocol.Approval, error) {
 	end := a
 	select {
 	case end := <-w.answers:
@@ -121,7 +126,7 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 		end.State, end.AnsweredBy = protocol.ApprovalCancelled, "its run"
 	}
 	// Someone may have answered at the same moment: the first to close the row wins.
-	end, _, err = m.resolve(context.WithoutCancel(ctx), end)
+	end, _, err := m.resolve(context.WithoutCancel(ctx), end)
 	return end, err
 }
 

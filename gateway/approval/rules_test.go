@@ -341,7 +341,7 @@ func TestTheSameRuleIsMadeOnce(t *testing.T) {
 	const again = `{"verdict":"allow", "argv":["make","test"], "tool":"Bash"}`
 	refused := func(what string, err error) {
 		t.Helper()
-		if !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), first.ID) || !strings.Contains(err.Error(), "there already") {
+		if !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), first.ID) || !strings.Contains(err.Error(), "already exists") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

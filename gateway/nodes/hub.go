@@ -128,6 +128,24 @@ var known = map[string]bool{"Bash": true, "Process": true, "Write": true, "Edit"
 // closed. Errors are protocol.ErrInvalidConnect, or protocol.ErrConflict when a newer connection
 // exists or the name is that of the gateway's own node.
 func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, link Link) (detach func(), err error) {
+	n, err := newNode(p, e, link)
+	if err != nil {
+		return nil, err
+	}
+	oldLink, info, err := h.replace(n)
+	if err != nil {
+		return nil, err
+	}
+	if oldLink != nil {
+		oldLink.Close(protocol.CloseReplaced, "Replaced by newer node connection")
+	}
+	h.remember(ctx, info)
+	slog.Info("Node connected", "node", info.ID, "tools", len(n.tools))
+	return func() { h.detach(context.WithoutCancel(ctx), n) }, nil
+}
+
+// newNode checks what a connecting node reports about itself.
+func newNode(p protocol.ConnectParams, e Entry, link Link) (*node, error) {
 	id, err := protocol.ParsePeerNodeID(p.Client.ID)
 	if err != nil {
 		return nil, protocol.ErrInvalidConnect.With(err.Error())
@@ -163,37 +181,34 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 				"node", id, "tool", t.Name)
 		}
 	}
+	return n, nil
+}
+
+// replace makes n the connection of its node. old is the connection that it replaces, which the
+// caller closes; nil if the node was offline.
+func (h *Hub) replace(n *node) (oldLink Link, info protocol.NodeInfo, err error) {
+	id := n.info.ID
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if other := h.byPrefixLocked(id.ToolPrefix()); other != nil && other.info.ID != id {
-		h.mu.Unlock()
-		return nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("models could not tell %s from %s, which is connected: give this node another name", id, other.info.ID))
+		return nil, info, protocol.ErrInvalidConnect.With(fmt.Sprintf("models could not tell %s from %s, which is connected: give this node another name", id, other.info.ID))
 	}
 	old := h.nodes[id]
 	if old != nil && old.link != nil && old.came > n.came {
-		h.mu.Unlock()
-		return nil, protocol.ErrConflict.With("a newer connection of this node exists")
+		return nil, info, protocol.ErrConflict.With("a newer connection of this node exists")
 	}
 	if old != nil && old.link != nil && old.info.Local && !n.info.Local {
-		h.mu.Unlock()
-		return nil, protocol.ErrConflict.With(OwnName(id))
+		return nil, info, protocol.ErrConflict.With(OwnName(id))
 	}
 	h.nodes[id] = n
-	var oldLink Link
 	if old != nil {
 		oldLink = old.link
 		h.moveLocked(old, n)
 		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
 	}
 	n.stale, n.older = h.leftLocked(n)
-	info := n.info
-	h.publishLocked(info)
-	h.mu.Unlock()
-	if oldLink != nil {
-		oldLink.Close(protocol.CloseReplaced, "Replaced by newer node connection")
-	}
-	h.remember(ctx, info)
-	slog.Info("Node connected", "node", id, "tools", len(n.tools))
-	return func() { h.detach(context.WithoutCancel(ctx), n) }, nil
+	h.publishLocked(n.info)
+	return oldLink, n.info, nil
 }
 
 // OwnName returns the error message for a node that uses the name of the gateway's own node, whose

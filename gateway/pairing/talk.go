@@ -40,45 +40,11 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	if err != nil {
 		return err
 	}
+	taken, err := m.prove(g, w, address)
+	if err != nil {
+		return err
+	}
 	hello := g.Hello
-	var taken *invite
-	var secret []byte
-	var code *pake.Code
-	switch {
-	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.PairedByRequest:
-	case hello.Door == protocol.PairedByLink:
-		if taken, err = m.useInvite(hello); err != nil {
-			return err
-		}
-		secret = taken.secret
-	case hello.Door == protocol.PairedByCode:
-		if taken, err = m.useInvite(hello); err != nil {
-			return err
-		}
-		code = &taken.code
-	default:
-		return protocol.ErrBadRequest.With("this pairing method is not supported here")
-	}
-	challenge, err := g.Challenge(secret, code)
-	if err != nil {
-		if taken != nil {
-			m.countWrongGuess(taken, address)
-		}
-		return err
-	}
-	if err := w.Send(challenge); err != nil {
-		return err
-	}
-	proof, err := w.Receive()
-	if err != nil {
-		return err // a device that disconnects here has learnt nothing, so it is not a guess
-	}
-	if err := g.Check(proof); err != nil {
-		if errors.Is(err, pake.ErrWrongSecret) && taken != nil {
-			m.countWrongGuess(taken, address)
-		}
-		return err
-	}
 	if g.IsRenewal() {
 		done, err := m.renew(ctx, hello.Key, hello.Role, network)
 		if err != nil {
@@ -118,6 +84,50 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	}
 }
 
+// prove has the device prove that it knows the secret of an invitation, which prove returns, or
+// that it has its key, for a request without an invitation.
+func (m *Manager) prove(g *pake.Gateway, w pake.Transport, address string) (taken *invite, err error) {
+	hello := g.Hello
+	var secret []byte
+	var code *pake.Code
+	switch {
+	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.PairedByRequest:
+	case hello.Door == protocol.PairedByLink:
+		if taken, err = m.useInvite(hello); err != nil {
+			return nil, err
+		}
+		secret = taken.secret
+	case hello.Door == protocol.PairedByCode:
+		if taken, err = m.useInvite(hello); err != nil {
+			return nil, err
+		}
+		code = &taken.code
+	default:
+		return nil, protocol.ErrBadRequest.With("this pairing method is not supported here")
+	}
+	challenge, err := g.Challenge(secret, code)
+	if err != nil {
+		if taken != nil {
+			m.countWrongGuess(taken, address)
+		}
+		return nil, err
+	}
+	if err := w.Send(challenge); err != nil {
+		return nil, err
+	}
+	proof, err := w.Receive()
+	if err != nil {
+		return nil, err // a device that disconnects here has learnt nothing, so it is not a guess
+	}
+	if err := g.Check(proof); err != nil {
+		if errors.Is(err, pake.ErrWrongSecret) && taken != nil {
+			m.countWrongGuess(taken, address)
+		}
+		return nil, err
+	}
+	return taken, nil
+}
+
 // withdraw withdraws a request that nobody answered. An answer that arrived at the same moment
 // counts.
 func (m *Manager) withdraw(r *request, why error) error {
@@ -154,19 +164,19 @@ func (m *Manager) finishRequestLocked(r *request, a answer) {
 	}
 }
 
-// request creates a request and shows it to the person.
-func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*request, error) {
+// newDevice returns the device that asks, with the rights that the invitation gives it.
+func (m *Manager) newDevice(g *pake.Gateway, taken *invite, address string) (protocol.Device, error) {
 	h := g.Hello
 	d := protocol.Device{
-		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID, Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key),
-		OS: protocol.Line(h.OS, 80), Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40), Version: protocol.Line(h.Applicant.Version, 40), Address: address, Method: h.Door, Reach: h.Reach,
+		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
+		Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key), OS: protocol.Line(h.OS, 80),
+		Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40),
+		Version: protocol.Line(h.Applicant.Version, 40), Address: address, Method: h.Door, Reach: h.Reach,
 	}
-	life := askLife
 	if taken != nil {
-		life = confirmLife
 		if taken.params.Device != "" {
 			if taken.params.Device != d.Fingerprint {
-				return nil, protocol.ErrForbidden.With("this invitation is for another device")
+				return d, protocol.ErrForbidden.With("this invitation is for another device")
 			}
 			d.Method = protocol.PairedBySSH
 		}
@@ -175,15 +185,15 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 		d.ExpiresAt = LastsUntil(taken.params.PairedFor)
 	}
 	if h.Role != d.Role {
-		return nil, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, protocol.Line(h.Role, 20)))
+		return d, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, protocol.Line(h.Role, 20)))
 	}
 	switch d.Role {
 	case protocol.RoleNode:
 		if _, err := protocol.ParsePeerNodeID(string(d.NodeID)); err != nil {
-			return nil, protocol.ErrBadRequest.With(err.Error())
+			return d, protocol.ErrBadRequest.With(err.Error())
 		}
 		if m.o.Nodes.Own(d.NodeID) {
-			return nil, protocol.ErrConflict.With(nodes.OwnName(d.NodeID))
+			return d, protocol.ErrConflict.With(nodes.OwnName(d.NodeID))
 		}
 		if d.Reach == nil {
 			d.Reach = &protocol.Reach{}
@@ -195,13 +205,27 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 			d.Scopes = ClientScopes
 		}
 	default:
-		return nil, protocol.ErrBadRequest.With("role must be node or client")
+		return d, protocol.ErrBadRequest.With("role must be node or client")
 	}
 	if d.Name == "" {
 		d.Name = string(d.NodeID)
 	}
 	if d.Name == "" {
 		d.Name = "device " + string(identity.DeviceID(h.Key)[:6])
+	}
+	return d, nil
+}
+
+// request creates a request and shows it to the person.
+func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*request, error) {
+	h := g.Hello
+	d, err := m.newDevice(g, taken, address)
+	if err != nil {
+		return nil, err
+	}
+	life := askLife
+	if taken != nil {
+		life = confirmLife
 	}
 	now := time.Now()
 	end := m.wait()

@@ -50,6 +50,23 @@ func (s *Messages) Append(ctx context.Context, key protocol.SessionKey, msgs ...
 	return out, nil
 }
 
+// countMessage updates the counters of a session for a new message with the given text.
+func (s *Session) countMessage(m protocol.Message, plain string) {
+	if m.Compaction == nil { // the notice of a compaction does not count as conversation
+		s.MessageCount++
+	}
+	if m.Usage != nil {
+		s.Usage.Add(*m.Usage)
+		s.ContextTokens = m.Usage.Total
+	}
+	if m.Role == protocol.RoleUser {
+		s.DeletedAt = 0
+		if s.FirstText == "" {
+			s.FirstText = firstText(m, plain)
+		}
+	}
+}
+
 func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.Message) error {
 	now := time.Now().UnixMilli()
 	row, err := s.sessions.ensure(tx, key, now)
@@ -86,19 +103,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText))})
 			times = append(times, m.Timestamp)
 		}
-		if m.Compaction == nil { // the notice of a compaction does not count as conversation
-			ses.MessageCount++
-		}
-		if m.Usage != nil {
-			ses.Usage.Add(*m.Usage)
-			ses.ContextTokens = m.Usage.Total
-		}
-		if m.Role == protocol.RoleUser {
-			ses.DeletedAt = 0
-			if ses.FirstText == "" {
-				ses.FirstText = firstText(*m, plain)
-			}
-		}
+		ses.countMessage(*m, plain)
 	}
 	ses.UpdatedAt, ses.LastActiveAt = now, now
 	row.fill(ses)
