@@ -229,9 +229,9 @@ func (g *Gateway) openSurface() {
 	}
 	g.status = &status.Reporter{Fixed: fixed, Config: g.config, Agents: g.sessions, Bus: g.bus}
 	services := rpc.Services{
-		Version: Version, Bus: g.bus, Sessions: g.sessions, Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Config: g.config, Files: g.files, Journal: g.store,
-		Rules: g.rules, Audit: g.audit(), Models: g.models, Schedules: g.schedules, Skills: g.skills, Devices: g.devices, Channels: g.channels,
-		Transfers: g.transfers,
+		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions,
+		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store, Audit: g.audit(), Config: g.config,
+		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
 		Requested: g.sessions.StoreToolResult, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(store.CallStore{DB: g.store}, g.sessions, g.channels).Event,
 	}

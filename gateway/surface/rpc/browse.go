@@ -6,73 +6,80 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
 
-// browse registers the methods of the file browser.
-func (s *Server) browse(all map[string]handler) {
-	handle(all, protocol.FilesList, func(ctx context.Context, c *Conn, p protocol.FilesListParams) (protocol.FilesListResult, error) {
-		return s.listFolder(ctx, c, p)
+// browseMethods are the methods of the file browser.
+type browseMethods struct {
+	nodes   *nodes.Hub
+	tools   Tools
+	watches *watches
+}
+
+func (m browseMethods) register(all methods) {
+	handle(all, protocol.FilesList, m.list)
+	handle(all, protocol.FilesChanges, func(ctx context.Context, r *request, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
+		return fileOperation[protocol.FilesChangesResult](ctx, m, r, protocol.ActChanges, p.Node, p, "")
 	})
-	handle(all, protocol.FilesChanges, func(ctx context.Context, c *Conn, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
-		return fileAct[protocol.FilesChangesResult](ctx, s, c, protocol.ActChanges, p.Node, p, "")
-	})
-	handle(all, protocol.FilesDiff, func(ctx context.Context, c *Conn, p protocol.FilesChangeParams) (protocol.FilesDiffResult, error) {
+	handle(all, protocol.FilesDiff, func(ctx context.Context, r *request, p protocol.FilesChangeParams) (protocol.FilesDiffResult, error) {
 		if p.ID == "" || p.Path == "" {
-			return protocol.FilesDiffResult{}, protocol.ErrBadRequest.With("id and path required")
+			return protocol.FilesDiffResult{}, errIDAndPath
 		}
-		return fileAct[protocol.FilesDiffResult](ctx, s, c, protocol.ActDiff, p.Node, p, p.Path)
+		return fileOperation[protocol.FilesDiffResult](ctx, m, r, protocol.ActDiff, p.Node, p, p.Path)
 	})
-	handle(all, protocol.FilesRevert, func(ctx context.Context, c *Conn, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
+	handle(all, protocol.FilesRevert, func(ctx context.Context, r *request, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
 		if p.ID == "" || p.Path == "" {
-			return protocol.FilesDone{}, protocol.ErrBadRequest.With("id and path required")
+			return protocol.FilesDone{}, errIDAndPath
 		}
-		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActRevert, p.Node, p, p.Path)
+		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActRevert, p.Node, p, p.Path)
 	})
-	handle(all, protocol.FilesUnwatch, func(_ context.Context, c *Conn, p protocol.FilesUnwatchParams) (protocol.Ack, error) {
-		return protocol.Ack{OK: true, Dropped: !s.watches.end(p.WatchID, c)}, nil
+	handle(all, protocol.FilesUnwatch, func(_ context.Context, r *request, p protocol.FilesUnwatchParams) (protocol.Ack, error) {
+		return protocol.Ack{OK: true, Dropped: !m.watches.remove(p.WatchID, r.conn)}, nil
 	})
-	handle(all, protocol.FilesReport, func(ctx context.Context, c *Conn, p protocol.FilesChange) (protocol.Ack, error) {
-		s.watches.tell(ctx, c, p)
+	handle(all, protocol.FilesReport, func(ctx context.Context, r *request, p protocol.FilesChange) (protocol.Ack, error) {
+		m.watches.forward(ctx, r.conn.node(), p)
 		return protocol.Ack{OK: true}, nil
 	})
-	handle(all, protocol.FilesMake, func(ctx context.Context, c *Conn, p protocol.FilesPathParams) (protocol.FilesDone, error) {
+	handle(all, protocol.FilesMake, func(ctx context.Context, r *request, p protocol.FilesPathParams) (protocol.FilesDone, error) {
 		if p.Path == "" {
 			return protocol.FilesDone{}, protocol.ErrBadRequest.With("path required")
 		}
-		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActMake, p.Node, p, p.Path)
+		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActMake, p.Node, p, p.Path)
 	})
-	handle(all, protocol.FilesMove, func(ctx context.Context, c *Conn, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
+	handle(all, protocol.FilesMove, func(ctx context.Context, r *request, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
 		if p.Path == "" || p.To == "" {
 			return protocol.FilesDone{}, protocol.ErrBadRequest.With("path and to required")
 		}
-		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActMove, p.Node, p, p.Path, p.To)
+		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActMove, p.Node, p, p.Path, p.To)
 	})
-	handle(all, protocol.FilesTrash, func(ctx context.Context, c *Conn, p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
+	handle(all, protocol.FilesTrash, func(ctx context.Context, r *request, p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
 		if len(p.Paths) == 0 || len(p.Paths) > maxTrash {
 			return protocol.FilesTrashResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("paths required, at most %d", maxTrash))
 		}
-		return fileAct[protocol.FilesTrashResult](ctx, s, c, protocol.ActTrash, p.Node, p, p.Paths...)
+		return fileOperation[protocol.FilesTrashResult](ctx, m, r, protocol.ActTrash, p.Node, p, p.Paths...)
 	})
-	handle(all, protocol.FilesRestore, func(ctx context.Context, c *Conn, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
+	handle(all, protocol.FilesRestore, func(ctx context.Context, r *request, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
 		if p.ID == "" || p.Path == "" {
-			return protocol.FilesDone{}, protocol.ErrBadRequest.With("id and path required")
+			return protocol.FilesDone{}, errIDAndPath
 		}
-		return fileAct[protocol.FilesDone](ctx, s, c, protocol.ActRestore, p.Node, p, p.Path)
+		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActRestore, p.Node, p, p.Path)
 	})
 }
+
+var errIDAndPath = protocol.ErrBadRequest.With("id and path required")
 
 // maxTrash is the number of files and folders that one call may delete.
 const maxTrash = 10_000
 
-// fileAct runs a file operation on a node as a direct action of the person: it is journaled, and a
+// fileOperation runs a file operation on a node as a direct action of the person: it is journaled, and a
 // rule that denies it stops it.
-func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node protocol.NodeID, args any, paths ...string) (out R, err error) {
+func fileOperation[R any](ctx context.Context, m browseMethods, r *request, name string, node protocol.NodeID, args any, paths ...string) (out R, err error) {
 	if node == "" {
 		return out, protocol.ErrBadRequest.With("nodeId required")
 	}
-	if err := s.browsable(node); err != nil {
+	if err := m.checkBrowsable(node); err != nil {
 		return out, err
 	}
 	raw, err := protocol.Marshal(args)
@@ -94,16 +101,32 @@ func fileAct[R any](ctx context.Context, s *Server, c *Conn, name string, node p
 		access.Path = cmp.Or(p, ".") // an empty path means the workspace
 		op.Files = append(op.Files, access)
 	}
-	res, err := s.direct(ctx, c, tool.Call{Tool: protocol.NewToolName(node, name), Args: raw, FileOperation: op})
+	res, err := runDirect(ctx, m.tools, r, tool.Call{Tool: protocol.NewToolName(node, name), Args: raw, FileOperation: op})
 	if err != nil {
 		return out, err
 	}
 	return out, json.Unmarshal(res, &out)
 }
 
-// browsable returns an error with the reason when a node's files cannot be browsed.
-func (s *Server) browsable(node protocol.NodeID) error {
-	for _, n := range s.s.Nodes.Nodes() {
+// list lists a folder of a node, and watches it on request.
+func (m browseMethods) list(ctx context.Context, r *request, p protocol.FilesListParams) (out protocol.FilesListResult, err error) {
+	p.WatchID = ""
+	if p.Watch && m.checkBrowsable(p.Node) == nil {
+		if p.WatchID, err = m.watches.add(r.conn, p.Node); err != nil {
+			return out, err
+		}
+	}
+	out, err = fileOperation[protocol.FilesListResult](ctx, m, r, protocol.ActList, p.Node, p, p.Path)
+	if p.WatchID != "" && (err != nil || out.WatchID != p.WatchID || ctx.Err() != nil) {
+		m.watches.remove(p.WatchID, r.conn)
+		out.WatchID = ""
+	}
+	return out, err
+}
+
+// checkBrowsable returns an error with the reason when a node's files cannot be browsed.
+func (m browseMethods) checkBrowsable(node protocol.NodeID) error {
+	for _, n := range m.nodes.Nodes() {
 		switch {
 		case n.ID != node:
 		case !n.Online:

@@ -7,41 +7,82 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"sync"
+	"time"
 
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
 
+// toolMethods are the methods for tool calls, of clients and of the nodes that run them.
+type toolMethods struct {
+	tools    Tools
+	registry Registry
+	nodes    *nodes.Hub
+	// execEvent and storeResult are the functions of [Services]; storeResult may be nil.
+	execEvent   func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error)
+	storeResult func(context.Context, protocol.SessionKey, tool.Result) error
+	// background runs a function until the server closes.
+	background func(func(context.Context)) bool
+
+	mu        sync.Mutex               // guards requested
+	requested map[protocol.CallID]bool // unfinished calls of tool.request
+}
+
+func (m *toolMethods) register(all methods) {
+	handle(all, protocol.ToolsList, func(context.Context, *request, protocol.Empty) (protocol.ToolsListResult, error) {
+		return protocol.ToolsListResult{Tools: list(m.registry.Tools())}, nil
+	})
+	handle(all, protocol.InvokeTool, m.invoke)
+	handle(all, protocol.RequestTool, m.request)
+	handle(all, protocol.CallCancel, func(_ context.Context, _ *request, p protocol.CallCancelParams) (protocol.Ack, error) {
+		return protocol.Ack{OK: true, Dropped: !m.tools.Cancel(p.CallID)}, nil
+	})
+	handle(all, protocol.ReturnResult, m.result)
+	handle(all, protocol.ReportProgress, func(_ context.Context, r *request, p protocol.ToolProgress) (protocol.Ack, error) {
+		return m.nodes.Progress(r.conn.node(), p)
+	})
+	handle(all, protocol.ReportExec, func(ctx context.Context, r *request, p protocol.NodeExecEvent) (protocol.Ack, error) {
+		return m.execEvent(ctx, r.conn.node(), p)
+	})
+	handle(all, protocol.GetLogs, m.logs)
+	handle(all, protocol.ReturnLogs, func(_ context.Context, r *request, p protocol.LogsResultParams) (protocol.Ack, error) {
+		return m.nodes.LogsResult(r.conn.node(), p)
+	})
+}
+
 // invoke runs a tool as a direct action of the person (tool.invoke,
 // docs/protocol.md#tools-and-calls).
-func (s *Server) invoke(ctx context.Context, c *Conn, p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
+func (m *toolMethods) invoke(ctx context.Context, r *request, p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
 	if p.Tool == "" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("tool required")
 	}
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	if err := mayRun(c.who(), p.Tool, p.Args); err != nil {
+	if err := mayRun(r.conn.who(), p.Tool, p.Args); err != nil {
 		return protocol.ToolInvokeResult{}, err
 	}
-	raw, err := s.direct(ctx, c, tool.Call{Tool: p.Tool, Args: p.Args})
+	raw, err := runDirect(ctx, m.tools, r, tool.Call{Tool: p.Tool, Args: p.Args})
 	return protocol.ToolInvokeResult{Result: raw}, err
 }
 
-// direct runs a call as a direct action of the person.
-func (s *Server) direct(ctx context.Context, c *Conn, call tool.Call) (json.RawMessage, error) {
-	return answerOf(s.s.Tools.Run(ctx, c.own(call)))
+// runDirect runs a call as a direct action of the person.
+func runDirect(ctx context.Context, t Tools, r *request, call tool.Call) (json.RawMessage, error) {
+	return directResult(t.Run(ctx, r.direct(call)))
 }
 
-// own marks a call as a direct action of the person.
-func (c *Conn) own(call tool.Call) tool.Call {
-	call.Principal, call.Direct, call.AskedBy = c.who(), true, protocol.AskedBy{Kind: "client", Name: c.clientID()}
+// direct marks a call as a direct action of the person.
+func (r *request) direct(call tool.Call) tool.Call {
+	call.Principal, call.Direct, call.AskedBy = r.conn.who(), true, protocol.AskedBy{Kind: "client", Name: r.conn.clientID()}
 	return call
 }
 
-// answerOf converts the outcome of a direct call to a response.
-func answerOf(res tool.Result, err error) (json.RawMessage, error) {
+// directResult converts the outcome of a direct call to a response.
+func directResult(res tool.Result, err error) (json.RawMessage, error) {
 	var bad *toolkit.InputError
 	switch {
 	case errors.As(err, &bad):
@@ -71,7 +112,7 @@ func unknownOutcome(e *protocol.Error) error {
 // (tool.request). The call is tied to the gateway, not to the connection; its result goes to the
 // session. An ID that an earlier call had is refused: the session would get the result of that call
 // instead.
-func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
+func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
 	if p.CallID == "" || p.Tool == "" || p.SessionKey == "" {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("callId, tool, and sessionKey required")
 	}
@@ -84,24 +125,24 @@ func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestPar
 	if err := checkID("callId", string(p.CallID)); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if err := has(c.who(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
+	if err := has(r.conn.who(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if err := mayRun(c.who(), p.Tool, p.Args); err != nil {
+	if err := mayRun(r.conn.who(), p.Tool, p.Args); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if _, err := s.s.Registry.Lookup(p.Tool); err != nil {
+	if _, err := m.registry.Lookup(p.Tool); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	release, err := s.claim(ctx, p.CallID)
+	release, err := m.claim(ctx, p.CallID)
 	if err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	key := c.spell(p.SessionKey)
-	call := c.own(tool.Call{ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key})
-	started := s.background(func(ctx context.Context) {
+	key := r.conn.spell(p.SessionKey)
+	call := r.direct(tool.Call{ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key})
+	started := m.background(func(ctx context.Context) {
 		defer release()
-		res, err := s.s.Tools.Run(ctx, call)
+		res, err := m.tools.Run(ctx, call)
 		if ctx.Err() != nil {
 			return
 		}
@@ -109,10 +150,10 @@ func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestPar
 			slog.Warn("A requested call failed", "call", call.ID, "tool", call.Tool, "session", key, "err", err)
 			res = failedCall(call, err)
 		}
-		if s.s.Requested == nil {
+		if m.storeResult == nil {
 			return
 		}
-		if err := s.s.Requested(ctx, key, res); err != nil {
+		if err := m.storeResult(ctx, key, res); err != nil {
 			slog.Error("A result could not be stored", "call", call.ID, "session", key, "err", err)
 		}
 	})
@@ -124,20 +165,20 @@ func (s *Server) request(ctx context.Context, c *Conn, p protocol.ToolRequestPar
 }
 
 // claim reserves the ID of a requested call until release.
-func (s *Server) claim(ctx context.Context, id protocol.CallID) (release func(), err error) {
-	s.mu.Lock()
-	taken := s.requested[id]
+func (m *toolMethods) claim(ctx context.Context, id protocol.CallID) (release func(), err error) {
+	m.mu.Lock()
+	taken := m.requested[id]
 	if !taken {
-		s.requested[id] = true
+		m.requested[id] = true
 	}
-	s.mu.Unlock()
+	m.mu.Unlock()
 	release = func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.requested, id)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.requested, id)
 	}
 	if !taken {
-		if taken, err = s.s.Tools.IsKnown(ctx, id); err == nil && !taken {
+		if taken, err = m.tools.IsKnown(ctx, id); err == nil && !taken {
 			return release, nil
 		}
 		release()
@@ -150,20 +191,20 @@ func (s *Server) claim(ctx context.Context, id protocol.CallID) (release func(),
 
 // result takes the result of a call from a node (tool.result). A result for which nobody waits any
 // more may still settle a call with an unknown outcome.
-func (s *Server) result(ctx context.Context, c *Conn, p protocol.ToolResultParams) (protocol.Ack, error) {
-	ack, err := s.s.Nodes.Result(c.node(), p)
+func (m *toolMethods) result(ctx context.Context, r *request, p protocol.ToolResultParams) (protocol.Ack, error) {
+	ack, err := m.nodes.Result(r.conn.node(), p)
 	if !ack.Dropped && !errors.Is(err, protocol.ErrNotFound) {
 		return ack, err
 	}
-	late, lateErr := s.s.Tools.AcceptLateResult(ctx, c.node(), p)
+	late, lateErr := m.tools.AcceptLateResult(ctx, r.conn.node(), p)
 	switch {
 	case errors.Is(lateErr, protocol.ErrNotFound):
 		return ack, err
 	case lateErr != nil:
 		return protocol.Ack{}, lateErr
 	}
-	if late.Info.SessionKey != "" && s.s.Requested != nil {
-		if err := s.s.Requested(ctx, late.Info.SessionKey, *late); err != nil {
+	if late.Info.SessionKey != "" && m.storeResult != nil {
+		if err := m.storeResult(ctx, late.Info.SessionKey, *late); err != nil {
 			slog.Error("A result could not be stored", "call", p.CallID, "session", late.Info.SessionKey, "err", err)
 		}
 	}
@@ -180,4 +221,27 @@ func failedCall(c tool.Call, err error) tool.Result {
 			State: protocol.CallFailed, Error: err.Error(), Direct: c.Direct,
 		},
 	}
+}
+
+// logsLimit is the time in which a node must send its logs. The original system has a constant of
+// 20 s too, but only its 60 s take effect.
+const logsLimit = 60 * time.Second
+
+// logs asks a node for log lines (docs/protocol.md#logs), with the original system's rules for
+// lines and target.
+func (m *toolMethods) logs(ctx context.Context, _ *request, p protocol.LogsGetParams) (protocol.LogsGetResult, error) {
+	lines := protocol.DefaultLogLines
+	if p.Lines != nil {
+		if math.IsNaN(*p.Lines) || *p.Lines < 1 {
+			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
+		}
+		lines = int(min(math.Floor(*p.Lines), protocol.MaxLogLines))
+	}
+	id, err := m.nodes.Pick(p.NodeID)
+	if err != nil {
+		return protocol.LogsGetResult{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
+	defer cancel()
+	return m.nodes.Logs(ctx, id, lines)
 }

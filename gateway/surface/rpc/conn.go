@@ -20,16 +20,17 @@ const maxHandshake = 4 << 20
 
 // Conn is the connection of one peer.
 type Conn struct {
-	srv     *Server
-	ws      *websocket.Conn
-	id      protocol.ConnID
-	came    uint64 // sequence number of the connection
-	trusted *auth.Principal
-	binding []byte // of the TLS session, for connections from the network
-	remote  string // the peer's host
-	ctx     context.Context
-	cancel  context.CancelFunc
-	out     *wire.Writer
+	srv *Server
+	ws  *websocket.Conn
+	id  protocol.ConnID
+	// sequence counts connections: a later one has a higher number.
+	sequence uint64
+	trusted  *auth.Principal
+	binding  []byte // of the TLS session, for connections from the network
+	remote   string // the peer's host
+	ctx      context.Context
+	cancel   context.CancelFunc
+	out      *wire.Writer
 	// requests and warned belong to the reader.
 	requests bucket
 	warned   bool        // an unreadable frame was logged
@@ -42,7 +43,7 @@ type Conn struct {
 	mu        sync.Mutex // guards the fields below
 	params    *protocol.ConnectParams
 	principal auth.Principal
-	detach    func()
+	closers   []func() // run when the connection has closed, in order
 	pusher    *pusher
 	feed      bool // the peer has subscribed to the feed
 	feedSeq   uint64
@@ -53,7 +54,7 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	ctx, cancel := context.WithCancel(context.Background())
 	ws.SetReadLimit(maxHandshake)
 	return &Conn{
-		srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), came: s.came.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
+		srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
 		out: wire.NewWriter(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey),
 	}
 }
@@ -65,11 +66,11 @@ func (c *Conn) run() {
 	slog.Debug("Connection ended", "conn", c.id, "err", err)
 	c.cancel()
 	c.mu.Lock()
-	detach := c.detach
+	closers := c.closers
 	c.mu.Unlock()
-	c.srv.watches.leave(c)
-	if detach != nil {
-		detach()
+	c.srv.watches.removeAll(c)
+	for _, f := range closers {
+		f()
 	}
 	c.ws.Close()
 	c.wg.Wait()
@@ -108,6 +109,21 @@ func (c *Conn) read() error {
 		}
 		// The gateway sends no requests, so it expects no response and no event.
 	}
+}
+
+// onClose registers f to run when the connection has closed.
+func (c *Conn) onClose(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closers = append(c.closers, f)
+}
+
+// establish completes the handshake.
+func (c *Conn) establish(p protocol.ConnectParams, principal auth.Principal) {
+	c.ws.SetReadLimit(protocol.MaxReadFrame)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.params, c.principal = &p, principal
 }
 
 func (c *Conn) connected() bool {

@@ -3,115 +3,181 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"slices"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/channel"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
-// connect handles the handshake (docs/protocol.md#connect), with the original system's order of
-// checks. Two things differ from the original: a 401 response reaches the peer before the socket
-// closes, and a second connect on the same socket is refused.
-func (c *Conn) connect(ctx context.Context, raw json.RawMessage) (any, error) {
-	if c.connected() {
+// handshake handles a connect request (docs/protocol.md#connect).
+type handshake struct {
+	*request
+	params    protocol.ConnectParams
+	principal auth.Principal
+}
+
+// connect handles the handshake, with the original system's order of checks. Two things differ from
+// the original: a 401 response reaches the peer before the socket closes, and a second connect on
+// the same socket is refused.
+func (r *request) connect(ctx context.Context) (any, error) {
+	if r.conn.connected() {
 		return nil, protocol.ErrConflict.With("this connection has shaken hands already")
 	}
-	var p protocol.ConnectParams
-	if err := json.Unmarshal(raw, &p); err != nil {
+	h := &handshake{request: r}
+	if err := json.Unmarshal(r.Params, &h.params); err != nil {
 		return nil, protocol.ErrInvalidConnect.With("Invalid connect: " + protocol.Problem(err))
 	}
-	if p.MinProtocol != protocol.Version {
+	if h.params.MinProtocol != protocol.Version {
 		return nil, protocol.ErrVersion
 	}
-	var principal auth.Principal
+	if err := h.authenticate(ctx); err != nil {
+		return nil, h.refuse(err)
+	}
+	h.params.Auth = nil // verified; the token is not retained
+	if err := h.attach(ctx); err != nil {
+		return nil, err
+	}
+	if h.principal.Device != "" {
+		if err := h.registerDevice(ctx); err != nil {
+			return nil, h.refuse(err)
+		}
+	}
+	r.conn.establish(h.params, h.principal)
+	if h.params.Client.Mode == protocol.ModeClient {
+		r.conn.srv.replaceClient(r.conn)
+		r.afterResponse(func() { r.conn.pushChat(slices.Contains(h.params.Extensions, protocol.ExtDeltas)) })
+	}
+	return h.hello(), nil
+}
+
+// authenticate sets the principal.
+func (h *handshake) authenticate(ctx context.Context) (err error) {
+	services := &h.conn.srv.s
+	client := h.params.Client
 	switch {
-	case c.trusted != nil:
-		principal = *c.trusted
-	case c.binding != nil: // from the network: only paired devices
-		var err error
-		if principal, err = c.srv.s.Devices.Authenticate(ctx, p.Auth, string(p.Client.Mode), c.binding); err == nil {
-			err = asPaired(principal, p.Client)
+	case h.conn.trusted != nil:
+		h.principal = *h.conn.trusted
+	case h.conn.binding != nil: // from the network: only paired devices
+		if h.principal, err = services.Devices.Authenticate(ctx, h.params.Auth, string(client.Mode), h.conn.binding); err != nil {
+			return err
 		}
-		if err != nil {
-			c.refuse(ctx, err)
-			return nil, err
-		}
+		return checkNodeName(h.principal, client)
 	default:
 		token := ""
-		if p.Auth != nil {
-			token = p.Auth.Token
+		if h.params.Auth != nil {
+			token = h.params.Auth.Token
 		}
-		if err := c.srv.s.Verify(ctx, token); err != nil {
-			c.refuse(ctx, protocol.ErrUnauthorized)
-			return nil, protocol.ErrUnauthorized
+		if services.Verify(ctx, token) != nil {
+			return protocol.ErrUnauthorized
 		}
-		principal = auth.Owner(p.Client.ID)
+		h.principal = auth.Owner(client.ID)
 	}
-	p.Auth = nil // verified; the token is not retained
-	switch p.Client.Mode {
+	return nil
+}
+
+// refuse logs a refused login and closes the connection after the response. It returns why.
+func (h *handshake) refuse(why error) error {
+	h.conn.srv.refused.add(h.conn.remote, why)
+	h.afterResponse(func() { h.conn.Close(protocol.CloseUnauthorized, "Unauthorized") })
+	return why
+}
+
+// attach checks the parameters of the mode, and registers a node or a channel.
+func (h *handshake) attach(ctx context.Context) error {
+	client := h.params.Client
+	switch client.Mode {
 	case protocol.ModeClient:
-		if p.Client.ID == "" {
-			return nil, protocol.ErrInvalidConnect.With("Client id required")
+		if client.ID == "" {
+			return protocol.ErrInvalidConnect.With("Client id required")
 		}
-		if err := checkID("Client id", p.Client.ID); err != nil {
-			return nil, protocol.ErrInvalidConnect.With(err.Error())
+		if err := checkID("Client id", client.ID); err != nil {
+			return protocol.ErrInvalidConnect.With(err.Error())
 		}
+		return nil
 	case protocol.ModeNode:
-		entry, listens := c.entry(principal, p), make(chan struct{})
-		entry.Listens = listens
-		afterResponse(ctx, func() { nodes.Listening(p, listens) })
-		detach, err := c.srv.s.Nodes.Attach(context.WithoutCancel(ctx), p, entry, c)
-		p.Programs, p.Environment, p.Calls = nil, nil, nil // the node registry retains them
-		if err != nil {
-			return nil, err
-		}
-		c.mu.Lock()
-		c.detach = detach
-		c.mu.Unlock()
-		if principal.Device == "" {
-			principal = auth.Node(protocol.NodeID(p.Client.ID))
-		}
-		afterResponse(ctx, func() { wire.Ping(c.ws) }) // measures the latency at once
+		return h.attachNode(ctx)
 	case protocol.ModeChannel:
-		if p.Client.Channel == "" {
-			return nil, protocol.ErrInvalidConnect.With("Channel mode requires channel field")
-		}
-		if err := c.attachChannel(ctx, &p); err != nil {
-			return nil, err
-		}
-		principal = auth.Channel(p.Client.Channel, p.Client.AccountID)
-	default:
-		return nil, protocol.ErrInvalidConnect.With("Invalid client mode")
+		return h.attachChannel()
 	}
-	if principal.Device != "" {
-		if err := c.join(ctx, principal); err != nil {
-			c.refuse(ctx, err)
-			return nil, err
-		}
+	return protocol.ErrInvalidConnect.With("Invalid client mode")
+}
+
+func (h *handshake) attachNode(ctx context.Context) error {
+	services, p, listens := &h.conn.srv.s, h.params, make(chan struct{})
+	entry := nodes.Entry{Local: h.conn.trusted != nil}
+	if h.principal.Device != "" {
+		entry = services.Devices.Admit(h.principal, p)
 	}
-	c.ws.SetReadLimit(protocol.MaxReadFrame)
-	c.mu.Lock()
-	c.params, c.principal = &p, principal
-	c.mu.Unlock()
-	if p.Client.Mode == protocol.ModeClient {
-		c.srv.replaceClient(c)
-		afterResponse(ctx, func() { c.pushChat(slices.Contains(p.Extensions, protocol.ExtDeltas)) })
+	entry.Came, entry.Listens = h.conn.sequence, listens
+	h.afterResponse(func() { nodes.Listening(p, listens) })
+	detach, err := services.Nodes.Attach(context.WithoutCancel(ctx), p, entry, h.conn)
+	h.params.Programs, h.params.Environment, h.params.Calls = nil, nil, nil // the node registry retains them
+	if err != nil {
+		return err
 	}
+	h.conn.onClose(detach)
+	if h.principal.Device == "" {
+		h.principal = auth.Node(protocol.NodeID(p.Client.ID))
+	}
+	h.afterResponse(func() { wire.Ping(h.conn.ws) }) // measures the latency at once
+	return nil
+}
+
+// attachChannel registers the connection as a channel, for one account of one channel only.
+func (h *handshake) attachChannel() error {
+	if h.params.Client.Channel == "" {
+		return protocol.ErrInvalidConnect.With("Channel mode requires channel field")
+	}
+	if h.params.Client.ID == "" {
+		return protocol.ErrInvalidConnect.With("Client id required")
+	}
+	if err := channel.Name(&h.params); err != nil {
+		return err
+	}
+	ready, detach, err := h.conn.srv.s.Channels.Attach(h.params, h.conn)
+	if err != nil {
+		return err
+	}
+	h.conn.onClose(detach)
+	h.afterResponse(ready)
+	h.principal = auth.Channel(h.params.Client.Channel, h.params.Client.AccountID)
+	return nil
+}
+
+// registerDevice registers a device's connection until it closes. An error that is only about
+// storing the contact is logged.
+func (h *handshake) registerDevice(ctx context.Context) error {
+	left, err := h.conn.srv.s.Devices.Connected(context.WithoutCancel(ctx), h.principal.Device, h.conn.remote)
+	if left == nil {
+		return err
+	}
+	if err != nil {
+		slog.Warn("The time of a device's connection could not be stored", "device", h.principal.Device, "err", err)
+	}
+	h.conn.onClose(left)
+	return nil
+}
+
+func (h *handshake) hello() protocol.ConnectResult {
 	hello := protocol.ConnectResult{
 		Type: protocol.HelloOK, Protocol: protocol.Version,
-		Server:   protocol.ServerInfo{Version: c.srv.s.Version, ConnectionID: c.id},
+		Server:   protocol.ServerInfo{Version: h.conn.srv.s.Version, ConnectionID: h.conn.id},
 		Features: protocol.Features{Events: protocol.Events, Extensions: protocol.Extensions},
 	}
 	for _, m := range protocol.Methods {
 		hello.Features.Methods = append(hello.Features.Methods, m.Name)
 	}
-	return hello, nil
+	return hello
 }
 
-// refuse logs a refused login and closes the connection after the response.
-func (c *Conn) refuse(ctx context.Context, why error) {
-	c.srv.refused.add(c.remote, why)
-	afterResponse(ctx, func() { c.Close(protocol.CloseUnauthorized, "Unauthorized") })
+// checkNodeName refuses a node that connects under another name than the one it was paired with.
+func checkNodeName(p auth.Principal, c protocol.ClientInfo) error {
+	if p.Role == protocol.RoleNode && c.ID != p.Name {
+		return protocol.ErrForbidden.With("this machine was paired as " + p.Name)
+	}
+	return nil
 }

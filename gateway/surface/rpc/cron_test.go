@@ -10,7 +10,7 @@ import (
 )
 
 // realSchedules returns schedules with their own store, for the conversations about them.
-func realSchedules(t *testing.T) (s Schedules, stop func()) {
+func realSchedules(t *testing.T) (s *cron.Scheduler, stop func()) {
 	dir, err := os.MkdirTemp("", "schedules") // not t.TempDir, which outlives the bubble
 	if err != nil {
 		t.Fatal(err)

@@ -3,98 +3,90 @@ package rpc
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
-	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
 
-// Devices manages the paired machines and clients.
-type Devices interface {
-	List(ctx context.Context) (protocol.DeviceListResult, error)
-	Invite(ctx context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error)
-	Uninvite(ctx context.Context, id string) error
-	Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error)
-	Deny(ctx context.Context, by, id string) error
-	Update(ctx context.Context, by string, p protocol.DeviceUpdateParams) (protocol.Device, error)
-	Rotate(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error)
-	Revoke(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error)
-	Forget(ctx context.Context, by string, id protocol.DeviceID) error
-	Leave(ctx context.Context, p auth.Principal) error
-	CloseDevice(id protocol.DeviceID)
-
-	Authenticate(ctx context.Context, a *protocol.Auth, role string, binding []byte) (auth.Principal, error)
-	Connected(ctx context.Context, id protocol.DeviceID, address string) (left func(), err error)
-	Admit(p auth.Principal, params protocol.ConnectParams) nodes.Entry
-	Pair(ctx, gone context.Context, w pake.Transport, address string) error
+// deviceMethods are the methods for paired devices and known nodes.
+type deviceMethods struct {
+	devices *pairing.Manager
+	nodes   *nodes.Hub
 }
 
-func (s *Server) devices(all map[string]handler) {
-	handle(all, protocol.NodeForget, plain(s.s.Nodes.Forget))
-	handle(all, protocol.NodesUpdate, plain(s.s.Nodes.Update))
-	handle(all, protocol.DeviceList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.DeviceListResult, error) {
-		return s.s.Devices.List(ctx)
+func (m deviceMethods) register(all methods) {
+	handle(all, protocol.NodesList, func(context.Context, *request, protocol.Empty) (protocol.NodesListResult, error) {
+		return protocol.NodesListResult{Nodes: list(m.nodes.Nodes())}, nil
 	})
-	handle(all, protocol.DeviceInviteTo, func(ctx context.Context, c *Conn, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
-		if p.Role == protocol.RoleClient {
-			if err := mayGive(c.who(), p.Scopes); err != nil {
-				return protocol.DeviceInvite{}, err
-			}
-			if err := s.mayLast(ctx, c.who(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
-				return protocol.DeviceInvite{}, err
-			}
+	handle(all, protocol.NodeForget, plain(m.nodes.Forget))
+	handle(all, protocol.NodesUpdate, plain(m.nodes.Update))
+	handle(all, protocol.DeviceList, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.DeviceListResult, error) {
+		return m.devices.List(ctx)
+	})
+	handle(all, protocol.DeviceInviteTo, m.invite)
+	handle(all, protocol.DeviceUninvite, func(ctx context.Context, _ *request, p protocol.InviteParams) (protocol.OK, error) {
+		return ok(m.devices.Uninvite(ctx, p.ID))
+	})
+	handle(all, protocol.DeviceApprove, m.approve)
+	handle(all, protocol.DeviceDeny, func(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.OK, error) {
+		return ok(m.devices.Deny(ctx, r.conn.who().String(), p.ID))
+	})
+	handle(all, protocol.DeviceUpdate, m.update)
+	handle(all, protocol.DeviceRotate, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.Device, error) {
+		return m.devices.Rotate(ctx, r.conn.who().String(), p.ID)
+	})
+	handle(all, protocol.DeviceRevoke, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.Device, error) {
+		return m.devices.Revoke(ctx, r.conn.who().String(), p.ID)
+	})
+	handle(all, protocol.DeviceForget, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.OK, error) {
+		return ok(m.devices.Forget(ctx, r.conn.who().String(), p.ID))
+	})
+	handle(all, protocol.DeviceLeave, m.leave)
+}
+
+func (m deviceMethods) invite(ctx context.Context, r *request, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
+	if p.Role == protocol.RoleClient {
+		if err := mayGive(r.conn.who(), p.Scopes); err != nil {
+			return protocol.DeviceInvite{}, err
 		}
-		return s.s.Devices.Invite(ctx, c.who().String(), p)
-	})
-	handle(all, protocol.DeviceUninvite, func(ctx context.Context, _ *Conn, p protocol.InviteParams) (protocol.OK, error) {
-		err := s.s.Devices.Uninvite(ctx, p.ID)
-		return protocol.OK{OK: err == nil}, err
-	})
-	handle(all, protocol.DeviceApprove, func(ctx context.Context, c *Conn, p protocol.DeviceRequestParams) (protocol.Device, error) {
-		if err := s.mayApprove(ctx, c.who(), p.ID); err != nil {
+		if err := m.mayLast(ctx, r.conn.who(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
+			return protocol.DeviceInvite{}, err
+		}
+	}
+	return m.devices.Invite(ctx, r.conn.who().String(), p)
+}
+
+func (m deviceMethods) approve(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.Device, error) {
+	if err := m.mayApprove(ctx, r.conn.who(), p.ID); err != nil {
+		return protocol.Device{}, err
+	}
+	return m.devices.Approve(ctx, r.conn.who().String(), p)
+}
+
+func (m deviceMethods) update(ctx context.Context, r *request, p protocol.DeviceUpdateParams) (protocol.Device, error) {
+	if p.Scopes != nil && len(*p.Scopes) > 0 {
+		if err := mayGive(r.conn.who(), *p.Scopes); err != nil {
 			return protocol.Device{}, err
 		}
-		return s.s.Devices.Approve(ctx, c.who().String(), p)
-	})
-	handle(all, protocol.DeviceDeny, func(ctx context.Context, c *Conn, p protocol.DeviceRequestParams) (protocol.OK, error) {
-		err := s.s.Devices.Deny(ctx, c.who().String(), p.ID)
-		return protocol.OK{OK: err == nil}, err
-	})
-	handle(all, protocol.DeviceUpdate, func(ctx context.Context, c *Conn, p protocol.DeviceUpdateParams) (protocol.Device, error) {
-		if p.Scopes != nil && len(*p.Scopes) > 0 {
-			if err := mayGive(c.who(), *p.Scopes); err != nil {
-				return protocol.Device{}, err
-			}
+	}
+	if p.ExpiresAt != nil {
+		if err := m.mayLast(ctx, r.conn.who(), p.ID, *p.ExpiresAt); err != nil {
+			return protocol.Device{}, err
 		}
-		if p.ExpiresAt != nil {
-			if err := s.mayLast(ctx, c.who(), p.ID, *p.ExpiresAt); err != nil {
-				return protocol.Device{}, err
-			}
-		}
-		return s.s.Devices.Update(ctx, c.who().String(), p)
-	})
-	handle(all, protocol.DeviceRotate, func(ctx context.Context, c *Conn, p protocol.DeviceParams) (protocol.Device, error) {
-		return s.s.Devices.Rotate(ctx, c.who().String(), p.ID)
-	})
-	handle(all, protocol.DeviceRevoke, func(ctx context.Context, c *Conn, p protocol.DeviceParams) (protocol.Device, error) {
-		return s.s.Devices.Revoke(ctx, c.who().String(), p.ID)
-	})
-	handle(all, protocol.DeviceForget, func(ctx context.Context, c *Conn, p protocol.DeviceParams) (protocol.OK, error) {
-		err := s.s.Devices.Forget(ctx, c.who().String(), p.ID)
-		return protocol.OK{OK: err == nil}, err
-	})
-	handle(all, protocol.DeviceLeave, func(ctx context.Context, c *Conn, _ protocol.Empty) (protocol.OK, error) {
-		who := c.who()
-		if err := s.s.Devices.Leave(ctx, who); err != nil {
-			return protocol.OK{}, err
-		}
-		afterResponse(ctx, func() { s.s.Devices.CloseDevice(who.Device) })
-		return protocol.OK{OK: true}, nil
-	})
+	}
+	return m.devices.Update(ctx, r.conn.who().String(), p)
+}
+
+func (m deviceMethods) leave(ctx context.Context, r *request, _ protocol.Empty) (protocol.OK, error) {
+	who := r.conn.who()
+	if err := m.devices.Leave(ctx, who); err != nil {
+		return protocol.OK{}, err
+	}
+	r.afterResponse(func() { m.devices.CloseDevice(who.Device) })
+	return protocol.OK{OK: true}, nil
 }
 
 // mayGive refuses a device that would grant scopes that it does not have itself. No scopes means
@@ -117,11 +109,11 @@ func mayGive(who auth.Principal, scopes []protocol.Scope) error {
 // mayLast refuses a device that would give a client, a new one or the one with the given ID, a
 // later expiry than its own; 0 means no expiry. Otherwise it could stay for good, by itself or
 // through a client that it adds. Nodes have no rights of a person, so they are not limited.
-func (s *Server) mayLast(ctx context.Context, who auth.Principal, id protocol.DeviceID, until int64) error {
+func (m deviceMethods) mayLast(ctx context.Context, who auth.Principal, id protocol.DeviceID, until int64) error {
 	if who.Device == "" {
 		return nil
 	}
-	all, err := s.s.Devices.List(ctx)
+	all, err := m.devices.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,11 +131,11 @@ func (s *Server) mayLast(ctx context.Context, who auth.Principal, id protocol.De
 
 // mayApprove applies mayGive and mayLast to a pending pairing request. A request that does not
 // exist is refused later.
-func (s *Server) mayApprove(ctx context.Context, who auth.Principal, id string) error {
+func (m deviceMethods) mayApprove(ctx context.Context, who auth.Principal, id string) error {
 	if who.Device == "" {
 		return nil
 	}
-	all, err := s.s.Devices.List(ctx)
+	all, err := m.devices.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,62 +144,8 @@ func (s *Server) mayApprove(ctx context.Context, who auth.Principal, id string) 
 			if err := mayGive(who, r.Device.Scopes); err != nil {
 				return err
 			}
-			return s.mayLast(ctx, who, "", r.Device.ExpiresAt)
+			return m.mayLast(ctx, who, "", r.Device.ExpiresAt)
 		}
 	}
 	return nil
-}
-
-// asPaired refuses a node that connects under another name than the one it was paired with.
-func asPaired(p auth.Principal, c protocol.ClientInfo) error {
-	if p.Role == protocol.RoleNode && c.ID != p.Name {
-		return protocol.ErrForbidden.With(fmt.Sprintf("this machine was paired as %s", p.Name))
-	}
-	return nil
-}
-
-// entry returns how a node was admitted.
-func (c *Conn) entry(who auth.Principal, p protocol.ConnectParams) nodes.Entry {
-	if who.Device != "" {
-		e := c.srv.s.Devices.Admit(who, p)
-		e.Came = c.came
-		return e
-	}
-	return nodes.Entry{Local: c.trusted != nil, Came: c.came}
-}
-
-// join registers a device's connection until it closes.
-func (c *Conn) join(ctx context.Context, who auth.Principal) error {
-	left, err := c.srv.s.Devices.Connected(context.WithoutCancel(ctx), who.Device, c.remote)
-	if left == nil {
-		return err
-	}
-	if err != nil {
-		slog.Warn("A device's contact could not be written down", "err", err)
-	}
-	c.mu.Lock()
-	before := c.detach
-	c.detach = func() {
-		if before != nil {
-			before()
-		}
-		left()
-	}
-	c.mu.Unlock()
-	return nil
-}
-
-// CloseDevice closes every connection of a device. It does not wait for them.
-func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
-	s.mu.Lock()
-	var list []*Conn
-	for c := range s.conns {
-		if c.connected() && c.who().Device == id {
-			list = append(list, c)
-		}
-	}
-	s.mu.Unlock()
-	for _, c := range list {
-		s.background(func(context.Context) { c.Close(code, reason) })
-	}
 }

@@ -13,7 +13,7 @@ import (
 const pin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 // fakeDevices are real devices with a store in memory, with a laptop and a phone already paired.
-func fakeDevices(f *fakes) Devices {
+func fakeDevices(f *fakes) *pairing.Manager {
 	kept := &keptDevices{}
 	for i, d := range []protocol.Device{
 		{Name: "Laptop", Role: protocol.RoleNode, NodeID: "laptop", Method: protocol.PairedByLink, PairedBy: "owner cli", PairedAt: 1, Reach: &protocol.Reach{Tools: []string{"Bash"}}},

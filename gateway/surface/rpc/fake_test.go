@@ -32,8 +32,8 @@ import (
 type fakes struct {
 	bus       *event.Bus
 	hub       *nodes.Hub
-	schedules Schedules // only in the conversations that need them
-	channels  Channels  // likewise
+	schedules *cron.Scheduler // only in the conversations that need them
+	channels  *channel.Hub    // likewise
 	files     *workspace.Files
 	rules     *approval.Rules
 	transfers *transfer.Engine
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 }
 
 func newFakes() *fakes {
-	f := &fakes{bus: new(event.Bus), schedules: (*cron.Scheduler)(nil), channels: (*channel.Hub)(nil)}
+	f := &fakes{bus: new(event.Bus), channels: new(channel.Hub)}
 	f.hub = nodes.New(f.bus, nil)
 	var err error
 	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, noGrants{}, approval.RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }}); err != nil {
@@ -75,7 +75,8 @@ func newFakes() *fakes {
 
 func (f *fakes) services() Services {
 	return Services{
-		Version: "test", Bus: f.bus, Sessions: fakeSessions{f}, Tools: fakeTools{f}, Registry: tool.NewRegistry(f.hub), Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Transfers: f.transfers,
+		Version: "test", Bus: f.bus, Chats: fakeSessions{f}, Sessions: fakeSessions{f}, Transcripts: fakeSessions{}, Editor: fakeSessions{}, Archives: fakeSessions{},
+		Tools: fakeTools{f}, Registry: tool.NewRegistry(f.hub), Nodes: f.hub, Approvals: fakeApprovals{}, Config: fakeConfig{}, Files: f.files, Journal: fakeJournal{}, Rules: f.rules, Audit: fakeAudit{}, Models: fakeModels{}, Schedules: f.schedules, Devices: fakeDevices(f), Transfers: f.transfers,
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		Channels: f.channels,
 		Status: func(context.Context) protocol.Status {

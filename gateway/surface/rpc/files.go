@@ -10,8 +10,18 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-func (s *Server) listFiles(_ context.Context, _ *Conn, p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
-	l, err := s.s.Files.List(p.AgentID, p.Path)
+// workspaceMethods are the methods for the agents' workspaces.
+type workspaceMethods struct{ files *workspace.Files }
+
+func (m workspaceMethods) register(all methods) {
+	handle(all, protocol.WorkspaceList, m.list)
+	handle(all, protocol.WorkspaceRead, m.read)
+	handle(all, protocol.WorkspaceWrite, m.write)
+	handle(all, protocol.WorkspaceDelete, m.delete)
+}
+
+func (m workspaceMethods) list(_ context.Context, _ *request, p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
+	l, err := m.files.List(p.AgentID, p.Path)
 	return listing(l), err
 }
 
@@ -19,8 +29,8 @@ func listing(l workspace.Listing) protocol.WorkspaceListResult {
 	return protocol.WorkspaceListResult{Path: l.Path, Files: list(l.Files), Directories: list(l.Directories)}
 }
 
-// readFile reads a file. For a folder it returns the listing, as the original system does.
-func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadParams) (any, error) {
+// read reads a file. For a folder it returns the listing, as the original system does.
+func (m workspaceMethods) read(_ context.Context, _ *request, p protocol.WorkspaceReadParams) (any, error) {
 	if p.Path == "" {
 		return nil, protocol.ErrBadRequest.With("path required")
 	}
@@ -33,7 +43,7 @@ func (s *Server) readFile(_ context.Context, _ *Conn, p protocol.WorkspaceReadPa
 	if p.Default {
 		f, err = workspace.Default(p.Path)
 	} else {
-		f, folder, err = s.s.Files.Read(p.AgentID, p.Path)
+		f, folder, err = m.files.Read(p.AgentID, p.Path)
 	}
 	switch {
 	case err != nil:
@@ -62,7 +72,7 @@ func checkEncoding(name string) error {
 	return nil
 }
 
-func (s *Server) writeFile(_ context.Context, _ *Conn, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+func (m workspaceMethods) write(_ context.Context, _ *request, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
 	if p.Path == "" || p.Content == nil {
 		return protocol.WorkspaceWriteResult{}, protocol.ErrBadRequest.With("path and content required")
 	}
@@ -76,14 +86,14 @@ func (s *Server) writeFile(_ context.Context, _ *Conn, p protocol.WorkspaceWrite
 			return protocol.WorkspaceWriteResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("content is not base64: %v", err))
 		}
 	}
-	path, err := s.s.Files.Write(p.AgentID, p.Path, data)
+	path, err := m.files.Write(p.AgentID, p.Path, data)
 	return protocol.WorkspaceWriteResult{Path: path, Size: len(data), Written: err == nil}, err
 }
 
-func (s *Server) deleteFile(_ context.Context, _ *Conn, p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
+func (m workspaceMethods) delete(_ context.Context, _ *request, p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
 	if p.Path == "" {
 		return protocol.WorkspaceDeleteResult{}, protocol.ErrBadRequest.With("path required")
 	}
-	path, err := s.s.Files.Delete(p.AgentID, p.Path)
+	path, err := m.files.Delete(p.AgentID, p.Path)
 	return protocol.WorkspaceDeleteResult{Path: path, Deleted: err == nil}, err
 }

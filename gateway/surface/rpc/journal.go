@@ -9,20 +9,25 @@ import (
 	"fairlead/gateway/store"
 )
 
-// Journal is the record of tool calls.
-type Journal interface {
-	Journal(ctx context.Context, q protocol.JournalListParams) (list []store.Call, more bool, err error)
+// journalMethods are the methods for the journal.
+type journalMethods struct {
+	journal   Journal
+	canonical func(protocol.SessionKey) protocol.SessionKey
 }
 
-func (s *Server) journalList(ctx context.Context, _ *Conn, p protocol.JournalListParams) (protocol.JournalListResult, error) {
+func (m journalMethods) register(all methods) {
+	handle(all, protocol.JournalList, m.list)
+}
+
+func (m journalMethods) list(ctx context.Context, _ *request, p protocol.JournalListParams) (protocol.JournalListResult, error) {
 	if p.Limit < 0 || p.Offset < 0 {
 		return protocol.JournalListResult{}, protocol.ErrBadRequest.With("limit and offset must not be negative")
 	}
 	if p.Limit == 0 {
 		p.Limit = protocol.DefaultJournal
 	}
-	p.Limit, p.SessionKey = min(p.Limit, protocol.MaxJournal), s.chatOf(p.SessionKey)
-	calls, more, err := s.s.Journal.Journal(ctx, p)
+	p.Limit, p.SessionKey = min(p.Limit, protocol.MaxJournal), canonicalFilter(m.canonical, p.SessionKey)
+	calls, more, err := m.journal.Journal(ctx, p)
 	if err != nil {
 		return protocol.JournalListResult{}, err
 	}
@@ -59,12 +64,12 @@ func input(args json.RawMessage) json.RawMessage {
 	return part
 }
 
-// chatOf returns the canonical key of the chat in a filter; empty means every chat.
-func (s *Server) chatOf(key protocol.SessionKey) protocol.SessionKey {
+// canonicalFilter returns the canonical key of the chat in a filter; empty means every chat.
+func canonicalFilter(canonical func(protocol.SessionKey) protocol.SessionKey, key protocol.SessionKey) protocol.SessionKey {
 	if key == "" {
 		return ""
 	}
-	return s.s.Canonical(key)
+	return canonical(key)
 }
 
 func entry(c store.Call) protocol.JournalEntry {

@@ -100,46 +100,51 @@ func (c *Conn) subscribed() bool {
 	return c.feed
 }
 
+// feedMethods are the methods for the feed and the gateway's state.
+type feedMethods struct{ Services }
+
+func (m feedMethods) register(all methods) {
+	handle(all, protocol.FeedSubscribe, m.subscribe)
+	handle(all, protocol.StatusGet, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.Status, error) {
+		return m.Status(ctx), nil
+	})
+	handle(all, protocol.AgentPause, func(ctx context.Context, _ *request, p protocol.PauseParams) (protocol.Status, error) {
+		return m.Pause(ctx, p.Paused)
+	})
+}
+
 // subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen
 // while the snapshot is made are sent again after it, which does no harm.
-func (s *Server) subscribe(ctx context.Context, c *Conn, _ protocol.Empty) (protocol.FeedSnapshot, error) {
-	sub := s.s.Bus.SubscribeOnly(inFeed)
-	snap, err := s.snapshot(ctx)
+func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty) (protocol.FeedSnapshot, error) {
+	sub := m.Bus.SubscribeOnly(inFeed)
+	snap, err := m.snapshot(ctx)
 	if err != nil {
 		sub.Close()
 		return snap, err
 	}
-	c.mu.Lock()
-	old := c.pusher
-	c.pusher, c.feed = nil, true
-	c.mu.Unlock()
+	r.conn.mu.Lock()
+	old := r.conn.pusher
+	r.conn.pusher, r.conn.feed = nil, true
+	r.conn.mu.Unlock()
 	if old != nil {
 		old.stop() // no event may be numbered between here and the response with the snapshot
 	}
-	c.mu.Lock()
-	snap.Seq = c.feedSeq
-	c.mu.Unlock()
-	afterResponse(ctx, func() { c.push(sub, c.sendChange) })
+	r.conn.mu.Lock()
+	snap.Seq = r.conn.feedSeq
+	r.conn.mu.Unlock()
+	r.afterResponse(func() { r.conn.push(sub, r.conn.sendChange) })
 	return snap, nil
 }
 
-func (s *Server) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err error) {
-	if snap.Sessions, snap.Runs, err = s.s.Sessions.Snapshot(ctx); err != nil {
+func (m feedMethods) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err error) {
+	if snap.Sessions, snap.Runs, err = m.Sessions.Snapshot(ctx); err != nil {
 		return snap, err
 	}
-	if snap.Approvals, err = s.s.Approvals.Pending(ctx); err != nil {
+	if snap.Approvals, err = m.Approvals.Pending(ctx); err != nil {
 		return snap, err
 	}
 	snap.Sessions, snap.Runs, snap.Approvals = list(snap.Sessions), list(snap.Runs), list(snap.Approvals)
-	snap.Transfers = s.s.Transfers.Open()
-	snap.Nodes, snap.Calls, snap.Status = list(s.s.Nodes.Nodes()), list(s.s.Tools.Running()), s.s.Status(ctx)
+	snap.Transfers = m.Transfers.Open()
+	snap.Nodes, snap.Calls, snap.Status = list(m.Nodes.Nodes()), list(m.Tools.Running()), m.Status(ctx)
 	return snap, nil
-}
-
-// list returns l, or an empty list in place of nil, which would be null in JSON.
-func list[T any](l []T) []T {
-	if l == nil {
-		return []T{}
-	}
-	return l
 }

@@ -8,29 +8,31 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// questions registers the methods for approvals.
-func (s *Server) questions(all map[string]handler) {
-	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.ApprovalListResult, error) {
-		open, err := s.s.Approvals.Pending(ctx)
+// approvalMethods are the methods for approvals.
+type approvalMethods struct{ approvals Approvals }
+
+func (m approvalMethods) register(all methods) {
+	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.ApprovalListResult, error) {
+		open, err := m.approvals.Pending(ctx)
 		return protocol.ApprovalListResult{Approvals: list(open)}, err
 	})
-	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-		if err := mayEdit(c.who(), p.Args); err != nil {
+	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, r *request, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+		if err := mayEdit(r.conn.who(), p.Args); err != nil {
 			return protocol.ApprovalAnswerResult{}, err
 		}
-		return s.s.Approvals.Answer(ctx, c.who().String(), p)
+		return m.approvals.Answer(ctx, r.conn.who().String(), p)
 	})
-	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *Conn, p protocol.ApprovalShownParams) (protocol.OK, error) {
-		return protocol.OK{OK: true}, s.s.Approvals.Shown(ctx, p)
+	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *request, p protocol.ApprovalShownParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, m.approvals.Shown(ctx, p)
 	})
-	handle(all, protocol.ApprovalSnooze, func(ctx context.Context, _ *Conn, p protocol.ApprovalSnoozeParams) (protocol.OK, error) {
-		return protocol.OK{OK: true}, s.s.Approvals.Snooze(ctx, p)
+	handle(all, protocol.ApprovalSnooze, func(ctx context.Context, _ *request, p protocol.ApprovalSnoozeParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, m.approvals.Snooze(ctx, p)
 	})
-	handle(all, protocol.ApprovalAll, func(ctx context.Context, c *Conn, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
-		if err := mayEdit(c.who(), p.Args); err != nil {
+	handle(all, protocol.ApprovalAll, func(ctx context.Context, r *request, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+		if err := mayEdit(r.conn.who(), p.Args); err != nil {
 			return protocol.ApprovalAnswerAllResult{}, err
 		}
-		return s.s.Approvals.AnswerAll(ctx, c.who().String(), p)
+		return m.approvals.AnswerAll(ctx, r.conn.who().String(), p)
 	})
 }
 

@@ -27,6 +27,16 @@ const (
 // a frame.
 const maxError = 1 << 20
 
+// request is a request in progress.
+type request struct {
+	protocol.Request
+	conn  *Conn
+	after []func() // run in order once the response is queued
+}
+
+// afterResponse registers f to run once the response is queued.
+func (r *request) afterResponse(f func()) { r.after = append(r.after, f) }
+
 // accept starts a request. Requests of one peer run concurrently, but the messages of one chat run
 // one after the other, in the order of arrival. So do all reports of a node, which never block:
 // progress must not overtake a result.
@@ -118,11 +128,10 @@ func (c *Conn) badFrame(err error) {
 
 // serve answers one request.
 func (c *Conn) serve(req protocol.Request) {
-	after := []func(){}
-	ctx := context.WithValue(c.ctx, afterKey{}, &after)
-	frame, err := c.answer(ctx, req)
+	r := &request{Request: req, conn: c}
+	frame, err := r.answer(c.ctx)
 	c.respond(req.ID, frame, err)
-	for _, f := range after {
+	for _, f := range r.after {
 		f()
 	}
 }
@@ -156,60 +165,51 @@ func tooLarge(what string, size int, advice string) error {
 	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MiB, at most %d can be sent; %s", what, float64(size)/(1<<20), protocol.MaxWriteFrame>>20, advice))
 }
 
-type afterKey struct{}
-
-// afterResponse registers f to run once the response of ctx's request is queued.
-func afterResponse(ctx context.Context, f func()) {
-	if list, ok := ctx.Value(afterKey{}).(*[]func()); ok {
-		*list = append(*list, f)
-	}
-}
-
 // answer runs a request and encodes its result. A panic fails the request, not the gateway.
-func (c *Conn) answer(ctx context.Context, req protocol.Request) (frame []byte, err error) {
+func (r *request) answer(ctx context.Context) (frame []byte, err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			err = panicked(req.Method, r)
+		if p := recover(); p != nil {
+			err = panicked(r.Method, p)
 		}
 	}()
-	payload, err := c.dispatch(ctx, req)
+	payload, err := r.dispatch(ctx)
 	if err == nil {
-		frame, err = protocol.EncodeResult(req.ID, payload)
+		frame, err = protocol.EncodeResult(r.ID, payload)
 	}
 	return frame, err
 }
 
 // panicked logs a panic and returns an error for the peer.
-func panicked(method string, r any) error {
-	slog.Error("A method panicked", "method", method, "err", fmt.Sprint(r), "stack", string(debug.Stack()))
+func panicked(method string, value any) error {
+	slog.Error("A method panicked", "method", method, "err", fmt.Sprint(value), "stack", string(debug.Stack()))
 	return protocol.ErrInternal.With("internal error in " + method + "; the log has more")
 }
 
 // dispatch checks whether the peer may call the method, and calls it.
-func (c *Conn) dispatch(ctx context.Context, req protocol.Request) (any, error) {
-	if req.Method == protocol.Connect.Name {
-		return c.connect(ctx, req.Params)
+func (r *request) dispatch(ctx context.Context) (any, error) {
+	if r.Method == protocol.Connect.Name {
+		return r.connect(ctx)
 	}
-	if !c.connected() {
+	if !r.conn.connected() {
 		return nil, protocol.ErrNotConnected
 	}
-	h, err := c.permit(req.Method)
+	h, err := r.handler()
 	if err != nil {
 		return nil, err
 	}
-	return h(ctx, c, req.Params)
+	return h(ctx, r, r.Params)
 }
 
-// permit returns the handler of a method that the peer may call.
-func (c *Conn) permit(method string) (handler, error) {
-	info, ok := protocol.MethodByName(method)
-	h := c.srv.methods[method]
+// handler returns the handler of the method, if the peer may call it.
+func (r *request) handler() (handler, error) {
+	info, ok := protocol.MethodByName(r.Method)
+	h := r.conn.srv.methods[r.Method]
 	if !ok || h == nil {
-		return nil, brief(protocol.ErrNotFound.With("Unknown method: " + method))
+		return nil, brief(protocol.ErrNotFound.With("Unknown method: " + r.Method))
 	}
-	p := c.who()
-	if !slices.Contains(info.Modes, c.mode()) || !p.Has(info.Right(c.mode())) {
-		return nil, protocol.ErrForbidden.With("Method " + method + " not allowed for mode")
+	mode := r.conn.mode()
+	if !slices.Contains(info.Modes, mode) || !r.conn.who().Has(info.Right(mode)) {
+		return nil, protocol.ErrForbidden.With("Method " + r.Method + " not allowed for mode")
 	}
 	return h, nil
 }

@@ -18,13 +18,19 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// as returns a connection of a peer, without a socket.
-func as(s *Server, p auth.Principal, mode protocol.Mode) *Conn {
+// caller is a connection of a peer, without a socket.
+type caller struct{ conn *Conn }
+
+func (c caller) dispatch(ctx context.Context, r protocol.Request) (any, error) {
+	return (&request{Request: r, conn: c.conn}).dispatch(ctx)
+}
+
+func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
 	c := &Conn{srv: s, principal: p}
 	if mode != "" {
 		c.params = &protocol.ConnectParams{Client: protocol.ClientInfo{ID: "x", Mode: mode}}
 	}
-	return c
+	return caller{c}
 }
 
 // TestNobodyCallsWhatIsNotTheirs tries every method with every role of the method table.
@@ -267,7 +273,7 @@ func TestRequestsAreCountedOverTime(t *testing.T) {
 
 // patched records who changed a chat.
 type patched struct {
-	Sessions
+	SessionEditor
 	by chan string
 }
 
@@ -279,7 +285,7 @@ func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (proto
 func TestAuditSaysWhoChangedAChatsWayOfAsking(t *testing.T) {
 	got := make(chan string, 1)
 	services := newFakes().services()
-	services.Sessions = patched{services.Sessions, got}
+	services.Editor = patched{services.Editor, got}
 	srv := New(services)
 	defer srv.Close()
 	p := auth.Owner("desk")

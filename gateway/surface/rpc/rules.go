@@ -6,71 +6,68 @@ import (
 	"fmt"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 )
 
-// Rules manages the person's rules about calls.
-type Rules interface {
-	All(ctx context.Context) (protocol.RulesResult, error)
-	Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error)
-	Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error)
-	Delete(ctx context.Context, by, id string) error
-	Restore(ctx context.Context, by, id string) error
-	Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *protocol.HostInfo, in protocol.RuleTryParams) (protocol.RuleTryResult, error)
-	Export(context.Context) (protocol.RulesExport, error)
-	Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error)
+// ruleMethods are the methods for the rules about calls.
+type ruleMethods struct {
+	rules     *approval.Rules
+	approvals Approvals
+	journal   Journal
+	nodes     *nodes.Hub
 }
 
-// Audit is the audit log.
-type Audit interface {
-	List(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error)
-	Verify(ctx context.Context) (protocol.AuditVerifyResult, error)
-	Append(ctx context.Context, lines ...protocol.AuditEntry) error
-}
-
-func (s *Server) rules(all map[string]handler) {
-	handle(all, protocol.RulesList, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.RulesResult, error) {
-		return s.s.Rules.All(ctx)
+func (m ruleMethods) register(all methods) {
+	handle(all, protocol.RulesList, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.RulesResult, error) {
+		return m.rules.All(ctx)
 	})
-	handle(all, protocol.ApprovalUndo, func(ctx context.Context, c *Conn, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
-		return s.s.Rules.Undo(ctx, c.who().String(), p.ID)
+	handle(all, protocol.ApprovalUndo, func(ctx context.Context, r *request, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
+		return m.rules.Undo(ctx, r.conn.who().String(), p.ID)
 	})
-	handle(all, protocol.RulePut, func(ctx context.Context, c *Conn, p protocol.RulePutParams) (protocol.Rule, error) {
+	handle(all, protocol.RulePut, func(ctx context.Context, r *request, p protocol.RulePutParams) (protocol.Rule, error) {
 		if len(p.Policy) == 0 {
 			return protocol.Rule{}, protocol.ErrBadRequest.With("policy required")
 		}
-		return s.s.Rules.Put(ctx, c.who().String(), p)
+		return m.rules.Put(ctx, r.conn.who().String(), p)
 	})
-	handle(all, protocol.RuleDelete, func(ctx context.Context, c *Conn, p protocol.RuleParams) (protocol.OK, error) {
-		err := s.s.Rules.Delete(ctx, c.who().String(), p.ID)
-		return protocol.OK{OK: err == nil}, err
+	handle(all, protocol.RuleDelete, func(ctx context.Context, r *request, p protocol.RuleParams) (protocol.OK, error) {
+		return ok(m.rules.Delete(ctx, r.conn.who().String(), p.ID))
 	})
-	handle(all, protocol.RuleRestore, func(ctx context.Context, c *Conn, p protocol.RuleParams) (protocol.OK, error) {
-		err := s.s.Rules.Restore(ctx, c.who().String(), p.ID)
-		return protocol.OK{OK: err == nil}, err
+	handle(all, protocol.RuleRestore, func(ctx context.Context, r *request, p protocol.RuleParams) (protocol.OK, error) {
+		return ok(m.rules.Restore(ctx, r.conn.who().String(), p.ID))
 	})
-	handle(all, protocol.RuleTry, s.tryRule)
-	handle(all, protocol.RulesSave, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.RulesExport, error) {
-		return s.s.Rules.Export(ctx)
+	handle(all, protocol.RuleTry, m.try)
+	handle(all, protocol.RulesSave, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.RulesExport, error) {
+		return m.rules.Export(ctx)
 	})
-	handle(all, protocol.RulesImport, func(ctx context.Context, c *Conn, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
+	handle(all, protocol.RulesImport, func(ctx context.Context, r *request, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
 		if len(p.File) == 0 {
 			return protocol.RulesImportResult{}, protocol.ErrBadRequest.With("file required")
 		}
-		return s.s.Rules.Import(ctx, c.who().String(), p)
-	})
-	handle(all, protocol.AuditList, s.auditList)
-	handle(all, protocol.AuditVerify, func(ctx context.Context, _ *Conn, _ protocol.Empty) (protocol.AuditVerifyResult, error) {
-		return s.s.Audit.Verify(ctx)
+		return m.rules.Import(ctx, r.conn.who().String(), p)
 	})
 }
 
-// tried is the number of recent calls on which a rule is tried.
-const tried = 1000
+// auditMethods are the methods for the audit log.
+type auditMethods struct {
+	audit     Audit
+	canonical func(protocol.SessionKey) protocol.SessionKey
+}
 
-func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams) (protocol.RuleTryResult, error) {
+func (m auditMethods) register(all methods) {
+	handle(all, protocol.AuditList, m.list)
+	handle(all, protocol.AuditVerify, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.AuditVerifyResult, error) {
+		return m.audit.Verify(ctx)
+	})
+}
+
+// maxTryCalls is the number of recent calls on which a rule is tried.
+const maxTryCalls = 1000
+
+func (m ruleMethods) try(ctx context.Context, _ *request, p protocol.RuleTryParams) (protocol.RuleTryResult, error) {
 	if p.Approval != "" {
-		raw, err := s.offered(ctx, p)
+		raw, err := m.offered(ctx, p)
 		if err != nil {
 			return protocol.RuleTryResult{}, err
 		}
@@ -79,7 +76,7 @@ func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams)
 	if len(p.Policy) == 0 {
 		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("policy required")
 	}
-	calls, _, err := s.s.Journal.Journal(ctx, protocol.JournalListParams{Limit: tried})
+	calls, _, err := m.journal.Journal(ctx, protocol.JournalListParams{Limit: maxTryCalls})
 	if err != nil {
 		return protocol.RuleTryResult{}, err
 	}
@@ -88,15 +85,15 @@ func (s *Server) tryRule(ctx context.Context, _ *Conn, p protocol.RuleTryParams)
 		entries = append(entries, entry(c))
 	}
 	hosts := map[protocol.NodeID]*protocol.HostInfo{}
-	for _, n := range s.s.Nodes.Nodes() {
+	for _, n := range m.nodes.Nodes() {
 		hosts[n.ID] = n.Host
 	}
-	return s.s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
+	return m.rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
 }
 
 // offered returns the rule that an answer to a pending approval would save.
-func (s *Server) offered(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
-	open, err := s.s.Approvals.Pending(ctx)
+func (m ruleMethods) offered(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
+	open, err := m.approvals.Pending(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +109,14 @@ func (s *Server) offered(ctx context.Context, p protocol.RuleTryParams) (json.Ra
 	return nil, protocol.ErrNotFound.With(fmt.Sprintf("No open question has the id %s", p.Approval))
 }
 
-func (s *Server) auditList(ctx context.Context, _ *Conn, p protocol.AuditListParams) (protocol.AuditListResult, error) {
+func (m auditMethods) list(ctx context.Context, _ *request, p protocol.AuditListParams) (protocol.AuditListResult, error) {
 	if p.Limit < 0 {
 		return protocol.AuditListResult{}, protocol.ErrBadRequest.With("limit must not be negative")
 	}
 	if p.Limit == 0 {
 		p.Limit = protocol.DefaultJournal
 	}
-	p.Limit, p.SessionKey = min(p.Limit, protocol.MaxJournal), s.chatOf(p.SessionKey)
-	lines, more, err := s.s.Audit.List(ctx, p)
+	p.Limit, p.SessionKey = min(p.Limit, protocol.MaxJournal), canonicalFilter(m.canonical, p.SessionKey)
+	lines, more, err := m.audit.List(ctx, p)
 	return protocol.AuditListResult{Entries: list(lines), More: more}, err
 }

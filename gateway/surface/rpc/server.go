@@ -19,12 +19,12 @@ import (
 
 // Server serves GET /ws and GET /health. It is safe for concurrent use.
 type Server struct {
-	watches  watches
+	watches  *watches
 	s        Services
-	methods  map[string]handler
+	methods  methods
 	upgrader websocket.Upgrader
 	refused  refusals
-	came     atomic.Uint64 // number of connections so far
+	accepted atomic.Uint64 // number of connections so far
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -32,22 +32,20 @@ type Server struct {
 	mu       sync.Mutex // guards the fields below
 	conns    map[*Conn]struct{}
 	pairings map[string]int // host to the number of its conversations; "" counts all
-	// requested are the unfinished calls of tool.request.
-	requested map[protocol.CallID]bool
-	closed    bool
-	wg        sync.WaitGroup // connections and background calls
+	closed   bool
+	wg       sync.WaitGroup // connections and background calls
 }
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), requested: make(map[protocol.CallID]bool), refused: refusals{audit: s.Audit.Append}}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refused: refusals{audit: s.Audit.Append}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
 		// ServeHTTP checks it, with a response that gives the reason
 		CheckOrigin: func(*http.Request) bool { return true },
 	}
-	srv.methods = srv.handlers()
+	srv.methods = newMethods(s, srv.watches, srv.background)
 	return srv
 }
 
@@ -137,7 +135,7 @@ func (s *Server) replaceClient(now *Conn) {
 		if c == now || !c.isClient(now.clientID()) || c.who().Device != now.who().Device {
 			continue
 		}
-		if c.came > now.came { // now was abandoned by its sender before c connected
+		if c.sequence > now.sequence { // now was abandoned by its sender before c connected
 			c, now = now, c
 		}
 		old = append(old, c)
@@ -145,6 +143,21 @@ func (s *Server) replaceClient(now *Conn) {
 	s.mu.Unlock()
 	for _, c := range old {
 		s.background(func(context.Context) { c.Close(protocol.CloseReplaced, "Replaced by newer client connection") })
+	}
+}
+
+// CloseDevice closes every connection of a device. It does not wait for them.
+func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
+	s.mu.Lock()
+	var list []*Conn
+	for c := range s.conns {
+		if c.connected() && c.who().Device == id {
+			list = append(list, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range list {
+		s.background(func(context.Context) { c.Close(code, reason) })
 	}
 }
 

@@ -4,38 +4,60 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
+	"fairlead/gateway/channel"
+	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/skills"
+	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
 
-// Sessions manages the conversations.
-type Sessions interface {
+// Chats sends messages to chats, and creates and deletes chats.
+type Chats interface {
 	Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error)
 	Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error)
+	Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error)
+	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
+	Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error)
+}
+
+// Sessions returns the chats and their state.
+type Sessions interface {
 	List(ctx context.Context, in protocol.SessionsListParams) (protocol.SessionsListResult, error)
 	Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)
 	Get(ctx context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error)
 	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
+	Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error)
+}
+
+// Transcripts returns the messages of chats and their attachments.
+type Transcripts interface {
+	History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error)
+	Preview(ctx context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
+	Media(ctx context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error)
+}
+
+// SessionEditor changes the settings of a chat and what the model sees of its messages.
+type SessionEditor interface {
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
 	Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error)
 	Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error)
 	Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error)
+}
+
+// Archives returns and restores the former conversations of a chat.
+type Archives interface {
 	Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error)
 	ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error)
 	RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error)
-	History(ctx context.Context, in protocol.SessionParams) (protocol.SessionHistoryResult, error)
-	Preview(ctx context.Context, in protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error)
-	Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error)
-	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
-	Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error)
-	Media(ctx context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error)
-	Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error)
 }
 
 // Tools runs tool calls.
@@ -51,22 +73,6 @@ type Tools interface {
 type Registry interface {
 	Tools() []protocol.ToolSpec
 	Lookup(name protocol.ToolName) (tool.Target, error)
-}
-
-// Nodes manages the connected nodes.
-type Nodes interface {
-	Attach(ctx context.Context, p protocol.ConnectParams, e nodes.Entry, link nodes.Link) (detach func(), err error)
-	Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol.NodeForgetResult, error)
-	Update(ctx context.Context, p protocol.NodesUpdateParams) (protocol.NodeInfo, error)
-	Pinged(id protocol.NodeID, link nodes.Link, took time.Duration)
-	Release(id protocol.NodeID)
-	LinkOf(id protocol.NodeID) (nodes.Link, bool)
-	Nodes() []protocol.NodeInfo
-	Pick(protocol.NodeID) (protocol.NodeID, error)
-	Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
-	Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error)
-	LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (protocol.Ack, error)
-	Progress(from protocol.NodeID, p protocol.ToolProgress) (protocol.Ack, error)
 }
 
 // Approvals manages the approvals.
@@ -94,37 +100,47 @@ type Models interface {
 	Detect(ctx context.Context) []protocol.DetectedServer
 }
 
-// Files accesses the agents' workspaces.
-type Files interface {
-	List(agent protocol.AgentID, name string) (workspace.Listing, error)
-	Read(agent protocol.AgentID, name string) (*workspace.File, *workspace.Listing, error)
-	Write(agent protocol.AgentID, name string, data []byte) (string, error)
-	Delete(agent protocol.AgentID, name string) (string, error)
+// Journal is the record of tool calls.
+type Journal interface {
+	Journal(ctx context.Context, q protocol.JournalListParams) (list []store.Call, more bool, err error)
 }
 
-// Services are the parts of the gateway that the surface uses. All fields but Requested are
-// required.
+// Audit is the audit log.
+type Audit interface {
+	List(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error)
+	Verify(ctx context.Context) (protocol.AuditVerifyResult, error)
+	Append(ctx context.Context, lines ...protocol.AuditEntry) error
+}
+
+// Services are the parts of the gateway that the surface uses. Install and Requested may be nil.
 type Services struct {
-	Version   string
-	Bus       *event.Bus
-	Sessions  Sessions
+	Version string
+	Bus     *event.Bus
+
+	// Chats and the next four are usually one value.
+	Chats       Chats
+	Sessions    Sessions
+	Transcripts Transcripts
+	Editor      SessionEditor
+	Archives    Archives
+
 	Tools     Tools
 	Registry  Registry
-	Nodes     Nodes
+	Nodes     *nodes.Hub
 	Approvals Approvals
-	Config    Config
-	Files     Files
+	Rules     *approval.Rules
 	Journal   Journal
-	Rules     Rules
 	Audit     Audit
+	Config    Config
 	Models    Models
-	Schedules Schedules
-	Skills    Skills
-	Transfers Transfers
-	Devices   Devices
+	Files     *workspace.Files
+	Skills    *skills.Catalog
+	Schedules *cron.Scheduler
+	Channels  *channel.Hub
+	Transfers *transfer.Engine
+	Devices   *pairing.Manager
 	// Install serves the install scripts and programs for new machines; nil answers 404.
-	Install  http.Handler
-	Channels Channels
+	Install http.Handler
 	// Status returns the gateway's state; Pause changes it.
 	Status func(ctx context.Context) protocol.Status
 	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)

@@ -1,21 +1,13 @@
 package rpc
 
 import (
-	"context"
-
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/skills"
 )
 
-// Skills manages the agents' skills.
-type Skills interface {
-	Status(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error)
-	Update(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error)
-	Enable(ctx context.Context, in protocol.SkillsEnableParams) (protocol.OK, error)
-}
-
-// skills registers the methods of the protocol for skills, and our extension.
-func (s *Server) skills(all map[string]handler) {
-	handle(all, protocol.SkillsStatus, plain(s.s.Skills.Status))
-	handle(all, protocol.SkillsUpdate, plain(s.s.Skills.Update))
-	handle(all, protocol.SkillsEnable, plain(s.s.Skills.Enable))
+// registerSkills registers the methods of the protocol for skills, and our extension.
+func registerSkills(all methods, s *skills.Catalog) {
+	handle(all, protocol.SkillsStatus, plain(s.Status))
+	handle(all, protocol.SkillsUpdate, plain(s.Update))
+	handle(all, protocol.SkillsEnable, plain(s.Enable))
 }

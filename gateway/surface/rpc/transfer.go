@@ -12,60 +12,43 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// Transfers is the queue of transfers, and takes the reports and data of connections.
-type Transfers interface {
-	Frame(l transfer.Link, f *stream.Frame)
-	Meta(l transfer.Link, p protocol.TransferMetaParams) (proceed func(), err error)
-	Accept(l transfer.Link, p protocol.TransferAcceptParams) (proceed func(), err error)
-	Complete(l transfer.Link, p protocol.TransferCompleteParams) (proceed func(), err error)
-	Done(l transfer.Link, p protocol.TransferDoneParams) (proceed func(), err error)
-	StartBy(ctx context.Context, c transfer.Client, in protocol.TransferStartParams) (protocol.Transfer, error)
-	UndoBy(ctx context.Context, c transfer.Client, in protocol.TransferParams) (protocol.Transfer, error)
-	Open() []protocol.Transfer
-	List(ctx context.Context, in protocol.TransferListParams) (protocol.TransferListResult, error)
-	Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
-	Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
-	Resume(ctx context.Context, in protocol.TransferParams, here transfer.Window) (protocol.Transfer, error)
-	Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error)
-	Retry(ctx context.Context, in protocol.TransferParams, here transfer.Window) (protocol.Transfer, error)
-	Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error)
-}
+// transferMethods are the transfer reports of nodes and windows, and the methods of the queue.
+type transferMethods struct{ transfers *transfer.Engine }
 
-// transfers registers the transfer reports of nodes and the methods of the queue.
-func (s *Server) transfers(all map[string]handler) {
-	handle(all, protocol.TransferMeta, report(s.s.Transfers.Meta))
-	handle(all, protocol.TransferAccept, report(s.s.Transfers.Accept))
-	handle(all, protocol.TransferComplete, report(s.s.Transfers.Complete))
-	handle(all, protocol.TransferFinish, report(s.s.Transfers.Done))
-	handle(all, protocol.TransferStart, func(ctx context.Context, c *Conn, p protocol.TransferStartParams) (protocol.Transfer, error) {
-		if err := mayMove(c.who(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
+func (m transferMethods) register(all methods) {
+	handle(all, protocol.TransferMeta, report(m.transfers.Meta))
+	handle(all, protocol.TransferAccept, report(m.transfers.Accept))
+	handle(all, protocol.TransferComplete, report(m.transfers.Complete))
+	handle(all, protocol.TransferFinish, report(m.transfers.Done))
+	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
+		if err := mayMove(r.conn.who(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
 		}
-		return s.s.Transfers.StartBy(ctx, c.transferClient(), p)
+		return m.transfers.StartBy(ctx, r.conn.transferClient(), p)
 	})
-	handle(all, protocol.TransferList, plain(s.s.Transfers.List))
-	handle(all, protocol.TransferGet, plain(s.s.Transfers.Get))
-	handle(all, protocol.TransferPause, plain(s.s.Transfers.Pause))
-	handle(all, protocol.TransferResume, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := s.mayGoOn(ctx, c, p); err != nil {
+	handle(all, protocol.TransferList, plain(m.transfers.List))
+	handle(all, protocol.TransferGet, plain(m.transfers.Get))
+	handle(all, protocol.TransferPause, plain(m.transfers.Pause))
+	handle(all, protocol.TransferResume, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
+		if err := m.mayContinue(ctx, r, p); err != nil {
 			return protocol.Transfer{}, err
 		}
-		return s.s.Transfers.Resume(ctx, p, c)
+		return m.transfers.Resume(ctx, p, r.conn)
 	})
-	handle(all, protocol.TransferCancel, plain(s.s.Transfers.Cancel))
-	handle(all, protocol.TransferRetry, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := s.mayGoOn(ctx, c, p); err != nil {
+	handle(all, protocol.TransferCancel, plain(m.transfers.Cancel))
+	handle(all, protocol.TransferRetry, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
+		if err := m.mayContinue(ctx, r, p); err != nil {
 			return protocol.Transfer{}, err
 		}
-		return s.s.Transfers.Retry(ctx, p, c)
+		return m.transfers.Retry(ctx, p, r.conn)
 	})
-	handle(all, protocol.TransferUndo, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := s.mayGoOn(ctx, c, p); err != nil {
+	handle(all, protocol.TransferUndo, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
+		if err := m.mayContinue(ctx, r, p); err != nil {
 			return protocol.Transfer{}, err
 		}
-		return s.s.Transfers.UndoBy(ctx, c.transferClient(), p)
+		return m.transfers.UndoBy(ctx, r.conn.transferClient(), p)
 	})
-	handle(all, protocol.TransferForget, plain(s.s.Transfers.Forget))
+	handle(all, protocol.TransferForget, plain(m.transfers.Forget))
 }
 
 // transferClient returns the peer as the one who requests a transfer.
@@ -73,23 +56,23 @@ func (c *Conn) transferClient() transfer.Client {
 	return transfer.Client{Principal: c.who(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
 }
 
-// mayGoOn refuses to continue a transfer for a peer that could not have started it.
-func (s *Server) mayGoOn(ctx context.Context, c *Conn, p protocol.TransferParams) error {
-	t, err := s.s.Transfers.Get(ctx, p)
+// mayContinue refuses to continue a transfer for a peer that could not have started it.
+func (m transferMethods) mayContinue(ctx context.Context, r *request, p protocol.TransferParams) error {
+	t, err := m.transfers.Get(ctx, p)
 	if err != nil {
 		return err
 	}
-	return mayMove(c.who(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
+	return mayMove(r.conn.who(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
 }
 
 // report sends the response to a transfer report before the transfer continues.
-func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Context, *Conn, P) (protocol.OK, error) {
-	return func(ctx context.Context, c *Conn, p P) (protocol.OK, error) {
-		proceed, err := f(c, p)
+func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Context, *request, P) (protocol.OK, error) {
+	return func(ctx context.Context, r *request, p P) (protocol.OK, error) {
+		proceed, err := f(r.conn, p)
 		if err != nil {
 			return protocol.OK{}, err
 		}
-		afterResponse(ctx, proceed)
+		r.afterResponse(proceed)
 		return protocol.OK{OK: true}, nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 )
 
@@ -13,16 +14,18 @@ const maxWatches = 16
 
 // watches are the folders that clients watch.
 type watches struct {
+	nodes *nodes.Hub
+
 	mu   sync.Mutex // guards open
-	open map[string]watching
+	open map[string]watch
 }
 
-type watching struct {
+type watch struct {
 	client *Conn
 	node   protocol.NodeID
 }
 
-func (w *watches) begin(c *Conn, node protocol.NodeID) (id string, err error) {
+func (w *watches) add(c *Conn, node protocol.NodeID) (id string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0
@@ -34,30 +37,30 @@ func (w *watches) begin(c *Conn, node protocol.NodeID) (id string, err error) {
 	if n >= maxWatches {
 		return "", protocol.ErrConflict.With(fmt.Sprintf("this connection watches %d folders already", maxWatches))
 	}
-	if w.open == nil {
-		w.open = make(map[string]watching)
-	}
 	id = protocol.NewID()
-	w.open[id] = watching{c, node}
+	w.open[id] = watch{c, node}
 	return id, nil
 }
 
-// end removes a watch of c and tells its node. It reports whether there was one.
-func (w *watches) end(id string, c *Conn) bool {
+// remove removes a watch of c and notifies its node. It returns false when there was none.
+func (w *watches) remove(id string, c *Conn) bool {
 	w.mu.Lock()
 	o, ok := w.open[id]
 	if ok = ok && o.client == c; ok {
 		delete(w.open, id)
 	}
 	w.mu.Unlock()
-	if ok {
-		c.srv.unwatch(o.node, id)
+	if !ok {
+		return false
 	}
-	return ok
+	if link, online := w.nodes.LinkOf(o.node); online {
+		link.SendEvent(context.Background(), protocol.EventFilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
+	}
+	return true
 }
 
-// leave ends all watches of a connection.
-func (w *watches) leave(c *Conn) {
+// removeAll removes all watches of a connection.
+func (w *watches) removeAll(c *Conn) {
 	w.mu.Lock()
 	var ids []string
 	for id, o := range w.open {
@@ -67,13 +70,13 @@ func (w *watches) leave(c *Conn) {
 	}
 	w.mu.Unlock()
 	for _, id := range ids {
-		w.end(id, c)
+		w.remove(id, c)
 	}
 }
 
-// tell forwards a node's report to the clients that watch the folder.
-func (w *watches) tell(ctx context.Context, from *Conn, change protocol.FilesChange) {
-	node, ids := from.node(), change.WatchIDs
+// forward sends a node's report to the clients that watch the folder.
+func (w *watches) forward(ctx context.Context, node protocol.NodeID, change protocol.FilesChange) {
+	ids := change.WatchIDs
 	change.Node = node
 	for _, id := range ids {
 		w.mu.Lock()
@@ -87,27 +90,4 @@ func (w *watches) tell(ctx context.Context, from *Conn, change protocol.FilesCha
 			o.client.SendEvent(ctx, protocol.EventFiles, change)
 		}
 	}
-}
-
-// unwatch tells a node that nobody watches the folder any more.
-func (s *Server) unwatch(node protocol.NodeID, id string) {
-	if link, ok := s.s.Nodes.LinkOf(node); ok {
-		link.SendEvent(context.Background(), protocol.EventFilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
-	}
-}
-
-// listFolder lists a folder of a node, and watches it on request.
-func (s *Server) listFolder(ctx context.Context, c *Conn, p protocol.FilesListParams) (out protocol.FilesListResult, err error) {
-	p.WatchID = ""
-	if p.Watch && s.browsable(p.Node) == nil {
-		if p.WatchID, err = s.watches.begin(c, p.Node); err != nil {
-			return out, err
-		}
-	}
-	out, err = fileAct[protocol.FilesListResult](ctx, s, c, protocol.ActList, p.Node, p, p.Path)
-	if p.WatchID != "" && (err != nil || out.WatchID != p.WatchID || ctx.Err() != nil) {
-		s.watches.end(p.WatchID, c)
-		out.WatchID = ""
-	}
-	return out, err
 }
