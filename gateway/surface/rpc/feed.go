@@ -1,0 +1,174 @@
+package rpc
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+)
+
+// pusher sends changes to one client until it is stopped.
+type pusher struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func (p *pusher) stop() {
+	p.cancel()
+	<-p.done
+}
+
+func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
+
+// feed sends changes and chat events to one client.
+type feed struct {
+	socket    *socket
+	wg        *sync.WaitGroup // of the connection
+	bus       *event.Bus
+	canonical func(protocol.SessionKey) protocol.SessionKey
+
+	mu         sync.Mutex // guards the fields below
+	pusher     *pusher
+	subscribed bool // the client follows all changes
+	seq        uint64
+	spelling   map[protocol.SessionKey]protocol.SessionKey // canonical key to the client's spelling
+}
+
+func newFeed(s *socket, wg *sync.WaitGroup, bus *event.Bus, canonical func(protocol.SessionKey) protocol.SessionKey) *feed {
+	return &feed{socket: s, wg: wg, bus: bus, canonical: canonical, spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
+}
+
+// pushChat starts to send chat events, with deltas only when the client asked for them. A client
+// that is thousands of events behind could miss the end of its run unnoticed, so its connection is
+// closed instead.
+func (f *feed) pushChat(deltas bool) {
+	wanted := func(change protocol.Change) bool {
+		return change.Kind == protocol.ChangeChat && (deltas || change.Chat.State != protocol.ChatDelta)
+	}
+	f.push(f.bus.SubscribeOnly(wanted), func(change protocol.Change) {
+		if change.Kind == protocol.ChangeResync {
+			f.socket.Close(websocket.CloseTryAgainLater, "too slow")
+			return
+		}
+		f.sendChat(*change.Chat)
+	})
+}
+
+// push sends the changes of sub until the connection ends or another pusher replaces it.
+func (f *feed) push(sub *event.Subscription, send func(protocol.Change)) {
+	ctx, cancel := context.WithCancel(f.socket.ctx)
+	p := &pusher{cancel: cancel, done: make(chan struct{})}
+	f.mu.Lock()
+	old := f.pusher
+	f.pusher = p
+	f.mu.Unlock()
+	if old != nil {
+		old.stop()
+	}
+	f.wg.Go(func() {
+		defer close(p.done)
+		defer cancel()
+		defer sub.Close()
+		for change := range sub.All(ctx) {
+			send(change)
+		}
+	})
+}
+
+func (f *feed) sendChange(change protocol.Change) {
+	f.mu.Lock()
+	f.seq++
+	seq := f.seq
+	f.mu.Unlock()
+	frame, err := protocol.EncodeEvent(protocol.EventFeed, change, seq)
+	if err != nil || len(frame) > protocol.MaxWriteFrame {
+		// Too large for a frame: the client loads the state again instead.
+		frame, _ = protocol.EncodeEvent(protocol.EventFeed, protocol.Change{Kind: protocol.ChangeResync}, seq)
+	}
+	f.socket.send(f.socket.ctx, frame)
+}
+
+// sendChat sends a chat event in the peer's own spelling of the session key.
+func (f *feed) sendChat(e protocol.ChatEvent) {
+	f.mu.Lock()
+	if own, ok := f.spelling[e.SessionKey]; ok {
+		e.SessionKey = own
+	}
+	f.mu.Unlock()
+	if frame, err := protocol.EncodeEvent(protocol.EventChat, e, 0); err == nil && len(frame) <= protocol.MaxWriteFrame {
+		f.socket.send(f.socket.ctx, frame)
+	}
+}
+
+// storeSpelling stores the client's spelling of a session key, and returns the canonical key.
+func (f *feed) storeSpelling(key protocol.SessionKey) protocol.SessionKey {
+	canonical := f.canonical(key)
+	f.mu.Lock()
+	f.spelling[canonical] = key
+	f.mu.Unlock()
+	return canonical
+}
+
+// isSubscribed reports whether the client follows the feed, and so sees new approvals.
+func (f *feed) isSubscribed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.subscribed
+}
+
+// subscribe stops all events until the next push, and returns the number of the last change.
+func (f *feed) subscribe() (seq uint64) {
+	f.mu.Lock()
+	old := f.pusher
+	f.pusher, f.subscribed = nil, true
+	f.mu.Unlock()
+	if old != nil {
+		old.stop()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seq
+}
+
+// feedMethods are the methods for the feed and the gateway's state.
+type feedMethods struct{ Services }
+
+func (m feedMethods) register(all methods) {
+	handle(all, protocol.FeedSubscribe, m.subscribe)
+	handle(all, protocol.StatusGet, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.Status, error) {
+		return m.Status(ctx), nil
+	})
+	handle(all, protocol.AgentPause, func(ctx context.Context, _ *request, p protocol.PauseParams) (protocol.Status, error) {
+		return m.Pause(ctx, p.Paused)
+	})
+}
+
+// subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen
+// while the snapshot is made are sent again after it, which does no harm.
+func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty) (protocol.FeedSnapshot, error) {
+	sub := m.Bus.SubscribeOnly(inFeed)
+	snap, err := m.snapshot(ctx)
+	if err != nil {
+		sub.Close()
+		return snap, err
+	}
+	snap.Seq = r.conn.feed.subscribe() // no change may be numbered before the response
+	r.afterResponse(func() { r.conn.feed.push(sub, r.conn.feed.sendChange) })
+	return snap, nil
+}
+
+func (m feedMethods) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, err error) {
+	if snap.Sessions, snap.Runs, err = m.Sessions.Snapshot(ctx); err != nil {
+		return snap, err
+	}
+	if snap.Approvals, err = m.Approvals.Pending(ctx); err != nil {
+		return snap, err
+	}
+	snap.Sessions, snap.Runs, snap.Approvals = list(snap.Sessions), list(snap.Runs), list(snap.Approvals)
+	snap.Transfers = m.Transfers.Open()
+	snap.Nodes, snap.Calls, snap.Status = list(m.Nodes.Nodes()), list(m.Tools.Running()), m.Status(ctx)
+	return snap, nil
+}
