@@ -63,7 +63,7 @@ func (m *toolMethods) invoke(ctx context.Context, r *request, p protocol.ToolInv
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	if err := mayRun(r.conn.who(), p.Tool, p.Args); err != nil {
+	if err := mayRun(r.conn.principal(), p.Tool, p.Args); err != nil {
 		return protocol.ToolInvokeResult{}, err
 	}
 	raw, err := runDirect(ctx, m.tools, r, tool.Call{Tool: p.Tool, Args: p.Args})
@@ -77,7 +77,7 @@ func runDirect(ctx context.Context, t Tools, r *request, call tool.Call) (json.R
 
 // direct marks a call as a direct action of the person.
 func (r *request) direct(call tool.Call) tool.Call {
-	call.Principal, call.Direct, call.AskedBy = r.conn.who(), true, protocol.AskedBy{Kind: "client", Name: r.conn.clientID()}
+	call.Principal, call.Direct, call.AskedBy = r.conn.principal(), true, protocol.AskedBy{Kind: "client", Name: r.conn.clientID()}
 	return call
 }
 
@@ -125,10 +125,10 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	if err := checkID("callId", string(p.CallID)); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if err := has(r.conn.who(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
+	if err := has(r.conn.principal(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if err := mayRun(r.conn.who(), p.Tool, p.Args); err != nil {
+	if err := mayRun(r.conn.principal(), p.Tool, p.Args); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
 	if _, err := m.registry.Lookup(p.Tool); err != nil {
@@ -138,7 +138,7 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	if err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	key := r.conn.spell(p.SessionKey)
+	key := r.conn.feed.storeSpelling(p.SessionKey)
 	call := r.direct(tool.Call{ID: p.CallID, ToolCallID: string(p.CallID), Tool: p.Tool, Args: p.Args, Session: key})
 	started := m.background(func(ctx context.Context) {
 		defer release()

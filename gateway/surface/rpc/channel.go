@@ -24,18 +24,11 @@ func (m channelMethods) register(all methods) {
 	handle(all, protocol.ChannelLogout, plain(m.channels.Logout))
 	handle(all, protocol.PairList, plain(m.channels.Pairs))
 	handle(all, protocol.PairApprove, func(ctx context.Context, r *request, in protocol.PairParams) (protocol.PairApproveResult, error) {
-		return m.channels.Approve(ctx, r.conn.who().String(), in)
+		return m.channels.Approve(ctx, r.conn.principal().String(), in)
 	})
 	handle(all, protocol.PairReject, func(ctx context.Context, r *request, in protocol.PairParams) (protocol.PairRejectResult, error) {
-		return m.channels.Reject(ctx, r.conn.who().String(), in)
+		return m.channels.Reject(ctx, r.conn.principal().String(), in)
 	})
-}
-
-// account returns the channel and the account of a connection in channel mode.
-func (c *Conn) account() (channel, account string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.params.Client.Channel, c.params.Client.AccountID
 }
 
 // inbound takes a message from a channel. Unlike in the original system, a channel may speak only

@@ -31,7 +31,7 @@ func (m configMethods) set(ctx context.Context, r *request, p protocol.ConfigSet
 		return protocol.ConfigSetResult{}, protocol.ErrBadRequest.With("path required")
 	}
 	// the token gives the owner's rights without expiry
-	if (p.Path == "auth" || p.Path == "auth.token") && r.conn.who().Device != "" {
+	if (p.Path == "auth" || p.Path == "auth.token") && r.conn.principal().Device != "" {
 		return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
 	}
 	if err := m.config.Set(ctx, p.Path, p.Value); err != nil {

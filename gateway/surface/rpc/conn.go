@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -14,56 +13,51 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxHandshake is the size limit, in bytes, of a frame before connect. A node with hundreds of
-// tools needs less.
-const maxHandshake = 4 << 20
-
 // Conn is the connection of one peer.
 type Conn struct {
+	*socket
 	srv *Server
-	ws  *websocket.Conn
 	id  protocol.ConnID
 	// sequence counts connections: a later one has a higher number.
 	sequence uint64
 	trusted  *auth.Principal
 	binding  []byte // of the TLS session, for connections from the network
 	remote   string // the peer's host
-	ctx      context.Context
-	cancel   context.CancelFunc
-	out      *wire.Writer
+	feed     *feed
+	login    atomic.Pointer[login] // nil before the handshake
+
 	// requests and warned belong to the reader.
 	requests bucket
-	warned   bool        // an unreadable frame was logged
-	closing  atomic.Bool // a close frame was sent
+	warned   bool // an unreadable frame was logged
 	slots    chan struct{}
 	wg       sync.WaitGroup
 
 	chats wire.TicketLocks // orders the messages of each chat
 
-	mu        sync.Mutex // guards the fields below
-	params    *protocol.ConnectParams
+	mu      sync.Mutex // guards closers
+	closers []func()   // run when the connection has closed, in order
+}
+
+// login is the result of a handshake.
+type login struct {
+	client    protocol.ClientInfo
 	principal auth.Principal
-	closers   []func() // run when the connection has closed, in order
-	pusher    *pusher
-	feed      bool // the peer has subscribed to the feed
-	feedSeq   uint64
-	spelling  map[protocol.SessionKey]protocol.SessionKey // canonical key to the peer's spelling
 }
 
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
-	ctx, cancel := context.WithCancel(context.Background())
-	ws.SetReadLimit(maxHandshake)
-	return &Conn{
-		srv: s, ws: ws, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted, ctx: ctx, cancel: cancel,
-		out: wire.NewWriter(ws), requests: bucket{rate: rateStranger}, slots: make(chan struct{}, maxInFlight), spelling: make(map[protocol.SessionKey]protocol.SessionKey),
+	c := &Conn{
+		socket: newSocket(ws), srv: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
+		requests: bucket{rateLimit: limitBeforeConnect}, slots: make(chan struct{}, maxInFlight),
 	}
+	c.feed = newFeed(c.socket, &c.wg, s.s.Bus, s.s.Canonical)
+	return c
 }
 
 // run serves the connection until it closes.
 func (c *Conn) run() {
 	c.wg.Go(c.write)
 	err := c.read()
-	slog.Debug("Connection ended", "conn", c.id, "err", err)
+	slog.Debug("Connection closed", "conn", c.id, "err", err)
 	c.cancel()
 	c.mu.Lock()
 	closers := c.closers
@@ -79,22 +73,23 @@ func (c *Conn) run() {
 func (c *Conn) read() error {
 	c.ws.SetReadDeadline(time.Now().Add(handshakeLimit))
 	c.ws.SetPongHandler(func(payload string) error {
-		c.alive()
+		c.extendDeadline()
 		if took, ok := wire.RoundTrip(payload); ok && c.connected() && c.mode() == protocol.ModeNode {
 			c.srv.s.Nodes.Pinged(c.node(), c, took)
 		}
 		return nil
 	})
 	c.ws.SetPingHandler(func(payload string) error {
-		c.alive()
+		c.extendDeadline()
 		c.out.Pong(payload)
 		return nil
 	})
 	for {
-		data, err := c.receive()
+		c.extendDeadline() // the time that the gateway itself took is not the peer's silence
+		data, err := wire.Receive(c.ws, c.extendDeadline, c.readBinary)
 		if err != nil {
-			c.tooLate(err)
-			c.tooBig(err)
+			c.sendHandshakeTimeout(err)
+			c.discardOversized(err)
 			return err
 		}
 		if c.closing.Load() {
@@ -103,7 +98,7 @@ func (c *Conn) read() error {
 		frame, err := protocol.DecodeFrame(data)
 		switch {
 		case err != nil:
-			c.badFrame(err)
+			c.answerBadFrame(err)
 		case frame.Request != nil:
 			c.accept(*frame.Request)
 		}
@@ -119,41 +114,32 @@ func (c *Conn) onClose(f func()) {
 }
 
 // establish completes the handshake.
-func (c *Conn) establish(p protocol.ConnectParams, principal auth.Principal) {
+func (c *Conn) establish(client protocol.ClientInfo, principal auth.Principal) {
 	c.ws.SetReadLimit(protocol.MaxReadFrame)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.params, c.principal = &p, principal
+	c.login.Store(&login{client, principal})
+	c.established.Store(true)
 }
 
-func (c *Conn) connected() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.params != nil
+func (c *Conn) mode() protocol.Mode { return c.login.Load().client.Mode }
+
+func (c *Conn) clientID() string { return c.login.Load().client.ID }
+
+// principal returns who the peer is; nobody before the handshake.
+func (c *Conn) principal() auth.Principal {
+	if l := c.login.Load(); l != nil {
+		return l.principal
+	}
+	return auth.Principal{}
 }
 
-func (c *Conn) mode() protocol.Mode {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.params.Client.Mode
-}
-
-func (c *Conn) who() auth.Principal {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.principal
-}
-
-func (c *Conn) clientID() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.params.Client.ID
+// account returns the channel and the account of a connection in channel mode.
+func (c *Conn) account() (channel, account string) {
+	client := c.login.Load().client
+	return client.Channel, client.AccountID
 }
 
 func (c *Conn) isClient(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.params != nil && c.params.Client.Mode == protocol.ModeClient && c.params.Client.ID == id
+	return c.connected() && c.mode() == protocol.ModeClient && c.clientID() == id
 }
 
 // node returns the node ID of the connection. Only methods for nodes call it.

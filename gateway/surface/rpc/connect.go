@@ -46,10 +46,10 @@ func (r *request) connect(ctx context.Context) (any, error) {
 			return nil, h.refuse(err)
 		}
 	}
-	r.conn.establish(h.params, h.principal)
+	r.conn.establish(h.params.Client, h.principal)
 	if h.params.Client.Mode == protocol.ModeClient {
 		r.conn.srv.replaceClient(r.conn)
-		r.afterResponse(func() { r.conn.pushChat(slices.Contains(h.params.Extensions, protocol.ExtDeltas)) })
+		r.afterResponse(func() { r.conn.feed.pushChat(slices.Contains(h.params.Extensions, protocol.ExtDeltas)) })
 	}
 	return h.hello(), nil
 }

@@ -32,56 +32,56 @@ func (m deviceMethods) register(all methods) {
 	})
 	handle(all, protocol.DeviceApprove, m.approve)
 	handle(all, protocol.DeviceDeny, func(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.OK, error) {
-		return ok(m.devices.Deny(ctx, r.conn.who().String(), p.ID))
+		return ok(m.devices.Deny(ctx, r.conn.principal().String(), p.ID))
 	})
 	handle(all, protocol.DeviceUpdate, m.update)
 	handle(all, protocol.DeviceRotate, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.Device, error) {
-		return m.devices.Rotate(ctx, r.conn.who().String(), p.ID)
+		return m.devices.Rotate(ctx, r.conn.principal().String(), p.ID)
 	})
 	handle(all, protocol.DeviceRevoke, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.Device, error) {
-		return m.devices.Revoke(ctx, r.conn.who().String(), p.ID)
+		return m.devices.Revoke(ctx, r.conn.principal().String(), p.ID)
 	})
 	handle(all, protocol.DeviceForget, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.OK, error) {
-		return ok(m.devices.Forget(ctx, r.conn.who().String(), p.ID))
+		return ok(m.devices.Forget(ctx, r.conn.principal().String(), p.ID))
 	})
 	handle(all, protocol.DeviceLeave, m.leave)
 }
 
 func (m deviceMethods) invite(ctx context.Context, r *request, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
 	if p.Role == protocol.RoleClient {
-		if err := mayGive(r.conn.who(), p.Scopes); err != nil {
+		if err := mayGive(r.conn.principal(), p.Scopes); err != nil {
 			return protocol.DeviceInvite{}, err
 		}
-		if err := m.mayLast(ctx, r.conn.who(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
+		if err := m.mayLast(ctx, r.conn.principal(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
 			return protocol.DeviceInvite{}, err
 		}
 	}
-	return m.devices.Invite(ctx, r.conn.who().String(), p)
+	return m.devices.Invite(ctx, r.conn.principal().String(), p)
 }
 
 func (m deviceMethods) approve(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.Device, error) {
-	if err := m.mayApprove(ctx, r.conn.who(), p.ID); err != nil {
+	if err := m.mayApprove(ctx, r.conn.principal(), p.ID); err != nil {
 		return protocol.Device{}, err
 	}
-	return m.devices.Approve(ctx, r.conn.who().String(), p)
+	return m.devices.Approve(ctx, r.conn.principal().String(), p)
 }
 
 func (m deviceMethods) update(ctx context.Context, r *request, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 	if p.Scopes != nil && len(*p.Scopes) > 0 {
-		if err := mayGive(r.conn.who(), *p.Scopes); err != nil {
+		if err := mayGive(r.conn.principal(), *p.Scopes); err != nil {
 			return protocol.Device{}, err
 		}
 	}
 	if p.ExpiresAt != nil {
-		if err := m.mayLast(ctx, r.conn.who(), p.ID, *p.ExpiresAt); err != nil {
+		if err := m.mayLast(ctx, r.conn.principal(), p.ID, *p.ExpiresAt); err != nil {
 			return protocol.Device{}, err
 		}
 	}
-	return m.devices.Update(ctx, r.conn.who().String(), p)
+	return m.devices.Update(ctx, r.conn.principal().String(), p)
 }
 
 func (m deviceMethods) leave(ctx context.Context, r *request, _ protocol.Empty) (protocol.OK, error) {
-	who := r.conn.who()
+	who := r.conn.principal()
 	if err := m.devices.Leave(ctx, who); err != nil {
 		return protocol.OK{}, err
 	}

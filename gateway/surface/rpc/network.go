@@ -62,11 +62,16 @@ func host(r *http.Request) string {
 // pair runs a pairing conversation (docs/protocol.md#pairing).
 func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	from := host(r)
-	if !s.enter(from) {
+	if !s.pairing.acquire(from) {
 		http.Error(w, "too many devices are being paired: try again in a minute", http.StatusTooManyRequests)
 		return
 	}
-	defer s.leave(from)
+	defer s.pairing.release(from)
+	if !s.begin() {
+		http.Error(w, "the gateway stops", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.wg.Done()
 	ws, err := s.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // Upgrade has sent the response
@@ -79,7 +84,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	gone, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	p := &pairWire{ws: ws, messages: make(chan received), gone: gone, lost: lost}
+	p := &pairTransport{ws: ws, messages: make(chan pairMessage), gone: gone, lost: lost}
 	var reader sync.WaitGroup
 	reader.Go(p.read)
 	err = s.s.Devices.Pair(s.ctx, gone, p, from)
@@ -90,52 +95,60 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	reader.Wait()
 }
 
-// enter counts a conversation; it returns false when there are too many.
-func (s *Server) enter(from string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.pairings[""] >= maxPairings || s.pairings[from] >= maxPairingsHost {
+// pairingLimit limits the pairing conversations, in total and of each host.
+type pairingLimit struct {
+	mu    sync.Mutex // guards the fields below
+	total int
+	hosts map[string]int
+}
+
+// acquire counts a conversation; it returns false when there are too many.
+func (l *pairingLimit) acquire(host string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.total >= maxPairings || l.hosts[host] >= maxPairingsHost {
 		return false
 	}
-	s.pairings[""]++
-	s.pairings[from]++
-	s.wg.Add(1)
+	if l.hosts == nil {
+		l.hosts = make(map[string]int)
+	}
+	l.total++
+	l.hosts[host]++
 	return true
 }
 
-func (s *Server) leave(from string) {
-	s.mu.Lock()
-	for _, k := range []string{"", from} {
-		if s.pairings[k]--; s.pairings[k] == 0 {
-			delete(s.pairings, k)
-		}
+func (l *pairingLimit) release(host string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total--
+	if l.hosts[host]--; l.hosts[host] == 0 {
+		delete(l.hosts, host)
 	}
-	s.mu.Unlock()
-	s.wg.Done()
 }
 
-// pairWire is a [pake.Transport] over a WebSocket. One goroutine reads all the time, so that a device
-// that disconnects is noticed while the person decides.
-type pairWire struct {
+// pairTransport is a [pake.Transport] over a WebSocket. One goroutine reads all the time, so that
+// a device that disconnects is noticed while the person decides.
+type pairTransport struct {
 	ws       *websocket.Conn
-	messages chan received
+	messages chan pairMessage
 	gone     context.Context
 	lost     context.CancelCauseFunc
 }
 
-type received struct {
+// pairMessage is a message of the device, or the error that ended the connection.
+type pairMessage struct {
 	data []byte
 	err  error
 }
 
-func (p *pairWire) read() {
+func (p *pairTransport) read() {
 	for {
 		_, data, err := p.ws.ReadMessage()
 		if err != nil {
 			p.lost(errors.Join(errors.New("the device left"), err))
 		}
 		select {
-		case p.messages <- received{data, err}:
+		case p.messages <- pairMessage{data, err}:
 		case <-p.gone.Done():
 			return
 		}
@@ -145,12 +158,12 @@ func (p *pairWire) read() {
 	}
 }
 
-func (p *pairWire) Send(m pake.Message) error {
+func (p *pairTransport) Send(m pake.Message) error {
 	p.ws.SetWriteDeadline(time.Now().Add(stepLimit))
 	return p.ws.WriteJSON(m)
 }
 
-func (p *pairWire) Receive() (pake.Message, error) {
+func (p *pairTransport) Receive() (pake.Message, error) {
 	timer := time.NewTimer(stepLimit)
 	defer timer.Stop()
 	select {

@@ -17,10 +17,10 @@ func (m approvalMethods) register(all methods) {
 		return protocol.ApprovalListResult{Approvals: list(open)}, err
 	})
 	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, r *request, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-		if err := mayEdit(r.conn.who(), p.Args); err != nil {
+		if err := mayEdit(r.conn.principal(), p.Args); err != nil {
 			return protocol.ApprovalAnswerResult{}, err
 		}
-		return m.approvals.Answer(ctx, r.conn.who().String(), p)
+		return m.approvals.Answer(ctx, r.conn.principal().String(), p)
 	})
 	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *request, p protocol.ApprovalShownParams) (protocol.OK, error) {
 		return protocol.OK{OK: true}, m.approvals.Shown(ctx, p)
@@ -29,10 +29,10 @@ func (m approvalMethods) register(all methods) {
 		return protocol.OK{OK: true}, m.approvals.Snooze(ctx, p)
 	})
 	handle(all, protocol.ApprovalAll, func(ctx context.Context, r *request, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
-		if err := mayEdit(r.conn.who(), p.Args); err != nil {
+		if err := mayEdit(r.conn.principal(), p.Args); err != nil {
 			return protocol.ApprovalAnswerAllResult{}, err
 		}
-		return m.approvals.AnswerAll(ctx, r.conn.who().String(), p)
+		return m.approvals.AnswerAll(ctx, r.conn.principal().String(), p)
 	})
 }
 

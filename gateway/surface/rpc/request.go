@@ -41,30 +41,30 @@ func (r *request) afterResponse(f func()) { r.after = append(r.after, f) }
 // one after the other, in the order of arrival. So do all reports of a node, which never block:
 // progress must not overtake a result.
 func (c *Conn) accept(req protocol.Request) {
-	if !c.allowed(req) {
+	if !c.countRequest(req) {
 		return
 	}
 	if req.Method == protocol.Connect.Name || !c.connected() || c.mode() == protocol.ModeNode {
 		before := c.connected()
 		c.serve(req)
-		c.alive() // the first time after the handshake
+		c.extendDeadline() // the first time after the handshake
 		if !before && c.connected() {
-			c.requests = bucket{rate: c.limit(), last: time.Now()}
+			c.requests = bucket{rateLimit: c.rateLimit(), last: time.Now()}
 		}
 		return
 	}
-	if !c.slot() {
+	if !c.acquireSlot() {
 		c.respond(req.ID, nil, protocol.ErrUnavailable.With(fmt.Sprintf("%d requests of this connection are under way already", maxInFlight)))
 		return
 	}
 	var ticket wire.Ticket
-	chat, inTurn := c.chatOf(req)
-	if inTurn {
+	chat, ordered := c.chatOfRequest(req)
+	if ordered {
 		ticket = c.chats.Take(chat)
 	}
 	c.wg.Go(func() {
 		defer func() { <-c.slots }()
-		if inTurn {
+		if ordered {
 			ticket.Wait()
 			defer ticket.Release()
 		}
@@ -72,10 +72,10 @@ func (c *Conn) accept(req protocol.Request) {
 	})
 }
 
-// chatOf returns the chat to which a request writes a message; for a channel, the conversation
-// there. A message may take long, because a file is fetched or a recording is transcribed; that
-// delays its own chat only.
-func (c *Conn) chatOf(req protocol.Request) (chat string, writes bool) {
+// chatOfRequest returns the chat to which a request writes a message; for a channel, the
+// conversation there. A message may take long, because a file is fetched or a recording is
+// transcribed; that delays its own chat only.
+func (c *Conn) chatOfRequest(req protocol.Request) (chat string, writes bool) {
 	var in struct {
 		SessionKey protocol.SessionKey `json:"sessionKey"`
 		Peer       struct {
@@ -93,7 +93,7 @@ func (c *Conn) chatOf(req protocol.Request) (chat string, writes bool) {
 	return "", false
 }
 
-func (c *Conn) slot() bool {
+func (c *Conn) acquireSlot() bool {
 	select {
 	case c.slots <- struct{}{}:
 		return true
@@ -110,10 +110,10 @@ func (c *Conn) slot() bool {
 	return false
 }
 
-// badFrame answers an unreadable frame when its ID is known, so that its sender does not wait. Of
-// the frames without an ID, the first is logged and none is answered: the protocol has no frame for
-// that. The socket stays open.
-func (c *Conn) badFrame(err error) {
+// answerBadFrame answers an unreadable frame when its ID is known, so that its sender does not
+// wait. Of the frames without an ID, the first is logged and none is answered: the protocol has no
+// frame for that. The socket stays open.
+func (c *Conn) answerBadFrame(err error) {
 	var bad *protocol.FrameError
 	if errors.As(err, &bad) && bad.ID != "" {
 		c.respond(bad.ID, nil, protocol.ErrBadRequest.With(bad.Error()))
@@ -138,15 +138,15 @@ func (c *Conn) serve(req protocol.Request) {
 
 // respond sends the response to the request with the given ID.
 func (c *Conn) respond(id string, result []byte, err error) {
-	if result, err = checked(id, result, err); err != nil {
+	if result, err = encodeResponse(id, result, err); err != nil {
 		slog.Error("An error could not be sent", "conn", c.id, "err", err)
 		return
 	}
 	c.send(c.ctx, result)
 }
 
-// checked returns the response frame with the result, or with the error.
-func checked(id string, result []byte, err error) ([]byte, error) {
+// encodeResponse returns the response frame with the result, or with the error.
+func encodeResponse(id string, result []byte, err error) ([]byte, error) {
 	if err == nil && len(result) > protocol.MaxWriteFrame {
 		err = tooLarge("the answer", len(result), "ask for a part of it")
 	}
@@ -208,7 +208,7 @@ func (r *request) handler() (handler, error) {
 		return nil, brief(protocol.ErrNotFound.With("Unknown method: " + r.Method))
 	}
 	mode := r.conn.mode()
-	if !slices.Contains(info.Modes, mode) || !r.conn.who().Has(info.Right(mode)) {
+	if !slices.Contains(info.Modes, mode) || !r.conn.principal().Has(info.Right(mode)) {
 		return nil, protocol.ErrForbidden.With("Method " + r.Method + " not allowed for mode")
 	}
 	return h, nil

@@ -26,9 +26,10 @@ func (c caller) dispatch(ctx context.Context, r protocol.Request) (any, error) {
 }
 
 func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
-	c := &Conn{srv: s, principal: p}
+	c := &Conn{srv: s, socket: new(socket)}
 	if mode != "" {
-		c.params = &protocol.ConnectParams{Client: protocol.ClientInfo{ID: "x", Mode: mode}}
+		c.login.Store(&login{protocol.ClientInfo{ID: "x", Mode: mode}, p})
+		c.established.Store(true)
 	}
 	return caller{c}
 }
@@ -236,7 +237,7 @@ func TestEveryToolOfTheGatewayHasItsRight(t *testing.T) {
 
 func TestRequestsAreCountedOverTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := bucket{rate: rate{each: 10, burst: 20}}
+		b := bucket{rateLimit: rateLimit{perSecond: 10, burst: 20}}
 		take := func() (n int) {
 			for b.take(time.Now()) == 0 {
 				n++

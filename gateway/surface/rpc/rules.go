@@ -23,19 +23,19 @@ func (m ruleMethods) register(all methods) {
 		return m.rules.All(ctx)
 	})
 	handle(all, protocol.ApprovalUndo, func(ctx context.Context, r *request, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
-		return m.rules.Undo(ctx, r.conn.who().String(), p.ID)
+		return m.rules.Undo(ctx, r.conn.principal().String(), p.ID)
 	})
 	handle(all, protocol.RulePut, func(ctx context.Context, r *request, p protocol.RulePutParams) (protocol.Rule, error) {
 		if len(p.Policy) == 0 {
 			return protocol.Rule{}, protocol.ErrBadRequest.With("policy required")
 		}
-		return m.rules.Put(ctx, r.conn.who().String(), p)
+		return m.rules.Put(ctx, r.conn.principal().String(), p)
 	})
 	handle(all, protocol.RuleDelete, func(ctx context.Context, r *request, p protocol.RuleParams) (protocol.OK, error) {
-		return ok(m.rules.Delete(ctx, r.conn.who().String(), p.ID))
+		return ok(m.rules.Delete(ctx, r.conn.principal().String(), p.ID))
 	})
 	handle(all, protocol.RuleRestore, func(ctx context.Context, r *request, p protocol.RuleParams) (protocol.OK, error) {
-		return ok(m.rules.Restore(ctx, r.conn.who().String(), p.ID))
+		return ok(m.rules.Restore(ctx, r.conn.principal().String(), p.ID))
 	})
 	handle(all, protocol.RuleTry, m.try)
 	handle(all, protocol.RulesSave, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.RulesExport, error) {
@@ -45,7 +45,7 @@ func (m ruleMethods) register(all methods) {
 		if len(p.File) == 0 {
 			return protocol.RulesImportResult{}, protocol.ErrBadRequest.With("file required")
 		}
-		return m.rules.Import(ctx, r.conn.who().String(), p)
+		return m.rules.Import(ctx, r.conn.principal().String(), p)
 	})
 }
 

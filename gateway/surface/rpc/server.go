@@ -24,21 +24,21 @@ type Server struct {
 	methods  methods
 	upgrader websocket.Upgrader
 	refused  refusals
+	pairing  pairingLimit
 	accepted atomic.Uint64 // number of connections so far
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 
-	mu       sync.Mutex // guards the fields below
-	conns    map[*Conn]struct{}
-	pairings map[string]int // host to the number of its conversations; "" counts all
-	closed   bool
-	wg       sync.WaitGroup // connections and background calls
+	mu     sync.Mutex // guards the fields below
+	conns  map[*Conn]struct{}
+	closed bool
+	wg     sync.WaitGroup // connections and background calls
 }
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), pairings: make(map[string]int), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refused: refusals{audit: s.Audit.Append}}
+	srv := &Server{s: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refused: refusals{audit: s.Audit.Append}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -113,6 +113,18 @@ func (s *Server) remove(c *Conn) {
 	s.wg.Done()
 }
 
+// begin counts a conversation that Close waits for, until wg.Done. It returns false when the server
+// is closed.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.wg.Add(1)
+	return true
+}
+
 // background runs f on its own goroutine, until the server closes. It returns false when the server
 // is closed.
 func (s *Server) background(f func(context.Context)) bool {
@@ -132,7 +144,7 @@ func (s *Server) replaceClient(now *Conn) {
 	s.mu.Lock()
 	var old []*Conn
 	for c := range s.conns {
-		if c == now || !c.isClient(now.clientID()) || c.who().Device != now.who().Device {
+		if c == now || !c.isClient(now.clientID()) || c.principal().Device != now.principal().Device {
 			continue
 		}
 		if c.sequence > now.sequence { // now was abandoned by its sender before c connected
@@ -151,7 +163,7 @@ func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
 	s.mu.Lock()
 	var list []*Conn
 	for c := range s.conns {
-		if c.connected() && c.who().Device == id {
+		if c.connected() && c.principal().Device == id {
 			list = append(list, c)
 		}
 	}

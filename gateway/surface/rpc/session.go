@@ -54,9 +54,9 @@ func (m sessionMethods) send(ctx context.Context, r *request, p protocol.ChatSen
 	if err := checkID("runId", string(p.RunID)); err != nil {
 		return protocol.ChatSendResult{}, err
 	}
-	p.SessionKey = r.conn.spell(p.SessionKey)
-	p.Remind = !r.conn.subscribed()
-	return m.chats.Send(ctx, r.conn.who(), p)
+	p.SessionKey = r.conn.feed.storeSpelling(p.SessionKey)
+	p.Remind = !r.conn.feed.isSubscribed()
+	return m.chats.Send(ctx, r.conn.principal(), p)
 }
 
 // create creates a chat; without a key, with a generated one (extension).
@@ -73,7 +73,7 @@ func (m sessionMethods) create(ctx context.Context, _ *request, p protocol.Sessi
 // patch changes the settings of a chat (session.patch). A change of the approval setting answers
 // future approvals, so it needs the scope to answer them.
 func (m sessionMethods) patch(ctx context.Context, r *request, p protocol.SessionPatchParams) (protocol.OK, error) {
-	if p.Settings != nil && p.Settings.Approvals != nil && !r.conn.who().Has(protocol.ScopeApprove) {
+	if p.Settings != nil && p.Settings.Approvals != nil && !r.conn.principal().Has(protocol.ScopeApprove) {
 		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")
 	}
 	if p.Label != nil {
@@ -81,6 +81,6 @@ func (m sessionMethods) patch(ctx context.Context, r *request, p protocol.Sessio
 			return protocol.OK{}, err
 		}
 	}
-	p.By = r.conn.who().String()
+	p.By = r.conn.principal().String()
 	return keyed(m.canonical, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, m.editor.Patch)(ctx, r, p)
 }

@@ -21,7 +21,7 @@ func (m transferMethods) register(all methods) {
 	handle(all, protocol.TransferComplete, report(m.transfers.Complete))
 	handle(all, protocol.TransferFinish, report(m.transfers.Done))
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
-		if err := mayMove(r.conn.who(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
+		if err := mayMove(r.conn.principal(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
 		}
 		return m.transfers.StartBy(ctx, r.conn.transferClient(), p)
@@ -53,7 +53,7 @@ func (m transferMethods) register(all methods) {
 
 // transferClient returns the peer as the one who requests a transfer.
 func (c *Conn) transferClient() transfer.Client {
-	return transfer.Client{Principal: c.who(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
+	return transfer.Client{Principal: c.principal(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
 }
 
 // mayContinue refuses to continue a transfer for a peer that could not have started it.
@@ -62,7 +62,7 @@ func (m transferMethods) mayContinue(ctx context.Context, r *request, p protocol
 	if err != nil {
 		return err
 	}
-	return mayMove(r.conn.who(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
+	return mayMove(r.conn.principal(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
 }
 
 // report sends the response to a transfer report before the transfer continues.
@@ -77,41 +77,13 @@ func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Contex
 	}
 }
 
-// binary handles a binary frame. Before the handshake none is expected.
-func (c *Conn) binary(kind int, r io.Reader) {
+// readBinary handles a binary frame. Before the handshake none is expected.
+func (c *Conn) readBinary(kind int, r io.Reader) {
 	if kind == websocket.BinaryMessage && c.connected() && !c.closing.Load() {
 		// on an error the connection is broken, and the next read fails
-		stream.ReadFrame(r, c.alive, func(f *stream.Frame) { c.srv.s.Transfers.Frame(c, f) })
+		stream.ReadFrame(r, c.extendDeadline, func(f *stream.Frame) { c.srv.s.Transfers.Frame(c, f) })
 	}
 }
-
-// SendEventBehind, SendFrame and Gone implement transfer.Link.
-func (c *Conn) SendEventBehind(ctx context.Context, name string, payload any) error {
-	frame, err := protocol.EncodeEvent(name, payload, 0)
-	if err != nil {
-		return err
-	}
-	if c.out.SendBehind(ctx, frame) {
-		return nil
-	}
-	return c.sendFailed(ctx)
-}
-
-func (c *Conn) SendFrame(ctx context.Context, f *stream.Frame) error {
-	if c.out.SendBinary(ctx, f.Bytes(), f.Free) {
-		return nil
-	}
-	return c.sendFailed(ctx)
-}
-
-func (c *Conn) sendFailed(ctx context.Context) error {
-	if c.ctx.Err() == nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return protocol.ErrUnavailable.With("connection closed")
-}
-
-func (c *Conn) Gone() <-chan struct{} { return c.ctx.Done() }
 
 // Device implements transfer.Window.
-func (c *Conn) Device() protocol.DeviceID { return c.who().Device }
+func (c *Conn) Device() protocol.DeviceID { return c.principal().Device }
