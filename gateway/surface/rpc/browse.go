@@ -73,8 +73,8 @@ var errIDAndPath = protocol.ErrBadRequest.With("id and path required")
 // maxTrash is the number of files and folders that one call may delete.
 const maxTrash = 10_000
 
-// fileOperation runs a file operation on a node as a direct action of the person: it is journaled, and a
-// rule that denies it stops it.
+// fileOperation runs a file operation on a node as a direct action of the person: it is journaled,
+// and a rule that denies it stops it.
 func fileOperation[R any](ctx context.Context, m browseMethods, r *request, name string, node protocol.NodeID, args any, paths ...string) (out R, err error) {
 	if node == "" {
 		return out, protocol.ErrBadRequest.With("nodeId required")

@@ -28,8 +28,8 @@ type toolMethods struct {
 	// background runs a function until the server closes.
 	background func(func(context.Context)) bool
 
-	mu        sync.Mutex               // guards requested
-	requested map[protocol.CallID]bool // unfinished calls of tool.request
+	mu             sync.Mutex               // guards requested
+	activeRequests map[protocol.CallID]bool // unfinished calls of tool.request
 }
 
 func (m *toolMethods) register(all methods) {
@@ -63,7 +63,7 @@ func (m *toolMethods) invoke(ctx context.Context, r *request, p protocol.ToolInv
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	if err := mayRun(r.conn.principal(), p.Tool, p.Args); err != nil {
+	if err := checkToolScope(r.conn.principal(), p.Tool, p.Args); err != nil {
 		return protocol.ToolInvokeResult{}, err
 	}
 	raw, err := runDirect(ctx, m.tools, r, tool.Call{Tool: p.Tool, Args: p.Args})
@@ -88,22 +88,22 @@ func directResult(res tool.Result, err error) (json.RawMessage, error) {
 	case errors.As(err, &bad):
 		return nil, protocol.ErrBadRequest.With(bad.Error())
 	case errors.Is(err, protocol.ErrTimeout):
-		return nil, unknownOutcome(protocol.ErrTimeout.With(err.Error()))
+		return nil, notRetryable(protocol.ErrTimeout.With(err.Error()))
 	case err != nil:
 		return nil, err
 	case res.Info.State == protocol.CallDenied:
 		return nil, protocol.ErrForbidden.With(res.Info.Error)
 	case res.Info.Error != "" && res.Info.State == protocol.CallUnknown:
-		return nil, unknownOutcome(protocol.ErrUnavailable.With(res.Info.Error))
+		return nil, notRetryable(protocol.ErrUnavailable.With(res.Info.Error))
 	case res.Info.Error != "":
 		return nil, protocol.ErrInternal.With(res.Info.Error)
 	}
 	return res.Raw, nil
 }
 
-// unknownOutcome marks the error of a call that may have run: repeating it blindly could run it
+// notRetryable marks the error of a call that may have run: repeating it blindly could run it
 // twice.
-func unknownOutcome(e *protocol.Error) error {
+func notRetryable(e *protocol.Error) error {
 	e.Retryable = false
 	return e
 }
@@ -125,10 +125,10 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 	if err := checkID("callId", string(p.CallID)); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if err := has(r.conn.principal(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
+	if err := requireScope(r.conn.principal(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
-	if err := mayRun(r.conn.principal(), p.Tool, p.Args); err != nil {
+	if err := checkToolScope(r.conn.principal(), p.Tool, p.Args); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
 	if _, err := m.registry.Lookup(p.Tool); err != nil {
@@ -167,15 +167,15 @@ func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRe
 // claim reserves the ID of a requested call until release.
 func (m *toolMethods) claim(ctx context.Context, id protocol.CallID) (release func(), err error) {
 	m.mu.Lock()
-	taken := m.requested[id]
+	taken := m.activeRequests[id]
 	if !taken {
-		m.requested[id] = true
+		m.activeRequests[id] = true
 	}
 	m.mu.Unlock()
 	release = func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		delete(m.requested, id)
+		delete(m.activeRequests, id)
 	}
 	if !taken {
 		if taken, err = m.tools.IsKnown(ctx, id); err == nil && !taken {

@@ -16,8 +16,8 @@ import (
 // Conn is the connection of one peer.
 type Conn struct {
 	*socket
-	srv *Server
-	id  protocol.ConnID
+	server *Server
+	id     protocol.ConnID
 	// sequence counts connections: a later one has a higher number.
 	sequence uint64
 	trusted  *auth.Principal
@@ -27,10 +27,10 @@ type Conn struct {
 	login    atomic.Pointer[login] // nil before the handshake
 
 	// requests and warned belong to the reader.
-	requests bucket
-	warned   bool // an unreadable frame was logged
-	slots    chan struct{}
-	wg       sync.WaitGroup
+	requests  bucket
+	hasWarned bool // an unreadable frame was logged
+	slots     chan struct{}
+	wg        sync.WaitGroup
 
 	chats wire.TicketLocks // orders the messages of each chat
 
@@ -46,10 +46,10 @@ type login struct {
 
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	c := &Conn{
-		socket: newSocket(ws), srv: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
+		socket: newSocket(ws), server: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
 		requests: bucket{rateLimit: limitBeforeConnect}, slots: make(chan struct{}, maxInFlight),
 	}
-	c.feed = newFeed(c.socket, &c.wg, s.s.Bus, s.s.Canonical)
+	c.feed = newFeed(c.socket, &c.wg, s.services.Bus, s.services.Canonical)
 	return c
 }
 
@@ -62,7 +62,7 @@ func (c *Conn) run() {
 	c.mu.Lock()
 	closers := c.closers
 	c.mu.Unlock()
-	c.srv.watches.removeAll(c)
+	c.server.watches.removeAll(c)
 	for _, f := range closers {
 		f()
 	}
@@ -75,7 +75,7 @@ func (c *Conn) read() error {
 	c.ws.SetPongHandler(func(payload string) error {
 		c.extendDeadline()
 		if took, ok := wire.RoundTrip(payload); ok && c.connected() && c.mode() == protocol.ModeNode {
-			c.srv.s.Nodes.Pinged(c.node(), c, took)
+			c.server.services.Nodes.Pinged(c.node(), c, took)
 		}
 		return nil
 	})

@@ -48,7 +48,7 @@ func (r *request) connect(ctx context.Context) (any, error) {
 	}
 	r.conn.establish(h.params.Client, h.principal)
 	if h.params.Client.Mode == protocol.ModeClient {
-		r.conn.srv.replaceClient(r.conn)
+		r.conn.server.replaceClient(r.conn)
 		r.afterResponse(func() { r.conn.feed.pushChat(slices.Contains(h.params.Extensions, protocol.ExtDeltas)) })
 	}
 	return h.hello(), nil
@@ -56,7 +56,7 @@ func (r *request) connect(ctx context.Context) (any, error) {
 
 // authenticate sets the principal.
 func (h *handshake) authenticate(ctx context.Context) (err error) {
-	services := &h.conn.srv.s
+	services := &h.conn.server.services
 	client := h.params.Client
 	switch {
 	case h.conn.trusted != nil:
@@ -81,7 +81,7 @@ func (h *handshake) authenticate(ctx context.Context) (err error) {
 
 // refuse logs a refused login and closes the connection after the response. It returns why.
 func (h *handshake) refuse(why error) error {
-	h.conn.srv.refused.add(h.conn.remote, why)
+	h.conn.server.refusals.add(h.conn.remote, why)
 	h.afterResponse(func() { h.conn.Close(protocol.CloseUnauthorized, "Unauthorized") })
 	return why
 }
@@ -107,7 +107,7 @@ func (h *handshake) attach(ctx context.Context) error {
 }
 
 func (h *handshake) attachNode(ctx context.Context) error {
-	services, p, listens := &h.conn.srv.s, h.params, make(chan struct{})
+	services, p, listens := &h.conn.server.services, h.params, make(chan struct{})
 	entry := nodes.Entry{Local: h.conn.trusted != nil}
 	if h.principal.Device != "" {
 		entry = services.Devices.Admit(h.principal, p)
@@ -138,7 +138,7 @@ func (h *handshake) attachChannel() error {
 	if err := channel.Name(&h.params); err != nil {
 		return err
 	}
-	ready, detach, err := h.conn.srv.s.Channels.Attach(h.params, h.conn)
+	ready, detach, err := h.conn.server.services.Channels.Attach(h.params, h.conn)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (h *handshake) attachChannel() error {
 // registerDevice registers a device's connection until it closes. An error that is only about
 // storing the contact is logged.
 func (h *handshake) registerDevice(ctx context.Context) error {
-	left, err := h.conn.srv.s.Devices.Connected(context.WithoutCancel(ctx), h.principal.Device, h.conn.remote)
+	left, err := h.conn.server.services.Devices.Connected(context.WithoutCancel(ctx), h.principal.Device, h.conn.remote)
 	if left == nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (h *handshake) registerDevice(ctx context.Context) error {
 func (h *handshake) hello() protocol.ConnectResult {
 	hello := protocol.ConnectResult{
 		Type: protocol.HelloOK, Protocol: protocol.Version,
-		Server:   protocol.ServerInfo{Version: h.conn.srv.s.Version, ConnectionID: h.conn.id},
+		Server:   protocol.ServerInfo{Version: h.conn.server.services.Version, ConnectionID: h.conn.id},
 		Features: protocol.Features{Events: protocol.Events, Extensions: protocol.Extensions},
 	}
 	for _, m := range protocol.Methods {

@@ -49,10 +49,10 @@ func (m deviceMethods) register(all methods) {
 
 func (m deviceMethods) invite(ctx context.Context, r *request, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
 	if p.Role == protocol.RoleClient {
-		if err := mayGive(r.conn.principal(), p.Scopes); err != nil {
+		if err := checkGrantedScopes(r.conn.principal(), p.Scopes); err != nil {
 			return protocol.DeviceInvite{}, err
 		}
-		if err := m.mayLast(ctx, r.conn.principal(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
+		if err := m.checkExpiry(ctx, r.conn.principal(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
 			return protocol.DeviceInvite{}, err
 		}
 	}
@@ -60,7 +60,7 @@ func (m deviceMethods) invite(ctx context.Context, r *request, p protocol.Device
 }
 
 func (m deviceMethods) approve(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.Device, error) {
-	if err := m.mayApprove(ctx, r.conn.principal(), p.ID); err != nil {
+	if err := m.checkRequest(ctx, r.conn.principal(), p.ID); err != nil {
 		return protocol.Device{}, err
 	}
 	return m.devices.Approve(ctx, r.conn.principal().String(), p)
@@ -68,12 +68,12 @@ func (m deviceMethods) approve(ctx context.Context, r *request, p protocol.Devic
 
 func (m deviceMethods) update(ctx context.Context, r *request, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 	if p.Scopes != nil && len(*p.Scopes) > 0 {
-		if err := mayGive(r.conn.principal(), *p.Scopes); err != nil {
+		if err := checkGrantedScopes(r.conn.principal(), *p.Scopes); err != nil {
 			return protocol.Device{}, err
 		}
 	}
 	if p.ExpiresAt != nil {
-		if err := m.mayLast(ctx, r.conn.principal(), p.ID, *p.ExpiresAt); err != nil {
+		if err := m.checkExpiry(ctx, r.conn.principal(), p.ID, *p.ExpiresAt); err != nil {
 			return protocol.Device{}, err
 		}
 	}
@@ -89,9 +89,9 @@ func (m deviceMethods) leave(ctx context.Context, r *request, _ protocol.Empty) 
 	return protocol.OK{OK: true}, nil
 }
 
-// mayGive refuses a device that would grant scopes that it does not have itself. No scopes means
-// all scopes.
-func mayGive(who auth.Principal, scopes []protocol.Scope) error {
+// checkGrantedScopes refuses a device that would grant scopes that it does not have itself. No
+// scopes means all scopes.
+func checkGrantedScopes(who auth.Principal, scopes []protocol.Scope) error {
 	if who.Device == "" {
 		return nil
 	}
@@ -106,10 +106,10 @@ func mayGive(who auth.Principal, scopes []protocol.Scope) error {
 	return nil
 }
 
-// mayLast refuses a device that would give a client, a new one or the one with the given ID, a
+// checkExpiry refuses a device that would give a client, a new one or the one with the given ID, a
 // later expiry than its own; 0 means no expiry. Otherwise it could stay for good, by itself or
 // through a client that it adds. Nodes have no rights of a person, so they are not limited.
-func (m deviceMethods) mayLast(ctx context.Context, who auth.Principal, id protocol.DeviceID, until int64) error {
+func (m deviceMethods) checkExpiry(ctx context.Context, who auth.Principal, id protocol.DeviceID, until int64) error {
 	if who.Device == "" {
 		return nil
 	}
@@ -129,9 +129,9 @@ func (m deviceMethods) mayLast(ctx context.Context, who auth.Principal, id proto
 	return err
 }
 
-// mayApprove applies mayGive and mayLast to a pending pairing request. A request that does not
-// exist is refused later.
-func (m deviceMethods) mayApprove(ctx context.Context, who auth.Principal, id string) error {
+// checkRequest applies checkGrantedScopes and checkExpiry to a pending pairing request. A request
+// that does not exist is refused later.
+func (m deviceMethods) checkRequest(ctx context.Context, who auth.Principal, id string) error {
 	if who.Device == "" {
 		return nil
 	}
@@ -141,10 +141,10 @@ func (m deviceMethods) mayApprove(ctx context.Context, who auth.Principal, id st
 	}
 	for _, r := range all.Requests {
 		if r.ID == id && r.Device.Role == protocol.RoleClient {
-			if err := mayGive(who, r.Device.Scopes); err != nil {
+			if err := checkGrantedScopes(who, r.Device.Scopes); err != nil {
 				return err
 			}
-			return m.mayLast(ctx, who, "", r.Device.ExpiresAt)
+			return m.checkExpiry(ctx, who, "", r.Device.ExpiresAt)
 		}
 	}
 	return nil

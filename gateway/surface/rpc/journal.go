@@ -34,7 +34,7 @@ func (m journalMethods) list(ctx context.Context, _ *request, p protocol.Journal
 	out := protocol.JournalListResult{Calls: []protocol.JournalEntry{}, More: more}
 	size := 0
 	for _, c := range calls {
-		e := entry(c)
+		e := journalEntry(c)
 		if size += len(e.Input) + len(e.Output) + len(e.Error); size > maxPage && len(out.Calls) > 0 {
 			out.More = true
 			break
@@ -52,8 +52,9 @@ const (
 	maxHead  = 2_000
 )
 
-// input returns the arguments as the journal shows them. Very long ones are cut, as results are.
-func input(args json.RawMessage) json.RawMessage {
+// journalInput returns the arguments as the journal shows them. Very long ones are cut, as results
+// are.
+func journalInput(args json.RawMessage) json.RawMessage {
 	if len(args) <= maxInput {
 		return args
 	}
@@ -72,12 +73,12 @@ func canonicalFilter(canonical func(protocol.SessionKey) protocol.SessionKey, ke
 	return canonical(key)
 }
 
-func entry(c store.Call) protocol.JournalEntry {
+func journalEntry(c store.Call) protocol.JournalEntry {
 	i := c.Info
 	return protocol.JournalEntry{
 		CallID: i.CallID, RunID: i.RunID, SessionKey: i.SessionKey, Node: i.Node, Iteration: c.Iteration, Attempt: c.Attempt, Seq: c.Seq,
 		Tool: i.Tool, ToolCallID: i.ToolCallID, Effect: i.Effect, Idempotent: c.Idempotent, IdempotencyKey: c.IdempotencyKey,
-		Input: input(i.Args), InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
+		Input: journalInput(i.Args), InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
 		Output: c.ResultJSON, OutputSHA256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
 		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State,
 		Error:     strings.ToValidUTF8(i.Error[:min(len(i.Error), maxInput)], ""),

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead/gateway/cron"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/skills"
 )
 
 // newMethods returns the method table. background runs a function until the server closes.
@@ -17,7 +19,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 		sessionMethods{s.Chats, s.Sessions, s.Transcripts, s.Editor, s.Archives, s.Canonical},
 		&toolMethods{
 			tools: s.Tools, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, storeResult: s.Requested,
-			background: background, requested: make(map[protocol.CallID]bool),
+			background: background, activeRequests: make(map[protocol.CallID]bool),
 		},
 		deviceMethods{s.Devices, s.Nodes},
 		approvalMethods{s.Approvals},
@@ -109,4 +111,25 @@ func list[T any](l []T) []T {
 		return []T{}
 	}
 	return l
+}
+
+// registerSchedules registers the methods of the protocol for schedules and the heartbeat.
+func registerSchedules(all methods, s *cron.Scheduler) {
+	handle(all, protocol.CronStatusGet, plain(s.Status))
+	handle(all, protocol.CronList, plain(s.List))
+	handle(all, protocol.CronAdd, plain(s.Add))
+	handle(all, protocol.CronUpdate, plain(s.Update))
+	handle(all, protocol.CronRemove, plain(s.Remove))
+	handle(all, protocol.CronRunNow, plain(s.RunNow))
+	handle(all, protocol.CronRuns, plain(s.Runs))
+	handle(all, protocol.HeartbeatStatus, plain(s.HeartbeatStatus))
+	handle(all, protocol.HeartbeatStart, plain(s.HeartbeatStart))
+	handle(all, protocol.HeartbeatTrigger, plain(s.HeartbeatTrigger))
+}
+
+// registerSkills registers the methods of the protocol for skills, and our extension.
+func registerSkills(all methods, s *skills.Catalog) {
+	handle(all, protocol.SkillsStatus, plain(s.Status))
+	handle(all, protocol.SkillsUpdate, plain(s.Update))
+	handle(all, protocol.SkillsEnable, plain(s.Enable))
 }

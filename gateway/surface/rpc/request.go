@@ -85,7 +85,7 @@ func (c *Conn) chatOfRequest(req protocol.Request) (chat string, writes bool) {
 	switch req.Method {
 	case protocol.ChatSend.Name:
 		_ = json.Unmarshal(req.Params, &in) // invalid parameters are refused in order, too
-		return string(c.srv.s.Canonical(in.SessionKey)), true
+		return string(c.server.services.Canonical(in.SessionKey)), true
 	case protocol.ChannelInbound.Name:
 		_ = json.Unmarshal(req.Params, &in)
 		return strings.ToLower(in.Peer.ID), true
@@ -119,10 +119,10 @@ func (c *Conn) answerBadFrame(err error) {
 		c.respond(bad.ID, nil, protocol.ErrBadRequest.With(bad.Error()))
 		return
 	}
-	if c.warned {
+	if c.hasWarned {
 		return
 	}
-	c.warned = true
+	c.hasWarned = true
 	slog.Warn("A frame could not be read", "conn", c.id, "remote", c.remote, "err", err)
 }
 
@@ -148,7 +148,7 @@ func (c *Conn) respond(id string, result []byte, err error) {
 // encodeResponse returns the response frame with the result, or with the error.
 func encodeResponse(id string, result []byte, err error) ([]byte, error) {
 	if err == nil && len(result) > protocol.MaxWriteFrame {
-		err = tooLarge("the answer", len(result), "ask for a part of it")
+		err = tooLargeError("the answer", len(result), "ask for a part of it")
 	}
 	if err == nil {
 		return result, nil
@@ -161,7 +161,7 @@ func encodeResponse(id string, result []byte, err error) ([]byte, error) {
 	return protocol.EncodeError(id, e)
 }
 
-func tooLarge(what string, size int, advice string) error {
+func tooLargeError(what string, size int, advice string) error {
 	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MiB, at most %d can be sent; %s", what, float64(size)/(1<<20), protocol.MaxWriteFrame>>20, advice))
 }
 
@@ -169,7 +169,7 @@ func tooLarge(what string, size int, advice string) error {
 func (r *request) answer(ctx context.Context) (frame []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = panicked(r.Method, p)
+			err = logPanic(r.Method, p)
 		}
 	}()
 	payload, err := r.dispatch(ctx)
@@ -179,8 +179,8 @@ func (r *request) answer(ctx context.Context) (frame []byte, err error) {
 	return frame, err
 }
 
-// panicked logs a panic and returns an error for the peer.
-func panicked(method string, value any) error {
+// logPanic logs a panic and returns an error for the peer.
+func logPanic(method string, value any) error {
 	slog.Error("A method panicked", "method", method, "err", fmt.Sprint(value), "stack", string(debug.Stack()))
 	return protocol.ErrInternal.With("internal error in " + method + "; the log has more")
 }
@@ -203,7 +203,7 @@ func (r *request) dispatch(ctx context.Context) (any, error) {
 // handler returns the handler of the method, if the peer may call it.
 func (r *request) handler() (handler, error) {
 	info, ok := protocol.MethodByName(r.Method)
-	h := r.conn.srv.methods[r.Method]
+	h := r.conn.server.methods[r.Method]
 	if !ok || h == nil {
 		return nil, brief(protocol.ErrNotFound.With("Unknown method: " + r.Method))
 	}

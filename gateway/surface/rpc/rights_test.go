@@ -26,7 +26,7 @@ func (c caller) dispatch(ctx context.Context, r protocol.Request) (any, error) {
 }
 
 func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
-	c := &Conn{srv: s, socket: new(socket)}
+	c := &Conn{server: s, socket: new(socket)}
 	if mode != "" {
 		c.login.Store(&login{protocol.ClientInfo{ID: "x", Mode: mode}, p})
 		c.established.Store(true)
@@ -230,7 +230,7 @@ func TestEveryToolOfTheGatewayHasItsRight(t *testing.T) {
 		named = append(named, own.Spec.Name)
 	}
 	slices.Sort(named)
-	if known := slices.Sorted(maps.Keys(nativeRights)); !slices.Equal(named, known) {
+	if known := slices.Sorted(maps.Keys(nativeToolScopes)); !slices.Equal(named, known) {
 		t.Errorf("tools %v, rights for %v", named, known)
 	}
 }

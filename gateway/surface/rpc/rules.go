@@ -67,7 +67,7 @@ const maxTryCalls = 1000
 
 func (m ruleMethods) try(ctx context.Context, _ *request, p protocol.RuleTryParams) (protocol.RuleTryResult, error) {
 	if p.Approval != "" {
-		raw, err := m.offered(ctx, p)
+		raw, err := m.offeredRule(ctx, p)
 		if err != nil {
 			return protocol.RuleTryResult{}, err
 		}
@@ -82,7 +82,7 @@ func (m ruleMethods) try(ctx context.Context, _ *request, p protocol.RuleTryPara
 	}
 	var entries []protocol.JournalEntry
 	for _, c := range calls {
-		entries = append(entries, entry(c))
+		entries = append(entries, journalEntry(c))
 	}
 	hosts := map[protocol.NodeID]*protocol.HostInfo{}
 	for _, n := range m.nodes.Nodes() {
@@ -91,8 +91,8 @@ func (m ruleMethods) try(ctx context.Context, _ *request, p protocol.RuleTryPara
 	return m.rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
 }
 
-// offered returns the rule that an answer to a pending approval would save.
-func (m ruleMethods) offered(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
+// offeredRule returns the rule that an answer to a pending approval would save.
+func (m ruleMethods) offeredRule(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
 	open, err := m.approvals.Pending(ctx)
 	if err != nil {
 		return nil, err

@@ -20,10 +20,10 @@ import (
 // Server serves GET /ws and GET /health. It is safe for concurrent use.
 type Server struct {
 	watches  *watches
-	s        Services
+	services Services
 	methods  methods
 	upgrader websocket.Upgrader
-	refused  refusals
+	refusals refusals
 	pairing  pairingLimit
 	accepted atomic.Uint64 // number of connections so far
 
@@ -38,7 +38,7 @@ type Server struct {
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{s: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refused: refusals{audit: s.Audit.Append}}
+	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Audit.Append}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -60,15 +60,15 @@ func (s *Server) Owner() http.Handler {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
 	if trusted == nil && r.TLS == nil {
-		if err := s.s.CheckOrigin(r); err != nil {
+		if err := s.services.CheckOrigin(r); err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
 	}
 	switch {
 	case r.TLS != nil && s.network(w, r):
-	case strings.HasPrefix(r.URL.Path, "/install") && s.s.Install != nil:
-		s.s.Install.ServeHTTP(w, r)
+	case strings.HasPrefix(r.URL.Path, "/install") && s.services.Install != nil:
+		s.services.Install.ServeHTTP(w, r)
 	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.URL.Path == "/health":
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"status":"healthy"}`))
@@ -224,5 +224,5 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
-	s.refused.close()
+	s.refusals.close()
 }

@@ -123,7 +123,7 @@ func (s *socket) SendEvent(ctx context.Context, name string, payload any) error 
 		return err
 	}
 	if len(frame) > protocol.MaxWriteFrame {
-		return tooLarge("the event "+name, len(frame), "do it in parts")
+		return tooLargeError("the event "+name, len(frame), "do it in parts")
 	}
 	return s.send(ctx, frame)
 }

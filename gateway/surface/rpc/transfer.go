@@ -21,7 +21,7 @@ func (m transferMethods) register(all methods) {
 	handle(all, protocol.TransferComplete, report(m.transfers.Complete))
 	handle(all, protocol.TransferFinish, report(m.transfers.Done))
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
-		if err := mayMove(r.conn.principal(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
+		if err := checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
 		}
 		return m.transfers.StartBy(ctx, r.conn.transferClient(), p)
@@ -30,20 +30,20 @@ func (m transferMethods) register(all methods) {
 	handle(all, protocol.TransferGet, plain(m.transfers.Get))
 	handle(all, protocol.TransferPause, plain(m.transfers.Pause))
 	handle(all, protocol.TransferResume, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := m.mayContinue(ctx, r, p); err != nil {
+		if err := m.checkContinue(ctx, r, p); err != nil {
 			return protocol.Transfer{}, err
 		}
 		return m.transfers.Resume(ctx, p, r.conn)
 	})
 	handle(all, protocol.TransferCancel, plain(m.transfers.Cancel))
 	handle(all, protocol.TransferRetry, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := m.mayContinue(ctx, r, p); err != nil {
+		if err := m.checkContinue(ctx, r, p); err != nil {
 			return protocol.Transfer{}, err
 		}
 		return m.transfers.Retry(ctx, p, r.conn)
 	})
 	handle(all, protocol.TransferUndo, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := m.mayContinue(ctx, r, p); err != nil {
+		if err := m.checkContinue(ctx, r, p); err != nil {
 			return protocol.Transfer{}, err
 		}
 		return m.transfers.UndoBy(ctx, r.conn.transferClient(), p)
@@ -56,13 +56,13 @@ func (c *Conn) transferClient() transfer.Client {
 	return transfer.Client{Principal: c.principal(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
 }
 
-// mayContinue refuses to continue a transfer for a peer that could not have started it.
-func (m transferMethods) mayContinue(ctx context.Context, r *request, p protocol.TransferParams) error {
+// checkContinue refuses to continue a transfer for a peer that could not have started it.
+func (m transferMethods) checkContinue(ctx context.Context, r *request, p protocol.TransferParams) error {
 	t, err := m.transfers.Get(ctx, p)
 	if err != nil {
 		return err
 	}
-	return mayMove(r.conn.principal(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
+	return checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
 }
 
 // report sends the response to a transfer report before the transfer continues.
@@ -81,7 +81,7 @@ func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Contex
 func (c *Conn) readBinary(kind int, r io.Reader) {
 	if kind == websocket.BinaryMessage && c.connected() && !c.closing.Load() {
 		// on an error the connection is broken, and the next read fails
-		stream.ReadFrame(r, c.extendDeadline, func(f *stream.Frame) { c.srv.s.Transfers.Frame(c, f) })
+		stream.ReadFrame(r, c.extendDeadline, func(f *stream.Frame) { c.server.services.Transfers.Frame(c, f) })
 	}
 }
 

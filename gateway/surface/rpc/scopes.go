@@ -9,10 +9,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// nativeRights are the scopes that the gateway's own tools need in addition to the scope to run
+// nativeToolScopes are the scopes that the gateway's own tools need in addition to the scope to run
 // tools: the scope of the equivalent method. A device that may run tools on nodes must not read all
 // chats with one of them, or change the agent's identity.
-var nativeRights = map[string]protocol.Scope{
+var nativeToolScopes = map[string]protocol.Scope{
 	"ReadFile":     protocol.ScopeRead,
 	"WriteFile":    protocol.ScopeAdmin,
 	"EditFile":     protocol.ScopeAdmin,
@@ -26,14 +26,14 @@ var nativeRights = map[string]protocol.Scope{
 	"Transfer":     protocol.ScopeInvoke,
 }
 
-// mayRun refuses a native tool to a peer that may not call the equivalent method. An unknown tool
-// needs the admin scope.
-func mayRun(who auth.Principal, name protocol.ToolName, args json.RawMessage) error {
+// checkToolScope refuses a native tool to a peer that may not call the equivalent method. An
+// unknown tool needs the admin scope.
+func checkToolScope(who auth.Principal, name protocol.ToolName, args json.RawMessage) error {
 	node, bare, ok := name.Split()
 	if !ok || node != protocol.NativePrefix {
 		return nil
 	}
-	right, known := nativeRights[bare]
+	right, known := nativeToolScopes[bare]
 	if !known {
 		right = protocol.ScopeAdmin
 	}
@@ -42,22 +42,22 @@ func mayRun(who auth.Principal, name protocol.ToolName, args json.RawMessage) er
 		if json.Unmarshal(args, &in) != nil {
 			return nil // invalid arguments are refused by the tool
 		}
-		return mayMove(who, in)
+		return checkTransferScopes(who, in)
 	}
-	return has(who, right, fmt.Sprintf("%s needs the right to %s, which this device does not have", name, right))
+	return requireScope(who, right, fmt.Sprintf("%s needs the right to %s, which this device does not have", name, right))
 }
 
-// mayMove refuses transfers from or to the agent's workspace to a peer that may not read or change
-// it.
-func mayMove(who auth.Principal, in native.TransferIn) error {
+// checkTransferScopes refuses transfers from or to the agent's workspace to a peer that may not
+// read or change it.
+func checkTransferScopes(who auth.Principal, in native.TransferIn) error {
 	for _, f := range in.Files() {
 		var err error
 		switch {
 		case f.Node != protocol.NativePrefix:
 		case f.Effect == protocol.EffectRead:
-			err = has(who, protocol.ScopeRead, "this device may not read the agent's workspace")
+			err = requireScope(who, protocol.ScopeRead, "this device may not read the agent's workspace")
 		default:
-			err = has(who, protocol.ScopeAdmin, "this device may not change the agent's workspace")
+			err = requireScope(who, protocol.ScopeAdmin, "this device may not change the agent's workspace")
 		}
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func mayMove(who auth.Principal, in native.TransferIn) error {
 	return nil
 }
 
-func has(who auth.Principal, right protocol.Scope, otherwise string) error {
+func requireScope(who auth.Principal, right protocol.Scope, otherwise string) error {
 	if !who.Has(right) {
 		return protocol.ErrForbidden.With(otherwise)
 	}

@@ -84,11 +84,11 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	gone, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	p := &pairTransport{ws: ws, messages: make(chan pairMessage), gone: gone, lost: lost}
+	p := &pairTransport{ws: ws, messages: make(chan pairMessage), ctx: gone, disconnect: lost}
 	var reader sync.WaitGroup
 	reader.Go(p.read)
-	err = s.s.Devices.Pair(s.ctx, gone, p, from)
-	slog.Info("Pairing ended", "from", from, "err", err)
+	err = s.services.Devices.Pair(s.ctx, gone, p, from)
+	slog.Info("Pairing finished", "from", from, "err", err)
 	ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(closeLimit))
 	lost(nil)
 	ws.SetReadDeadline(time.Now()) // ends the reader
@@ -129,10 +129,10 @@ func (l *pairingLimit) release(host string) {
 // pairTransport is a [pake.Transport] over a WebSocket. One goroutine reads all the time, so that
 // a device that disconnects is noticed while the person decides.
 type pairTransport struct {
-	ws       *websocket.Conn
-	messages chan pairMessage
-	gone     context.Context
-	lost     context.CancelCauseFunc
+	ws         *websocket.Conn
+	messages   chan pairMessage
+	ctx        context.Context
+	disconnect context.CancelCauseFunc
 }
 
 // pairMessage is a message of the device, or the error that ended the connection.
@@ -145,11 +145,11 @@ func (p *pairTransport) read() {
 	for {
 		_, data, err := p.ws.ReadMessage()
 		if err != nil {
-			p.lost(errors.Join(errors.New("the device left"), err))
+			p.disconnect(errors.Join(errors.New("the device left"), err))
 		}
 		select {
 		case p.messages <- pairMessage{data, err}:
-		case <-p.gone.Done():
+		case <-p.ctx.Done():
 			return
 		}
 		if err != nil {
@@ -172,8 +172,8 @@ func (p *pairTransport) Receive() (pake.Message, error) {
 			return pake.Message{}, r.err
 		}
 		return pake.DecodeMessage(r.data)
-	case <-p.gone.Done():
-		return pake.Message{}, context.Cause(p.gone)
+	case <-p.ctx.Done():
+		return pake.Message{}, context.Cause(p.ctx)
 	case <-timer.C:
 		return pake.Message{}, errors.New("the device took too long")
 	}

@@ -17,7 +17,7 @@ func (m approvalMethods) register(all methods) {
 		return protocol.ApprovalListResult{Approvals: list(open)}, err
 	})
 	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, r *request, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-		if err := mayEdit(r.conn.principal(), p.Args); err != nil {
+		if err := checkEditScope(r.conn.principal(), p.Args); err != nil {
 			return protocol.ApprovalAnswerResult{}, err
 		}
 		return m.approvals.Answer(ctx, r.conn.principal().String(), p)
@@ -29,16 +29,16 @@ func (m approvalMethods) register(all methods) {
 		return protocol.OK{OK: true}, m.approvals.Snooze(ctx, p)
 	})
 	handle(all, protocol.ApprovalAll, func(ctx context.Context, r *request, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
-		if err := mayEdit(r.conn.principal(), p.Args); err != nil {
+		if err := checkEditScope(r.conn.principal(), p.Args); err != nil {
 			return protocol.ApprovalAnswerAllResult{}, err
 		}
 		return m.approvals.AnswerAll(ctx, r.conn.principal().String(), p)
 	})
 }
 
-// mayEdit refuses replaced arguments from a peer that could not run such a call directly: the
-// edited call is a direct action of the person and needs no approval.
-func mayEdit(who auth.Principal, args json.RawMessage) error {
+// checkEditScope refuses replaced arguments from a peer that could not run such a call directly:
+// the edited call is a direct action of the person and needs no approval.
+func checkEditScope(who auth.Principal, args json.RawMessage) error {
 	if len(args) > 0 && !who.Has(protocol.ScopeInvoke) {
 		return protocol.ErrForbidden.With("this device may answer questions, but run nothing itself: allow the call as it is, or deny it")
 	}

@@ -28,27 +28,27 @@ const (
 type refusals struct {
 	audit func(ctx context.Context, lines ...protocol.AuditEntry) error
 
-	mu    sync.Mutex     // guards the fields below
-	more  map[string]int // address to the number of refused logins since its last log line
-	timer *time.Timer    // runs while more is not empty
+	mu     sync.Mutex     // guards the fields below
+	counts map[string]int // address to the number of refused logins since its last log line
+	timer  *time.Timer    // runs while more is not empty
 }
 
 // add counts a refused login from an address. why never contains the token.
 func (r *refusals) add(address string, why error) {
 	r.mu.Lock()
-	if _, known := r.more[address]; !known && len(r.more) >= maxRefusedFrom {
+	if _, known := r.counts[address]; !known && len(r.counts) >= maxRefusedFrom {
 		address = otherAddresses
 	}
-	if _, known := r.more[address]; known {
-		r.more[address]++
+	if _, known := r.counts[address]; known {
+		r.counts[address]++
 		r.mu.Unlock()
 		return
 	}
-	if len(r.more) == 0 {
-		r.more = make(map[string]int)
+	if len(r.counts) == 0 {
+		r.counts = make(map[string]int)
 		r.timer = time.AfterFunc(refusedEvery, r.report)
 	}
-	r.more[address] = 0
+	r.counts[address] = 0
 	r.mu.Unlock()
 	slog.Warn("Login refused", "from", address, "reason", why)
 	r.record("refused from " + address)
@@ -57,13 +57,13 @@ func (r *refusals) add(address string, why error) {
 // report logs the counts of the last minute and removes the addresses that had none.
 func (r *refusals) report() {
 	r.mu.Lock()
-	counts := maps.Clone(r.more)
-	for address, n := range r.more {
-		if r.more[address] = 0; n == 0 {
-			delete(r.more, address)
+	counts := maps.Clone(r.counts)
+	for address, n := range r.counts {
+		if r.counts[address] = 0; n == 0 {
+			delete(r.counts, address)
 		}
 	}
-	if len(r.more) > 0 {
+	if len(r.counts) > 0 {
 		r.timer.Reset(refusedEvery)
 	}
 	r.mu.Unlock()
