@@ -266,7 +266,7 @@ func TestAnswersOfSomethingElseAreNoGateways(t *testing.T) {
 		io.WriteString(far, "HTTP/1.1 400 Bad Request\r\n")
 		far.Close()
 	}()
-	if err := Enter(t.Context(), near, newTicket().text()); err == nil || !strings.Contains(err.Error(), "something else") {
+	if err := Enter(t.Context(), near, newTicket().text()); err == nil || !strings.Contains(err.Error(), "unexpected response") {
 		t.Errorf("%v", err)
 	}
 }
