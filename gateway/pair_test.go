@@ -131,7 +131,7 @@ func TestThreeWrongCodesWithdrawTheInvitation(t *testing.T) {
 	for {
 		select {
 		case c := <-h.changes:
-			if c.Notice != nil && strings.Contains(c.Notice.Text, "guessed wrong") {
+			if c.Notice != nil && strings.Contains(c.Notice.Text, "wrong pairing code") {
 				return
 			}
 			continue
@@ -297,7 +297,7 @@ func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
 			other := ask(h, protocol.TransferStart, start)
 			end(h, m.id.ID())
 			for _, id := range []protocol.TransferID{tr.ID, paused.ID} {
-				if now := ask(h, protocol.TransferGet, protocol.TransferParams{ID: id}); now.State != protocol.TransferFailed || now.Error != "laptop is not paired any more" {
+				if now := ask(h, protocol.TransferGet, protocol.TransferParams{ID: id}); now.State != protocol.TransferFailed || now.Error != "laptop is no longer paired" {
 					t.Errorf("%s: %s", now.State, now.Error)
 				}
 			}
