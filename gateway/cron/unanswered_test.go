@@ -49,7 +49,7 @@ func TestAHeartbeatSaysThatNobodyAllowedWhatItWanted(t *testing.T) {
 		}
 		r.beating("unanswered The disk is full.", nil)
 		res, err = r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
-		if err != nil || res.Message != "Told: The disk is full.\n"+missed {
+		if err != nil || res.Message != "Reported: The disk is full.\n"+missed {
 			t.Errorf("%+v %v", res, err)
 		}
 		synctest.Wait() // the waiting request is notified first
