@@ -84,7 +84,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.shot("two-windows")
 
 	end()
-	p.waitText("^[^S].*"+far, "is lost")
+	p.waitText("^[^S].*"+far, "Not connected")
 	p.shot("offline")
 	p.activate(p.waitWindow(mainWindow))
 	p.keys("ctrl+q")
