@@ -77,7 +77,7 @@ func TestDirectMessagesOverARealServer(t *testing.T) {
 	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "nobody@town.test"}); err == nil || !strings.Contains(err.Error(), "not delivered") {
 		t.Errorf("a message to nobody: %v", err)
 	}
-	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "no XMPP address") {
+	if _, err := b.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "xmpp", To: "not an address"}); err == nil || !strings.Contains(err.Error(), "not an XMPP address") {
 		t.Errorf("%v", err)
 	}
 	ann.do(t, "<iq to='"+agentAddress(t, b)+"' id='v1' type='get'><query xmlns='jabber:iq:version'/></iq>")
