@@ -55,7 +55,7 @@ for name in workspace workspace/watch; do
   cd - >/dev/null
 done
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/peer/keychain
-run 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Guarded|Token' "$@"
+run 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Protected' "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
 run 300 wine "$work/notify.exe" -test.timeout 250s "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/launch.exe" ./app/launch

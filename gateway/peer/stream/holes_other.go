@@ -4,6 +4,6 @@ package stream
 
 import "os"
 
-// keepsHoles returns false, because this system does not tell whether files on a disk can have
+// supportsHoles returns false, because this system does not tell whether files on a disk can have
 // holes.
-func keepsHoles(*os.Root) bool { return false }
+func supportsHoles(*os.Root) bool { return false }
