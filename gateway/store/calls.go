@@ -144,6 +144,10 @@ func (s *DB) put(ctx context.Context, what string, c Call, lines []protocol.Audi
 	return changed && err == nil, err
 }
 
+// rowsPerInsert is small because the driver's time to bind parameters grows with the square of their
+// number.
+const rowsPerInsert = 8
+
 // upsertCalls writes new calls, each with the next number on its node, and changes the rows of open
 // ones. It returns the number of written rows.
 func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
@@ -178,7 +182,7 @@ func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
 		rows[i].Seq = last[node]
 	}
 	open := clause.IN{Column: clause.Column{Table: "calls", Name: "state"}, Values: []any{protocol.CallWaiting, protocol.CallRunning}}
-	res := tx.Clauses(clause.OnConflict{UpdateAll: true, Where: clause.Where{Exprs: []clause.Expression{open}}}).CreateInBatches(rows, 64)
+	res := tx.Clauses(clause.OnConflict{UpdateAll: true, Where: clause.Where{Exprs: []clause.Expression{open}}}).CreateInBatches(rows, rowsPerInsert)
 	return res.RowsAffected, res.Error
 }
 
