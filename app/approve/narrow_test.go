@@ -71,7 +71,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 					}
 				}
 				if b.frame.scroll.Size().Height < 150 {
-					t.Errorf("at %v only %v are left for what is asked", width, b.frame.scroll.Size().Height)
+					t.Errorf("at %v the question has only %v", width, b.frame.scroll.Size().Height)
 				}
 			}
 		})

@@ -28,7 +28,7 @@ type policy struct {
 }
 
 var policies = []struct{ value, words, about string }{
-	{state.PolicyPairing, "People I allow", "Other people are told to wait, and you are asked once."},
+	{state.PolicyPairing, "People I allow", "Other people wait until you approve them."},
 	{state.PolicyAllowlist, "Listed people only", "Other people get no answer, and you are not asked."},
 	{state.PolicyOpen, "Everyone", "Everyone who knows the address can give the agent tasks. Changes still need your approval, but strangers may learn what the agent reads."},
 }

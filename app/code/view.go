@@ -18,7 +18,7 @@ type Span struct {
 	Color fyne.ThemeColorName // empty is the colour of text
 }
 
-// Line is one line of code. Background is that of the whole line; empty is none.
+// Line is one line of code. Background is that of the whole line; empty means none.
 type Line struct {
 	Spans      []Span
 	Background fyne.ThemeColorName

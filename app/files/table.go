@@ -124,7 +124,7 @@ func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	return t.entries[i], true
 }
 
-// setDropPath highlights the folder under a drag; an empty path is none.
+// setDropPath highlights the folder under a drag; an empty path means none.
 func (t *table) setDropPath(path string) {
 	if t.dropPath != path {
 		t.dropPath = path

@@ -11,7 +11,7 @@ type Highlights struct {
 	From, To int // selection
 	query    string
 	Hits     [][2]int // search results
-	Current  int      // index in hits; -1 is none
+	Current  int      // index in hits; -1 means none
 }
 
 // Select selects a range, none if from equals to, and reports whether the selection changed.

@@ -130,7 +130,7 @@ func (s *Schedules) problem(ctx context.Context, err error) {
 	}
 }
 
-// Show includes the history of a schedule in the next Load; empty is none.
+// Show includes the history of a schedule in the next Load; empty means none.
 func (s *Schedules) Show(id protocol.CronJobID) {
 	s.Value.Update(func(v SchedulesView) SchedulesView {
 		if v.Shown != id {

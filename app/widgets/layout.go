@@ -10,7 +10,7 @@ import (
 )
 
 // Row lays objects out from left to right, vertically centred, with a gap between them. The object
-// with the index stretch gets the remaining width; -1 is none.
+// with the index stretch gets the remaining width; -1 means none.
 func Row(gap float32, stretch int, objects ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&rowLayout{gap: gap, stretch: stretch}, objects...)
 }

@@ -75,7 +75,7 @@ func (l *ItemList) Set(items []ListItem) {
 // Items returns the items. They must not be changed.
 func (l *ItemList) Items() []ListItem { return l.items }
 
-// ItemAt returns the index of the line at a position of the window; -1 is none.
+// ItemAt returns the index of the line at a position of the window; -1 means none.
 func (l *ItemList) ItemAt(place fyne.Position) int {
 	at := place.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(l))
 	if size := l.Size(); at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height {

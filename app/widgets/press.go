@@ -40,7 +40,7 @@ func NewClickable(content fyne.CanvasObject, onTap func()) *Clickable {
 	return p
 }
 
-// SetBackground sets a background; empty is none.
+// SetBackground sets a background; empty means none.
 func (p *Clickable) SetBackground(c fyne.ThemeColorName) { p.base = c; p.paint() }
 
 func (p *Clickable) paint() {

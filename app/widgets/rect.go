@@ -11,7 +11,7 @@ import (
 // Rect is a rectangle in a named colour that follows the theme.
 type Rect struct {
 	widget.BaseWidget
-	Fill, Line fyne.ThemeColorName // empty is none
+	Fill, Line fyne.ThemeColorName // empty means none
 	Corner     float32
 	min        fyne.Size
 }

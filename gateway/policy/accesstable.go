@@ -247,7 +247,7 @@ func (in *invocation) holds(c string, exempts bool) bool {
 		letter, long := optionNames(c[1:])
 		return len(values(in.words, letter, long)) > 0
 	}
-	return slices.ContainsFunc(strings.Split(c, ","), func(option string) bool { return in.given(option, exempts) })
+	return slices.ContainsFunc(strings.Split(c, ","), func(option string) bool { return in.hasOption(option, exempts) })
 }
 
 func compare(n int, condition string) bool {
@@ -261,8 +261,8 @@ func compare(n int, condition string) bool {
 	return n == want
 }
 
-// given reports whether an option is among the words; with exempts, among those before --.
-func (in *invocation) given(option string, exempts bool) bool {
+// hasOption reports whether an option is among the words; with exempts, among those before --.
+func (in *invocation) hasOption(option string, exempts bool) bool {
 	begin, open := strings.CutSuffix(option, "*")
 	for _, w := range in.words {
 		if exempts && w.Text == "--" && !w.Dynamic {

@@ -45,7 +45,7 @@ func polledDeep(t testing.TB, tell func(Change), fill func(dir string)) (string,
 func deepBy(t testing.TB, whole bool, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
 	if onWine() {
-		t.Skip("Wine tells only of folders that come while it watches")
+		t.Skip("Wine reports only folders created while it watches")
 	}
 	r, err := workspace.Open(t.TempDir())
 	if err != nil {
