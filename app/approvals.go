@@ -61,7 +61,7 @@ func (a *approvals) openDialog(v state.View) {
 	w.SetContent(a.dialog)
 	a.dialog.Update(v.Unsnoozed(), nil)
 	w.Resize(a.dialog.Best())
-	w.SetCloseIntercept(func() { a.dialog.Close() })
+	w.SetCloseIntercept(a.dialog.Deny)
 	w.CenterOnScreen()
 	a.ui.showQuietly(w)
 	a.dialog.OnScreen(true)

@@ -83,14 +83,14 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		}
 		list = append(list, item)
 	}
-	g.list.Update(func(was []state.GatewayLine) []state.GatewayLine {
+	g.list.Update(func(list *[]state.GatewayLine) {
 		lines := gatewayLines(peers)
 		for i, l := range lines {
-			if at := slices.IndexFunc(was, func(w state.GatewayLine) bool { return w.ID == l.ID }); at >= 0 {
-				lines[i].Needs = was[at].Needs
+			if at := slices.IndexFunc(*list, func(w state.GatewayLine) bool { return w.ID == l.ID }); at >= 0 {
+				lines[i].Needs = (*list)[at].Needs
 			}
 		}
-		return lines
+		*list = lines
 	})
 	return list, nil
 }
@@ -108,14 +108,14 @@ func pairingID(p identity.Peer) string {
 
 // setPending sets the number of pending approvals of a gateway.
 func (g *gateways) setPending(id string, n int) {
-	g.list.Update(func(was []state.GatewayLine) []state.GatewayLine {
-		lines := slices.Clone(was)
+	g.list.Update(func(list *[]state.GatewayLine) {
+		lines := slices.Clone(*list)
 		for i := range lines {
 			if lines[i].ID == id {
 				lines[i].Needs = n
 			}
 		}
-		return lines
+		*list = lines
 	})
 }
 

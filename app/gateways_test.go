@@ -132,7 +132,7 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	})
 
 	g := newGateways(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
-	g.list.Update(func([]state.GatewayLine) []state.GatewayLine { return []state.GatewayLine{{ID: "a"}, {ID: "b"}} })
+	g.list.Update(func(l *[]state.GatewayLine) { *l = []state.GatewayLine{{ID: "a"}, {ID: "b"}} })
 	g.setPending("b", 4)
 	if got := g.list.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
 		t.Errorf("%+v", got)

@@ -141,7 +141,7 @@ func (i *instance) handle(conn net.Conn) {
 	if !pake.IsLink(link) {
 		link = ""
 	}
-	i.requests.Update(func(a showRequests) showRequests { return showRequests{a.count + 1, link} })
+	i.requests.Update(func(a *showRequests) { *a = showRequests{a.count + 1, link} })
 	fmt.Fprintln(conn, messageShown)
 }
 

@@ -2,5 +2,5 @@
 
 package app
 
-func unasked(uintptr) {}
-func raise(uintptr)   {}
+func markUnrequested(uintptr) {}
+func raise(uintptr)           {}

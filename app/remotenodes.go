@@ -168,7 +168,7 @@ func (s *remoteNodes) setProblem(w *remoteNode, down string) {
 	w.mu.Lock()
 	w.problem = down
 	w.mu.Unlock()
-	s.changed.Update(func(n int) int { return n + 1 })
+	s.changed.Update(func(n *int) { *n++ })
 }
 
 // restart restarts every node, after the workspace or the confinement changed.

@@ -35,11 +35,11 @@ func (sw *settingsWindow) open() {
 	w := sw.ui.app.NewWindow("Settings – Fairlead")
 	ctx, cancel := context.WithCancel(sw.ui.ctx)
 	h := settings.Handlers{
-		OpenURL: sw.ui.opener.openURL, OpenPath: sw.ui.opener.openPath, Theme: sw.ui.setTheme, Copy: sw.ui.app.Clipboard().SetContent,
+		OpenURL: sw.ui.opener.openURL, OpenPath: sw.ui.opener.openPath, Copy: sw.ui.app.Clipboard().SetContent,
 		PickFolder: func(done func(string)) { pickFolder(w, done) },
 	}
 	if sw.ui.backend.flags.join == "" {
-		h.Local, h.Gateways = local{sw.ui.backend}, sw.ui.backend.remote
+		h.Local, h.Gateways = local{sw.ui.backend}.settings(), sw.ui.backend.remote
 	}
 	page := settings.New(ctx, sw.ui.backend.state, h, gateway.Version)
 	w.SetContent(page)

@@ -1,25 +1,22 @@
 // Package assets contains the embedded pictures: the icons of the windows, the tray glyphs and the
 // program's own icon. It does not depend on a GUI toolkit; app/style turns the icons into coloured
 // resources.
+//
+// Fyne's renderer neither scales nor recolours strokes: a stroke of 2 would be two pixels wide at
+// any size, and black. So icons/ contains filled outlines, which a test creates from the drawings in
+// source/: go test ./assets -update.
 package assets
 
 import (
 	"embed"
-	"io/fs"
+	"fmt"
 	"strings"
-	"sync"
 )
 
 // AppPNG is the program's icon, a fairlead with its line, 512 pixels square.
 //
 //go:embed app.png
 var AppPNG []byte
-
-//go:embed app.svg
-var app []byte
-
-// App is the program's icon as SVG.
-func App() []byte { return outline(app) }
 
 //go:embed icons/*.svg
 var icons embed.FS
@@ -28,29 +25,79 @@ var icons embed.FS
 const Ink = "#000000"
 
 // Icon returns the SVG of an icon, such as "copy": 24 units square, lines two units wide,
-// everything filled with [Ink]. The caller must not change it. It panics for an unknown name, which
-// any test of the caller reveals.
+// everything filled with [Ink]. It panics for an unknown name, which any test of the caller reveals.
 func Icon(name string) []byte {
-	if svg, ok := outlined.Load(name); ok {
-		return svg.([]byte)
-	}
 	data, err := icons.ReadFile("icons/" + name + ".svg")
 	if err != nil {
 		panic("assets: no icon " + name)
 	}
-	svg := outline(data)
-	outlined.Store(name, svg)
-	return svg
+	return data
 }
 
-var outlined sync.Map // cache of SVGs by name: every row asks for icons
+// TrayState is the state shown by the tray glyph: the name of its icon without "tray-".
+type TrayState string
 
-// Icons lists the names of all icons, sorted.
-func Icons() []string {
-	// cannot fail: the pattern is well-formed and the files are embedded
-	files, _ := fs.Glob(icons, "icons/*.svg")
-	for i, f := range files {
-		files[i] = strings.TrimSuffix(strings.TrimPrefix(f, "icons/"), ".svg")
+const (
+	TrayIdle     TrayState = "idle"
+	TrayWorking  TrayState = "working"
+	TrayNeedsYou TrayState = "needsyou" // the idle glyph with a badge
+	TrayOffline  TrayState = "offline"
+	TrayError    TrayState = "error"
+)
+
+// The tray's colours. A panel may be light or dark, which the program cannot query, so each colour
+// has a contrast of at least 3:1 with white and with a panel of #202124.
+const (
+	TrayInk   = "#7D838C" // of the glyphs in source/
+	TrayBadge = "#C97A00"
+	badgeText = "#141210"
+)
+
+// Tray returns the tray's glyph as SVG, 32 units square. needs is the number in the badge of
+// [TrayNeedsYou]; from ten on it is shown as 9+.
+func Tray(state TrayState, needs int) []byte {
+	if state != TrayNeedsYou {
+		return Icon("tray-" + string(state))
 	}
-	return files
+	glyph := strings.TrimSuffix(string(Icon("tray-idle")), "</svg>\n")
+	return []byte(glyph + badge(needs) + "</svg>\n")
+}
+
+// badge draws the badge with its number over the lower right part of the glyph.
+func badge(needs int) string {
+	text := fmt.Sprint(max(needs, 1))
+	x, width := 13.0, 19.0
+	if needs > 9 {
+		text, x, width = "9+", 6, 26
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<rect x="%g" y="12" width="%g" height="20" rx="5" fill="%s"/>`+"\n", x, width, TrayBadge)
+	// dot size of the digits, which are three dots wide and five high: large dots stay sharper when
+	// a panel shrinks them
+	const dot = 2.8
+	left := x + (width-float64(len(text)*4-1)*dot)/2
+	for i, r := range text {
+		for row, line := range strings.Fields(digits[r]) {
+			for col, c := range line {
+				if c == '#' {
+					fmt.Fprintf(&b, `<rect x="%.2f" y="%.2f" width="%[3]g" height="%[3]g" fill="%[4]s"/>`+"\n",
+						left+float64(i*4+col)*dot, 15+float64(row)*dot, dot+0.1, badgeText)
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+var digits = map[rune]string{
+	'1': ".#. ##. .#. .#. ###",
+	'2': "### ..# ### #.. ###",
+	'3': "### ..# .## ..# ###",
+	'4': "#.# #.# ### ..# ..#",
+	'5': "### #.. ### ..# ###",
+	'6': "### #.. ### #.# ###",
+	'7': "### ..# ..# .#. .#.",
+	'8': "### #.# ### #.# ###",
+	'9': "### #.# ### ..# ###",
+	'+': "... .#. ### .#. ...",
 }

@@ -2,18 +2,59 @@ package assets
 
 import (
 	"bytes"
+	"flag"
 	"image/png"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestEveryIconIsDrawnWithOneStrokeWidthOnOneGrid(t *testing.T) {
-	names := Icons()
-	if len(names) < 40 {
-		t.Fatalf("only %d icons", len(names))
+var update = flag.Bool("update", false, "rewrite the outlines in icons/")
+
+// names lists the icons of the windows, without the tray's.
+func names(t *testing.T) (list []string) {
+	files, err := filepath.Glob("source/*.svg")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range names {
-		source, err := icons.ReadFile("icons/" + name + ".svg")
+	for _, f := range files {
+		if name := strings.TrimSuffix(filepath.Base(f), ".svg"); !strings.HasPrefix(name, "tray-") {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func TestIconsAreTheOutlinesOfTheirDrawings(t *testing.T) {
+	sources, _ := filepath.Glob("source/*.svg")
+	outlines, _ := filepath.Glob("icons/*.svg")
+	if len(sources) != len(outlines) {
+		t.Errorf("%d drawings, %d outlines", len(sources), len(outlines))
+	}
+	for _, f := range sources {
+		source, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("icons", filepath.Base(f))
+		if *update {
+			if err := os.WriteFile(path, outline(source), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, outline(source)) {
+			t.Errorf("%s is outdated, run with -update: %v", path, err)
+		}
+	}
+}
+
+func TestEveryIconIsDrawnWithOneStrokeWidthOnOneGrid(t *testing.T) {
+	if len(names(t)) < 40 {
+		t.Fatalf("only %d icons", len(names(t)))
+	}
+	for _, name := range names(t) {
+		source, err := os.ReadFile("source/" + name + ".svg")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +68,7 @@ func TestEveryIconIsDrawnWithOneStrokeWidthOnOneGrid(t *testing.T) {
 }
 
 func TestIconsHaveOnlyFilledOutlinesInInk(t *testing.T) {
-	for _, name := range Icons() {
+	for _, name := range names(t) {
 		svg := string(Icon(name))
 		if strings.Contains(svg, "stroke") || strings.Contains(svg, "NaN") || !strings.Contains(svg, `fill="`+Ink+`"`) {
 			t.Errorf("%s: %.200s", name, svg)
@@ -43,10 +84,8 @@ func TestTrayStatesLookDifferent(t *testing.T) {
 		}
 		seen[string(svg)] = name
 	}
-	for state, name := range []string{"idle", "working", "needs you", "offline", "error"} {
-		if TrayState(state) != TrayNeedsYou {
-			show(name, Tray(TrayState(state), 0))
-		}
+	for _, state := range []TrayState{TrayIdle, TrayWorking, TrayOffline, TrayError} {
+		show(string(state), Tray(state, 0))
 	}
 	for n := 1; n <= 10; n++ {
 		show(string(rune('0'+n)), Tray(TrayNeedsYou, n))

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/lock"
 	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/protocol"
@@ -33,28 +34,8 @@ const (
 	DefaultURL    = "ws://" + DefaultListen + "/ws"
 )
 
-// Home returns the folder for all data: FAIRLEAD_HOME, or else the system's folder for user data.
-func Home() (string, error) {
-	if h := os.Getenv("FAIRLEAD_HOME"); h != "" {
-		return filepath.Abs(h)
-	}
-	if h := os.Getenv("XDG_DATA_HOME"); h != "" && runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
-		return filepath.Join(h, "fairlead"), nil
-	}
-	switch runtime.GOOS {
-	case "windows", "darwin":
-		dir, err := os.UserConfigDir() // %AppData%, ~/Library/Application Support
-		if err != nil {
-			return "", fmt.Errorf("find the folder for user data: %w", err)
-		}
-		return filepath.Join(dir, "Fairlead"), nil
-	}
-	user, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the folder for user data: %w", err)
-	}
-	return filepath.Join(user, ".local", "share", "fairlead"), nil
-}
+// Home returns the folder for all data; see [keychain.Home].
+func Home() (string, error) { return keychain.Home() }
 
 // LogDir returns the folder for logs in a data folder.
 func LogDir(home string) string { return filepath.Join(home, "logs") }

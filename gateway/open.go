@@ -156,9 +156,8 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 // openWorkspaces opens the agents' files and skills.
 func (g *Gateway) openWorkspaces() error {
 	g.files = workspace.NewFiles(g.home, workspace.FilesOptions{
-		Exists:  func(id protocol.AgentID) bool { return g.config.Get().Agents.Has(id) },
-		Skills:  func(id protocol.AgentID) (string, error) { return g.skills.Prompt(id) },
-		Changed: func(path string) { g.skills.Changed([]string{path}) },
+		Exists: func(id protocol.AgentID) bool { return g.config.Get().Agents.Has(id) },
+		Skills: func(id protocol.AgentID) (string, error) { return g.skills.Prompt(id) },
 	})
 	g.skills = skills.New(skills.Options{
 		Files: g.files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set,
@@ -184,7 +183,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		Bus: g.bus, Config: g.config.Get,
 	})
 	g.transfers = transfer.New(transfer.Options{
-		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Meet: g.network.Meet, Authorizer: g.calls,
+		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Authorizer: g.calls,
 		RulesVersion: g.rules.Version, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
 	})
 	return g.calls.Recover(ctx)
@@ -202,7 +201,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
 	})
 	g.schedules = cron.New(cron.Options{
-		Store: g.store, Bus: g.bus, Sessions: g.sessions, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
+		Store: g.store, Bus: g.bus, Sessions: g.sessions, Stats: g.sessions.Stats, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
 		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive,
 	})
 	g.tools.Register(native.Tools(native.Services{

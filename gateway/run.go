@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/skills"
 )
 
 // Run serves until ctx ends. It resumes the work of an earlier start after this process's node has
@@ -38,7 +39,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer headEnd()
 	resumed := make(chan struct{})
 	wg.Go(func() { g.schedules.Run(ctx, resumed) })
-	wg.Go(func() { g.skills.Watch(ctx, g.files, g.bus) })
+	wg.Go(func() { skills.Watch(ctx, g.files, g.bus) })
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/journal"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
@@ -52,4 +53,17 @@ func (g *Gateway) checkOrigin(r *http.Request) error {
 		host = at.IP.String()
 	}
 	return auth.CheckOrigin(r, host)
+}
+
+// unpaired cancels the transfers of a device that is no longer paired, unless another machine has
+// its name by now.
+func (g *Gateway) unpaired(d protocol.Device) {
+	if n, known := g.hub.Node(d.NodeID); known && n.Device != d.ID {
+		return
+	}
+	g.transfers.Unpaired(d)
+}
+
+func (g *Gateway) audit() journal.Audit {
+	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
 }

@@ -150,7 +150,7 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(n.close)
+	t.Cleanup(n.Close)
 	for path, warning := range map[string]string{".ssh/id": "keys or tokens", "notes/a": "", "a": "everything in your home folder"} {
 		p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(user, path), "content": "x"}))
 		if len(p.Folders) != 1 || !strings.Contains(p.Folders[0].Warning, warning) || (warning == "") != (p.Folders[0].Warning == "") {
@@ -205,7 +205,7 @@ func TestReadIsRefusedWhenItsLinkLeadsToKeysByNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(n.close)
+	t.Cleanup(n.Close)
 	key, notes, link := filepath.Join(home, ".ssh", "id_rsa"), filepath.Join(home, "notes.txt"), filepath.Join(home, "link")
 	for _, err := range []error{os.Mkdir(filepath.Dir(key), 0o700), os.WriteFile(key, []byte("private"), 0o600), os.WriteFile(notes, []byte("milk"), 0o600)} {
 		if err != nil {

@@ -224,7 +224,7 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer n.close()
+	defer n.Close()
 	if left := n.jobs.Recover(t.Context()); len(left) == 0 {
 		t.Error("the ledger of the last node has no command")
 	}

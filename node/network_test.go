@@ -36,7 +36,7 @@ func TestCommandGetsTheNetworkOnlyWhenItWasAllowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !n.enforces("net.tcp") {
-			n.close()
+			n.Close()
 			t.Skip("this machine cannot keep commands off the network")
 		}
 		args := json.RawMessage(strings.Replace(socket, "%", map[bool]string{true: "true", false: "false"}[c.wants], 1))
@@ -52,7 +52,7 @@ func TestCommandGetsTheNetworkOnlyWhenItWasAllowed(t *testing.T) {
 		if json.Unmarshal(seen.Result, &p) != nil || p.Network != c.wants || !strings.Contains(p.Problem, c.problem) || (p.Problem == "") != (c.problem == "") {
 			t.Errorf("%+v: preview %+v", c, p)
 		}
-		n.close()
+		n.Close()
 	}
 }
 

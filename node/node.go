@@ -58,8 +58,7 @@ type Options struct {
 
 	// Receive is the policy for incoming transfers.
 	Receive transfer.Policy
-	// Direct allows transfers from machine to machine. If it is nil, all go through the gateway. If
-	// its Beside is nil, the node sets it.
+	// Direct allows transfers from machine to machine. If it is nil, all go through the gateway.
 	Direct *direct.Connector
 
 	LogDir  string // folder of node.log, which logs.get reads; empty: there is no log
@@ -150,9 +149,9 @@ func (n *Node) setTools(list []toolkit.Tool[access.Call]) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtOwnConnection},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep},
 	}
-	if n.opts.Direct != nil && !n.opts.Direct.Alone {
+	if n.opts.Direct != nil {
 		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)
 	}
 	for _, t := range list {
@@ -188,7 +187,7 @@ func (n *Node) connectParams() protocol.ConnectParams {
 // the node for good (a *client.FinalError). Then it stops all calls and commands, waits for them,
 // and closes the node. Run may be called once.
 func (n *Node) Run(ctx context.Context) error {
-	defer n.close()
+	defer n.Close()
 	calls, stopCalls := context.WithCancel(ctx)
 	link := client.Options{
 		URL: n.opts.URL, Token: n.opts.Token, Dial: n.opts.Dial, Logger: n.log,
@@ -203,14 +202,11 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.client = client.New(link)
 	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.transferRecords()
-	connector := direct.Connector{Alone: true}
+	ends := stream.Options{Files: files, Peer: n.client.Peer(), Consent: files.Consent, Log: n.log, Unfinished: parts}
 	if n.opts.Direct != nil {
-		connector = *n.opts.Direct
+		ends.Direct = n.opts.Direct
 	}
-	if connector.Beside == nil {
-		connector.Beside = n.client.Beside
-	}
-	n.ends = stream.NewEnds(files, n.client.Peer(), files.Consent, n.log).Keep(parts).Direct(&connector)
+	n.ends = stream.NewEnds(ends)
 	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -242,7 +238,8 @@ func (n *Node) onDisconnect(err error) {
 	n.browse.UnwatchAll() // windows ask for their folders again
 }
 
-func (n *Node) close() {
+// Close releases a node whose Run was never called.
+func (n *Node) Close() {
 	n.jobs.Close()
 	n.box.Close()
 	n.browse.Close()
@@ -279,6 +276,3 @@ func (n *Node) Applicant() pake.Applicant {
 	}
 	return a
 }
-
-// Close releases a node whose Run was never called.
-func (n *Node) Close() { n.close() }

@@ -40,7 +40,7 @@ func TestNodeIntroducesItself(t *testing.T) {
 	if strings.Join(names, " ") != "Bash Read Write Edit Glob Grep" {
 		t.Errorf("tools = %v", names)
 	}
-	if !slices.Equal(p.Extensions, []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtEarly, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtOwnConnection}) {
+	if !slices.Equal(p.Extensions, []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep}) {
 		t.Errorf("extensions = %v", p.Extensions)
 	}
 	h := p.Host

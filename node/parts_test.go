@@ -40,10 +40,10 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.ws.HasWholeDisk() != (access == workspace.WholeDisk) {
-			t.Errorf("access %q: whole disk %v", access, n.ws.HasWholeDisk())
+		if (n.ws.Access() == workspace.WholeDisk) != (access == workspace.WholeDisk) {
+			t.Errorf("access %q: whole disk %v", access, (n.ws.Access() == workspace.WholeDisk))
 		}
-		n.close()
+		n.Close()
 	}
 }
 
@@ -54,7 +54,7 @@ func withTools(t *testing.T) *Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(n.close)
+	t.Cleanup(n.Close)
 	define := func(name string, fn func(context.Context, access.Call, struct{}) (any, error)) toolkit.Tool[access.Call] {
 		return toolkit.Define(name, "", toolkit.Traits{Caps: []string{protocol.CapRead}}, fn)
 	}

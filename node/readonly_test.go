@@ -28,7 +28,7 @@ func TestNothingOnAReadOnlyMachineIsChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(n.close)
+	t.Cleanup(n.Close)
 	for _, f := range n.Hello().Host.Folders {
 		if !f.ReadOnly {
 			t.Errorf("it is said that %s may be written", f.Path)

@@ -70,7 +70,7 @@ func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 			h.Grow(size)
 		}
 	}
-	d.frame.scroll.OnScrolled = func(fyne.Position) { d.checkRead() }
+	d.frame.scroll.OnScrolled = func(fyne.Position) { d.arming.checkRead(d.frame) }
 	d.question = &questionView{machines: machines, copyText: h.Copy, onKey: d.keys.handle, onScroll: d.frame.scroll.Scrolled}
 	d.ExtendBaseWidget(d)
 	c.SetOnTypedKey(func(e *fyne.KeyEvent) { d.keys.handle(e.Name) })
@@ -137,9 +137,6 @@ func (d *Dialog) TogetherWithAlike() {
 	}
 }
 
-// Close handles the closing of the window: it denies the current approval.
-func (d *Dialog) Close() { d.deny() }
-
 // show shows an approval in the window.
 func (d *Dialog) show(index int) {
 	if len(d.queue.list) == 0 {
@@ -188,7 +185,7 @@ func (d *Dialog) Tick(now time.Time) {
 	if q.ID == "" {
 		return
 	}
-	d.checkRead()
+	d.arming.checkRead(d.frame)
 	armed, progress := d.arming.Armed(now)
 	_, any := d.options.args()
 	setEnabled(d.frame.allow, armed && any && d.step == asking)
@@ -203,13 +200,6 @@ func timeLeft(q protocol.Approval, now time.Time) string {
 	}
 	left := max(time.UnixMilli(q.ExpiresAt).Sub(now).Round(time.Second), 0)
 	return fmt.Sprintf("%d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
-}
-
-// checkRead records when the end of the text is in view.
-func (d *Dialog) checkRead() {
-	if d.frame.atEnd() {
-		d.arming.Read()
-	}
 }
 
 // rearm starts arming again, so that the person looks again before allowing.

@@ -263,9 +263,9 @@ func TestAllowForTheChatSaysItsRule(t *testing.T) {
 
 func TestClosingTheWindowDenies(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
-	b.Close()
+	b.Deny()
 	b.want("q deny")
-	b.Close()
+	b.Deny()
 	b.want("q deny")
 }
 

@@ -70,6 +70,14 @@ func (f *frame) setContent(o fyne.CanvasObject) {
 	f.grow()
 }
 
+// askReason shows the field for a reason to deny.
+func (f *frame) askReason() {
+	f.reasonRow.Show()
+	f.box.Refresh()
+	f.grow()
+	f.canvas.Focus(f.reason)
+}
+
 // setProgress shows how far Allow is armed.
 func (f *frame) setProgress(armed bool, progress float64, width float32) {
 	f.progress.FillColor = style.Color(style.ColorAccent)

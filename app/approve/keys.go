@@ -1,10 +1,14 @@
 package approve
 
 import (
+	"fmt"
+	"time"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -54,7 +58,7 @@ func (k *keys) handle(name fyne.KeyName) (consumed bool) {
 	switch {
 	case d.step != asking && name == fyne.KeyEscape:
 		if deliberate {
-			d.leaveStep()
+			d.show(d.queue.index)
 		}
 		return true
 	case focused == fyne.Focusable(d.frame.reason) && name != fyne.KeyEscape:
@@ -62,7 +66,7 @@ func (k *keys) handle(name fyne.KeyName) (consumed bool) {
 	case d.step == editing && d.editor != nil && focused == fyne.Focusable(d.editor):
 		return false
 	case name == fyne.KeyEscape && deliberate:
-		d.deny()
+		d.Deny()
 		return true
 	case focused == fyne.Focusable(d.frame.allow.More) && (name == fyne.KeyDown || pressesButton(name)):
 		if deliberate && armed && d.step == asking {
@@ -148,3 +152,42 @@ func (e *textEntry) TypedRune(r rune) {
 	e.onType()
 	e.Entry.TypedRune(r)
 }
+
+// arming decides when Allow is enabled: after the person could see what it would do. It also
+// reports each approval once as shown.
+type arming struct {
+	state.Arming
+	now      func() time.Time
+	onScreen bool // the window is visible
+	revision int  // number of changes of what Allow would do
+	reported map[protocol.ApprovalID]bool
+	onShown  func(protocol.ApprovalID)
+}
+
+// begin starts the time during which an approval must be visible.
+func (a *arming) begin(q protocol.Approval) {
+	if q.ID == "" || !a.onScreen {
+		return
+	}
+	a.Show(fmt.Sprint(q.ID, q.Hash, a.revision), a.now())
+	if !a.reported[q.ID] {
+		a.reported[q.ID] = true
+		a.onShown(q.ID)
+	}
+}
+
+// isArmed reports whether an allow counts now.
+func (a *arming) isArmed() bool {
+	ok, _ := a.Armed(a.now())
+	return ok
+}
+
+// checkRead records when the end of the text is in view.
+func (a *arming) checkRead(f *frame) {
+	if f.atEnd() {
+		a.Read()
+	}
+}
+
+// keyPressed delays Allow: a key press may be meant for something else.
+func (a *arming) keyPressed() { a.Key(a.now()) }

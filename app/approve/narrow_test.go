@@ -35,7 +35,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 	}{
 		{"command", []protocol.Approval{folder}, func(*bench) {}},
 		{"several", []protocol.Approval{folder, rule, edit}, func(*bench) {}},
-		{"reason", []protocol.Approval{folder}, func(b *bench) { b.askReason() }},
+		{"reason", []protocol.Approval{folder}, func(b *bench) { b.frame.askReason() }},
 		{"rule", []protocol.Approval{rule}, func(b *bench) { b.startRule(protocol.ScopeAlways) }},
 		{"change", []protocol.Approval{edit}, func(*bench) {}},
 		{"parts", []protocol.Approval{edit, rule}, func(b *bench) { b.options.hunks[0] = false; b.optionsChanged() }},

@@ -2,12 +2,14 @@ package approve
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/diff"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -155,7 +157,7 @@ func fact(label, text string) fyne.CanvasObject {
 }
 
 func labelled(label string, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(factLayout{}, widgets.NewText(label, style.ColorMuted, "text"), o)
+	return widgets.NewLabelled(labelWidth, label, o)
 }
 
 func warning(text string) fyne.CanvasObject {
@@ -163,15 +165,84 @@ func warning(text string) fyne.CanvasObject {
 	return widgets.WithIcon("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
 }
 
-// factLayout puts a label of fixed width before a wrapping text.
-type factLayout struct{}
-
-func (factLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(labelWidth+120, max(o[0].MinSize().Height, o[1].MinSize().Height))
+// change shows a change of a file: each hunk of the diff with syntax highlighting, before and after
+// side by side if the window is wide enough. If hunks can be allowed one by one, each has a check
+// box.
+func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
+	name, _ := state.Reveal(state.QuestionText(q))
+	rows := []fyne.CanvasObject{fact("file", name), fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
+	lang := strings.TrimPrefix(path.Ext(name), ".")
+	hunks := state.Hunks(q.Preview.Diff)
+	if len(hunks) == 0 {
+		text, _ := state.Reveal(q.Preview.Diff)
+		whole := diff.NewPanel(text, 0)
+		whole.SetForward(v.onScroll)
+		return append(rows, whole)
+	}
+	canPick := state.CanPick(q)
+	for _, h := range hunks {
+		if canPick {
+			rows = append(rows, o.hunkCheck(len(hunks)))
+		}
+		rows = append(rows, diff.NewHunkView(h, lang, v.onScroll))
+	}
+	return rows
 }
 
-func (factLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(labelWidth, o[0].MinSize().Height))
-	o[1].Move(fyne.NewPos(labelWidth, 0))
-	o[1].Resize(fyne.NewSize(size.Width-labelWidth, size.Height))
+// command shows a command with its risky parts underlined, and the findings details each part below
+// it.
+func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
+	text := widget.NewRichText()
+	text.Wrapping = fyne.TextWrapBreak
+	for _, s := range state.CommandSpans(q) {
+		shown, _ := state.Reveal(s.Text)
+		textStyle := widget.RichTextStyle{Inline: true, SizeName: style.SizeCode, TextStyle: fyne.TextStyle{Monospace: true}}
+		if s.Risky {
+			textStyle.ColorName, textStyle.TextStyle.Underline, textStyle.TextStyle.Bold = style.ColorBad, true, true
+		}
+		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: textStyle})
+	}
+	background := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
+	box := container.NewStack(background, text)
+	if v.copyText != nil {
+		copyButton := widgets.NewQuietButton("", "copy", func() { v.copyText(state.QuestionText(q)) })
+		copyButton.Muted = true
+		copyButton.OnKey = v.onKey
+		box = container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))
+	}
+	rows := []fyne.CanvasObject{box}
+	for i, p := range state.CommandParts(q) {
+		if i == maxParts {
+			rows = append(rows, widgets.NewText("and more parts", style.ColorMuted, style.SizeSmall))
+			break
+		}
+		rows = append(rows, part(p))
+	}
+	return rows
+}
+
+// maxParts is the maximum number of parts listed.
+const maxParts = 12
+
+func part(p state.CommandPart) fyne.CanvasObject {
+	icon, color := "right", style.ColorMuted
+	if p.Risky {
+		icon, color = "warning", style.ColorBad
+	}
+	line, _ := state.Reveal(p.Text)
+	if r := []rune(line); len(r) > 60 {
+		line = string(r[:59]) + "…"
+	}
+	name := &widget.TextSegment{Text: line, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
+	details := ""
+	if p.Path != "" {
+		details += "  " + p.Path
+	}
+	if p.Reason != "" {
+		details += "  " + p.Reason
+	}
+	details, _ = state.Reveal(details)
+	description := widget.NewRichText(name, &widget.TextSegment{Text: details, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
+	description.Wrapping = fyne.TextWrapWord
+	return widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.WithoutPadding(description))
 }

@@ -1,25 +1,20 @@
 package approve
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// askReason shows the field for a reason to deny.
-func (d *Dialog) askReason() {
-	d.frame.reasonRow.Show()
-	d.frame.box.Refresh()
-	d.frame.grow()
-	d.canvas.Focus(d.frame.reason)
-}
-
-// deny denies the approval, with the reason if one was typed.
-func (d *Dialog) deny() {
+// Deny denies the current approval, with the reason if one was typed.
+func (d *Dialog) Deny() {
 	d.answer(state.Reply{Decision: protocol.DecisionDeny, Reason: strings.TrimSpace(d.frame.reason.Text)})
 }
 
@@ -86,20 +81,16 @@ func (d *Dialog) scopeMenu() []*fyne.MenuItem {
 		case scope != protocol.ScopeOnce && scope != protocol.ScopeSession:
 			act = func() { d.startRule(scope) }
 		case d.keys.openedMenu: // a single key never allows
-			act = func() { d.chooseScope(scope) }
+			act = func() {
+				d.options.scope = scope // shown; Ctrl+Shift+Enter then allows
+				d.nameButtons()
+				d.frame.setNotice(state.ScopeWords(q, scope) + ". Press " + allowKeys() + " to allow.")
+				d.effectChanged()
+			}
 		}
 		items = append(items, fyne.NewMenuItem(state.ScopeWords(q, scope), act))
 	}
 	return items
-}
-
-// chooseScope sets the scope of Allow that was chosen by keyboard, and shows it; Ctrl+Shift+Enter
-// then allows.
-func (d *Dialog) chooseScope(scope string) {
-	d.options.scope = scope
-	d.nameButtons()
-	d.frame.setNotice(state.ScopeWords(d.Current(), scope) + ". Press " + allowKeys() + " to allow.")
-	d.effectChanged()
 }
 
 // optionsChanged updates the buttons to the effect of Allow.
@@ -123,4 +114,94 @@ func (d *Dialog) nameButtons() {
 	allow, deny := d.options.buttonTexts(len(d.answered()))
 	d.frame.allow.Main.SetText(allow)
 	d.frame.deny.SetText(deny)
+}
+
+// enterStep shows a step's content with its own buttons.
+func (d *Dialog) enterStep(s step, content fyne.CanvasObject, confirm string, focus fyne.Focusable) {
+	d.step = s
+	d.frame.setContent(content)
+	d.frame.confirm.SetText(confirm)
+	d.frame.questionRow.Hide()
+	d.frame.stepRow.Show()
+	d.frame.reasonRow.Hide()
+	d.effectChanged()
+	d.canvas.Focus(focus)
+}
+
+// finishStep completes a step with its allow.
+func (d *Dialog) finishStep() {
+	r := state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce, Access: d.options.folderAccess()}
+	switch d.step {
+	case ruling:
+		if len(d.rule.selected) > 0 {
+			r.Scope, r.Offers, r.Until = d.rule.scope, d.rule.selected, d.rule.until
+			d.answer(r)
+		}
+	case editing:
+		args, err := state.WithEdited(d.Current(), d.editor.Text)
+		if err != nil {
+			d.frame.setNotice("This cannot run: " + err.Error())
+			return
+		}
+		r.Args = args
+		d.answer(r)
+	}
+}
+
+// startEdit lets the person edit the call before it runs.
+func (d *Dialog) startEdit() {
+	name, text, ok := state.Editable(d.Current())
+	if !ok {
+		return
+	}
+	e := newTextEntry(d.keys.handle, d.arming.keyPressed)
+	e.passesShortcuts = true
+	e.MultiLine, e.Wrapping = true, fyne.TextWrapBreak
+	e.TextStyle.Monospace = true
+	e.SetMinRowsVisible(10)
+	e.SetText(text)
+	rows := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, style.SizeSmall), e}
+	if revealed, _ := state.Reveal(text); revealed != text {
+		rows = append(rows, warning("It contains invisible characters. Check them before you continue: "+revealed))
+	}
+	rows = append(rows, widgets.NewParagraph("Your version is checked again and runs once. The agent sees what you changed.", style.ColorMuted, style.SizeSmall))
+	d.editor = e
+	d.enterStep(editing, widgets.Col(style.Inside, rows...), "Run this", e)
+}
+
+// queue is the list of pending approvals, of which one is shown.
+type queue struct {
+	list  []protocol.Approval
+	index int // of the shown approval
+}
+
+// current returns the approval that is shown, or the zero value.
+func (q *queue) current() protocol.Approval {
+	if q.index < len(q.list) {
+		return q.list[q.index]
+	}
+	return protocol.Approval{}
+}
+
+// indexOf returns the index of an approval; -1 if it is not pending.
+func (q *queue) indexOf(id protocol.ApprovalID) int {
+	return slices.IndexFunc(q.list, func(a protocol.Approval) bool { return a.ID == id })
+}
+
+// remove removes approvals that were answered or snoozed here.
+func (q *queue) remove(answered ...protocol.Approval) {
+	q.list = slices.DeleteFunc(slices.Clone(q.list), func(a protocol.Approval) bool {
+		return slices.ContainsFunc(answered, func(b protocol.Approval) bool { return a.ID == b.ID })
+	})
+}
+
+// identical returns the approvals that ask exactly what the current one asks, including itself.
+func (q *queue) identical() []protocol.Approval { return state.Identical(q.list, q.current()) }
+
+// position formats the place of the current approval among several, such as "1 of 2".
+func (q *queue) position() string {
+	if len(q.list) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", q.index+1, len(q.list))
 }

@@ -186,15 +186,46 @@ func (p *Page) back() {
 }
 
 func (p *Page) export() {
-	a := p.current
-	bind.Go(p.ctx, func(ctx context.Context) ([2]string, error) {
-		title, text, err := p.app.Archives.Export(ctx, p.key, a)
-		return [2]string{title, text}, err
-	}, func(r [2]string, err error) {
+	a, title, text := p.current, "", ""
+	bind.Run(p.ctx, func(ctx context.Context) (err error) {
+		title, text, err = p.app.Archives.Export(ctx, p.key, a)
+		return err
+	}, func(err error) {
 		if err != nil {
 			p.h.Say("The conversation could not be exported: " + err.Error())
 			return
 		}
-		p.h.Save(r[0], r[1])
+		p.h.Save(title, text)
 	})
+}
+
+// undoFor is how long the window offers to undo; the page can do it later, too.
+const undoFor = 15 * time.Second
+
+// restoreWithUndo restores an archived conversation, and offers to undo that.
+func (p *Page) restoreWithUndo(a protocol.ArchiveInfo) {
+	button := p.restoreButton
+	button.Disable()
+	p.restore(a.ID, func(before protocol.ArchiveID) {
+		var undo func()
+		if before != "" {
+			undo = func() { p.restore(before, func(protocol.ArchiveID) {}, func() {}) }
+		}
+		if p.ctx.Err() == nil { // the page is still open
+			p.openChat()
+		}
+		p.h.Undo("The earlier conversation was restored.", undo, time.Now().Add(undoFor))
+	}, button.Enable)
+}
+
+func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID), failed func()) {
+	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) { return p.app.Archives.Restore(ctx, p.key, id) },
+		func(before protocol.ArchiveID, err error) {
+			if err != nil {
+				failed()
+				p.h.Say("The conversation was not restored: " + err.Error())
+				return
+			}
+			done(before)
+		})
 }

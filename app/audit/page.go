@@ -5,6 +5,7 @@ package audit
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -48,7 +49,6 @@ type Page struct {
 
 	params       protocol.AuditListParams
 	all          []protocol.AuditEntry
-	shown        []protocol.AuditEntry
 	more         bool
 	loaded       bool
 	request      int // number of the latest request
@@ -58,7 +58,7 @@ type Page struct {
 	chat         *widgets.Button
 	since        *widgets.Button
 	list         *widgets.ItemList
-	emptyState   *fyne.Container
+	body         widgets.Body // the list, or a text in its place
 	verifyResult *widgets.Paragraph
 	olderButton  *widgets.Button
 	showsEntry   bool // a single entry is shown
@@ -70,14 +70,14 @@ type Page struct {
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(a.Audit, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Run(ctx, func(ctx context.Context) error { return work(ctx) }, func(err error) { done(err) })
+		bind.Run(ctx, work, done)
 	}
 	p.Load()
 	return p
 }
 
 func newPage(b Backend, h Handlers) *Page {
-	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, emptyState: container.NewStack(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
+	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(func(i int) { p.open(i) })
 	p.search = widgets.NewSearchField("Search the log", "")
@@ -85,8 +85,8 @@ func newPage(b Backend, h Handlers) *Page {
 		p.params.Query = text
 		p.Load()
 	}
-	p.node, p.chat = pick("All machines", p.machines), pick("All chats", p.chats)
-	p.kind, p.since = pick("Everything", p.kinds), pick("Any time", p.times)
+	p.node, p.chat = menuButton("All machines", p.machines), menuButton("All chats", p.chats)
+	p.kind, p.since = menuButton("Everything", p.kinds), menuButton("Any time", p.times)
 	p.olderButton = widgets.NewQuietButton("Older entries", "down", p.next)
 	p.openList()
 	return p
@@ -96,8 +96,8 @@ func (p *Page) openList() {
 	p.showsEntry = false
 	head := widgets.Col(style.Gap, p.search, widgets.Flow(style.Gap, p.kind, p.since, p.node, p.chat), p.verifyResult)
 	widgets.SetVisible(p.verifyResult, p.verifyResult.Text() != "")
-	body := widgets.WithHeader(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.olderButton), nil, nil, container.NewStack(p.list, p.emptyState)))
-	export := pick("Export", func() []*fyne.MenuItem {
+	body := widgets.WithHeader(widgets.Inset(0, 0, style.Gap, 0, head), widgets.Border(nil, container.NewHBox(p.olderButton), nil, nil, p.body.Box))
+	export := menuButton("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit", body, widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewQuietButton("", "reset", p.Load))}
@@ -126,10 +126,7 @@ func (p *Page) fetch(before int64) {
 			return
 		}
 		if err != nil {
-			p.emptyState.Objects = []fyne.CanvasObject{container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "The audit log could not be loaded.", Advice: err.Error(), Button: "Try again"}, p.Load))}
-			p.emptyState.Show()
-			p.list.Hide()
-			p.Box.Refresh()
+			p.body.Put(widgets.NewLoadError("The audit log could not be loaded.", err.Error(), p.Load))
 			return
 		}
 		p.all, p.more, p.loaded = append(p.all, res.Entries...), res.More, true
@@ -138,23 +135,21 @@ func (p *Page) fetch(before int64) {
 }
 
 func (p *Page) draw() {
-	p.shown = p.all
-	items, view := make([]widgets.ListItem, len(p.shown)), p.h.View()
-	for i, e := range p.shown {
+	items, view := make([]widgets.ListItem, len(p.all)), p.h.View()
+	for i, e := range p.all {
 		items[i] = item(e, view, p.now())
 	}
 	p.list.Set(items)
-	empty := p.loaded && len(p.shown) == 0
-	if empty {
-		title, text := "Nothing yet", "Calls that change something and changes of rules are listed here."
-		if narrow := (protocol.AuditListParams{Limit: p.params.Limit}); p.params != narrow {
-			title, text = "No entries found", "No entry matches the filter."
+	filtered := p.params != protocol.AuditListParams{Limit: p.params.Limit}
+	p.body.Draw(fmt.Sprint(p.loaded && len(p.all) == 0, filtered), func() fyne.CanvasObject {
+		switch {
+		case !p.loaded || len(p.all) > 0:
+			return p.list
+		case filtered:
+			return widgets.NewEmptyList("list", "No entries found", "No entry matches the filter.")
 		}
-		p.emptyState.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("list", title, text))}
-	}
-	p.emptyState.Refresh()
-	widgets.SetVisible(p.emptyState, empty)
-	widgets.SetVisible(p.list, !empty)
+		return widgets.NewEmptyList("list", "Nothing yet", "Calls that change something and changes of rules are listed here.")
+	})
 	widgets.SetVisible(p.olderButton, p.more)
 	p.Box.Refresh()
 }

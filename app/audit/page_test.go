@@ -134,28 +134,28 @@ func TestEmptyAndBrokenLog(t *testing.T) {
 func TestLogIsFilteredAndSearched(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.search.SetText("passwd")
-	if len(b.shown) != 1 || b.shown[0].Seq != 2 || !strings.Contains(b.g.did[len(b.g.did)-1], "passwd") {
-		t.Errorf("found %v by %v", b.shown, b.g.did)
+	if len(b.all) != 1 || b.all[0].Seq != 2 || !strings.Contains(b.g.did[len(b.g.did)-1], "passwd") {
+		t.Errorf("found %v by %v", b.all, b.g.did)
 	}
 	b.search.SetText("")
 	b.machines()[1].Action()
-	if len(b.shown) != 2 || b.shown[0].Node != "nas" || b.node.Text != "Cellar" {
-		t.Errorf("of one machine %v", b.shown)
+	if len(b.all) != 2 || b.all[0].Node != "nas" || b.node.Text != "Cellar" {
+		t.Errorf("of one machine %v", b.all)
 	}
 	b.chats()[1].Action()
-	if len(b.shown) != 0 || b.chat.Text != "The parser" {
-		t.Errorf("of a chat that had nothing there %v", b.shown)
+	if len(b.all) != 0 || b.chat.Text != "The parser" {
+		t.Errorf("of a chat that had nothing there %v", b.all)
 	}
 	pagetest.Shows(t, b.Box, "No entries found")
 	b.machines()[0].Action()
-	if len(b.shown) != 1 || b.shown[0].SessionKey != "main" {
-		t.Errorf("of one chat %v", b.shown)
+	if len(b.all) != 1 || b.all[0].SessionKey != "main" {
+		t.Errorf("of one chat %v", b.all)
 	}
 	b.chats()[0].Action()
 	b.kinds()[2].Action()
 	b.times()[1].Action()
-	if len(b.shown) != 1 || b.shown[0].Kind != protocol.AuditRuleMade || b.params.After != 1_000_000-3_600_000 {
-		t.Errorf("shown %v since %d", b.shown, b.params.After)
+	if len(b.all) != 1 || b.all[0].Kind != protocol.AuditRuleMade || b.params.After != 1_000_000-3_600_000 {
+		t.Errorf("shown %v since %d", b.all, b.params.After)
 	}
 }
 
@@ -169,21 +169,21 @@ func TestOlderLinesAreLoadedOnDemand(t *testing.T) {
 	for range 5 {
 		b.next()
 	}
-	if len(b.shown) != 500 || b.shown[499].Seq != 1 || b.olderButton.Visible() {
-		t.Errorf("%d lines", len(b.shown))
+	if len(b.all) != 500 || b.all[499].Seq != 1 || b.olderButton.Visible() {
+		t.Errorf("%d lines", len(b.all))
 	}
 }
 
 func TestGrantIsTakenBackFromItsLine(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.g.did = nil
-	b.undo(b.shown[0])
+	b.undo(b.all[0])
 	if b.g.did[0] != "undo q1" || b.said[0] != "Revoked: 1 rule. Calls that already ran are not undone." {
 		t.Errorf("did %v, said %v", b.g.did, b.said)
 	}
 	b.g.gone, b.g.did, b.said = true, nil, nil
-	b.undo(b.shown[0]) // it granted nothing and names no rule
-	b.undo(b.shown[3])
+	b.undo(b.all[0]) // it granted nothing and names no rule
+	b.undo(b.all[3])
 	if b.said[0] == "" || !strings.HasPrefix(b.said[0], "Nothing was revoked") || strings.Join(b.g.did[:2], ", ") != "undo q1, delete r9" {
 		t.Errorf("did %v, said %v", b.g.did, b.said)
 	}

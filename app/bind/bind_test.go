@@ -25,7 +25,7 @@ func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
 		done := Watch(ctx, v, func(n int) { shown = append(shown, n) })
 		synctest.Wait()
 		for i := range 1000 { // ten per millisecond, for a tenth of a second
-			v.Update(func(int) int { return i + 1 })
+			v.Update(func(n *int) { *n = i + 1 })
 			if i%10 == 9 {
 				time.Sleep(time.Millisecond)
 			}
@@ -37,7 +37,7 @@ func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
 		}
 		cancel()
 		<-done
-		v.Update(func(int) int { return -1 })
+		v.Update(func(n *int) { *n = -1 })
 		synctest.Wait()
 		if shown[len(shown)-1] == -1 {
 			t.Error("shown after the end")

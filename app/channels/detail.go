@@ -2,7 +2,6 @@ package channels
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	_ "image/jpeg"
 	_ "image/png"
@@ -186,11 +185,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 		rows = append(rows, fact("Last activity", state.When(a.LastActivity, now)))
 	}
 	if a.Waiting > 0 {
-		text := fmt.Sprintf("%d messages waiting to be delivered", a.Waiting)
-		if a.Waiting == 1 {
-			text = "1 message waiting to be delivered"
-		}
-		rows = append(rows, fact("Waiting", text))
+		rows = append(rows, fact("Waiting", state.Plural(a.Waiting, "message", "messages")+" waiting to be delivered"))
 	}
 	form := state.FormOfAccount(a)
 	for _, f := range a.Kind.Fields {

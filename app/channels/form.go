@@ -193,9 +193,5 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 
 // sentence starts with a capital letter and ends with a full stop.
 func sentence(err error) string {
-	s := strings.TrimRight(strings.TrimSpace(err.Error()), ".")
-	if s == "" {
-		return ""
-	}
-	return protocol.Capital(s) + "."
+	return protocol.Capital(strings.TrimRight(strings.TrimSpace(err.Error()), ".")) + "."
 }

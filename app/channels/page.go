@@ -125,7 +125,7 @@ func (p *Page) drawList() {
 	var body fyne.CanvasObject
 	switch {
 	case v.Problem != "":
-		body = widgets.NewLoadError("The channels could not be loaded.", v.Problem, p.reload)
+		body = widgets.NewLoadError("The channels could not be loaded.", v.Problem, p.m.Reload)
 	case !v.Loaded:
 		body = widgets.NewLoading()
 	case len(v.Accounts) == 0 && len(v.Pending) == 0:
@@ -177,10 +177,6 @@ func (p *Page) focusedAction() string {
 		}
 	}
 	return ""
-}
-
-func (p *Page) reload() {
-	bind.Run(p.ctx, func(ctx context.Context) error { p.m.Load(ctx); return nil }, func(error) {})
 }
 
 // row is the list entry of an account.

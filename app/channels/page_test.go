@@ -254,7 +254,7 @@ func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(state.ChannelsView{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
 	p.openForm()
-	p.m.Value.Update(func(state.ChannelsView) state.ChannelsView { return full() })
+	p.m.Value.Update(func(v *state.ChannelsView) { *v = full() })
 	o := &form{p: p.Page, f: state.NewChannelForm(kind, "away")}
 	o.handleSaved("xmpp:away", nil)
 	if p.detail == nil || p.detail.key != "xmpp:away" {

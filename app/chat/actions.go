@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cmp"
+	"slices"
 
 	"fyne.io/fyne/v2"
 
@@ -12,39 +13,19 @@ import (
 // Stop stops the run in progress; it reports whether there was one.
 func (p *Pane) Stop() bool { return p.composer.entry.onStop() }
 
-func (p *Pane) isRunning() bool {
-	for _, r := range p.state.Runs {
-		if !r.Over() && r.State != protocol.RunQueued {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *Pane) copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
+func copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
 
 // act performs the action of a notice's or problem's button.
-func (p *Pane) act(what string, run protocol.RunID) {
-	var f func()
-	switch what {
-	case actionSettings:
-		f = p.handlers.Settings
-	case actionReset:
-		f = p.handlers.Reset
-	case actionReload:
-		f = p.handlers.Reload
-	case actionResume:
-		f = p.handlers.Resume
-	case actionRetry:
+func (p rowFactory) act(what string, run protocol.RunID) {
+	if what == actionRetry {
 		p.retry(run)
 	}
-	if f != nil {
-		f()
-	}
+	h := p.handlers
+	widgets.Call(map[string]func(){actionSettings: h.Settings, actionReset: h.Reset, actionReload: h.Reload, actionResume: h.Resume}[what])
 }
 
 // retry sends the message of a run again.
-func (p *Pane) retry(run protocol.RunID) {
+func (p rowFactory) retry(run protocol.RunID) {
 	text := ""
 	for _, r := range p.state.Runs {
 		if r.RunID == run {
@@ -69,7 +50,7 @@ func (p *Pane) retry(run protocol.RunID) {
 }
 
 // newEmpty shows the suggestions of an empty chat; each one sends a real request.
-func (p *Pane) newEmpty() fyne.CanvasObject {
+func newEmpty(p *Pane) fyne.CanvasObject {
 	chip := func(text, icon string) fyne.CanvasObject {
 		return widgets.NewChip(text, icon, func() {
 			if p.handlers.Send != nil {
@@ -84,11 +65,11 @@ func (p *Pane) newEmpty() fyne.CanvasObject {
 
 // resendMenu offers to send one of the person's messages again, unchanged or edited, and to ask for
 // another answer.
-func (p *Pane) resendMenu(d messageData) []*fyne.MenuItem {
+func (p rowFactory) resendMenu(d messageData) []*fyne.MenuItem {
 	if p.handlers.Send == nil || p.readOnly {
 		return nil
 	}
-	if m := p.storedMessage(d.id); m != nil && m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
+	if m := p.state.storedMessage(d.id); m != nil && m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
 		content := m.Content
 		return []*fyne.MenuItem{
 			fyne.NewMenuItem("Edit and send again", func() {
@@ -101,14 +82,14 @@ func (p *Pane) resendMenu(d messageData) []*fyne.MenuItem {
 			fyne.NewMenuItem("Send again", func() { p.resend(content.Text(), content) }),
 		}
 	}
-	if content := p.questionOf(d); content != nil {
+	if content := p.state.questionOf(d); content != nil {
 		return []*fyne.MenuItem{fyne.NewMenuItem("Answer again", func() { p.resend(content.Text(), content) })}
 	}
 	return nil
 }
 
 // resend sends a text with the pictures of an earlier message.
-func (p *Pane) resend(text string, content protocol.Content) {
+func (p rowFactory) resend(text string, content protocol.Content) {
 	if p.handlers.Send == nil {
 		return
 	}
@@ -123,7 +104,7 @@ func (p *Pane) resend(text string, content protocol.Content) {
 
 // withPictures loads the pictures of a stored message and calls a function with them, if the chat
 // is still open then.
-func (p *Pane) withPictures(content protocol.Content, do func([]protocol.Attachment)) {
+func (p rowFactory) withPictures(content protocol.Content, do func([]protocol.Attachment)) {
 	if imageKeys(content) == "" || p.handlers.Pictures == nil {
 		do(nil)
 		return
@@ -136,20 +117,20 @@ func (p *Pane) withPictures(content protocol.Content, do func([]protocol.Attachm
 	})
 }
 
-func (p *Pane) storedMessage(id protocol.MessageID) *protocol.Message {
-	for i := len(p.state.Messages) - 1; i >= 0 && id != ""; i-- {
-		if m := &p.state.Messages[i]; m.ID == id {
-			return m
-		}
+// storedMessage returns a stored message; nil if it is not loaded.
+func (s *State) storedMessage(id protocol.MessageID) *protocol.Message {
+	i := slices.IndexFunc(s.Messages, func(m protocol.Message) bool { return m.ID == id })
+	if i < 0 || id == "" {
+		return nil
 	}
-	return nil
+	return &s.Messages[i]
 }
 
 // questionOf returns the person's message before an answer.
-func (p *Pane) questionOf(d messageData) protocol.Content {
+func (s *State) questionOf(d messageData) protocol.Content {
 	var content protocol.Content
-	for i := range p.state.Messages {
-		m := &p.state.Messages[i]
+	for i := range s.Messages {
+		m := &s.Messages[i]
 		if m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
 			content = m.Content
 		}

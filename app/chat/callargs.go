@@ -4,7 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"fairlead/app/state"
+	"fairlead/app/transcript"
+	"fairlead/gateway/protocol"
 )
 
 // maxOutput is how much of the end of a result a card shows, in bytes. Copy copies the same part.
@@ -17,12 +22,7 @@ func outputEnd(s string) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i < maxOutput/8 {
 		return s[i+1:]
 	}
-	for i := range min(len(s), utf8.UTFMax) {
-		if utf8.RuneStart(s[i]) {
-			return s[i:]
-		}
-	}
-	return s
+	return strings.TrimLeftFunc(s, func(r rune) bool { return r == utf8.RuneError })
 }
 
 // argument returns a one-line summary of a call's most informative argument, and its full text if
@@ -79,4 +79,61 @@ func argument(raw json.RawMessage) (line, whole string) {
 		whole = ""
 	}
 	return first, whole
+}
+
+// sighting records since when a card has shown the whole approval. The zero value is never.
+type sighting struct {
+	hash  string // hash of the approval
+	since time.Time
+}
+
+// armAfter is the time of visibility after which the card's Allow is enabled, so that a click meant
+// for something else does not allow: one second, plus one for the inaccuracy of the chat's clock.
+const armAfter = 2 * time.Second
+
+// allows reports whether the card may allow the approval now.
+func (s sighting) allows(q protocol.Approval, now time.Time) bool {
+	return !s.since.IsZero() && s.hash == q.Hash && now.Sub(s.since) >= armAfter
+}
+
+// recordSighting records whether a card shows the whole approval. One that changed or was partly
+// hidden must be seen again.
+func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool, now time.Time) {
+	switch s, ok := b.seen[id]; {
+	case id == "":
+	case !whole:
+		delete(b.seen, id)
+	case !ok || s.hash != hash:
+		b.seen[id] = sighting{hash, now}
+	}
+}
+
+// isSingleText reports whether the arguments consist of a single text.
+func isSingleText(in map[string]any) bool {
+	for _, v := range in {
+		_, ok := v.(string)
+		return ok && len(in) == 1
+	}
+	return false
+}
+
+// showWholeCall makes a card show the whole question rather than a summary: all arguments of
+// unknown tools, and hidden characters. A call with a warning of the review cannot be allowed from
+// a card.
+func showWholeCall(c *transcript.Call, q protocol.Approval, args json.RawMessage) {
+	switch q.Tool {
+	case "", "Bash", "Read", "Write", "Edit", "Glob", "Grep":
+	default:
+		var in map[string]any
+		var all bytes.Buffer
+		if json.Unmarshal(args, &in) == nil && len(in) > 0 && !isSingleText(in) && json.Compact(&all, args) == nil {
+			c.Argument, c.Input = all.String(), ""
+		}
+	}
+	var hidden [3]bool
+	c.Argument, hidden[0] = state.Reveal(c.Argument)
+	c.Input, hidden[1] = state.Reveal(c.Input)
+	c.Diff, hidden[2] = state.Reveal(c.Diff)
+	c.NeedsReview = hidden != [3]bool{} || q.Preview != nil && q.Preview.Truncated ||
+		state.Lookalikes(c.Argument+"\n"+c.Input+"\n"+c.Diff) != nil
 }

@@ -173,7 +173,7 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 		notes = append(notes, exit)
 	}
 	if info != nil && info.Bytes > int64(len(c.Output)) && c.Output != "" {
-		notes = append(notes, formatSize(info.Bytes)+", "+endShown)
+		notes = append(notes, state.SizeText(info.Bytes)+", "+endShown)
 	}
 	if c.Output == "" && c.State == transcript.CallDone {
 		notes = append(notes, "no output")

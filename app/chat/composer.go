@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -41,7 +42,7 @@ func newComposer(p *Pane) *composer {
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.onSend = c.submit
 	c.entry.onStop = func() bool {
-		if !p.isRunning() || p.handlers.Stop == nil {
+		if !p.state.isRunning() || p.handlers.Stop == nil {
 			return false
 		}
 		p.handlers.Stop()
@@ -61,22 +62,14 @@ func newComposer(p *Pane) *composer {
 	c.imageStrip.Hide()
 	c.problem.Ellipsis = true
 	c.problem.Hide()
-	c.attach = widgets.NewQuietButton("", "attach", func() {
-		if p.handlers.PickFiles != nil {
-			p.handlers.PickFiles(p.AddFiles)
-		}
-	})
+	c.attach = widgets.NewQuietButton("", "attach", func() { widgets.CallWith(p.handlers.PickFiles, p.AddFiles) })
 	c.attach.Muted = true
 	c.machineButton = widgets.NewQuietButton("", "machine", nil)
 	c.machineButton.Small, c.machineButton.Muted, c.machineButton.TrailingIcon = true, true, "down"
 	c.machineButton.OnTap = func() { widgets.ShowMenu(c.machineButton, c.machineMenu()) }
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
-	c.stop = widgets.NewButton("Stop", "stop", func() {
-		if p.handlers.Stop != nil {
-			p.handlers.Stop()
-		}
-	})
+	c.stop = widgets.NewButton("Stop", "stop", func() { widgets.Call(p.handlers.Stop) })
 	c.stop.Hide()
 	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, "inputBorder", style.Corner)
@@ -166,13 +159,9 @@ func (c *composer) showThumbnails() {
 		// an unreadable attachment shows an empty picture
 		raw, _ := base64.StdEncoding.DecodeString(a.Data)
 		r := drawable(a.Filename, raw)
-		thumb := transcript.NewThumbnail(r, func() {
-			if c.pane.handlers.OpenImage != nil {
-				c.pane.handlers.OpenImage(r)
-			}
-		})
+		thumb := transcript.NewThumbnail(r, func() { widgets.CallWith(c.pane.handlers.OpenImage, r) })
 		remove := widgets.NewQuietButton("Remove", "cross", func() {
-			c.images = append(append([]protocol.Attachment{}, c.images[:i]...), c.images[i+1:]...)
+			c.images = slices.Delete(slices.Clone(c.images), i, i+1)
 			c.showThumbnails()
 			c.pane.FocusComposer() // the focused button was removed
 		})
@@ -185,7 +174,7 @@ func (c *composer) showThumbnails() {
 
 // update updates the composer from the state.
 func (c *composer) update(s State) {
-	running := c.pane.isRunning()
+	running := s.isRunning()
 	widgets.SetVisible(c.stop, running && c.pane.handlers.Stop != nil)
 	send := "Send"
 	if running {

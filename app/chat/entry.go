@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -18,7 +17,7 @@ const maxLines = 8
 // entry is the composer's text field: Enter sends, Shift+Enter starts a new line, Up and Down in an
 // empty field browse the sent messages, Escape and Ctrl+. stop.
 type entry struct {
-	widget.Entry
+	widgets.ShiftEntry
 	onSend func()
 	onStop func() bool // reports whether there was something to stop
 	// called if the clipboard has no text; reports whether something else was pasted
@@ -28,7 +27,6 @@ type entry struct {
 	history      []string
 	historyIndex int // index in history; len(history) is the present
 	draft        string
-	shift        bool
 	cursorToEnd  bool // move the cursor to the end
 	lines        int
 }
@@ -62,50 +60,28 @@ func (e *entry) setHistory(texts []string) {
 // AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons and the chats.
 func (e *entry) AcceptsTab() bool { return false }
 
-// KeyDown implements desktop.Keyable.
-func (e *entry) KeyDown(k *fyne.KeyEvent) {
-	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
-		e.shift = true
-	}
-	e.Entry.KeyDown(k)
-}
-
-// KeyUp implements desktop.Keyable.
-func (e *entry) KeyUp(k *fyne.KeyEvent) {
-	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
-		e.shift = false
-	}
-	e.Entry.KeyUp(k)
-}
-
 // FocusGained implements fyne.Focusable.
 func (e *entry) FocusGained() {
 	e.Entry.FocusGained()
-	if e.onFocus != nil {
-		e.onFocus(true)
-	}
+	e.onFocus(true)
 }
 
-// FocusLost implements fyne.Focusable. It resets Shift, whose release elsewhere would not be
-// reported.
+// FocusLost implements fyne.Focusable.
 func (e *entry) FocusLost() {
-	e.shift = false
-	e.Entry.FocusLost()
-	if e.onFocus != nil {
-		e.onFocus(false)
-	}
+	e.ShiftEntry.FocusLost()
+	e.onFocus(false)
 }
 
 // TypedKey implements fyne.Focusable.
 func (e *entry) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeyReturn, fyne.KeyEnter:
-		if !e.shift && e.onSend != nil {
+		if !e.Shift {
 			e.onSend()
 			return
 		}
 	case fyne.KeyEscape:
-		if e.onStop != nil && e.onStop() {
+		if e.onStop() {
 			return
 		}
 	case fyne.KeyUp:
@@ -159,7 +135,7 @@ func (e *entry) moveToEnd() {
 func (e *entry) TypedShortcut(s fyne.Shortcut) {
 	switch s := s.(type) {
 	case *fyne.ShortcutPaste:
-		if s.Clipboard == nil || e.onPaste == nil {
+		if s.Clipboard == nil {
 			break
 		}
 		// Some programs return the bytes of a picture as text.
@@ -167,7 +143,7 @@ func (e *entry) TypedShortcut(s fyne.Shortcut) {
 			return
 		}
 	case *desktop.CustomShortcut:
-		if s.KeyName == fyne.KeyPeriod && s.Modifier == fyne.KeyModifierShortcutDefault && e.onStop != nil && e.onStop() {
+		if s.KeyName == fyne.KeyPeriod && s.Modifier == fyne.KeyModifierShortcutDefault && e.onStop() {
 			return
 		}
 	}
@@ -205,7 +181,5 @@ func (e *entry) fitHeight() {
 	}
 	e.lines = lines
 	e.SetMinRowsVisible(lines)
-	if e.onGrow != nil {
-		e.onGrow()
-	}
+	e.onGrow()
 }

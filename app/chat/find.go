@@ -2,13 +2,15 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 )
 
@@ -22,10 +24,9 @@ type finder struct {
 	box      *fyne.Container
 
 	matches       []match // from top to bottom
-	index         int     // index in hits
-	counts        matchCounts
-	searching     bool // a search is running and owns counts
-	searchAgain   bool // another search must follow
+	index         int     // index in matches
+	searching     bool    // a search is running
+	searchAgain   bool    // another search must follow
 	scrollToMatch bool
 	expanded      map[string]expansion // rows that the search expanded, by ID
 }
@@ -63,9 +64,7 @@ func (p *Pane) Find() {
 	widgets.SetVisible(f.allChats, p.handlers.SearchAll != nil)
 	f.box.Show()
 	p.relayout()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Focus(f.field)
-	}
+	widgets.Focus(f.field)
 	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
 	f.search(true)
 }
@@ -76,9 +75,6 @@ func (f *finder) close() {
 	}
 	f.box.Hide()
 	f.matches, f.scrollToMatch, f.searchAgain = nil, false, false
-	if !f.searching {
-		f.counts = matchCounts{}
-	}
 	f.pane.transcript.Find("")
 	f.pane.endReveal()
 	f.collapseExpanded()
@@ -98,13 +94,11 @@ func (f *finder) search(jump bool) {
 	}
 	var found []match
 	items := f.pane.transcript.Items()
-	f.counts.setQuery(query)
 	f.searching = true
-	f.pane.runInBackground(func() { found = f.counts.search(items) }, func() {
+	f.pane.handlers.Work(func() { found = findMatches(items, query) }, func() {
 		f.searching = false
 		switch {
 		case !f.box.Visible():
-			f.counts = matchCounts{}
 		case f.searchAgain:
 			f.searchAgain = false
 			f.search(false)
@@ -121,10 +115,8 @@ func (f *finder) showMatches(query string, hits []match) {
 		current = f.matches[f.index]
 	}
 	f.matches, f.index = hits, max(len(hits)-1, 0) // the newest match
-	for i, h := range hits {
-		if h.key == current.key && h.index == current.index {
-			f.index = i
-		}
+	if i := slices.IndexFunc(hits, func(h match) bool { return h.key == current.key && h.index == current.index }); i >= 0 {
+		f.index = i
 	}
 	f.showCount(query)
 	if f.scrollToMatch {
@@ -143,8 +135,8 @@ func (f *finder) showCount(query string) {
 		text = "Not found"
 	default:
 		text = fmt.Sprintf("%d of %d", f.index+1, len(f.matches))
-		if word := f.expanded[f.collapsibleID(f.matches[f.index])].note; word != "" {
-			text += ", " + word
+		if h := f.matches[f.index]; h.hidden && f.expanded[h.part].key != "" {
+			text += ", " + h.note
 		}
 	}
 	f.count.SetText(text)
@@ -162,11 +154,11 @@ func (f *finder) move(by int) {
 // showMatch scrolls the current match into view.
 func (f *finder) showMatch() {
 	if f.index < len(f.matches) {
-		h := f.matches[f.index]
+		h := &f.matches[f.index]
 		f.expand(h)
 		if !f.pane.transcript.ShowHit(h.key, h.index) {
-			f.matches[f.index].collapsible = true
-			f.expand(f.matches[f.index])
+			h.hidden = true
+			f.expand(h)
 			f.pane.transcript.ShowHit(h.key, h.index)
 		}
 		f.showCount(f.field.Text)
@@ -177,7 +169,6 @@ func (f *finder) showMatch() {
 // closes.
 type findField struct {
 	widgets.SearchField
-	shift bool
 }
 
 func newFindField() *findField {
@@ -188,27 +179,11 @@ func newFindField() *findField {
 	return f
 }
 
-// KeyDown implements desktop.Keyable.
-func (f *findField) KeyDown(k *fyne.KeyEvent) {
-	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
-		f.shift = true
-	}
-	f.SearchField.KeyDown(k)
-}
-
-// KeyUp implements desktop.Keyable.
-func (f *findField) KeyUp(k *fyne.KeyEvent) {
-	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
-		f.shift = false
-	}
-	f.SearchField.KeyUp(k)
-}
-
 // TypedKey implements fyne.Focusable.
 func (f *findField) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeyF3:
-		if f.shift {
+		if f.Shift {
 			f.OnMove(-1)
 		} else {
 			f.OnMove(1)
@@ -218,4 +193,128 @@ func (f *findField) TypedKey(k *fyne.KeyEvent) {
 	default:
 		f.SearchField.TypedKey(k)
 	}
+}
+
+// match is a match: the row and the match's index in it.
+type match struct {
+	key    string
+	index  int
+	part   string // ID of the row's collapsible part; empty if there is none
+	open   bool   // its default state
+	note   string // completed action, as a text for the bar
+	hidden bool   // visible only if the part is expanded
+}
+
+// findMatches returns the matches in rows, from top to bottom. It may be called on any goroutine.
+func findMatches(items []transcript.Item, query string) (list []match) {
+	if query == "" {
+		return nil
+	}
+	count := func(texts []string) (n int) {
+		for _, text := range texts {
+			n += selection.Count(text, query)
+		}
+		return n
+	}
+	for _, it := range items {
+		folded, open := searchTexts(it)
+		m := match{key: it.Key, note: "card expanded"}
+		if it.Kind == kindThinking {
+			m.note = "thinking expanded"
+		}
+		m.part, m.open = collapsible(it)
+		outside := count(folded)
+		for i := range count(open) {
+			m.index, m.hidden = i, m.part != "" && i >= outside
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// searchTexts are the searchable texts of a row, in the order of its passages: while it is
+// collapsed, and otherwise.
+func searchTexts(it transcript.Item) (folded, open []string) {
+	switch d := it.Data.(type) {
+	case messageData:
+		return nil, []string{d.text}
+	case toolData:
+		return d.card.SearchTexts()
+	case thinkingData:
+		return nil, []string{d.text}
+	}
+	return nil, nil
+}
+
+// collapsible returns a row's ID in the reader's choices, and its default state.
+func collapsible(it transcript.Item) (id string, open bool) {
+	switch d := it.Data.(type) {
+	case toolData:
+		return d.id, d.open
+	case thinkingData:
+		return d.id, false
+	}
+	return "", false
+}
+
+// itemText returns the text to copy for a fully selected row; of a collapsed part, only what is
+// visible.
+func (p rowFactory) itemText(it transcript.Item) string {
+	id, open := collapsible(it)
+	open = p.isExpanded(id, open)
+	switch d := it.Data.(type) {
+	case messageData:
+		return d.text
+	case toolData:
+		return d.card.CopyText(open)
+	case thinkingData:
+		if open {
+			return d.text
+		}
+	}
+	return ""
+}
+
+// expansion is a row's state before the search expanded it.
+type expansion struct {
+	key             string
+	wasOpen, chosen bool
+}
+
+// isExpanded reports whether a collapsible part is expanded: the reader's choice, else the default.
+func (p *Pane) isExpanded(id string, open bool) bool {
+	if was, chosen := p.expanded[id]; chosen {
+		return was
+	}
+	return open
+}
+
+// expand expands the part with a match.
+func (f *finder) expand(h *match) {
+	if was, chosen := f.pane.expanded[h.part]; h.hidden && h.part != "" && !f.pane.isExpanded(h.part, h.open) {
+		f.expanded[h.part] = expansion{h.key, was, chosen}
+		f.pane.expanded[h.part] = true
+		f.pane.transcript.Rebind(h.key)
+	}
+}
+
+// collapseExpanded collapses the parts that the search expanded, except those that the reader has
+// changed since.
+func (f *finder) collapseExpanded() {
+	for id, was := range f.expanded {
+		if was.chosen {
+			f.pane.expanded[id] = was.wasOpen
+		} else {
+			delete(f.pane.expanded, id)
+		}
+		f.pane.transcript.Rebind(was.key)
+	}
+	clear(f.expanded)
+}
+
+// setExpanded records that the reader expanded or collapsed a part.
+func (p *Pane) setExpanded(id string, open bool) {
+	p.expanded[id] = open
+	delete(p.finder.expanded, id)
+	p.transcript.HeightChanged()
 }

@@ -1,27 +1,24 @@
 package chat
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// timeOfDay formats a time in the transcript, below the day's heading: "10:41".
-func timeOfDay(at int64, now time.Time) string {
+// formatTime formats a time, if it is known.
+func formatTime(at int64, now time.Time, layout string) string {
 	if at == 0 {
 		return ""
 	}
-	return time.UnixMilli(at).In(now.Location()).Format("15:04")
-}
-
-func fullTime(at int64, now time.Time) string {
-	if at == 0 {
-		return ""
-	}
-	return time.UnixMilli(at).In(now.Location()).Format("Monday, 2 January 2006, 15:04:05")
+	return time.UnixMilli(at).In(now.Location()).Format(layout)
 }
 
 // formatSeconds formats a duration of at least a second in whole seconds.
@@ -44,18 +41,6 @@ func formatDuration(d time.Duration) string {
 		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-}
-
-func formatSize(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%d kB", n/1000)
-	case n < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 // usageText formats "42k · $0.12": the context size of the last step, and the cost of the whole
@@ -95,12 +80,59 @@ func dayName(t, now time.Time) string {
 }
 
 // title returns the conversation's name in the header.
-func title(s protocol.SessionEntry) string {
-	switch {
-	case s.Title != "":
-		return s.Title
-	case s.Label != "":
-		return s.Label
+func title(s protocol.SessionEntry) string { return cmp.Or(s.Title, s.Label, "New chat") }
+
+// Actions of a problem's button.
+const (
+	actionNone     = ""
+	actionSettings = "settings"
+	actionReset    = "reset"
+	actionRetry    = "retry"
+)
+
+// runProblem explains a run's error and what to do about it.
+func runProblem(e *protocol.Error) (widgets.Problem, string) {
+	if e == nil {
+		return widgets.Problem{Title: "The answer was interrupted.", Button: "Try again"}, actionRetry
 	}
-	return "New chat"
+	is := func(target error) bool { return errors.Is(e, target) }
+	p := widgets.Problem{Title: sentence(e.Message)}
+	switch {
+	case is(protocol.ErrModelAuth):
+		p.Advice, p.Button, p.CanRetry = "Check this provider's key in the settings, then try again.", "Open settings", true
+		return p, actionSettings
+	case is(protocol.ErrModelRateLimit) && !e.Retryable: // waiting does not help
+		p.Advice, p.Button, p.CanRetry = "Check your plan or balance with the provider, or choose another model.", "Open settings", true
+		return p, actionSettings
+	case is(protocol.ErrModelRateLimit):
+		p.Advice, p.Button = "The provider's rate limit was reached. Wait a moment and try again, or choose another model.", "Try again"
+		return p, actionRetry
+	case is(protocol.ErrContextOverflow):
+		p.Advice, p.Button, p.CanRetry = "Clear the chat, or choose a model with a larger context.", "Clear chat", true
+		return p, actionReset
+	case is(protocol.ErrModel), is(protocol.ErrNotFound):
+		p.Button = "Try again"
+		if !strings.Contains(e.Message, "another model") { // the message itself says what to do
+			p.Advice = "Try again, or choose another model at the top."
+		}
+		return p, actionRetry
+	case is(protocol.ErrStorage):
+		p.Advice, p.Button = "Free up disk space or check permissions. No saved messages were lost.", "Try again"
+		return p, actionRetry
+	}
+	p.Button = "Try again"
+	return p, actionRetry
+}
+
+// sentence starts with a capital letter and ends with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return "Something went wrong."
+	}
+	s = protocol.Capital(s)
+	if end, _ := utf8.DecodeLastRuneInString(s); !strings.ContainsRune(".!?…。！？", end) {
+		s += "."
+	}
+	return s
 }

@@ -1,7 +1,7 @@
 package chat
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -32,7 +33,9 @@ type header struct {
 func newHeader(p *Pane) *header {
 	h := &header{pane: p, title: widgets.NewHeading("", "text"), leading: container.NewHBox()}
 	h.title.Ellipsis = true
-	h.name = newNameEntry(h.endRename)
+	h.name = &nameEntry{onDone: h.endRename}
+	h.name.ExtendBaseWidget(h.name)
+	h.name.OnSubmitted = func(s string) { h.endRename(s, true) }
 	h.name.Hide()
 	pick := func(open func()) *widgets.Button {
 		b := widgets.NewQuietButton("", "", open)
@@ -50,23 +53,17 @@ func newHeader(p *Pane) *header {
 
 func (h *header) show(s State) {
 	h.title.SetText(title(s.Session))
-	model := s.Model.ID
+	model := cmp.Or(s.Model.ID, "no model")
 	for _, m := range s.Models {
-		if m.Ref == s.Model && m.Name != "" {
-			model = m.Name
+		if m.Ref == s.Model {
+			model = cmp.Or(m.Name, model)
 		}
-	}
-	if model == "" {
-		model = "no model"
 	}
 	limit := 28
 	if h.narrow {
 		limit = 20
 	}
-	if r := []rune(model); len(r) > limit {
-		model = string(r[:limit-1]) + "…"
-	}
-	h.model.SetText(model)
+	h.model.SetText(transcript.Shorten(model, limit))
 	widgets.SetVisible(h.model, h.pane.handlers.SetModel != nil)
 	think := "Thinking: auto"
 	if s.Session.Settings != nil && s.Session.Settings.ThinkingLevel != "" {
@@ -74,18 +71,15 @@ func (h *header) show(s State) {
 	}
 	h.thinking.SetText(think)
 	widgets.SetVisible(h.thinking, h.pane.handlers.SetThink != nil && !h.narrow)
-	h.showMode(s)
+	h.mode.SetText(h.modeName(s))
+	widgets.SetVisible(h.mode, h.pane.handlers.SetMode != nil && !h.narrow)
 }
 
 func (h *header) modelMenu() []*fyne.MenuItem {
 	s := h.pane.state
 	var items []*fyne.MenuItem
 	for _, m := range s.Models {
-		name := m.Name
-		if name == "" {
-			name = m.Ref.ID
-		}
-		item := fyne.NewMenuItem(name, func() { h.pane.handlers.SetModel(m.Ref) })
+		item := fyne.NewMenuItem(cmp.Or(m.Name, m.Ref.ID), func() { h.pane.handlers.SetModel(m.Ref) })
 		item.Checked = m.Ref == s.Model
 		items = append(items, item)
 	}
@@ -103,9 +97,8 @@ func (h *header) thinkingMenu() []*fyne.MenuItem {
 	if s := h.pane.state.Session.Settings; s != nil {
 		now = s.ThinkingLevel
 	}
-	items := []*fyne.MenuItem{fyne.NewMenuItem(state.ThinkingName(""), func() { h.pane.handlers.SetThink("") })}
-	items[0].Checked = now == ""
-	for _, level := range protocol.ThinkingLevels {
+	var items []*fyne.MenuItem
+	for _, level := range append([]string{""}, protocol.ThinkingLevels...) {
 		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.pane.handlers.SetThink(level) })
 		item.Checked = level == now
 		items = append(items, item)
@@ -127,26 +120,23 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	}
 	add("Export as Markdown…", "export", h.pane.handlers.Export)
 	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
+	addMenu := func(text, icon string, children []*fyne.MenuItem) {
+		add(text, icon, func() {})
+		i := items[len(items)-1]
+		i.Action, i.ChildMenu = nil, fyne.NewMenu("", children...)
+	}
 	if h.narrow && h.pane.handlers.SetThink != nil {
-		item := fyne.NewMenuItem("Thinking", nil)
-		item.Icon = style.Icon("thinking")
-		item.ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)
-		items = append(items, item)
+		addMenu("Thinking", "thinking", h.thinkingMenu())
 	}
 	if h.narrow && h.pane.handlers.SetMode != nil {
-		item := fyne.NewMenuItem("Approvals", nil)
-		item.Icon = style.Icon("shield")
-		item.ChildMenu = fyne.NewMenu("", h.modeMenu()...)
-		items = append(items, item)
+		addMenu("Approvals", "shield", h.modeMenu())
 	}
 	if h.pane.handlers.Reset != nil {
 		items = append(items, fyne.NewMenuItemSeparator())
 		add("Clear chat", "reset", h.pane.handlers.Reset)
 	}
-	if h.pane.handlers.Delete != nil {
-		add("Delete chat", "trash", h.pane.handlers.Delete)
-	}
-	return slices.Clip(items)
+	add("Delete chat", "trash", h.pane.handlers.Delete)
+	return items
 }
 
 // Rename lets the person edit the title in place.
@@ -177,14 +167,7 @@ func (h *header) endRename(text string, ok bool) {
 // nameEntry is the title while it is edited: Enter saves, Escape cancels.
 type nameEntry struct {
 	widget.Entry
-	onDone func(string, bool)
-}
-
-func newNameEntry(done func(string, bool)) *nameEntry {
-	e := &nameEntry{onDone: done}
-	e.ExtendBaseWidget(e)
-	e.OnSubmitted = func(s string) { done(s, true) }
-	return e
+	onDone func(text string, ok bool)
 }
 
 // TypedKey implements fyne.Focusable.
@@ -209,9 +192,3 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 }
 
 func (h *header) modeName(s State) string { return state.ModeWord(state.ModeOf(s.Session, h.pane.now)) }
-
-// showMode shows the chat's approval mode.
-func (h *header) showMode(s State) {
-	h.mode.SetText(h.modeName(s))
-	widgets.SetVisible(h.mode, h.pane.handlers.SetMode != nil && !h.narrow)
-}

@@ -1,10 +1,15 @@
 package chat
 
 import (
+	"time"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // columnWidth is the maximum width of the transcript's rows: 76 letters of text and the margins,
@@ -18,11 +23,40 @@ const shortHeaderWidth = 640
 // relayout repeats the layout after the composer or the header changed in size.
 func (p *Pane) relayout() {
 	if s := p.Size(); s.Width > 0 {
-		p.layOut(s)
+		paneLayout{p}.Layout(nil, s)
 	}
 }
 
-func (p *Pane) layOut(size fyne.Size) {
+// contentLayout gives all space to the transcript, and centres an object that replaces it.
+type contentLayout struct{}
+
+func (contentLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, 80) }
+
+func (contentLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	for i, o := range objects {
+		if i == 0 {
+			o.Resize(size)
+			continue
+		}
+		width := min(size.Width-2*style.Page, 620)
+		h := widgets.Fit(o, width)
+		o.Move(fyne.NewPos(float32(int((size.Width-width)/2)), float32(int(max(size.Height-h, 0)/2))))
+	}
+}
+
+// CreateRenderer implements fyne.Widget. The backgrounds of the header and the composer are above
+// the transcript: Fyne's software painter does not clip content that scrolls within a row.
+func (p *Pane) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box))
+}
+
+type paneLayout struct{ p *Pane }
+
+func (paneLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(300, 240) }
+
+// Layout implements fyne.Layout.
+func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	p := l.p
 	narrow := size.Width < style.Narrow-200
 	if short := size.Width < shortHeaderWidth*style.Size("text")/14; short != p.header.narrow {
 		p.header.narrow = short
@@ -72,44 +106,39 @@ func (p *Pane) layOut(size fyne.Size) {
 	p.composerBackground.Resize(fyne.NewSize(size.Width, h+margin))
 }
 
-// contentLayout gives all space to the transcript, and centres an object that replaces it.
-type contentLayout struct{}
+// position is the scroll position of a conversation that the reader left while not at its end, and
+// the state of its end at that time.
+type position struct {
+	key     string // key of the row at the top of the view
+	offset  float32
+	lastKey string
+}
 
-func (contentLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, 80) }
+// revealTime is how long a revealed message stays highlighted.
+const revealTime = 3 * time.Second
 
-func (contentLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	for i, o := range objects {
-		if i == 0 {
-			o.Resize(size)
-			continue
-		}
-		width := min(size.Width-2*style.Page, 620)
-		h := widgets.Fit(o, width)
-		o.Move(fyne.NewPos(float32(int((size.Width-width)/2)), float32(int(max(size.Height-h, 0)/2))))
+// Reveal scrolls to a message and highlights it briefly: now, or as soon as it is loaded.
+func (p *Pane) Reveal(id protocol.MessageID) {
+	p.revealID = id
+	p.revealPending()
+}
+
+// PendingReveal returns the message that is still to be revealed, or an empty ID.
+func (p *Pane) PendingReveal() protocol.MessageID { return p.revealID }
+
+func (p *Pane) revealPending() {
+	key, ok := p.builder.rows[p.revealID]
+	if p.revealID == "" || !ok || !p.transcript.ScrollToKey(key) {
+		return
 	}
+	p.revealID, p.revealedAt = "", p.now
+	p.transcript.Highlight(key)
 }
 
-// CreateRenderer implements fyne.Widget.
-func (p *Pane) CreateRenderer() fyne.WidgetRenderer { return &paneRenderer{p} }
-
-type paneRenderer struct{ p *Pane }
-
-func (r *paneRenderer) MinSize() fyne.Size { return fyne.NewSize(300, 240) }
-
-func (r *paneRenderer) Layout(size fyne.Size) { r.p.layOut(size) }
-
-func (r *paneRenderer) Destroy() {}
-
-func (r *paneRenderer) Refresh() {
-	for _, o := range r.Objects() {
-		o.Refresh()
-	}
-	r.p.layOut(r.p.Size())
+func (p *Pane) endReveal() {
+	p.revealedAt = time.Time{}
+	p.transcript.Highlight("")
 }
 
-// Objects includes backgrounds for the header and the composer above the transcript: Fyne's
-// software painter does not clip content that scrolls within a row.
-func (r *paneRenderer) Objects() []fyne.CanvasObject {
-	p := r.p
-	return []fyne.CanvasObject{p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box}
-}
+// ScrollToEnd scrolls to the newest message.
+func (p *Pane) ScrollToEnd() { p.transcript.ScrollToEnd() }

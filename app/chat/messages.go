@@ -45,8 +45,7 @@ func (p *pass) messageRows(i int) {
 		}
 		p.cursor.speaker = sender
 		p.text(key, messageData{
-			id: m.ID, run: m.RunID, sender: sender, time: timeOfDay(m.Timestamp, p.now), fullTime: fullTime(m.Timestamp, p.now),
-			text: m.Content.Text(), plain: true, images: imageKeys(m.Content),
+			sentBy: p.sentBy(sender, m), id: m.ID, run: m.RunID, text: m.Content.Text(), plain: true, images: imageKeys(m.Content),
 		})
 	case m.Role == protocol.RoleAssistant && m.Origin == protocol.OriginNotice:
 		p.runEnd(key, m, p.isNewest(i))
@@ -179,7 +178,7 @@ func (p *pass) text(key string, d messageData) {
 		k := key
 		if i > 0 {
 			k = fmt.Sprintf("%s/%d", key, i)
-			d.sender, d.time, d.fullTime = "", "", ""
+			d.sentBy = sentBy{}
 		}
 		d.text, d.images = part, ""
 		if i == len(parts)-1 {
@@ -199,11 +198,15 @@ func (p *pass) startSpeech(run protocol.RunID) bool {
 	return true
 }
 
+func (p *pass) sentBy(sender string, m protocol.Message) sentBy {
+	return sentBy{sender, formatTime(m.Timestamp, p.now, "15:04"), formatTime(m.Timestamp, p.now, "Monday, 2 January 2006, 15:04:05")}
+}
+
 // answer adds the agent's text, with its name above the first text of a run.
 func (p *pass) answer(key string, m protocol.Message, text string) {
 	d := messageData{id: m.ID, run: m.RunID, text: text}
 	if p.startSpeech(m.RunID) {
-		d.sender, d.time, d.fullTime = "Fairlead", timeOfDay(m.Timestamp, p.now), fullTime(m.Timestamp, p.now)
+		d.sentBy = p.sentBy("Fairlead", m)
 	}
 	p.text(key, d)
 }
@@ -211,9 +214,7 @@ func (p *pass) answer(key string, m protocol.Message, text string) {
 // sender adds the agent's name alone, above a card that comes first.
 func (p *pass) sender(key string, m protocol.Message) {
 	if p.startSpeech(m.RunID) {
-		p.add(key, kindMessage, 40, messageData{
-			id: m.ID, run: m.RunID, sender: "Fairlead", time: timeOfDay(m.Timestamp, p.now), fullTime: fullTime(m.Timestamp, p.now),
-		})
+		p.add(key, kindMessage, 40, messageData{sentBy: p.sentBy("Fairlead", m), id: m.ID, run: m.RunID})
 	}
 }
 

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -21,7 +22,7 @@ type Pane struct {
 	builder  *builder
 	state    State
 	hasState bool
-	readOnly bool // read-only
+	readOnly bool
 	now      time.Time
 
 	header             *header
@@ -49,7 +50,10 @@ type Pane struct {
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
 func New(h Handlers, machines *style.Machines) *Pane {
 	p := &Pane{handlers: h, machines: machines, builder: newBuilder(machines), now: time.Now(), positions: map[protocol.SessionKey]position{}, expanded: map[string]bool{}, showSource: map[string]bool{}, images: map[string]fyne.Resource{}}
-	p.transcript = transcript.New(p.row)
+	if h.Work == nil {
+		p.handlers.Work = func(work, done func()) { work(); done() }
+	}
+	p.transcript = transcript.New(rowFactory{p}.row)
 	p.transcript.Width = columnWidth
 	p.transcript.OnTop = func() {
 		if p.state.More && p.handlers.Older != nil {
@@ -57,7 +61,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 		}
 	}
 	p.headerBackground, p.composerBackground, p.headerLine = widgets.NewBackground("background", "", 0), widgets.NewBackground("background", "", 0), widgets.HLine()
-	p.transcript.ItemText = p.itemText
+	p.transcript.ItemText = rowFactory{p}.itemText
 	p.transcript.OnType = func(r rune) {
 		p.FocusComposer()
 		p.composer.entry.TypedRune(r)
@@ -69,8 +73,8 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.transcript.OnLeave = p.FocusComposer
 	p.header, p.finder = newHeader(p), newFinder(p)
 	p.composer = newComposer(p)
-	p.empty = p.newEmpty()
-	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { p.act(actionReload, "") })
+	p.empty = newEmpty(p)
+	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { rowFactory{p}.act(actionReload, "") })
 	p.loadingText = widgets.NewText("Loading…", style.ColorMuted, "text")
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
@@ -96,7 +100,12 @@ func NewReader(h Handlers, machines *style.Machines) *Pane {
 // scroll position is restored when the reader comes back.
 func (p *Pane) Update(s State) {
 	if p.hasState && s.Session.SessionKey != p.state.Session.SessionKey {
-		p.savePosition(p.state.Session.SessionKey)
+		items, from := p.transcript.Items(), p.state.Session.SessionKey
+		if key, into := p.transcript.Top(); p.transcript.AtEnd() || key == "" {
+			delete(p.positions, from)
+		} else {
+			p.positions[from] = position{key, into, items[len(items)-1].Key}
+		}
 		p.restorePosition = true
 		p.builder = newBuilder(p.machines)
 		clear(p.expanded)
@@ -150,7 +159,13 @@ func (p *Pane) show() {
 	if p.finder.box.Visible() {
 		p.finder.search(false)
 	}
-	p.restoreSaved()
+	if p.restorePosition && !p.state.Loading && len(items) > 0 {
+		p.restorePosition = false
+		// not if there are new messages
+		if at := p.positions[p.state.Session.SessionKey]; at.key != "" && items[len(items)-1].Key == at.lastKey {
+			p.transcript.ScrollToOffset(at.key, at.offset)
+		}
+	}
 	p.revealPending()
 
 	trouble := p.state.Problem != "" && len(items) == 0
@@ -177,4 +192,59 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	}
 	widgets.SetVisible(p.header.leading, o != nil)
 	p.relayout()
+}
+
+// AddFiles handles files that were dropped or chosen: pictures become attachments of the next
+// message, paths of other files are inserted into the text.
+func (p *Pane) AddFiles(paths []string) {
+	p.composer.problem.Hide()
+	for _, path := range paths {
+		p.composer.addPath(path)
+	}
+	p.FocusComposer()
+}
+
+// Node returns the chat's machine, empty if there is none.
+func (p *Pane) Node() protocol.NodeID {
+	id := p.composer.currentMachine(p.state)
+	return protocol.NodeID(id)
+}
+
+// Composer returns the text field, for a window that focuses it before it is first shown.
+func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
+
+// FocusComposer focuses the text field in a window that was drawn already.
+func (p *Pane) FocusComposer() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
+		c.Focus(p.composer.entry)
+	}
+}
+
+// Questions returns the visible cards with a pending approval.
+func (p *Pane) Questions() []fyne.CanvasObject {
+	if !p.Visible() {
+		return nil
+	}
+	var list []fyne.CanvasObject
+	for r := range p.transcript.VisibleRows() {
+		if card, ok := r.(*row).content.(*transcript.CallCard); ok && card.CanAnswer() {
+			list = append(list, card)
+		}
+	}
+	return list
+}
+
+// Draft returns the unsent text.
+func (p *Pane) Draft() string { return p.composer.entry.Text }
+
+// SetDraft replaces the unsent text.
+func (p *Pane) SetDraft(text string) { p.composer.entry.setText(text) }
+
+// Attachments returns the pictures of the unsent message.
+func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }
+
+// SetAttachments replaces the pictures of the unsent message.
+func (p *Pane) SetAttachments(list []protocol.Attachment) {
+	p.composer.images = slices.Clone(list)
+	p.composer.showThumbnails()
 }

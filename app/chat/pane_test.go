@@ -159,7 +159,7 @@ func TestTryAgainSendsThePicturesOfTheMessage(t *testing.T) {
 			if len(d.sent) != 2 || d.sent[0].Filename != "a.png" || d.sent[1].Data != "of media/b.png" {
 				t.Errorf("sent %v", d.sent)
 			}
-			menu := d.resendMenu(messageData{id: "1"})
+			menu := rowFactory{d.Pane}.resendMenu(messageData{id: "1"})
 			menu[1].Action()
 			d.assert(t, fmt.Sprintf("send %q 2 @", said.Text()))
 			menu[0].Action()

@@ -4,12 +4,18 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
+	_ "image/gif"  // the supported formats
+	_ "image/jpeg" // these three only
+	_ "image/png"
 	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -17,8 +23,47 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// row is one row of the transcript: a widget with space above it, and a function that shows an item
+// in it.
+type row struct {
+	widget.BaseWidget
+	content fyne.CanvasObject
+	box     *fyne.Container
+	top     float32
+	bind    func(transcript.Item)
+}
+
+func newRow(top float32, o fyne.CanvasObject, bind func(transcript.Item)) *row {
+	r := &row{content: o, box: container.NewStack(o), top: top, bind: bind}
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// Bind implements transcript.Row.
+func (r *row) Bind(i transcript.Item) {
+	r.bind(i)
+	r.box.Layout = layout.NewCustomPaddedLayout(r.top, style.Gap, 0, 0)
+	if s := r.Size(); s.Width > 0 {
+		r.box.Layout.Layout(r.box.Objects, s)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (r *row) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.box) }
+
+// Passages returns its selectable texts.
+func (r *row) Passages() []selection.Passage {
+	if c, ok := r.content.(interface{ Passages() []selection.Passage }); ok {
+		return c.Passages()
+	}
+	return nil
+}
+
+// rowFactory creates the rows of its pane.
+type rowFactory struct{ *Pane }
+
 // row creates a row of a kind.
-func (p *Pane) row(kind int) transcript.Row {
+func (p rowFactory) row(kind int) transcript.Row {
 	switch kind {
 	case kindMessage:
 		return p.messageRow()
@@ -37,7 +82,7 @@ func (p *Pane) row(kind int) transcript.Row {
 	return p.queuedRow()
 }
 
-func (p *Pane) thinkingRow() *row {
+func (p rowFactory) thinkingRow() *row {
 	var d thinkingData
 	e := transcript.NewExpander("thinking")
 	e.OnToggle = func(open bool) { p.setExpanded(d.id, open) }
@@ -49,7 +94,7 @@ func (p *Pane) thinkingRow() *row {
 	})
 }
 
-func (p *Pane) noticeRow() *row {
+func (p rowFactory) noticeRow() *row {
 	var d noticeData
 	n := transcript.NewNotice()
 	n.OnButton = func() { p.act(d.action, "") }
@@ -59,7 +104,7 @@ func (p *Pane) noticeRow() *row {
 	})
 }
 
-func (p *Pane) problemRow() *row {
+func (p rowFactory) problemRow() *row {
 	var d problemData
 	e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.action, d.run) })
 	e.OnRetry = func() { p.act(actionRetry, d.run) }
@@ -70,7 +115,7 @@ func (p *Pane) problemRow() *row {
 }
 
 // queuedRow shows a message that waits for the run in progress.
-func (p *Pane) queuedRow() *row {
+func (p rowFactory) queuedRow() *row {
 	var d queuedData
 	text := widgets.NewText("", style.ColorMuted, "text")
 	text.Ellipsis = true
@@ -98,19 +143,13 @@ func (p *Pane) queuedRow() *row {
 	})
 }
 
-func (p *Pane) messageRow() *row {
+func (p rowFactory) messageRow() *row {
 	var d messageData
 	var key string
 	m := transcript.NewMessageView()
-	m.SetForward(p.transcript.Scrolled)
-	m.OnCopy = func() { p.copyText(p.source(d)) }
-	m.OnCode = p.copyText
-	m.OnPress = p.transcript.Press
-	m.OnLink = func(u *url.URL) {
-		if p.handlers.OpenURL != nil {
-			p.handlers.OpenURL(u.String())
-		}
-	}
+	m.Forward, m.OnCopy, m.OnPress = p.transcript.Scrolled, copyText, p.transcript.Press
+	m.OnCopyMessage = func() { copyText(p.source(d)) }
+	m.OnLink = func(u *url.URL) { widgets.CallWith(p.handlers.OpenURL, u.String()) }
 	m.OnImage = func(i int) {
 		if keys := strings.Split(d.images, "\n"); i < len(keys) && p.handlers.OpenImage != nil {
 			if r := p.images[keys[i]]; r != nil {
@@ -125,16 +164,11 @@ func (p *Pane) messageRow() *row {
 			p.transcript.HeightChanged()
 		})
 		raw.Checked = p.showSource[key]
-		var items []*fyne.MenuItem
-		if p.transcript.HasSelection() {
-			items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.SelectedText()) }))
-		}
-		items = append(items, fyne.NewMenuItem("Copy message", func() { p.copyText(p.source(d)) }))
-		items = append(items, p.resendMenu(d)...)
+		more := p.resendMenu(d)
 		if !d.plain {
-			items = append(items, raw)
+			more = append(more, raw)
 		}
-		widgets.ShowMenuAt(m, at, items)
+		p.copyMenu(m, at, "Copy message", p.source(d), more...)
 	}
 	r := newRow(0, m, nil)
 	r.bind = func(i transcript.Item) {
@@ -150,13 +184,9 @@ func (p *Pane) messageRow() *row {
 }
 
 // source returns the whole text of the message that a row belongs to.
-func (p *Pane) source(d messageData) string {
-	if d.id != "" {
-		for i := len(p.state.Messages) - 1; i >= 0; i-- {
-			if m := p.state.Messages[i]; m.ID == d.id {
-				return m.Content.Text()
-			}
-		}
+func (p rowFactory) source(d messageData) string {
+	if m := p.state.storedMessage(d.id); m != nil {
+		return m.Content.Text()
 	}
 	for _, r := range p.state.Runs {
 		if r.RunID == d.run && d.run != "" {
@@ -166,24 +196,15 @@ func (p *Pane) source(d messageData) string {
 	return d.text
 }
 
-func (p *Pane) toolRow() *row {
+func (p rowFactory) toolRow() *row {
 	var d toolData
 	c := transcript.NewCallCard()
-	c.SetForward(p.transcript.Scrolled)
+	c.Forward, c.OnCopy = p.transcript.Scrolled, copyText
 	c.OnToggle = func(open bool) { p.setExpanded(d.id, open) }
 	c.OnPress, c.OnTextMoved = p.transcript.Press, p.transcript.TextMoved
 	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.CopyText()) }
-	c.OnStop = func() {
-		if p.handlers.StopCall != nil {
-			p.handlers.StopCall(d.call)
-		}
-	}
-	c.OnCopy = p.copyText
-	c.OnReview = func() {
-		if p.handlers.Review != nil {
-			p.handlers.Review(d.approval)
-		}
-	}
+	c.OnStop = func() { widgets.CallWith(p.handlers.StopCall, d.call) }
+	c.OnReview = func() { widgets.CallWith(p.handlers.Review, d.approval) }
 	answer := func(decision string) {
 		for _, q := range p.state.Approvals {
 			if q.ID == d.approval && p.handlers.Answer != nil {
@@ -196,10 +217,7 @@ func (p *Pane) toolRow() *row {
 	c.OnAllow = func() { answer(protocol.DecisionAllow) }
 	return newRow(style.Gap, c, func(i transcript.Item) {
 		next := i.Data.(toolData)
-		open, chosen := p.expanded[next.id]
-		if !chosen {
-			open = next.open
-		}
+		open := p.isExpanded(next.id, next.open)
 		if next.id != d.id {
 			c.Reset(open)
 		}
@@ -209,18 +227,19 @@ func (p *Pane) toolRow() *row {
 	})
 }
 
-// copyMenu offers to copy the selection or the whole text.
-func (p *Pane) copyMenu(over fyne.CanvasObject, at fyne.Position, name, whole string) {
+// copyMenu offers to copy the selection or the whole text, and more.
+func (p rowFactory) copyMenu(over fyne.CanvasObject, at fyne.Position, name, whole string, more ...*fyne.MenuItem) {
 	var items []*fyne.MenuItem
 	if p.transcript.HasSelection() {
-		items = append(items, fyne.NewMenuItem("Copy", func() { p.copyText(p.transcript.SelectedText()) }))
+		items = append(items, fyne.NewMenuItem("Copy", func() { copyText(p.transcript.SelectedText()) }))
 	}
-	widgets.ShowMenuAt(over, at, append(items, fyne.NewMenuItem(name, func() { p.copyText(whole) })))
+	items = append(items, fyne.NewMenuItem(name, func() { copyText(whole) }))
+	widgets.ShowMenuAt(over, at, append(items, more...))
 }
 
 // pictures returns the pictures of keys. A missing one is loaded, and the row is updated when it
 // arrives.
-func (p *Pane) pictures(keys string) []fyne.Resource {
+func (p rowFactory) pictures(keys string) []fyne.Resource {
 	if keys == "" {
 		return nil
 	}
@@ -263,7 +282,7 @@ func drawable(key string, data []byte) fyne.Resource {
 }
 
 // refreshPictures updates the rows that show one of these pictures.
-func (p *Pane) refreshPictures(images string) {
+func (p rowFactory) refreshPictures(images string) {
 	items := append([]transcript.Item{}, p.transcript.Items()...)
 	for i := range items {
 		if d, ok := items[i].Data.(messageData); ok && d.images == images {

@@ -46,25 +46,27 @@ func StateOf(v state.View, c state.ChatView) State {
 	if p := s.Session.Settings; p != nil && p.Model != nil {
 		s.Model = *p.Model
 	}
-	for _, r := range v.Runs {
-		if r.SessionKey == c.Key {
-			s.Runs = append(s.Runs, r)
-		}
-	}
-	for _, x := range v.Calls {
-		if x.SessionKey == c.Key {
-			s.Calls = append(s.Calls, x)
-		}
-	}
-	for _, q := range v.Approvals {
-		if q.SessionKey == c.Key {
-			s.Approvals = append(s.Approvals, q)
-		}
-	}
+	s.Runs = filter(v.Runs, func(r protocol.RunInfo) bool { return r.SessionKey == c.Key })
+	s.Calls = filter(v.Calls, func(x protocol.CallInfo) bool { return x.SessionKey == c.Key })
+	s.Approvals = filter(v.Approvals, func(q protocol.Approval) bool { return q.SessionKey == c.Key })
 	if !v.Connected && v.Problem != "" {
 		s.Offline = "Not connected: " + v.Problem
 	}
 	return s
+}
+
+func filter[T any](list []T, keep func(T) bool) (out []T) {
+	for _, x := range list {
+		if keep(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// isRunning reports whether a run is in progress.
+func (s *State) isRunning() bool {
+	return slices.ContainsFunc(s.Runs, func(r protocol.RunInfo) bool { return !r.Over() && r.State != protocol.RunQueued })
 }
 
 // showsFailure reports whether the failure of a run is shown by the run's own row.
@@ -92,10 +94,8 @@ func (s *State) liveCall(run protocol.RunID, toolCall string) (*protocol.CallInf
 func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Approval {
 	for i := range s.Approvals {
 		q := &s.Approvals[i]
-		if q.State != protocol.ApprovalPending && q.State != "" {
-			continue
-		}
-		if q.CallID != "" && q.CallID == c.CallID || c.ApprovalID != "" && q.ID == c.ApprovalID {
+		isOf := q.CallID != "" && q.CallID == c.CallID || c.ApprovalID != "" && q.ID == c.ApprovalID
+		if isOf && (q.State == protocol.ApprovalPending || q.State == "") {
 			return q
 		}
 	}

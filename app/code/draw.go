@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/typeset"
 	"fairlead/app/widgets"
@@ -69,7 +68,7 @@ func (c *View) draw(w, h int) image.Image {
 		if p.y = p.cell.Height*float32(i) - at.Y; p.y >= area.Height {
 			break
 		}
-		p.line(c.lines[i], c.offset(i))
+		p.line(c.lines[i], c.offsets[i])
 	}
 	return img
 }
@@ -106,10 +105,10 @@ func (p *painter) line(line Line, offset int) {
 			p.fill(p.cell.Width*float32(columns(string(text[:from])))-p.at.X, p.cell.Width*float32(columns(string(text[:to])))-p.at.X, name)
 		}
 	}
-	for k, hit := range p.Highlights.Hits {
-		highlight(hit[0], hit[1], selection.HitColor(k == p.Highlights.Current))
+	for k, hit := range p.Hits {
+		highlight(hit[0], hit[1], p.HitColor(k))
 	}
-	highlight(p.Highlights.From, p.Highlights.To, "selection")
+	highlight(p.From, p.To, "selection")
 	column := 0
 	for _, s := range line.Spans {
 		name := s.Color

@@ -5,6 +5,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -26,15 +27,14 @@ func NewPanel(maxHeight float32) *Panel {
 	p.scroller = widgets.NewScroller(p.view)
 	p.scroller.MaxHeight = maxHeight
 	p.view.reveal, p.view.drag = p.reveal, p.scroller.MoveBy
+	p.scroller.Forward = func(e *fyne.ScrollEvent) { p.view.Scroll(e) }
 	p.box = container.NewStack(p.background, widgets.Inset(style.Inside, 1, style.Inside, style.Inside+4, p.scroller))
 	p.ExtendBaseWidget(p)
 	return p
 }
 
 // SetText shows plain text.
-func (p *Panel) SetText(text string) {
-	p.SetFormatted("plain", text, PlainLines)
-}
+func (p *Panel) SetText(text string) { p.SetFormatted("plain", text, PlainLines) }
 
 // SetFormatted shows the lines of a text in a format. It does nothing if the panel shows the same
 // text in the same format already.
@@ -90,14 +90,75 @@ func (p *Panel) Follow(on bool) { p.scroller.Follow = on }
 // Reset scrolls to the beginning, for a new text.
 func (p *Panel) Reset() { p.scroller.Reset() }
 
-// Lines returns the number of lines.
-func (p *Panel) Lines() int { return p.view.Lines() }
+// SetForward sets the receiver of scroll events that the panel does not use.
+func (p *Panel) SetForward(f func(*fyne.ScrollEvent)) { p.view.Forward = f }
+
+// Lines returns the number of lines before wrapping.
+func (p *Panel) Lines() int { return len(p.view.source) }
 
 // View returns the text of the panel.
 func (p *Panel) View() *View { return p.view }
 
-// SetForward sets the receiver of scroll events that the panel does not use.
-func (p *Panel) SetForward(f func(*fyne.ScrollEvent)) { p.scroller.Forward = f }
-
 // CreateRenderer implements fyne.Widget.
 func (p *Panel) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
+
+// LineView shows one line of code, cut to the available width.
+type LineView struct {
+	View
+	OnTap func() // for a tap that does not select text
+	// Repeated is set if another passage begins with the same text: search results count there.
+	Repeated bool
+}
+
+var _ fyne.Tappable = (*LineView)(nil)
+
+// NewLineView creates an empty line.
+func NewLineView() *LineView {
+	l := &LineView{}
+	l.Text = selection.NewText(l, l.texts)
+	l.ExtendBaseWidget(l)
+	l.SetLines(nil)
+	return l
+}
+
+// SetText shows another line.
+func (l *LineView) SetText(text string) {
+	if text != l.PlainText() {
+		l.SetLines(PlainLines(text))
+	}
+}
+
+// Tapped implements fyne.Tappable.
+func (l *LineView) Tapped(*fyne.PointEvent) { widgets.Call(l.OnTap) }
+
+// MinSize implements fyne.CanvasObject.
+func (l *LineView) MinSize() fyne.Size {
+	cell := Cell()
+	return fyne.NewSize(min(cell.Width*float32(l.columns), 24), cell.Height)
+}
+
+// Resize implements fyne.CanvasObject.
+func (l *LineView) Resize(size fyne.Size) {
+	l.View.Resize(size)
+	l.SetView(fyne.Position{}, size)
+}
+
+// Index implements [selection.Passage].
+func (l *LineView) Index(at fyne.Position) int {
+	at.Y = 0
+	return l.View.Index(at)
+}
+
+// room returns the available columns.
+func (l *LineView) room() int { return int((l.Size().Width + 0.5) / Cell().Width) }
+
+// Cut reports whether the text is cut.
+func (l *LineView) Cut() bool { return l.columns > l.room() }
+
+// Hides reports whether a search result is in the cut part.
+func (l *LineView) Hides(hit int) bool {
+	if hit < 0 || hit >= len(l.Hits) {
+		return false
+	}
+	return l.Cut() && columns(l.Slice(0, l.Hits[hit][1])) >= l.room()
+}

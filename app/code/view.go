@@ -1,7 +1,9 @@
 package code
 
 import (
+	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -39,15 +41,27 @@ func PlainLines(text string) []Line {
 	return lines
 }
 
+// Text returns the line without its colours.
+func (l Line) Text() string {
+	if len(l.Spans) == 1 {
+		return l.Spans[0].Text
+	}
+	var b strings.Builder
+	for _, s := range l.Spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
 // View draws monospaced lines into one picture. It wraps them only if its panel does. It draws only
 // the visible part, or everything before the first call of [View.SetView]; inside a
 // [widgets.Scroller] that call is automatic.
 type View struct {
 	widget.BaseWidget
-	source []Line // unwrapped lines
-	lines  []Line // displayed lines: a wrapped line becomes several
-	// text index of the first rune of each displayed line, and the index after the last
-	offsets        []int
+	selection.Text
+	source         []Line // unwrapped lines
+	lines          []Line // displayed lines: a wrapped line becomes several
+	offsets        []int  // text index of the first rune of each displayed line, and the index after the last
 	wraps          bool
 	wrapColumns    int // columns per row; 0 does not wrap
 	columns        int
@@ -56,14 +70,8 @@ type View struct {
 	shown          fyne.Size
 	viewed         bool
 
-	// OnPress and OnMenu are like those of [markdown.RichText].
-	OnPress func(at, times int)
-	OnMenu  func(at fyne.Position)
-
-	Highlights selection.Highlights
-	clicks     selection.ClickCounter
-	reveal     func(at fyne.Position)   // scrolls a position into view; may be nil
-	drag       func(by fyne.Delta) bool // scrolls, and reports whether it could; may be nil
+	reveal func(at fyne.Position)   // scrolls a position into view; may be nil
+	drag   func(by fyne.Delta) bool // scrolls, and reports whether it could; may be nil
 }
 
 var (
@@ -73,9 +81,10 @@ var (
 	_ fyne.SecondaryTappable = (*View)(nil)
 )
 
-// NewView creates an empty one.
+// NewView creates one with lines, which must not change afterwards.
 func NewView(lines []Line) *View {
-	c := &View{Highlights: selection.Highlights{Current: -1}}
+	c := &View{}
+	c.Text = selection.NewText(c, c.texts)
 	c.ExtendBaseWidget(c)
 	c.SetLines(lines)
 	return c
@@ -84,22 +93,70 @@ func NewView(lines []Line) *View {
 // SetLines shows other lines. It retains them; the caller must not change them afterwards.
 func (c *View) SetLines(lines []Line) {
 	c.source = lines
-	c.Highlights.From, c.Highlights.To = 0, 0
 	c.layOut()
-	c.Highlights.Update(c.texts)
-	c.Refresh()
+	c.Changed()
 }
-
-// Lines returns the number of lines before wrapping.
-func (c *View) Lines() int { return len(c.source) }
 
 // SetView sets the visible part.
 func (c *View) SetView(at fyne.Position, size fyne.Size) {
-	if c.viewed && c.view == at && c.shown == size {
-		return
+	if !c.viewed || c.view != at || c.shown != size {
+		c.view, c.shown, c.viewed = at, size, true
+		c.Refresh()
 	}
-	c.view, c.shown, c.viewed = at, size, true
-	c.Refresh()
+}
+
+// VisibleArea returns the visible part.
+func (c *View) VisibleArea() (fyne.Position, fyne.Size) {
+	if c.viewed {
+		return c.view, c.shown
+	}
+	return fyne.Position{}, c.Size()
+}
+
+// Reveal scrolls a text position into view.
+func (c *View) Reveal(at fyne.Position) {
+	widgets.CallWith(c.reveal, at)
+}
+
+// DragBy scrolls the panel while text is selected, and reports whether it could.
+func (c *View) DragBy(by fyne.Delta) bool { return c.drag != nil && c.drag(by) }
+
+// texts yields the texts of the lines.
+func (c *View) texts(yield func(string) bool) {
+	for _, l := range c.source {
+		if !yield(l.Text()) {
+			return
+		}
+	}
+}
+
+// Index implements [selection.Passage].
+func (c *View) Index(at fyne.Position) int {
+	cell := Cell()
+	line := int(at.Y / cell.Height)
+	switch {
+	case at.Y < 0:
+		return 0
+	case line >= len(c.lines):
+		return c.Runes()
+	}
+	n, x := 0, float32(0)
+	for _, r := range c.lines[line].Text() {
+		w := cell.Width * float32(columns(string(r)))
+		if x+w/2 > at.X {
+			break
+		}
+		x += w
+		n++
+	}
+	return c.offsets[line] + n
+}
+
+// PositionOf implements [selection.Passage].
+func (c *View) PositionOf(at int) fyne.Position {
+	line, cell := sort.SearchInts(c.offsets, at+1)-1, Cell()
+	before := []rune(c.lines[line].Text())[:at-c.offsets[line]]
+	return fyne.NewPos(cell.Width*float32(columns(string(before))), cell.Height*float32(line))
 }
 
 // columns returns the width of text in monospaced columns; wide East Asian characters and emoji
@@ -120,4 +177,89 @@ func columns(s string) int {
 func Cell() fyne.Size {
 	s := widgets.MeasureText("MMMMMMMMMM", style.Size(style.SizeCode), fyne.TextStyle{Monospace: true})
 	return fyne.NewSize(s.Width/10, float32(int(style.Size(style.SizeCode)*1.45+0.5)))
+}
+
+// layOut wraps the lines into rows, and records the text index of each row.
+func (c *View) layOut() {
+	c.columns, c.hasBackgrounds = 0, false
+	c.lines, c.offsets = c.source, make([]int, 0, len(c.source)+1)
+	if c.wrapColumns > 0 {
+		c.lines = make([]Line, 0, len(c.source))
+	}
+	off, rows := 0, make([]Line, 1)
+	for _, l := range c.source {
+		c.hasBackgrounds = c.hasBackgrounds || l.Background != ""
+		rows = append(rows[:0], l)
+		if c.wrapColumns > 0 {
+			rows = l.wrapped(c.wrapColumns)
+			c.lines = append(c.lines, rows...)
+		}
+		for _, row := range rows {
+			c.offsets = append(c.offsets, off)
+			n := 0
+			for _, s := range row.Spans {
+				n += columns(s.Text)
+				off += utf8.RuneCountInString(s.Text)
+			}
+			c.columns = max(c.columns, n)
+		}
+		off++ // the end of the line
+	}
+	c.offsets = append(c.offsets, off)
+}
+
+// WrapTo wraps the lines at a width if the panel wraps.
+func (c *View) WrapTo(width float32) {
+	if !c.wraps {
+		return
+	}
+	if room := max(int((width+0.5)/Cell().Width), 1); room != c.wrapColumns {
+		c.wrapColumns = room
+		c.layOut()
+		c.Refresh()
+	}
+}
+
+// wrapped splits a line into rows of at most room columns. Joined, the rows are the line.
+func (l Line) wrapped(room int) []Line {
+	ends := rowEnds([]rune(l.Text()), room)
+	if len(ends) == 1 {
+		return []Line{l}
+	}
+	rows := make([]Line, 0, len(ends))
+	row, at := Line{Background: l.Background}, 0
+	for _, s := range l.Spans {
+		for text := []rune(s.Text); len(text) > 0; {
+			n := min(len(text), ends[len(rows)]-at)
+			row.Spans = append(row.Spans, Span{string(text[:n]), s.Color})
+			text, at = text[n:], at+n
+			if at == ends[len(rows)] {
+				rows = append(rows, row)
+				row = Line{Background: l.Background}
+			}
+		}
+	}
+	return rows
+}
+
+// rowEnds returns the ends of the rows of a line, including the line's end: after a blank, or
+// within a word that would otherwise leave half of the row empty.
+func rowEnds(text []rune, room int) (ends []int) {
+	from, blank, wide := 0, 0, 0
+	for i, r := range text {
+		w := columns(string(r))
+		if wide+w > room && i > from {
+			end := i
+			if blank-from > room/2 {
+				end = blank
+			}
+			ends = append(ends, end)
+			from, blank, wide = end, end, columns(string(text[end:i]))
+		}
+		wide += w
+		if r == ' ' {
+			blank = i + 1
+		}
+	}
+	return append(ends, len(text))
 }

@@ -29,8 +29,8 @@ func TestWrappedCodeIsMarkedAndFoundWhereItStands(t *testing.T) {
 	if got := strings.Join(rows, "|"); got != "make |one two||three |fourfive|six" {
 		t.Fatalf("the rows are %q", got)
 	}
-	if c.Lines() != 3 || c.PlainText() != text || c.Runes() != len(text) {
-		t.Errorf("%d lines, %q, %d runes", c.Lines(), c.PlainText(), c.Runes())
+	if len(c.source) != 3 || c.PlainText() != text || c.Runes() != len(text) {
+		t.Errorf("%d lines, %q, %d runes", len(c.source), c.PlainText(), c.Runes())
 	}
 	cell := Cell()
 	for at := range len(text) {

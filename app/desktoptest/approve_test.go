@@ -38,7 +38,7 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.waitText(question, "sudo")
 	p.shot("question")
 	press("Edit")
-	p.waitText(question, "Run this")
+	p.waitText(question, "Your version") // act reads the button itself
 	p.shot("edit")
 	p.keys("ctrl+a")
 	p.typeText("echo changed-by-hand")

@@ -14,112 +14,38 @@ import (
 	"fairlead/app/widgets"
 )
 
-// createButtons creates the buttons for the selection.
-func (p *Page) createButtons() {
-	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.startRename), widgets.NewQuietButton("", "trash", p.deleteSelection)}
-}
+// actions changes the files of a page's list.
+type actions struct{ page *Page }
 
-// canChange reports whether files can be changed here.
-func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
-
-// showSelection describes the selection.
-func (p *Page) showSelection() {
-	chosen := p.list.selected()
-	note := p.view.Note
-	var size int64
-	for _, e := range chosen {
-		size += e.Info.Size
-	}
-	switch {
-	case len(chosen) > 1 && size > 0:
-		note = fmt.Sprintf("%d of %d selected, %s", len(chosen), len(p.view.Entries), state.SizeText(size))
-	case len(chosen) > 1:
-		note = fmt.Sprintf("%d of %d selected", len(chosen), len(p.view.Entries))
-	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
-		note = state.Plural(len(p.view.Entries), "item", "items")
-	}
-	if why := p.view.WatchProblem; why != "" {
-		note = strings.TrimPrefix(note+" · Changes in subfolders do not appear immediately: "+why, " · ")
-	}
-	if p.offline && len(p.view.Entries) > 0 {
-		note = strings.TrimSuffix("The machine is offline. This is its last known state · "+note, " · ")
-	}
-	p.note.SetText(note)
-	setEnabled(p.selectionButtons[0], len(chosen) == 1)
-	setEnabled(p.selectionButtons[1], len(chosen) > 0)
-}
-
-func setEnabled(b *widgets.Button, on bool) {
-	if on {
-		b.Enable()
-	} else {
-		b.Disable()
+// startRename lets the person type a new name for the selected file.
+func (a actions) startRename() {
+	if chosen := a.page.list.selected(); a.page.canChange() && len(chosen) == 1 {
+		a.page.list.startRename(chosen[0].Path)
 	}
 }
 
-// handleKey handles the keys that the list does not use.
-func (p *Page) handleKey(e *fyne.KeyEvent) {
-	switch e.Name {
-	case fyne.KeyBackspace:
-		p.model.Up()
-	case fyne.KeyF2:
-		p.startRename()
-	case fyne.KeyDelete:
-		p.deleteSelection()
-	case fyne.KeyF3:
-		p.pair.Toggle()
-	case fyne.KeyF5:
-		p.model.Reload()
-	case fyne.KeyEscape:
-		p.list.selection.None()
-		p.list.selectionChanged()
-	}
-}
-
-// EditPath lets the person type the folder's path (Ctrl+L).
-func (p *Page) EditPath() {
-	if p.viewer == nil {
-		p.pathBar.edit()
-	}
-}
-
-func (p *Page) startRename() {
-	if chosen := p.list.selected(); p.canChange() && len(chosen) == 1 {
-		p.list.startRename(chosen[0].Path)
-	}
-}
-
-// renameFile renames a file and offers to undo that.
-func (p *Page) renameFile(file, name string) {
-	type done struct {
-		to   string
-		undo func()
-	}
-	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
-		to, undo, err := p.model.Rename(ctx, file, name)
-		return done{to, undo}, err
-	}, func(d done, err error) {
+// rename renames a file and offers to undo that.
+func (a actions) rename(file, name string) {
+	p := a.page
+	to, undo := "", func() {}
+	bind.Run(p.ctx, func(ctx context.Context) (err error) {
+		to, undo, err = p.model.Rename(ctx, file, name)
+		return err
+	}, func(err error) {
 		if err != nil {
 			p.showError("Could not rename the file", err)
 			return
 		}
-		if d.undo != nil {
-			p.h.Undo(fmt.Sprintf("Renamed “%s” to “%s”.", state.VisibleName(path.Base(file)), state.VisibleName(path.Base(d.to))), d.undo, time.Now().Add(state.UndoTime))
+		if undo != nil {
+			p.h.Undo(fmt.Sprintf("Renamed “%s” to “%s”.", state.VisibleName(path.Base(file)), state.VisibleName(path.Base(to))), undo, time.Now().Add(state.UndoTime))
 		}
-		p.selectLater(d.to, "")
+		p.selectLater(to, "")
 	})
 }
 
-// selectLater selects a path, or starts renaming it, once the list contains it. It waits for the
-// event that adds it: earlier events in between still show the old state and would deselect the
-// path.
-func (p *Page) selectLater(follow, rename string) {
-	p.selectPath, p.renamePath = follow, rename
-	p.show(p.view)
-}
-
 // newFolder creates a folder and lets the person type its name.
-func (p *Page) newFolder() {
+func (a actions) newFolder() {
+	p := a.page
 	name := p.view.NewName()
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.MakeFolder(ctx, name) }, func(made string, err error) {
 		if err != nil {
@@ -130,66 +56,53 @@ func (p *Page) newFolder() {
 	})
 }
 
-// deleteSelection deletes the selection and offers to undo that.
-func (p *Page) deleteSelection() {
-	chosen := p.list.selected()
-	if !p.canChange() || len(chosen) == 0 {
-		return
+// delete deletes the selection and offers to undo that.
+func (a actions) delete() {
+	if chosen := a.page.list.selected(); a.page.canChange() && len(chosen) > 0 {
+		a.run(chosen, "deleted", a.page.model.Trash)
 	}
-	p.doUndoable(chosen, "deleted", func(ctx context.Context, paths []string) (int, func(), error) { return p.model.Trash(ctx, paths) })
 }
 
-// doUndoable performs an action on files, reports their number, and offers to undo it. did is a
-// word such as "deleted".
-func (p *Page) doUndoable(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
+// move moves dragged files into another folder of the machine, and offers to undo that.
+func (a actions) move(list []state.FileEntry, dir string) {
+	into := path.Base(dir)
+	if dir == "" {
+		into = "the workspace"
+	}
+	a.run(list, "moved into "+into, func(ctx context.Context, paths []string) (int, func(), error) {
+		return a.page.model.MoveInto(ctx, paths, dir)
+	})
+}
+
+// run performs an action on files, reports their number, and offers to undo it. did is a word such
+// as "deleted".
+func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
 	paths := make([]string, len(list))
 	for i, e := range list {
 		paths[i] = e.Path
 	}
-	type done struct {
-		n    int
-		undo func()
-	}
-	bind.Go(p.ctx, func(ctx context.Context) (done, error) {
-		n, undo, err := do(ctx, paths)
-		return done{n, undo}, err
-	}, func(d done, err error) {
-		if d.n > 0 {
-			text := fmt.Sprintf("%d items %s.", d.n, did)
-			if d.n == 1 {
+	n, undo := 0, func() {}
+	bind.Run(a.page.ctx, func(ctx context.Context) (err error) {
+		n, undo, err = do(ctx, paths)
+		return err
+	}, func(err error) {
+		if n > 0 {
+			text := fmt.Sprintf("%d items %s.", n, did)
+			if n == 1 {
 				text = fmt.Sprintf("“%s” %s.", list[0].Title(), did)
 			}
-			p.h.Undo(text, d.undo, time.Now().Add(state.UndoTime))
+			a.page.h.Undo(text, undo, time.Now().Add(state.UndoTime))
 		}
 		if err != nil {
 			word, _, _ := strings.Cut(did, " ")
-			p.showError("Some items were not "+word, err)
+			a.page.showError("Some items were not "+word, err)
 		}
 	})
 }
 
-// isThisComputer reports whether the files shown are this computer's.
-func (p *Page) isThisComputer() bool {
-	for _, n := range p.nodes {
-		if n.ID == p.view.Place {
-			return n.Local && p.h.Open != nil
-		}
-	}
-	return false
-}
-
-// absolutePath returns a path in the notation of its machine's system.
-func (p *Page) absolutePath(file string) string {
-	for _, n := range p.nodes {
-		if n.ID == p.view.Place && n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
-			return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
-		}
-	}
-	return file
-}
-
 // menu offers the actions for the selection.
-func (p *Page) menu(at fyne.Position) {
+func (a actions) menu(at fyne.Position) {
+	p := a.page
 	chosen := p.list.selected()
 	if len(chosen) == 0 {
 		return
@@ -201,19 +114,119 @@ func (p *Page) menu(at fyne.Position) {
 		item.Disabled = !on
 		items = append(items, item)
 	}
-	add("Open", one, func() { p.openEntry(e) })
-	if p.isThisComputer() {
-		add("Open with default app", one, func() { p.h.Open(p.absolutePath(e.Path)) })
-	} else if p.h.Fetch != nil && p.view.Place != "" {
-		place := p.view.Place
-		add("Copy to this computer…", one, func() { p.h.Fetch(place, e.Path) })
+	add("Open", one, func() { p.list.onOpen(e) })
+	if words, _, open := p.openOutside(e.Path); open != nil {
+		add(words, one, open)
 	}
 	add("Copy path", one, func() { p.h.Copy(p.absolutePath(e.Path)) })
 	if p.view.Place != "" && p.view.CanBrowse {
 		items = append(items, fyne.NewMenuItemSeparator())
-		add("Rename", one && p.canChange(), p.startRename)
-		add("Delete", p.canChange(), p.deleteSelection)
-		add("New folder", p.canChange(), p.newFolder)
+		add("Rename", one && p.canChange(), a.startRename)
+		add("Delete", p.canChange(), a.delete)
+		add("New folder", p.canChange(), a.newFolder)
 	}
 	widgets.ShowMenuAt(p.list, at, items)
+}
+
+// dropTarget is the target of a drag from a list.
+type dropTarget struct {
+	page *Page // nil outside the lists
+	dir  string
+}
+
+// drag is a drag from the list of a page.
+type drag struct {
+	page *Page
+	at   fyne.Position
+}
+
+// target returns the target at a position of the window.
+func (d *drag) target(at fyne.Position) dropTarget {
+	p := d.page
+	for _, q := range p.pair.visible(p) {
+		if dir, ok := q.folderAt(at); ok && q.canChange() {
+			if q.view.Place == p.view.Place && dir == p.view.Dir {
+				return dropTarget{} // the files are in this folder already
+			}
+			return dropTarget{q, dir}
+		}
+	}
+	return dropTarget{}
+}
+
+// track highlights the target.
+func (d *drag) track(at fyne.Position) {
+	p := d.page
+	d.at = at
+	g := dropTarget{}
+	if p.view.Place != "" {
+		g = d.target(at)
+	}
+	for _, q := range p.pair.visible(p) {
+		g.highlight(q)
+	}
+	if g.page != nil {
+		p.note.SetText(g.describe(p))
+	} else {
+		p.showSelection()
+	}
+}
+
+// highlight highlights a list if it is the target.
+func (g dropTarget) highlight(p *Page) {
+	row := ""
+	if g.page == p && g.dir != p.view.Dir {
+		row = g.dir
+	}
+	p.list.setDropPath(row)
+	if whole := g.page == p && row == ""; whole != p.dropHighlight.Visible() {
+		widgets.SetVisible(p.dropHighlight, whole)
+		p.body.Refresh()
+	}
+}
+
+// describe describes the effect of dropping the selection of a page here.
+func (g dropTarget) describe(from *Page) string {
+	chosen := from.list.selected()
+	what := fmt.Sprint(len(chosen), " items")
+	if len(chosen) == 1 {
+		what = "“" + chosen[0].Title() + "”"
+	}
+	into := path.Base(g.page.absolutePath(g.dir))
+	if g.page.view.Place == from.view.Place {
+		return fmt.Sprintf("Move %s to %s", what, into)
+	}
+	return fmt.Sprintf("Send %s to %s, folder %s", what, g.page.place.Text, into)
+}
+
+// finish completes the drag: in a list of the same machine the files are moved, in another machine's
+// list they are sent, and anywhere else the window decides.
+func (d *drag) finish() {
+	p, at := d.page, d.at
+	d.at = fyne.Position{}
+	chosen := p.list.selected()
+	for _, q := range p.pair.visible(p) {
+		dropTarget{}.highlight(q)
+	}
+	p.showSelection()
+	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
+		return
+	}
+	paths := make([]string, len(chosen))
+	for i, e := range chosen {
+		paths[i] = p.absolutePath(e.Path)
+	}
+	g := d.target(at)
+	switch {
+	case g.page != nil && g.page.view.Place == p.view.Place:
+		if p.canChange() {
+			p.actions.move(chosen, g.dir)
+		}
+	case g.page != nil:
+		if p.h.Send != nil {
+			p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
+		}
+	case p.h.Drop != nil && !p.pair.contains(p, at):
+		p.h.Drop(p.view.Place, paths, at)
+	}
 }

@@ -21,7 +21,7 @@ func served() state.FilesView {
 		return state.FileEntry{Path: name, Info: protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: size, Time: pagetest.Noon.UnixMilli()}}
 	}
 	return state.FilesView{
-		Place: "nas", CanBrowse: true, At: "/srv",
+		Place: "nas", CanBrowse: true,
 		Entries: []state.FileEntry{{Path: "src", Dir: true, Info: protocol.FileInfo{Name: "src", Kind: protocol.FileFolder}}, file("a.txt", 1), file("b.png", 2000), file("c.txt", 3)},
 		Changed: []protocol.FileChange{{ID: "1", Path: "/srv/a.txt", SessionKey: "agent:main:main", RunID: "r", At: pagetest.Noon.UnixMilli(), Last: true}},
 	}
@@ -61,9 +61,9 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	if p.list.renaming != "b.png" {
 		t.Fatalf("%q is being renamed", p.list.renaming)
 	}
-	var field *nameField
+	var field *textField
 	pagetest.Walk(p.list, func(o fyne.CanvasObject) bool {
-		if f, ok := o.(*nameField); ok && f.Visible() {
+		if f, ok := o.(*textField); ok && f.Visible() {
 			field = f
 		}
 		return true
@@ -149,7 +149,7 @@ func TestAFileThatWasRevertedIsNotMarked(t *testing.T) {
 	if _, ok := v.ChangeOf("/srv/a.txt"); ok {
 		t.Error("the file still offers the change")
 	}
-	p.showChanges("")
+	p.changes.list("")
 	pagetest.Shows(t, p.Box, "Reverted · Last turn")
 }
 
@@ -169,7 +169,7 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 		p := servedPage(t)
 		now := served()
 		now.Entries = append(now.Entries, state.FileEntry{Path: "zeta", Dir: true})
-		p.model.Value.Update(func(state.FilesView) state.FilesView { return now })
+		p.model.Value.Update(func(v *state.FilesView) { *v = now })
 		if rename {
 			p.selectLater("", "zeta")
 		} else {

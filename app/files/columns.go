@@ -2,14 +2,99 @@ package files
 
 import (
 	"cmp"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
+
+// Widths of the columns at the right, and the minimum list widths that show them.
+const (
+	sizeWidth    = 84
+	timeWidth    = 104
+	minTimeWidth = 440
+)
+
+// rowLayout positions the columns: icon, name or its field, mark, size, time.
+type rowLayout struct{ row *row }
+
+func (*rowLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(120, rowHeight()) }
+
+func (l *rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	left, right := float32(style.Inside), size.Width-style.Inside
+	middle := func(c fyne.CanvasObject, x, width float32) {
+		h := min(c.MinSize().Height, size.Height)
+		c.Move(fyne.NewPos(x, (size.Height-h)/2))
+		c.Resize(fyne.NewSize(width, h))
+	}
+	icon := min(size.Height, style.Size(theme.SizeNameInlineIcon))
+	o[0].Move(fyne.NewPos(left, (size.Height-icon)/2))
+	o[0].Resize(fyne.NewSquareSize(icon))
+	left += icon + style.Inside
+	if l.row.table.details {
+		o[4].Show()
+		right = placeDetails(o[4], o[5], size.Width, middle)
+	} else {
+		o[4].Hide()
+		o[5].Hide()
+	}
+	// the field is slightly higher than the line: with less height it would scroll and cut off letters
+	h := o[2].MinSize().Height
+	o[2].Move(fyne.NewPos(left-style.Inside, (size.Height-h)/2))
+	o[2].Resize(fyne.NewSize(max(0, right-left+style.Inside), h))
+	// the mark is at the right; the name gets the remaining width
+	if mark := o[3].(*widgets.Text); mark.Text != "" {
+		w := min(fyne.MeasureText(mark.Text, style.Size(style.SizeSmall), fyne.TextStyle{}).Width+1, (right-left)/2)
+		middle(o[3], right-w, w)
+		right -= w + style.Inside
+	}
+	o[1].(*widgets.Text).SetText(shortenMiddle(l.row.entry.Title(), max(0, right-left)))
+	middle(o[1], left, max(0, right-left))
+}
+
+// placeDetails places the columns at the right, without the time in a narrow list, and returns the
+// end of the remaining width.
+func placeDetails(size, when fyne.CanvasObject, width float32, place func(o fyne.CanvasObject, x, width float32)) (right float32) {
+	right = width - style.Inside
+	widgets.SetVisible(when, width >= minTimeWidth)
+	if width >= minTimeWidth {
+		place(when, right-timeWidth, timeWidth)
+		right -= timeWidth + style.Inside
+	}
+	place(size, right-sizeWidth, sizeWidth)
+	return right - sizeWidth - style.Inside
+}
+
+// shortenMiddle shortens a name in its middle if it is too wide: its end has the file's extension.
+func shortenMiddle(name string, width float32) string {
+	size := style.Size("text")
+	if float32(len(name))*size*0.8 < width {
+		return name // it certainly fits
+	}
+	wide := func(s string) bool { return fyne.MeasureText(s, size, fyne.TextStyle{}).Width > width }
+	if !wide(name) {
+		return name
+	}
+	r := []rune(name)
+	cut := func(n int) string { // removes n characters
+		tail := (len(r) - n) / 3
+		return strings.TrimRight(string(r[:len(r)-n-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
+	}
+	least, most := 1, len(r)
+	for least < most {
+		if n := (least + most) / 2; wide(cut(n)) {
+			least = n + 1
+		} else {
+			most = n
+		}
+	}
+	return cut(least)
+}
 
 // columnHeads are the headings of the columns: a click sorts by a column.
 type columnHeads struct {
@@ -43,22 +128,12 @@ func (h *columnHeads) set(s state.FileSort, details bool) {
 	for by, t := range h.texts {
 		name, color := columnNames[by], style.ColorMuted
 		if by == cmp.Or(s.By, state.ByName) {
-			color = style.ColorText
-			arrow := " ↑"
-			if s.Down {
-				arrow = " ↓"
-			}
-			name += arrow
+			name, color = name+map[bool]string{false: " ↑", true: " ↓"}[s.Down], style.ColorText
 		}
 		t.Set(name, color)
 	}
-	if details {
-		h.heads[state.BySize].Show()
-		h.texts[state.ByTime].Show()
-	} else {
-		h.heads[state.BySize].Hide()
-		h.texts[state.ByTime].Hide()
-	}
+	widgets.SetVisible(h.heads[state.BySize], details)
+	widgets.SetVisible(h.texts[state.ByTime], details)
 	h.box.Refresh()
 }
 
@@ -70,19 +145,46 @@ func (columnLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	right, h := size.Width-style.Inside, size.Height
 	place := func(c fyne.CanvasObject, x, width float32) {
 		c.Move(fyne.NewPos(x, 0))
-		c.Resize(fyne.NewSize(width, h))
+		c.Resize(fyne.NewSize(width, size.Height))
 	}
-	place(o[2], right-timeWidth, timeWidth)
-	if size.Width >= minTimeWidth {
-		right -= timeWidth + style.Inside
-		o[2].Show()
-	} else {
-		o[2].Hide()
-	}
-	place(o[1], right-sizeWidth, sizeWidth)
-	right -= sizeWidth + style.Inside
+	right := placeDetails(o[1], o[2], size.Width, place)
 	place(o[0], style.Inside, max(0, right-style.Inside))
+}
+
+// fileMarks adds to the list's marks the purpose of each agent file, and whether it is missing or
+// unsaved.
+func fileMarks(v state.FilesView, drafts *state.FileDrafts, marks map[string]string) map[string]string {
+	if v.Place != "" {
+		return marks
+	}
+	if marks == nil {
+		marks = map[string]string{}
+	}
+	for _, e := range v.Entries {
+		_, draft := drafts.Get(e.Path)
+		short, _, _ := state.AboutFile(e.Path)
+		switch {
+		case e.Dir:
+		case draft:
+			marks[e.Path] = "unsaved"
+		case marks[e.Path] != "" || short == "":
+		case e.Missing:
+			marks[e.Path] = short + notCreated
+		default:
+			marks[e.Path] = short
+		}
+	}
+	return marks
+}
+
+const notCreated = " · not created yet"
+
+// markColor returns a fainter colour for a purpose than for a state.
+func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {
+	if short, _, _ := state.AboutFile(e.Path); short != "" && (mark == short || mark == short+notCreated) {
+		return style.ColorMuted
+	}
+	return style.ColorAccent
 }

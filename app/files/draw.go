@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -63,7 +64,7 @@ func (p *Page) draw() {
 		if p.isBeside {
 			name = ""
 		}
-		row = append(row, widgets.NewButton(name, "plus", p.newFolder))
+		row = append(row, widgets.NewButton(name, "plus", p.actions.newFolder))
 	}
 	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
 	p.Box.Objects = []fyne.CanvasObject{p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body))}
@@ -104,9 +105,16 @@ func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 	}
 	switch {
 	case p.view.Place == "":
-		actions = append(actions, widgets.NewButton(words("New file"), "plus", p.newFile))
+		actions = append(actions, widgets.NewButton(words("New file"), "plus", func() {
+			f := state.OpenFile{Editable: true}
+			if p.view.Dir != "" {
+				f.Path = p.view.Dir + "/"
+			}
+			p.viewer = newViewer(p, f)
+			p.replaceList("file", p.viewer.box)
+		}))
 	case p.view.CanBrowse && len(p.view.Changed) > 0:
-		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.showChanges("") }))
+		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.changes.list("") }))
 	}
 	switch {
 	case p.isBeside && p.pair.right == p:

@@ -61,13 +61,15 @@ type Page struct {
 	pathBar          *pathBar
 	note             *widgets.Text
 	selectionButtons []*widgets.Button // buttons for the selection
-	dragPosition     fyne.Position     // position of the drag
-	pair             *Pair             // owner of the list; nil for none
-	isBeside         bool              // a second list is shown beside it
-	dropHighlight    *widgets.Rect     // highlights the list as the target of a drag
-	offline          bool              // the machine is offline
-	selectPath       string            // path to select once the list contains it
-	renamePath       string            // path to rename once the list contains it
+	actions          actions
+	changes          changes
+	drag             drag
+	pair             *Pair         // owner of the list; nil for none
+	isBeside         bool          // a second list is shown beside it
+	dropHighlight    *widgets.Rect // highlights the list as the target of a drag
+	offline          bool          // the machine is offline
+	selectPath       string        // path to select once the list contains it
+	renamePath       string        // path to rename once the list contains it
 	body             *fyne.Container
 	viewer           *viewer
 	drawnKey         string
@@ -92,19 +94,30 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	}
 	p.view.Loading = true
 	p.list = newTable()
-	p.list.onOpen, p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.openEntry, p.showSelection, p.handleKey, p.menu, p.renameFile
+	p.actions, p.changes, p.drag = actions{p}, changes{p}, drag{page: p}
+	p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.showSelection, p.handleKey, p.actions.menu, p.actions.rename
+	p.list.onOpen = func(e state.FileEntry) {
+		if e.Dir {
+			p.enter(e.Path)
+		} else {
+			p.model.Look(e.Path)
+		}
+	}
 	p.dropHighlight = widgets.NewRect("", style.ColorAccent, style.Corner)
-	p.list.onDrag = p.trackDrag
+	p.list.onDrag, p.list.onDrop = p.drag.track, p.drag.finish
 	p.list.onFocus = func() { p.pair.activate(p) }
-	p.list.onDrop = func(fyne.Position) { p.finishDrag() }
 	p.filter.OnChanged = p.model.SetFilter
 	p.filter.OnCancel = func() { p.focus() }
-	p.columnHeads = newColumnHeads(p.sortBy)
+	p.columnHeads = newColumnHeads(func(column string) {
+		by := p.view.Sort.Next(column)
+		p.model.Sort(by)
+		if h.Sorted != nil {
+			h.Sorted(by)
+		}
+	})
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
-	p.place = widgets.NewButton("", "folder", nil)
-	p.place.TrailingIcon = "down"
-	p.place.OnTap = func() { widgets.ShowMenu(p.place, p.placeMenu()) }
-	p.createButtons()
+	p.place = widgets.NewMenuButton("", "folder", p.placeMenu)
+	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.actions.startRename), widgets.NewQuietButton("", "trash", p.actions.delete)}
 	p.model.Sort(h.Sort)
 	p.showPlace()
 	p.draw()
@@ -115,7 +128,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.showPlace()
-	p.list.marks = p.fileMarks(p.changeMarks())
+	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
 	p.pathBar.set(v.Crumbs(p.app.Value.Get()))
@@ -123,25 +136,11 @@ func (p *Page) show(v state.FilesView) {
 	if p.selectPath != "" && p.list.selectPath(p.selectPath) {
 		p.selectPath = ""
 	}
-	if p.renamePath != "" {
-		for _, e := range v.Entries {
-			if e.Path == p.renamePath {
-				p.renamePath = ""
-				p.list.startRename(e.Path)
-				break
-			}
-		}
+	if p.renamePath != "" && p.list.startRename(p.renamePath) {
+		p.renamePath = ""
 	}
 	p.showSelection()
 	p.draw()
-}
-
-func (p *Page) openEntry(e state.FileEntry) {
-	if e.Dir {
-		p.enter(e.Path)
-	} else {
-		p.model.Look(e.Path)
-	}
 }
 
 func (p *Page) enter(dir string) {
@@ -157,14 +156,6 @@ func (p *Page) focus() {
 	}
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil {
 		c.Focus(p.list)
-	}
-}
-
-func (p *Page) sortBy(column string) {
-	by := p.view.Sort.Next(column)
-	p.model.Sort(by)
-	if p.h.Sorted != nil {
-		p.h.Sorted(by)
 	}
 }
 

@@ -84,11 +84,11 @@ func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
 	b.left.list.selectionChanged()
 	drag := func(to fyne.Position, note string) {
 		t.Helper()
-		b.left.trackDrag(to)
+		b.left.drag.track(to)
 		if got := b.left.note.Text; got != note {
 			t.Errorf("%q, want %q", got, note)
 		}
-		b.left.finishDrag()
+		b.left.drag.finish()
 		if b.right.dropHighlight.Visible() || b.right.list.dropPath != "" {
 			t.Error("the aim is shown still")
 		}
@@ -101,11 +101,11 @@ func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
 	if got := strings.Join(*acts, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("it did\n%s", got)
 	}
-	b.left.trackDrag(at(b.right, 0))
+	b.left.drag.track(at(b.right, 0))
 	if b.right.list.dropPath != "src" || b.right.dropHighlight.Visible() {
 		t.Error("the folder is not shown as the goal")
 	}
-	b.left.trackDrag(at(b.right, 2))
+	b.left.drag.track(at(b.right, 2))
 	if b.right.list.dropPath != "" || !b.right.dropHighlight.Visible() {
 		t.Error("the list is not shown as the goal")
 	}
@@ -118,11 +118,11 @@ func TestWhatMayNotBeChangedIsNoGoal(t *testing.T) {
 	v.ReadOnly = true
 	b.right.show(v)
 	b.left.list.selection.One(1)
-	b.left.trackDrag(at(b.right, 2))
+	b.left.drag.track(at(b.right, 2))
 	if b.right.dropHighlight.Visible() {
 		t.Error("it is shown as a goal")
 	}
-	b.left.finishDrag()
+	b.left.drag.finish()
 	if len(*acts) != 0 {
 		t.Errorf("%q", *acts)
 	}

@@ -14,16 +14,14 @@ import (
 // pathBar is the path of the folder, with a button for each element; Ctrl+L turns it into a field.
 type pathBar struct {
 	box     *fyne.Container
-	field   *pathField
+	field   *textField
 	crumbs  []state.Crumb
 	onEnter func(string)
 }
 
 func newPathBar(enter func(string), left func()) *pathBar {
 	w := &pathBar{onEnter: enter, box: container.New(crumbLayout{})}
-	w.field = &pathField{onCancel: func() { w.draw(); left() }}
-	w.field.ExtendBaseWidget(w.field)
-	w.field.onFocusLost = w.draw
+	w.field = newTextField(func() { w.draw(); left() }, func() { w.draw() })
 	w.field.SetPlaceHolder("Folder, such as src/parser")
 	w.field.OnSubmitted = func(text string) { w.draw(); enter(strings.TrimSpace(text)) }
 	return w
@@ -78,7 +76,7 @@ func (crumbLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if len(o) == 1 {
-		if _, field := o[0].(*pathField); field {
+		if _, field := o[0].(*textField); field {
 			o[0].Move(fyne.Position{})
 			o[0].Resize(size)
 			return
@@ -103,60 +101,28 @@ func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// pathField is the field for the path; Escape cancels.
-type pathField struct {
+// textField is a field that Escape and losing the focus leave.
+type textField struct {
 	widget.Entry
-	onCancel    func()
-	onFocusLost func()
+	onCancel, onFocusLost func()
 }
 
-// FocusLost implements fyne.Focusable: losing the focus cancels editing.
-func (f *pathField) FocusLost() {
+func newTextField(onCancel, onFocusLost func()) *textField {
+	f := &textField{onCancel: onCancel, onFocusLost: onFocusLost}
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// FocusLost implements fyne.Focusable.
+func (f *textField) FocusLost() {
 	f.Entry.FocusLost()
 	f.onFocusLost()
 }
 
 // TypedKey implements fyne.Focusable.
-func (f *pathField) TypedKey(e *fyne.KeyEvent) {
+func (f *textField) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeyEscape {
 		f.onCancel()
-		return
-	}
-	f.Entry.TypedKey(e)
-}
-
-// nameField renames a file in place: Enter saves, Escape and losing the focus cancel.
-type nameField struct {
-	widget.Entry
-	table *table
-}
-
-func newNameField(t *table) *nameField {
-	f := &nameField{table: t}
-	f.ExtendBaseWidget(f)
-	f.OnSubmitted = func(name string) { f.table.finishRename(name) }
-	return f
-}
-
-func (f *nameField) begin(name string) {
-	f.SetText(name)
-	f.Show()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(f.table); c != nil {
-		c.Focus(f)
-	}
-	f.TypedShortcut(&fyne.ShortcutSelectAll{})
-}
-
-// FocusLost implements fyne.Focusable.
-func (f *nameField) FocusLost() {
-	f.Entry.FocusLost()
-	f.table.cancelRename()
-}
-
-// TypedKey implements fyne.Focusable.
-func (f *nameField) TypedKey(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyEscape {
-		f.table.finishRename("")
 		return
 	}
 	f.Entry.TypedKey(e)

@@ -1,12 +1,13 @@
 package files
 
 import (
+	"fmt"
 	"path"
+	"strings"
 
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
-	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,48 +62,133 @@ func (p *Page) placeMenu() []*fyne.MenuItem {
 func (p *Page) showPlace() {
 	name := "Agent's files"
 	if p.view.Place != "" {
-		name = string(p.view.Place)
-		for _, n := range p.nodes {
-			if n.ID == p.view.Place {
-				name = state.NameOf(n)
-			}
+		if name = string(p.view.Place); p.machine().ID != "" {
+			name = state.NameOf(p.machine())
 		}
 	}
 	p.place.SetText(name)
 }
 
-// fileMarks adds to the list's marks the purpose of each agent file, and whether it is missing or
-// unsaved.
-func (p *Page) fileMarks(marks map[string]string) map[string]string {
-	if p.view.Place != "" {
-		return marks
+// canChange reports whether files can be changed here.
+func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
+
+// showSelection describes the selection.
+func (p *Page) showSelection() {
+	chosen := p.list.selected()
+	note := p.view.Note
+	var size int64
+	for _, e := range chosen {
+		size += e.Info.Size
 	}
-	if marks == nil {
-		marks = map[string]string{}
+	switch {
+	case len(chosen) > 1:
+		note = fmt.Sprintf("%d of %d selected", len(chosen), len(p.view.Entries))
+		if size > 0 {
+			note += ", " + state.SizeText(size)
+		}
+	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
+		note = state.Plural(len(p.view.Entries), "item", "items")
 	}
-	for _, e := range p.view.Entries {
-		_, draft := p.app.Drafts.Get(e.Path)
-		short, _, _ := state.AboutFile(e.Path)
-		switch {
-		case e.Dir:
-		case draft:
-			marks[e.Path] = "unsaved"
-		case marks[e.Path] != "" || short == "":
-		case e.Missing:
-			marks[e.Path] = short + notCreated
-		default:
-			marks[e.Path] = short
+	if why := p.view.WatchProblem; why != "" {
+		note = strings.TrimPrefix(note+" · Changes in subfolders do not appear immediately: "+why, " · ")
+	}
+	if p.offline && len(p.view.Entries) > 0 {
+		note = strings.TrimSuffix("The machine is offline. This is its last known state · "+note, " · ")
+	}
+	p.note.SetText(note)
+	for i, on := range []bool{len(chosen) == 1, len(chosen) > 0} {
+		if on {
+			p.selectionButtons[i].Enable()
+		} else {
+			p.selectionButtons[i].Disable()
 		}
 	}
-	return marks
 }
 
-const notCreated = " · not created yet"
-
-// markColor returns a fainter colour for a purpose than for a state.
-func markColor(e state.FileEntry, mark string) fyne.ThemeColorName {
-	if short, _, _ := state.AboutFile(e.Path); short != "" && (mark == short || mark == short+notCreated) {
-		return style.ColorMuted
+// handleKey handles the keys that the list does not use.
+func (p *Page) handleKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeyBackspace:
+		p.model.Up()
+	case fyne.KeyF2:
+		p.actions.startRename()
+	case fyne.KeyDelete:
+		p.actions.delete()
+	case fyne.KeyF3:
+		p.pair.Toggle()
+	case fyne.KeyF5:
+		p.model.Reload()
+	case fyne.KeyEscape:
+		p.list.selection.None()
+		p.list.selectionChanged()
 	}
-	return style.ColorAccent
+}
+
+// EditPath lets the person type the folder's path (Ctrl+L).
+func (p *Page) EditPath() {
+	if p.viewer == nil {
+		p.pathBar.edit()
+	}
+}
+
+// selectLater selects a path, or starts renaming it, once the list contains it. It waits for the
+// event that adds it: earlier events in between still show the old state and would deselect the
+// path.
+func (p *Page) selectLater(follow, rename string) {
+	p.selectPath, p.renamePath = follow, rename
+	p.show(p.view)
+}
+
+// machine returns the machine shown; its ID is empty if it is unknown.
+func (p *Page) machine() protocol.NodeInfo {
+	for _, n := range p.nodes {
+		if n.ID == p.view.Place {
+			return n
+		}
+	}
+	return protocol.NodeInfo{}
+}
+
+// openOutside returns the action that opens a file outside of Fairlead, with its words and icon: of
+// this computer with the default program, of another machine after copying it here; nil for none.
+func (p *Page) openOutside(file string) (words, icon string, open func()) {
+	place := p.view.Place
+	switch {
+	case p.machine().Local && p.h.Open != nil:
+		return "Open with default app", "external", func() { p.h.Open(p.absolutePath(file)) }
+	case p.h.Fetch != nil && place != "":
+		return "Copy to this computer…", "import", func() { p.h.Fetch(place, file) }
+	}
+	return "", "", nil
+}
+
+// absolutePath returns a path in the notation of its machine's system.
+func (p *Page) absolutePath(file string) string {
+	if n := p.machine(); n.Host != nil && !strings.HasPrefix(file, "/") && !(len(file) > 1 && file[1] == ':') {
+		return strings.TrimSuffix(strings.TrimRight(n.Host.Workspace, `/\`)+"/"+file, "/")
+	}
+	return file
+}
+
+// At returns the folder at a position of the window, as an absolute path: that of the row there,
+// else the folder shown. ok is false outside the list, and where nothing can be dropped.
+func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
+	if dir, ok = p.folderAt(at); !ok || !p.canChange() {
+		return "", "", false
+	}
+	return p.view.Place, p.absolutePath(dir), true
+}
+
+func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
+	if p.viewer != nil || p.view.Place == "" || p.view.Problem != "" || !p.view.CanBrowse {
+		return "", false
+	}
+	from, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.body), p.body.Size()
+	if at.X < from.X || at.Y < from.Y || at.X > from.X+size.Width || at.Y > from.Y+size.Height {
+		return "", false
+	}
+	if e, on := p.list.entryAt(at); on && e.Dir {
+		return e.Path, true
+	}
+	return p.view.Dir, true
 }

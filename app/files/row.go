@@ -20,39 +20,27 @@ type row struct {
 	widget.BaseWidget
 	table      *table
 	index      int
-	content    rowContent
+	entry      state.FileEntry
 	background *widgets.Rect
 	icon       *widget.Icon
 	title      *widgets.Text
 	mark       *widgets.Text
 	size       *widgets.Text
 	time       *widgets.Text
-	nameField  *nameField
+	nameField  *textField
 	line       *fyne.Container
 	hovered    bool
-}
-
-// rowContent is the content of a row; a row with the same content is not redrawn.
-type rowContent struct {
-	entry      state.FileEntry
-	mark       string
-	selected   bool
-	cursor     bool
-	renaming   bool
-	nested     bool
-	hovered    bool
-	dropTarget bool
-	details    bool
 }
 
 func newRow(t *table) *row {
 	r := &row{
 		table: t, background: widgets.NewRect("", "", style.Corner), icon: widget.NewIcon(nil), title: widgets.NewText("", style.ColorText, "text"),
 		mark: widgets.NewText("", style.ColorAccent, style.SizeSmall), size: widgets.NewText("", style.ColorMuted, style.SizeSmall),
-		time: widgets.NewText("", style.ColorMuted, style.SizeSmall), nameField: newNameField(t),
+		time: widgets.NewText("", style.ColorMuted, style.SizeSmall), nameField: newTextField(func() { t.finishRename("") }, t.cancelRename),
 	}
 	r.title.Ellipsis, r.mark.Ellipsis = true, true
 	r.size.Align, r.time.Align = fyne.TextAlignTrailing, fyne.TextAlignTrailing
+	r.nameField.OnSubmitted = t.finishRename
 	r.nameField.Hide()
 	r.line = container.New(&rowLayout{r}, r.icon, r.title, r.nameField, r.mark, r.size, r.time)
 	r.ExtendBaseWidget(r)
@@ -65,74 +53,66 @@ func (r *row) show(i int) {
 	if i >= len(r.table.entries) {
 		return
 	}
-	e := r.table.entries[i]
-	now := rowContent{
-		entry: e, mark: r.table.marks[e.Path], selected: r.table.selection.Has(i), cursor: r.table.focused && r.table.selection.Cursor() == i, renaming: r.table.renaming == e.Path, nested: r.table.nested,
-		hovered: r.hovered, details: r.table.details, dropTarget: e.Dir && r.table.dropPath != "" && r.table.dropPath == e.Path,
-	}
-	if now == r.content {
-		return
-	}
-	was := r.content
-	r.content = now
+	t, e := r.table, r.table.entries[i]
+	r.entry = e
+	isTarget := e.Dir && t.dropPath != "" && t.dropPath == e.Path
 	r.background.Fill, r.background.Line = "", ""
 	switch {
-	case now.selected:
+	case t.selection.Has(i):
 		r.background.Fill = style.ColorSelected
-	case now.hovered || now.dropTarget:
+	case r.hovered || isTarget:
 		r.background.Fill = style.ColorHover
 	}
-	if now.cursor || now.dropTarget {
+	if isTarget || t.focused && t.selection.HasCursor(i) {
 		r.background.Line = style.ColorAccent
 	}
 	r.background.Refresh()
-	if now.entry != was.entry || now.mark != was.mark || now.renaming != was.renaming || now.nested != was.nested || now.details != was.details {
-		r.showEntry(now)
-	}
-}
-
-func (r *row) showEntry(d rowContent) {
-	icon, color := "file", style.ColorMuted
+	icon, color, title := "file", style.ColorMuted, style.ColorText
 	switch {
-	case d.entry.Dir:
+	case e.Dir:
 		icon, color = "folder", style.ColorAccent
-	case d.entry.Info.Kind == protocol.FileLink:
+	case e.Info.Kind == protocol.FileLink:
 		icon = "link"
-	case d.entry.Info.Kind == protocol.FileOther:
+	case e.Info.Kind == protocol.FileOther:
 		icon = "question"
-	case d.entry.Missing:
-		icon = "plus"
-	case isPicture(d.entry.Path):
+	case e.Missing:
+		icon, title = "plus", style.ColorMuted
+	case isPicture(e.Path):
 		icon = "image"
 	}
-	r.icon.SetResource(style.IconIn(icon, color))
-	title := style.ColorText
-	if d.entry.Missing {
-		title = style.ColorMuted
-	}
-	r.title.Set(d.entry.Title(), title)
-	mark := d.mark
-	if dir := path.Dir(d.entry.Path); d.nested && dir != "." {
+	widgets.SetIcon(r.icon, icon, color)
+	r.title.Set(e.Title(), title)
+	mark := t.marks[e.Path]
+	if dir := path.Dir(e.Path); t.nested && dir != "." {
 		mark = state.VisibleName(dir)
 	}
-	r.mark.Set(mark, markColor(d.entry, mark))
+	r.mark.Set(mark, markColor(e, mark))
 	size, when := "", ""
-	if d.entry.Info.Kind == protocol.FileRegular {
-		size = state.SizeText(d.entry.Info.Size)
+	if e.Info.Kind == protocol.FileRegular {
+		size = state.SizeText(e.Info.Size)
 	}
-	if d.entry.Info.Time > 0 {
-		when = state.When(d.entry.Info.Time, r.table.now())
+	if e.Info.Time > 0 {
+		when = state.When(e.Info.Time, t.now())
 	}
 	r.size.SetText(size)
 	r.time.SetText(when)
-	if d.renaming {
-		r.title.Hide()
-		r.nameField.begin(d.entry.Name())
-	} else {
-		r.title.Show()
-		r.nameField.Hide()
+	renaming := t.renaming == e.Path
+	if renaming && !r.nameField.Visible() {
+		r.startRename(e.Name())
 	}
+	widgets.SetVisible(r.title, !renaming)
+	widgets.SetVisible(r.nameField, renaming)
 	r.line.Layout.Layout(r.line.Objects, r.line.Size())
+}
+
+// startRename shows the field for a new name: Enter saves, Escape and losing the focus cancel.
+func (r *row) startRename(name string) {
+	r.nameField.SetText(name)
+	r.nameField.Show()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(r.table); c != nil {
+		c.Focus(r.nameField)
+	}
+	r.nameField.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -157,4 +137,74 @@ func isPicture(name string) bool {
 		return true
 	}
 	return false
+}
+
+// MouseDown implements desktop.Mouseable: pressing selects a line at once.
+func (r *row) MouseDown(e *desktop.MouseEvent) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(r.table); c != nil && r.table.renaming == "" {
+		c.Focus(r.table)
+	}
+	switch {
+	case e.Button == desktop.MouseButtonSecondary:
+		if !r.table.selection.Has(r.index) {
+			r.table.selection.One(r.index)
+		}
+	case e.Modifier&fyne.KeyModifierShift != 0:
+		r.table.selection.Range(r.index)
+	case e.Modifier&(fyne.KeyModifierControl|fyne.KeyModifierSuper) != 0:
+		r.table.selection.Toggle(r.index)
+	case !r.table.selection.Has(r.index):
+		r.table.selection.One(r.index)
+	}
+	r.table.selectionChanged()
+}
+
+// MouseUp implements desktop.Mouseable.
+func (r *row) MouseUp(*desktop.MouseEvent) {}
+
+// Tapped implements fyne.Tappable: a click on one of several selected lines selects it alone.
+func (r *row) Tapped(*fyne.PointEvent) {
+	if modifiers() == 0 && r.table.selection.Has(r.index) {
+		r.table.selection.One(r.index)
+		r.table.selectionChanged()
+	}
+}
+
+// DoubleTapped implements fyne.DoubleTappable.
+func (r *row) DoubleTapped(*fyne.PointEvent) {
+	if r.index < len(r.table.entries) && r.table.renaming == "" {
+		r.table.onOpen(r.table.entries[r.index])
+	}
+}
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (r *row) TappedSecondary(e *fyne.PointEvent) {
+	if r.table.onMenu != nil && r.index < len(r.table.entries) {
+		if !r.table.selection.Has(r.index) {
+			r.table.selection.One(r.index)
+			r.table.selectionChanged()
+		}
+		r.table.onMenu(e.AbsolutePosition)
+	}
+}
+
+// MouseIn, MouseMoved and MouseOut implement desktop.Hoverable.
+func (r *row) MouseIn(*desktop.MouseEvent) { r.hovered = true; r.show(r.index) }
+
+func (r *row) MouseMoved(*desktop.MouseEvent) {}
+
+func (r *row) MouseOut() { r.hovered = false; r.show(r.index) }
+
+// Dragged implements fyne.Draggable.
+func (r *row) Dragged(e *fyne.DragEvent) {
+	if r.table.onDrag != nil {
+		r.table.onDrag(e.AbsolutePosition)
+	}
+}
+
+// DragEnd implements fyne.Draggable.
+func (r *row) DragEnd() {
+	if r.table.onDrop != nil {
+		r.table.onDrop()
+	}
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -33,7 +34,7 @@ type table struct {
 	onRename func(path, name string)
 	onKey    func(*fyne.KeyEvent) // keys that the list does not use
 	onDrag   func(at fyne.Position)
-	onDrop   func(at fyne.Position)
+	onDrop   func()
 	onFocus  func()
 }
 
@@ -68,17 +69,13 @@ func (t *table) selected() (list []state.FileEntry) {
 	return list
 }
 
-// startRename starts renaming in place.
-func (t *table) startRename(path string) {
-	for i, e := range t.entries {
-		if e.Path == path {
-			t.selection.One(i)
-			t.renaming = path
-			t.ScrollTo(i)
-			t.selectionChanged()
-			return
-		}
+// startRename starts renaming in place, and reports whether the entry exists.
+func (t *table) startRename(path string) bool {
+	if !slices.ContainsFunc(t.entries, func(e state.FileEntry) bool { return e.Path == path }) {
+		return false
 	}
+	t.renaming = path
+	return t.selectPath(path)
 }
 
 // cancelRename cancels renaming.
@@ -103,15 +100,14 @@ func (t *table) finishRename(name string) {
 
 // selectPath selects the entry with a path, and reports whether it exists.
 func (t *table) selectPath(path string) bool {
-	for i, e := range t.entries {
-		if e.Path == path {
-			t.selection.One(i)
-			t.ScrollTo(i)
-			t.selectionChanged()
-			return true
-		}
+	i := slices.IndexFunc(t.entries, func(e state.FileEntry) bool { return e.Path == path })
+	if i < 0 {
+		return false
 	}
-	return false
+	t.selection.One(i)
+	t.ScrollTo(i)
+	t.selectionChanged()
+	return true
 }
 
 // entryAt returns the entry at a position of the window.

@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/typeset"
 	"fairlead/app/widgets"
@@ -151,10 +150,10 @@ func (d *painter) backgrounds() {
 			}
 		}
 	}
-	h, offset := &d.text.Highlights, d.at.offset
+	h, offset := &d.text.Text, d.at.offset
 	for k, hit := range h.Hits {
 		for b := range d.boxes(hit[0]-offset, hit[1]-offset) {
-			d.fill(b.X, b.Y+1, b.Width, b.Height-2, selection.HitColor(k == h.Current))
+			d.fill(b.X, b.Y+1, b.Width, b.Height-2, h.HitColor(k))
 		}
 	}
 	if h.From < h.To {

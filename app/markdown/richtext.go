@@ -3,6 +3,7 @@ package markdown
 import (
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -41,13 +42,7 @@ type paragraph struct {
 // for selecting across several.
 type RichText struct {
 	widget.BaseWidget
-	// OnLink is called with the target of a clicked link.
-	OnLink func(*url.URL)
-	// OnPress is called when the primary mouse button is pressed at a position of the text: once,
-	// twice or three times in quick succession.
-	OnPress func(at, times int)
-	// OnMenu is called for the secondary button.
-	OnMenu func(at fyne.Position)
+	selection.Text
 
 	paragraphs  []paragraph
 	size        float32 // text size of the last layout
@@ -56,13 +51,10 @@ type RichText struct {
 	placed      []placedParagraph
 	fullSize    fyne.Size
 
-	Highlights selection.Highlights
-	hover      *url.URL
-	clicks     selection.ClickCounter
+	hover *url.URL // the link under the mouse
 	// wraps lines at this width instead of the available one; the widget is then as wide as the
 	// text
-	maxWidth  float32
-	separator string
+	maxWidth float32
 }
 
 type placedParagraph struct {
@@ -91,7 +83,8 @@ var (
 func NewRichText() *RichText { return newRichText(nil) }
 
 func newRichText(paras []paragraph) *RichText {
-	p := &RichText{paragraphs: paras, Highlights: selection.Highlights{Current: -1}, separator: "\n\n"}
+	p := &RichText{paragraphs: paras}
+	p.Text = selection.NewText(p, p.texts)
 	p.ExtendBaseWidget(p)
 	return p
 }
@@ -99,11 +92,9 @@ func newRichText(paras []paragraph) *RichText {
 // set shows other paragraphs.
 func (p *RichText) set(paras []paragraph) {
 	p.paragraphs = paras
-	p.Highlights.From, p.Highlights.To = 0, 0
 	p.layoutWidth = 0
 	p.layOut(p.Size().Width)
-	p.Highlights.Update(p.texts)
-	p.Refresh()
+	p.Changed()
 }
 
 // SetPlain shows plain text.
@@ -174,4 +165,128 @@ func (p *RichText) layOut(width float32) {
 	if p.maxWidth > 0 {
 		p.width = p.fullSize.Width
 	}
+}
+
+// text returns a paragraph's text, without its bullet.
+func (q *paragraph) text() string {
+	var b strings.Builder
+	for _, r := range q.runs {
+		b.WriteString(r.Text)
+	}
+	return b.String()
+}
+
+// texts yields the texts of the paragraphs.
+func (p *RichText) texts(yield func(string) bool) {
+	for i := range p.paragraphs {
+		if !yield(p.paragraphs[i].text()) {
+			return
+		}
+	}
+}
+
+// Index implements [selection.Passage].
+func (p *RichText) Index(at fyne.Position) int {
+	p.layOut(p.Size().Width)
+	for i := range p.placed {
+		l := &p.placed[i]
+		if at.Y < l.y+l.text.Height || i == len(p.placed)-1 {
+			return l.offset + l.text.Index(at.X-l.left, at.Y-l.y, p.textWidth(l))
+		}
+	}
+	return 0
+}
+
+// PositionOf implements [selection.Passage].
+func (p *RichText) PositionOf(at int) fyne.Position {
+	p.layOut(p.Size().Width)
+	for i := range p.placed {
+		l := &p.placed[i]
+		if at := at - l.offset; at >= 0 && at < l.text.Runes() {
+			for _, b := range l.text.Boxes(at, at+1, p.textWidth(l)) {
+				return fyne.NewPos(l.left+b.X, l.y+b.Y)
+			}
+		}
+	}
+	return fyne.Position{}
+}
+
+// Slice returns a range of the text as it is copied: with bullets, numbers and line breaks between
+// paragraphs.
+func (p *RichText) Slice(from, to int) string {
+	var b strings.Builder
+	off := 0
+	for i := range p.paragraphs {
+		q := &p.paragraphs[i]
+		text := []rune(q.text())
+		a, z := max(from-off, 0), min(to-off, len(text))
+		if a <= z && to > off && from <= off+len(text) {
+			if b.Len() > 0 {
+				b.WriteString(q.separator)
+			}
+			if a == 0 && q.bullet != "" {
+				b.WriteString(strings.Repeat("  ", int(max(q.indent-20, 0)/20)) + q.bullet + " ")
+			}
+			b.WriteString(string(text[a:z]))
+		}
+		off += len(text) + 1
+	}
+	return b.String()
+}
+
+// linkAt returns the link under a point.
+func (p *RichText) linkAt(at fyne.Position) *url.URL {
+	for i := range p.placed {
+		l := &p.placed[i]
+		if at.Y < l.y || at.Y >= l.y+l.text.Height {
+			continue
+		}
+		from := 0
+		for k, r := range p.paragraphs[i].runs {
+			to := from + utf8.RuneCountInString(r.Text)
+			if u := p.paragraphs[i].decorations[k].link; u != nil {
+				for _, b := range l.text.Boxes(from, to, p.textWidth(l)) {
+					if x := at.X - l.left; x >= b.X && x < b.X+b.Width && at.Y-l.y >= b.Y && at.Y-l.y < b.Y+b.Height {
+						return u
+					}
+				}
+			}
+			from = to
+		}
+	}
+	return nil
+}
+
+// Tapped implements fyne.Tappable: it follows a link.
+func (p *RichText) Tapped(e *fyne.PointEvent) {
+	if u := p.linkAt(e.Position); u != nil && p.OnLink != nil && p.From == p.To {
+		p.OnLink(u)
+	}
+}
+
+// MouseIn implements desktop.Hoverable.
+func (p *RichText) MouseIn(e *desktop.MouseEvent) { p.MouseMoved(e) }
+
+// MouseMoved implements desktop.Hoverable: the link under the mouse is underlined.
+func (p *RichText) MouseMoved(e *desktop.MouseEvent) {
+	if u := p.linkAt(e.Position); u != p.hover {
+		p.hover = u
+		p.Refresh()
+	}
+}
+
+// MouseOut implements desktop.Hoverable.
+func (p *RichText) MouseOut() {
+	if p.hover != nil {
+		p.hover = nil
+		p.Refresh()
+	}
+}
+
+// Cursor implements desktop.Cursorable.
+func (p *RichText) Cursor() desktop.Cursor {
+	if p.hover != nil {
+		return desktop.PointerCursor
+	}
+	return p.Text.Cursor()
 }

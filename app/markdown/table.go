@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -25,7 +26,7 @@ type table struct {
 	frame *widgets.Background
 }
 
-func newTable(source string, prose func([]paragraph) *RichText) *table {
+func newTable(source string, events *selection.Events) *table {
 	t := &table{head: widgets.NewRect("headerBackground", "", style.Corner-1), frame: widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner)}
 	rows, align := parseTable(source)
 	t.align = align
@@ -35,10 +36,10 @@ func newTable(source string, prose func([]paragraph) *RichText) *table {
 			if r == 0 && text != "" {
 				text = "**" + text + "**"
 			}
-			cell := prose(parse(text))
-			cell.maxWidth, cell.separator = maxCellWidth, "\t"
+			cell := newRichText(parse(text))
+			cell.Events, cell.maxWidth, cell.Separator = events, maxCellWidth, "\t"
 			if c == 0 {
-				cell.separator = "\n"
+				cell.Separator = "\n"
 			}
 			cells = append(cells, cell)
 		}

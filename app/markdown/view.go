@@ -1,13 +1,16 @@
 package markdown
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/code"
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -18,18 +21,7 @@ import (
 // never fetched; a remote one is shown as a link.
 type View struct {
 	widget.BaseWidget
-	// OnLink is called with the http, https or mailto URL of a clicked link. Links with other
-	// schemes are plain text.
-	OnLink func(*url.URL)
-	// OnCopy is called with the code of a block.
-	OnCopy func(string)
-	// Forward receives scroll events over wide blocks.
-	Forward func(*fyne.ScrollEvent)
-	// OnPress is called when the primary mouse button is pressed in a text: once, twice or three
-	// times in quick succession.
-	OnPress func(in selection.Passage, at, times int)
-	// OnMenu is called for the secondary button.
-	OnMenu func(at fyne.Position)
+	*selection.Events // links have the scheme http, https or mailto; others are plain text
 
 	source string
 	blocks []Block
@@ -38,7 +30,7 @@ type View struct {
 
 // NewView creates an empty view.
 func NewView() *View {
-	m := &View{box: widgets.Col(style.Inside)}
+	m := &View{Events: &selection.Events{}, box: widgets.Col(style.Inside)}
 	m.ExtendBaseWidget(m)
 	return m
 }
@@ -79,9 +71,9 @@ func (m *View) SetText(text string) {
 // reuse shows b in the widget of the previous block at the same position.
 func (m *View) reuse(o fyne.CanvasObject, b Block) bool {
 	switch v := o.(type) {
-	case *CodeBlock:
+	case *codeBlock:
 		if b.Kind == BlockCode {
-			v.Set(b)
+			v.set(b)
 			return true
 		}
 	case *fyne.Container:
@@ -96,58 +88,17 @@ func (m *View) reuse(o fyne.CanvasObject, b Block) bool {
 func (m *View) show(b Block) fyne.CanvasObject {
 	switch b.Kind {
 	case BlockCode:
-		c := NewCodeBlock()
-		c.OnCopy = func(s string) {
-			if m.OnCopy != nil {
-				m.OnCopy(s)
-			}
-		}
-		c.SetForward(func(e *fyne.ScrollEvent) {
-			if m.Forward != nil {
-				m.Forward(e)
-			}
-		})
-		c.panel.View().OnPress = func(at, times int) {
-			if m.OnPress != nil {
-				m.OnPress(c.panel.View(), at, times)
-			}
-		}
-		c.panel.View().OnMenu = m.menu
-		c.Set(b)
+		c := newCodeBlock(m.Events)
+		c.set(b)
 		return c
 	case BlockTable:
-		p := widgets.NewScroller(newTable(b.Source, m.prose))
-		p.Forward = func(e *fyne.ScrollEvent) {
-			if m.Forward != nil {
-				m.Forward(e)
-			}
-		}
+		p := widgets.NewScroller(newTable(b.Source, m.Events))
+		p.Forward = m.Scroll
 		return p
 	}
-	return widgets.LimitLineLength(m.prose(parse(b.Source)))
-}
-
-// prose creates text with the callbacks of the whole view.
-func (m *View) prose(paras []paragraph) *RichText {
-	p := newRichText(paras)
-	p.OnLink = func(u *url.URL) {
-		if m.OnLink != nil {
-			m.OnLink(u)
-		}
-	}
-	p.OnPress = func(at, times int) {
-		if m.OnPress != nil {
-			m.OnPress(p, at, times)
-		}
-	}
-	p.OnMenu = m.menu
-	return p
-}
-
-func (m *View) menu(at fyne.Position) {
-	if m.OnMenu != nil {
-		m.OnMenu(at)
-	}
+	p := newRichText(parse(b.Source))
+	p.Events = m.Events
+	return widgets.LimitLineLength(p)
 }
 
 // Passages returns its texts, from top to bottom.
@@ -155,7 +106,7 @@ func (m *View) Passages() []selection.Passage {
 	var list []selection.Passage
 	for _, o := range m.box.Objects {
 		switch o := o.(type) {
-		case *CodeBlock:
+		case *codeBlock:
 			list = append(list, o.panel.View())
 		case *widgets.Scroller:
 			for _, row := range o.Content.(*table).cells {
@@ -186,3 +137,48 @@ func IsAllowedLink(u *url.URL) bool {
 
 // CreateRenderer implements fyne.Widget.
 func (m *View) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(m.box) }
+
+// codeBlock is a fenced code block of Markdown: language, Copy button, highlighted code.
+type codeBlock struct {
+	widget.BaseWidget
+	block Block
+	lang  *widgets.Text
+	copy  *widgets.Button
+	panel *code.Panel
+	box   *fyne.Container
+}
+
+func newCodeBlock(events *selection.Events) *codeBlock {
+	c := &codeBlock{lang: widgets.NewText("", style.ColorMuted, style.SizeSmall), panel: code.NewPanel(0)}
+	c.panel.HideBackground()
+	c.panel.View().Events = events
+	c.copy = widgets.NewQuietButton("Copy", "copy", func() { widgets.CallWith(events.OnCopy, c.block.Source) })
+	c.copy.Small, c.copy.Muted = true, true
+	head := widgets.Inset(2, 4, 0, style.Inside+4, widgets.Row(style.Inside, 0, c.lang, c.copy))
+	c.box = container.NewStack(widgets.NewBackground(style.ColorCode, style.ColorLine, style.Corner), widgets.Col(0, head, c.panel))
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// set shows a block. It is highlighted only when its fence is closed: half a program would be
+// highlighted wrongly, and again with every letter.
+func (c *codeBlock) set(b Block) {
+	if b == c.block {
+		return
+	}
+	c.block = b
+	c.lang.SetText(cmp.Or(b.Lang, "text"))
+	if b.Open {
+		c.panel.SetLines(code.PlainLines(b.Source))
+	} else {
+		c.panel.SetLines(code.Highlight(b.Source, b.Lang))
+	}
+	height := float32(0)
+	if c.panel.Lines() > 60 { // at full height it would be slow to draw and long to scroll past
+		height = code.Cell().Height * 40
+	}
+	c.panel.SetMaxHeight(height)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (c *codeBlock) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }

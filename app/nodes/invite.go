@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -20,9 +21,15 @@ import (
 func (p *Page) openInvite() {
 	p.invite, p.detail, p.client = true, nil, nil
 	p.invitationBox = container.NewVBox()
+	p.form = widgets.NewForm(slices.Concat(
+		[]fyne.CanvasObject{widgets.NewParagraph("Add a machine that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text")},
+		p.networkRows(), p.invitationRows())...)
+	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") })))
+}
+
+// networkRows show whether other machines can connect, and turn that on and off.
+func (p *Page) networkRows() []fyne.CanvasObject {
 	network := widgets.NewParagraph("", style.ColorMuted, "text")
-	message := widgets.NewParagraph("", style.ColorMuted, "text")
-	message.Hide()
 	turn := widgets.NewButton("Allow other machines to connect", "globe", nil)
 	load := func() {
 		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) {
@@ -47,6 +54,14 @@ func (p *Page) openInvite() {
 			load()
 		})
 	}
+	load()
+	return []fyne.CanvasObject{widgets.NewSectionHeading("NETWORK"), network, widgets.Row(style.Inside, -1, turn)}
+}
+
+// invitationRows create an invitation, and show it below.
+func (p *Page) invitationRows() []fyne.CanvasObject {
+	message := widgets.NewParagraph("", style.ColorMuted, "text")
+	message.Hide()
 	ends := state.AccessPeriods[0]
 	until := widgets.NewButton(ends.Text, "clock", nil)
 	until.TrailingIcon = "down"
@@ -76,16 +91,12 @@ func (p *Page) openInvite() {
 	machine := widgets.NewButton("Invite a machine", "machine", invite(protocol.RoleNode))
 	machine.Primary = true
 	client := widgets.NewButton("Invite a device", "window", invite(protocol.RoleClient))
-	load()
-	p.form = widgets.NewForm(
-		widgets.NewParagraph("Add a machine that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text"),
-		widgets.NewSectionHeading("NETWORK"), network, widgets.Row(style.Inside, -1, turn),
+	return []fyne.CanvasObject{
 		widgets.NewSectionHeading("INVITATION"),
 		widgets.NewParagraph("An invitation works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
 		widgets.Row(style.Inside, -1, machine, client), message, p.invitationBox,
-	)
-	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") })))
+	}
 }
 
 // showInvitation shows the invitation for the other machine.

@@ -25,7 +25,7 @@ func open(actions Actions) (system, error) {
 	if !C.fairleadBundled() {
 		return script{}, nil
 	}
-	return openAsking(openMac, script{}, actions), nil
+	return openCenter(openMac, script{}, actions), nil
 }
 
 // mac is UNUserNotificationCenter.
@@ -73,13 +73,13 @@ func left(ctx context.Context) C.int64_t {
 	return C.int64_t(d.Milliseconds())
 }
 
-func (mac) rights(ctx context.Context) (rights, error) {
+func (mac) rights(ctx context.Context) (permission, error) {
 	var style C.int
 	status := C.fairleadRights(left(ctx), &style)
 	if status < 0 {
 		return 0, errors.New("macOS does not report whether Fairlead may show notifications")
 	}
-	return rightsOf(int(status), int(style)), nil
+	return permissionOf(int(status), int(style)), nil
 }
 
 func (mac) ask() {

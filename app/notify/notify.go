@@ -2,10 +2,9 @@
 // windows are not in front.
 //
 // On Linux and the BSDs it uses the desktop's notification server over D-Bus, with buttons if the
-// server supports them. On Windows it uses the Windows Runtime, with buttons, or else plain
-// notifications. On macOS buttons require an application bundle and the person's permission; a bare
-// binary shows plain notifications. While the screen is locked, notifications do not show their
-// content.
+// server supports them. On Windows it uses the Windows Runtime, with buttons. On macOS buttons
+// require an application bundle and the person's permission; a bare binary shows plain
+// notifications. While the screen is locked, notifications do not show their content.
 //
 // The D-Bus calls are made here and not by github.com/esiqveland/notify, whose calls have no time
 // limit. The Windows Runtime is called by hand, because no maintained library with buttons and

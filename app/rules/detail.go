@@ -44,10 +44,7 @@ func (p *Page) open(r protocol.Rule) {
 	d.text.SetMinRowsVisible(12)
 	d.text.SetText(indent(r.Policy))
 	edit, remove := state.Changeable(r)
-	if r.ID == "" {
-		remove = false
-	}
-	d.verdict, d.expires = pick(d.verdictMenu), pick(d.expiresMenu)
+	d.verdict, d.expires = widgets.NewMenuButton("", "", d.verdictMenu), widgets.NewMenuButton("", "", d.expiresMenu)
 	d.text.OnChanged = func(string) { d.show() }
 	words, _ := state.Reveal(r.Words)
 	if r.ID == "" {
@@ -76,40 +73,39 @@ func (p *Page) open(r protocol.Rule) {
 		d.text.Disable()
 	}
 	rows = append(rows, widgets.NewField("Rule (JSON)", d.text), d.note)
-	buttons := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.check)}
-	if edit {
-		keep := widgets.NewButton("Save", "check", d.save)
-		keep.Primary = true
-		buttons = append(buttons, keep)
-	}
-	if remove {
-		b := widgets.NewQuietButton("Delete", "trash", func() { p.remove(r) })
-		if r.Origin == protocol.RuleFromChat {
-			b.SetText("Revoke")
-		}
-		b.Danger = true
-		buttons = append(buttons, b)
-	}
 	if r.Origin == protocol.RuleFromConfig {
 		rows = append(rows, widgets.NewParagraph("This rule comes from toolApproval in the configuration. Change it there.", style.ColorMuted, "text"))
-		if p.h.Config != nil {
-			buttons = []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", p.h.Config)}
-		} else {
-			buttons = nil
-		}
 	}
-	rows = append(rows, widgets.Flow(style.Inside, buttons...), d.result)
+	rows = append(rows, widgets.Flow(style.Inside, d.buttons(edit, remove)...), d.result)
 	back := widgets.NewQuietButton("All rules", "back", func() { p.openList() })
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rule", widgets.NewForm(rows...), back)}
 	d.show()
 	p.Box.Refresh()
 }
 
-func pick(menu func() []*fyne.MenuItem) *widgets.Button {
-	b := widgets.NewButton("", "", nil)
-	b.TrailingIcon = "down"
-	b.OnTap = func() { widgets.ShowMenu(b, menu()) }
-	return b
+// buttons are the actions for the rule.
+func (d *detail) buttons(edit, remove bool) []fyne.CanvasObject {
+	if d.rule.Origin == protocol.RuleFromConfig {
+		if d.p.h.Config == nil {
+			return nil
+		}
+		return []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", d.p.h.Config)}
+	}
+	list := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.check)}
+	if edit {
+		save := widgets.NewButton("Save", "check", d.save)
+		save.Primary = true
+		list = append(list, save)
+	}
+	if remove && d.rule.ID != "" {
+		b := widgets.NewQuietButton("Delete", "trash", func() { d.p.remove(d.rule) })
+		if d.rule.Origin == protocol.RuleFromChat {
+			b.SetText("Revoke")
+		}
+		b.Danger = true
+		list = append(list, b)
+	}
+	return list
 }
 
 func indent(raw json.RawMessage) string {

@@ -54,16 +54,16 @@ type Page struct {
 	h   Handlers
 	Box *fyne.Container
 
-	view       state.View
-	all        protocol.RulesResult
-	shown      []protocol.Rule
-	loaded     bool
-	search     *widgets.SearchField
-	list       *widgets.ItemList
-	count      *widgets.Text
-	emptyState *fyne.Container
-	detail     *detail // nil while the list is shown
-	now        func() time.Time
+	view   state.View
+	all    protocol.RulesResult
+	shown  []protocol.Rule
+	loaded bool
+	search *widgets.SearchField
+	list   *widgets.ItemList
+	count  *widgets.Text
+	body   widgets.Body // the list, or a text in its place
+	detail *detail      // nil while the list is shown
+	now    func() time.Time
 	// run does work off the GUI thread and then done on it.
 	run func(work func(context.Context) error, done func(error))
 }
@@ -72,7 +72,7 @@ type Page struct {
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(ctx, a.Rules, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Run(ctx, func(ctx context.Context) error { return work(ctx) }, func(err error) { done(err) })
+		bind.Run(ctx, work, done)
 	}
 	seen := -1
 	bind.Watch(ctx, a.Value, func(v state.View) {
@@ -86,7 +86,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, b Backend, h Handlers) *Page {
-	p := &Page{ctx: ctx, b: b, h: h, Box: container.NewStack(), now: time.Now, emptyState: container.NewStack()}
+	p := &Page{ctx: ctx, b: b, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.shown) {
 			p.open(p.shown[i])
@@ -104,7 +104,7 @@ func (p *Page) Load() {
 	var all protocol.RulesResult
 	p.run(func(ctx context.Context) (err error) { all, err = p.b.List(ctx); return err }, func(err error) {
 		if err != nil {
-			p.problem("The rules could not be loaded.", err)
+			p.body.Put(widgets.NewLoadError("The rules could not be loaded.", err.Error(), p.Load))
 			return
 		}
 		p.all, p.loaded = all, true
@@ -112,20 +112,12 @@ func (p *Page) Load() {
 	})
 }
 
-func (p *Page) problem(what string, err error) {
-	box := widgets.NewErrorBox(widgets.Problem{Title: what, Advice: err.Error(), Button: "Try again"}, p.Load)
-	p.emptyState.Objects = []fyne.CanvasObject{container.NewVBox(box)}
-	p.emptyState.Show()
-	p.list.Hide()
-	p.Box.Refresh()
-}
-
 // openList shows all rules.
 func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
-	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, container.NewStack(p.list, p.emptyState))
+	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, p.body.Box)
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)}
 	p.draw()
 }
@@ -160,17 +152,16 @@ func (p *Page) draw() {
 		}
 	}
 	p.count.SetText(text)
-	empty := p.loaded && len(p.shown) == 0
-	if empty {
-		title, about := "No rules yet", "Create rules from an approval, with ▾ next to Allow once, or here."
-		if p.search.Text != "" {
-			title, about = "No rule found", "No rule contains all of these words."
+	empty, searched := p.loaded && len(p.shown) == 0, p.search.Text != ""
+	p.body.Draw(fmt.Sprint(empty, searched), func() fyne.CanvasObject {
+		switch {
+		case !empty:
+			return p.list
+		case searched:
+			return widgets.NewEmptyList("shield", "No rule found", "No rule contains all of these words.")
 		}
-		p.emptyState.Objects = []fyne.CanvasObject{widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("shield", title, about))}
-	}
-	p.emptyState.Refresh()
-	widgets.SetVisible(p.emptyState, empty)
-	widgets.SetVisible(p.list, !empty)
+		return widgets.NewEmptyList("shield", "No rules yet", "Create rules from an approval, with ▾ next to Allow once, or here.")
+	})
 	p.Box.Refresh()
 }
 

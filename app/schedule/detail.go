@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -84,16 +85,10 @@ func nextRun(j protocol.CronJob, now time.Time) string {
 
 func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	icon, color, word := result(r.Status)
-	text := r.Summary
-	if r.Error != "" {
-		text = r.Error
+	if text := cmp.Or(r.Error, r.Summary); text != "" {
+		word += ": " + text
 	}
-	if text == "" {
-		text = word
-	} else {
-		text = word + ": " + text
-	}
-	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: text, Detail: state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)}
+	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: word, Detail: state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)}
 }
 
 func (d *detail) draw() fyne.CanvasObject {
@@ -101,7 +96,6 @@ func (d *detail) draw() fyne.CanvasObject {
 	back := widgets.NewQuietButton("All schedules", "back", p.back)
 	run := widgets.NewButton("Run now", "play", func() { p.m.Run(d.id) })
 	pause := widgets.NewButton("Pause", "pause", func() { p.m.Enable(d.id, false) })
-	over := state.IsFinished(j, p.now())
 	if !j.Enabled {
 		pause = widgets.NewButton("Resume", "play", func() { p.m.Enable(d.id, true) })
 	}
@@ -111,19 +105,16 @@ func (d *detail) draw() fyne.CanvasObject {
 		p.back()
 		p.h.Undo("The schedule was deleted.", undo, time.Now().Add(state.UndoTime))
 	})
-	if over {
-		pause.Hide()
-	}
-	what := j.Spec.Message
-	kind := "Instructions (new chat)"
+	widgets.SetVisible(pause, !state.IsFinished(j, p.now()))
+	kind, what := "Instructions (new chat)", j.Spec.Message
 	if j.Spec.Mode == protocol.CronSystemEvent {
-		what, kind = j.Spec.Text, "Instructions (main chat)"
+		kind, what = "Instructions (main chat)", j.Spec.Text
 	}
 	facts := widgets.Col(style.Group,
 		widgets.Flow(style.Inside, run, pause, edit, remove),
-		widgets.NewField("When", widgets.NewParagraph(protocol.Capital(state.ScheduleText(j.Schedule, p.now())), style.ColorText, "text")),
+		widgets.NewFact("When", protocol.Capital(state.ScheduleText(j.Schedule, p.now()))),
 		widgets.NewField("Next", d.next),
-		widgets.NewField(kind, widgets.NewParagraph(what, style.ColorText, "text")))
+		widgets.NewFact(kind, what))
 	var history fyne.CanvasObject = d.runs
 	if len(d.shown) == 0 {
 		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, d.emptyText))

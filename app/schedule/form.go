@@ -67,35 +67,17 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	once.SetChecked(f.Once)
 	var form *fyne.Container
 	arrange := func() {
-		for o, on := range map[fyne.CanvasObject]bool{every: f.Kind == protocol.CronEvery, at: f.Kind == protocol.CronAt, once: f.Kind == protocol.CronAt, expr: f.Kind == protocol.CronExpr} {
-			widgets.SetVisible(o, on)
-		}
+		widgets.SetVisible(every, f.Kind == protocol.CronEvery)
+		widgets.SetVisible(at, f.Kind == protocol.CronAt)
+		widgets.SetVisible(once, f.Kind == protocol.CronAt)
+		widgets.SetVisible(expr, f.Kind == protocol.CronExpr)
 		if form != nil {
 			form.Refresh()
 		}
 	}
-	leave := func() {
-		if f.ID != "" {
-			p.openJob(f.ID)
-			return
-		}
-		p.openList()
-	}
 	save := widgets.NewButton("Save", "check", nil)
 	save.Primary = true
-	save.OnTap = func() {
-		message.Show()
-		message.Set("Saving…", style.ColorMuted)
-		now := f
-		bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
-			if err != nil {
-				message.Set(protocol.Capital(err.Error()), style.ColorBad)
-				return
-			}
-			f.ID = j.ID
-			p.openList()
-		})
-	}
+	save.OnTap = func() { p.saveForm(&f, message) }
 	form = widgets.Col(style.Group,
 		widgets.NewField("Name", name),
 		widgets.NewField("When", choose(kinds, f.Kind, func(s string) { f.Kind = s; arrange() })),
@@ -104,10 +86,34 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		widgets.NewField("Runs in", choose(modes, f.Mode, func(s string) { f.Mode = s })),
 		widgets.NewField("If the gateway was not running", choose(missed, f.Missed, func(s string) { f.Missed = s })),
 		message,
-		widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", leave)))
+		widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", func() { p.closeForm(f.ID) })))
 	arrange()
 	p.Put(widgets.NewPage(title, widgets.NewForm(form)))
 	widgets.Focus(name)
+}
+
+// saveForm saves the schedule of a form, and returns to the list.
+func (p *Page) saveForm(f *state.ScheduleForm, message *widgets.Paragraph) {
+	message.Show()
+	message.Set("Saving…", style.ColorMuted)
+	now := *f
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
+		if err != nil {
+			message.Set(protocol.Capital(err.Error()), style.ColorBad)
+			return
+		}
+		f.ID = j.ID
+		p.openList()
+	})
+}
+
+// closeForm returns to a form's schedule, or to the list from a new one.
+func (p *Page) closeForm(id protocol.CronJobID) {
+	if id != "" {
+		p.openJob(id)
+		return
+	}
+	p.openList()
 }
 
 // limitWidth limits an entry to the width of a number.

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Count returns how often a text contains another, ignoring case, with the same rules as passages.
-// It may be called on any goroutine.
+// Count returns how often a text contains another, ignoring case, like [Text.Find]. It may be called
+// on any goroutine.
 func Count(text, query string) int {
 	n := 0
 	for range matches(text, lower(query)) {
@@ -19,19 +19,15 @@ func Count(text, query string) int {
 // matches yields the byte ranges of the occurrences of a lower-case query, one after another.
 func matches(text string, query []rune) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
-		if len(query) == 0 {
-			return
-		}
-		for i := 0; i < len(text); {
-			r, n := utf8.DecodeRuneInString(text[i:])
-			if unicode.ToLower(r) == query[0] {
-				if length := matchLength(text[i:], query); length > 0 {
-					if !yield(i, i+length) {
-						return
-					}
-					n = length
+		for i := 0; i < len(text) && len(query) > 0; {
+			if n := matchLength(text[i:], query); n > 0 {
+				if !yield(i, i+n) {
+					return
 				}
+				i += n
+				continue
 			}
+			_, n := utf8.DecodeRuneInString(text[i:])
 			i += n
 		}
 	}
@@ -69,4 +65,36 @@ func lower(s string) []rune {
 		r[i] = unicode.ToLower(r[i])
 	}
 	return r
+}
+
+// wordAround returns the word that contains a position or ends there.
+func wordAround(text []rune, at int) (from, to int) {
+	at = min(max(at, 0), len(text))
+	kind := func(r rune) int {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '_':
+			return 1
+		case unicode.IsSpace(r):
+			return 2
+		}
+		return 3
+	}
+	if len(text) == 0 {
+		return 0, 0
+	}
+	if at == len(text) || kind(text[at]) != 1 && at > 0 && kind(text[at-1]) == 1 {
+		at--
+	}
+	k := kind(text[at])
+	from, to = at, at+1
+	if k == 3 {
+		return from, to
+	}
+	for from > 0 && kind(text[from-1]) == k {
+		from--
+	}
+	for to < len(text) && kind(text[to]) == k {
+		to++
+	}
+	return from, to
 }

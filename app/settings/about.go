@@ -100,3 +100,33 @@ func licenceText() string {
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
+
+// shortcutList lists the keyboard shortcuts.
+func shortcutList() fyne.CanvasObject {
+	ctrl := func(key string) string { return widgets.ShortcutName(key, false) }
+	var list []fyne.CanvasObject
+	for _, k := range [][2]string{
+		{ctrl("N"), "New chat"},
+		{ctrl("K"), "Search chats"},
+		{ctrl("F"), "Find in the current chat"},
+		{widgets.ShortcutName("F", true), "Search all messages"},
+		{ctrl("I"), "Needs you"},
+		{ctrl(","), "Settings"},
+		{ctrl("Tab"), "Next settings page"},
+		{ctrl("L"), "Go to folder, in Files"},
+		{"F3", "Two panes, in Files"},
+		{"Enter", "Send the message"},
+		{"Shift Enter", "New line"},
+		{"Up, Down", "Earlier messages, in an empty field"},
+		{"Esc", "Stop the answer; deny, in an approval"},
+		{ctrl("."), "Stop the answer"},
+		{widgets.ShortcutName("Enter", true), "Allow, in an approval"},
+		{ctrl("W"), "Close the window"},
+		{ctrl("Q"), "Quit"},
+	} {
+		words := widgets.NewText(k[1], style.ColorText, "text")
+		words.Ellipsis = true
+		list = append(list, widgets.NewLabelled(144, k[0], words))
+	}
+	return widgets.Col(style.Gap, list...)
+}

@@ -35,7 +35,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 	token.OnTap = func() {
 		bind.Go(p.ctx, func(context.Context) (string, error) { return l.Token() }, func(t string, err error) {
 			if err != nil {
-				status.Set(errorText(err), style.ColorBad)
+				setError(status, err)
 				return
 			}
 			p.handlers.Copy(t)
@@ -49,7 +49,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 	save := func() {
 		text, err := checkListenAddress(entry.Text)
 		if err != nil {
-			saved.Set(errorText(err), style.ColorBad)
+			setError(saved, err)
 			return
 		}
 		l.SetListen(text)
@@ -58,7 +58,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 	entry.OnSubmitted = func(string) { save() }
 	return page(section("Gateway", append(rows, textRow("Token", "Stored with the keys, never shown", token), status)...),
 		section("Listen address", field(entry, widgets.NewButton("Save", "", save)), saved),
-		section("Logs", textRow("Folder", l.LogDir(), widgets.NewQuietButton("Open", "folder", func() { p.handlers.OpenPath(l.LogDir()) }))))
+		section("Logs", textRow("Folder", l.LogDir, widgets.NewQuietButton("Open", "folder", func() { p.handlers.OpenPath(l.LogDir) }))))
 }
 
 // checkListenAddress checks whether a typed address is valid for a gateway to listen on.

@@ -2,9 +2,11 @@ package settings
 
 import (
 	"context"
+	"image/color"
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
@@ -68,7 +70,9 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a.changedOnly = widget.NewCheck("Changed only", nil)
 	a.changedOnly.OnChanged = func(bool) { a.draw() }
 	a.scroll = widgets.NewVScroll(widgets.Inset(style.Inside, style.Page, style.Page, style.Page, widgets.LimitWidth(720, true, a.column)))
-	head := container.New(&searchLayout{}, a.search, a.group, a.changedOnly)
+	space := canvas.NewRectangle(color.Transparent)
+	space.SetMinSize(fyne.NewSize(170, 0))
+	head := widgets.WithControls(200, a.search, widgets.Row(style.Inside, 0, container.NewStack(space, a.group), a.changedOnly))
 	a.box = widgets.WithHeader(widgets.Inset(style.Group, style.Page, style.Inside, style.Page, head), a.body)
 	a.draw()
 	return a
@@ -233,43 +237,4 @@ func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
 func (a *allSettings) relayout() {
 	a.column.Layout.Layout(a.column.Objects, a.column.Size()) // a refresh would redraw every row
 	a.scroll.Refresh()
-}
-
-// searchLayout is a search field with two controls at its right, or below it if the field would be
-// too narrow.
-type searchLayout struct {
-	below bool // result of the last layout
-}
-
-// minSearchWidth is the minimum width of the search field beside the controls, at the default text
-// size.
-const minSearchWidth float32 = 200
-
-func (l *searchLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	s, g, c := o[0].MinSize(), o[1].MinSize(), o[2].MinSize()
-	height := max(g.Height, c.Height)
-	if l.below {
-		return fyne.NewSize(g.Width+c.Width+style.Inside, s.Height+style.Inside+height)
-	}
-	return fyne.NewSize(g.Width+c.Width+style.Inside, max(s.Height, height))
-}
-
-func (l *searchLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	g, c, h := o[1].MinSize(), o[2].MinSize(), o[0].MinSize().Height
-	g.Width = max(g.Width, 170)
-	search := size.Width - c.Width - g.Width - 2*style.Inside
-	x, y, height := size.Width-c.Width-g.Width-style.Inside, float32(0), size.Height
-	if l.below = search < minSearchWidth*style.Size("text")/14; l.below {
-		search, x, y, height = size.Width, 0, h+style.Inside, max(g.Height, c.Height)
-		g.Width = max(size.Width-c.Width-style.Inside, 0)
-	}
-	o[0].Resize(fyne.NewSize(search, h))
-	o[0].Move(fyne.NewPos(0, 0))
-	if !l.below {
-		o[0].Move(fyne.NewPos(0, (height-h)/2))
-	}
-	o[1].Resize(g)
-	o[1].Move(fyne.NewPos(x, y+(height-g.Height)/2))
-	o[2].Resize(c)
-	o[2].Move(fyne.NewPos(size.Width-c.Width, y+(height-c.Height)/2))
 }

@@ -40,7 +40,7 @@ var (
 // computerPage is the page of the agent's access to this computer.
 type computerPage struct {
 	page        *Page
-	local       Local
+	agent       Agent
 	current     Confinement
 	result      *widgets.Paragraph
 	folders     *fyne.Container
@@ -56,7 +56,7 @@ func (p *Page) computer() fyne.CanvasObject {
 		return page(section("This computer", muted("This window shows a remote gateway. Its agent does not run on this computer.")))
 	}
 	c := &computerPage{
-		page: p, local: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: container.NewVBox(),
+		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: container.NewVBox(),
 		result: muted("Changes apply immediately and stop running calls on this computer."),
 	}
 	reach, setReach := choiceButtons(fileAccessChoices, func(disk bool) { next := c.current; next.Disk = disk; c.save(next) })
@@ -83,14 +83,10 @@ func (p *Page) computer() fyne.CanvasObject {
 // save saves another confinement.
 func (c *computerPage) save(next Confinement) {
 	c.result.Set("Saving…", style.ColorMuted)
-	bind.Run(c.page.ctx, func(context.Context) error { return c.local.SetConfinement(next) }, func(err error) {
-		c.current = c.local.Confinement()
+	bind.Run(c.page.ctx, func(context.Context) error { return c.agent.SetConfinement(next) }, func(err error) {
+		c.current = c.agent.Confinement()
 		c.redraw()
-		if err != nil {
-			c.result.Set(errorText(err), style.ColorBad)
-			return
-		}
-		c.result.Set("✓ Saved.", style.ColorGood)
+		showSaved(c.result, err)
 	})
 }
 
@@ -151,7 +147,7 @@ func (c *computerPage) showEnforcement(v state.View) {
 }
 
 // workspace shows the agent's folder on this computer.
-func (p *Page) workspace(l Local) fyne.CanvasObject {
+func (p *Page) workspace(l Agent) fyne.CanvasObject {
 	status := muted("Reading here needs no approval. Changes and other folders do.")
 	entry := widget.NewEntry()
 	entry.SetText(l.Workspace())
@@ -159,7 +155,7 @@ func (p *Page) workspace(l Local) fyne.CanvasObject {
 		status.Set("Changing the folder…", style.ColorMuted)
 		bind.Run(p.ctx, func(context.Context) error { return l.SetWorkspace(dir) }, func(err error) {
 			if err != nil {
-				status.Set(errorText(err), style.ColorBad)
+				setError(status, err)
 				return
 			}
 			entry.SetText(l.Workspace())

@@ -110,7 +110,7 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		says("Its agent can now use this computer")
 		says("uses this computer · not connected: no way there")
 		f.list[0].OfflineReason = ""
-		f.changes.Update(func(n int) int { return n + 1 })
+		f.changes.Update(func(n *int) { *n++ })
 		time.Sleep(time.Second) // the page shows changes only when it is drawn
 		says("uses this computer · connected")
 		press("Unpair")

@@ -2,18 +2,30 @@ package settings
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
 	"fairlead/app/launch"
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
-// Local gives access to settings of this computer, not of the gateway.
-type Local interface {
+// Local has the settings of this computer, not of the gateway.
+type Local struct {
+	Agent
+	Preferences
+	System
+	Token  func() (string, error) // the gateway's token. It blocks: the keychain may ask the person.
+	LogDir string
+}
+
+// Agent is the agent's access to this computer.
+type Agent interface {
 	Workspace() string
 	// SetWorkspace changes the agent's folder at once. It blocks.
 	SetWorkspace(dir string) error
@@ -21,16 +33,22 @@ type Local interface {
 	// SetConfinement changes the agent's access at once, and stops its running calls on this
 	// computer. It blocks.
 	SetConfinement(Confinement) error
+}
+
+// Preferences are the settings of the next start.
+type Preferences interface {
 	Hidden() bool // start hidden in the tray
 	SetHidden(bool)
-	AtLogin() bool // whether the program starts at login. This and the next three methods block.
+	Listen() string // the gateway's address
+	SetListen(string)
+}
+
+// System has the settings that the system stores about this program. Its methods block.
+type System interface {
+	AtLogin() bool // whether the program starts at login
 	SetAtLogin(bool) error
 	Links() bool // whether fairlead:// links open the program
 	SetLinks(bool) error
-	Listen() string // the gateway's address from the next start on
-	SetListen(string)
-	Token() (string, error) // the gateway's token. It blocks: the keychain may ask the person.
-	LogDir() string
 }
 
 // general is the page of appearance and start. It loads its values after it is displayed, and those
@@ -72,10 +90,8 @@ func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about str
 		bind.Run(p.ctx, func(context.Context) error { return put(on) }, func(err error) {
 			if err != nil {
 				set(!on)
-				result.Set(errorText(err), style.ColorBad)
-				return
 			}
-			result.Set("✓ Saved.", style.ColorGood)
+			showSaved(result, err)
 		})
 	})
 	return []fyne.CanvasObject{row, result}, set
@@ -83,7 +99,7 @@ func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about str
 
 // field is an entry with its buttons.
 func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(&fieldLayout{}, entry, widgets.Row(style.Inside, -1, buttons...))
+	return widgets.WithControls(180, entry, widgets.Row(style.Inside, -1, buttons...))
 }
 
 // choice is a value of the configuration with its label.
@@ -122,52 +138,68 @@ func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.Can
 	return widgets.Flow(style.Gap, buttons...), set
 }
 
-// appearance has theme and text size, and a function that shows their values. Changes apply at
-// once.
+// appearance has theme and text size, and a function that shows their values. The windows follow the
+// configuration.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	const about = "Applies to all windows immediately."
 	result, failed := muted(about), false
-	var setMode func(style.Mode)
-	var setSize func(float32)
-	now := UI{Theme: string(style.System), TextSize: style.TextNormal}
-	saving := 0 // values that were read during a save are outdated
+	modeGroup, setMode := choiceButtons(themeChoices, func(m style.Mode) { p.saveSetting("ui.theme", m, result) })
+	sizeGroup, setSize := choiceButtons(textSizeChoices, func(s float32) { p.saveSetting("ui.textSize", s, result) })
 	show = func(ui UI, err error) {
-		if failed && err == nil {
+		if err != nil {
+			failed = true
+			setError(result, err)
+			return
+		}
+		if failed {
+			failed = false
 			result.Set(about, style.ColorMuted)
 		}
-		failed = err != nil
-		switch {
-		case failed:
-			result.Set(errorText(err), style.ColorBad)
-		case saving == 0:
-			now = ui
-			setMode(style.Mode(ui.Theme))
-			setSize(ui.TextSize)
-		}
+		setMode(style.Mode(ui.Theme))
+		setSize(ui.TextSize)
 	}
-	save := func(path string, value any) {
-		p.handlers.Theme(style.Mode(now.Theme), now.TextSize)
-		saving++
-		bind.Go(p.ctx, func(ctx context.Context) (UI, error) {
-			if err := p.app.Set(ctx, path, value); err != nil {
-				return UI{}, err
-			}
-			return ReadUI(ctx, p.app)
-		}, func(ui UI, err error) {
-			saving--
-			show(ui, err)
-			if err == nil {
-				result.Set("✓ Saved.", style.ColorGood)
-			}
-		})
-	}
-	modeGroup, setMode := choiceButtons(themeChoices, func(m style.Mode) {
-		now.Theme = string(m)
-		save("ui.theme", now.Theme)
-	})
-	sizeGroup, setSize := choiceButtons(textSizeChoices, func(s float32) {
-		now.TextSize = s
-		save("ui.textSize", s)
-	})
 	return []fyne.CanvasObject{section("Theme", modeGroup), section("Text size", sizeGroup, result)}, show
+}
+
+// readConfig decodes the configuration at a path.
+func readConfig[T any](ctx context.Context, app *state.App, path string) (T, error) {
+	var out T
+	r, err := state.Call(ctx, app, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
+	if err != nil {
+		return out, err
+	}
+	if r.Value == nil {
+		return out, nil
+	}
+	if err := json.Unmarshal(r.Value, &out); err != nil {
+		return out, fmt.Errorf("read %s: %w", path, err)
+	}
+	return out, nil
+}
+
+// UI has the windows' settings in the configuration.
+type UI struct {
+	Theme        string  `json:"theme"`
+	TextSize     float32 `json:"textSize"`
+	FirstRunDone bool    `json:"firstRunDone"`
+}
+
+// ReadUI loads it. It blocks.
+func ReadUI(ctx context.Context, app *state.App) (UI, error) { return readConfig[UI](ctx, app, "ui") }
+
+// watchConfig calls read on the GUI thread now, whenever the configuration changes, and when the
+// gateway reconnects.
+func (p *Page) watchConfig(read func()) {
+	type seen struct {
+		changes   int
+		connected bool
+	}
+	var last *seen
+	bind.Watch(p.ctx, p.app.Value, func(v state.View) {
+		now := seen{v.ConfigChanged, v.Connected}
+		if last == nil || *last != now && v.Connected {
+			read()
+		}
+		last = &now
+	})
 }

@@ -77,34 +77,3 @@ func (l *labelledLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(left, top))
 	o[1].Resize(fyne.NewSize(max(right-left, 0), size.Height-top))
 }
-
-// fieldLayout is a field with buttons at its right, or below it if the field would be too narrow.
-type fieldLayout struct {
-	below bool // result of the last layout
-}
-
-// minFieldWidth is the minimum width of a field beside its buttons, at the default text size.
-const minFieldWidth float32 = 180
-
-func (l *fieldLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	f, b := o[0].MinSize(), o[1].MinSize()
-	if l.below {
-		return fyne.NewSize(max(f.Width, b.Width), f.Height+style.Inside+b.Height)
-	}
-	return fyne.NewSize(f.Width+style.Inside+b.Width, max(f.Height, b.Height))
-}
-
-func (l *fieldLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	f, b := o[0].MinSize().Height, o[1].MinSize()
-	o[1].Resize(b)
-	rest := size.Width - b.Width - style.Inside
-	if l.below = rest < minFieldWidth*style.Size("text")/14; l.below {
-		o[0].Resize(fyne.NewSize(size.Width, f))
-		o[0].Move(fyne.Position{})
-		o[1].Move(fyne.NewPos(0, f+style.Inside))
-		return
-	}
-	o[0].Resize(fyne.NewSize(rest, size.Height))
-	o[0].Move(fyne.Position{})
-	o[1].Move(fyne.NewPos(rest+style.Inside, (size.Height-b.Height)/2))
-}

@@ -195,7 +195,7 @@ func (m *models) testProvider(p protocol.Provider, model string, button *widgets
 		button.Enable()
 		switch {
 		case err != nil:
-			result.Set(errorText(err), style.ColorBad)
+			setError(result, err)
 		case !r.OK:
 			result.Set("✗ "+r.Message, style.ColorBad)
 		default:
@@ -217,7 +217,7 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 	}, func(r protocol.ModelsListResult, err error) {
 		if err != nil {
 			if result != nil {
-				result.Set(errorText(err), style.ColorBad)
+				setError(result, err)
 			}
 			return
 		}
@@ -266,7 +266,7 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 func (m *models) useModel(ref protocol.ModelRef, status *widgets.Paragraph) {
 	bind.Run(m.page.ctx, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func(err error) {
 		if err != nil {
-			status.Set(errorText(err), style.ColorBad)
+			setError(status, err)
 			return
 		}
 		status.Set("✓ Now using "+ref.ID+".", style.ColorGood)

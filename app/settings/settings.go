@@ -24,11 +24,10 @@ import (
 type Handlers struct {
 	OpenURL  func(*url.URL)
 	OpenPath func(string) // opens a folder in the system's file manager
-	Theme    func(mode style.Mode, scale float32)
 	Copy     func(string)
 	// PickFolder asks for a folder; done is not called if the person cancels.
 	PickFolder func(done func(dir string))
-	Local      Local    // nil if the gateway is remote
+	Local      *Local   // nil if the gateway is remote
 	Gateways   Gateways // nil if windows of other gateways cannot be opened
 }
 
@@ -136,14 +135,19 @@ func muted(text string) *widgets.Paragraph {
 
 // saveSetting changes a setting; an error is shown in the window.
 func (p *Page) saveSetting(path string, value any, result *widgets.Paragraph) {
-	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Set(ctx, path, value) }, func(err error) {
-		if err != nil {
-			result.Set(errorText(err), style.ColorBad)
-			return
-		}
-		result.Set("✓ Saved.", style.ColorGood)
-	})
+	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Set(ctx, path, value) }, func(err error) { showSaved(result, err) })
 }
+
+// showSaved shows the result of saving.
+func showSaved(result *widgets.Paragraph, err error) {
+	if err != nil {
+		setError(result, err)
+		return
+	}
+	result.Set("✓ Saved.", style.ColorGood)
+}
+
+func setError(result *widgets.Paragraph, err error) { result.Set(errorText(err), style.ColorBad) }
 
 // errorText formats an error as a sentence.
 func errorText(err error) string {

@@ -22,7 +22,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// computer is a Local for tests.
+// computer has the settings of a computer for tests.
 type computer struct {
 	dir    string
 	hidden bool
@@ -61,8 +61,7 @@ func (c *computer) Links() bool            { return c.links }
 func (c *computer) SetLinks(on bool) error { c.links = on; return nil }
 func (c *computer) Listen() string         { return c.listen }
 func (c *computer) SetListen(addr string)  { c.listen = addr }
-func (c *computer) Token() (string, error) { return "fl_secret", c.fail }
-func (c *computer) LogDir() string         { return "/home/me/logs" }
+func (c *computer) token() (string, error) { return "fl_secret", c.fail }
 
 // texts returns an object's content, as markup.
 func texts(o fyne.CanvasObject) string {
@@ -78,9 +77,9 @@ func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		copied := ""
-		p := &Page{ctx: ctx, app: state.NewApp(), handlers: Handlers{Copy: func(s string) { copied = s }, Theme: func(style.Mode, float32) {}}}
+		p := &Page{ctx: ctx, app: state.NewApp(), handlers: Handlers{Copy: func(s string) { copied = s }}}
 		if c != nil {
-			p.handlers.Local = c
+			p.handlers.Local = &Local{Agent: c, Preferences: c, System: c, Token: c.token, LogDir: "/home/me/logs"}
 		}
 		body(t, p, &copied)
 		cancel()
@@ -193,12 +192,11 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 		if !strings.Contains(texts(page), "not running yet") {
 			t.Error("it promises something for tools that do not run")
 		}
-		p.app.Value.Update(func(v state.View) state.View {
+		p.app.Value.Update(func(v *state.View) {
 			v.Nodes = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
 				Mode: "read-only", Network: "blocked", Summary: "partly",
 				Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "forks", Why: "no cgroup"}},
 			}}}}
-			return v
 		})
 		time.Sleep(time.Second)
 		pagetest.Settle()
@@ -238,9 +236,8 @@ func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 
 func TestAboutSaysWhereThingsAre(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *Page, copied *string) {
-		p.app.Value.Update(func(v state.View) state.View {
+		p.app.Value.Update(func(v *state.View) {
 			v.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
-			return v
 		})
 		page := p.about("1.2.3")
 		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json", widgets.ShortcutName("K", false), "Search chats"} {
@@ -389,12 +386,8 @@ func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
 		chosen("Dark", "Large")
 		show(UI{Theme: "light", TextSize: style.TextNormal}, nil)
 		chosen("Light", "Normal")
-		var now UI
-		p.handlers.Theme = func(m style.Mode, size float32) { now = UI{Theme: string(m), TextSize: size} }
 		test.Tap(pagetest.Button(t, page, "Largest"))
-		if now.Theme != "light" {
-			t.Errorf("another text size brought the theme %q back", now.Theme)
-		}
+		chosen("Light", "Largest")
 		pagetest.Settle()
 	})
 }
@@ -404,7 +397,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 		read := 0
 		p.watchConfig(func() { read++ })
 		for i, change := range []func(*state.View){func(*state.View) {}, func(v *state.View) { v.Connected = true }, func(v *state.View) { v.ConfigChanged++ }, func(v *state.View) { v.Connected = false }} {
-			p.app.Value.Update(func(v state.View) state.View { change(&v); return v })
+			p.app.Value.Update(change)
 			time.Sleep(time.Second)
 			pagetest.Settle()
 			if want := []int{1, 2, 3, 3}[i]; read != want {

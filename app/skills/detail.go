@@ -108,7 +108,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	if e.Source != protocol.SkillAgent {
 		from += ". An edited copy replaces it."
 	}
-	rows = append(rows, fact("From", from))
+	rows = append(rows, widgets.NewFact("From", from))
 	for _, f := range [][2]string{{"Homepage", e.Homepage}, {"License", e.License}, {"Works with", e.Compatibility}} {
 		if f[1] != "" {
 			rows = append(rows, d.linked(f[0], f[1]))
@@ -116,9 +116,9 @@ func (d *detail) lines() []fyne.CanvasObject {
 	}
 	needs := state.SkillNeeds(e.Requirements)
 	if len(needs) == 0 {
-		return append(rows, fact("Needs", "nothing: no machine needs to be online"))
+		return append(rows, widgets.NewFact("Needs", "nothing: no machine needs to be online"))
 	}
-	rows = append(rows, fact("Needs (on one machine)", strings.Join(needs, "\n")))
+	rows = append(rows, widgets.NewFact("Needs (on one machine)", strings.Join(needs, "\n")))
 	var machines []fyne.CanvasObject
 	all := state.SkillMachines(e, d.p.view)
 	for i, m := range all {
@@ -145,15 +145,11 @@ func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject
 	return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
-func fact(name, text string) fyne.CanvasObject {
-	return widgets.NewField(name, widgets.NewParagraph(text, style.ColorText, "text"))
-}
-
 // linked is a fact; a web address opens in the browser.
 func (d *detail) linked(name, text string) fyne.CanvasObject {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
-		return fact(name, text)
+		return widgets.NewFact(name, text)
 	}
 	short := text
 	if r := []rune(short); len(r) > 60 {

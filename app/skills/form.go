@@ -2,13 +2,16 @@ package skills
 
 import (
 	"context"
+	"slices"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // openForm opens the form for a new skill of the agent.
@@ -54,4 +57,121 @@ func (p *Page) openForm() {
 		message,
 		widgets.Row(style.Inside, -1, create, cancel))))
 	widgets.Focus(name)
+}
+
+// settings are the person's overrides of a skill's file.
+type settings struct {
+	p           *Page
+	box         *fyne.Container
+	always      *widgets.Select
+	needs       *needs
+	resetButton *widgets.Button
+	notice      *widgets.Paragraph
+	e           protocol.SkillStatusEntry
+	updating    bool // the controls are being set by the program
+}
+
+var alwaysWords = []string{"As in its file", "Always", "Only when the agent opens it"}
+
+func newSettings(p *Page) *settings {
+	s := &settings{p: p, notice: widgets.NewParagraph("", style.ColorMuted, "text")}
+	s.always = widgets.NewSelect(alwaysWords, func(word string) {
+		yes := word == alwaysWords[1]
+		switch {
+		case s.updating:
+		case word == alwaysWords[0]:
+			p.m.SetAlways(s.e, nil)
+		default:
+			p.m.SetAlways(s.e, &yes)
+		}
+	})
+	s.needs = newNeeds(func(caps []string) {
+		if !s.updating {
+			p.m.SetNeeds(s.e, caps)
+		}
+	})
+	s.resetButton = widgets.NewQuietButton("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
+	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.LimitWidth(320, true, s.always)),
+		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.resetButton)))
+	s.box = widgets.Col(style.Group, widgets.NewSectionHeading("SETTINGS"), s.notice, fields)
+	return s
+}
+
+// show shows the current overrides.
+func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
+	s.e = e
+	s.updating = true
+	defer func() { s.updating = false }()
+	choice := alwaysWords[0]
+	if set.Always != nil {
+		choice = alwaysWords[2]
+		if *set.Always {
+			choice = alwaysWords[1]
+		}
+	}
+	if s.always.Selected != choice {
+		s.always.SetSelected(choice)
+	}
+	s.needs.set(e.Requirements.Capabilities)
+	widgets.SetVisible(s.resetButton, set.Requires != nil)
+	s.notice.Hide()
+	fields := s.box.Objects[2]
+	fields.Show()
+	if e.SettingsKey == "" {
+		s.notice.Set("Settings cannot be saved for this skill: its name and its folder contain a dot.", style.ColorMuted)
+		s.notice.Show()
+		fields.Hide()
+	}
+}
+
+// needs is a choice of capabilities.
+type needs struct {
+	box      *fyne.Container
+	checks   []*widget.Check
+	updating bool
+}
+
+// capabilityWords describe the capabilities.
+var capabilityWords = map[string]string{
+	protocol.CapList: "list files", protocol.CapRead: "read files", protocol.CapWrite: "write files", protocol.CapEdit: "edit files",
+	protocol.CapSearch: "search in files", protocol.CapExec: "run commands",
+}
+
+func newNeeds(changed func([]string)) *needs {
+	n := &needs{}
+	var objects []fyne.CanvasObject
+	for _, c := range protocol.Capabilities {
+		words := capabilityWords[c]
+		if words == "" {
+			words = c
+		}
+		check := widget.NewCheck(words, func(bool) {
+			if !n.updating {
+				changed(n.chosen())
+			}
+		})
+		n.checks = append(n.checks, check)
+		objects = append(objects, check)
+	}
+	n.box = widgets.Flow(0, objects...)
+	return n
+}
+
+// chosen returns the selected capabilities, never nil.
+func (n *needs) chosen() []string {
+	list := []string{}
+	for i, c := range n.checks {
+		if c.Checked {
+			list = append(list, protocol.Capabilities[i])
+		}
+	}
+	return list
+}
+
+func (n *needs) set(caps []string) {
+	n.updating = true
+	for i, c := range n.checks {
+		c.SetChecked(slices.Contains(caps, protocol.Capabilities[i]))
+	}
+	n.updating = false
 }

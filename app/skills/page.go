@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -38,16 +37,15 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view         state.SkillsView
-	results      []protocol.SkillStatusEntry
-	search       *widgets.SearchField
-	list         *widgets.ItemList
-	count        *widgets.Text
-	body         *fyne.Container // the list, or a text in its place
-	detail       *detail         // nil while the list or the form is shown
-	form         bool            // the form is open: updates do not disturb it
-	shownContent string          // content of body
-	now          func() time.Time
+	view    state.SkillsView
+	results []protocol.SkillStatusEntry
+	search  *widgets.SearchField
+	list    *widgets.ItemList
+	count   *widgets.Text
+	body    widgets.Body // the list, or a text in its place
+	detail  *detail      // nil while the list or the form is shown
+	form    bool         // the form is open: updates do not disturb it
+	now     func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
@@ -59,7 +57,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 }
 
 func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), body: container.NewStack(), now: time.Now}
+	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.results) {
 			p.open(p.results[i].Path)
@@ -91,11 +89,11 @@ func (p *Page) show(v state.SkillsView) {
 // openList shows all skills.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
-	again := widgets.NewQuietButton("", "reset", func() { p.run(func(ctx context.Context) { p.m.Reread(ctx) }) })
+	again := widgets.NewQuietButton("", "reset", p.m.Reread)
 	add := widgets.NewButton("New skill", "plus", p.openForm)
 	add.Primary = true
 	top := widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, p.search, p.count))
-	p.Put(widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, p.body), again, add))
+	p.Put(widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, p.body.Box), again, add))
 	p.fill()
 }
 
@@ -104,10 +102,6 @@ func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
 	widgets.Focus(p.list)
-}
-
-func (p *Page) run(work func(context.Context)) {
-	bind.Run(p.ctx, func(ctx context.Context) error { work(ctx); return nil }, func(error) {})
 }
 
 // fill lists the search results. The objects around the list stay, so that the field keeps the
@@ -121,27 +115,21 @@ func (p *Page) fill() {
 	}
 	p.list.Set(items)
 	p.count.SetText(counted(v.Skills, len(p.results)))
-	now := fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0)
-	if now == p.shownContent {
-		return
-	}
-	p.shownContent = now
-	var o fyne.CanvasObject = p.list
-	switch {
-	case v.Problem != "":
-		o = widgets.NewLoadError("The skills could not be loaded.", v.Problem, func() { p.run(p.m.Load) })
-	case !v.Loaded:
-		o = widgets.NewLoading()
-	case len(v.Skills) == 0:
-		make := widgets.NewButton("New skill", "plus", p.openForm)
-		o = widgets.NewEmptyPage("skill", "No skills yet",
-			"A skill describes a way of working that the agent follows each time. Ask the agent in a chat to create one, "+
-				"write one here, or put a folder with a SKILL.md into the “skills” folder of the data folder.", make)
-	case len(p.results) == 0:
-		o = container.NewVBox(widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("search", "No skill found", "No skill contains all of these words.")))
-	}
-	p.body.Objects = []fyne.CanvasObject{o}
-	p.body.Refresh()
+	p.body.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
+		switch {
+		case v.Problem != "":
+			return widgets.NewLoadError("The skills could not be loaded.", v.Problem, p.m.Reload)
+		case !v.Loaded:
+			return widgets.NewLoading()
+		case len(v.Skills) == 0:
+			return widgets.NewEmptyPage("skill", "No skills yet",
+				"A skill describes a way of working that the agent follows each time. Ask the agent in a chat to create one, "+
+					"write one here, or put a folder with a SKILL.md into the “skills” folder of the data folder.", widgets.NewButton("New skill", "plus", p.openForm))
+		case len(p.results) == 0:
+			return widgets.NewEmptyList("search", "No skill found", "No skill contains all of these words.")
+		}
+		return p.list
+	})
 }
 
 // counted returns the numbers of skills by state.

@@ -81,6 +81,22 @@ type AgentFiles struct {
 	changed func() // called after each change; may be called on any goroutine
 }
 
+// list lists a folder, and in the top folder those files that are missing.
+func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, error) {
+	r, err := Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
+	var list []FileEntry
+	for _, d := range r.Directories {
+		list = append(list, FileEntry{Path: strings.Trim(d, "/"), Dir: true})
+	}
+	for _, p := range r.Files {
+		list = append(list, FileEntry{Path: strings.Trim(p, "/")})
+	}
+	if dir == "" {
+		list = append(list, missingFiles(list)...)
+	}
+	return without(list, func(e FileEntry) bool { return !matches(e.Path, filter) }), err
+}
+
 // Text reads a file. exists is false if it does not exist.
 func (f AgentFiles) Text(ctx context.Context, p string) (text string, exists bool, err error) {
 	r, err := readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p})
@@ -175,33 +191,24 @@ func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err erro
 	return func() {
 		f.app.do(func(ctx context.Context) error {
 			defer f.changed()
-			_, err := Call(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
-			return err
+			return send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &before.Content, Encoding: before.Encoding})
 		})
 	}, nil
 }
 
 // FileDrafts retains unsaved changes of agent files in memory. It is safe for concurrent use.
-type FileDrafts struct {
-	mu    sync.Mutex // guards texts
-	texts map[string]string
-}
+type FileDrafts struct{ texts sync.Map }
 
 // Save retains the unsaved text of a file; an empty text drops it.
 func (d *FileDrafts) Save(path, text string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if text == "" {
-		delete(d.texts, path)
-		return
+	if d.texts.Store(path, text); text == "" {
+		d.texts.Delete(path)
 	}
-	d.texts[path] = text
 }
 
 // Get returns the unsaved text of a file.
 func (d *FileDrafts) Get(path string) (text string, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	text, ok = d.texts[path]
+	v, ok := d.texts.Load(path)
+	text, _ = v.(string)
 	return text, ok
 }

@@ -1,11 +1,12 @@
 package state
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -71,17 +72,7 @@ func NewSettings(a *App) *Settings { return &Settings{Value: NewValue(SettingsVi
 // Follow loads the settings, and reloads them when the feed reports a change or the connection is
 // back, until ctx ends. It blocks.
 func (s *Settings) Follow(ctx context.Context) {
-	type seen struct {
-		changes   int
-		connected bool
-	}
-	var last *seen
-	for v := range s.app.Value.Changes(ctx) {
-		if now := (seen{v.ConfigChanged, v.Connected}); last == nil || *last != now {
-			last = &now
-			s.Load(ctx)
-		}
-	}
+	s.app.follow(ctx, 0, func(v View) string { return fmt.Sprint(v.ConfigChanged, v.Connected) }, s.Load)
 }
 
 // Load loads the settings once. It blocks.
@@ -98,17 +89,16 @@ func (s *Settings) Load(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		s.Value.Update(func(v SettingsView) SettingsView { v.Problem = sentence(err); return v })
+		s.Value.Update(func(v *SettingsView) { v.Problem = sentence(err) })
 		return
 	}
 	list := settingsOf(schema.Fields, tree)
-	s.Value.Update(func(SettingsView) SettingsView { return SettingsView{Loaded: true, List: list} })
+	s.Value.Update(func(v *SettingsView) { *v = SettingsView{Loaded: true, List: list} })
 }
 
 // Save changes a setting; nil restores its default. It blocks.
 func (s *Settings) Save(ctx context.Context, name string, value json.RawMessage) error {
-	_, err := Call(ctx, s.app, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
-	return err
+	return send(ctx, s.app, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
 }
 
 // settingsOf combines the descriptions of settings with their values.
@@ -170,32 +160,64 @@ func valueAt(path []string, tree map[string]json.RawMessage) json.RawMessage {
 	return v
 }
 
-// sameJSON compares values. A missing value equals an empty text, an empty list and false: clients
-// cannot tell them apart.
-func sameJSON(a, b json.RawMessage) bool {
-	return bytes.Equal(compact(a), compact(b))
+// sameJSON compares values. A missing value equals an empty text and an empty list: clients cannot
+// tell them apart.
+func sameJSON(a, b json.RawMessage) bool { return reflect.DeepEqual(plainValue(a), plainValue(b)) }
+
+func plainValue(raw json.RawMessage) any {
+	var v any
+	err := json.Unmarshal(raw, &v)
+	if list, ok := v.([]any); err != nil || v == "" || ok && len(list) == 0 {
+		return nil
+	}
+	return v
 }
 
-func compact(v json.RawMessage) []byte {
-	var plain any
-	if json.Unmarshal(v, &plain) != nil {
-		return nil
+// configAt decodes the configuration at a path; a missing value is the zero value. It blocks.
+func configAt[T any](ctx context.Context, a *App, path string) (T, error) {
+	var out T
+	r, err := Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
+	if err != nil || r.Value == nil {
+		return out, err
 	}
-	switch x := plain.(type) {
-	case nil:
-		return nil
-	case string:
-		if x == "" {
-			return nil
+	if err := json.Unmarshal(r.Value, &out); err != nil {
+		return out, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return out, nil
+}
+
+// SecretPlace says where a pasted key will be stored.
+func SecretPlace(st protocol.Status) string {
+	if st.SecretStore == "" || st.SecretStore == "keychain" {
+		return "the system's keychain"
+	}
+	return "a file that only you can read"
+}
+
+// MissingSecrets says which configured secrets are missing.
+func MissingSecrets(st protocol.Status) string {
+	var names []string
+	for _, path := range st.Missing {
+		if provider, ok := strings.CutPrefix(path, "apiKeys."); ok {
+			path = "the key for " + provider
 		}
-	case []any:
-		if len(x) == 0 {
-			return nil
+		names = append(names, path)
+	}
+	verb := " is missing."
+	if len(names) > 1 {
+		verb = " are missing."
+	}
+	return protocol.Capital(strings.Join(names, ", ") + verb)
+}
+
+// MissingSecretsHelp says how to restore them.
+func MissingSecretsHelp(st protocol.Status) string {
+	if st.SecretStore == "keychain" {
+		if len(st.Missing) > 1 {
+			return "They are no longer in the system's keychain. Enter them again in the settings."
 		}
+		return "It is no longer in the system's keychain. Enter it again in the settings."
 	}
-	out, err := protocol.Marshal(plain) // this was parsed before and cannot fail
-	if err != nil {
-		return nil
-	}
-	return out
+	return "The system's keychain does not respond; it may be locked. Unlock it and restart Fairlead, or enter the missing values in the settings. They are then stored in " +
+		st.SecretStore + ", which only you can read."
 }

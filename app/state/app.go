@@ -52,8 +52,8 @@ func newApp(v View) *App {
 	a := &App{Value: NewValue(v)}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
-	a.Transfers = &Transfers{app: a, removed: make(map[protocol.TransferID]bool)}
-	a.Drafts = &FileDrafts{texts: make(map[string]string)}
+	a.Transfers = &Transfers{app: a}
+	a.Drafts = &FileDrafts{}
 	a.Archives, a.Approvals, a.Rules, a.Audit = Archives{a}, Approvals{a}, Rules{a}, AuditLog{a}
 	a.Machines, a.Pairings, a.Models = Machines{a}, Pairings{a}, Models{a}
 	return a
@@ -82,7 +82,7 @@ func (a *App) start(f func(context.Context)) {
 
 // Connected records that the gateway is connected.
 func (a *App) Connected() {
-	a.Value.Update(func(v View) View { v.Connected, v.Problem = true, ""; return v })
+	a.Value.Update(func(v *View) { v.Connected, v.Problem = true, "" })
 }
 
 // Down records that the gateway is not connected, and why.
@@ -92,7 +92,7 @@ func (a *App) Down(err error) {
 	if errors.As(err, &final) && errors.Is(err, protocol.ErrUnauthorized) {
 		problem = a.unauthorized(err)
 	}
-	a.Value.Update(func(v View) View { v.Connected, v.Problem = false, problem; return v })
+	a.Value.Update(func(v *View) { v.Connected, v.Problem = false, problem })
 }
 
 // unauthorized explains why the gateway refuses this window, and what to do. An unpaired window
@@ -128,7 +128,7 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) snapshot(s protocol.FeedSnapshot) {
-	a.Value.Update(func(v View) View { return applySnapshot(v, s) })
+	a.Value.Update(func(v *View) { applySnapshot(v, s) })
 	a.Chats.reload()
 	a.Models.load()
 	a.loadAccessRequests()
@@ -137,7 +137,7 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 
 // apply applies one change of the feed.
 func (a *App) apply(c protocol.Change) {
-	a.Value.Update(func(v View) View { return reduce(v, c) })
+	a.Value.Update(func(v *View) { reduce(v, c) })
 	switch c.Kind {
 	case protocol.ChangeMessage, protocol.ChangeHistory:
 		a.Chats.apply(c)
@@ -163,6 +163,12 @@ func Call[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) (
 	return client.Call(ctx, c, m, p)
 }
 
+// send is [Call] for a result that does not matter.
+func send[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) error {
+	_, err := Call(ctx, a, m, p)
+	return err
+}
+
 // do carries out an action in the background, with the timeout of an action. A failure becomes a
 // notice.
 func (a *App) do(f func(context.Context) error) {
@@ -182,12 +188,86 @@ func (a *App) startRequest(f func(context.Context)) {
 	})
 }
 
+// follow calls load at once, whenever the key of the view changes, and at an interval unless that is
+// 0, until ctx ends. It blocks.
+func (a *App) follow(ctx context.Context, interval time.Duration, key func(View) string, load func(context.Context)) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	if interval > 0 {
+		wg.Go(func() {
+			tick := time.Tick(interval)
+			for {
+				select {
+				case <-tick:
+					load(ctx)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	last, loaded := "", false
+	for v := range a.Value.Changes(ctx) {
+		if now := key(v); !loaded || now != last {
+			last, loaded = now, true
+			load(ctx)
+		}
+	}
+}
+
+// UndoTime is how long a deletion can be undone.
+const UndoTime = 10 * time.Second
+
+// waitForUndo waits until UndoTime has passed or back is closed; undone reports the latter. ok is
+// false if the program exits.
+func waitForUndo(ctx context.Context, back <-chan struct{}) (undone, ok bool) {
+	timer := time.NewTimer(UndoTime)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return false, true
+	case <-back:
+		return true, true
+	case <-ctx.Done():
+		return false, false
+	}
+}
+
+// hidden are the IDs of entries that the person deleted and can still restore. It is safe for
+// concurrent use.
+type hidden[K comparable] struct {
+	mu  sync.Mutex // guards ids
+	ids map[K]bool
+}
+
+func (h *hidden[K]) set(gone bool, ids ...K) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ids == nil {
+		h.ids = make(map[K]bool)
+	}
+	for _, id := range ids {
+		if h.ids[id] = true; !gone {
+			delete(h.ids, id)
+		}
+	}
+}
+
+func (h *hidden[K]) has(id K) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ids[id]
+}
+
+func (h *hidden[K]) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.ids)
+}
+
 // callInBackground calls a method in the background, as an action.
 func callInBackground[P, R any](a *App, m protocol.Method[P, R], p P) {
-	a.do(func(ctx context.Context) error {
-		_, err := Call(ctx, a, m, p)
-		return err
-	})
+	a.do(func(ctx context.Context) error { return send(ctx, a, m, p) })
 }
 
 // fail shows the failure of an action, unless the program is exiting.
@@ -208,14 +288,12 @@ func (a *App) Set(ctx context.Context, path string, value any) error {
 	if err != nil {
 		return err
 	}
-	_, err = Call(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
-	return err
+	return send(ctx, a, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
 }
 
 // Notify shows a notice.
 func (a *App) Notify(level, text string) {
-	a.Value.Update(func(v View) View {
+	a.Value.Update(func(v *View) {
 		v.Notice = &protocol.Notice{Level: level, Text: text, At: time.Now().UnixMilli()}
-		return v
 	})
 }

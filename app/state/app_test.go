@@ -115,9 +115,10 @@ func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
 		{"step before", []protocol.Change{delta(2, 0, "two"), delta(1, 0, "one")}, "two"},
 		{"of nobody", []protocol.Change{{Kind: protocol.ChangeDelta, Delta: &protocol.Delta{RunID: "x", Text: "?"}}}, ""},
 	} {
-		v := reduce(View{}, protocol.Change{Kind: protocol.ChangeRun, Run: run})
+		v := &View{}
+		reduce(v, protocol.Change{Kind: protocol.ChangeRun, Run: run})
 		for _, change := range c.list {
-			v = reduce(v, change)
+			reduce(v, change)
 		}
 		if got := v.Runs[0].Text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -126,15 +127,15 @@ func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
 }
 
 func TestStoredMessageTakesThePlaceOfWhatWasStreamed(t *testing.T) {
-	v := View{
+	v := &View{
 		Runs:  []protocol.RunInfo{{RunID: "r", Step: 1, Text: "streamed", Thinking: "hm"}},
 		Calls: []protocol.CallInfo{{CallID: "c", RunID: "r", ToolCallID: "t"}, {CallID: "d", RunID: "r", ToolCallID: "u"}},
 	}
-	v = reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}})
+	reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}})
 	if v.Runs[0].Text != "" || v.Runs[0].Thinking != "" {
 		t.Errorf("the streamed text stays beside the message: %+v", v.Runs[0])
 	}
-	v = reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleToolResult, ToolCallID: "t"}})
+	reduce(v, protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleToolResult, ToolCallID: "t"}})
 	if len(v.Calls) != 1 || v.Calls[0].CallID != "d" {
 		t.Errorf("calls after a result: %+v", v.Calls)
 	}
@@ -144,17 +145,18 @@ func TestFailedRunStaysUntilTheNext(t *testing.T) {
 	run := func(id, state string) protocol.Change {
 		return protocol.Change{Kind: protocol.ChangeRun, Run: &protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: "a", State: state}}
 	}
-	v := reduce(View{}, run("1", protocol.RunThinking))
-	v = reduce(v, run("1", protocol.RunFailed))
-	v = reduce(v, run("2", protocol.RunQueued))
+	v := &View{}
+	reduce(v, run("1", protocol.RunThinking))
+	reduce(v, run("1", protocol.RunFailed))
+	reduce(v, run("2", protocol.RunQueued))
 	if len(v.Runs) != 2 || v.Working() {
 		t.Fatalf("after a failure and a queued message: %+v", v.Runs)
 	}
-	v = reduce(v, run("2", protocol.RunThinking))
+	reduce(v, run("2", protocol.RunThinking))
 	if len(v.Runs) != 1 || v.Runs[0].RunID != "2" || !v.Working() {
 		t.Fatalf("after the next run began: %+v", v.Runs)
 	}
-	if v = reduce(v, run("2", protocol.RunDone)); len(v.Runs) != 0 {
+	if reduce(v, run("2", protocol.RunDone)); len(v.Runs) != 0 {
 		t.Errorf("a done run stays: %+v", v.Runs)
 	}
 }
@@ -172,7 +174,8 @@ func TestReduceNeverTouchesTheViewBefore(t *testing.T) {
 		{Kind: protocol.ChangeSession},
 		{Kind: "later"},
 	} {
-		reduce(v, c)
+		now := v
+		reduce(&now, c)
 	}
 	if after := fmt.Sprintf("%+v", v); after != before {
 		t.Errorf("the view changed from %s to %s", before, after)

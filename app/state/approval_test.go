@@ -80,9 +80,9 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 	bubble(t, func(f *fake) {
 		release = make(chan struct{})
 		f.snap.Approvals = []protocol.Approval{question}
-		on(f, protocol.ApprovalAnswer, func(p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+		on(f, protocol.ApprovalAll, func(p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
 			<-release
-			return protocol.ApprovalAnswerResult{Won: true}, nil
+			return protocol.ApprovalAnswerAllResult{Outcomes: []protocol.ApprovalOutcome{{ID: question.ID, Won: true, Approval: &question}}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
@@ -103,8 +103,8 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		if len(v.Closed) != 1 || v.Closed[0].AnsweredBy != "desktop" || !v.Closed[0].AnsweredHere || len(v.answering) != 0 {
 			t.Errorf("closed %+v, answering %v", v.Closed, v.answering)
 		}
-		var sent protocol.ApprovalAnswerParams
-		if list := f.called(protocol.ApprovalAnswer.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.Hash != "h" {
+		var sent protocol.ApprovalAnswerAllParams
+		if list := f.called(protocol.ApprovalAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 1 || sent.Questions[0].Hash != "h" {
 			t.Errorf("sent %s", list)
 		}
 	})
@@ -113,8 +113,8 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 	bubble(t, func(f *fake) {
 		f.snap.Approvals = []protocol.Approval{question}
-		on(f, protocol.ApprovalAnswer, func(protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-			return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("the question changed")
+		on(f, protocol.ApprovalAll, func(protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+			return protocol.ApprovalAnswerAllResult{}, protocol.ErrConflict.With("the question changed")
 		})
 		on(f, protocol.ApprovalList, func(protocol.Empty) (protocol.ApprovalListResult, error) {
 			return protocol.ApprovalListResult{Approvals: []protocol.Approval{question}}, nil
@@ -132,10 +132,10 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 	bubble(t, func(f *fake) {
 		f.snap.Approvals = []protocol.Approval{question}
-		on(f, protocol.ApprovalAnswer, func(protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+		on(f, protocol.ApprovalAll, func(protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
 			q := question
 			q.State, q.AnsweredBy = protocol.ApprovalDenied, "owner phone"
-			return protocol.ApprovalAnswerResult{Approval: q}, nil
+			return protocol.ApprovalAnswerAllResult{Outcomes: []protocol.ApprovalOutcome{{ID: q.ID, Approval: &q}}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Answer([]protocol.Approval{question}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})

@@ -1,8 +1,8 @@
 package state
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -10,17 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Reply is a person's answer to an approval.
-type Reply struct {
-	Decision string // allow or deny
-	Scope    string // for allow
-	Reason   string // for deny
-	Offers   []int  // indexes of the offered rules to create, for a scope beyond the session
-	Until    int64  // expiry of those rules in Unix milliseconds; 0 is never
-	Access   []int  // indexes of the folders to open for the call
-	// Args replace the call's arguments.
-	Args json.RawMessage
-}
+// Reply is a person's answer to one or several approvals; Answer sets Questions.
+type Reply = protocol.ApprovalAnswerAllParams
 
 // Approvals shows, answers and snoozes the pending approvals.
 type Approvals struct{ app *App }
@@ -37,12 +28,11 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	if len(list) == 0 {
 		return
 	}
-	s.app.Value.Update(func(v View) View {
+	s.app.Value.Update(func(v *View) {
 		for _, q := range list {
-			v = answering(v, q.ID, true)
+			answering(v, q.ID, true)
 		}
 		v.Approvals = without(v.Approvals, func(x protocol.Approval) bool { return containsApproval(list, x.ID) })
-		return v
 	})
 	s.app.startRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
@@ -76,19 +66,10 @@ func containsApproval(list []protocol.Approval, id protocol.ApprovalID) bool {
 
 // send sends the answer and returns the outcome for each approval.
 func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
-	if len(list) == 1 {
-		q := list[0]
-		res, err := Call(ctx, s.app, protocol.ApprovalAnswer, protocol.ApprovalAnswerParams{
-			ID: q.ID, Hash: q.Hash, Decision: r.Decision, Scope: r.Scope,
-			Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args,
-		})
-		return []protocol.ApprovalOutcome{{ID: q.ID, Won: res.Won, Approval: &res.Approval}}, err
-	}
-	p := protocol.ApprovalAnswerAllParams{Decision: r.Decision, Scope: r.Scope, Reason: r.Reason, Offers: r.Offers, Until: r.Until, Access: r.Access, Args: r.Args}
 	for _, q := range list {
-		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
+		r.Questions = append(r.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
 	}
-	res, err := Call(ctx, s.app, protocol.ApprovalAll, p)
+	res, err := Call(ctx, s.app, protocol.ApprovalAll, r)
 	if err == nil && len(res.Outcomes) != len(list) {
 		err = fmt.Errorf("the gateway answered for %d of %d approvals", len(res.Outcomes), len(list))
 	}
@@ -98,19 +79,18 @@ func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) 
 // restore returns approvals to the view whose answer failed, if they are still pending.
 func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 	open, err := Call(ctx, s.app, protocol.ApprovalList, protocol.Empty{})
-	s.app.Value.Update(func(v View) View {
+	s.app.Value.Update(func(v *View) {
 		for _, q := range list {
-			v = answering(v, q.ID, false)
+			answering(v, q.ID, false)
 			if err != nil {
-				v = reduceApproval(v, q)
+				reduceApproval(v, q)
 			}
 		}
 		for _, q := range open.Approvals {
 			if containsApproval(list, q.ID) {
-				v = reduceApproval(v, q)
+				reduceApproval(v, q)
 			}
 		}
-		return v
 	})
 }
 
@@ -139,33 +119,25 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 	for _, q := range list {
 		p.IDs = append(p.IDs, q.ID)
 	}
-	set := func(later func(was int64) int64) {
-		s.app.Value.Update(func(v View) View {
-			open := make([]protocol.Approval, len(v.Approvals))
-			for i, q := range v.Approvals {
-				if containsApproval(list, q.ID) {
-					q.Later = later(q.Later)
-				}
-				open[i] = q
-			}
-			v.Approvals = open
-			return v
-		})
-	}
 	until := int64(0)
 	if d > 0 {
 		until = time.Now().Add(d).UnixMilli()
 	}
-	set(func(int64) int64 { return until })
+	set := func(until int64) {
+		s.app.Value.Update(func(v *View) {
+			v.Approvals = slices.Clone(v.Approvals)
+			for i, q := range v.Approvals {
+				if containsApproval(list, q.ID) {
+					v.Approvals[i].Later = until
+				}
+			}
+		})
+	}
+	set(until)
 	s.app.startRequest(func(ctx context.Context) {
 		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, p); err != nil {
 			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
-			set(func(was int64) int64 {
-				if was == until {
-					return 0
-				}
-				return was
-			})
+			set(0)
 		}
 	})
 }
@@ -180,7 +152,7 @@ type Group struct {
 
 // Inbox returns the pending approvals, with identical ones grouped and snoozed ones last.
 func Inbox(v View) []Group {
-	var now, later []Group
+	var list []Group
 	seen := make(map[protocol.ApprovalID]bool)
 	for _, q := range v.Approvals {
 		if seen[q.ID] {
@@ -188,16 +160,12 @@ func Inbox(v View) []Group {
 		}
 		g := Group{Approval: q, All: Identical(v.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
-			seen[x.ID] = true
-			if x.Later == 0 {
+			if seen[x.ID] = true; x.Later == 0 {
 				g.Later = 0
 			}
 		}
-		if g.Later == 0 {
-			now = append(now, g)
-		} else {
-			later = append(later, g)
-		}
+		list = append(list, g)
 	}
-	return append(now, later...)
+	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(min(a.Later, 1), min(b.Later, 1)) })
+	return list
 }

@@ -55,7 +55,7 @@ func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	}
 	what = QuestionText(a)
 	if (a.Tool == "Write" || a.Tool == "Edit" || a.Tool == "Read") && what != "" {
-		what = path.Base(strings.ReplaceAll(what, `\`, "/"))
+		what = path.Base(slashes(what))
 	}
 	what, _, _ = strings.Cut(what, "\n")
 	return strings.TrimSpace(verb + " " + what), strings.TrimSpace(onMachine(a.Node, machine))
@@ -83,10 +83,7 @@ func SeenWord(q protocol.Approval) string {
 // WaitingWord says whether any surface has shown an approval. If none did in time, it says that
 // nobody has seen it yet.
 func WaitingWord(q protocol.Approval) string {
-	switch {
-	case q.Shown:
-		return "waiting for you"
-	case q.Unseen > 0:
+	if !q.Shown && q.Unseen > 0 {
 		return "waiting, not seen yet"
 	}
 	return "waiting for you"

@@ -56,25 +56,23 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	if e.By == "owner" {
 		by = " by you"
 	}
-	switch e.Kind {
-	case protocol.AuditCall:
+	if e.Kind == protocol.AuditCall {
 		title = strings.TrimSpace(strings.TrimPrefix(e.Tool, protocol.FileAct) + " " + title)
 		if e.Tool == "Transfer" {
 			title = withMachineNames(title, v)
 		}
-		text = auditVerdict(e, by)
-	default:
-		title = protocol.Capital(e.Kind)
-		if e.What != "" {
-			title += ": " + e.What
-		}
-		if e.SessionKey != "" {
-			title += " in “" + v.ChatName(e.SessionKey) + "”"
-		}
-		text = strings.TrimSpace(by)
-		if e.Why != "" {
-			text += " · " + e.Why
-		}
+		return title + on, auditVerdict(e, by)
+	}
+	title = protocol.Capital(e.Kind)
+	if e.What != "" {
+		title += ": " + e.What
+	}
+	if e.SessionKey != "" {
+		title += " in “" + v.ChatName(e.SessionKey) + "”"
+	}
+	text = strings.TrimSpace(by)
+	if e.Why != "" {
+		text += " · " + e.Why
 	}
 	return title + on, text
 }
@@ -239,15 +237,9 @@ func jsonLines(w io.Writer) func([]protocol.AuditEntry) error {
 }
 
 func csvLines(w io.Writer) func([]protocol.AuditEntry) error {
-	c := csv.NewWriter(w)
-	head := []string{"seq", "at", "kind", "by", "machine", "session", "run", "call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash"}
+	c := csv.NewWriter(w) // Flush reports errors
+	c.Write([]string{"seq", "at", "kind", "by", "machine", "session", "run", "call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash"})
 	return func(list []protocol.AuditEntry) error {
-		if head != nil {
-			if err := c.Write(head); err != nil {
-				return err
-			}
-			head = nil
-		}
 		for _, e := range list {
 			exit := ""
 			if e.ExitCode != nil {
@@ -262,9 +254,7 @@ func csvLines(w io.Writer) func([]protocol.AuditEntry) error {
 					row[i] = "'" + cell // otherwise a spreadsheet would run it as a formula
 				}
 			}
-			if err := c.Write(row); err != nil {
-				return err
-			}
+			c.Write(row)
 		}
 		c.Flush()
 		return c.Error()

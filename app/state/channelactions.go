@@ -1,12 +1,13 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -41,7 +42,10 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	r, err := c.login(ctx, protocol.ChannelLoginParams{Channel: f.Kind.Channel, AccountID: f.Account, Config: config})
 	c.Load(ctx)
 	if err != nil {
-		return c.keyOf(f), err
+		if _, stored := c.Value.Get().Account(f.Kind.Channel + ":" + AccountID(f.Account)); stored {
+			return key, err
+		}
+		return "", err
 	}
 	key = f.Kind.Channel + ":" + r.AccountID
 	if r.QRDataURL != "" {
@@ -51,16 +55,6 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	_, err = Call(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: f.Kind.Channel, AccountID: r.AccountID})
 	c.Load(ctx)
 	return key, err
-}
-
-// keyOf returns the key of a form's account; empty if the gateway has not stored it.
-func (c *Channels) keyOf(f ChannelForm) string {
-	for _, a := range c.Value.Get().Accounts {
-		if a.Channel == f.Kind.Channel && a.AccountID == AccountID(f.Account) {
-			return a.Key()
-		}
-	}
-	return ""
 }
 
 // login requests a login and stores its state for the view.
@@ -85,27 +79,16 @@ func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (p
 // qrPicture decodes the picture of a data URL.
 func qrPicture(url string) ([]byte, error) {
 	head, data, ok := strings.Cut(url, ",")
-	if !ok || !strings.HasPrefix(head, "data:image/") || !strings.HasSuffix(head, ";base64") {
-		return nil, errors.New("the QR code could not be read. Log in again")
-	}
 	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
+	if !ok || err != nil || !strings.HasPrefix(head, "data:image/") || !strings.HasSuffix(head, ";base64") {
 		return nil, errors.New("the QR code could not be read. Log in again")
 	}
 	return raw, nil
 }
 
 func (c *Channels) setLogin(key string, l ChannelLogin) {
-	c.Value.Update(func(v ChannelsView) ChannelsView {
-		v.Logins = maps.Clone(v.Logins)
-		if v.Logins == nil {
-			v.Logins = make(map[string]ChannelLogin)
-		}
-		v.Logins[key] = l
-		if l.QR == nil && l.Message == "" {
-			delete(v.Logins, key)
-		}
-		return v
+	c.Value.Update(func(v *ChannelsView) {
+		v.Logins = mapWith(v.Logins, key, l, l.QR != nil || l.Message != "")
 	})
 }
 
@@ -113,16 +96,14 @@ func (c *Channels) setLogin(key string, l ChannelLogin) {
 func (c *Channels) Start(a ChannelAccount) {
 	c.do(a, "Connecting…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		_, err := Call(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
-		return err
+		return send(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
 // Stop disconnects an account until it is started again.
 func (c *Channels) Stop(a ChannelAccount) {
 	c.do(a, "Stopping…", func(ctx context.Context) error {
-		_, err := Call(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
-		return err
+		return send(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
@@ -138,8 +119,7 @@ func (c *Channels) Login(a ChannelAccount) {
 func (c *Channels) Logout(a ChannelAccount) {
 	c.do(a, "Logging out…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
-		_, err := Call(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
-		return err
+		return send(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
@@ -155,23 +135,16 @@ func (c *Channels) do(a ChannelAccount, words string, f func(context.Context) er
 }
 
 func (c *Channels) setBusy(key, words string) {
-	c.Value.Update(func(v ChannelsView) ChannelsView {
-		v.busy = maps.Clone(v.busy)
-		if v.busy == nil {
-			v.busy = make(map[string]string)
-		}
-		v.busy[key] = words
-		if words == "" {
-			delete(v.busy, key)
-		}
-		return v.withBusy()
+	c.Value.Update(func(v *ChannelsView) {
+		v.busy = mapWith(v.busy, key, words, words != "")
+		*v = v.withBusy()
 	})
 }
 
 // Answer grants or refuses a stranger access to the agent. The request leaves the view at once.
 func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	same := func(x protocol.PendingPair) bool { return x.Channel == p.Channel && x.SenderID == p.SenderID }
-	c.Value.Update(func(v ChannelsView) ChannelsView { v.Pending = without(v.Pending, same); return v })
+	c.Value.Update(func(v *ChannelsView) { v.Pending = without(v.Pending, same) })
 	c.app.do(func(ctx context.Context) (err error) {
 		defer c.Load(ctx)
 		in := protocol.PairParams{Channel: p.Channel, SenderID: p.SenderID}
@@ -186,27 +159,116 @@ func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 
 // SetPolicy sets who may write to the agent on a channel, and returns a function that undoes it.
 func (c *Channels) SetPolicy(channel, policy string) (undo func()) {
-	was := c.Value.Get().Policies[channel].DMPolicy
-	set := func(policy string) {
-		c.config(channel+".dmPolicy", policy)
-	}
-	set(policy)
-	return func() { set(was) }
+	return c.config(channel+".dmPolicy", policy, c.Value.Get().Policies[channel].DMPolicy)
 }
 
 // SetAllowed sets the list of allowed people on a channel. It returns a function that undoes it.
 func (c *Channels) SetAllowed(channel string, list []string) (undo func()) {
-	was := slices.Clone(c.Value.Get().Policies[channel].AllowFrom)
-	c.config(channel+".allowFrom", list)
-	return func() { c.config(channel+".allowFrom", was) }
+	return c.config(channel+".allowFrom", list, c.Value.Get().Policies[channel].AllowFrom)
 }
 
-func (c *Channels) config(path string, value any) {
-	if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
-		value = nil
+// config sets a value of the channels' configuration, and returns a function that restores the
+// previous one. Empty values reset a setting.
+func (c *Channels) config(path string, value, previous any) (undo func()) {
+	set := func(value any) {
+		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
+			value = nil
+		}
+		c.app.do(func(ctx context.Context) error {
+			defer c.Load(ctx)
+			return c.app.Set(ctx, "channels."+path, value)
+		})
 	}
-	c.app.do(func(ctx context.Context) error {
-		defer c.Load(ctx)
-		return c.app.Set(ctx, "channels."+path, value)
-	})
+	set(value)
+	return func() { set(previous) }
 }
+
+// ChannelForm has the fields of the form for an account.
+type ChannelForm struct {
+	Kind    protocol.ChannelKind
+	Account string            // account name; empty is "default"
+	Values  map[string]string // values by field
+	// Exists is the existing account that the form edits: untouched fields keep their values.
+	Exists bool
+	// StoredKey is the account stored by an earlier, failed Save of this form. Save does not
+	// overwrite another account of the same name.
+	StoredKey string
+	original  map[string]string
+}
+
+// NewChannelForm returns an empty form; account is the suggested name.
+func NewChannelForm(k protocol.ChannelKind, account string) ChannelForm {
+	return ChannelForm{Kind: k, Account: account, Values: map[string]string{}}
+}
+
+// FormOfAccount returns the form of an existing account, without secrets: the gateway never reveals
+// them.
+func FormOfAccount(c ChannelAccount) ChannelForm {
+	f := ChannelForm{Kind: c.Kind, Account: c.AccountID, Values: map[string]string{}, Exists: true}
+	for _, field := range c.Kind.Fields {
+		if text := settingText(c.Settings[field.Name]); text != "" {
+			f.Values[field.Name] = text
+		}
+	}
+	f.original = maps.Clone(f.Values)
+	return f
+}
+
+// settingText formats a setting for editing; lists are separated by commas.
+func settingText(raw json.RawMessage) string {
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, ", ")
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// missing returns the name of a required field that is empty.
+func (f ChannelForm) missing() error {
+	for _, field := range f.Kind.Fields {
+		if field.Required && strings.TrimSpace(f.Values[field.Name]) == "" && (!f.Exists || !field.Secret) {
+			return fmt.Errorf("fill in: %s", field.Title)
+		}
+	}
+	return nil
+}
+
+// config returns the values to send to the gateway: those that were filled in or changed.
+func (f ChannelForm) config() (map[string]json.RawMessage, error) {
+	out := make(map[string]json.RawMessage)
+	for _, field := range f.Kind.Fields {
+		text := f.Values[field.Name]
+		if !field.Secret {
+			text = strings.TrimSpace(text)
+		}
+		if text == f.original[field.Name] && (text == "" || f.Exists) {
+			continue // an empty secret means unchanged
+		}
+		raw, err := protocol.Marshal(text)
+		if err != nil {
+			return nil, err
+		}
+		out[field.Name] = raw
+	}
+	return out, nil
+}
+
+// FreeAccount suggests a name for a new account of a channel.
+func FreeAccount(list []ChannelAccount, channel string) string {
+	taken := map[string]bool{}
+	for _, a := range list {
+		taken[a.Channel+":"+a.AccountID] = true
+	}
+	name := "default"
+	for i := 2; taken[channel+":"+name]; i++ {
+		name = fmt.Sprintf("account-%d", i)
+	}
+	return name
+}
+
+// AccountID normalizes an account's name as the gateway does.
+func AccountID(name string) string { return cmp.Or(slug(strings.TrimSpace(name), "_-"), "default") }

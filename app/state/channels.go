@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -61,12 +61,7 @@ type ChannelLogin struct {
 
 // Account finds an account by its key.
 func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
-	for _, c := range v.Accounts {
-		if c.Key() == key {
-			return c, true
-		}
-	}
-	return ChannelAccount{}, false
+	return find(v.Accounts, func(c ChannelAccount) bool { return c.Key() == key })
 }
 
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
@@ -84,45 +79,27 @@ const channelsPace = 10 * time.Second
 
 // Follow keeps the view up to date until ctx ends. It blocks.
 func (c *Channels) Follow(ctx context.Context) {
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	wg.Go(func() {
-		tick := time.NewTicker(channelsPace)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				c.Load(ctx)
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	seen := ""
-	for v := range c.app.Value.Changes(ctx) {
-		if now := fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected); now != seen {
-			seen = now
-			c.Load(ctx)
-		}
-	}
+	c.app.follow(ctx, channelsPace, func(v View) string { return fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected) }, c.Load)
 }
+
+// Reload loads the accounts again.
+func (c *Channels) Reload() { c.app.start(c.Load) }
 
 // Load loads the accounts once. It blocks.
 func (c *Channels) Load(ctx context.Context) {
-	whole := ctx
-	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
+	limited, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
-	next, err := c.load(ctx)
-	if whole.Err() != nil {
+	next, err := c.load(limited)
+	if ctx.Err() != nil {
 		return
 	}
-	c.Value.Update(func(v ChannelsView) ChannelsView {
+	c.Value.Update(func(v *ChannelsView) {
 		if err != nil {
 			v.Problem = sentence(err)
-			return v
+			return
 		}
 		next.Logins, next.busy = v.Logins, v.busy
-		return next.withBusy()
+		*v = next.withBusy()
 	})
 }
 
@@ -151,8 +128,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 	kinds := make(map[string]protocol.ChannelKind)
 	names := make(map[string]bool)
 	for _, k := range list.Kinds {
-		kinds[k.Channel] = k
-		names[k.Channel] = true
+		kinds[k.Channel], names[k.Channel] = k, true
 	}
 	for _, e := range list.Channels {
 		names[e.Channel] = true
@@ -173,9 +149,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 	slices.SortFunc(v.Accounts, func(a, b ChannelAccount) int {
 		return cmp.Or(strings.Compare(a.Channel, b.Channel), strings.Compare(a.AccountID, b.AccountID))
 	})
-	for _, p := range pairs.Pairs {
-		v.Pending = append(v.Pending, p)
-	}
+	v.Pending = slices.Collect(maps.Values(pairs.Pairs))
 	slices.SortFunc(v.Pending, func(a, b protocol.PendingPair) int {
 		return cmp.Or(cmp.Compare(a.RequestedAt, b.RequestedAt), strings.Compare(a.Channel+a.SenderID, b.Channel+b.SenderID))
 	})
@@ -186,7 +160,92 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 func (a *App) loadAccessRequests() {
 	a.startRequest(func(ctx context.Context) {
 		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
-			a.Value.Update(func(v View) View { v.AccessRequests = len(r.Pairs); return v })
+			a.Value.Update(func(v *View) { v.AccessRequests = len(r.Pairs) })
 		}
 	})
+}
+
+// accountWords are the account states in words.
+var accountWords = map[string]string{
+	protocol.AccountConnected: "connected", protocol.AccountConnecting: "connecting…", protocol.AccountOffline: "offline",
+	protocol.AccountNoLogin: "login failed", protocol.AccountStopped: "stopped",
+}
+
+// AccountWord returns an account's state in one word.
+func AccountWord(a ChannelAccount) string {
+	if a.Busy != "" {
+		return strings.ToLower(a.Busy)
+	}
+	if w := accountWords[a.State]; w != "" {
+		return w
+	}
+	return a.State
+}
+
+// AccountText describes an account's state, its consequences, and what to do.
+func AccountText(a ChannelAccount, now time.Time) string {
+	why := strings.TrimRight(a.Error, ".")
+	switch a.State {
+	case protocol.AccountConnected:
+		if why != "" {
+			return "Connected, with a problem: " + why + "."
+		}
+		return "Connected. People can write to the agent."
+	case protocol.AccountConnecting:
+		if why != "" {
+			return "Connecting. The last attempt failed: " + why + "."
+		}
+		return "Connecting."
+	case protocol.AccountNoLogin:
+		return sentence(errors.New(why)) + ". Correct the settings or log in again."
+	case protocol.AccountStopped:
+		return "Stopped. Nobody can reach the agent there until you start it."
+	}
+	text := "Offline"
+	if why != "" {
+		text += ": " + why
+	}
+	if a.RetryAt > 0 {
+		text += ". Trying again " + inSeconds(a.RetryAt, now)
+	}
+	return text + "."
+}
+
+// inSeconds describes a time in the near future.
+func inSeconds(ms int64, now time.Time) string {
+	d := time.UnixMilli(ms).Sub(now)
+	if d <= 0 {
+		return "now"
+	}
+	if d < 100*time.Second {
+		return fmt.Sprintf("in %d s", int((d + time.Second - 1).Seconds()))
+	}
+	return "in about " + DurationText(d)
+}
+
+// AccountTitle returns an account's address, or else the name of its channel.
+func AccountTitle(a ChannelAccount) string {
+	for _, f := range a.Kind.Fields {
+		if f.Required && !f.Secret {
+			if text := settingText(a.Settings[f.Name]); text != "" {
+				return text
+			}
+		}
+	}
+	if a.AccountID != "" && a.AccountID != "default" {
+		return a.AccountID
+	}
+	return ChannelTitle(a.Kind, a.Channel)
+}
+
+// ChannelTitle returns a channel's display name.
+func ChannelTitle(k protocol.ChannelKind, channel string) string { return cmp.Or(k.Title, channel) }
+
+// PendingText describes a stranger who asks for access, and what granting it means.
+func PendingText(p protocol.PendingPair) (title, about string) {
+	title, _ = Reveal(p.SenderID)
+	if name, _ := Reveal(p.SenderName); name != "" && p.SenderName != p.SenderID {
+		title = name + " (" + title + ")"
+	}
+	return title, "Anyone you allow can give the agent tasks. The name is not verified; only the address is."
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -36,28 +37,26 @@ type Chat struct {
 // Reload loads the newest messages again.
 func (c *Chat) Reload() {
 	load := 0
-	c.Value.Update(func(v ChatView) ChatView {
+	c.Value.Update(func(v *ChatView) {
 		v.load++
 		load = v.load
 		v.Loading, v.Problem, v.late = true, "", nil
-		return v
 	})
-	c.page(0, pageSize, func(v ChatView, p page, err error) ChatView {
+	c.page(0, pageSize, func(v *ChatView, p page, err error) {
 		if v.load != load {
-			return v
+			return
 		}
 		v.Loading = false
 		late := v.late
 		v.late = nil
 		if err != nil {
 			v.Problem = sentence(err)
-			return v
+			return
 		}
 		v.Messages, v.More = p.list, p.more
 		for _, m := range late {
 			v.Messages = appendNew(v.Messages, m)
 		}
-		return v
 	})
 }
 
@@ -95,27 +94,26 @@ func (c *Chat) older(n int) {
 		return
 	}
 	load, before := v.load, v.Messages[0].Seq
-	c.Value.Update(func(v ChatView) ChatView { v.Loading = true; return v })
-	c.page(before, n, func(v ChatView, p page, err error) ChatView {
+	c.Value.Update(func(v *ChatView) { v.Loading = true })
+	c.page(before, n, func(v *ChatView, p page, err error) {
 		if v.load != load || len(v.Messages) == 0 || v.Messages[0].Seq != before {
-			return v
+			return
 		}
 		v.Loading = false
 		if err != nil {
 			c.app.start(func(context.Context) { c.app.fail(err) })
-			return v
+			return
 		}
 		v.Messages = append(slices.Clone(p.list), v.Messages...)
 		v.More = p.more
-		return v
 	})
 }
 
 // page loads n messages before a sequence number (0: the newest) and adds them to the view.
-func (c *Chat) page(before int64, n int, into func(ChatView, page, error) ChatView) {
+func (c *Chat) page(before int64, n int, into func(*ChatView, page, error)) {
 	c.app.startRequest(func(ctx context.Context) {
 		list, more, err := c.fetch(ctx, before, n)
-		c.Value.Update(func(v ChatView) ChatView { return into(v, page{list, more}, err) })
+		c.Value.Update(func(v *ChatView) { into(v, page{list, more}, err) })
 	})
 }
 
@@ -144,7 +142,7 @@ func appendNew(list []protocol.Message, m protocol.Message) []protocol.Message {
 // apply applies a change of the messages.
 func (c *Chat) apply(ch protocol.Change) {
 	if ch.Kind == protocol.ChangeHistory {
-		c.Value.Update(func(v ChatView) ChatView { v.Messages, v.More = nil, false; return v })
+		c.Value.Update(func(v *ChatView) { v.Messages, v.More = nil, false })
 		c.Reload()
 		return
 	}
@@ -152,12 +150,11 @@ func (c *Chat) apply(ch protocol.Change) {
 		return
 	}
 	m := *ch.Message
-	c.Value.Update(func(v ChatView) ChatView {
+	c.Value.Update(func(v *ChatView) {
 		if v.Loading {
 			v.late = append(v.late, m)
 		}
 		v.Messages = appendNew(v.Messages, m)
-		return v
 	})
 }
 
@@ -191,4 +188,57 @@ func (c *Chat) SetModel(ref protocol.ModelRef) {
 // SetThinking sets the thinking level; empty restores the default.
 func (c *Chat) SetThinking(level string) {
 	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: c.Key, Settings: &protocol.SessionPrefsPatch{ThinkingLevel: &level}})
+}
+
+// ModeChoice is one of the approval modes of a chat.
+type ModeChoice struct {
+	Mode string
+	For  time.Duration // duration; 0 is unlimited
+	Text string
+}
+
+// ModeChoices are all modes, the strictest last.
+var ModeChoices = []ModeChoice{
+	{protocol.ModeAsk, 0, "Ask"},
+	{protocol.ModeAcceptEdits, 0, "Accept file changes in the workspace"},
+	{protocol.ModeTrust, 15 * time.Minute, "Trust for 15 minutes"},
+	{protocol.ModeTrust, time.Hour, "Trust for 1 hour"},
+	{protocol.ModeReadOnly, 0, "Read only"},
+	{protocol.ModePaused, 0, "Ask for every call"},
+}
+
+// ModeOf returns a chat's present mode: an expired trust mode asks again.
+func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
+	if s.Settings == nil || s.Settings.Approvals == nil || s.Settings.Approvals.Mode == "" {
+		return protocol.ApprovalMode{Mode: protocol.ModeAsk}
+	}
+	m := *s.Settings.Approvals
+	if m.Mode == protocol.ModeTrust && m.Until <= now.UnixMilli() {
+		return protocol.ApprovalMode{Mode: protocol.ModeAsk}
+	}
+	return m
+}
+
+// ModeWord names a mode in a word or two, for a header.
+func ModeWord(m protocol.ApprovalMode) string {
+	switch m.Mode {
+	case protocol.ModeAcceptEdits:
+		return "accept edits"
+	case protocol.ModeReadOnly:
+		return "read only"
+	case protocol.ModeTrust:
+		return "trusted until " + time.UnixMilli(m.Until).Format("15:04")
+	case protocol.ModePaused:
+		return "ask always"
+	}
+	return "ask"
+}
+
+// SetMode sets a chat's mode.
+func (c *Chats) SetMode(key protocol.SessionKey, choice ModeChoice) {
+	m := protocol.ApprovalMode{Mode: choice.Mode}
+	if choice.For > 0 {
+		m.Until = time.Now().Add(choice.For).UnixMilli()
+	}
+	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,8 +86,7 @@ func (c *Chats) Delete(ctx context.Context, key protocol.SessionKey) (until time
 
 // Restore restores a deleted chat. It blocks.
 func (c *Chats) Restore(ctx context.Context, key protocol.SessionKey) error {
-	_, err := Call(ctx, c.app, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
-	return err
+	return send(ctx, c.app, protocol.SessionRestore, protocol.SessionParams{SessionKey: key})
 }
 
 // Reset archives a chat's messages and starts an empty conversation.
@@ -134,4 +134,150 @@ func (c *Chats) Pictures(ctx context.Context, content protocol.Content) ([]proto
 func (c *Chats) Title(key protocol.SessionKey) string {
 	entry, _ := c.app.Value.Get().Session(key)
 	return TitleOf(entry)
+}
+
+// MessagePage is a page of found messages.
+type MessagePage = protocol.SessionsSearchResult
+
+// SearchPage is the maximum number of messages per page.
+const SearchPage = 100
+
+// SearchMessages searches the messages of all chats, newest first; page is Next of the previous
+// page. It blocks.
+func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (MessagePage, error) {
+	return Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
+}
+
+// chatsFound is the maximum number of chats of a search.
+const chatsFound = 50
+
+// Search searches chats by title or text. A large store takes a while, so found is called with all
+// results so far whenever there are more, and at the end with all set to true. found owns the list.
+// Search blocks until the end.
+func (c *Chats) Search(ctx context.Context, query string, found func(list []protocol.SessionEntry, all bool)) error {
+	var list []protocol.SessionEntry
+	for page := ""; ; {
+		r, err := Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Query: query, Limit: chatsFound, Page: page})
+		if err != nil {
+			return err
+		}
+		had := len(list)
+		for _, e := range r.Sessions { // a chat may be in several pages
+			if len(list) < chatsFound && !slices.ContainsFunc(list, func(f protocol.SessionEntry) bool { return f.SessionKey == e.SessionKey }) {
+				list = append(list, e)
+			}
+		}
+		page = r.Next
+		all := page == "" || len(list) == chatsFound
+		if all || len(list) > had {
+			found(slices.Clone(list), all)
+		}
+		if all {
+			return nil
+		}
+	}
+}
+
+// beforeHit is the number of characters of context before the first match, so that the match is
+// visible in one line.
+const beforeHit = 40
+
+// HitText returns the text around the matches in one line, with the matches in “quotes”.
+func HitText(h protocol.SearchHit) string {
+	var b strings.Builder
+	for i, s := range h.Snippet {
+		if r := []rune(s.Text); i == 0 && !s.Mark && len(r) > beforeHit {
+			s.Text = "…" + string(r[len(r)-beforeHit:])
+		}
+		if s.Mark {
+			b.WriteString("“" + strings.TrimSpace(s.Text) + "”")
+		} else {
+			b.WriteString(s.Text)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// HitWho describes the author and time of a message, and whether its chat was reset since.
+func HitWho(h protocol.SearchHit, now time.Time) string {
+	who := "Fairlead"
+	switch {
+	case h.Role == protocol.RoleUser:
+		who = "You"
+	case h.ToolName != "":
+		who = string(h.ToolName)
+		if node, verb, ok := h.ToolName.Split(); ok {
+			who = verb + " on " + string(node)
+		}
+	}
+	who += " · " + When(h.Timestamp, now)
+	if h.Archived {
+		who += " · archived"
+	}
+	return who
+}
+
+// Archives reads and restores the archived conversations of chats.
+type Archives struct{ app *App }
+
+// List returns the conversations that a chat had before its resets, newest first. Messages that
+// were only compacted are still in the chat. It blocks.
+func (s Archives) List(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
+	r, err := Call(ctx, s.app, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
+	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind != protocol.ArchiveReset }), err
+}
+
+// Find returns the archive that contains a message found by a search. It blocks.
+func (s Archives) Find(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
+	list, err := s.List(ctx, h.SessionKey)
+	if err != nil {
+		return protocol.ArchiveInfo{}, err
+	}
+	for _, i := range list {
+		if i.SessionID == h.SessionID {
+			return i, nil
+		}
+	}
+	return protocol.ArchiveInfo{}, protocol.ErrNotFound.With("the conversation is no longer in the archive")
+}
+
+// Open opens an archived conversation for reading, with its newest messages loaded. It blocks.
+func (s Archives) Open(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
+	c := &Chat{Key: key, app: s.app, Value: NewValue(ChatView{Key: key, Loading: true})}
+	c.fetch = func(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
+		r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: id, Limit: n, Before: before})
+		return r.Messages, len(r.Messages) == n, err
+	}
+	c.Reload()
+	return c
+}
+
+// Export writes an archived conversation as Markdown. It blocks while the messages are
+// loaded.
+func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
+	r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
+	if err != nil {
+		return "", "", fmt.Errorf("loading the conversation: %w", err)
+	}
+	title = s.app.Chats.Title(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
+	return title, Markdown(title, r.Messages, s.app.Value.Get(), time.Local), nil
+}
+
+// Restore replaces a chat's present conversation by an archived one. before is the archive of the
+// present one, empty if that had no messages. It blocks.
+func (s Archives) Restore(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
+	r, err := Call(ctx, s.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
+	if err == nil && r.Archived != nil {
+		before = r.Archived.ID
+	}
+	return before, err
+}
+
+// ArchiveLine summarizes an archive: 24 messages · 12k tokens.
+func ArchiveLine(i protocol.ArchiveInfo) string {
+	line := Plural(i.Messages, "message", "messages")
+	if n := i.Tokens.Total; n > 0 {
+		line += " · " + Tokens(n) + " tokens"
+	}
+	return line
 }

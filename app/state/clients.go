@@ -15,10 +15,7 @@ import (
 func (p Pairing) Clients() []protocol.Device {
 	out := without(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
 	slices.SortStableFunc(out, func(a, b protocol.Device) int {
-		if over := cmp.Compare(min(a.RevokedAt, 1), min(b.RevokedAt, 1)); over != 0 {
-			return over
-		}
-		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		return cmp.Or(cmp.Compare(min(a.RevokedAt, 1), min(b.RevokedAt, 1)), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
 	})
 	return out
 }
@@ -114,41 +111,37 @@ func systemName(os string) string {
 }
 
 // ClientFacts lists the known facts about a client.
-func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) (facts []MachineFact) {
-	add := func(name, text string) {
-		if text != "" {
-			facts = append(facts, MachineFact{name, text})
-		}
-	}
+func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []MachineFact {
+	var list factList
 	switch {
 	case d.RevokedAt > 0:
-		add("Status", "Revoked "+When(d.RevokedAt, now)+byText(d.RevokedBy))
+		list.add("Status", "Revoked "+When(d.RevokedAt, now)+byText(d.RevokedBy))
 	case HasExpired(d, now):
-		add("Status", "Expired "+When(d.ExpiresAt, now))
+		list.add("Status", "Expired "+When(d.ExpiresAt, now))
 	default:
-		add("Status", protocol.Capital(ClientPresence(v, d, now)))
-		add("Permissions", protocol.Capital(RightsText(d.Scopes)))
-		facts = append(facts, accessFact(d, now))
+		list.add("Status", protocol.Capital(ClientPresence(v, d, now)))
+		list.add("Permissions", protocol.Capital(RightsText(d.Scopes)))
+		list = append(list, accessFact(d, now))
 	}
-	add("Fingerprint", strings.Join(d.Words, "-"))
+	list.add("Fingerprint", strings.Join(d.Words, "-"))
 	if d.RotatedAt > 0 && !HasExpired(d, now) {
-		add("Token", "Replaced. The device fetches the new token when it connects")
+		list.add("Token", "Replaced. The device fetches the new token when it connects")
 	}
-	add("System", systemName(d.OS))
-	add("Version", d.Version)
-	add("Host", joinNonEmpty(", ", d.Hostname, d.Address))
+	list.add("System", systemName(d.OS))
+	list.add("Version", d.Version)
+	list.add("Host", joinNonEmpty(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && HasExpired(d, now) { // otherwise the heading shows it
-		add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
+		list.add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		add("Paired", protocol.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
+		list.add("Paired", protocol.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
-			add("Machine", "The same device is also the machine "+v.MachineName(m.NodeID)+", which stays paired when this access is revoked")
+			list.add("Machine", "The same device is also the machine "+v.MachineName(m.NodeID)+", which stays paired when this access is revoked")
 		}
 	}
-	return facts
+	return list
 }
 
 // RenameClient renames a client; an empty name restores its computer's name.
@@ -164,15 +157,12 @@ func (p Pairings) RenameClient(d protocol.Device, name string) {
 // closes before the response arrives. It blocks.
 func (p Pairings) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
 	if id == p.app.Value.Get().Device {
-		_, err := Call(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})
-		return err
+		return send(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})
 	}
-	_, err := Call(ctx, p.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
-	return err
+	return send(ctx, p.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
 }
 
 // ForgetClient removes a client from the list. It blocks.
 func (p Pairings) ForgetClient(ctx context.Context, id protocol.DeviceID) error {
-	_, err := Call(ctx, p.app, protocol.DeviceForget, protocol.DeviceParams{ID: id})
-	return err
+	return send(ctx, p.app, protocol.DeviceForget, protocol.DeviceParams{ID: id})
 }

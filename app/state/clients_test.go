@@ -114,7 +114,7 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 
 func TestThisWindowLeavesWhenItIsRevoked(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
-		a.Value.Update(func(v View) View { v.Device = "own"; return v })
+		a.Value.Update(func(v *View) { v.Device = "own" })
 		if err := a.Pairings.RevokeClient(t.Context(), "own"); err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,12 @@ package state
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -37,11 +40,10 @@ type FilesView struct {
 	Sort    FileSort
 	File    *OpenFile
 	// CanBrowse reports whether the place knows sizes and times and can move and delete files.
-	// Fixed reports whether this folder is read-only.
+	// ReadOnly reports whether this folder is read-only.
 	CanBrowse, ReadOnly bool
 	// Changed are the agent's changes on the machine, newest first.
 	Changed []protocol.FileChange
-	At      string // absolute path of the folder, if known
 }
 
 // Files is the view model of the page of files. Its methods return at once and are safe for
@@ -50,14 +52,21 @@ type Files struct {
 	AgentFiles // the agent's own files; their methods block
 	Value      *Value[FilesView]
 
-	app   *App
-	index fileIndex
-	watch folderWatch
+	app *App
+
+	mu       sync.Mutex             // guards the fields below
+	request  uint64                 // number of the latest request; results of earlier ones are ignored
+	found    fileList               // of the latest search
+	watchID  string                 // the gateway's ID of the watch of the folder; empty for none
+	watching bool                   // a response with a new watch is expected
+	early    []protocol.FilesChange // events that arrived meanwhile, perhaps of that watch
+	due      bool                   // a refresh is scheduled
+	closed   bool
 }
 
-// NewFiles returns an empty view model. Leave stops it.
+// NewFiles returns an empty view model. Close stops it.
 func NewFiles(a *App) *Files {
-	f := &Files{Value: NewValue(FilesView{Loading: true}), app: a, index: fileIndex{app: a}}
+	f := &Files{Value: NewValue(FilesView{Loading: true}), app: a}
 	f.AgentFiles = AgentFiles{app: a, changed: f.Reload}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,34 +74,34 @@ func NewFiles(a *App) *Files {
 	return f
 }
 
-// Delete deletes one of the agent's files, closes it, and returns a function that restores it. It
-// blocks.
-func (f *Files) Delete(ctx context.Context, p string) (undo func(), err error) {
-	if undo, err = f.AgentFiles.Delete(ctx, p); err == nil {
-		f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
-	}
-	return undo, err
+// Close stops the page's watch at the gateway.
+func (f *Files) Close() {
+	f.app.mu.Lock()
+	f.app.files = slices.DeleteFunc(f.app.files, func(other *Files) bool { return other == f })
+	f.app.mu.Unlock()
+	f.mu.Lock()
+	f.closed = true
+	f.request++
+	f.mu.Unlock()
+	f.stopWatch()
 }
 
 // Open shows the top folder of a place.
 func (f *Files) Open(place protocol.NodeID) {
-	f.Value.Update(func(v FilesView) FilesView {
-		return FilesView{Place: place, Loading: true, Sort: v.Sort, CanBrowse: f.canBrowse(place)}
-	})
-	f.index.reset()
+	f.Value.Update(func(v *FilesView) { *v = FilesView{Place: place, Loading: true, Sort: v.Sort} })
 	f.Reload()
 }
 
 // Enter shows a folder.
 func (f *Files) Enter(dir string) {
-	f.Value.Update(func(v FilesView) FilesView {
+	f.Value.Update(func(v *FilesView) {
 		v.Dir, v.File, v.Problem, v.Filter = relativeDir(f.app.Value.Get(), v.Place, dir), nil, "", ""
 		v.Loading, v.WatchProblem = v.Place == "" || v.CanBrowse, ""
 		if v.Loading {
 			v.Entries, v.Note = nil, "" // entries and their selection belong to the previous folder
 		}
-		return v
 	})
+	f.stopWatch()
 	f.show()
 }
 
@@ -100,7 +109,7 @@ func (f *Files) Enter(dir string) {
 func (f *Files) Up() {
 	v := f.Value.Get()
 	if v.File != nil {
-		f.Value.Update(func(v FilesView) FilesView { v.File = nil; return v })
+		f.Value.Update(func(v *FilesView) { v.File = nil })
 		return
 	}
 	f.Enter(parentDir(v.Dir))
@@ -109,91 +118,192 @@ func (f *Files) Up() {
 // SetFilter filters by a text in the path, in all subfolders. Until the result arrives, it filters
 // the current entries.
 func (f *Files) SetFilter(filter string) {
-	f.Value.Update(func(v FilesView) FilesView {
+	f.Value.Update(func(v *FilesView) {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
 			v.Entries = without(v.Entries, func(e FileEntry) bool { return e.Dir || !matches(strings.TrimPrefix(e.Path, v.Dir+"/"), v.Filter) })
 			v.Loading = v.Loading || len(v.Entries) == 0
 		}
-		return v
 	})
 	f.show()
 }
 
 // Sort sets the order.
 func (f *Files) Sort(by FileSort) {
-	f.Value.Update(func(v FilesView) FilesView {
+	f.Value.Update(func(v *FilesView) {
 		v.Sort, v.Entries = by, slices.Clone(v.Entries)
 		by.order(v.Entries)
-		return v
 	})
 	if !f.Value.Get().CanBrowse {
 		f.show()
 	}
 }
 
-// Reload loads the folder again. The current entries stay until the result arrives.
+// Reload loads and watches the folder again. The current entries stay until the result arrives.
 func (f *Files) Reload() {
-	f.index.reset()
-	f.Value.Update(func(v FilesView) FilesView { v.CanBrowse = f.canBrowse(v.Place); return v })
+	f.stopWatch()
+	f.refresh()
+}
+
+// refresh is [Files.Reload] with the same watch.
+func (f *Files) refresh() {
+	f.mu.Lock()
+	f.found = fileList{}
+	f.mu.Unlock()
+	f.Value.Update(func(v *FilesView) {
+		n, ok := f.app.Value.Get().Node(v.Place)
+		v.CanBrowse = ok && n.Files
+	})
 	f.show()
 }
 
 // show loads what the view needs and does not have yet.
 func (f *Files) show() {
-	request := f.watch.next()
+	want := f.Value.Get()
+	browse := want.Place != "" && want.CanBrowse && want.Filter == ""
+	f.mu.Lock()
+	f.request++
+	request, watch := f.request, browse && f.watchID == ""
+	f.watching = watch
+	f.mu.Unlock()
 	f.app.startRequest(func(ctx context.Context) {
-		want := f.Value.Get()
-		entries, note, err := f.list(ctx, request, want)
-		reload := false
-		f.Value.Update(func(v FilesView) FilesView {
-			if v.Place != want.Place || v.Dir != want.Dir || v.Filter != want.Filter {
-				return v // superseded by a later request
+		entries, note, err := []FileEntry(nil), "", error(nil)
+		readOnly := want.ReadOnly
+		switch {
+		case want.Place == "":
+			entries, err = f.list(ctx, want.Dir, want.Filter)
+		case browse:
+			var r protocol.FilesListResult
+			r, err = Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})
+			for _, e := range r.Entries {
+				entries = append(entries, entryOf(want.Dir, e))
 			}
-			current, outdated, again := f.watch.applyEvents(request, v, entries)
-			reload = reload || again
-			if outdated {
-				return v
+			if r.Cut {
+				note = fmt.Sprintf("Showing the first %d entries.", len(entries))
 			}
+			readOnly = r.ReadOnly
+			f.adoptWatch(request, r.WatchID)
+		default:
+			var all fileList
+			all, err = f.search(ctx, want)
+			entries, note = entriesOf(all.paths, want), all.note
+		}
+		f.update(request, func(v *FilesView) {
 			v.Loading, v.Problem = false, ""
 			if err != nil {
 				v.Problem = sentence(err)
-				return v
+				return
 			}
-			v.Entries, v.Note = current, note
+			v.Entries, v.Note, v.ReadOnly = entries, note, readOnly
 			v.Sort.order(v.Entries)
-			return v
 		})
-		if reload {
-			f.Reload()
+		if want.CanBrowse && err == nil {
+			// older machines do not know the method; other errors show up in the list itself
+			if r, err := Call(ctx, f.app, protocol.FilesChanges, protocol.FilesChangesParams{Node: want.Place}); err == nil {
+				f.update(request, func(v *FilesView) { v.Changed = r.Changes })
+			}
 		}
 	})
 }
 
-func (f *Files) list(ctx context.Context, request uint64, v FilesView) ([]FileEntry, string, error) {
-	if v.Place == "" {
-		r, err := Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: v.Dir})
-		if err != nil {
-			return nil, "", err
-		}
-		var list []FileEntry
-		for _, d := range r.Directories {
-			list = append(list, FileEntry{Path: strings.Trim(d, "/"), Dir: true})
-		}
-		for _, p := range r.Files {
-			list = append(list, FileEntry{Path: strings.Trim(p, "/")})
-		}
-		if v.Dir == "" {
-			list = append(list, missingFiles(list)...)
-		}
-		list = without(list, func(e FileEntry) bool { return !matches(e.Path, v.Filter) })
-		return list, "", nil
+// update changes the view, unless a later request was made.
+func (f *Files) update(request uint64, change func(*FilesView)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if request == f.request {
+		f.Value.Update(change)
 	}
-	if v.CanBrowse && v.Filter == "" {
-		return f.folder(ctx, request, v)
+}
+
+// refreshPause is how long events of a folder are collected before it is listed again.
+const refreshPause = 500 * time.Millisecond
+
+// adoptWatch follows the watch of a response, or stops it if a later request was made. A refresh
+// follows if there was an event before the response.
+func (f *Files) adoptWatch(request uint64, id string) {
+	f.mu.Lock()
+	again := false
+	if request == f.request {
+		if id != "" {
+			f.watchID = id
+		}
+		for _, c := range f.early {
+			if slices.Contains(c.WatchIDs, f.watchID) {
+				again = true
+				if c.Again {
+					f.watchID = ""
+				}
+			}
+		}
+		f.watching, f.early, id = false, nil, ""
 	}
-	all, err := f.index.find(ctx, v)
-	if err != nil {
-		return nil, "", err
+	f.mu.Unlock()
+	f.unwatch(id)
+	if again {
+		f.scheduleRefresh()
 	}
-	return entriesOf(all.paths, v), all.note, nil
+}
+
+// stopWatch stops the watch of the folder.
+func (f *Files) stopWatch() {
+	f.mu.Lock()
+	id := f.watchID
+	f.watchID = ""
+	f.mu.Unlock()
+	f.unwatch(id)
+}
+
+func (f *Files) unwatch(id string) {
+	if id != "" {
+		f.app.start(func(ctx context.Context) {
+			// errors are ignored: a lost connection stops the watch, too
+			Call(ctx, f.app, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
+		})
+	}
+}
+
+// FilesChanged handles an event about a watched folder. It does not block.
+func (a *App) FilesChanged(c protocol.FilesChange) {
+	a.mu.Lock()
+	pages := slices.Clone(a.files)
+	a.mu.Unlock()
+	for _, f := range pages {
+		f.mu.Lock()
+		mine := f.watchID != "" && slices.Contains(c.WatchIDs, f.watchID)
+		if mine && c.Again { // the folder is not watched any more
+			f.watchID = ""
+		}
+		if f.watching {
+			f.early = append(f.early, c)
+		}
+		f.mu.Unlock()
+		if mine && c.Shallow != "" {
+			f.Value.Update(func(v *FilesView) { v.WatchProblem = c.Shallow })
+		} else if mine {
+			f.scheduleRefresh()
+		}
+	}
+}
+
+// scheduleRefresh lists the folder again after some time, in which further events may arrive.
+func (f *Files) scheduleRefresh() {
+	f.mu.Lock()
+	due := f.due
+	f.due = true
+	f.mu.Unlock()
+	if due {
+		return
+	}
+	f.app.start(func(ctx context.Context) {
+		select {
+		case <-time.After(refreshPause):
+		case <-ctx.Done():
+		}
+		f.mu.Lock()
+		f.due = false
+		closed := f.closed
+		f.mu.Unlock()
+		if !closed {
+			f.refresh()
+		}
+	})
 }

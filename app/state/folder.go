@@ -72,18 +72,12 @@ func (s FileSort) order(list []FileEntry) {
 	})
 }
 
-// canBrowse reports whether a machine supports the file browser's methods.
-func (f *Files) canBrowse(place protocol.NodeID) bool {
-	n, ok := f.app.Value.Get().Node(place)
-	return ok && n.Files
-}
-
 // relativeDir returns a folder in the view's notation: relative to the workspace of a machine, or
 // absolute if outside.
 func relativeDir(v View, place protocol.NodeID, dir string) string {
-	dir = strings.ReplaceAll(dir, `\`, "/")
+	dir = slashes(dir)
 	if n, ok := v.Node(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
-		top := strings.TrimSuffix(strings.ReplaceAll(n.Host.Workspace, `\`, "/"), "/")
+		top := strings.TrimSuffix(slashes(n.Host.Workspace), "/")
 		if dir == top {
 			return ""
 		}
@@ -118,7 +112,7 @@ func (v FilesView) Crumbs(app View) []Crumb {
 	if isAbsolute(v.Dir) {
 		if n, ok := app.Node(v.Place); ok && n.Host != nil {
 			for _, g := range n.Host.Folders {
-				top := strings.TrimSuffix(strings.ReplaceAll(g.Path, `\`, "/"), "/")
+				top := strings.TrimSuffix(slashes(g.Path), "/")
 				if under, ok := strings.CutPrefix(v.Dir+"/", top+"/"); ok && len(top) > len(from) {
 					from, rest = top, strings.TrimSuffix(under, "/")
 				}
@@ -148,31 +142,10 @@ func Folders(n protocol.NodeInfo) (list []Crumb) {
 	}
 	for _, g := range n.Host.Folders {
 		if g.Path != n.Host.Workspace {
-			list = append(list, Crumb{Name: path.Base(strings.ReplaceAll(g.Path, `\`, "/")), Dir: g.Path})
+			list = append(list, Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path})
 		}
 	}
 	return list
-}
-
-// folder requests a folder of a machine.
-func (f *Files) folder(ctx context.Context, request uint64, v FilesView) ([]FileEntry, string, error) {
-	r, err := Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: v.Place, Path: v.Dir, Watch: true, Below: true})
-	if err != nil {
-		return nil, "", err
-	}
-	list := f.adoptWatch(request, v, r)
-	f.scheduleChanges(v.Place, 0)
-	f.Value.Update(func(now FilesView) FilesView {
-		if now.Place == v.Place && now.Dir == v.Dir {
-			now.At, now.ReadOnly = r.Path, r.ReadOnly
-		}
-		return now
-	})
-	note := ""
-	if r.Cut {
-		note = fmt.Sprintf("Showing the first %d entries.", len(list))
-	}
-	return list, note, nil
 }
 
 func entryOf(dir string, e protocol.FileInfo) FileEntry {
@@ -188,7 +161,7 @@ func (f *Files) MakeFolder(ctx context.Context, name string) (string, error) {
 	v := f.Value.Get()
 	made := entryOf(v.Dir, protocol.FileInfo{Name: name, Kind: protocol.FileFolder})
 	_, err := Call(ctx, f.app, protocol.FilesMake, protocol.FilesPathParams{Node: v.Place, Path: made.Path})
-	f.reloadAfter(err)
+	f.refresh()
 	return made.Path, err
 }
 
@@ -231,7 +204,7 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	if r.Problem != "" {
 		err = protocol.ErrInternal.With(r.Problem)
 	}
-	f.reloadAfter(nil)
+	f.refresh()
 	return len(r.Items), func() {
 		f.app.start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
@@ -239,16 +212,9 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 					f.app.fail(err)
 				}
 			}
-			f.reloadAfter(nil)
+			f.refresh()
 		})
 	}, err
-}
-
-// reloadAfter shows the result of a change.
-func (f *Files) reloadAfter(err error) {
-	if err == nil {
-		f.Reload()
-	}
 }
 
 // MoveInto moves files and folders of a machine into one of its folders; "" is the workspace. It
@@ -276,8 +242,7 @@ type step struct{ from, to string }
 func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	move := func(ctx context.Context, from, to string) error {
-		_, err := Call(ctx, f.app, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
-		return err
+		return send(ctx, f.app, protocol.FilesMove, protocol.FilesMoveParams{Node: place, Path: from, To: to})
 	}
 	for _, s := range list {
 		if err = move(ctx, s.from, s.to); err != nil {
@@ -285,7 +250,7 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 		}
 		n++
 	}
-	f.reloadAfter(nil)
+	f.refresh()
 	return n, func() {
 		f.app.start(func(ctx context.Context) {
 			for _, s := range slices.Backward(list[:n]) {
@@ -293,7 +258,28 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 					f.app.fail(err)
 				}
 			}
-			f.reloadAfter(nil)
+			f.refresh()
 		})
 	}, err
+}
+
+// ChangeOf returns the agent's last change of a file with this absolute path, unless it was
+// reverted.
+func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
+	c, ok := find(v.Changed, func(c protocol.FileChange) bool { return slashes(c.Path) == slashes(abs) })
+	return c, ok && !c.Reverted
+}
+
+func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+// Diff loads the diff of a change by the agent. It blocks.
+func (f *Files) Diff(ctx context.Context, c protocol.FileChange) (protocol.FilesDiffResult, error) {
+	return Call(ctx, f.app, protocol.FilesDiff, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
+}
+
+// Revert restores a file's content from before a change by the agent. It blocks.
+func (f *Files) Revert(ctx context.Context, c protocol.FileChange) error {
+	_, err := Call(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
+	f.refresh()
+	return err
 }

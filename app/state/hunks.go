@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -13,51 +14,41 @@ import (
 type Hunk struct {
 	Head  string   // the line that begins with @@
 	Lines []string // with their prefix
-	old   int      // line number of its start in the old text, from 1
 	first int      // line number of its start in the new text, from 1
 }
 
 // Hunks parses a unified diff. It returns nil if the diff cannot be parsed.
 func Hunks(diff string) []Hunk {
 	var out []Hunk
-	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			h := Hunk{Head: line}
-			if !parseHeader(line, &h) {
+			fields := strings.Fields(line)
+			if len(fields) < 3 {
 				return nil
+			}
+			if _, err := fmt.Sscanf(fields[2][1:], "%d", &h.first); err != nil {
+				return nil
+			}
+			if strings.HasSuffix(fields[2], ",0") { // an empty side has the number of the line before it
+				h.first++
 			}
 			out = append(out, h)
 		case len(out) == 0: // file names
-		case line == "":
-			// an empty context line whose blank was trimmed
-			out[len(out)-1].Lines = append(out[len(out)-1].Lines, " ")
 		default:
+			if line == "" {
+				line = " " // an empty context line whose blank was trimmed
+			}
 			out[len(out)-1].Lines = append(out[len(out)-1].Lines, line)
 		}
 	}
 	return out
 }
 
-func parseHeader(line string, h *Hunk) bool {
-	fields := strings.Fields(line)
-	if len(fields) < 3 {
-		return false
-	}
-	for i, at := range []*int{&h.old, &h.first} {
-		if _, err := fmt.Sscanf(fields[i+1][1:], "%d", at); err != nil {
-			return false
-		}
-		// an empty side has the number of the line before it
-		if strings.HasSuffix(fields[i+1], ",0") {
-			*at++
-		}
-	}
-	return true
-}
-
-// sides returns a hunk's lines before and after the change.
-func (h Hunk) sides() (before, after []string) {
+// sides returns a hunk's lines before and after the change. ok is false for a hunk with a note
+// about the end of the file, which is not a line.
+func (h Hunk) sides() (before, after []string, ok bool) {
 	for _, l := range h.Lines {
 		switch l[0] {
 		case '-':
@@ -66,9 +57,11 @@ func (h Hunk) sides() (before, after []string) {
 			after = append(after, l[1:])
 		case ' ':
 			before, after = append(before, l[1:]), append(after, l[1:])
+		default:
+			return nil, nil, false
 		}
 	}
-	return before, after
+	return before, after, true
 }
 
 // errHunks means that a change cannot be applied in part.
@@ -76,7 +69,7 @@ var errHunks = errors.New("this change can only be allowed as a whole")
 
 // CanPick reports whether a change can be allowed in part.
 func CanPick(q protocol.Approval) bool {
-	if q.Preview == nil || q.Preview.Truncated || len(Hunks(q.Preview.Diff)) < 2 {
+	if q.Preview == nil || len(Hunks(q.Preview.Diff)) < 2 {
 		return false
 	}
 	keep := make([]bool, len(Hunks(q.Preview.Diff)))
@@ -91,21 +84,16 @@ func PickHunks(q protocol.Approval, keep []bool) (json.RawMessage, error) {
 		return nil, errHunks
 	}
 	hunks := Hunks(q.Preview.Diff)
-	if len(hunks) == 0 || len(keep) != len(hunks) {
-		return nil, errHunks
-	}
 	var args map[string]json.RawMessage
-	if err := json.Unmarshal(q.Args, &args); err != nil {
+	if len(hunks) == 0 || len(keep) != len(hunks) || json.Unmarshal(q.Args, &args) != nil {
 		return nil, errHunks
 	}
-	var err error
+	err := errHunks
 	switch q.Tool {
 	case "Write":
 		err = pickWrite(args, hunks, keep)
 	case "Edit":
-		err = pickEdit(args, hunks, keep)
-	default:
-		err = errHunks
+		err = pickSteps(args, hunks, keep)
 	}
 	if err != nil {
 		return nil, err
@@ -113,135 +101,88 @@ func PickHunks(q protocol.Approval, keep []bool) (json.RawMessage, error) {
 	return protocol.Marshal(args)
 }
 
+// pickWrite undoes the hunks that are not kept in the new content.
 func pickWrite(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
 	var content string
 	if json.Unmarshal(args["content"], &content) != nil {
 		return errHunks
 	}
-	lines, ok := undoHunks(strings.Split(content, "\n"), 1, hunks, keep)
-	if !ok {
-		return errHunks
+	lines := strings.Split(content, "\n")
+	var out []string
+	next := 0 // index in lines
+	for i, h := range hunks {
+		before, after, ok := h.sides()
+		at := h.first - 1
+		if end := at + len(after); !ok || at < next || end > len(lines) || !slices.Equal(lines[at:end], after) {
+			return errHunks
+		}
+		out = append(out, lines[next:at]...)
+		if keep[i] {
+			out = append(out, after...)
+		} else {
+			out = append(out, before...)
+		}
+		next = at + len(after)
 	}
-	return setText(args, "content", strings.Join(lines, "\n"))
+	return setArgument(args, "content", strings.Join(append(out, lines[next:]...), "\n"))
 }
 
-// pickEdit finds the position of the new text in the file: where undoing every hunk gives the old
-// text.
-func pickEdit(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
-	var old, text string
-	if args["edits"] != nil || string(args["replaceAll"]) == "true" {
-		return pickSteps(args, hunks, keep)
-	}
-	if json.Unmarshal(args["oldString"], &old) != nil || json.Unmarshal(args["newString"], &text) != nil {
-		return errHunks
-	}
-	lines := strings.Split(text, "\n")
-	last := hunks[len(hunks)-1]
-	_, after := last.sides()
-	for at := max(1, hunks[0].first-len(lines)); at <= last.first+len(after); at++ {
-		whole, prefix, suffix, ok := completeLines(lines, at, hunks)
-		if !ok {
-			continue
-		}
-		all, ok := undoHunks(whole, at, hunks, make([]bool, len(hunks)))
-		if back, fits := unwrap(all, prefix, suffix); !ok || !fits || back != old {
-			continue
-		}
-		some, _ := undoHunks(whole, at, hunks, keep)
-		picked, fits := unwrap(some, prefix, suffix)
-		if !fits {
-			continue
-		}
-		return setText(args, "newString", picked)
-	}
-	return errHunks
-}
-
-func setText(args map[string]json.RawMessage, name, text string) error {
-	raw, err := protocol.Marshal(text)
+func setArgument(args map[string]json.RawMessage, name string, value any) error {
+	raw, err := protocol.Marshal(value)
 	args[name] = raw
 	return err
 }
 
-// completeLines completes the first and last line, which the text may contain only in part, from
-// the hunks that include them.
-func completeLines(lines []string, at int, hunks []Hunk) (whole []string, prefix, suffix string, ok bool) {
-	whole = append([]string(nil), lines...)
-	end := len(lines) - 1
-	for _, h := range hunks {
-		_, after := h.sides()
-		for i, l := range after {
-			k := h.first + i - at
-			switch {
-			case k == 0 && k == end:
-				cut := strings.Index(l, lines[0])
-				if cut < 0 {
-					return nil, "", "", false
-				}
-				prefix, suffix, whole[0] = l[:cut], l[cut+len(lines[0]):], l
-			case k == 0:
-				if !strings.HasSuffix(l, lines[0]) {
-					return nil, "", "", false
-				}
-				prefix, whole[0] = strings.TrimSuffix(l, lines[0]), l
-			case k == end:
-				if !strings.HasPrefix(l, lines[end]) {
-					return nil, "", "", false
-				}
-				suffix, whole[end] = strings.TrimPrefix(l, lines[end]), l
-			case k > 0 && k < end && l != lines[k]:
-				return nil, "", "", false
-			}
-		}
+// pickSteps replaces an edit by steps for the hunks to keep: each replaces its own text, made unique
+// by the context lines of the diff. A machine applies a step only if its old text occurs exactly
+// once.
+func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
+	type step struct {
+		Old string `json:"oldString"`
+		New string `json:"newString"`
 	}
-	return whole, prefix, suffix, true
-}
-
-func unwrap(lines []string, prefix, suffix string) (string, bool) {
-	s := strings.Join(lines, "\n")
-	if !strings.HasPrefix(s, prefix) || !strings.HasSuffix(s, suffix) || len(s) < len(prefix)+len(suffix) {
-		return "", false
-	}
-	return s[len(prefix) : len(s)-len(suffix)], true
-}
-
-// undoHunks undoes the hunks that are not kept. at is the number of the first of the lines in the
-// file. Context outside the lines is ignored.
-func undoHunks(lines []string, at int, hunks []Hunk, keep []bool) ([]string, bool) {
-	var out []string
-	k := 0 // index in lines
+	all := make([]step, len(hunks))
 	for i, h := range hunks {
-		line := h.first - at
-		for _, l := range h.Lines {
-			inside := line >= 0 && line < len(lines)
-			switch l[0] {
-			case '\\': // a note about the end of the file, not a line
-				return nil, false
-			case '-':
-				if line < 0 || line > len(lines) {
-					return nil, false
-				}
-				if !keep[i] {
-					out = append(out, lines[k:max(k, line)]...)
-					k = max(k, line)
-					out = append(out, l[1:])
-				}
-				continue
-			case '+':
-				if !inside || lines[line] != l[1:] {
-					return nil, false
-				}
-				if !keep[i] {
-					out = append(out, lines[k:max(k, line)]...)
-					k = line + 1
-				}
-			default:
-				if inside && lines[line] != l[1:] {
-					return nil, false
-				}
+		before, after, ok := h.sides()
+		if !ok {
+			return errHunks
+		}
+		all[i] = step{strings.Join(before, "\n"), strings.Join(after, "\n")}
+	}
+	var steps []step
+	for i, s := range all { // checks all hunks, so that every selection is possible
+		n := 0 // occurrences in the old text, and in the new text of earlier hunks
+		for j, other := range all {
+			n += countOverlapping(other.Old, s.Old)
+			if j < i {
+				n += countOverlapping(other.New, s.Old)
 			}
-			line++
+		}
+		if s.Old == "" || n != 1 {
+			return errHunks
+		}
+		if keep[i] {
+			steps = append(steps, s)
 		}
 	}
-	return append(out, lines[k:]...), true
+	if len(steps) == 0 {
+		return errHunks
+	}
+	delete(args, "replaceAll")
+	delete(args, "edits")
+	err := errors.Join(setArgument(args, "oldString", steps[0].Old), setArgument(args, "newString", steps[0].New))
+	if len(steps) > 1 {
+		err = errors.Join(err, setArgument(args, "edits", steps[1:]))
+	}
+	return err
+}
+
+// countOverlapping counts the occurrences of part in text, including overlapping ones.
+func countOverlapping(text, part string) (n int) {
+	for at := range text {
+		if strings.HasPrefix(text[at:], part) {
+			n++
+		}
+	}
+	return n
 }

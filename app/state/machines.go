@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,26 +19,22 @@ func withID(name, id string) string {
 
 // MachineLine summarizes a machine: its system, latency and activity.
 func MachineLine(v View, n protocol.NodeInfo) string {
-	parts := []string{PlatformText(n)}
-	if running := len(v.CallsOn(n.ID)); running > 0 {
-		parts = append(parts, Plural(running, "call running", "calls running"))
+	running, held := "", ""
+	if n := len(v.CallsOn(n.ID)); n > 0 {
+		running = Plural(n, "call running", "calls running")
 	}
 	if len(n.Held) > 0 {
-		parts = append(parts, Plural(len(n.Held), "tool needs", "tools need")+" your approval")
+		held = Plural(len(n.Held), "tool needs", "tools need") + " your approval"
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+	return joinNonEmpty(" · ", PlatformText(n), running, held)
 }
 
 // PlatformText returns the common name of a machine's system.
 func PlatformText(n protocol.NodeInfo) string {
-	text := n.Platform
 	if h := n.Host; h != nil && h.OS != "" {
-		text = h.OS
-		if h.Arch != "" {
-			text += ", " + h.Arch
-		}
+		return joinNonEmpty(", ", h.OS, h.Arch)
 	}
-	return text
+	return n.Platform
 }
 
 // PresenceText describes whether a machine is online, and its latency.
@@ -64,49 +59,51 @@ func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 // MachineFact is one known fact about a machine.
 type MachineFact struct{ Name, Text string }
 
-// FactsOf lists the known facts about a machine.
-func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts []MachineFact) {
-	add := func(name, text string) {
-		if text != "" {
-			facts = append(facts, MachineFact{name, text})
-		}
+// factList is a list of facts.
+type factList []MachineFact
+
+// add adds a fact if it is known.
+func (l *factList) add(name, text string) {
+	if text != "" {
+		*l = append(*l, MachineFact{name, text})
 	}
+}
+
+// FactsOf lists the known facts about a machine.
+func FactsOf(v View, n protocol.NodeInfo, now time.Time) []MachineFact {
+	var list factList
 	presence := PresenceText(v, n, now)
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}
-	add("Status", protocol.Capital(presence))
-	add("System", PlatformText(n))
-	add("Version", n.Version)
+	list.add("Status", protocol.Capital(presence))
+	list.add("System", PlatformText(n))
+	list.add("Version", n.Version)
 	if h := n.Host; h != nil {
-		where := h.Hostname
-		if h.Address != "" {
-			where = strings.TrimPrefix(where+", "+h.Address, ", ")
-		}
-		add("Host", where)
-		add("User", h.User)
-		add("Workspace", h.Workspace)
-		add("Shell", h.Shell)
+		list.add("Host", joinNonEmpty(", ", h.Hostname, h.Address))
+		list.add("User", h.User)
+		list.add("Workspace", h.Workspace)
+		list.add("Shell", h.Shell)
 		for _, f := range h.Folders {
 			switch {
 			case f.Path == h.Workspace:
 			case f.ReadOnly:
-				add("Folder", f.Path+" (read only)")
+				list.add("Folder", f.Path+" (read only)")
 			default:
-				add("Folder", f.Path)
+				list.add("Folder", f.Path)
 			}
 		}
 		if h.WholeDisk {
-			add("Files", "The whole disk")
+			list.add("Files", "The whole disk")
 		}
 	}
 	if n.Direct {
-		add("Transfers", "Direct transfers on the local network")
+		list.add("Transfers", "Direct transfers on the local network")
 	}
-	add("Tools", strings.Join(n.Tools, ", "))
-	add("Capabilities", strings.Join(n.Caps, ", "))
-	add("Pending tools", strings.Join(n.Held, ", "))
-	return facts
+	list.add("Tools", strings.Join(n.Tools, ", "))
+	list.add("Capabilities", strings.Join(n.Caps, ", "))
+	list.add("Pending tools", strings.Join(n.Held, ", "))
+	return list
 }
 
 // Machines changes the known machines.

@@ -1,6 +1,9 @@
 package state
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -42,11 +45,7 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 		}
 		for _, block := range m.Content {
 			if block.Type == protocol.BlockImage {
-				name := block.Filename
-				if name == "" {
-					name = "image"
-				}
-				fmt.Fprintf(&b, "\n*(picture: %s)*\n", name)
+				fmt.Fprintf(&b, "\n*(picture: %s)*\n", cmp.Or(block.Filename, "image"))
 			}
 		}
 	}
@@ -60,4 +59,193 @@ func codeBlock(text string) string {
 		fence += "`"
 	}
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// longArgument is the size in bytes from which an argument gets a block of its own.
+const longArgument = 80
+
+// argumentWords are the labels of tool arguments; a command needs none.
+var argumentWords = map[string]string{"command": "", "oldString": "old text", "newString": "new text", "content": "content"}
+
+// callMarkdown renders a call: the tool and its machine, short arguments as a list, and commands
+// and texts as blocks.
+func callMarkdown(call protocol.Block, v View) string {
+	node, name, _ := protocol.ToolName(call.Name).Split()
+	var b strings.Builder
+	if name == "" {
+		fmt.Fprintf(&b, "**%s**\n", call.Name)
+	} else {
+		fmt.Fprintf(&b, "**%s**%s\n", name, onMachine(node, v.MachineName(node)))
+	}
+	args, ok := orderedArgs(call.Arguments)
+	if !ok {
+		fmt.Fprintf(&b, "\n%s\n", codeBlock(string(call.Arguments)))
+		return b.String()
+	}
+	apart := "\n" // between the title and the list
+	var blocks strings.Builder
+	for _, a := range args {
+		words, known := argumentWords[a.name]
+		if !known {
+			words = a.name
+		}
+		if !known && len(a.text) < longArgument && !strings.Contains(a.text, "\n") {
+			fmt.Fprintf(&b, "%s- %s: %s\n", apart, words, inlineCode(a.text))
+			apart = ""
+			continue
+		}
+		if words != "" {
+			fmt.Fprintf(&blocks, "\n%s:\n", words)
+		}
+		fmt.Fprintf(&blocks, "\n%s\n", codeBlock(a.text))
+	}
+	return b.String() + blocks.String()
+}
+
+type argument struct{ name, text string }
+
+// orderedArgs returns the fields of a JSON object in their order: strings without quotes, other
+// values as JSON. ok is false if it is not an object.
+func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, false
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			return nil, false
+		}
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			text = string(value)
+		}
+		args = append(args, argument{fmt.Sprint(name), text})
+	}
+	return args, true
+}
+
+// inlineCode returns a text as inline code.
+func inlineCode(text string) string {
+	tick := "`"
+	for strings.Contains(text, tick) {
+		tick += "`"
+	}
+	if text == "" || len(tick) > 1 {
+		return tick + " " + text + " " + tick
+	}
+	return tick + text + tick
+}
+
+// Readable formats a result for reading: of a JSON object, the output of a program, the text of a
+// file, or a list of matches with one per line; other JSON is indented. A result that was truncated
+// for the model is invalid JSON, but its text can still be extracted.
+func Readable(s string) string {
+	if rest, ok := strings.CutPrefix(s, "Error: "); ok {
+		if _, until, found := strings.Cut(rest, "\nUntil then: "); found {
+			return Readable(until)
+		}
+		return rest
+	}
+	trimmed := strings.TrimSpace(s)
+	if !strings.HasPrefix(trimmed, "{") {
+		return s
+	}
+	var m map[string]any
+	if json.Unmarshal([]byte(trimmed), &m) != nil {
+		for _, k := range textKeys {
+			if text, ok := lenientString(trimmed, k); ok {
+				return text
+			}
+		}
+		return s
+	}
+	var parts []string
+	for _, k := range textKeys {
+		if v, ok := m[k].(string); ok && v != "" {
+			if k == "tail" && len(parts) > 0 {
+				continue // the end of output
+			}
+			parts = append(parts, strings.TrimRight(v, "\n"))
+		}
+	}
+	status, _ := m["status"].(string)
+	if pid, ok := m["pid"].(float64); ok && status == "running" && m["sessionId"] != nil {
+		parts = append(parts, fmt.Sprintf("Running in the background as process %.0f. This chat is notified when it ends.", pid))
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n")
+	}
+	if matches, ok := m["matches"].([]any); ok {
+		lines := make([]string, 0, len(matches))
+		for _, x := range matches {
+			switch x := x.(type) {
+			case string:
+				lines = append(lines, x)
+			case map[string]any:
+				lines = append(lines, fmt.Sprintf("%v:%v: %v", x["path"], x["line"], x["content"]))
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	if status != "" && m["tail"] != nil && status != "running" {
+		return "" // a command without output
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(trimmed), "", "  ") != nil {
+		return s
+	}
+	return b.String()
+}
+
+var textKeys = []string{"output", "stdout", "stderr", "content", "tail", "error"}
+
+// lenientString reads the string value of a key from JSON that is invalid at some later position.
+func lenientString(s, key string) (string, bool) {
+	_, rest, ok := strings.Cut(s, `"`+key+`":"`)
+	if !ok {
+		return "", false
+	}
+	end := 0
+	for end < len(rest) && rest[end] != '"' {
+		if rest[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	rest = rest[:min(end, len(rest))]
+	var b strings.Builder
+	for rest != "" {
+		i := strings.IndexByte(rest, '\\')
+		if i < 0 || i+1 >= len(rest) {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(rest[:i])
+		switch c := rest[i+1]; c {
+		case 'n':
+			b.WriteByte('\n')
+		case 't':
+			b.WriteByte('\t')
+		case 'r':
+			b.WriteByte('\r')
+		case 'u':
+			var r rune
+			if len(rest) >= i+6 {
+				if _, err := fmt.Sscanf(rest[i+2:i+6], "%04x", &r); err == nil {
+					b.WriteRune(r)
+					rest = rest[i+6:]
+					continue
+				}
+			}
+		default:
+			b.WriteByte(c)
+		}
+		rest = rest[i+2:]
+	}
+	return b.String(), true
 }

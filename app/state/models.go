@@ -57,7 +57,7 @@ func (m Models) load() {
 				choices = append(choices, ModelChoice{Ref: status.Model, Name: status.Model.ID})
 			}
 		}
-		m.app.Value.Update(func(v View) View { v.Models = choices; return v })
+		m.app.Value.Update(func(v *View) { v.Models = choices })
 	})
 }
 
@@ -116,4 +116,18 @@ func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice
 		list = append(list, ModelChoice{Ref: protocol.ModelRef{Provider: now.Provider, ID: m.ID}, Name: cmp.Or(m.Name, m.ID)})
 	}
 	return list
+}
+
+// ThinkingName returns the displayed name of a thinking level; an empty level is the model's own
+// default.
+func ThinkingName(level string) string {
+	switch level {
+	case "":
+		return "Model default"
+	case "none":
+		return "Off"
+	case "xhigh":
+		return "Very high"
+	}
+	return protocol.Capital(level)
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,10 +32,7 @@ func (p Pairings) Load(ctx context.Context) Pairing {
 // RequestText describes a pairing request and its expiry, or the additional tools of a machine, in
 // a sentence.
 func RequestText(r protocol.DeviceRequest, now time.Time) string {
-	who := r.Device.Name
-	if who == "" {
-		who = r.Device.Hostname
-	}
+	who := cmp.Or(r.Device.Name, r.Device.Hostname)
 	if r.Kind == protocol.RequestWiden {
 		return who + " offers more than you allowed: " + strings.Join(r.Wider, "; ")
 	}
@@ -42,14 +40,8 @@ func RequestText(r protocol.DeviceRequest, now time.Time) string {
 	if r.Device.Role == protocol.RoleClient {
 		text = who + " wants to pair as a device that may " + RightsText(r.Device.Scopes)
 	}
-	var more []string
-	for _, s := range []string{r.Device.OS, r.Device.Address} {
-		if s != "" {
-			more = append(more, s)
-		}
-	}
-	if len(more) > 0 {
-		text += " (" + strings.Join(more, ", ") + ")"
+	if more := joinNonEmpty(", ", r.Device.OS, r.Device.Address); more != "" {
+		text += " (" + more + ")"
 	}
 	if r.Device.ExpiresAt > 0 {
 		text += ", until " + When(r.Device.ExpiresAt, now)
@@ -110,12 +102,7 @@ func (p Pairing) Machine(n protocol.NodeInfo) (protocol.Device, bool) {
 
 // Device finds a paired device.
 func (p Pairing) Device(id protocol.DeviceID) (protocol.Device, bool) {
-	for _, d := range p.Devices {
-		if id != "" && d.ID == id {
-			return d, true
-		}
-	}
-	return protocol.Device{}, false
+	return find(p.Devices, func(d protocol.Device) bool { return id != "" && d.ID == id })
 }
 
 // MachineFacts lists the known facts about a machine and its pairing.

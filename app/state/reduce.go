@@ -9,17 +9,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// applySnapshot returns the view of a snapshot. The window's own state is retained.
-func applySnapshot(v View, s protocol.FeedSnapshot) View {
+// applySnapshot sets the view to a snapshot. The window's own state is retained.
+func applySnapshot(v *View, s protocol.FeedSnapshot) {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
-	v.DevicesChanged++
-	v.RulesChanged++
-	v.SkillsChanged++
-	v.ChannelsChanged++
-	v.HistoryChanged++
+	for _, counter := range []*int{&v.DevicesChanged, &v.RulesChanged, &v.SkillsChanged, &v.ChannelsChanged, &v.HistoryChanged} {
+		*counter++
+	}
 	v.Approvals = without(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
-	return v
 }
 
 // replaceOrAppend returns a new list in which x replaces the element that same finds, or is
@@ -33,13 +30,32 @@ func replaceOrAppend[T any](list []T, x T, same func(T) bool) []T {
 	return append(out, x)
 }
 
+// mapWith returns a copy of a map that has the value for a key, or does not have the key.
+func mapWith[K comparable, V any](m map[K]V, key K, value V, present bool) map[K]V {
+	out := map[K]V{key: value}
+	maps.Copy(out, m)
+	if out[key] = value; !present {
+		delete(out, key)
+	}
+	return out
+}
+
+// find returns the first element that matches.
+func find[T any](list []T, match func(T) bool) (found T, ok bool) {
+	if i := slices.IndexFunc(list, match); i >= 0 {
+		return list[i], true
+	}
+	return found, false
+}
+
+// without returns a new list without some elements.
 func without[T any](list []T, gone func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), gone)
 }
 
-// reduce returns the view after a change. A change without the value that its kind requires is
+// reduce applies a change to the view. A change without the value that its kind requires is
 // ignored.
-func reduce(v View, c protocol.Change) View {
+func reduce(v *View, c protocol.Change) {
 	switch {
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
 		v.Sessions = replaceOrAppend(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
@@ -51,7 +67,7 @@ func reduce(v View, c protocol.Change) View {
 	case c.Kind == protocol.ChangeDelta && c.Delta != nil:
 		v.Runs = reduceDelta(v.Runs, *c.Delta)
 	case c.Kind == protocol.ChangeMessage && c.Message != nil:
-		v = reduceMessage(v, *c.Message)
+		reduceMessage(v, *c.Message)
 	case c.Kind == protocol.ChangeCall && c.Call != nil:
 		same := func(x protocol.CallInfo) bool { return x.CallID == c.Call.CallID }
 		if c.Call.Over() && c.Call.ToolCallID == "" { // no message will follow
@@ -60,7 +76,7 @@ func reduce(v View, c protocol.Change) View {
 			v.Calls = replaceOrAppend(v.Calls, *c.Call, same)
 		}
 	case c.Kind == protocol.ChangeApproval && c.Approval != nil:
-		v = reduceApproval(v, *c.Approval)
+		reduceApproval(v, *c.Approval)
 	case c.Kind == protocol.ChangeNode && c.Node != nil:
 		v.Nodes = replaceOrAppend(v.Nodes, *c.Node, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
 		slices.SortStableFunc(v.Nodes, byPresence)
@@ -77,7 +93,7 @@ func reduce(v View, c protocol.Change) View {
 	case c.Kind == protocol.ChangeChannels:
 		v.ChannelsChanged++
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
-		v = reduceTransfer(v, *c.Transfer)
+		reduceTransfer(v, *c.Transfer)
 	case c.Kind == protocol.ChangeTransferRemoved:
 		v.HistoryChanged++
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
@@ -87,21 +103,17 @@ func reduce(v View, c protocol.Change) View {
 	case c.Kind == protocol.ChangeNotice && c.Notice != nil:
 		v.Notice = c.Notice
 	}
-	return v
 }
 
 func byPresence(a, b protocol.NodeInfo) int {
-	switch {
-	case a.Online && !b.Online:
-		return -1
-	case !a.Online && b.Online:
-		return 1
+	if a.Online != b.Online {
+		return map[bool]int{true: -1, false: 1}[a.Online]
 	}
 	return strings.Compare(string(a.ID), string(b.ID))
 }
 
 // reduceTransfer applies a transfer's state. A finished transfer moves to the history.
-func reduceTransfer(v View, t protocol.Transfer) View {
+func reduceTransfer(v *View, t protocol.Transfer) {
 	same := func(x protocol.Transfer) bool { return x.ID == t.ID }
 	if t.Over() {
 		// otherwise it finished earlier, and another property changed
@@ -111,38 +123,30 @@ func reduceTransfer(v View, t protocol.Transfer) View {
 		}
 		v.Transfers = without(v.Transfers, same)
 		v.HistoryChanged++
-		return v
+		return
 	}
 	v.Transfers = replaceOrAppend(v.Transfers, t, same)
-	return v
 }
 
-func reduceApproval(v View, q protocol.Approval) View {
+func reduceApproval(v *View, q protocol.Approval) {
 	same := func(x protocol.Approval) bool { return x.ID == q.ID }
 	if q.State != protocol.ApprovalPending {
 		v.Approvals = without(v.Approvals, same)
 		v.Closed = append(without(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
 		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
-		return answering(v, q.ID, false)
+		answering(v, q.ID, false)
+		return
 	}
 	if v.answering[q.ID] {
-		return v
+		return
 	}
 	v.Approvals = replaceOrAppend(v.Approvals, q, same)
 	slices.SortStableFunc(v.Approvals, func(a, b protocol.Approval) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
-	return v
 }
 
 // answering records whether an answer is on its way.
-func answering(v View, id protocol.ApprovalID, on bool) View {
-	v.answering = maps.Clone(v.answering)
-	if v.answering == nil {
-		v.answering = make(map[protocol.ApprovalID]bool)
-	}
-	if v.answering[id] = on; !on {
-		delete(v.answering, id)
-	}
-	return v
+func answering(v *View, id protocol.ApprovalID, on bool) {
+	v.answering = mapWith(v.answering, id, true, on)
 }
 
 // reduceRun applies a run's state. Streamed text is retained until its step is complete.
@@ -190,7 +194,7 @@ func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 
 // reduceMessage removes what a stored message replaces: the streamed text, and the calls whose
 // results it has.
-func reduceMessage(v View, m protocol.Message) View {
+func reduceMessage(v *View, m protocol.Message) {
 	switch m.Role {
 	case protocol.RoleAssistant:
 		i := slices.IndexFunc(v.Runs, func(r protocol.RunInfo) bool { return r.RunID == m.RunID })
@@ -201,5 +205,4 @@ func reduceMessage(v View, m protocol.Message) View {
 	case protocol.RoleToolResult:
 		v.Calls = without(v.Calls, func(c protocol.CallInfo) bool { return c.RunID == m.RunID && c.ToolCallID == m.ToolCallID })
 	}
-	return v
 }

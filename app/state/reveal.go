@@ -12,16 +12,20 @@ import (
 // unusual blanks, and combining marks. Line breaks, tabs and spaces stay. changed reports whether
 // there were any.
 func Reveal(s string) (text string, changed bool) {
+	return reveal(s, isInvisible), strings.ContainsFunc(s, isInvisible)
+}
+
+// reveal replaces some characters by their code points.
+func reveal(s string, hidden func(rune) bool) string {
 	var b strings.Builder
 	for _, r := range s {
-		if !isInvisible(r) {
+		if hidden(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
 			b.WriteRune(r)
-			continue
 		}
-		fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		changed = true
 	}
-	return b.String(), changed
+	return b.String()
 }
 
 // fillers are letters and marks without a visible shape.
@@ -67,22 +71,9 @@ func Lookalikes(s string) []string {
 // characters, line breaks and direction marks are written as ⟨U+202E⟩. Joiners that emoji and
 // scripts need are retained.
 func VisibleName(name string) string {
-	if !strings.ContainsFunc(name, isUnsafeInLine) {
-		return name
-	}
-	var b strings.Builder
-	for _, r := range name {
-		if isUnsafeInLine(r) {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func isUnsafeInLine(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	return reveal(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	})
 }
 
 // Title returns the entry's name in that form.

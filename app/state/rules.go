@@ -25,14 +25,12 @@ func (s Rules) Put(ctx context.Context, id string, policy json.RawMessage) (prot
 
 // Delete deletes a rule; RestoreRule undoes that. It blocks.
 func (s Rules) Delete(ctx context.Context, id string) error {
-	_, err := Call(ctx, s.app, protocol.RuleDelete, protocol.RuleParams{ID: id})
-	return err
+	return send(ctx, s.app, protocol.RuleDelete, protocol.RuleParams{ID: id})
 }
 
 // Restore restores a deleted rule. It blocks.
 func (s Rules) Restore(ctx context.Context, id string) error {
-	_, err := Call(ctx, s.app, protocol.RuleRestore, protocol.RuleParams{ID: id})
-	return err
+	return send(ctx, s.app, protocol.RuleRestore, protocol.RuleParams{ID: id})
 }
 
 // Export returns all rules as a file. It blocks.

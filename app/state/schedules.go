@@ -3,15 +3,11 @@ package state
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
+	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
-
-// UndoTime is how long a deletion can be undone.
-const UndoTime = 10 * time.Second
 
 // SchedulesView is the state of the page of schedules.
 type SchedulesView struct {
@@ -31,24 +27,19 @@ type SchedulesView struct {
 
 // Job finds a schedule.
 func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
-	for _, j := range v.Jobs {
-		if j.ID == id {
-			return j, true
-		}
-	}
-	return protocol.CronJob{}, false
+	return find(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
 }
 
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct {
 	Value   *Value[SchedulesView]
 	app     *App
-	deleted *Value[map[protocol.CronJobID]bool] // deleted in this window, can still be undone
+	deleted hidden[protocol.CronJobID]
 }
 
 // NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
-	return &Schedules{Value: NewValue(SchedulesView{}), app: a, deleted: NewValue(map[protocol.CronJobID]bool{})}
+	return &Schedules{Value: NewValue(SchedulesView{}), app: a}
 }
 
 // schedulesPace is the polling interval while the page is open: the feed does not report schedules.
@@ -56,57 +47,51 @@ const schedulesPace = 4 * time.Second
 
 // Follow keeps the view up to date until ctx ends. It blocks.
 func (s *Schedules) Follow(ctx context.Context) {
-	tick := time.NewTicker(schedulesPace)
-	defer tick.Stop()
-	for {
-		s.Load(ctx)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
+	s.app.follow(ctx, schedulesPace, func(View) string { return "" }, s.Load)
 }
 
 // Load loads the schedules once. It blocks.
 func (s *Schedules) Load(ctx context.Context) {
-	list, err := s.jobs(ctx)
-	if err != nil {
-		s.problem(ctx, err)
+	next, err := s.load(ctx, s.Value.Get().Shown)
+	if ctx.Err() != nil {
 		return
 	}
-	status, err := Call(ctx, s.app, protocol.CronStatusGet, protocol.CronStatusParams{})
-	if err != nil {
-		s.problem(ctx, err)
-		return
+	s.Value.Update(func(v *SchedulesView) {
+		switch {
+		case err != nil:
+			v.Problem = sentence(err)
+			return
+		case v.Shown != next.Shown:
+			next.Shown, next.Runs, next.RunsInAll = v.Shown, v.Runs, v.RunsInAll
+		}
+		*v = next
+	})
+}
+
+func (s *Schedules) load(ctx context.Context, shown protocol.CronJobID) (v SchedulesView, err error) {
+	v.Loaded, v.Shown = true, shown
+	if v.Jobs, err = s.jobs(ctx); err != nil {
+		return v, err
+	}
+	v.Jobs = without(v.Jobs, func(j protocol.CronJob) bool { return s.deleted.has(j.ID) })
+	if v.Status, err = Call(ctx, s.app, protocol.CronStatusGet, protocol.CronStatusParams{}); err != nil {
+		return v, err
 	}
 	heartbeat, err := Call(ctx, s.app, protocol.HeartbeatStatus, protocol.Empty{})
 	if err != nil {
-		s.problem(ctx, err)
-		return
+		return v, err
 	}
-	every, err := configAt[string](ctx, s.app, "agents.defaultHeartbeat.every")
-	if err != nil {
-		every = ""
-	}
-	shown := s.Value.Get().Shown
-	var runs protocol.CronRunsResult
+	v.Heartbeat = heartbeat.Agents["main"]
+	v.Every, _ = configAt[string](ctx, s.app, "agents.defaultHeartbeat.every") // unknown without the right to read it
 	if shown != "" {
 		limit := 100
-		if runs, err = Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit}); err != nil {
-			s.problem(ctx, err)
-			return
+		runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit})
+		if err != nil {
+			return v, err
 		}
+		v.Runs, v.RunsInAll = runs.Runs, runs.Count
 	}
-	gone := s.deleted.Get()
-	list = slices.DeleteFunc(list, func(j protocol.CronJob) bool { return gone[j.ID] })
-	s.Value.Update(func(v SchedulesView) SchedulesView {
-		v.Loaded, v.Problem, v.Jobs, v.Status, v.Heartbeat, v.Every = true, "", list, status, heartbeat.Agents["main"], every
-		if v.Shown == shown {
-			v.Runs, v.RunsInAll = runs.Runs, runs.Count
-		}
-		return v
-	})
+	return v, nil
 }
 
 // jobs loads all schedules, page by page.
@@ -124,24 +109,18 @@ func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 	}
 }
 
-func (s *Schedules) problem(ctx context.Context, err error) {
-	if ctx.Err() == nil {
-		s.Value.Update(func(v SchedulesView) SchedulesView { v.Problem = sentence(err); return v })
-	}
-}
-
 // Show includes the history of a schedule in the next Load; empty means none.
 func (s *Schedules) Show(id protocol.CronJobID) {
-	s.Value.Update(func(v SchedulesView) SchedulesView {
+	s.Value.Update(func(v *SchedulesView) {
 		if v.Shown != id {
 			v.Shown, v.Runs, v.RunsInAll = id, nil, 0
 		}
-		return v
 	})
-	s.reload()
+	s.Reload()
 }
 
-func (s *Schedules) reload() { s.app.start(s.Load) }
+// Reload loads the schedules again.
+func (s *Schedules) Reload() { s.app.start(s.Load) }
 
 // Save creates a schedule, or changes the one of the form. It blocks. Errors of the gateway are
 // returned unchanged.
@@ -151,15 +130,13 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 		return protocol.CronJob{}, err
 	}
 	var r protocol.CronJobResult
+	once := f.Once && f.Kind == protocol.CronAt
 	if f.ID == "" {
-		r, err = Call(ctx, s.app, protocol.CronAdd, protocol.CronAddParams{Name: f.Name, Schedule: &sched, Spec: &mode, Missed: f.Missed, DeleteAfterRun: f.Once && f.Kind == protocol.CronAt})
+		r, err = Call(ctx, s.app, protocol.CronAdd, protocol.CronAddParams{Name: f.Name, Schedule: &sched, Spec: &mode, Missed: f.Missed, DeleteAfterRun: once})
 	} else {
-		once := f.Once && f.Kind == protocol.CronAt
-		patch := protocol.CronModePatch{Mode: mode.Mode}
-		if mode.Mode == protocol.CronTask {
-			patch.Message = &mode.Message
-		} else {
-			patch.Text = &mode.Text
+		patch := protocol.CronModePatch{Mode: mode.Mode, Message: &mode.Message}
+		if mode.Mode == protocol.CronSystemEvent {
+			patch.Message, patch.Text = nil, &mode.Text
 		}
 		job := protocol.CronJobPatch{Name: &f.Name, Spec: &patch, Missed: &f.Missed, DeleteAfterRun: &once}
 		if f.timeChanged() {
@@ -171,17 +148,18 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 		r, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &job})
 	}
 	if err == nil {
-		s.reload()
+		s.Reload()
 	}
 	return r.Job, err
 }
 
 // Enable pauses or resumes a schedule.
 func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
-	s.do(func(ctx context.Context) error {
-		_, err := Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
-		return err
-	})
+	s.do(func(ctx context.Context) error { return s.enable(ctx, id, on) })
+}
+
+func (s *Schedules) enable(ctx context.Context, id protocol.CronJobID, on bool) error {
+	return send(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
 }
 
 // Run starts a schedule now, even if it is not due.
@@ -223,57 +201,32 @@ func (s *Schedules) do(f func(context.Context) error) {
 // only after UndoTime: until then undo restores it with its history. If the program exits earlier,
 // the schedule stays, paused.
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
-	back := make(chan struct{}, 1)
-	s.hide(j.ID, true)
+	back := make(chan struct{})
+	s.deleted.set(true, j.ID)
+	s.Value.Update(func(v *SchedulesView) {
+		v.Jobs = without(v.Jobs, func(x protocol.CronJob) bool { return x.ID == j.ID })
+	})
 	s.app.start(func(ctx context.Context) {
-		off := false
+		defer s.Load(ctx)
+		defer s.deleted.set(false, j.ID)
 		if j.Enabled {
-			if _, err := Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &off}}); err != nil {
-				s.hide(j.ID, false)
+			if err := s.enable(ctx, j.ID, false); err != nil {
 				s.app.fail(err)
 				return
 			}
 		}
-		timer := time.NewTimer(UndoTime)
-		defer timer.Stop()
+		undone, ok := waitForUndo(ctx, back)
 		var err error
-		select {
-		case <-timer.C:
+		switch {
+		case !ok:
+		case !undone:
 			_, err = Call(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
-		case <-back:
-			if j.Enabled {
-				on := true
-				_, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: j.ID, Patch: &protocol.CronJobPatch{Enabled: &on}})
-			}
-		case <-ctx.Done():
-			return
+		case j.Enabled:
+			err = s.enable(ctx, j.ID, true)
 		}
-		s.hide(j.ID, false)
 		if err != nil {
 			s.app.fail(err)
 		}
-		s.Load(ctx)
 	})
-	return func() {
-		select {
-		case back <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (s *Schedules) hide(id protocol.CronJobID, gone bool) {
-	s.deleted.Update(func(m map[protocol.CronJobID]bool) map[protocol.CronJobID]bool {
-		next := maps.Clone(m)
-		if next[id] = gone; !gone {
-			delete(next, id)
-		}
-		return next
-	})
-	if gone {
-		s.Value.Update(func(v SchedulesView) SchedulesView {
-			v.Jobs = without(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
-			return v
-		})
-	}
+	return sync.OnceFunc(func() { close(back) })
 }

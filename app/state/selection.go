@@ -1,10 +1,14 @@
 package state
 
+import (
+	"maps"
+	"slices"
+)
+
 // Selection is the selection in a list, by path, so that it survives changes of the list. It
 // belongs to one goroutine.
 type Selection struct {
 	paths    []string // paths of the list, in its order
-	index    map[string]int
 	selected map[string]bool
 	cursor   string // path with the keyboard cursor
 	anchor   string // start of a range
@@ -13,17 +17,14 @@ type Selection struct {
 // Set sets a new list. Removed entries are deselected; if the cursor's entry was removed, the
 // cursor stays at the same position.
 func (p *Selection) Set(paths []string) {
-	was, had := p.index[p.cursor]
-	p.paths, p.index = paths, make(map[string]int, len(paths))
-	for i, path := range paths {
-		p.index[path] = i
+	was := p.Cursor()
+	known := make(map[string]bool, len(paths))
+	for _, path := range paths {
+		known[path] = true
 	}
-	for path := range p.selected {
-		if _, ok := p.index[path]; !ok {
-			delete(p.selected, path)
-		}
-	}
-	if _, ok := p.index[p.cursor]; !ok && had && len(paths) > 0 {
+	p.paths = paths
+	maps.DeleteFunc(p.selected, func(path string, _ bool) bool { return !known[path] })
+	if !known[p.cursor] && was >= 0 && len(paths) > 0 {
 		p.cursor = paths[min(was, len(paths)-1)]
 		p.anchor = p.cursor
 	}
@@ -56,15 +57,15 @@ func (p *Selection) Toggle(i int) {
 
 // Range selects everything between the anchor and an entry.
 func (p *Selection) Range(i int) {
-	from, ok := p.index[p.anchor]
-	if !ok {
+	from := slices.Index(p.paths, p.anchor)
+	if from < 0 {
 		p.One(i)
 		return
 	}
 	i = max(0, min(i, len(p.paths)-1))
 	p.selected, p.cursor = map[string]bool{}, p.paths[i]
-	for j := min(from, i); j <= max(from, i); j++ {
-		p.selected[p.paths[j]] = true
+	for _, path := range p.paths[min(from, i) : max(from, i)+1] {
+		p.selected[path] = true
 	}
 }
 
@@ -85,12 +86,14 @@ func (p *Selection) Move(by int, extend bool) int {
 	if len(p.paths) == 0 {
 		return 0
 	}
-	i, ok := p.index[p.cursor]
+	i := p.Cursor()
 	switch {
-	case ok:
+	case i >= 0:
 		i = max(0, min(i+by, len(p.paths)-1))
 	case by < 0:
 		i = len(p.paths) - 1
+	default:
+		i = 0
 	}
 	if extend {
 		p.Range(i)
@@ -101,23 +104,12 @@ func (p *Selection) Move(by int, extend bool) int {
 }
 
 // Cursor returns the index of the cursor, or -1.
-func (p *Selection) Cursor() int {
-	if i, ok := p.index[p.cursor]; ok {
-		return i
-	}
-	return -1
+func (p *Selection) Cursor() int { return slices.Index(p.paths, p.cursor) }
+
+// HasCursor reports whether an entry has the cursor.
+func (p *Selection) HasCursor(i int) bool {
+	return i >= 0 && i < len(p.paths) && p.paths[i] == p.cursor
 }
 
 // Has reports whether an entry is selected.
 func (p *Selection) Has(i int) bool { return i >= 0 && i < len(p.paths) && p.selected[p.paths[i]] }
-
-// Selected returns the selected paths, in the list's order.
-func (p *Selection) Selected() []string {
-	var list []string
-	for i, path := range p.paths {
-		if p.Has(i) {
-			list = append(list, path)
-		}
-	}
-	return list
-}

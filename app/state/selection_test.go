@@ -87,3 +87,14 @@ func TestFilesAreSortedByTheColumnThatIsClicked(t *testing.T) {
 		t.Error("names begin with Z")
 	}
 }
+
+// Selected returns the selected paths, in the list's order.
+func (p *Selection) Selected() []string {
+	var list []string
+	for i, path := range p.paths {
+		if p.Has(i) {
+			list = append(list, path)
+		}
+	}
+	return list
+}

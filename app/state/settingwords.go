@@ -2,9 +2,11 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -218,6 +220,15 @@ func durationWords(d time.Duration) string {
 
 var errDuration = errors.New("say how long with a unit, such as 30 seconds, 5 minutes or 1 hour 30 minutes")
 
+// durationPart is a number with its unit at the start of a text, and what separates it from the next.
+var durationPart = regexp.MustCompile(`^([0-9][0-9.]*)\s*([a-z]+)(,|\s|and\s)*`)
+
+// durationUnits are the units by their names without the "s" of the plural.
+var durationUnits = map[string]time.Duration{
+	"ms": time.Millisecond, "msec": time.Millisecond, "millisecond": time.Millisecond, "s": time.Second, "sec": time.Second, "second": time.Second,
+	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour,
+}
+
 // ParseDuration parses a duration in words or abbreviations: 5 minutes, 1 hour 30 min, 90s, 1.5 h,
 // never.
 func ParseDuration(text string) (time.Duration, error) {
@@ -225,49 +236,19 @@ func ParseDuration(text string) (time.Duration, error) {
 	if text == "never" || text == "0" {
 		return 0, nil
 	}
-	var sum time.Duration
-	rest := strings.NewReplacer(" and ", " ", ",", " ").Replace(text)
-	for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {
-		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-		if end <= 0 {
+	sum := time.Duration(0)
+	for rest := text; rest != "" || text == ""; {
+		part := durationPart.FindStringSubmatch(rest)
+		if part == nil {
 			return 0, errDuration
 		}
-		n, err := strconv.ParseFloat(rest[:end], 64)
-		rest = strings.TrimSpace(rest[end:])
-		stop := strings.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' })
-		if stop < 0 {
-			stop = len(rest)
-		}
-		unit, ok := unitOf(rest[:stop])
-		if err != nil || !ok || n*float64(unit) > 1e18 {
+		n, err := strconv.ParseFloat(part[1], 64)
+		unit := cmp.Or(durationUnits[part[2]], durationUnits[strings.TrimSuffix(part[2], "s")])
+		if err != nil || unit == 0 || n*float64(unit) > 1e18 {
 			return 0, errDuration
 		}
 		sum += time.Duration(n * float64(unit))
-		rest = rest[stop:]
-	}
-	if text == "" {
-		return 0, errDuration
+		rest = rest[len(part[0]):]
 	}
 	return sum, nil
-}
-
-func unitOf(word string) (time.Duration, bool) {
-	switch strings.TrimSuffix(word, "s") {
-	case "", "sec", "second":
-		return time.Second, word != ""
-	case "m":
-		if word == "ms" {
-			return time.Millisecond, true
-		}
-		return time.Minute, true
-	case "min", "minute":
-		return time.Minute, true
-	case "h", "hr", "hour":
-		return time.Hour, true
-	case "d", "day":
-		return 24 * time.Hour, true
-	case "millisecond", "msec":
-		return time.Millisecond, true
-	}
-	return 0, false
 }

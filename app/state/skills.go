@@ -33,12 +33,7 @@ type SkillSettings struct {
 
 // Skill finds a skill by its path.
 func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
-	for _, s := range v.Skills {
-		if s.Path == path {
-			return s, true
-		}
-	}
-	return protocol.SkillStatusEntry{}, false
+	return find(v.Skills, func(s protocol.SkillStatusEntry) bool { return s.Path == path })
 }
 
 // Skills is the view model of the page of skills. Its methods are safe for concurrent use.
@@ -53,24 +48,25 @@ func NewSkills(a *App) *Skills { return &Skills{Value: NewValue(SkillsView{}), a
 // Follow keeps the view up to date until ctx ends: with changes of skill files, settings, and
 // connected machines. It blocks.
 func (s *Skills) Follow(ctx context.Context) {
-	seen := ""
-	for v := range s.app.Value.Changes(ctx) {
-		now := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
+	s.app.follow(ctx, 0, func(v View) string {
+		key := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
 		for _, n := range v.Nodes {
-			now += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
+			key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
 		}
-		if now != seen {
-			seen = now
-			s.Load(ctx)
-		}
-	}
+		return key
+	}, s.Load)
 }
 
 // Load loads the skills once. It blocks.
 func (s *Skills) Load(ctx context.Context) { s.load(ctx, protocol.SkillsStatus) }
 
-// Reread makes the gateway read all files again. It blocks.
-func (s *Skills) Reread(ctx context.Context) { s.load(ctx, protocol.SkillsUpdate) }
+// Reload loads the skills again.
+func (s *Skills) Reload() { s.app.start(s.Load) }
+
+// Reread makes the gateway read all files again.
+func (s *Skills) Reread() {
+	s.app.start(func(ctx context.Context) { s.load(ctx, protocol.SkillsUpdate) })
+}
 
 func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) {
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
@@ -78,7 +74,7 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 	r, err := Call(ctx, s.app, m, protocol.SkillsParams{})
 	if err != nil {
 		if ctx.Err() == nil || ctx.Err() == context.DeadlineExceeded {
-			s.Value.Update(func(v SkillsView) SkillsView { v.Problem = sentence(err); return v })
+			s.Value.Update(func(v *SkillsView) { v.Problem = sentence(err) })
 		}
 		return
 	}
@@ -90,9 +86,8 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 	for _, n := range s.app.Value.Get().Nodes {
 		names[n.ID] = NameOf(n)
 	}
-	s.Value.Update(func(v SkillsView) SkillsView {
+	s.Value.Update(func(v *SkillsView) {
 		v.Loaded, v.Problem, v.Skills, v.Nodes, v.Names, v.Set = true, "", r.Skills, r.Nodes, names, set
-		return v
 	})
 	if shown := s.Value.Get().Shown; shown != "" {
 		s.read(ctx, shown)
@@ -101,7 +96,7 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 
 // Show loads the text of a skill; an empty path closes it.
 func (s *Skills) Show(path string) {
-	s.Value.Update(func(v SkillsView) SkillsView { v.Shown, v.Text, v.TextProblem = path, "", ""; return v })
+	s.Value.Update(func(v *SkillsView) { v.Shown, v.Text, v.TextProblem = path, "", "" })
 	if path != "" {
 		s.app.start(func(ctx context.Context) { s.read(ctx, path) })
 	}
@@ -111,15 +106,14 @@ func (s *Skills) read(ctx context.Context, path string) {
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	file, err := readWorkspace(ctx, s.app, protocol.WorkspaceReadParams{Path: path})
-	s.Value.Update(func(v SkillsView) SkillsView {
+	s.Value.Update(func(v *SkillsView) {
 		if v.Shown != path {
-			return v
+			return
 		}
 		v.Text, v.TextProblem = skillBody(file.Content), ""
 		if err != nil {
 			v.TextProblem = sentence(err)
 		}
-		return v
 	})
 }
 
@@ -142,18 +136,16 @@ func skillBody(text string) string {
 // once.
 func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	enable := func(on bool) {
-		s.Value.Update(func(v SkillsView) SkillsView {
+		s.Value.Update(func(v *SkillsView) {
 			v.Skills = slices.Clone(v.Skills)
 			for i := range v.Skills {
 				if v.Skills[i].Path == e.Path {
 					v.Skills[i].Enabled = on
 				}
 			}
-			return v
 		})
 		s.do(func(ctx context.Context) error {
-			_, err := Call(ctx, s.app, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
-			return err
+			return send(ctx, s.app, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: e.Name, Enabled: on})
 		})
 	}
 	enable(on)

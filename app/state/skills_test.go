@@ -201,7 +201,7 @@ func FuzzSkillFolder(f *testing.F) {
 	f.Add("../../etc")
 	f.Fuzz(func(t *testing.T, name string) {
 		s := SkillFolder(name)
-		if len(s) > maxSkillName || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(s, "-") || strings.HasSuffix(s, "-") || strings.Contains(s, "--") {
+		if len(s) > maxSlug || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(s, "-") || strings.HasSuffix(s, "-") || strings.Contains(s, "--") {
 			t.Errorf("%q became %q", name, s)
 		}
 	})

@@ -78,21 +78,16 @@ func SkillSource(e protocol.SkillStatusEntry) string {
 // SkillNeeds describes what a skill requires of a machine; empty for nothing.
 func SkillNeeds(r protocol.SkillRequirementSnapshot) []string {
 	var list []string
-	if len(r.Capabilities) > 0 {
-		list = append(list, "Capabilities: "+strings.Join(r.Capabilities, ", "))
+	add := func(words string, names []string, sep string) {
+		if len(names) > 0 {
+			list = append(list, words+": "+strings.Join(names, sep))
+		}
 	}
-	if len(r.Bins) > 0 {
-		list = append(list, "Programs: "+strings.Join(r.Bins, ", "))
-	}
-	if len(r.AnyBins) > 0 {
-		list = append(list, "One of the programs: "+strings.Join(r.AnyBins, ", "))
-	}
-	if len(r.OS) > 0 {
-		list = append(list, "System: "+strings.Join(r.OS, " or "))
-	}
-	if len(r.Env) > 0 {
-		list = append(list, "Environment variables: "+strings.Join(r.Env, ", "))
-	}
+	add("Capabilities", r.Capabilities, ", ")
+	add("Programs", r.Bins, ", ")
+	add("One of the programs", r.AnyBins, ", ")
+	add("System", r.OS, " or ")
+	add("Environment variables", r.Env, ", ")
 	return list
 }
 
@@ -144,27 +139,25 @@ type NewSkill struct {
 	Caps []string
 }
 
-// maxSkillName is the limit of the open Agent Skills format.
-const maxSkillName = 64
-
 // SkillFolder derives a folder name from a typed name: lower-case letters, digits and hyphens, as
 // the Agent Skills format requires.
-func SkillFolder(name string) string {
+func SkillFolder(name string) string { return slug(name, "") }
+
+// maxSlug is the limit of the open Agent Skills format, and of the gateway for names of accounts.
+const maxSlug = 64
+
+// slug derives an identifier of letters, digits and extra characters, with hyphens for all others.
+func slug(name, extra string) string {
 	var b strings.Builder
-	gap := false
 	for _, r := range strings.ToLower(name) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			if gap && b.Len() > 0 {
-				b.WriteByte('-')
-			}
-			gap = false
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune(extra, r) {
 			b.WriteRune(r)
-			continue
+		} else if !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
 		}
-		gap = true
 	}
-	s := b.String()
-	return strings.Trim(s[:min(len(s), maxSkillName)], "-")
+	s := strings.Trim(b.String(), "-")
+	return strings.Trim(s[:min(len(s), maxSlug)], "-")
 }
 
 // parts returns the folder and the text of a new skill.

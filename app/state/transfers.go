@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -14,21 +13,15 @@ import (
 // for concurrent use.
 type Transfers struct {
 	app *App
-
-	mu sync.Mutex // guards removed
 	// removed are the transfers that will be removed from the history unless the person undoes
 	// that.
-	removed map[protocol.TransferID]bool
+	removed hidden[protocol.TransferID]
 }
 
 // Send queues a transfer of files and folders of this computer to a folder of a machine; an empty
 // folder is its workspace. A transfer to an offline machine waits for it. It blocks.
 func (s *Transfers) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
-	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
-	for _, f := range paths {
-		p.Sources = append(p.Sources, protocol.Here+":"+f)
-	}
-	return Call(ctx, s.app, protocol.TransferStart, p)
+	return s.SendBetween(ctx, protocol.Here, paths, to, dir)
 }
 
 // Fetch copies a file or folder of a machine into a folder of this computer. It blocks until the
@@ -47,24 +40,9 @@ func (s *Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths
 	return Call(ctx, s.app, protocol.TransferStart, p)
 }
 
-// Pause pauses a transfer. As in the methods below, a failure becomes a notice.
-func (s *Transfers) Pause(id protocol.TransferID) {
-	callInBackground(s.app, protocol.TransferPause, protocol.TransferParams{ID: id})
-}
-
-// Resume resumes a transfer.
-func (s *Transfers) Resume(id protocol.TransferID) {
-	callInBackground(s.app, protocol.TransferResume, protocol.TransferParams{ID: id})
-}
-
-// Cancel cancels a transfer.
-func (s *Transfers) Cancel(id protocol.TransferID) {
-	callInBackground(s.app, protocol.TransferCancel, protocol.TransferParams{ID: id})
-}
-
-// Retry restarts a failed or cancelled transfer.
-func (s *Transfers) Retry(id protocol.TransferID) {
-	callInBackground(s.app, protocol.TransferRetry, protocol.TransferParams{ID: id})
+// Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice, as in SendAgain.
+func (s *Transfers) Control(m protocol.Method[protocol.TransferParams, protocol.Transfer], id protocol.TransferID) {
+	callInBackground(s.app, m, protocol.TransferParams{ID: id})
 }
 
 // SendAgain queues a finished transfer again: files that the destination already has are skipped.
@@ -107,10 +85,8 @@ const historyPage = 500
 // History returns the newest finished transfers and the number of all of them. It blocks.
 func (s *Transfers) History(ctx context.Context) ([]protocol.Transfer, int, error) {
 	r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := without(r.Transfers, func(t protocol.Transfer) bool { return s.removed[t.ID] })
-	return list, max(r.Count-len(s.removed), len(list)), err
+	list := without(r.Transfers, func(t protocol.Transfer) bool { return s.removed.has(t.ID) })
+	return list, max(r.Count-s.removed.count(), len(list)), err
 }
 
 // ClearHistory is [Transfers.Remove] for all transfers that have finished by now. It blocks.
@@ -134,41 +110,24 @@ func (s *Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 // deleted, with the parts of incomplete files, only after UndoTime: until then undo restores them.
 // If the program exits earlier, they stay.
 func (s *Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
-	back := make(chan struct{}, 1)
-	s.hide(ids, true)
+	back := make(chan struct{})
+	hide := func(gone bool) {
+		s.removed.set(gone, ids...)
+		s.app.Value.Update(func(v *View) { v.HistoryChanged++ })
+	}
+	hide(true)
 	s.app.start(func(ctx context.Context) {
-		timer := time.NewTimer(UndoTime)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			for part := range slices.Chunk(ids, historyPage) {
-				if _, err := Call(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
-					s.app.fail(err)
-					break
-				}
+		defer hide(false)
+		undone, ok := waitForUndo(ctx, back)
+		for part := range slices.Chunk(ids, historyPage) {
+			if undone || !ok {
+				return
 			}
-		case <-back:
-		case <-ctx.Done():
+			if _, err := Call(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
+				s.app.fail(err)
+				return
+			}
 		}
-		s.hide(ids, false)
 	})
-	return func() {
-		select {
-		case back <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (s *Transfers) hide(ids []protocol.TransferID, gone bool) {
-	s.mu.Lock()
-	for _, id := range ids {
-		if gone {
-			s.removed[id] = true
-		} else {
-			delete(s.removed, id)
-		}
-	}
-	s.mu.Unlock()
-	s.app.Value.Update(func(v View) View { v.HistoryChanged++; return v })
+	return sync.OnceFunc(func() { close(back) })
 }

@@ -47,10 +47,7 @@ func EndName(v View, id protocol.NodeID) string {
 	case "gsv":
 		return "the agent's files"
 	}
-	if n, ok := v.Node(id); ok {
-		return NameOf(n)
-	}
-	return string(id)
+	return v.MachineName(id)
 }
 
 // IsRemoteEnd reports whether an end of a transfer is a window or command line on another computer,
@@ -87,9 +84,8 @@ func shortenMiddle(name string, n int) string {
 // destination stays visible.
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
-	for _, s := range t.Sources {
-		what = shortenMiddle(VisibleName(path.Base(strings.TrimRight(strings.ReplaceAll(PathOf(s), `\`, "/"), "/"))), 40)
-		break
+	if len(t.Sources) > 0 {
+		what = shortenMiddle(VisibleName(path.Base(strings.TrimRight(slashes(PathOf(t.Sources[0])), "/"))), 40)
 	}
 	if what == "" || what == "." || what == "/" {
 		what = "everything"
@@ -102,69 +98,53 @@ func TransferTitle(v View, t protocol.Transfer) string {
 
 // TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
 func TransferLine(v View, t protocol.Transfer, now time.Time) string {
-	var parts []string
-	add := func(s string) {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	done := SizeText(t.BytesDone)
+	progress := SizeText(t.BytesDone)
 	if t.Bytes > 0 {
-		done += " of " + SizeText(t.Bytes)
+		progress += " of " + SizeText(t.Bytes)
 	}
 	if t.Files > 1 {
-		done = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, done)
+		progress = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, progress)
 	}
+	var parts []string
 	switch t.State {
 	case protocol.TransferQueued:
-		add("Queued")
+		parts = []string{"Queued"}
 	case protocol.TransferWaiting:
-		for _, part := range waitingParts(v, t, now) {
-			add(part)
-		}
+		parts = waitingParts(v, t, now)
 	case protocol.TransferRunning:
-		if t.Bytes == 0 && t.BytesDone == 0 {
-			add("Counting files")
-			break
+		if parts = []string{"Counting files"}; t.Bytes > 0 || t.BytesDone > 0 {
+			parts = []string{progress, "", ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
+			if t.Speed > 0 {
+				parts[1] = SizeText(t.Speed) + "/s"
+			}
 		}
-		add(done)
-		if t.Speed > 0 {
-			add(SizeText(t.Speed) + "/s")
-		}
-		add(ETAText(time.Duration(t.ETA) * time.Millisecond))
-		add(t.Route)
 	case protocol.TransferPaused:
-		add("Paused")
-		add(done)
+		parts = []string{"Paused", progress}
 	case protocol.TransferDone:
-		add(SizeText(t.BytesDone))
-		add("from " + EndOf(v, t, t.From))
+		parts = []string{SizeText(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
-			add("in " + DurationText(time.Duration(took)*time.Millisecond))
+			parts[2] = "in " + DurationText(time.Duration(took)*time.Millisecond)
 		}
-		add(t.Route)
 	case protocol.TransferCancelled:
-		add("Cancelled")
-		add(done)
+		parts = []string{"Cancelled", progress}
 	default:
-		if !strings.HasPrefix(t.Error, "Failed") {
-			add("Failed")
+		if parts = []string{"Failed", t.Error}; strings.HasPrefix(t.Error, "Failed") {
+			parts = parts[1:]
 		}
-		add(t.Error)
 	}
-	if t.Skipped > 0 {
-		add(Plural(t.Skipped, "file already there", "files already there"))
+	count := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, Plural(n, one, many))
+		}
 	}
-	switch {
-	case t.Undone > 0:
-		add(Plural(t.Undone, "replaced file restored", "replaced files restored"))
-	case t.Kept > 0:
-		add(Plural(t.Kept, "file replaced", "files replaced"))
+	count(t.Skipped, "file already there", "files already there")
+	if t.Undone > 0 {
+		count(t.Undone, "replaced file restored", "replaced files restored")
+	} else {
+		count(t.Kept, "file replaced", "files replaced")
 	}
-	if t.Failed > 0 {
-		add(Plural(t.Failed, "file failed", "files failed"))
-	}
-	return strings.Join(parts, " · ")
+	count(t.Failed, "file failed", "files failed")
+	return joinNonEmpty(" · ", parts...)
 }
 
 // waitingParts says what a transfer waits for, and until when.
@@ -223,17 +203,10 @@ func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string
 
 // TransferEnds describes the outcomes of several transfers.
 func TransferEnds(list []protocol.Transfer) (title, text string) {
-	arrived, failed := 0, 0
-	for _, t := range list {
-		if t.State == protocol.TransferDone {
-			arrived++
-		} else {
-			failed++
-		}
-	}
+	failed := len(without(list, func(t protocol.Transfer) bool { return t.State == protocol.TransferDone }))
 	var parts []string
-	if arrived > 0 {
-		parts = append(parts, fmt.Sprintf("%d done", arrived))
+	if done := len(list) - failed; done > 0 {
+		parts = append(parts, fmt.Sprintf("%d done", done))
 	}
 	if failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", failed))

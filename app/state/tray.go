@@ -70,7 +70,7 @@ const maxTrayItems = 8
 
 // TrayOf returns the tray's content for a view.
 func TrayOf(v View) Tray {
-	t := Tray{Needs: len(v.Approvals)}
+	t := Tray{Needs: len(v.Approvals), Status: "Ready"}
 	switch {
 	case v.Status.Storage != "":
 		t.Icon, t.Status = TrayError, "Cannot save data"
@@ -79,13 +79,11 @@ func TrayOf(v View) Tray {
 	case t.Needs > 0:
 		t.Icon, t.Status = TrayNeedsYou, Plural(t.Needs, "approval needs", "approvals need")+" you"
 	case !v.Loaded:
-		t.Icon, t.Status = TrayIdle, "Starting"
+		t.Status = "Starting"
 	case v.Status.Paused:
-		t.Icon, t.Status = TrayIdle, "Paused"
+		t.Status = "Paused"
 	case v.Working():
 		t.Icon, t.Status = TrayWorking, "Working"
-	default:
-		t.Icon, t.Status = TrayIdle, "Ready"
 	}
 	separator := TrayItem{Separator: true}
 	t.Items = []TrayItem{

@@ -71,12 +71,12 @@ func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
 		seen = append(seen, n)
 		if n == 0 {
 			for i := range 10 {
-				v.Update(func(int) int { return i + 1 })
+				v.Update(func(n *int) { *n = i + 1 })
 			}
 			continue
 		}
 		cancel()
-		v.Update(func(int) int { return 99 })
+		v.Update(func(n *int) { *n = 99 })
 	}
 	if fmt.Sprint(seen) != "[0 10]" {
 		t.Errorf("seen %v", seen)

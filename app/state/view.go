@@ -1,11 +1,67 @@
+// Package state contains the view models of the windows, as plain values and without a GUI toolkit:
+// it follows the gateway's feed, updates the view models, and carries out a person's actions.
+// Unless documented as blocking, actions return at once; their results arrive as changed values.
 package state
 
 import (
 	"cmp"
+	"context"
+	"iter"
+	"slices"
 	"strings"
+	"sync"
 
 	"fairlead/gateway/protocol"
 )
+
+// Value holds the latest state. It is safe for concurrent use.
+type Value[S any] struct {
+	mu      sync.Mutex // guards the fields below
+	v       S
+	changed chan struct{} // closed at the next change
+}
+
+// NewValue returns a Value with an initial state.
+func NewValue[S any](s S) *Value[S] { return &Value[S]{v: s, changed: make(chan struct{})} }
+
+// Update changes the state. f must not change what its slices and maps contain.
+func (v *Value[S]) Update(f func(*S)) {
+	v.mu.Lock()
+	f(&v.v)
+	close(v.changed)
+	v.changed = make(chan struct{})
+	v.mu.Unlock()
+}
+
+// Get returns the present state.
+func (v *Value[S]) Get() S {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.v
+}
+
+// Changes yields the present state and then, after each change, the latest one: intermediate states
+// are skipped while the reader is busy. It ends with ctx.
+func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
+	return func(yield func(S) bool) {
+		for {
+			v.mu.Lock()
+			s, changed := v.v, v.changed
+			v.mu.Unlock()
+			if !yield(s) {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
 
 // View is the state of the whole gateway. Its slices must not be changed.
 type View struct {
@@ -28,17 +84,11 @@ type View struct {
 	Finished []protocol.Transfer
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
-	// ConfigChanged, Devices and Ended count the changes of the configuration, of pairings, and of
-	// the history of transfers.
-	ConfigChanged, DevicesChanged, HistoryChanged int
-	// SkillsChanged and Channels count the changes of the agent's skills, and of channels and their
-	// contacts.
-	SkillsChanged, ChannelsChanged int
+	// The following count changes: of the configuration, pairings, the history of transfers, the
+	// agent's skills and files, channels with their contacts, and rules.
+	ConfigChanged, DevicesChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged int
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
-
-	// RulesChanged counts the changes of the rules, FilesChanged those of the agents' files.
-	RulesChanged, FilesChanged int
 
 	// Remote reports whether the gateway is remote. Device is the ID of this computer as a
 	// paired device there, if it is one.
@@ -54,29 +104,22 @@ type Closed struct {
 	AnsweredHere bool
 }
 
-// maxFinished is the number of finished transfers that are retained.
-const maxFinished = 32
-
-// maxClosed is the number of closed approvals that are retained.
-const maxClosed = 32
+// Numbers of finished transfers and of closed approvals that are retained.
+const (
+	maxFinished = 32
+	maxClosed   = 32
+)
 
 // Working reports whether any run is in progress.
 func (v View) Working() bool {
-	for _, r := range v.Runs {
-		if !r.Over() && r.State != protocol.RunQueued {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Runs, func(r protocol.RunInfo) bool { return !r.Over() && r.State != protocol.RunQueued })
 }
 
 // Session finds a chat. For an unknown chat it returns an entry with its key, marked as the main
 // chat if the gateway says so.
 func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
-	for _, s := range v.Sessions {
-		if s.SessionKey == key {
-			return s, true
-		}
+	if s, ok := find(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == key }); ok {
+		return s, true
 	}
 	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
 }
@@ -94,22 +137,12 @@ func (v View) IsMainAlias(key protocol.SessionKey) bool {
 
 // Local finds the machine that runs in the gateway's own process.
 func (v View) Local() (protocol.NodeInfo, bool) {
-	for _, n := range v.Nodes {
-		if n.Local {
-			return n, true
-		}
-	}
-	return protocol.NodeInfo{}, false
+	return find(v.Nodes, func(n protocol.NodeInfo) bool { return n.Local })
 }
 
 // Node finds a machine.
 func (v View) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
-	for _, n := range v.Nodes {
-		if n.ID == id {
-			return n, true
-		}
-	}
-	return protocol.NodeInfo{}, false
+	return find(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id })
 }
 
 // CallsOn returns the calls in progress on a machine.
@@ -118,12 +151,7 @@ func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
 }
 
 // NameOf returns a machine's display name.
-func NameOf(n protocol.NodeInfo) string {
-	if n.Name != "" {
-		return n.Name
-	}
-	return string(n.ID)
-}
+func NameOf(n protocol.NodeInfo) string { return cmp.Or(n.Name, string(n.ID)) }
 
 // MachineName returns the display name of a machine ID, even if the machine no longer exists.
 func (v View) MachineName(id protocol.NodeID) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"sync"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
@@ -14,9 +15,13 @@ import (
 // Icon returns an icon of package assets in the colour of text. It follows the theme.
 func Icon(name string) fyne.Resource { return IconIn(name, ColorText) }
 
-// IconIn returns an icon in a given colour.
+// icons has all icons in use, by name and colour.
+var icons sync.Map
+
+// IconIn returns an icon in a given colour: the same resource for the same icon.
 func IconIn(name string, c fyne.ThemeColorName) fyne.Resource {
-	return &icon{name: name, color: c, svg: assets.Icon(name)}
+	i, _ := icons.LoadOrStore([2]string{name, string(c)}, &icon{name: name, color: c, svg: assets.Icon(name)})
+	return i.(*icon)
 }
 
 // IconInField returns an icon in a given colour for a text field. Fyne aligns the icon's top with
@@ -57,7 +62,7 @@ func TrayIcon(state assets.TrayState, needs int) fyne.Resource {
 	if state != assets.TrayNeedsYou {
 		needs = 0
 	}
-	return fyne.NewStaticResource(fmt.Sprintf("tray-%d-%d.svg", state, min(needs, 10)), assets.Tray(state, needs))
+	return fyne.NewStaticResource(fmt.Sprintf("tray-%s-%d.svg", state, min(needs, 10)), assets.Tray(state, needs))
 }
 
 var fyneIcons = map[fyne.ThemeIconName]string{

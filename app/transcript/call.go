@@ -1,8 +1,13 @@
 package transcript
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/code"
+	"fairlead/app/diff"
 	"fairlead/app/style"
 )
 
@@ -42,8 +47,8 @@ type Call struct {
 	CanStop      bool
 }
 
-// shorten shortens text to n characters.
-func shorten(s string, n int) string {
+// Shorten shortens text to n characters.
+func Shorten(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}
@@ -67,3 +72,69 @@ func stateIcon(s CallState) (icon string, color fyne.ThemeColorName) {
 	}
 	return "", style.ColorMuted
 }
+
+// Texts returns a card's texts in reading order: its line, the input, the output.
+// [CallCard.Passages] shows all of them when expanded, and the first when collapsed. It may be
+// called on any goroutine.
+func (t Call) Texts() [3]string {
+	in := code.CleanOutput(t.Input)
+	if t.Diff != "" {
+		in = code.JoinLines(diff.Lines(t.Diff))
+	}
+	return [3]string{code.CleanOutput(t.Argument), in, code.CleanOutput(t.Output)}
+}
+
+// SearchTexts returns the texts in which search results count, while the card is collapsed and
+// while it is expanded: a line that the input repeats at its beginning counts once.
+func (t Call) SearchTexts() (folded, open []string) {
+	texts := t.Texts()
+	if repeatsIn(texts[0], texts[1]) {
+		return texts[:1], texts[1:]
+	}
+	return texts[:1], texts[:]
+}
+
+// repeatsIn reports whether a line is the beginning of the input.
+func repeatsIn(line, in string) bool {
+	line = strings.TrimSuffix(line, " …")
+	return line != "" && strings.HasPrefix(strings.TrimSpace(in), line)
+}
+
+// CopyText returns a card's texts as they are copied.
+func (t Call) CopyText(open bool) string {
+	texts := t.Texts()
+	if !open {
+		return texts[0]
+	}
+	if repeatsIn(texts[0], texts[1]) {
+		texts[0] = ""
+	}
+	var list []string
+	for _, s := range texts {
+		if s = strings.Trim(s, "\n"); s != "" {
+			list = append(list, s)
+		}
+	}
+	return strings.Join(list, "\n\n")
+}
+
+// minOverlap is the minimum overlap of two states of an output, in bytes.
+const minOverlap = 64
+
+// outputShift returns by how many runes a displayed output moves towards the end in its next state;
+// negative is towards the beginning. Live output loses its beginning, and a call's result contains
+// all of it. ok is false if the two texts are unrelated.
+func outputShift(old, now string) (by int, ok bool) {
+	if at := strings.Index(now, strings.TrimRight(old, "\n")); at >= 0 {
+		return displayedRunes(now[:at]), true
+	}
+	for at := 0; now != "" && at <= len(old)-min(len(now), minOverlap); at++ {
+		if strings.HasPrefix(now, old[at:]) {
+			return -displayedRunes(old[:at]), true
+		}
+	}
+	return 0, false
+}
+
+// displayedRunes returns the number of runes of a text as displayed.
+func displayedRunes(s string) int { return utf8.RuneCountInString(code.CleanOutput(s)) }

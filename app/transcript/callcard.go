@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 
 	"fyne.io/fyne/v2"
@@ -8,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/code"
+	"fairlead/app/diff"
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -16,15 +18,12 @@ import (
 // CallCard shows a tool call, collapsed to a line or expanded.
 type CallCard struct {
 	widget.BaseWidget
+	selection.Events
 	OnToggle func(open bool)
 	OnStop   func()
-	OnCopy   func(text string)
 	OnReview func()
 	OnDeny   func()
 	OnAllow  func()
-	// OnPress is called when a mouse button is pressed in a text; see [View.Press].
-	OnPress func(in selection.Passage, at, times int)
-	OnMenu  func(at fyne.Position)
 	// OnShowsAll is called at each check while a question can be answered; its argument is whether
 	// the card shows the whole question.
 	OnShowsAll func(whole bool)
@@ -62,7 +61,6 @@ type CallCard struct {
 	reviewFirst  *widgets.Button // replaces allow
 	answers      *fyne.Container
 	box          *fyne.Container
-	icons        [2]string
 }
 
 // NewCallCard creates an empty card.
@@ -80,11 +78,8 @@ func NewCallCard() *CallCard {
 	c.note.Ellipsis = true
 	c.input.Wrap()
 	c.argument.OnTap = c.toggle
-	c.argument.OnPress = func(at, times int) { c.press(c.argument, at, times) }
-	c.argument.OnMenu = c.menu
-	for _, code := range []*code.View{c.input.View(), c.output.View()} {
-		code.OnPress = func(at, times int) { c.press(code, at, times) }
-		code.OnMenu = c.menu
+	for _, p := range c.Passages() {
+		p.Selectable().Events = &c.Events
 	}
 	line := widgets.Row(style.Inside, 2, widgets.Row(6, -1, c.dot, c.verb), widgets.Row(6, -1, c.machineDot, c.machine), c.argument, c.added, c.removed, c.status, c.time, c.icon, c.arrow)
 	c.head = widgets.NewClickable(widgets.Inset(6, style.Inside, 6, style.Inside+4, line), c.toggle)
@@ -96,11 +91,7 @@ func NewCallCard() *CallCard {
 		return false
 	}
 	c.stop = widgets.NewButton("Stop", "stop", func() { widgets.Call(c.OnStop) })
-	c.copyButton = widgets.NewQuietButton("Copy", "copy", func() {
-		if c.OnCopy != nil {
-			c.OnCopy(c.copyText())
-		}
-	})
+	c.copyButton = widgets.NewQuietButton("Copy", "copy", func() { widgets.CallWith(c.OnCopy, c.CopyText()) })
 	c.foot = widgets.Row(style.Inside, 0, c.note, c.stop, c.copyButton)
 	c.review = widgets.NewQuietButton("Review…", "", func() { widgets.Call(c.OnReview) })
 	c.deny = widgets.NewButton("Deny", "", func() { widgets.Call(c.OnDeny) })
@@ -119,9 +110,7 @@ func NewCallCard() *CallCard {
 
 func (c *CallCard) toggle() {
 	c.SetOpen(!c.open)
-	if c.OnToggle != nil {
-		c.OnToggle(c.open)
-	}
+	widgets.CallWith(c.OnToggle, c.open)
 }
 
 // CanAnswer reports whether it shows a question that can be answered on it.
@@ -133,12 +122,6 @@ func (c *CallCard) SetOpen(open bool) {
 		c.open = open
 		c.show()
 	}
-}
-
-// SetForward sets the receiver of scroll events that the card does not use.
-func (c *CallCard) SetForward(f func(*fyne.ScrollEvent)) {
-	c.input.SetForward(f)
-	c.output.SetForward(f)
 }
 
 // Set shows a state of a call. Before another call, use [CallCard.Reset].
@@ -161,23 +144,20 @@ func (c *CallCard) Reset(open bool) {
 	c.output.Reset()
 }
 
-func (c *CallCard) copyText() string {
-	t := c.call
-	switch {
-	case t.Output != "":
-		return t.Output
-	case t.Diff != "":
-		return t.Diff
-	case t.Input != "":
-		return t.Input
-	}
-	return t.Argument
+// CopyText returns the text that the card's button copies.
+func (c *CallCard) CopyText() string {
+	return cmp.Or(c.call.Output, c.call.Diff, c.call.Input, c.call.Argument)
+}
+
+// Passages returns its passages: always the same number, some of which may be hidden.
+func (c *CallCard) Passages() []selection.Passage {
+	return []selection.Passage{c.argument, c.input.View(), c.output.View()}
 }
 
 func (c *CallCard) show() {
 	t := c.call
 	c.verb.SetText(t.Verb)
-	c.machine.SetText(shorten(t.Machine, 18))
+	c.machine.SetText(Shorten(t.Machine, 18))
 	c.machineDot.SetFill(t.Color)
 	widgets.SetVisible(c.machineDot, t.Machine != "")
 	c.argument.SetText(t.Argument)
@@ -206,11 +186,8 @@ func (c *CallCard) show() {
 	if c.open {
 		fold = "down"
 	}
-	if now := [2]string{icon + string(color), fold}; now != c.icons {
-		c.icons = now
-		widgets.SetIcon(c.icon, icon, color)
-		widgets.SetIcon(c.arrow, fold, style.ColorMuted)
-	}
+	widgets.SetIcon(c.icon, icon, color)
+	widgets.SetIcon(c.arrow, fold, style.ColorMuted)
 
 	open := c.open
 	if open {
@@ -236,3 +213,92 @@ func (c *CallCard) arrange() {
 
 // CreateRenderer implements fyne.Widget.
 func (c *CallCard) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }
+
+// inputRows is the number of input rows in view at once.
+const inputRows = 12
+
+// Resize implements fyne.CanvasObject: text that does not fit in the line is shown below it.
+func (c *CallCard) Resize(size fyne.Size) {
+	c.BaseWidget.Resize(size)
+	if c.showInput() {
+		c.arrange()
+	}
+	c.updateAnswers()
+}
+
+// Refresh implements fyne.Widget: a new text size changes what fits.
+func (c *CallCard) Refresh() {
+	c.BaseWidget.Refresh()
+	c.relayout()
+}
+
+// relayout repeats the layout of the card in steps: once the line has its width, it decides what
+// else must be shown, and once that has its place, which answers are possible.
+func (c *CallCard) relayout() {
+	c.arrange()
+	if c.showInput() {
+		c.arrange()
+	}
+	c.updateAnswers()
+}
+
+// showInput shows the input, and reports whether its height changed.
+func (c *CallCard) showInput() (changed bool) {
+	t, was := c.call, c.box.MinSize().Height
+	text := t.Input
+	if text == "" && c.Size().Width > 0 && c.argument.Cut() {
+		text = t.Argument
+	}
+	in := c.open && (t.Diff != "" || text != "")
+	c.input.SetMaxHeight(inputRows * code.Cell().Height)
+	switch {
+	case !in:
+	case t.Diff != "":
+		c.input.SetFormatted("diff", t.Diff, diff.Lines)
+	default:
+		c.input.SetText(text)
+	}
+	widgets.SetVisible(c.input, in)
+	widgets.SetVisible(c.input.View(), in)
+	c.argument.Repeated = in && repeatsIn(c.argument.PlainText(), c.input.View().PlainText())
+	widgets.SetVisible(c.body, c.open && t.State != CallWaiting || in || c.answers.Visible())
+	return c.box.MinSize().Height != was
+}
+
+// updateAnswers shows Allow if the card has shown the whole question, and otherwise the review
+// button.
+func (c *CallCard) updateAnswers() {
+	whole, was, why := c.showsAll(), c.allow.Visible(), ""
+	if !whole {
+		why = "Too long to show in full here."
+	}
+	c.reviewReason.SetText(why)
+	if on := whole && c.call.AllowEnabled; on == c.allow.Disabled() {
+		if on {
+			c.allow.Enable()
+		} else {
+			c.allow.Disable()
+		}
+	}
+	widgets.SetVisible(c.review, whole)
+	widgets.SetVisible(c.allow, whole)
+	widgets.SetVisible(c.reviewFirst, !whole)
+	if was != whole {
+		widgets.Relayout(c.answers)
+	}
+	if c.call.CanAnswer && c.OnShowsAll != nil {
+		c.OnShowsAll(whole)
+	}
+}
+
+// showsAll reports whether the card shows the question up to its end.
+func (c *CallCard) showsAll() bool {
+	t := c.call
+	switch {
+	case t.NeedsReview || c.Size().Width <= 0:
+		return false
+	case c.input.Visible():
+		return c.input.ShowsAll() && (c.argument.Repeated || !c.argument.Cut())
+	}
+	return t.Diff == "" && t.Input == "" && !c.argument.Cut()
+}

@@ -117,23 +117,24 @@ func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
 	if got := tr.SelectedText(); got != want {
 		t.Errorf("marked %q, want %q", got, want)
 	}
-	if line := passages(tr.visible["folded"].row)[0].(*code.LineView); line.Highlights.From != 0 || line.Highlights.To != 6 {
-		t.Errorf("of the folded card's line %d to %d are marked", line.Highlights.From, line.Highlights.To)
+	if line := passages(tr.visible["folded"].row)[0].(*code.LineView); line.From != 0 || line.To != 6 {
+		t.Errorf("of the folded card's line %d to %d are marked", line.From, line.To)
 	}
-	if out := passages(tr.visible["open"].row)[2].(*code.View); out.Highlights.From != 0 || out.Highlights.To != out.Runes() {
-		t.Errorf("of the output %d to %d are marked", out.Highlights.From, out.Highlights.To)
+	if out := passages(tr.visible["open"].row)[2].(*code.View); out.From != 0 || out.To != out.Runes() {
+		t.Errorf("of the output %d to %d are marked", out.From, out.To)
 	}
 }
 
 func TestMarkingEndsWithinAnOutput(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "a", Data: "Before."}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one\ntwo\nthree\n")})
 	line := passages(tr.visible["c"].row)[0].(*code.LineView)
-	line.OnPress(3, 1)
+	line.OnPress(line, 3, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "c", 2, 6)}})
 	if got := tr.SelectedText(); got != "-la\n\none\ntw" {
 		t.Errorf("marked %q", got)
 	}
-	passages(tr.visible["c"].row)[2].(*code.View).OnPress(9, 2)
+	out := passages(tr.visible["c"].row)[2].(*code.View)
+	out.OnPress(out, 9, 2)
 	if got := tr.SelectedText(); got != "three" {
 		t.Errorf("a second press marked %q", got)
 	}
@@ -201,13 +202,13 @@ func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
 	for hit, want := range []*code.View{in, in, in, out} {
 		tr.ShowHit("open", hit)
 		for _, c := range []*code.View{&line.View, in, out} {
-			if (c.Highlights.Current >= 0) != (c == want) {
-				t.Errorf("place %d: %d of %q is the current one", hit, c.Highlights.Current, c.PlainText())
+			if (c.Current >= 0) != (c == want) {
+				t.Errorf("place %d: %d of %q is the current one", hit, c.Current, c.PlainText())
 			}
 		}
 	}
-	if len(line.Highlights.Hits) != 3 {
-		t.Errorf("in the line %d places are marked", len(line.Highlights.Hits))
+	if len(line.Hits) != 3 {
+		t.Errorf("in the line %d places are marked", len(line.Hits))
 	}
 	if !tr.ShowHit("folded", 0) || tr.ShowHit("folded", 2) {
 		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.ShowHit("folded", 0), tr.ShowHit("folded", 2))
@@ -241,13 +242,13 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 	out := passages(tr.visible["c"].row)[2].(*code.View)
 	from := strings.Index(out.PlainText(), "line 30")
 	tr.Press(out, from, 1)
-	tr.selection.to.rune = from + len("line 30 of the")
+	tr.to.rune = from + len("line 30 of the")
 	for i, output := range []string{lines(0, 44), lines(10, 50), lines(20, 60) + "line 6", lines(0, 61)} {
 		show(tr, uint64(i+2), CallRunning, output)
 		if got := tr.SelectedText(); got != "line 30 of the" {
 			t.Fatalf("after step %d %q is marked", i, got)
 		}
-		if got := out.Slice(out.Highlights.From, out.Highlights.To); got != "line 30 of the" {
+		if got := out.Slice(out.From, out.To); got != "line 30 of the" {
 			t.Errorf("after step %d %q is shown as marked", i, got)
 		}
 	}

@@ -10,9 +10,6 @@ import (
 	"fairlead/app/style"
 )
 
-// selfScroller is a passage that scrolls by itself.
-type selfScroller interface{ Reveal(at fyne.Position) }
-
 // searchedPassages returns the passages whose search results count: those that are not collapsed
 // and do not repeat another one.
 func searchedPassages(row Row) []selection.Passage {
@@ -24,22 +21,15 @@ func isRepeated(p selection.Passage) bool {
 	return ok && l.Repeated
 }
 
-// Rebind rebinds an item's row after a change outside the item, such as expanding it.
-func (t *View) Rebind(key string) {
-	if a := t.visible[key]; a != nil {
-		a.row.Bind(a.item)
-		t.HeightChanged()
-	}
-}
-
 // ShowHit scrolls a search result of an item into view, and highlights it as the current one. It
 // reports whether the result is visible: a collapsed card's line may end before it.
-func (t *View) ShowHit(key string, hit int) bool {
-	t.hitKey, t.hit = key, hit
+func (s *selector) ShowHit(key string, hit int) bool {
+	t := s.view
+	s.hitKey, s.hit = key, hit
 	if t.visible[key] == nil && !t.ScrollToKey(key) {
 		return true
 	}
-	t.paintSelection()
+	s.paint()
 	a := t.visible[key]
 	if a == nil {
 		return true
@@ -48,10 +38,10 @@ func (t *View) ShowHit(key string, hit int) bool {
 	origin := d.AbsolutePositionForObject(t)
 	y, n, room := a.y, 0, true
 	for _, p := range searchedPassages(a.row) {
-		if found := p.Find(t.query); hit < n+found {
-			at := p.ShowHit(hit - n)
-			if r, ok := p.(selfScroller); ok {
-				r.Reveal(at)
+		if found := p.Selectable().Find(s.query); hit < n+found {
+			at := p.Selectable().ShowHit(hit - n)
+			if c, ok := p.(*code.View); ok {
+				c.Reveal(at)
 			}
 			if l, ok := p.(*code.LineView); ok {
 				room = !l.Hides(hit - n)
@@ -69,29 +59,29 @@ func (t *View) ShowHit(key string, hit int) bool {
 }
 
 // paintHit highlights the current search result in a row.
-func (t *View) paintHit(a *visibleRow) {
+func (s *selector) paintHit(a *visibleRow) {
 	for _, p := range passages(a.row) {
 		if isRepeated(p) {
-			p.Find(t.query)
-			p.ShowHit(-1)
+			p.Selectable().Find(s.query)
+			p.Selectable().ShowHit(-1)
 		}
 	}
 	n := 0
 	for _, p := range searchedPassages(a.row) {
-		found := p.Find(t.query)
-		if a.item.Key == t.hitKey && t.hit >= n && t.hit < n+found {
-			p.ShowHit(t.hit - n)
+		found := p.Selectable().Find(s.query)
+		if a.item.Key == s.hitKey && s.hit >= n && s.hit < n+found {
+			p.Selectable().ShowHit(s.hit - n)
 		} else {
-			p.ShowHit(-1)
+			p.Selectable().ShowHit(-1)
 		}
 		n += found
 	}
 }
 
 // Find highlights all occurrences of a text in the visible rows, and in rows that become visible.
-func (t *View) Find(query string) {
-	if t.query != query {
-		t.query, t.hitKey = query, ""
-		t.paintSelection()
+func (s *selector) Find(query string) {
+	if s.query != query {
+		s.query, s.hitKey = query, ""
+		s.paint()
 	}
 }

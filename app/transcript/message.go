@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"net/url"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -28,13 +28,9 @@ type Message struct {
 // MessageView shows a message or a part of one.
 type MessageView struct {
 	widget.BaseWidget
-	OnCopy  func()
-	OnLink  func(*url.URL)
-	OnCode  func(string) // called by Copy of a code block
-	OnImage func(index int)
-	OnMenu  func(at fyne.Position)
-	// OnPress is called when a mouse button is pressed in a text; see [View.Press].
-	OnPress func(in selection.Passage, at, times int)
+	selection.Events
+	OnCopyMessage func()
+	OnImage       func(index int)
 
 	msg        Message
 	from       *widgets.Text
@@ -54,31 +50,16 @@ var _ fyne.SecondaryTappable = (*MessageView)(nil)
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
 	m := &MessageView{from: widgets.NewHeading("", "text"), time: newHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}
-	m.copyButton = widgets.NewQuietButton("", "copy", func() { widgets.Call(m.OnCopy) })
+	m.copyButton = widgets.NewQuietButton("", "copy", func() { widgets.Call(m.OnCopyMessage) })
 	m.copyButton.Muted, m.copyButton.Small = true, true
 	m.head = widgets.Row(style.Inside, 1, m.from, layout.NewSpacer(), m.copyButton, m.time)
-	m.text.OnLink = func(u *url.URL) {
-		if m.OnLink != nil {
-			m.OnLink(u)
-		}
-	}
-	m.text.OnCopy = func(s string) {
-		if m.OnCode != nil {
-			m.OnCode(s)
-		}
-	}
-	m.text.OnPress, m.text.OnMenu = m.press, m.menu
-	m.plain.OnPress = func(at, times int) { m.press(m.plain, at, times) }
-	m.plain.OnMenu = m.menu
+	m.text.Events, m.plain.Events = &m.Events, &m.Events
 	m.plainBox = widgets.LimitLineLength(m.plain)
 	m.images = widgets.Flow(style.Inside)
 	m.box = widgets.Col(style.Gap, m.head, m.text, m.plainBox, m.images)
 	m.ExtendBaseWidget(m)
 	return m
 }
-
-// SetForward sets the receiver of scroll events that the text does not use.
-func (m *MessageView) SetForward(f func(*fyne.ScrollEvent)) { m.text.Forward = f }
 
 // SetRaw shows the unformatted text, so that any part of it can be selected and copied.
 func (m *MessageView) SetRaw(on bool) {
@@ -90,33 +71,18 @@ func (m *MessageView) SetRaw(on bool) {
 
 // Set shows a message.
 func (m *MessageView) Set(msg Message) {
-	if msg.Sender == m.msg.Sender && msg.Time == m.msg.Time && msg.Text == m.msg.Text && msg.Plain == m.msg.Plain && sameImages(msg.Images, m.msg.Images) && msg.FullTime == m.msg.FullTime {
+	same := slices.Equal(msg.Images, m.msg.Images)
+	if same && msg.Sender == m.msg.Sender && msg.Time == m.msg.Time && msg.FullTime == m.msg.FullTime && msg.Text == m.msg.Text && msg.Plain == m.msg.Plain {
 		return
 	}
-	if !sameImages(msg.Images, m.msg.Images) {
+	if !same {
 		m.images.Objects = nil
 		for i, r := range msg.Images {
-			m.images.Add(NewThumbnail(r, func() {
-				if m.OnImage != nil {
-					m.OnImage(i)
-				}
-			}))
+			m.images.Add(NewThumbnail(r, func() { widgets.CallWith(m.OnImage, i) }))
 		}
 	}
 	m.msg = msg
 	m.show()
-}
-
-func sameImages(a, b []fyne.Resource) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func (m *MessageView) show() {
@@ -137,18 +103,6 @@ func (m *MessageView) show() {
 	}
 }
 
-func (m *MessageView) press(in selection.Passage, at, times int) {
-	if m.OnPress != nil {
-		m.OnPress(in, at, times)
-	}
-}
-
-func (m *MessageView) menu(at fyne.Position) {
-	if m.OnMenu != nil {
-		m.OnMenu(at)
-	}
-}
-
 // Passages returns its texts.
 func (m *MessageView) Passages() []selection.Passage {
 	if m.plainBox.Visible() {
@@ -159,9 +113,7 @@ func (m *MessageView) Passages() []selection.Passage {
 
 // TappedSecondary implements fyne.SecondaryTappable.
 func (m *MessageView) TappedSecondary(e *fyne.PointEvent) {
-	if m.OnMenu != nil {
-		m.OnMenu(e.AbsolutePosition)
-	}
+	widgets.CallWith(m.OnMenu, e.AbsolutePosition)
 }
 
 // CreateRenderer implements fyne.Widget.

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -17,9 +18,7 @@ func (t *View) ScrollToEnd() {
 
 // ScrollToTop scrolls to the beginning.
 func (t *View) ScrollToTop() {
-	t.follow, t.anchor, t.topOffset = false, 0, 0
-	t.place()
-	t.afterScroll()
+	t.moveTo(0, 0)
 }
 
 // Top returns the item at the top of the view, and its height above the view; the key is empty if
@@ -37,24 +36,19 @@ func (t *View) ScrollToKey(key string) bool { return t.ScrollToOffset(key, 0) }
 
 // ScrollToOffset does the same with a part of the item above the view.
 func (t *View) ScrollToOffset(key string, into float32) bool {
-	for i := range t.items {
-		if t.items[i].Key == key {
-			t.follow, t.anchor, t.topOffset = false, i, into
-			t.place()
-			t.afterScroll()
-			return true
-		}
+	i := indexOf(t.items, key)
+	if i >= 0 {
+		t.moveTo(i, into)
 	}
-	return false
+	return i >= 0
 }
 
 // ItemPosition returns the distance of a visible item from the top of the view.
 func (t *View) ItemPosition(key string) (y float32, ok bool) {
-	a := t.visible[key]
-	if a == nil {
-		return 0, false
+	if a := t.visible[key]; a != nil {
+		return a.y, true
 	}
-	return a.y, true
+	return 0, false
 }
 
 // VisibleRows returns the visible rows, from top to bottom.
@@ -85,43 +79,11 @@ func (t *View) Highlighted() (key string, y float32) {
 	return t.highlightKey, t.highlight.Position().Y
 }
 
-// placeHighlight positions the highlight behind its row while that is visible.
-func (t *View) placeHighlight() {
-	for _, a := range t.order {
-		if a.item.Key == t.highlightKey && t.highlightKey != "" {
-			t.highlight.Move(a.row.Position().SubtractXY(style.Inside, 0))
-			t.highlight.Resize(fyne.NewSize(a.row.Size().Width+2*style.Inside, a.h+style.Gap))
-			t.highlight.Show()
-			return
-		}
-	}
-	t.highlight.Hide()
-}
-
-// scrollTo scrolls to an offset of the scroll bar.
-func (t *View) scrollTo(y float64) {
-	t.follow = false
-	t.anchor, t.topOffset = t.sizes.at(y)
+// moveTo scrolls to a row, with a part of it above the view.
+func (t *View) moveTo(row int, into float32) {
+	t.follow, t.anchor, t.topOffset = false, row, into
 	t.place()
-	t.afterScroll()
-}
-
-// Scrolled implements fyne.Scrollable.
-func (t *View) Scrolled(e *fyne.ScrollEvent) { t.scrollBy(-e.Scrolled.DY) }
-
-func (t *View) scrollBy(dy float32) {
-	if dy == 0 || len(t.items) == 0 {
-		return
-	}
-	t.follow = false
-	t.topOffset += dy
-	t.place()
-	t.afterScroll()
-}
-
-// afterScroll follows the end again when the reader has scrolled to it.
-func (t *View) afterScroll() {
-	if t.endInView() {
+	if endInView(t) { // the reader has scrolled to the end
 		t.follow = true
 	}
 	t.updateNewButton()
@@ -131,7 +93,16 @@ func (t *View) afterScroll() {
 	}
 }
 
-func (t *View) endInView() bool {
+// Scrolled implements fyne.Scrollable.
+func (t *View) Scrolled(e *fyne.ScrollEvent) { t.scrollBy(-e.Scrolled.DY) }
+
+func (t *View) scrollBy(dy float32) {
+	if dy != 0 && len(t.items) > 0 {
+		t.moveTo(t.anchor, t.topOffset+dy)
+	}
+}
+
+func endInView(t *View) bool {
 	if len(t.items) == 0 || len(t.order) == 0 {
 		return true
 	}
@@ -139,64 +110,210 @@ func (t *View) endInView() bool {
 	return last.index == len(t.items)-1 && last.y+last.h <= t.Size().Height+1
 }
 
-// FocusGained implements fyne.Focusable.
-func (t *View) FocusGained() {
-	t.focused = true
-	if !t.focusedByMouse {
-		t.ring.Show()
-	}
+// placement is one layout of the visible rows.
+type placement struct {
+	*View
+	width float32
+	rows  map[string]*visibleRow // measured rows, by key
 }
 
-// FocusLost implements fyne.Focusable.
-func (t *View) FocusLost() { t.focused = false; t.ring.Hide() }
-
-// TypedRune implements fyne.Focusable: Space scrolls, other letters go to OnType.
-func (t *View) TypedRune(r rune) {
+// row returns the row of an item, with the item's content and height.
+func (p *placement) row(i int) *visibleRow {
+	it := p.items[i]
+	if r := p.rows[it.Key]; r != nil {
+		return r
+	}
+	r := p.visible[it.Key]
 	switch {
-	case r == ' ':
-		t.scrollBy(t.Size().Height * 0.9)
-	case t.OnType != nil:
-		t.OnType(r)
+	case r == nil || r.item.Kind != it.Kind:
+		r = p.pool.bind(p.View, it)
+	case r.item.Stamp != it.Stamp:
+		r.row.Bind(it)
+	}
+	p.rows[it.Key] = r
+	r.item, r.index = it, i
+	r.h = widgets.Fit(r.row, p.width)
+	p.knownHeights[it.Key] = r.h
+	p.heights[i] = r.h
+	return r
+}
+
+// settleAnchor makes the anchor the first visible row. The row at the top is fixed: changed heights
+// above it move nothing.
+func (p *placement) settleAnchor(height float32) {
+	n := len(p.items)
+	p.anchor = min(max(p.anchor, 0), n-1)
+	if p.follow {
+		p.anchorAtEnd(height)
+		return
+	}
+	for p.topOffset < 0 && p.anchor > 0 {
+		p.anchor--
+		p.topOffset += p.row(p.anchor).h
+	}
+	p.topOffset = max(p.topOffset, 0)
+	for p.anchor < n-1 && p.topOffset >= p.row(p.anchor).h {
+		p.topOffset -= p.row(p.anchor).h
+		p.anchor++
+	}
+	y := -p.topOffset
+	for i := p.anchor; y < height; i++ {
+		if i == n { // beyond the end
+			p.anchorAtEnd(height)
+			return
+		}
+		y += p.row(i).h
 	}
 }
 
-// TypedShortcut implements fyne.Shortcutable: copy and select all.
-func (t *View) TypedShortcut(s fyne.Shortcut) {
-	switch s.(type) {
-	case *fyne.ShortcutCopy:
-		if t.HasSelection() {
-			fyne.CurrentApp().Clipboard().SetContent(t.SelectedText())
+// anchorAtEnd sets the anchor so that the last row is at the bottom of the view.
+func (p *placement) anchorAtEnd(height float32) {
+	y := height
+	i := len(p.items)
+	for i > 0 && y > 0 {
+		i--
+		y -= p.row(i).h
+	}
+	p.anchor, p.topOffset = i, max(-y, 0)
+}
+
+// placeRows shows the rows in view and recycles the others.
+func (p *placement) placeRows(height, x float32) {
+	before := p.order
+	p.order = make([]*visibleRow, 0, len(before)+2)
+	onScreen := make(map[string]*visibleRow, len(before)+2)
+	if len(p.items) > 0 {
+		p.settleAnchor(height)
+		y := -p.topOffset
+		for i := p.anchor; i < len(p.items) && y < height; i++ {
+			r := p.row(i)
+			r.y = y
+			if at := fyne.NewPos(x, y); r.row.Position() != at {
+				r.row.Move(at)
+			}
+			p.order = append(p.order, r)
+			onScreen[r.item.Key] = r
+			y += r.h
 		}
-	case *fyne.ShortcutSelectAll:
-		t.SelectAll()
-	case *fyne.ShortcutPaste:
-		if t.OnPaste != nil {
-			t.OnPaste()
+	}
+	for _, r := range before {
+		if p.rows[r.item.Key] != r {
+			dropFocus(p.View, r)
+			p.pool.recycle(r)
 		}
-	default:
-		widgets.PassShortcut(t, s)
+	}
+	for key, r := range p.rows { // measured but not visible
+		if onScreen[key] != r {
+			dropFocus(p.View, r)
+			p.pool.recycle(r)
+		}
+	}
+	p.visible = onScreen
+}
+
+// place positions the visible rows.
+func (t *View) place() {
+	size := t.Size()
+	if size.Width <= 0 || size.Height <= 0 || t.placing {
+		return
+	}
+	t.placing = true
+	defer func() { t.placing = false }()
+	width := size.Width
+	if t.Width > 0 {
+		width = min(width, t.Width)
+	}
+	p := placement{View: t, width: width, rows: map[string]*visibleRow{}}
+	p.placeRows(size.Height, float32(int((size.Width-width)/2)))
+	a := t.visible[t.highlightKey]
+	if widgets.SetVisible(t.highlight, a != nil); a != nil {
+		t.highlight.Move(a.row.Position().SubtractXY(style.Inside, 0))
+		t.highlight.Resize(fyne.NewSize(a.row.Size().Width+2*style.Inside, a.h+style.Gap))
+	}
+	if paints := t.active || t.query != ""; paints || t.painted {
+		t.painted = paints
+		t.paint()
+	}
+	above, total := float32(sum(t.heights[:t.anchor])+float64(t.topOffset)), float32(sum(t.heights))
+	t.below = total - above
+	t.bar.Set(above, size.Height, total)
+	t.bar.Move(fyne.NewPos(size.Width-widgets.ScrollBarWidth, 0))
+	t.bar.Resize(fyne.NewSize(widgets.ScrollBarWidth, size.Height))
+	t.ring.Resize(size)
+	t.updateNewButton()
+	canvas.Refresh(t.bar) // requests a frame without redrawing anything (like Fyne's scroller)
+}
+
+// sum adds heights as float64: a float32 cannot represent two million units in steps of a quarter.
+func sum(heights []float32) (total float64) {
+	for _, h := range heights {
+		total += float64(h)
+	}
+	return total
+}
+
+// updateNewButton shows the button that scrolls to the end: "New" if something was added below, or
+// an arrow if the end is more than a view away.
+func (t *View) updateNewButton() {
+	t.hasNew = t.hasNew && !t.follow
+	size := t.Size()
+	far := !t.follow && len(t.items) > 0 && t.below > 2*size.Height
+	text := ""
+	if t.hasNew {
+		text = "New"
+	}
+	t.newButton.Primary = t.hasNew
+	t.newButton.SetText(text)
+	m := t.newButton.MinSize()
+	t.newButton.Resize(m)
+	t.newButton.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))
+	widgets.SetVisible(t.newButton, t.hasNew || far)
+}
+
+// rowPool has unused rows, by kind.
+type rowPool map[int][]Row
+
+// bind returns a row that shows an item.
+func (p rowPool) bind(t *View, it Item) *visibleRow {
+	var row Row
+	if free := p[it.Kind]; len(free) > 0 {
+		row = free[len(free)-1]
+		p[it.Kind] = free[:len(free)-1]
+	} else {
+		row = t.Create(it.Kind)
+	}
+	row.Bind(it)
+	return &visibleRow{row: row, item: it}
+}
+
+// maxPool is the maximum number of unused rows of a kind.
+const maxPool = 16
+
+func (p rowPool) recycle(a *visibleRow) {
+	if free := p[a.item.Kind]; len(free) < maxPool {
+		p[a.item.Kind] = append(free, a.row)
 	}
 }
 
-// TypedKey implements fyne.Focusable: the arrow keys, Page Up and Down, Home and End scroll, Escape
-// clears the selection.
-func (t *View) TypedKey(e *fyne.KeyEvent) {
-	switch e.Name {
-	case fyne.KeyUp:
-		t.scrollBy(-40)
-	case fyne.KeyDown:
-		t.scrollBy(40)
-	case fyne.KeyPageUp:
-		t.scrollBy(-t.Size().Height * 0.9)
-	case fyne.KeyPageDown:
-		t.scrollBy(t.Size().Height * 0.9)
-	case fyne.KeyHome:
-		t.ScrollToTop()
-	case fyne.KeyEnd:
-		t.ScrollToEnd()
-	case fyne.KeyEscape:
-		if !t.ClearSelection() && t.OnLeave != nil {
-			t.OnLeave()
-		}
+// dropFocus removes the focus from a row that leaves the screen: its widgets will show another
+// item, whose buttons Enter must not press.
+func dropFocus(t *View, a *visibleRow) {
+	c := fyne.CurrentApp().Driver().CanvasForObject(t)
+	if c == nil {
+		return
+	}
+	f, ok := c.Focused().(fyne.CanvasObject)
+	if !ok || f == fyne.CanvasObject(t) {
+		return
+	}
+	d := fyne.CurrentApp().Driver()
+	at := d.AbsolutePositionForObject(f).Subtract(d.AbsolutePositionForObject(t))
+	row, size := a.row.Position(), t.Size()
+	// below the transcript, in the invisible part of a tall row
+	if at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height {
+		return
+	}
+	if at.X >= row.X && at.X < row.X+a.row.Size().Width && at.Y >= row.Y && at.Y < row.Y+a.row.Size().Height {
+		c.Focus(t)
 	}
 }

@@ -1,11 +1,14 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/code"
 	"fairlead/app/selection"
 )
 
@@ -16,13 +19,24 @@ type textPosition struct {
 	rune    int
 }
 
-// textSelection is the selection by mouse: from the position of the press to the current one.
-type textSelection struct {
-	active   bool
-	from, to textPosition
-	unit     int // 1 runes, 2 words, 3 paragraphs
-	dragging bool
+// selector selects and searches text across the rows of its view.
+type selector struct {
+	view   *View
+	active bool
+	// from the position of the press to the current one
+	from, to       textPosition
+	unit           int             // 1 runes, 2 words, 3 paragraphs
+	dragTo         fyne.Position   // mouse position of the drag
+	autoScroll     *fyne.Animation // scrolls while the mouse is held outside the view
+	lastAutoScroll time.Time       // its last step
+	query          string
+	hitKey         string // the item with the current search result
+	hit            int    // index of the result in the item
+	painted        bool   // rows may show a selection or search results
 }
+
+// deselect ends the selection.
+func (s *selector) deselect() { s.active, s.from, s.to = false, textPosition{}, textPosition{} }
 
 // passageRow is a row with selectable text.
 type passageRow interface{ Passages() []selection.Passage }
@@ -37,197 +51,296 @@ func passages(row Row) []selection.Passage {
 // Press starts selecting text at a mouse press in a passage: at a rune, or for a second and third
 // press at the word or paragraph there. The transcript takes the focus, so that Ctrl+C copies the
 // selection.
-func (t *View) Press(in selection.Passage, at, times int) {
-	for _, a := range t.order {
+func (s *selector) Press(in selection.Passage, at, times int) {
+	for _, a := range s.view.order {
 		if i := slices.Index(passages(a.row), in); i >= 0 {
 			from, to := at, at
 			if times > 1 {
-				from, to = in.Word(at, times > 2)
+				from, to = in.Selectable().Word(at, times > 2)
 			}
-			t.selection = textSelection{active: true, unit: times, from: textPosition{a.item.Key, i, from}, to: textPosition{a.item.Key, i, to}}
-			t.takeFocus()
-			t.paintSelection()
+			s.active, s.unit = true, times
+			s.from, s.to = textPosition{a.item.Key, i, from}, textPosition{a.item.Key, i, to}
+			if c := fyne.CurrentApp().Driver().CanvasForObject(s.view); c != nil && c.Focused() != fyne.Focusable(s.view) {
+				s.view.byMouse = true
+				c.Focus(s.view)
+				s.view.byMouse = false
+			}
+			s.paint()
 			return
 		}
 	}
 }
 
-func (t *View) takeFocus() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil && c.Focused() != fyne.Focusable(t) {
-		t.focusedByMouse = true
-		c.Focus(t)
-		t.focusedByMouse = false
-	}
-}
-
 // ClearSelection clears the selection. It reports whether there was one.
-func (t *View) ClearSelection() bool {
-	was := t.HasSelection()
-	t.selection = textSelection{}
-	t.paintSelection()
+func (s *selector) ClearSelection() bool {
+	was := s.HasSelection()
+	s.deselect()
+	s.paint()
 	return was
 }
 
 // SelectAll selects the whole text.
-func (t *View) SelectAll() {
-	if n := len(t.items); n > 0 {
-		t.selection = textSelection{active: true, from: textPosition{item: t.items[0].Key}, to: textPosition{t.items[n-1].Key, 1 << 20, 1 << 30}}
-		t.paintSelection()
+func (s *selector) SelectAll() {
+	if items := s.view.items; len(items) > 0 {
+		s.active, s.from, s.to = true, textPosition{item: items[0].Key}, textPosition{items[len(items)-1].Key, 1 << 20, 1 << 30}
+		s.paint()
 	}
 }
 
 // HasSelection reports whether text is selected.
-func (t *View) HasSelection() bool { return t.selection.active && t.selection.from != t.selection.to }
+func (s *selector) HasSelection() bool { return s.active && s.from != s.to }
 
 // TextMoved announces that a passage's text will move back by this number of runes, so that the
 // selection moves with it; if ok is false, the selection in it is cleared. A row calls it before it
 // shows the new text.
-func (t *View) TextMoved(in selection.Passage, by int, ok bool) {
-	if !t.selection.active {
-		return
-	}
-	for key, a := range t.visible {
+func (s *selector) TextMoved(in selection.Passage, by int, ok bool) {
+	for key, a := range s.view.visible {
 		i := slices.Index(passages(a.row), in)
-		if i < 0 {
+		if i < 0 || !s.active {
 			continue
 		}
-		for _, s := range []*textPosition{&t.selection.from, &t.selection.to} {
-			if s.item != key || s.passage != i {
+		for _, p := range []*textPosition{&s.from, &s.to} {
+			if p.item != key || p.passage != i {
 				continue
 			}
 			if !ok {
-				t.selection = textSelection{}
+				s.deselect()
 				return
 			}
-			s.rune = max(s.rune+by, 0)
+			p.rune = max(p.rune+by, 0)
 		}
-		return
 	}
 }
 
 // before reports whether a is before b.
-func (t *View) before(a, b textPosition) bool {
+func (s *selector) before(a, b textPosition) bool {
 	if a.item != b.item {
-		for i := range t.items {
-			switch t.items[i].Key {
-			case a.item:
-				return true
-			case b.item:
-				return false
-			}
-		}
+		return indexOf(s.view.items, a.item) < indexOf(s.view.items, b.item)
 	}
-	if a.passage != b.passage {
-		return a.passage < b.passage
-	}
-	return a.rune < b.rune
+	return cmp.Or(cmp.Compare(a.passage, b.passage), cmp.Compare(a.rune, b.rune)) < 0
 }
 
-// selectedRange returns the selection from its beginning to its end, with the indexes of their
-// items; ok is false if nothing is selected, or if one of these items is gone.
-func (t *View) selectedRange() (from, to textPosition, first, last int, ok bool) {
-	if !t.HasSelection() {
-		return from, to, 0, 0, false
-	}
-	if from, to = t.selection.from, t.selection.to; t.before(to, from) {
-		from, to = to, from
-	}
-	first, last = -1, -1
-	for i := range t.items {
-		if t.items[i].Key == from.item {
-			first = i
-		}
-		if t.items[i].Key == to.item {
-			last = i
-			break
-		}
-	}
-	return from, to, first, last, first >= 0 && last >= first
+// selectedRange is the selection from its beginning to its end, with the indexes of their items.
+type selectedRange struct {
+	from, to    textPosition
+	first, last int
 }
 
-// paintSelection shows the selection and the search results in the visible rows.
-func (t *View) paintSelection() {
-	from, to, first, last, ok := t.selectedRange()
-	for _, a := range t.order {
-		t.paintHit(a)
+// selected returns the selection; ok is false if nothing is selected, or if one of these items is
+// gone.
+func (s *selector) selected() (r selectedRange, ok bool) {
+	if !s.HasSelection() {
+		return r, false
+	}
+	if r.from, r.to = s.from, s.to; s.before(r.to, r.from) {
+		r.from, r.to = r.to, r.from
+	}
+	r.first, r.last = indexOf(s.view.items, r.from.item), indexOf(s.view.items, r.to.item)
+	return r, r.first >= 0 && r.last >= r.first
+}
+
+// in returns the selected runes of a passage with n runes; ok is false if it is not in the range.
+func (r selectedRange) in(item, passage, n int) (from, to int, ok bool) {
+	to = n
+	if item < r.first || item > r.last || item == r.first && passage < r.from.passage || item == r.last && passage > r.to.passage {
+		return 0, 0, false
+	}
+	if item == r.first && passage == r.from.passage {
+		from = r.from.rune
+	}
+	if item == r.last && passage == r.to.passage {
+		to = min(r.to.rune, n)
+	}
+	return from, to, from <= to
+}
+
+// paint shows the selection and the search results in the visible rows.
+func (s *selector) paint() {
+	r, ok := s.selected()
+	for _, a := range s.view.order {
+		s.paintHit(a)
 		for i, p := range passages(a.row) {
-			lo, hi := 0, 0
 			if !p.Visible() {
 				continue
 			}
-			if ok && a.index >= first && a.index <= last {
-				hi = p.Runes()
-				if a.index == first && i <= from.passage {
-					if lo = from.rune; i < from.passage {
-						lo = hi
-					}
-				}
-				if a.index == last && i >= to.passage {
-					if hi = min(to.rune, hi); i > to.passage {
-						lo, hi = 0, 0
-					}
-				}
+			from, to := 0, 0
+			if text := p.Selectable(); ok {
+				from, to, _ = r.in(a.index, i, text.Runes())
 			}
-			if lo >= hi {
-				lo, hi = 0, 0
+			if from >= to {
+				from, to = 0, 0
 			}
-			p.Select(lo, hi)
+			p.Selectable().Select(from, to)
 		}
 	}
 }
 
-// SelectedText returns the text that Ctrl+C copies: for fully selected items the result of Words,
-// for others the selected part of the visible row.
-func (t *View) SelectedText() string {
-	from, to, first, last, ok := t.selectedRange()
+// SelectedText returns the text that Ctrl+C copies: for fully selected items the result of
+// [View.ItemText], for others the selected part of the visible row.
+func (s *selector) SelectedText() string {
+	r, ok := s.selected()
 	if !ok {
 		return ""
 	}
-	var b strings.Builder
-	add := func(s string) {
-		if s = strings.Trim(s, "\n"); s != "" {
-			if b.Len() > 0 {
-				b.WriteString("\n\n")
-			}
-			b.WriteString(s)
+	var texts []string
+	for i := r.first; i <= r.last; i++ {
+		if text := strings.Trim(s.itemText(r, i), "\n"); text != "" {
+			texts = append(texts, text)
 		}
 	}
-	for i := first; i <= last; i++ {
-		if t.ItemText != nil && i > first && i < last {
-			add(t.ItemText(t.items[i]))
-			continue
+	return strings.Join(texts, "\n\n")
+}
+
+// itemText returns the selected text of an item.
+func (s *selector) itemText(r selectedRange, i int) string {
+	t := s.view
+	if t.ItemText != nil && i > r.first && i < r.last {
+		return t.ItemText(t.items[i])
+	}
+	a := t.visible[t.items[i].Key]
+	if a == nil { // it left the screen
+		a = t.pool.bind(t, t.items[i])
+		defer t.pool.recycle(a)
+	}
+	list := passages(a.row)
+	if len(list) == 0 && t.ItemText != nil {
+		return t.ItemText(t.items[i])
+	}
+	var b strings.Builder
+	for k, p := range list {
+		if from, to, ok := r.in(i, k, p.Selectable().Runes()); ok && p.Visible() {
+			if b.Len() > 0 {
+				b.WriteString(p.Selectable().Separator)
+			}
+			b.WriteString(p.Slice(from, to))
 		}
-		a := t.visible[t.items[i].Key]
-		if a == nil { // it left the screen
-			a = t.bindRow(t.items[i])
-			defer t.recycleRow(a)
-		}
-		list := passages(a.row)
-		if len(list) == 0 && t.ItemText != nil {
-			add(t.ItemText(t.items[i]))
-			continue
-		}
-		var row strings.Builder
-		for k, p := range list {
-			if !p.Visible() {
-				continue
-			}
-			lo, hi := 0, p.Runes()
-			if i == first && k == from.passage {
-				lo = from.rune
-			}
-			if i == last && k == to.passage {
-				hi = min(to.rune, hi)
-			}
-			if i == first && k < from.passage || i == last && k > to.passage || lo > hi {
-				continue
-			}
-			if row.Len() > 0 {
-				row.WriteString(p.Separator())
-			}
-			row.WriteString(p.Slice(lo, hi))
-		}
-		add(row.String())
 	}
 	return b.String()
 }
+
+const (
+	maxAutoScroll   = 60                    // maximum scroll distance of a step, in points
+	autoScrollPause = 60 * time.Millisecond // before the view scrolls by itself, and between two steps
+)
+
+// Dragged implements fyne.Draggable: it selects up to the mouse, and scrolls when the mouse is
+// above or below the view, or beside the panel with the selected text. Scrolling continues while
+// the mouse is held there.
+func (s *selector) Dragged(e *fyne.DragEvent) {
+	if !s.active {
+		return
+	}
+	s.dragTo = e.Position
+	if !s.extendDrag() {
+		s.DragEnd()
+	} else if s.autoScroll == nil {
+		s.autoScroll = fyne.NewAnimation(time.Second, func(float32) {
+			if now := time.Now(); now.Sub(s.lastAutoScroll) >= autoScrollPause {
+				s.lastAutoScroll = now
+				s.extendDrag()
+			}
+		})
+		s.lastAutoScroll = time.Now()
+		s.autoScroll.Curve, s.autoScroll.RepeatCount = fyne.AnimationLinear, fyne.AnimationRepeatForever
+		s.autoScroll.Start()
+	}
+}
+
+// DragEnd implements fyne.Draggable.
+func (s *selector) DragEnd() {
+	if s.autoScroll != nil {
+		s.autoScroll.Stop()
+		s.autoScroll = nil
+	}
+}
+
+// extendDrag selects up to the mouse. It reports whether it scrolled for that.
+func (s *selector) extendDrag() (scrolled bool) {
+	if !s.active {
+		return false
+	}
+	at := s.dragTo
+	if to, in, ok := s.positionAt(at); ok {
+		if c, ok := in.(*code.View); ok && to.item == s.from.item {
+			if scrolled = c.DragBy(distanceOutside(s.view, c, at)); scrolled {
+				to, in, _ = s.positionAt(at)
+			}
+		}
+		s.selectTo(to, in)
+	}
+	if scrolled {
+		return true
+	}
+	t := s.view
+	before, into := t.anchor, t.topOffset
+	switch {
+	case at.Y < 0:
+		t.scrollBy(max(at.Y, -maxAutoScroll))
+	case at.Y > t.Size().Height:
+		t.scrollBy(min(at.Y-t.Size().Height, maxAutoScroll))
+	default:
+		return false
+	}
+	if to, in, ok := s.positionAt(at); ok {
+		s.selectTo(to, in)
+	}
+	return t.anchor != before || t.topOffset != into
+}
+
+// selectTo selects up to a position in a passage.
+func (s *selector) selectTo(to textPosition, in selection.Passage) {
+	if s.unit > 1 {
+		a, b := in.Selectable().Word(to.rune, s.unit > 2)
+		if to.rune = b; s.before(to, s.from) {
+			to.rune = a
+		}
+	}
+	s.to = to
+	s.paint()
+}
+
+// distanceOutside returns the distance of a point of the transcript from the visible part of code:
+// negative above and to the left of it.
+func distanceOutside(t *View, c *code.View, at fyne.Position) fyne.Delta {
+	d := fyne.CurrentApp().Driver()
+	in, size := c.VisibleArea()
+	at = at.Subtract(d.AbsolutePositionForObject(c).Subtract(d.AbsolutePositionForObject(t)).Add(in))
+	far := func(v, long float32) float32 {
+		return min(max(min(v, 0)+max(v-long, 0), -maxAutoScroll), maxAutoScroll)
+	}
+	return fyne.NewDelta(far(at.X, size.Width), far(at.Y, size.Height))
+}
+
+// positionAt returns the visible text position nearest to a point of the transcript.
+func (s *selector) positionAt(at fyne.Position) (textPosition, selection.Passage, bool) {
+	d := fyne.CurrentApp().Driver()
+	origin := d.AbsolutePositionForObject(s.view)
+	best, found := textPosition{}, selection.Passage(nil)
+	least := float32(-1)
+	for _, a := range s.view.order {
+		if least >= 0 && (a.y > at.Y+least || a.y+a.h < at.Y-least) {
+			continue
+		}
+		for i, p := range passages(a.row) {
+			if !p.Visible() {
+				continue
+			}
+			pos := d.AbsolutePositionForObject(p).Subtract(origin)
+			from, size := pos, p.Size()
+			if c, ok := p.(*code.View); ok { // the part visible in its panel
+				var in fyne.Position
+				in, size = c.VisibleArea()
+				from = from.Add(in)
+			}
+			far := 1000*distance(at.Y, from.Y, size.Height) + distance(at.X, from.X, size.Width)
+			if least < 0 || far < least {
+				least, found = far, p
+				best = textPosition{a.item.Key, i, p.Index(at.Subtract(pos))}
+			}
+		}
+	}
+	return best, found, found != nil
+}
+
+// distance returns the distance of v from the interval that begins at from and has this length.
+func distance(v, from, long float32) float32 { return max(from-v, v-from-long, 0) }

@@ -50,7 +50,7 @@ func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if tr.HasSelection() || passages(tr.visible[first].row)[1].(*markdown.RichText).Highlights.To != 0 {
+	if tr.HasSelection() || passages(tr.visible[first].row)[1].(*markdown.RichText).To != 0 {
 		t.Error("Escape should unmark")
 	}
 }
@@ -67,7 +67,7 @@ func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 		t.Errorf("marked %q", text)
 	}
 	tr.ScrollToEnd()
-	if p := passages(tr.visible[key].row)[0].(*markdown.RichText); p.Highlights.To != 5 {
+	if p := passages(tr.visible[key].row)[0].(*markdown.RichText); p.To != 5 {
 		t.Error("the mark went with its row")
 	}
 	if got := tr.SelectedText(); got != text {

@@ -1,7 +1,8 @@
 package transcript
 
 import (
-	"time"
+	"cmp"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
@@ -40,25 +41,6 @@ type View struct {
 	// Width is the maximum width of rows, which are centred. 0 is no limit.
 	Width float32
 
-	items        []Item
-	sizes        *heights
-	knownHeights map[string]float32 // last known heights, a good estimate at any width
-	visible      map[string]*visibleRow
-	pool         map[int][]Row
-	order        []*visibleRow // the visible rows from top to bottom
-	anchor       int           // the row at the top of the view
-	topOffset    float32       // its height above the view
-	follow       bool
-	hasNew       bool // something was added below
-	topReported  string
-	bar          *widgets.ScrollBar
-	newButton    *widgets.Button
-	focused      bool
-	ring         *widgets.Rect
-	placing      bool
-	highlight    *widgets.Rect // around the row with markKey
-	highlightKey string
-
 	// ItemText returns the text of an item, for copying items that are not visible.
 	ItemText func(Item) string
 	// OnType receives letters that are typed while the transcript has the focus, OnPaste a paste,
@@ -67,15 +49,26 @@ type View struct {
 	OnPaste func()
 	OnLeave func()
 
-	selection      textSelection
-	dragTo         fyne.Position   // mouse position of the selection's drag
-	autoScroll     *fyne.Animation // scrolls while the mouse is held outside the view
-	lastAutoScroll time.Time       // its last step
-	query          string
-	hitKey         string // the item with the current search result
-	hit            int    // index of the result in the item
-	hasHighlights  bool   // rows may show a selection or search results
-	focusedByMouse bool   // the focus comes from a mouse press
+	selector
+	items        []Item
+	heights      []float32          // measured or estimated
+	knownHeights map[string]float32 // last measured heights, a good estimate at any width
+	visible      map[string]*visibleRow
+	pool         rowPool
+	order        []*visibleRow // the visible rows from top to bottom
+	anchor       int           // the row at the top of the view
+	topOffset    float32       // its height above the view
+	below        float32       // the height from the top of the view to the end
+	follow       bool
+	hasNew       bool // something was added below
+	topReported  string
+	bar          *widgets.ScrollBar
+	newButton    *widgets.Button
+	byMouse      bool // the focus comes from a mouse press
+	ring         *widgets.Rect
+	placing      bool
+	highlight    *widgets.Rect // around the row with highlightKey
+	highlightKey string
 }
 
 type visibleRow struct {
@@ -97,11 +90,17 @@ var (
 // New creates an empty one.
 func New(create func(kind int) Row) *View {
 	t := &View{
-		Create: create, knownHeights: map[string]float32{}, visible: map[string]*visibleRow{}, pool: map[int][]Row{},
-		sizes: newHeights(nil), follow: true, ring: widgets.NewRect("", style.ColorAccent, style.Corner),
-		highlight: widgets.NewRect(style.ColorSelected, style.ColorAccent, style.Corner),
+		Create: create, knownHeights: map[string]float32{}, visible: map[string]*visibleRow{}, pool: rowPool{},
+		follow: true, ring: widgets.NewRect("", style.ColorAccent, style.Corner), highlight: widgets.NewRect(style.ColorSelected, style.ColorAccent, style.Corner),
 	}
-	t.bar = widgets.NewScrollBar(true, func(to float32) { t.scrollTo(float64(to)) })
+	t.selector.view = t
+	t.bar = widgets.NewScrollBar(true, func(to float32) {
+		i := 0
+		for ; i < len(t.heights)-1 && to >= t.heights[i]; i++ {
+			to -= t.heights[i]
+		}
+		t.moveTo(i, to)
+	})
 	t.newButton = widgets.NewButton("New", "newest", t.ScrollToEnd)
 	t.newButton.Primary = true
 	t.newButton.Hide()
@@ -120,64 +119,35 @@ func (t *View) AtEnd() bool { return t.follow }
 // SetItems shows other items. The transcript retains the slice. Visible rows of unchanged items are
 // not touched.
 func (t *View) SetItems(items []Item) {
-	old := t.items
-	same := 0
-	for same < len(items) && same < len(old) && items[same].Key == old[same].Key {
-		same++
-	}
-	grown := len(items) > 0 && (len(old) == 0 || items[len(items)-1].Key != old[len(old)-1].Key || items[len(items)-1].Stamp != old[len(old)-1].Stamp)
-	anchorKey := ""
+	old, anchorKey := t.items, ""
 	if t.anchor < len(old) {
 		anchorKey = old[t.anchor].Key
 	}
-	t.items = items
-	if same == len(items) && same == len(old) { // the same rows
-		for i := range items {
-			if items[i].Stamp != old[i].Stamp {
-				t.sizes.set(i, t.estimate(items[i]))
-			}
-		}
-	} else {
-		h := make([]float32, len(items))
-		for i := range items {
-			if i < same && items[i].Stamp == old[i].Stamp {
-				h[i] = t.sizes.h[i]
-			} else {
-				h[i] = t.estimate(items[i])
-			}
-		}
-		t.sizes = newHeights(h)
-		if t.anchor >= len(items) || anchorKey != items[t.anchor].Key {
-			t.anchor = t.indexOf(anchorKey, min(t.anchor, max(len(items)-1, 0)))
+	n, m := len(items), len(old)
+	if n > 0 && !t.follow && (m == 0 || items[n-1].Key != old[m-1].Key || items[n-1].Stamp != old[m-1].Stamp) {
+		t.hasNew = true
+	}
+	t.items, t.heights = items, make([]float32, n)
+	for i, it := range items {
+		if h, ok := t.knownHeights[it.Key]; ok {
+			t.heights[i] = h
+		} else {
+			t.heights[i] = cmp.Or(it.Estimate, 80)
 		}
 	}
-	if grown && !t.follow {
-		t.hasNew = true
+	if t.anchor >= n || items[t.anchor].Key != anchorKey {
+		if i := indexOf(t.items, anchorKey); i >= 0 {
+			t.anchor = i
+		} else {
+			t.anchor, t.topOffset = min(t.anchor, max(n-1, 0)), 0
+		}
 	}
 	t.place()
 }
 
-func (t *View) indexOf(key string, fallback int) int {
-	if key != "" {
-		for i := range t.items {
-			if t.items[i].Key == key {
-				return i
-			}
-		}
-	}
-	t.topOffset = 0
-	return fallback
-}
-
-// estimate returns the estimated height of an item.
-func (t *View) estimate(it Item) float32 {
-	if h, ok := t.knownHeights[it.Key]; ok {
-		return h
-	}
-	if it.Estimate > 0 {
-		return it.Estimate
-	}
-	return 80
+// indexOf returns the index of an item; -1 if there is none with that key.
+func indexOf(items []Item, key string) int {
+	return slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
 }
 
 // HeightChanged must be called by a row whose height changed by itself, such as an expanded card:
@@ -186,8 +156,16 @@ func (t *View) HeightChanged() {
 	follow := t.follow
 	t.follow = false
 	t.place()
-	if follow && t.endInView() {
+	if follow && endInView(t) {
 		t.follow = true
+	}
+}
+
+// Rebind rebinds an item's row after a change outside the item, such as expanding it.
+func (t *View) Rebind(key string) {
+	if a := t.visible[key]; a != nil {
+		a.row.Bind(a.item)
+		t.HeightChanged()
 	}
 }
 
@@ -207,9 +185,7 @@ func (r *viewRenderer) Refresh() {
 	for _, a := range r.t.order {
 		a.row.Refresh()
 	}
-	for kind := range r.t.pool { // of an old theme
-		delete(r.t.pool, kind)
-	}
+	clear(r.t.pool) // its rows have the old theme
 	if len(r.t.order) > 0 && !r.t.follow {
 		a := r.t.order[0]
 		r.t.topOffset = share * widgets.Fit(a.row, a.row.Size().Width)
@@ -228,3 +204,62 @@ func (r *viewRenderer) Objects() []fyne.CanvasObject {
 }
 
 func (r *viewRenderer) Destroy() {}
+
+// FocusGained implements fyne.Focusable.
+func (t *View) FocusGained() {
+	if !t.byMouse {
+		t.ring.Show()
+	}
+}
+
+// FocusLost implements fyne.Focusable.
+func (t *View) FocusLost() { t.ring.Hide() }
+
+// TypedRune implements fyne.Focusable: Space scrolls, other letters go to OnType.
+func (t *View) TypedRune(r rune) {
+	switch {
+	case r == ' ':
+		t.scrollBy(t.Size().Height * 0.9)
+	case t.OnType != nil:
+		t.OnType(r)
+	}
+}
+
+// TypedShortcut implements fyne.Shortcutable: copy and select all.
+func (t *View) TypedShortcut(s fyne.Shortcut) {
+	switch s.(type) {
+	case *fyne.ShortcutCopy:
+		if t.HasSelection() {
+			fyne.CurrentApp().Clipboard().SetContent(t.SelectedText())
+		}
+	case *fyne.ShortcutSelectAll:
+		t.SelectAll()
+	case *fyne.ShortcutPaste:
+		widgets.Call(t.OnPaste)
+	default:
+		widgets.PassShortcut(t, s)
+	}
+}
+
+// TypedKey implements fyne.Focusable: the arrow keys, Page Up and Down, Home and End scroll, Escape
+// clears the selection.
+func (t *View) TypedKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeyUp:
+		t.scrollBy(-40)
+	case fyne.KeyDown:
+		t.scrollBy(40)
+	case fyne.KeyPageUp:
+		t.scrollBy(-t.Size().Height * 0.9)
+	case fyne.KeyPageDown:
+		t.scrollBy(t.Size().Height * 0.9)
+	case fyne.KeyHome:
+		t.ScrollToTop()
+	case fyne.KeyEnd:
+		t.ScrollToEnd()
+	case fyne.KeyEscape:
+		if !t.ClearSelection() && t.OnLeave != nil {
+			t.OnLeave()
+		}
+	}
+}

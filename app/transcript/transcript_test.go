@@ -201,30 +201,6 @@ func TestTranscriptKeys(t *testing.T) {
 	}
 }
 
-func TestHeightsAnswerLikeASimpleSum(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	h := make([]float32, 137)
-	for i := range h {
-		h[i] = float32(1 + rnd.IntN(50))
-	}
-	s := newHeights(append([]float32{}, h...))
-	for range 500 {
-		i := rnd.IntN(len(h))
-		h[i] = float32(1 + rnd.IntN(50))
-		s.set(i, h[i])
-		sum := 0.0
-		for k, v := range h {
-			if got := s.before(k); got != sum {
-				t.Fatalf("before %d: %v, want %v", k, got, sum)
-			}
-			if row, into := s.at(sum + 0.5); row != k || into != 0.5 {
-				t.Fatalf("at %v: row %d + %v, want %d", sum+0.5, row, into, k)
-			}
-			sum += float64(v)
-		}
-	}
-}
-
 // messageRow is a real message, for the benchmarks.
 type messageRow struct {
 	widget.BaseWidget

@@ -33,15 +33,14 @@ func newCard(p *Page, id protocol.TransferID) *card {
 	c.title.Ellipsis, c.line.Ellipsis = true, true
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
 	c.pause = widgets.NewQuietButton("Pause", "pause", func() {
+		act := protocol.TransferPause
 		if c.paused {
-			p.app.Transfers.Resume(id)
-		} else {
-			p.app.Transfers.Pause(id)
+			act = protocol.TransferResume
 		}
+		p.app.Transfers.Control(act, id)
 	})
-	cancel := widgets.NewQuietButton("Cancel", "cross", func() { p.app.Transfers.Cancel(id) })
-	c.cancel = cancel
-	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, cancel), c.bar, c.line)
+	c.cancel = widgets.NewQuietButton("Cancel", "cross", func() { p.app.Transfers.Control(protocol.TransferCancel, id) })
+	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, c.cancel), c.bar, c.line)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))
 	return c
 }

@@ -19,34 +19,26 @@ const maxFiles = 50
 // open shows a finished transfer with all known details, such as the full error.
 func (p *Page) open(t protocol.Transfer) {
 	p.detail = t.ID
-	again := widgets.NewButton("Send again", "reset", func() { p.app.Transfers.SendAgain(t); p.Back() })
-	if t.State != protocol.TransferDone {
-		again = widgets.NewButton("Try again", "reset", func() { p.app.Transfers.Retry(t.ID); p.Back() })
+	var buttons []fyne.CanvasObject
+	for _, a := range p.actions(t) {
+		if a.do != nil {
+			buttons = append(buttons, widgets.NewButton(a.label, a.icon, a.do))
+		}
 	}
-	var acts []fyne.CanvasObject
-	if !state.IsRemoteEnd(p.view, t) {
-		acts = append(acts, again)
-	}
-	if t.Path != "" && p.isHere(t) {
-		acts = append(acts, widgets.NewButton("Show in folder", "folder", func() { p.handlers.Reveal(t.Path) }))
-	}
-	if p.canUndo(t) {
-		acts = append(acts, widgets.NewButton("Restore replaced files", "undo", func() { p.undo(t) }))
-	}
-	acts = append(acts, widgets.NewQuietButton("Remove from history", "trash", func() { p.remove(t); p.Back() }))
+	buttons[len(buttons)-1].(*widgets.Button).Quiet = true // removes the transfer
 	item := p.item(t)
 	rows := []fyne.CanvasObject{
-		widgets.Flow(style.Inside, acts...),
-		widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), selectableText(item.Text)),
+		widgets.Flow(style.Inside, buttons...),
+		widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), widgets.NewSelectableText(item.Text)),
 		widgets.NewField("Files", files(t)...),
-		widgets.NewField("From", selectableText(state.EndOf(p.view, t, t.From))),
-		widgets.NewField("To", selectableText(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
-		widgets.NewField("When", selectableText(state.When(t.EndedAt, p.now()))),
+		widgets.NewField("From", widgets.NewSelectableText(state.EndOf(p.view, t, t.From))),
+		widgets.NewField("To", widgets.NewSelectableText(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
+		widgets.NewField("When", widgets.NewSelectableText(state.When(t.EndedAt, p.now()))),
 	}
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), selectableText(state.VisibleName(f.Path)+": "+f.Text)))
+			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), widgets.NewSelectableText(state.VisibleName(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, moreText(more))
@@ -69,20 +61,13 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// selectableText creates a text that can be selected and copied.
-func selectableText(text string) fyne.CanvasObject {
-	l := widget.NewLabel(text)
-	l.Selectable, l.Wrapping = true, fyne.TextWrapWord
-	return widgets.WithoutPadding(l)
-}
-
 // files are the names of the transferred files.
 func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 	for i, s := range t.Sources {
 		if i == maxFiles {
 			return append(rows, moreText(len(t.Sources)-i))
 		}
-		rows = append(rows, selectableText(state.VisibleName(state.PathOf(s))))
+		rows = append(rows, widgets.NewSelectableText(state.VisibleName(state.PathOf(s))))
 	}
 	return rows
 }

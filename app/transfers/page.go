@@ -5,6 +5,7 @@ package transfers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -79,10 +80,11 @@ func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.HistoryChanged != p.historyRevision {
 		p.historyRevision = v.HistoryChanged
-		bind.Go(p.ctx, func(ctx context.Context) (historyPage, error) {
-			list, n, err := p.app.Transfers.History(ctx)
-			return historyPage{list, n}, err
-		}, p.showHistory)
+		var r historyPage
+		bind.Run(p.ctx, func(ctx context.Context) (err error) {
+			r.list, r.total, err = p.app.Transfers.History(ctx)
+			return err
+		}, func(err error) { p.showHistory(r, err) })
 	}
 	var objects []fyne.CanvasObject
 	cards := make(map[protocol.TransferID]*card, len(v.Transfers))
@@ -181,20 +183,38 @@ func (p *Page) menu(i int, at fyne.Position) {
 		return
 	}
 	t := p.history[i]
-	again := fyne.NewMenuItem("Send again", func() { p.app.Transfers.SendAgain(t) })
-	if t.State != protocol.TransferDone {
-		again = fyne.NewMenuItem("Try again", func() { p.app.Transfers.Retry(t.ID) })
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) })}
+	for _, a := range p.actions(t) {
+		item := fyne.NewMenuItem(a.label, a.do)
+		item.Disabled = a.do == nil
+		items = append(items, item)
 	}
-	again.Disabled = state.IsRemoteEnd(p.view, t)
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) }), again}
+	widgets.ShowMenuAt(p.list, at, slices.Insert(items, len(items)-1, fyne.NewMenuItemSeparator()))
+}
+
+// action is an action for a finished transfer; do is nil if it is not possible.
+type action struct {
+	label, icon string
+	do          func()
+}
+
+// actions returns the actions for a finished transfer; the last removes it from the history.
+func (p *Page) actions(t protocol.Transfer) []action {
+	again := action{"Send again", "reset", func() { p.app.Transfers.SendAgain(t); p.Back() }}
+	if t.State != protocol.TransferDone {
+		again = action{"Try again", "reset", func() { p.app.Transfers.Control(protocol.TransferRetry, t.ID); p.Back() }}
+	}
+	if state.IsRemoteEnd(p.view, t) {
+		again.do = nil
+	}
+	list := []action{again}
 	if t.Path != "" && p.isHere(t) {
-		items = append(items, fyne.NewMenuItem("Show in folder", func() { p.handlers.Reveal(t.Path) }))
+		list = append(list, action{"Show in folder", "folder", func() { p.handlers.Reveal(t.Path) }})
 	}
 	if p.canUndo(t) {
-		items = append(items, fyne.NewMenuItem("Restore replaced files", func() { p.undo(t) }))
+		list = append(list, action{"Restore replaced files", "undo", func() { p.undo(t) }})
 	}
-	items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Remove from history", func() { p.remove(t) }))
-	widgets.ShowMenuAt(p.list, at, items)
+	return append(list, action{"Remove from history", "trash", func() { p.remove(t); p.Back() }})
 }
 
 // remove removes one from the history and offers to undo that.

@@ -3,6 +3,7 @@ package typeset
 import (
 	"image"
 	"image/color"
+	"image/draw"
 	"math"
 
 	"github.com/go-text/render"
@@ -21,7 +22,7 @@ func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run in
 		left := x + l.left(width)*scale
 		for k := range l.parts {
 			p := &l.parts[k]
-			c := premultiplied(ink(p.run))
+			c := image.NewUniform(ink(p.run))
 			for j := range p.glyphs {
 				g := &p.glyphs[j]
 				drawGlyph(dst, p.face, g, p.size*scale, left+(p.x+g.x)*scale, base+int(math.Round(float64(g.y*scale))), c)
@@ -33,7 +34,7 @@ func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run in
 // Cells paints text of a monospaced font: the first letter at x, each further one a cell later.
 // base is the baseline. All are in pixels. Text that is not ASCII goes through the full layout.
 func Cells(dst *image.RGBA, text string, size, scale, cell float32, x float32, base int, columns func(string) int, ink color.Color) {
-	c := premultiplied(ink)
+	c := image.NewUniform(ink)
 	face := facesFor(Style{Mono: true}).all[0]
 	col := 0
 	for i := 0; i < len(text); {
@@ -72,11 +73,11 @@ type maskKey struct {
 	quarter uint8
 }
 
-// mask is a drawn glyph; x, y is its offset from the glyph's origin.
+// mask is a drawn glyph; at is its offset from the glyph's origin.
 type mask struct {
-	x, y, w, h int
-	alpha      []uint8
-	picture    *image.RGBA // replaces alpha
+	at      image.Point
+	alpha   *image.Alpha // nil for a blank
+	picture *image.RGBA  // replaces alpha
 }
 
 // maxMasks is the maximum number of cached glyphs; when it is reached, the cache is cleared. An
@@ -88,7 +89,7 @@ var (
 	raster vector.Rasterizer
 )
 
-func drawGlyph(dst *image.RGBA, face *font.Face, g *glyph, size, x float32, base int, c color.RGBA) {
+func drawGlyph(dst *image.RGBA, face *font.Face, g *glyph, size, x float32, base int, c *image.Uniform) {
 	whole := int(math.Floor(float64(x)))
 	quarter := uint8((x - float32(whole)) * 4)
 	key := maskKey{face, g.id, int32(size * 64), quarter & 3}
@@ -100,14 +101,16 @@ func drawGlyph(dst *image.RGBA, face *font.Face, g *glyph, size, x float32, base
 		m = glyphMask(face, g, size, float32(quarter)/4)
 		masks[key] = m
 	}
-	if m.picture != nil {
-		drawOver(dst, m.picture, whole+m.x, base+m.y)
-		return
+	at := m.at.Add(image.Pt(whole, base))
+	switch {
+	case m.picture != nil:
+		draw.Draw(dst, m.picture.Rect.Add(at), m.picture, image.Point{}, draw.Over)
+	case m.alpha != nil:
+		draw.DrawMask(dst, m.alpha.Rect.Add(at), c, image.Point{}, m.alpha, image.Point{}, draw.Over)
 	}
-	blend(dst, m, whole+m.x, base+m.y, c)
 }
 
-// glyphMask returns a drawn glyph from the cache.
+// glyphMask draws a glyph.
 func glyphMask(face *font.Face, g *glyph, size, shift float32) *mask {
 	if g.coloured != nil {
 		w, h, up := int(units(g.coloured.Advance)*size/g.em)+2, int(size*1.5)+2, int(size*1.1)+1
@@ -116,7 +119,7 @@ func glyphMask(face *font.Face, g *glyph, size, shift float32) *mask {
 		one := *g.coloured
 		one.XOffset, one.YOffset = 0, 0
 		r.DrawShapedRunAt(shaping.Output{Face: face, Glyphs: []shaping.Glyph{one}, Size: points(g.em)}, img, 0, up)
-		return &mask{y: -up, picture: img}
+		return &mask{at: image.Pt(0, -up), picture: img}
 	}
 	outline, ok := face.GlyphData(g.id).(font.GlyphOutline)
 	if !ok || len(outline.Segments) == 0 {
@@ -160,68 +163,19 @@ func glyphMask(face *font.Face, g *glyph, size, shift float32) *mask {
 	raster.ClosePath()
 	a := image.NewAlpha(image.Rect(0, 0, w, h))
 	raster.Draw(a, a.Rect, image.Opaque, image.Point{})
-	return &mask{x: left, y: top, w: w, h: h, alpha: a.Pix}
-}
-
-// blend draws a colour through a mask onto a picture.
-func blend(dst *image.RGBA, m *mask, x, y int, c color.RGBA) {
-	x0, x1 := max(0, -x), min(m.w, dst.Rect.Dx()-x)
-	for row := max(0, -y); row < m.h && y+row < dst.Rect.Dy(); row++ {
-		if x0 >= x1 {
-			return
-		}
-		d := dst.Pix[(y+row)*dst.Stride+(x+x0)*4:]
-		for i, a := range m.alpha[row*m.w+x0 : row*m.w+x1] {
-			if a == 0 {
-				continue
-			}
-			p := d[i*4 : i*4+4 : i*4+4]
-			k := uint32(a)
-			rest := 255 - (uint32(c.A)*k+127)/255
-			p[0] = uint8((uint32(c.R)*k + uint32(p[0])*rest + 127) / 255)
-			p[1] = uint8((uint32(c.G)*k + uint32(p[1])*rest + 127) / 255)
-			p[2] = uint8((uint32(c.B)*k + uint32(p[2])*rest + 127) / 255)
-			p[3] = uint8((uint32(c.A)*k + uint32(p[3])*rest + 127) / 255)
-		}
-	}
-}
-
-// drawOver draws a picture onto another.
-func drawOver(dst, src *image.RGBA, x, y int) {
-	for row := max(0, -y); row < src.Rect.Dy() && y+row < dst.Rect.Dy(); row++ {
-		for col := max(0, -x); col < src.Rect.Dx() && x+col < dst.Rect.Dx(); col++ {
-			s, d := src.Pix[row*src.Stride+col*4:], dst.Pix[(y+row)*dst.Stride+(x+col)*4:]
-			rest := 255 - uint32(s[3])
-			for i := range 4 {
-				d[i] = uint8(uint32(s[i]) + (uint32(d[i])*rest+127)/255)
-			}
-		}
-	}
+	return &mask{at: image.Pt(left, top), alpha: a}
 }
 
 // Fill fills a part of a picture with a colour; in pixels.
 func Fill(dst *image.RGBA, x, y, w, h float32, c color.Color) {
-	p := premultiplied(c)
-	x0, y0, x1, y1 := int(x+0.5), int(y+0.5), int(x+w+0.5), int(y+h+0.5)
-	if x1 <= x0 || y1 <= y0 {
-		return
-	}
-	row := make([]uint8, x1-x0)
-	for i := range row {
-		row[i] = 255
-	}
-	m := &mask{w: x1 - x0, h: 1, alpha: row}
-	for ; y0 < y1; y0++ {
-		blend(dst, m, x0, y0, p)
-	}
+	draw.Draw(dst, pixels(x, y, w, h), image.NewUniform(c), image.Point{}, draw.Over)
 }
 
 // Clear makes a part of a picture transparent.
 func Clear(dst *image.RGBA, x, y, w, h float32) {
-	r := image.Rect(int(x+0.5), int(y+0.5), int(x+w+0.5), int(y+h+0.5)).Intersect(dst.Rect)
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		clear(dst.Pix[y*dst.Stride+r.Min.X*4 : y*dst.Stride+r.Max.X*4])
-	}
+	draw.Draw(dst, pixels(x, y, w, h), image.Transparent, image.Point{}, draw.Src)
 }
 
-func premultiplied(c color.Color) color.RGBA { return color.RGBAModel.Convert(c).(color.RGBA) }
+func pixels(x, y, w, h float32) image.Rectangle {
+	return image.Rectangle{image.Pt(int(x+0.5), int(y+0.5)), image.Pt(int(x+w+0.5), int(y+h+0.5))}
+}

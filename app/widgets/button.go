@@ -9,9 +9,61 @@ import (
 	"fairlead/app/style"
 )
 
+// pressable handles the mouse, the keyboard and the focus of a button.
+type pressable struct {
+	widget.DisableableWidget
+	OnTap func()
+	// OnKey receives each key first while the object has the focus, including Space; it reports
+	// whether it consumed it.
+	OnKey func(fyne.KeyName) bool
+
+	hovered, focused bool
+	changed          func() // shows whether it is hovered and focused
+}
+
+// Tapped implements fyne.Tappable.
+func (p *pressable) Tapped(*fyne.PointEvent) {
+	if !p.Disabled() {
+		Call(p.OnTap)
+	}
+}
+
+// FocusGained implements fyne.Focusable.
+func (p *pressable) FocusGained() { p.focused = true; p.changed() }
+
+// FocusLost implements fyne.Focusable.
+func (p *pressable) FocusLost() { p.focused = false; p.changed() }
+
+// TypedRune implements fyne.Focusable.
+func (p *pressable) TypedRune(r rune) {
+	if r == ' ' && p.OnKey == nil {
+		p.Tapped(nil)
+	}
+}
+
+// typedKey handles a key of the object o.
+func (p *pressable) typedKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
+	switch {
+	case p.OnKey != nil && p.OnKey(e.Name):
+	case e.Name == fyne.KeyReturn, e.Name == fyne.KeyEnter, e.Name == fyne.KeySpace && p.OnKey != nil:
+		p.Tapped(nil)
+	case e.Name == fyne.KeyEscape:
+		PassKey(o, e)
+	}
+}
+
+// MouseIn implements desktop.Hoverable.
+func (p *pressable) MouseIn(*desktop.MouseEvent) { p.hovered = true; p.changed() }
+
+// MouseMoved implements desktop.Hoverable.
+func (p *pressable) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (p *pressable) MouseOut() { p.hovered = false; p.changed() }
+
 // Button is a compact button with a text, an icon, or both. Enter and Space press it.
 type Button struct {
-	widget.DisableableWidget
+	pressable
 	Text         string
 	Icon         string // name in package assets; empty for none
 	TrailingIcon string // an icon after the text, such as "down"
@@ -20,12 +72,6 @@ type Button struct {
 	Danger       bool   // in the colour of errors
 	Muted        bool   // text in the secondary colour
 	Small        bool   // 12 instead of 14
-	OnTap        func()
-	// OnKey receives each key first while the button has the focus, including Space; it reports
-	// whether it consumed it.
-	OnKey func(fyne.KeyName) bool
-
-	hovered, focused bool
 }
 
 var (
@@ -38,7 +84,8 @@ var (
 
 // NewButton creates a button.
 func NewButton(text, icon string, onTap func()) *Button {
-	b := &Button{Text: text, Icon: icon, OnTap: onTap}
+	b := &Button{Text: text, Icon: icon}
+	b.OnTap, b.changed = onTap, b.Refresh
 	b.ExtendBaseWidget(b)
 	return b
 }
@@ -66,48 +113,8 @@ func (b *Button) Set(text, icon string) {
 	}
 }
 
-// Tapped implements fyne.Tappable.
-func (b *Button) Tapped(*fyne.PointEvent) {
-	if !b.Disabled() && b.OnTap != nil {
-		b.OnTap()
-	}
-}
-
-// FocusGained implements fyne.Focusable.
-func (b *Button) FocusGained() { b.focused = true; b.Refresh() }
-
-// FocusLost implements fyne.Focusable.
-func (b *Button) FocusLost() { b.focused = false; b.Refresh() }
-
-// TypedRune implements fyne.Focusable.
-func (b *Button) TypedRune(r rune) {
-	if r == ' ' && b.OnKey == nil {
-		b.Tapped(nil)
-	}
-}
-
 // TypedKey implements fyne.Focusable.
-func (b *Button) TypedKey(e *fyne.KeyEvent) {
-	if b.OnKey != nil && b.OnKey(e.Name) {
-		return
-	}
-	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter || e.Name == fyne.KeySpace && b.OnKey != nil {
-		b.Tapped(nil)
-		return
-	}
-	if b.OnKey == nil && e.Name == fyne.KeyEscape {
-		PassKey(b, e)
-	}
-}
-
-// MouseIn implements desktop.Hoverable.
-func (b *Button) MouseIn(*desktop.MouseEvent) { b.hovered = true; b.Refresh() }
-
-// MouseMoved implements desktop.Hoverable.
-func (b *Button) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements desktop.Hoverable.
-func (b *Button) MouseOut() { b.hovered = false; b.Refresh() }
+func (b *Button) TypedKey(e *fyne.KeyEvent) { b.typedKey(b, e) }
 
 // Cursor implements desktop.Cursorable.
 func (b *Button) Cursor() desktop.Cursor {
@@ -120,6 +127,7 @@ func (b *Button) Cursor() desktop.Cursor {
 // CreateRenderer implements fyne.Widget.
 func (b *Button) CreateRenderer() fyne.WidgetRenderer {
 	r := &buttonRenderer{b: b, background: canvas.NewRectangle(nil), text: canvas.NewText("", nil), icon: widget.NewIcon(nil), trail: widget.NewIcon(nil)}
+	r.parts = []fyne.CanvasObject{r.icon, r.text, r.trail}
 	r.Refresh()
 	return r
 }
@@ -129,7 +137,7 @@ type buttonRenderer struct {
 	background  *canvas.Rectangle
 	text        *canvas.Text
 	icon, trail *widget.Icon
-	shown       [3]string // icon, trail, colour: resources are recreated only when these change
+	parts       []fyne.CanvasObject // from left to right
 }
 
 const (
@@ -178,20 +186,17 @@ func (r *buttonRenderer) Refresh() {
 	}
 	r.background.CornerRadius = style.Corner
 	r.text.Text, r.text.Color = b.Text, style.Color(fg)
+	SetVisible(r.text, b.Text != "")
 	r.text.TextSize = style.Size("text")
 	if b.Small {
 		r.text.TextSize = style.Size(style.SizeSmall)
 	}
 	r.text.TextStyle.Bold = b.Primary
 	r.text.FontSource = singleFont(b.Text, r.text.TextStyle)
-	if now := [3]string{b.Icon, b.TrailingIcon, string(fg)}; now != r.shown {
-		r.shown = now
-		SetIcon(r.icon, b.Icon, fg)
-		SetIcon(r.trail, b.TrailingIcon, fg)
-	} else {
-		r.icon.Refresh()
-		r.trail.Refresh()
-	}
+	SetIcon(r.icon, b.Icon, fg)
+	SetIcon(r.trail, b.TrailingIcon, fg)
+	r.icon.Refresh()
+	r.trail.Refresh()
 	r.Layout(b.Size())
 	r.background.Refresh()
 	r.text.Refresh()
@@ -203,72 +208,68 @@ func SetIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
 		i.Hide()
 		return
 	}
-	i.SetResource(style.IconIn(name, c))
-	i.Show()
+	if r := style.IconIn(name, c); i.Resource != r {
+		i.SetResource(r)
+	}
+	SetVisible(i, true)
 }
 
-func (r *buttonRenderer) parts() []fyne.CanvasObject {
-	var parts []fyne.CanvasObject
-	if r.b.Icon != "" {
-		parts = append(parts, r.icon)
-	}
-	if r.b.Text != "" {
-		parts = append(parts, r.text)
-	}
-	if r.b.TrailingIcon != "" {
-		parts = append(parts, r.trail)
-	}
-	return parts
-}
-
-func partSize(o fyne.CanvasObject) fyne.Size {
-	if t, ok := o.(*canvas.Text); ok {
-		return t.MinSize()
-	}
-	return fyne.NewSquareSize(iconSize())
-}
+// buttonRow lays out the parts of a button.
+var buttonRow = &rowLayout{gap: style.Gap, stretch: -1}
 
 func (r *buttonRenderer) MinSize() fyne.Size {
-	h := buttonHeight
+	m, h := buttonRow.MinSize(r.parts), buttonHeight
 	if r.b.Small {
 		h = smallHeight
 	}
-	w := float32(0)
-	for i, p := range r.parts() {
-		s := partSize(p)
-		w += s.Width
-		h = max(h, s.Height+8)
-		if i > 0 {
-			w += style.Gap
-		}
-	}
+	h = max(h, m.Height+8)
 	pad := buttonPad
 	if r.b.Text == "" {
-		pad = max((h-w)/2, 2)
+		pad = max((h-m.Width)/2, 2)
 	}
-	return fyne.NewSize(w+2*pad, h)
+	return fyne.NewSize(m.Width+2*pad, h)
 }
 
 func (r *buttonRenderer) Layout(size fyne.Size) {
 	r.background.Resize(size)
-	w := float32(0)
-	parts := r.parts()
-	for i, p := range parts {
-		w += partSize(p).Width
-		if i > 0 {
-			w += style.Gap
-		}
-	}
-	x := (size.Width - w) / 2
-	for _, p := range parts {
-		s := partSize(p)
-		p.Resize(s)
-		p.Move(fyne.NewPos(x, (size.Height-s.Height)/2))
-		x += s.Width + style.Gap
+	buttonRow.Layout(r.parts, size)
+	left := (size.Width - buttonRow.MinSize(r.parts).Width) / 2
+	for _, p := range r.parts {
+		p.Move(p.Position().AddXY(left, 0))
 	}
 }
 
 func (r *buttonRenderer) Objects() []fyne.CanvasObject {
-	return append([]fyne.CanvasObject{r.background}, r.parts()...)
+	return append([]fyne.CanvasObject{r.background}, r.parts...)
 }
 func (r *buttonRenderer) Destroy() {}
+
+// SplitButton performs an action, and offers others in a menu.
+type SplitButton struct {
+	widget.BaseWidget
+	Main *Button
+	More *Button
+	menu func() []*fyne.MenuItem
+}
+
+// NewSplitButton creates one; menu is called each time the menu opens.
+func NewSplitButton(text string, primary bool, onTap func(), menu func() []*fyne.MenuItem) *SplitButton {
+	s := &SplitButton{Main: NewButton(text, "", onTap), menu: menu}
+	s.More = NewButton("", "down", s.Open)
+	s.Main.Primary, s.More.Primary = primary, primary
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// Open shows the menu.
+func (s *SplitButton) Open() { ShowMenu(s, s.menu()) }
+
+// Enable enables and Disable disables both halves.
+func (s *SplitButton) Enable() { s.Main.Enable(); s.More.Enable() }
+
+func (s *SplitButton) Disable() { s.Main.Disable(); s.More.Disable() }
+
+// CreateRenderer implements fyne.Widget.
+func (s *SplitButton) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(Row(1, 0, s.Main, s.More))
+}

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"fairlead/app/style"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 )
@@ -62,4 +64,90 @@ func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 	flush()
 	l.height = max(y-l.gap, 0)
+}
+
+// Beside puts left, at its own width, before right, which gets the remaining width. If that is less
+// than least, right goes below.
+func Beside(gap, least float32, left, right fyne.CanvasObject) *fyne.Container {
+	return container.New(&besideLayout{gap: gap, minWidth: least}, left, right)
+}
+
+type besideLayout struct {
+	gap, minWidth float32
+	height        float32 // at the width of the last layout
+}
+
+func (l *besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(max(a.Width, b.Width), max(a.Height, b.Height, l.height))
+}
+
+func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	a := o[0].MinSize()
+	at, width := fyne.NewPos(a.Width+l.gap, 0), size.Width-a.Width-l.gap
+	if width < l.minWidth {
+		at, width = fyne.NewPos(0, a.Height+l.gap), size.Width
+	}
+	o[0].Resize(a)
+	o[0].Move(fyne.NewPos(0, 0))
+	o[1].Move(at)
+	l.height = max(a.Height, at.Y+Fit(o[1], width))
+}
+
+// WithControls puts controls at the right of an object, which gets the remaining width. If that is
+// less than least, at the default text size, the controls go below.
+func WithControls(least float32, o, controls fyne.CanvasObject) *fyne.Container {
+	return container.New(&controlsLayout{minWidth: least}, o, controls)
+}
+
+type controlsLayout struct {
+	minWidth float32
+	below    bool // result of the last layout
+}
+
+func (l *controlsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	if l.below {
+		return fyne.NewSize(max(a.Width, b.Width), a.Height+style.Inside+b.Height)
+	}
+	return fyne.NewSize(a.Width+style.Inside+b.Width, max(a.Height, b.Height))
+}
+
+func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	height, controls := o[0].MinSize().Height, o[1].MinSize()
+	width := size.Width - controls.Width - style.Inside
+	at := fyne.NewPos(width+style.Inside, (size.Height-controls.Height)/2)
+	if l.below = width < l.minWidth*style.Size("text")/14; l.below {
+		width, at = size.Width, fyne.NewPos(0, height+style.Inside)
+		controls.Width = size.Width
+	} else {
+		height = size.Height
+	}
+	o[0].Resize(fyne.NewSize(width, height))
+	o[0].Move(fyne.Position{})
+	o[1].Resize(controls)
+	o[1].Move(at)
+}
+
+// NewLabelled is a line of a list of facts: a label of a fixed width, at the default text size, before
+// a wrapping value.
+func NewLabelled(width float32, label string, value fyne.CanvasObject) *fyne.Container {
+	name := NewText(label, style.ColorMuted, "text")
+	name.Ellipsis = true
+	return container.New(labelledLayout{width}, name, value)
+}
+
+type labelledLayout struct{ labelWidth float32 }
+
+func (l labelledLayout) width() float32 { return l.labelWidth * style.Size("text") / 14 }
+
+func (l labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	m := o[1].MinSize()
+	return fyne.NewSize(l.width()+m.Width, max(m.Height, o[0].MinSize().Height))
+}
+
+func (l labelledLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(fyne.NewSize(l.width()-style.Inside, o[0].MinSize().Height))
+	o[1].Move(fyne.NewPos(l.width(), 0))
+	Fit(o[1], max(size.Width-l.width(), 0))
 }

@@ -121,18 +121,7 @@ func Border(top, bottom, left, right, middle fyne.CanvasObject) *fyne.Container 
 
 // Inset adds space around an object.
 func Inset(top, right, bottom, left float32, o fyne.CanvasObject) *fyne.Container {
-	return container.New(&insetLayout{top, right, bottom, left}, o)
-}
-
-type insetLayout struct{ top, right, bottom, left float32 }
-
-func (l *insetLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	return objects[0].MinSize().AddWidthHeight(l.left+l.right, l.top+l.bottom)
-}
-
-func (l *insetLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	objects[0].Move(fyne.NewPos(l.left, l.top))
-	objects[0].Resize(fyne.NewSize(size.Width-l.left-l.right, size.Height-l.top-l.bottom))
+	return container.New(layout.NewCustomPaddedLayout(top, bottom, left, right), o)
 }
 
 // WithoutPadding removes the padding around a Fyne text widget.
@@ -142,46 +131,37 @@ func WithoutPadding(o fyne.CanvasObject) *fyne.Container {
 
 type noPaddingLayout struct{}
 
-func (noPaddingLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	pad := 2 * theme.InnerPadding()
-	m := objects[0].MinSize()
-	return fyne.NewSize(max(m.Width-pad, 0), max(m.Height-pad, 0))
+// inset returns the inset that removes the padding of the present theme.
+func (noPaddingLayout) inset() fyne.Layout {
+	p := -theme.InnerPadding()
+	return layout.NewCustomPaddedLayout(p, p, p, p)
 }
 
-func (noPaddingLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	pad := theme.InnerPadding()
-	objects[0].Move(fyne.NewPos(-pad, -pad))
-	objects[0].Resize(fyne.NewSize(size.Width+2*pad, size.Height+2*pad))
+func (l noPaddingLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return l.inset().MinSize(o).Max(fyne.Size{})
 }
+
+func (l noPaddingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { l.inset().Layout(o, size) }
 
 // LimitLineLength limits text to a readable line length, at the left.
 func LimitLineLength(o fyne.CanvasObject) *fyne.Container {
-	return container.New(lineLengthLayout{}, o)
-}
-
-type lineLengthLayout struct{}
-
-func (lineLengthLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
-
-func (lineLengthLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	objects[0].Move(fyne.NewPos(0, 0))
-	objects[0].Resize(fyne.NewSize(min(size.Width, style.LineLength()), size.Height))
+	return container.New(&limitLayout{style.LineLength, true}, o)
 }
 
 // LimitWidth limits an object's width, centred or at the left.
 func LimitWidth(width float32, left bool, o fyne.CanvasObject) *fyne.Container {
-	return container.New(&limitLayout{width, left}, o)
+	return container.New(&limitLayout{func() float32 { return width }, left}, o)
 }
 
 type limitLayout struct {
-	width float32
+	width func() float32
 	left  bool
 }
 
 func (l *limitLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
 
 func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	w := min(size.Width, l.width)
+	w := min(size.Width, l.width())
 	x := float32(0)
 	if !l.left {
 		x = float32(int((size.Width - w) / 2))
@@ -232,4 +212,45 @@ func (l *iconLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	x := iconSize() + 6
 	Fit(objects[1], max(end-x, 0))
 	objects[1].Move(fyne.NewPos(x, l.top))
+}
+
+// Call calls f unless it is nil.
+func Call(f func()) {
+	if f != nil {
+		f()
+	}
+}
+
+// CallWith calls f with an argument unless it is nil.
+func CallWith[T any](f func(T), arg T) {
+	if f != nil {
+		f(arg)
+	}
+}
+
+// Relayout repeats the layout of a tree of containers without redrawing.
+func Relayout(o fyne.CanvasObject) {
+	if box, ok := o.(*fyne.Container); ok {
+		if box.Layout != nil {
+			box.Layout.Layout(box.Objects, box.Size())
+		}
+		for _, c := range box.Objects {
+			Relayout(c)
+		}
+		return
+	}
+	if p, ok := o.(*Clickable); ok {
+		Relayout(p.box)
+	}
+}
+
+// SetVisible shows or hides an object.
+func SetVisible(o fyne.CanvasObject, on bool) {
+	if o.Visible() != on {
+		if on {
+			o.Show()
+		} else {
+			o.Hide()
+		}
+	}
 }

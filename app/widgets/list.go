@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"cmp"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
@@ -152,12 +154,7 @@ func (r *listRow) set(i int, item ListItem) {
 		return
 	}
 	r.item, r.hasItem = item, true
-	color := item.Color
-	if color == "" {
-		color = style.ColorMuted
-	}
-	SetIcon(r.icon, item.Icon, color)
-	SetVisible(r.icon, item.Icon != "")
+	SetIcon(r.icon, item.Icon, cmp.Or(item.Color, style.ColorMuted))
 	text := style.ColorText
 	if item.Muted || item.Heading {
 		text = style.ColorMuted

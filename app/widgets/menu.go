@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
@@ -22,6 +23,14 @@ func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 	}
 	x := min(at.X, c.Size().Width-m.Width-8)
 	menu.ShowAtPosition(fyne.NewPos(max(x, 4), y))
+}
+
+// NewMenuButton creates a button that opens a menu; menu is called each time it opens.
+func NewMenuButton(text, icon string, menu func() []*fyne.MenuItem) *Button {
+	b := NewButton(text, icon, nil)
+	b.TrailingIcon = "down"
+	b.OnTap = func() { ShowMenu(b, menu()) }
+	return b
 }
 
 // ShowMenuAt opens a menu at a position of o's canvas.
@@ -53,5 +62,37 @@ func truncateLabels(items []*fyne.MenuItem, width float32) {
 		if i.ChildMenu != nil {
 			truncateLabels(i.ChildMenu.Items, width)
 		}
+	}
+}
+
+// ShortcutName returns the displayed name of a shortcut with Ctrl, and with Shift if shift is set:
+// "Ctrl N", on macOS "⌘N".
+func ShortcutName(key string, shift bool) string {
+	switch mac := fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper; {
+	case mac && shift:
+		return "⇧⌘" + key
+	case mac:
+		return "⌘" + key
+	case shift:
+		return "Ctrl Shift " + key
+	}
+	return "Ctrl " + key
+}
+
+// PassShortcut passes a shortcut that a text field does not use to its window. Fyne calls only the
+// focused field, so without this the window's shortcuts would not work while somebody types.
+func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
+	if _, ok := s.(*desktop.CustomShortcut); !ok {
+		return
+	}
+	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(o).(fyne.Shortcutable); ok {
+		c.TypedShortcut(s)
+	}
+}
+
+// PassKey passes a key that a widget does not use to its window.
+func PassKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
+		c.OnTypedKey()(e)
 	}
 }

@@ -108,6 +108,11 @@ func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 
+// NewFact creates a text below its label.
+func NewFact(name, text string) fyne.CanvasObject {
+	return NewField(name, NewParagraph(text, style.ColorText, "text"))
+}
+
 // NewSectionHeading creates the small heading of a section of a page, with the section's actions at
 // the right.
 func NewSectionHeading(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {

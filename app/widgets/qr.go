@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 	"rsc.io/qr"
 
@@ -37,11 +38,6 @@ func NewQR(text string) (*QR, error) {
 	return q, nil
 }
 
-// MinSize returns its display size.
-func (q *QR) MinSize() fyne.Size {
-	return fyne.NewSquareSize(float32((q.code.Size + 2*qrQuiet) * qrModule))
-}
-
 // paint draws the code centred in a picture of that many pixels.
 func (q *QR) paint(w, h int) image.Image {
 	pic := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
@@ -57,28 +53,22 @@ func (q *QR) paint(w, h int) image.Image {
 	return pic
 }
 
-// CreateRenderer implements fyne.Widget.
+// CreateRenderer implements fyne.Widget. The line separates white from a white background.
 func (q *QR) CreateRenderer() fyne.WidgetRenderer {
 	raster := canvas.NewRaster(q.paint)
 	raster.ScaleMode = canvas.ImageScalePixels
-	return &qrRenderer{q: q, raster: raster, line: NewRect("", style.ColorLine, 0)}
+	return widget.NewSimpleRenderer(container.New(qrLayout{q}, raster, NewRect("", style.ColorLine, 0)))
 }
 
-// qrRenderer keeps the code square, at the left of its area. The line separates white from a white
-// background.
-type qrRenderer struct {
-	q      *QR
-	raster *canvas.Raster
-	line   *Rect
+// qrLayout keeps the code square, at the left of its area.
+type qrLayout struct{ q *QR }
+
+func (l qrLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSquareSize(float32((l.q.code.Size + 2*qrQuiet) * qrModule))
 }
 
-func (r *qrRenderer) Layout(fyne.Size) {
-	for _, o := range r.Objects() {
-		o.Resize(r.q.MinSize())
+func (l qrLayout) Layout(objects []fyne.CanvasObject, _ fyne.Size) {
+	for _, o := range objects {
+		o.Resize(l.MinSize(nil))
 	}
 }
-
-func (r *qrRenderer) MinSize() fyne.Size           { return r.q.MinSize() }
-func (r *qrRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.raster, r.line} }
-func (r *qrRenderer) Refresh()                     { r.raster.Refresh() }
-func (r *qrRenderer) Destroy()                     {}

@@ -1,7 +1,12 @@
 package widgets
 
 import (
+	"cmp"
+	"fmt"
+
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
@@ -26,13 +31,12 @@ type SidebarRow struct {
 	OnTap  func()
 	OnMenu func(at fyne.Position)
 
-	item      SidebarItem
-	icon      *widget.Icon
-	title     *Text
-	detail    *Text
-	badge     *Badge
-	press     *Clickable
-	shownIcon [2]string
+	item   SidebarItem
+	icon   *widget.Icon
+	title  *Text
+	detail *Text
+	badge  *Badge
+	press  *Clickable
 }
 
 // NewSidebarRow creates a row.
@@ -53,11 +57,7 @@ func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 	}
 	r.title.Ellipsis = true
 	r.press = NewClickable(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.detail, r.badge))), func() { Call(r.OnTap) })
-	r.press.OnMenu = func(at fyne.Position) {
-		if r.OnMenu != nil {
-			r.OnMenu(at)
-		}
-	}
+	r.press.OnMenu = func(at fyne.Position) { CallWith(r.OnMenu, at) }
 	r.ExtendBaseWidget(r)
 	r.Set(item)
 	return r
@@ -66,15 +66,7 @@ func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 // Set shows another item.
 func (r *SidebarRow) Set(item SidebarItem) {
 	r.item = item
-	color := item.Color
-	if color == "" {
-		color = style.ColorMuted
-	}
-	if now := [2]string{item.Icon, string(color)}; now != r.shownIcon {
-		r.shownIcon = now
-		SetIcon(r.icon, item.Icon, color)
-	}
-	SetVisible(r.icon, item.Icon != "")
+	SetIcon(r.icon, item.Icon, cmp.Or(item.Color, style.ColorMuted))
 	text := style.ColorText
 	if item.Muted {
 		text = style.ColorMuted
@@ -114,8 +106,52 @@ func (r *SidebarRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSim
 func NewSection(title string, badge *Badge) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
-	if badge == nil {
-		return Inset(style.Group, style.Inside, style.Gap, style.Inside, Row(style.Inside, 0, t))
+	line := Row(style.Inside, 0, t)
+	if badge != nil {
+		line.Add(badge)
 	}
-	return Inset(style.Group, style.Inside, style.Gap, style.Inside, Row(style.Inside, 0, t, badge))
+	return Inset(style.Group, style.Inside, style.Gap, style.Inside, line)
 }
+
+// Badge is a count on a coloured background. Zero hides it.
+type Badge struct {
+	widget.BaseWidget
+	text *Text
+	box  *fyne.Container
+}
+
+// NewBadge creates a badge in the *needs you* colour.
+func NewBadge(n int) *Badge {
+	b := &Badge{text: NewText("", style.ColorOnNeeds, style.SizeSmall)}
+	b.text.Style.Bold, b.text.Align = true, fyne.TextAlignCenter
+	b.box = container.New(badgeLayout{}, NewRect(style.ColorNeedsYou, "", canvas.RadiusMaximum), b.text)
+	b.ExtendBaseWidget(b)
+	b.Set(n)
+	return b
+}
+
+// Set changes the count; from 100 on it shows 99+.
+func (b *Badge) Set(n int) {
+	text := fmt.Sprint(n)
+	if n > 99 {
+		text = "99+"
+	}
+	b.text.SetText(text)
+	SetVisible(b, n > 0)
+}
+
+// badgeLayout centres a text on its background, which is at least as wide as high.
+type badgeLayout struct{}
+
+func (badgeLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	m := o[1].MinSize()
+	return fyne.NewSize(max(m.Width+6, m.Height+2, 18), max(m.Height, 16))
+}
+
+func (badgeLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(size)
+	o[1].Resize(size)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *Badge) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
@@ -76,10 +77,7 @@ func (r *textRenderer) update() {
 	r.text.FontSource = singleFont(r.t.Text+r.t.Suffix, r.t.Style)
 	r.text.Alignment = r.t.Align
 	r.full = MeasureText(r.t.Text+r.t.Suffix, r.text.TextSize, r.text.TextStyle)
-	r.tail = 0
-	if r.t.Suffix != "" {
-		r.tail = MeasureText(r.t.Suffix, r.text.TextSize, r.text.TextStyle).Width
-	}
+	r.tail = MeasureText(r.t.Suffix, r.text.TextSize, r.text.TextStyle).Width
 	if r.t.Text+r.t.Suffix == "" {
 		r.full = fyne.NewSize(0, MeasureText("M", r.text.TextSize, r.text.TextStyle).Height)
 	}
@@ -145,6 +143,13 @@ func NewParagraph(text string, color fyne.ThemeColorName, size fyne.ThemeSizeNam
 	return p
 }
 
+// NewSelectableText creates wrapping text without padding that can be selected and copied.
+func NewSelectableText(text string) fyne.CanvasObject {
+	l := widget.NewLabel(text)
+	l.Selectable, l.Wrapping = true, fyne.TextWrapWord
+	return WithoutPadding(l)
+}
+
 // Paragraph is wrapping plain text.
 type Paragraph struct {
 	widget.BaseWidget
@@ -172,3 +177,41 @@ func (p *Paragraph) SetStyle(s fyne.TextStyle) {
 
 // CreateRenderer implements fyne.Widget.
 func (p *Paragraph) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
+
+// singleFont returns a single font that has all characters of a text in a style, or nil to let Fyne
+// choose. Fyne's choice loads for each style also the fonts for emoji, symbols and the system's
+// language: 8 MB of memory, often for a few bold words or the width of a letter.
+func singleFont(text string, style fyne.TextStyle) fyne.Resource {
+	for _, r := range text {
+		if !isPlainLetter(r) {
+			return nil
+		}
+	}
+	switch style {
+	case fyne.TextStyle{Bold: true}:
+		return theme.DefaultTextBoldFont()
+	case fyne.TextStyle{Monospace: true}:
+		return theme.DefaultTextMonospaceFont()
+	}
+	return nil // the regular fonts are loaded anyway
+}
+
+// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and
+// their punctuation.
+func isPlainLetter(r rune) bool {
+	switch {
+	case r >= ' ' && r <= '~', r >= 0xa0 && r < 0x180, r >= 0x400 && r < 0x460:
+		return true
+	}
+	switch r {
+	case '–', '—', '‘', '’', '“', '”', '„', '…', '•':
+		return true
+	}
+	return false
+}
+
+// MeasureText returns the size of a line of text.
+func MeasureText(text string, size float32, style fyne.TextStyle) fyne.Size {
+	s, _ := fyne.CurrentApp().Driver().RenderedTextSize(text, size, style, singleFont(text, style))
+	return s
+}

@@ -40,8 +40,6 @@ func (b *book) Append(_ context.Context, msgs ...protocol.Message) ([]protocol.M
 	return msgs, nil
 }
 
-func (b *book) Ready(ctx context.Context) error { return context.Cause(ctx) }
-
 func (b *book) Step(int) {}
 
 func (b *book) Delta(_ bool, text string) {
@@ -116,7 +114,8 @@ func run(m *llmtest.Model, b *book, c caller) *Run {
 	hello := protocol.Message{ID: "hello", Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Hello")}}
 	return &Run{
 		ID: "run", Session: "agent:main:main", Model: m, Info: m.Info, Ref: protocol.ModelRef{Provider: "test", ID: "scripted"}, MaxSteps: 10,
-		Tools: func() []protocol.ToolSpec { return nil }, Caller: c, Sink: b, History: []protocol.Message{hello},
+		Tools: func() []protocol.ToolSpec { return nil }, Caller: c, Ready: context.Cause, AskContinue: b.AskContinue,
+		Conversation: b, Progress: b, History: []protocol.Message{hello},
 	}
 }
 

@@ -21,12 +21,20 @@ type Caller interface {
 	Run(ctx context.Context, c tool.Call) (tool.Result, error)
 }
 
-// Sink is the conversation that the run writes to.
-type Sink interface {
+// Conversation stores the messages of the run.
+type Conversation interface {
 	// Append stores messages durably before it returns, and assigns their IDs.
 	Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error)
-	// Ready blocks while the agent is paused.
-	Ready(ctx context.Context) error
+	// Shorten reduces the conversation to its newest messages of about keep tokens and returns them
+	// with a summary in front. It returns nil when nothing can be removed.
+	Shorten(ctx context.Context, keep int64) ([]protocol.Message, error)
+	// Hydrate returns the messages in the form in which a model receives them, such as images with
+	// their data. It does not change its argument.
+	Hydrate(ctx context.Context, msgs []protocol.Message) []protocol.Message
+}
+
+// Progress shows people what the run does.
+type Progress interface {
 	// Step begins a model step. Its text follows as deltas.
 	Step(step int)
 	Delta(thinking bool, text string)
@@ -34,16 +42,8 @@ type Sink interface {
 	State(state, notice string)
 	// Used adds a step's tokens to the run's usage.
 	Used(u protocol.Usage)
-	// AskContinue asks the person whether to continue after the given number of model steps.
-	AskContinue(ctx context.Context, steps int) (bool, error)
 	// OnAsk shows that an approval is pending, or that it has ended.
 	OnAsk(a protocol.Approval)
-	// Shorten reduces the conversation to its newest messages of about keep tokens and returns them
-	// with a summary in front. It returns nil when nothing can be removed.
-	Shorten(ctx context.Context, keep int64) ([]protocol.Message, error)
-	// Hydrate returns the messages in the form in which a model receives them, such as images with
-	// their data. It does not change its argument.
-	Hydrate(ctx context.Context, msgs []protocol.Message) []protocol.Message
 }
 
 // Run configures and executes one run.
@@ -62,10 +62,15 @@ type Run struct {
 	Reserve      int64 // tokens of the window to reserve by shortening the conversation in time; 0 never shortens it
 	Keep         int64 // tokens of the newest messages that remain after shortening
 	// Tools lists the available tools. It is called for every step.
-	Tools   func() []protocol.ToolSpec
-	Caller  Caller
-	Sink    Sink
-	AskedBy protocol.AskedBy
+	Tools  func() []protocol.ToolSpec
+	Caller Caller
+	// Ready blocks while the agent is paused.
+	Ready func(ctx context.Context) error
+	// AskContinue asks the person whether to continue after the given number of model steps.
+	AskContinue  func(ctx context.Context, steps int) (bool, error)
+	Conversation Conversation
+	Progress     Progress
+	AskedBy      protocol.AskedBy
 	// History is the conversation so far. Do takes ownership.
 	History []protocol.Message
 
@@ -88,11 +93,11 @@ func (r *Run) Do(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := r.Sink.Ready(ctx); err != nil {
+		if err := r.Ready(ctx); err != nil {
 			return err
 		}
 		if r.step >= asked {
-			more, err := r.Sink.AskContinue(ctx, r.step)
+			more, err := r.AskContinue(ctx, r.step)
 			if err != nil {
 				return err
 			}
@@ -155,7 +160,7 @@ func (r *Run) openCalls() pendingCalls {
 // the run is cancelled, each call still gets a result, because models require one. When the gateway
 // stops, none is stored: the next start continues here.
 func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
-	r.Sink.State(protocol.RunTools, "")
+	r.Progress.State(protocol.RunTools, "")
 	results := make([]protocol.Message, len(t.calls))
 	errs := make([]error, len(t.calls))
 	var wg sync.WaitGroup
@@ -177,7 +182,7 @@ func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
 			return err
 		}
 	}
-	stored, err := r.Sink.Append(context.WithoutCancel(ctx), results...)
+	stored, err := r.Conversation.Append(context.WithoutCancel(ctx), results...)
 	if err != nil {
 		return err
 	}
@@ -219,7 +224,7 @@ func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block,
 		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: by, Iteration: r.step,
 		OnStart: settled,
 		OnApproval: func(a protocol.Approval) {
-			r.Sink.OnAsk(a)
+			r.Progress.OnAsk(a)
 			if a.State == protocol.ApprovalPending {
 				settled()
 			}

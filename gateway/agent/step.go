@@ -17,8 +17,8 @@ import (
 
 // runStep executes one model step and stores its output. done means that the model has finished.
 func (r *Run) runStep(ctx context.Context) (done bool, err error) {
-	r.Sink.Step(r.step)
-	r.Sink.State(protocol.RunThinking, "")
+	r.Progress.Step(r.step)
+	r.Progress.State(protocol.RunThinking, "")
 	if err := r.makeRoom(ctx); err != nil {
 		return true, err
 	}
@@ -26,7 +26,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 		return true, err
 	}
 	req := llm.Request{
-		System: r.System, Messages: withValidArguments(r.Sink.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
+		System: r.System, Messages: withValidArguments(r.Conversation.Hydrate(ctx, llm.Repair(r.History, r.Info))), MaxTokens: r.MaxOut,
 		Thinking: r.Thinking, CacheKey: string(r.Session),
 	}
 	for _, t := range r.Tools() {
@@ -56,7 +56,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 			return true, err
 		}
 	}
-	stored, storeErr := r.Sink.Append(context.WithoutCancel(ctx), m)
+	stored, storeErr := r.Conversation.Append(context.WithoutCancel(ctx), m)
 	if storeErr != nil {
 		return true, storeErr
 	}
@@ -65,7 +65,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 		return true, err
 	}
 	if m.Usage != nil {
-		r.Sink.Used(*m.Usage)
+		r.Progress.Used(*m.Usage)
 	}
 	return len(m.Content.Calls()) == 0, nil
 }
@@ -138,7 +138,7 @@ type answer struct {
 }
 
 func (a *answer) add(e llm.Event) {
-	s := a.run.Sink
+	s := a.run.Progress
 	switch e.Type {
 	case llm.EventText:
 		if !a.hasText && e.Text != "" {
@@ -234,22 +234,16 @@ func (a *answer) addSignature(b protocol.Block) {
 func (a *answer) addCall(e llm.Event) {
 	b := e.Block
 	b.Type = protocol.BlockToolCall
-	for _, other := range a.blocks {
-		if other.Type == protocol.BlockToolCall && other.ID == b.ID {
-			b.ID = "" // the model gave two calls the same ID
-		}
+	if slices.ContainsFunc(a.blocks, func(other protocol.Block) bool { return other.Type == protocol.BlockToolCall && other.ID == b.ID }) {
+		b.ID = "" // the model gave two calls the same ID
 	}
-	if b.ID == "" {
-		b.ID = "call_" + protocol.NewID()
-	}
+	b.ID = cmp.Or(b.ID, "call_"+protocol.NewID())
 	var object map[string]any
 	if (len(b.Arguments) == 0 || string(b.Arguments) == "null") && e.BadArgs == "" {
 		b.Arguments = json.RawMessage("{}")
 	} else if e.BadArgs != "" || json.Unmarshal(b.Arguments, &object) != nil {
 		raw := e.BadArgs
-		if raw == "" {
-			raw = string(b.Arguments)
-		}
+		raw = cmp.Or(raw, string(b.Arguments))
 		// Stored with the message, so that a call has the same arguments after a restart.
 		b.Arguments, _ = protocol.Marshal(raw)
 	}
@@ -261,17 +255,10 @@ func (a *answer) message() protocol.Message {
 		RunID: a.run.ID, Role: protocol.RoleAssistant, Provider: a.run.Ref.Provider, Model: a.run.Ref.ID, StopReason: a.stop,
 		Timestamp: time.Now().UnixMilli(),
 	}
-	for _, b := range a.blocks {
-		if b.Type == protocol.BlockText && strings.TrimSpace(b.Text) == "" {
-			continue
-		}
-		m.Content = append(m.Content, b)
-	}
+	m.Content = slices.DeleteFunc(slices.Clone(a.blocks), func(b protocol.Block) bool { return b.Type == protocol.BlockText && strings.TrimSpace(b.Text) == "" })
 	if a.hasUsage {
 		u := a.usage
-		if u.Total == 0 {
-			u.Total = u.Input + u.Output + u.CacheRead + u.CacheWrite
-		}
+		u.Total = cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheWrite)
 		llm.Price(a.run.Info, &u)
 		m.Usage = &u
 	}
@@ -290,15 +277,10 @@ func badArguments(b protocol.Block) (raw string, bad bool) {
 func withValidArguments(msgs []protocol.Message) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, m := range out {
+		out[i].Content = slices.Clone(m.Content)
 		for j, b := range m.Content {
-			if b.Type != protocol.BlockToolCall {
-				continue
-			}
-			if _, bad := badArguments(b); bad {
-				b.Arguments = json.RawMessage("{}")
-				content := slices.Clone(out[i].Content)
-				content[j] = b
-				out[i].Content = content
+			if _, bad := badArguments(b); bad && b.Type == protocol.BlockToolCall {
+				out[i].Content[j].Arguments = json.RawMessage("{}")
 			}
 		}
 	}
@@ -306,11 +288,5 @@ func withValidArguments(msgs []protocol.Message) []protocol.Message {
 }
 
 func withoutCalls(c protocol.Content) protocol.Content {
-	var out protocol.Content
-	for _, b := range c {
-		if b.Type != protocol.BlockToolCall {
-			out = append(out, b)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(c), func(b protocol.Block) bool { return b.Type == protocol.BlockToolCall })
 }

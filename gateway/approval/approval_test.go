@@ -197,16 +197,6 @@ func (f *fakeStore) Change(_ context.Context, id protocol.ApprovalID, change fun
 	return a, true, nil
 }
 
-func (f *fakeStore) Close(_ context.Context, a protocol.Approval) (bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.rows[a.ID].State != protocol.ApprovalPending {
-		return false, nil
-	}
-	f.rows[a.ID] = a
-	return true, nil
-}
-
 func (f *fakeStore) Get(_ context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

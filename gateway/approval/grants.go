@@ -93,45 +93,28 @@ func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 }
 
 // Offer adds the rules of a decision to an approval that the person can save with the answer, and
-// the scopes for which they can be saved.
-func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) (err error) {
-	if a.Offers, err = r.offersOf(d); err != nil || len(a.Offers) == 0 {
-		return err
+// the scopes for which they can be saved, each with its rule.
+func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) error {
+	if len(d.Offers) == 0 {
+		return nil
 	}
-	if a.Preview != nil && a.Preview.Folder != "" || a.Host != nil && a.Host.Workspace != "" {
-		a.Choices = append(a.Choices, protocol.ScopeFolder)
+	scopes := []string{protocol.ScopeMachine, protocol.ScopeAlways}
+	if folderOf(*a) != "" {
+		scopes = slices.Insert(scopes, 0, protocol.ScopeFolder)
 	}
-	a.Choices = append(a.Choices, protocol.ScopeMachine, protocol.ScopeAlways)
-	return r.fillOffers(a)
-}
-
-// offersOf returns the rules of a decision that an approval offers to save.
-func (r *Rules) offersOf(d policy.Decision) (list []protocol.RuleOffer, err error) {
-	for _, o := range d.Offers {
+	a.Choices = append(a.Choices, scopes...)
+	for i, o := range d.Offers {
 		raw, err := protocol.Marshal(o.Rule)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, protocol.RuleOffer{Policy: raw, Words: r.describe(o.Rule)})
-	}
-	return list, nil
-}
-
-// fillOffers fills in, for each offer, the rule for each scope with which the approval can be
-// answered.
-func (r *Rules) fillOffers(a *protocol.Approval) error {
-	for i := range a.Offers {
-		a.Offers[i].As = make(map[string]protocol.RuleOffer)
-		for _, scope := range []string{protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways} {
-			if !slices.Contains(a.Choices, scope) {
-				continue
-			}
+		a.Offers = append(a.Offers, protocol.RuleOffer{Policy: raw, Words: r.describe(o.Rule), As: map[string]protocol.RuleOffer{}})
+		for _, scope := range scopes {
 			p, err := Offered(*a, i, scope)
 			if err != nil {
 				return err
 			}
-			raw, err := protocol.Marshal(p)
-			if err != nil {
+			if raw, err = protocol.Marshal(p); err != nil {
 				return err
 			}
 			a.Offers[i].As[scope] = protocol.RuleOffer{Policy: raw, Words: r.describe(p)}
@@ -179,15 +162,6 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s on %s, in one chat", what, cmp.Or(r.machineName(g.Node), string(g.Node))),
 		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
 	}, err
-}
-
-// setGrantDeleted revokes a chat's permission, or restores it.
-func (r *Rules) setGrantDeleted(ctx context.Context, by, id string, at int64, kind string) error {
-	line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: kind, By: by, Rule: protocol.GrantPrefix + id}
-	if done, err := r.grants.SetDeleted(ctx, id, at, line); err != nil || done {
-		return err
-	}
-	return protocol.ErrNotFound.With("No such permission has the id " + protocol.GrantPrefix + id)
 }
 
 // Undo revokes what the answer to an approval granted: its rules, and the permission of its chat.

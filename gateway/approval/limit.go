@@ -16,8 +16,7 @@ const maxUnattendedWait = 24 * time.Hour
 // answeredByNobody is the AnsweredBy of an expired approval.
 const answeredByNobody = "nobody"
 
-// reasonUnattended is the reason of an approval that was not requested because the one before had
-// expired.
+// reasonUnattended is the reason of an approval that expired at once, as the one before had.
 const reasonUnattended = "nobody answered the question before"
 
 // Unattended reports whether a run was started by a schedule or by somebody on a channel, so that

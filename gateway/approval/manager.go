@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +18,10 @@ import (
 // pending for the next start.
 var ErrSuspended = errors.New("the gateway is stopping")
 
-// Store saves approvals.
+// Store saves approvals. Change changes a pending approval in one transaction.
 type Store interface {
 	Put(ctx context.Context, a protocol.Approval) error
 	Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error)
-	Close(ctx context.Context, a protocol.Approval) (won bool, err error)
 	Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error)
 	Pending(ctx context.Context) ([]protocol.Approval, error)
 	Unanswered(ctx context.Context, run protocol.RunID) (bool, error)
@@ -134,7 +134,11 @@ func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, exp
 // whether end is the one that closed it.
 func (m *Manager) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
-	won, err := m.store.Close(ctx, end)
+	_, won, err := m.store.Change(ctx, end.ID, func(a *protocol.Approval) bool {
+		end.Shown, end.SurfaceShown, end.ShownAt, end.Unseen = a.Shown, a.SurfaceShown, a.ShownAt, a.Unseen
+		*a = end
+		return true
+	})
 	if err != nil {
 		return end, false, err
 	}
@@ -173,32 +177,8 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 	}
 	switch p.Decision {
 	case protocol.DecisionAllow:
-		if p.Scope == "" {
-			p.Scope = protocol.ScopeOnce
-		}
-		if !slices.Contains(a.Choices, p.Scope) {
-			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this approval cannot be allowed with scope %q", p.Scope))
-		}
-		for _, i := range p.Offers {
-			if i < 0 || i >= len(a.Offers) {
-				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this approval offers %d rules, so there is no rule %d", len(a.Offers), i))
-			}
-		}
-		if p.Until != 0 && (!savesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
-			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("an expiry needs a new rule and must be in the future")
-		}
-		a.Until = p.Until
-		for _, i := range p.Access {
-			if i < 0 || a.Preview == nil || i >= len(a.Preview.Folders) {
-				return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("this approval offers no folder %d", i))
-			}
-		}
-		if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || a.Kind != protocol.AskCall) {
-			return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With("an edited call can be allowed only once")
-		}
-		a.State, a.Scope, a.Chosen, a.Edited, a.Access = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args, p.Access
-		if len(p.Args) > 0 {
-			a.State = protocol.ApprovalEdited
+		if err := allow(&a, p); err != nil {
+			return protocol.ApprovalAnswerResult{}, err
 		}
 	case protocol.DecisionDeny:
 		a.State = protocol.ApprovalDenied
@@ -212,4 +192,94 @@ func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnsw
 	}
 	slog.Info("Approval answered", "approval", end.ID, "state", end.State, "by", end.AnsweredBy, "won", won)
 	return protocol.ApprovalAnswerResult{Won: won, Approval: end}, nil
+}
+
+// allow fills in an answer that allows the call, after checking it.
+func allow(a *protocol.Approval, p protocol.ApprovalAnswerParams) error {
+	refuse := func(format string, args ...any) error {
+		return protocol.ErrBadRequest.With(fmt.Sprintf(format, args...))
+	}
+	p.Scope = cmp.Or(p.Scope, protocol.ScopeOnce)
+	if !slices.Contains(a.Choices, p.Scope) {
+		return refuse("this approval cannot be allowed with scope %q", p.Scope)
+	}
+	for _, i := range p.Offers {
+		if i < 0 || i >= len(a.Offers) {
+			return refuse("this approval offers %d rules, so there is no rule %d", len(a.Offers), i)
+		}
+	}
+	if p.Until != 0 && (!savesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
+		return refuse("an expiry needs a new rule and must be in the future")
+	}
+	for _, i := range p.Access {
+		if i < 0 || a.Preview == nil || i >= len(a.Preview.Folders) {
+			return refuse("this approval offers no folder %d", i)
+		}
+	}
+	if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || a.Kind != protocol.AskCall) {
+		return refuse("an edited call can be allowed only once")
+	}
+	a.State, a.Scope, a.Chosen, a.Edited, a.Access, a.Until = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args, p.Access, p.Until
+	if len(p.Args) > 0 {
+		a.State = protocol.ApprovalEdited
+	}
+	return nil
+}
+
+// Review checks the pending approvals again after the rules have changed. Those for which decided
+// returns true are closed as superseded, and their callers decide again.
+func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
+	list, err := m.store.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if a.Kind != protocol.AskCall || !decided(a) {
+			continue
+		}
+		a.State, a.AnsweredBy = protocol.ApprovalSuperseded, "the rules"
+		if _, _, err := m.resolve(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Withdraw closes an approval that is no longer needed, if it is still pending.
+func (m *Manager) Withdraw(ctx context.Context, id protocol.ApprovalID) error {
+	a, err := m.store.Get(ctx, id)
+	if err != nil || a.State != protocol.ApprovalPending {
+		return err
+	}
+	a.State, a.AnsweredBy = protocol.ApprovalCancelled, "its call"
+	_, _, err = m.resolve(ctx, a)
+	return err
+}
+
+// Pending returns the pending approvals, oldest first.
+func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
+	return m.store.Pending(ctx)
+}
+
+// CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
+func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
+	list, err := m.store.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if keep(a) {
+			continue
+		}
+		a.State, a.AnsweredBy = protocol.ApprovalCancelled, "a restart"
+		if _, _, err := m.resolve(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hash returns the hash of everything that identifies the call, see protocol.CallHash.
+func Hash(a protocol.Approval) (string, error) {
+	return protocol.CallHash(a.Kind, a.Node, a.Tool, a.Args, a.Preview, a.Policy)
 }

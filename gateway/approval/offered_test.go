@@ -14,11 +14,11 @@ import (
 
 func offersOf(t *testing.T, r *Rules, d policy.Decision) []protocol.RuleOffer {
 	t.Helper()
-	list, err := r.offersOf(d)
-	if err != nil {
+	var a protocol.Approval
+	if err := r.Offer(&a, d); err != nil {
 		t.Fatal(err)
 	}
-	return list
+	return a.Offers
 }
 
 func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {

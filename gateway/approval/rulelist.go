@@ -2,7 +2,9 @@ package approval
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,8 +25,11 @@ func (r *Rules) List() protocol.RulesResult {
 		}
 	}
 	r.mu.Unlock()
-	for i := range out.Rules {
-		r.updateDescription(&out.Rules[i])
+	for i, rule := range out.Rules { // the name of a rule's machine may have changed
+		var p policy.Rule
+		if bytes.Contains(rule.Policy, []byte(`"node":`)) && json.Unmarshal(rule.Policy, &p) == nil {
+			out.Rules[i].Words = r.describe(p)
+		}
 	}
 	for _, c := range cfg.Rules {
 		raw, err := protocol.Marshal(c)
@@ -135,24 +140,24 @@ func (r *Rules) save(ctx context.Context, by, kind string, rules ...protocol.Rul
 
 // Delete deletes a rule, or revokes a chat's permission; Restore undoes it.
 func (r *Rules) Delete(ctx context.Context, by, id string) error {
-	defer r.changed()
-	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
-		return r.setGrantDeleted(ctx, by, grant, time.Now().UnixMilli(), protocol.AuditGrantWithdrawn)
-	}
-	return r.setDeleted(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted)
+	return r.setDeleted(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted, protocol.AuditGrantWithdrawn)
 }
 
 // Restore restores a deleted rule. If an identical one was made meanwhile, it fails with
 // protocol.ErrConflict.
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
-	defer r.changed()
-	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
-		return r.setGrantDeleted(ctx, by, grant, 0, protocol.AuditGrantRestored)
-	}
-	return r.setDeleted(ctx, by, id, 0, protocol.AuditRuleRestored)
+	return r.setDeleted(ctx, by, id, 0, protocol.AuditRuleRestored, protocol.AuditGrantRestored)
 }
 
-func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind string) error {
+func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind, grantKind string) error {
+	defer r.changed() // after the lock is released
+	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
+		line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: grantKind, By: by, Rule: id}
+		if found, err := r.grants.SetDeleted(ctx, grant, at, line); err != nil || found {
+			return err
+		}
+		return protocol.ErrNotFound.With("No such permission has the id " + id)
+	}
 	r.change.Lock()
 	defer r.change.Unlock()
 	rule, ok := r.find(id)
@@ -166,4 +171,48 @@ func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind st
 	}
 	rule.DeletedAt = at
 	return r.save(ctx, by, kind, rule)
+}
+
+// describe returns Words with the person's name of the machine.
+func (r *Rules) describe(p policy.Rule) string {
+	p.Node = cmp.Or(r.machineName(protocol.NodeID(p.Node)), p.Node)
+	return Describe(p)
+}
+
+// Describe returns a description of a rule for people.
+func Describe(p policy.Rule) string {
+	var b strings.Builder
+	b.WriteString(cmp.Or(map[policy.Verdict]string{policy.Allow: "Allow ", policy.Deny: "Deny "}[p.Verdict], "Ask about "))
+	switch {
+	case len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**":
+		b.WriteString(strings.Join(p.Argv[:len(p.Argv)-1], " ") + " with anything after it")
+	case len(p.Argv) > 0:
+		b.WriteString(strings.Join(p.Argv, " "))
+	case p.Path != "":
+		fmt.Fprintf(&b, "%s of %s", p.Tool, p.Path)
+	default:
+		b.WriteString(p.Tool)
+	}
+	if n := len(p.When); n == 1 {
+		b.WriteString(" under a condition")
+	} else if n > 1 {
+		fmt.Fprintf(&b, " under %d conditions", n)
+	}
+	if p.Cwd != "" {
+		if dir, below := strings.CutSuffix(p.Cwd, "/**"); below {
+			fmt.Fprintf(&b, " in %s and below", dir)
+		} else {
+			fmt.Fprintf(&b, " in %s", p.Cwd)
+		}
+	}
+	if p.Node != "" && p.Node != "*" {
+		fmt.Fprintf(&b, " on %s", p.Node)
+	}
+	if p.Session != "" && p.Session != "*" {
+		b.WriteString(" in this chat")
+	}
+	if !p.Expires.IsZero() {
+		fmt.Fprintf(&b, " until %s", p.Expires.Local().Format("2 January 2006 15:04"))
+	}
+	return b.String()
 }

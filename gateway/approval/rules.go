@@ -40,8 +40,7 @@ type Rules struct {
 	machineName func(protocol.NodeID) string
 	changed     func()
 
-	// held during a change of the rules, including the store, so that changes run one after the
-	// other
+	// held during a change of the rules, including the store
 	change sync.Mutex
 
 	mu   sync.Mutex // guards the fields below
@@ -178,30 +177,24 @@ func settingsRule(c config.ToolRule) policy.SettingsRule {
 	return rule
 }
 
-// Decide decides a call and counts the use of the rule that decided it.
+// Decide decides a call and counts the use of the rule that decided it. A failure to count does not
+// affect the decision.
 func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
 	d := r.Evaluate(q)
-	r.countUse(ctx, d.Rule)
+	now := time.Now().UnixMilli()
+	r.mu.Lock()
+	i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == d.Rule })
+	if i >= 0 {
+		r.list[i].Hits, r.list[i].LastUsed = r.list[i].Hits+1, now
+	}
+	r.mu.Unlock()
+	if i >= 0 {
+		if err := r.store.CountHit(context.WithoutCancel(ctx), d.Rule, now); err != nil {
+			slog.Warn("Counting the use of a rule failed", "rule", d.Rule, "err", err)
+		}
+	}
 	return d
 }
 
 // Evaluate is Decide without counting the use of a rule.
 func (r *Rules) Evaluate(q policy.Request) policy.Decision { return r.current().Decide(q) }
-
-// countUse counts a decision by a rule of the person. A failure to count does not affect the
-// decision.
-func (r *Rules) countUse(ctx context.Context, id string) {
-	now := time.Now().UnixMilli()
-	r.mu.Lock()
-	i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == id })
-	if i >= 0 {
-		r.list[i].Hits, r.list[i].LastUsed = r.list[i].Hits+1, now
-	}
-	r.mu.Unlock()
-	if i < 0 {
-		return
-	}
-	if err := r.store.CountHit(context.WithoutCancel(ctx), id, now); err != nil {
-		slog.Warn("Counting the use of a rule failed", "rule", id, "err", err)
-	}
-}

@@ -383,14 +383,11 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	if list := r.List().Rules; len(list) != 2 || list[0].Words != "Allow make on other" || list[1].Words != "Allow make on nas" {
 		t.Errorf("after it got another name: %+v", list)
 	}
-	q := protocol.Approval{
-		Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}, Choices: []string{protocol.ScopeFolder, protocol.ScopeMachine},
-		Offers: []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["make"],"verdict":"allow"}`)}},
-	}
+	q := protocol.Approval{Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}}
 	if offers := offersOf(t, r, r.Evaluate(command("make one"))); len(offers) == 0 || !strings.HasSuffix(offers[0].Words, " on nas") {
 		t.Errorf("%+v", offers)
 	}
-	if err := r.fillOffers(&q); err != nil {
+	if err := r.Offer(&q, policy.Decision{Offers: []policy.Offer{{Rule: policy.Rule{Tool: "Bash", Argv: []string{"make"}, Verdict: policy.Allow}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if as := q.Offers[0].As; as[protocol.ScopeMachine].Words != "Allow make on nas" || as[protocol.ScopeFolder].Words != "Allow make in /srv/app and below on nas" {

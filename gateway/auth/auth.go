@@ -10,6 +10,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -66,8 +70,7 @@ func Channel(channel, account string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + ":" + account, Scopes: map[protocol.Scope]bool{protocol.ScopeChannel: true}}
 }
 
-// ChannelSender returns the principal of somebody who writes on a channel. They may send text to
-// their chat.
+// ChannelSender returns the principal of somebody on a channel, who may write to their chat.
 func ChannelSender(channel, sender string) Principal {
 	return Principal{Kind: KindChannel, Name: channel + " " + sender, Scopes: map[protocol.Scope]bool{protocol.ScopeChat: true}}
 }
@@ -179,8 +182,7 @@ func (t *Tokens) Current() keychain.Secret {
 	return t.token
 }
 
-// Verify returns nil if token is the gateway's, else protocol.ErrUnauthorized. It compares in
-// constant time.
+// Verify refuses another token with protocol.ErrUnauthorized. It compares in constant time.
 func (t *Tokens) Verify(_ context.Context, token string) error {
 	want := sha256.Sum256([]byte(t.Current().Reveal()))
 	got := sha256.Sum256([]byte(token))
@@ -188,4 +190,44 @@ func (t *Tokens) Verify(_ context.Context, token string) error {
 		return protocol.ErrUnauthorized
 	}
 	return nil
+}
+
+// CheckOrigin refuses requests that a web page made a browser send. Host must be a loopback name or
+// one of hosts; that stops DNS rebinding, where an attacker's name resolves to this machine.
+// Programs send no Origin; if there is one, it must be loopback or one of hosts, too. Pages on
+// other local ports pass, but still need the token.
+func CheckOrigin(r *http.Request, hosts ...string) error {
+	if !allowedHost(hostOnly(r.Host), hosts) {
+		return protocol.ErrForbidden.With("this host name is not allowed")
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !allowedHost(u.Hostname(), hosts) {
+			return protocol.ErrForbidden.With("web pages of other sites may not connect")
+		}
+	}
+	return nil
+}
+
+func hostOnly(hostport string) string {
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		return h
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func allowedHost(host string, more []string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" {
+		return true
+	}
+	if a, err := netip.ParseAddr(host); err == nil && a.Unmap().IsLoopback() {
+		return true
+	}
+	for _, m := range more {
+		if m != "" && strings.EqualFold(host, m) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,9 +1,16 @@
 package channel
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -11,13 +18,28 @@ import (
 // startWait is the time for which channel.start waits for the account to connect.
 const startWait = 15 * time.Second
 
+// accountManager configures the accounts of drivers and keeps them connected. It is safe for
+// concurrent use.
+type accountManager struct {
+	*registry
+	change  channelMutex // held while an account changes, so that starts and stops are serialized
+	inbound func(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
+}
+
+// channelMutex is a mutex made of a channel. Goroutines that wait for a channel let the clock of a
+// testing/synctest bubble advance.
+type channelMutex chan struct{}
+
+func (l channelMutex) Lock()   { l <- struct{}{} }
+func (l channelMutex) Unlock() { <-l }
+
 // driver returns the driver of a channel, and normalizes both names.
-func (h *Hub) driver(channel, acc string) (Driver, string, string, error) {
+func (m *accountManager) driver(channel, acc string) (Driver, string, string, error) {
 	name, err := channelName(channel)
 	if err != nil {
 		return nil, "", "", err
 	}
-	d := h.drivers[name]
+	d := m.drivers[name]
 	if d == nil {
 		return nil, "", "", unknownChannel(name)
 	}
@@ -27,20 +49,20 @@ func (h *Hub) driver(channel, acc string) (Driver, string, string, error) {
 // Start connects an account and keeps it connected (channel.start). The settings in config are
 // stored for later starts. Start waits up to [startWait] for the connection: it returns an error
 // when the account cannot log in, but not when its network is unreachable.
-func (h *Hub) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
-	d, name, id, err := h.driver(in.Channel, in.AccountID)
+func (m *accountManager) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
+	d, name, id, err := m.driver(in.Channel, in.AccountID)
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	h.accountChange.Lock()
-	defer h.accountChange.Unlock()
-	if err := h.configure(ctx, d, name, id, in.Config, true); err != nil {
+	m.change.Lock()
+	defer m.change.Unlock()
+	if err := m.configure(ctx, d, name, id, in.Config, true); err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	if err := h.connect(ctx, name, id); err != nil {
+	if err := m.connect(ctx, name, id); err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	if err := h.awaitStart(ctx, name, id); err != nil {
+	if err := m.awaitStart(ctx, name, id); err != nil {
 		return protocol.ChannelOK{}, err
 	}
 	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
@@ -48,17 +70,17 @@ func (h *Hub) Start(ctx context.Context, in protocol.ChannelStartParams) (protoc
 
 // awaitStart waits until the account is connected or has failed permanently, but at most
 // [startWait].
-func (h *Hub) awaitStart(ctx context.Context, name, id string) error {
+func (m *accountManager) awaitStart(ctx context.Context, name, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		h.mu.Lock()
-		a := h.accounts[key(name, id)]
+		m.mu.Lock()
+		a := m.accounts[key(name, id)]
 		up, barred, problem := a.sender != nil, a.loginFailed, a.err
 		over := a.done != nil && isClosed(a.done)
-		h.mu.Unlock()
+		m.mu.Unlock()
 		switch {
 		case barred:
 			return protocol.ErrBadRequest.With(problem)
@@ -84,22 +106,187 @@ func isClosed(done <-chan struct{}) bool {
 
 // Stop disconnects an account (channel.stop). Its settings stay stored, and it no longer connects
 // when the gateway starts.
-func (h *Hub) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
-	_, name, id, err := h.driver(in.Channel, in.AccountID)
+func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
+	_, name, id, err := m.driver(in.Channel, in.AccountID)
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	h.accountChange.Lock()
-	defer h.accountChange.Unlock()
-	_, a, err := h.withSecrets(name, id)
+	m.change.Lock()
+	defer m.change.Unlock()
+	_, a, err := m.withSecrets(name, id)
 	if err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	h.mu.Lock()
+	m.mu.Lock()
 	cfg := a.config
-	h.mu.Unlock()
-	if err := h.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
+	m.mu.Unlock()
+	if err := m.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
 		return protocol.ChannelOK{}, err
 	}
-	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, h.disconnect(ctx, a)
+	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, m.disconnect(ctx, a)
 }
+
+// Login logs an account in, or begins a login (channel.login).
+func (m *accountManager) Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
+	d, name, id, err := m.driver(in.Channel, in.AccountID)
+	if err != nil {
+		return protocol.ChannelLoginResult{}, err
+	}
+	m.change.Lock()
+	defer m.change.Unlock()
+	res := protocol.ChannelLoginResult{OK: true, Channel: name, AccountID: id}
+	m.mu.Lock()
+	a := m.accounts[key(name, id)]
+	already := a != nil && a.sender != nil
+	m.mu.Unlock()
+	if already && !in.Force && len(in.Config) == 0 {
+		res.Message = "The account is already logged in and connected."
+		return res, nil
+	}
+	if err := m.configure(ctx, d, name, id, in.Config, already); err != nil {
+		return protocol.ChannelLoginResult{}, err
+	}
+	full, _, err := m.withSecrets(name, id)
+	if err != nil {
+		return protocol.ChannelLoginResult{}, err
+	}
+	login, err := d.Login(ctx, full, in.Force)
+	switch {
+	case errors.Is(err, ErrLogin):
+		return protocol.ChannelLoginResult{}, protocol.ErrBadRequest.With(err.Error())
+	case err != nil:
+		return protocol.ChannelLoginResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected: %v", d.Kind().Title, err))
+	}
+	res.QRDataURL, res.Message = login.QRDataURL, login.Message
+	if already {
+		err = m.connect(ctx, name, id) // with the new settings
+	}
+	return res, err
+}
+
+// Logout disconnects an account and deletes it with its secrets and its unsent messages
+// (channel.logout).
+func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
+	d, name, id, err := m.driver(in.Channel, in.AccountID)
+	if err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	m.change.Lock()
+	defer m.change.Unlock()
+	full, a, err := m.withSecrets(name, id)
+	if err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	if err := m.disconnect(ctx, a); err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	if err := d.Logout(ctx, full); err != nil {
+		slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
+	}
+	for _, f := range d.Kind().Fields {
+		if f.Secret {
+			if err := m.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, keychain.ErrNotFound) {
+				return protocol.ChannelOK{}, fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
+			}
+		}
+	}
+	if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	m.mu.Lock()
+	delete(m.accounts, key(name, id))
+	m.mu.Unlock()
+	m.publishChange(name)
+	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
+}
+
+// connectAll connects the accounts that were connected before. It skips accounts that were started
+// meanwhile, and blocks starts and stops while it runs.
+func (m *accountManager) connectAll(ctx context.Context) {
+	m.change.Lock()
+	defer m.change.Unlock()
+	accounts, err := m.o.Store.Channels.Accounts(ctx)
+	if err != nil && ctx.Err() == nil {
+		slog.Error("Reading the channel accounts failed; no channel is connected", "err", err)
+	}
+	for _, a := range accounts {
+		if a.Autostart && m.drivers[a.Channel] != nil && !m.isManaged(a.Channel, a.Account) {
+			if err := m.connect(ctx, a.Channel, a.Account); err != nil {
+				slog.Warn("Connecting a channel failed", "channel", a.Channel, "account", a.Account, "err", err)
+			}
+		}
+	}
+}
+
+// List lists the connected accounts (channels.list).
+func (m *accountManager) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListResult, error) {
+	res := protocol.ChannelsListResult{Channels: []protocol.ChannelEntry{}, Kinds: []protocol.ChannelKind{}}
+	m.mu.Lock()
+	for _, a := range m.accounts {
+		if a.sender != nil {
+			res.Channels = append(res.Channels, protocol.ChannelEntry{Channel: a.channel, AccountID: a.id, ConnectedAt: a.connectedAt, LastMessageAt: a.lastMessage})
+		}
+	}
+	m.mu.Unlock()
+	slices.SortFunc(res.Channels, func(a, b protocol.ChannelEntry) int {
+		return cmp.Or(strings.Compare(a.Channel, b.Channel), strings.Compare(a.AccountID, b.AccountID))
+	})
+	for _, d := range m.drivers {
+		res.Kinds = append(res.Kinds, d.Kind())
+	}
+	slices.SortFunc(res.Kinds, func(a, b protocol.ChannelKind) int { return strings.Compare(a.Channel, b.Channel) })
+	res.Count = len(res.Channels)
+	return res, nil
+}
+
+// Status returns the state of a channel's accounts (channel.status).
+func (m *accountManager) Status(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelStatusResult, error) {
+	name, err := channelName(in.Channel)
+	if err != nil {
+		return protocol.ChannelStatusResult{}, err
+	}
+	waiting, err := m.o.Store.Outbox.CountWaiting(ctx)
+	if err != nil {
+		return protocol.ChannelStatusResult{}, err
+	}
+	res := protocol.ChannelStatusResult{Channel: name, Accounts: []protocol.ChannelAccountStatus{}}
+	known := m.drivers[name] != nil
+	m.mu.Lock()
+	for k, a := range m.accounts {
+		if a.channel != name {
+			continue
+		}
+		known = true
+		if in.AccountID != "" && accountID(in.AccountID) != a.id {
+			continue
+		}
+		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{
+			AccountID: a.id, Connected: a.sender != nil, Authenticated: a.authenticated, Error: a.err,
+			Extra: a.extra, LastActivity: max(a.lastMessage, a.connectedAt), Waiting: waiting[k],
+			State: a.state(), RetryAt: a.retryAt, Settings: a.config,
+		})
+	}
+	m.mu.Unlock()
+	if !known {
+		return res, unknownChannel(name)
+	}
+	slices.SortFunc(res.Accounts, func(a, b protocol.ChannelAccountStatus) int { return strings.Compare(a.AccountID, b.AccountID) })
+	return res, nil
+}
+
+// state returns the account's state in one word. The caller must hold the registry's lock.
+func (a *account) state() string {
+	switch {
+	case a.sender != nil:
+		return protocol.AccountConnected
+	case a.loginFailed:
+		return protocol.AccountNoLogin
+	case a.driver == nil || a.retryAt > 0:
+		return protocol.AccountOffline
+	case a.done == nil || isClosed(a.done):
+		return protocol.AccountStopped
+	}
+	return protocol.AccountConnecting
+}
+
+func unknownChannel(name string) error { return protocol.ErrNotFound.With("Unknown channel: " + name) }

@@ -2,7 +2,9 @@ package channel
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -20,7 +22,7 @@ import (
 // compose formats a message for the agent: an envelope with time, place and sender, then the text,
 // then its files. The original system's envelope has no reply, place or sending time. why maps the
 // index of a file to the reason why it could not be fetched.
-func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
+func compose(files Files, cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
 	m := in.Message
 	at := time.Now()
 	if sent := time.UnixMilli(m.Timestamp); m.Timestamp > 0 && sent.Before(at.Add(5*time.Minute)) {
@@ -65,7 +67,7 @@ func (h *Hub) compose(cfg config.Config, agent protocol.AgentID, in protocol.Cha
 	}
 	var attached []protocol.Attachment
 	for i, f := range m.Media {
-		line, a := h.media(agent, f, why[i])
+		line, a := media(files, agent, f, why[i])
 		if a != nil {
 			attached = append(attached, *a)
 		}
@@ -91,7 +93,7 @@ var fileName = regexp.MustCompile(`[^A-Za-z0-9._ -]+`)
 // media describes a file, attaches images and recordings to the message, and stores any other file
 // in the agent's workspace. A file that has only an address was not fetched, because somebody else
 // chose that address, or for the reason why.
-func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line string, attached *protocol.Attachment) {
+func media(files Files, agent protocol.AgentID, f protocol.Media, why string) (line string, attached *protocol.Attachment) {
 	kind := f.Type
 	if !slices.Contains([]string{"image", "audio", "video", "document"}, kind) {
 		kind = "document"
@@ -140,10 +142,55 @@ func (h *Hub) media(agent protocol.AgentID, f protocol.Media, why string) (line 
 		name = name[len(name)-80:]
 	}
 	name = fmt.Sprintf("inbox/%s-%s", time.Now().UTC().Format("20060102-150405.000"), cmp.Or(name, kind))
-	kept, err := h.o.Files.Write(agent, name, data)
+	kept, err := files.Write(agent, name, data)
 	if err != nil {
 		slog.Warn("Storing a file from a channel failed", "err", err)
 		return fmt.Sprintf("[%s, which could not be stored]", what), nil
 	}
 	return fmt.Sprintf("[%s, %d bytes, stored in your workspace as %s]", what, len(data), kept), nil
+}
+
+// fetchLimit limits the time to fetch all files of a message.
+const fetchLimit = 90 * time.Second
+
+// Fetcher is a Transport that can fetch files by the addresses in a message. The sender of the
+// message chose these addresses, so the transport decides which ones it fetches. An error that is
+// ErrRefused contains the reason as a sentence for people.
+type Fetcher interface {
+	// Fetch returns a file of at most max bytes, and the type that its server declares, which may
+	// be empty.
+	Fetch(ctx context.Context, address string, max int64) (data []byte, mimeType string, err error)
+}
+
+// fetch fetches the files that a message refers to by address, if its channel can. why maps the
+// index of each missing file to the reason. l is nil while the account is not connected.
+func fetch(ctx context.Context, l *sender, in *protocol.ChannelInboundParams) (why map[int]string) {
+	if l == nil {
+		return nil
+	}
+	f, ok := l.t.(Fetcher)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
+	defer cancel()
+	why = make(map[int]string)
+	for i := range in.Message.Media {
+		m := &in.Message.Media[i]
+		if m.Data != "" || m.URL == "" || m.Transcription != "" {
+			continue
+		}
+		data, kind, err := f.Fetch(ctx, m.URL, maxFile)
+		switch {
+		case errors.Is(err, ErrRefused):
+			why[i] = strings.TrimPrefix(err.Error(), ErrRefused.Error()+": ")
+		case err != nil:
+			slog.Warn("Fetching a file of a message failed", "channel", in.Channel, "account", in.AccountID, "err", err)
+			why[i] = "its server did not send it"
+		default:
+			m.Data, m.Size = base64.StdEncoding.EncodeToString(data), int64(len(data))
+			m.MimeType = cmp.Or(m.MimeType, kind)
+		}
+	}
+	return why
 }

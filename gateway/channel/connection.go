@@ -21,33 +21,33 @@ const (
 )
 
 // connect starts to keep an account connected, after it has stopped an earlier connection.
-func (h *Hub) connect(ctx context.Context, name, id string) error {
-	full, a, err := h.withSecrets(name, id)
+func (m *accountManager) connect(ctx context.Context, name, id string) error {
+	full, a, err := m.withSecrets(name, id)
 	if err != nil {
 		return err
 	}
-	if err := h.disconnect(ctx, a); err != nil {
+	if err := m.disconnect(ctx, a); err != nil {
 		return err
 	}
-	run, stop := context.WithCancel(h.ctx)
+	run, stop := context.WithCancel(m.ctx)
 	done := make(chan struct{})
-	h.mu.Lock()
+	m.mu.Lock()
 	a.stop, a.done, a.err, a.loginFailed, a.authenticated, a.extra, a.retryAt = stop, done, "", false, false, nil, 0
-	h.mu.Unlock()
-	if !h.goTracked(func() { defer close(done); defer stop(); h.stayConnected(run, a, full) }) {
+	m.mu.Unlock()
+	if !m.goTracked(func() { defer close(done); defer stop(); m.stayConnected(run, a, full) }) {
 		stop()
 		close(done)
 		return protocol.ErrUnavailable.With("the gateway is stopping")
 	}
-	h.publishChange(name)
+	m.publishChange(name)
 	return nil
 }
 
 // disconnect stops an account's connection and waits for its end.
-func (h *Hub) disconnect(ctx context.Context, a *account) error {
-	h.mu.Lock()
+func (m *accountManager) disconnect(ctx context.Context, a *account) error {
+	m.mu.Lock()
 	stop, done := a.stop, a.done
-	h.mu.Unlock()
+	m.mu.Unlock()
 	if done == nil {
 		return nil
 	}
@@ -61,14 +61,14 @@ func (h *Hub) disconnect(ctx context.Context, a *account) error {
 }
 
 // stayConnected connects an account repeatedly, until ctx is cancelled or a person must act.
-func (h *Hub) stayConnected(ctx context.Context, a *account, full Account) {
+func (m *accountManager) stayConnected(ctx context.Context, a *account, full Account) {
 	wait := reconnectFirst
 	for {
 		began := time.Now()
-		up := &upstream{h: h, a: a}
+		up := &upstream{m: m, a: a}
 		err := a.driver.Connect(ctx, full, up)
 		if ctx.Err() != nil {
-			h.setOffline(a, up.sender, nil, 0)
+			m.setOffline(a, up.sender, nil, 0)
 			return
 		}
 		if err == nil {
@@ -78,10 +78,10 @@ func (h *Hub) stayConnected(ctx context.Context, a *account, full Account) {
 			wait = reconnectFirst
 		}
 		pause := wait + rand.N(wait/2)
-		h.setOffline(a, up.sender, err, pause)
+		m.setOffline(a, up.sender, err, pause)
 		if errors.Is(err, ErrLogin) {
 			slog.Warn("Logging in to a channel failed", "channel", a.channel, "account", a.id, "err", err)
-			h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+			m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 				Level: "warning", At: now(),
 				Text: fmt.Sprintf("%s (%s): %s. Log in again under Channels.", a.driver.Kind().Title, a.id, err),
 			}})
@@ -92,22 +92,22 @@ func (h *Hub) stayConnected(ctx context.Context, a *account, full Account) {
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			h.setOffline(a, nil, nil, 0)
+			m.setOffline(a, nil, nil, 0)
 			return
 		case <-timer.C:
 		}
-		h.mu.Lock()
+		m.mu.Lock()
 		a.retryAt = 0 // the account is connecting; the last error is shown until that succeeds
-		h.mu.Unlock()
-		h.publishChange(a.channel)
+		m.mu.Unlock()
+		m.publishChange(a.channel)
 		wait = min(2*wait, reconnectLast)
 	}
 }
 
-// upstream is one connection of a driver. Only the connection's goroutine sets line, while it holds
-// the hub's lock.
+// upstream is one connection of a driver. Only the connection's goroutine sets sender, while it holds
+// the registry's lock.
 type upstream struct {
-	h      *Hub
+	m      *accountManager
 	a      *account
 	sender *sender
 }
@@ -121,8 +121,8 @@ func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams
 		err error
 	}
 	ended := make(chan end, 1)
-	if !u.h.goTracked(func() {
-		res, err := u.h.Inbound(u.h.ctx, in)
+	if !u.m.goTracked(func() {
+		res, err := u.m.inbound(u.m.ctx, in)
 		ended <- end{res, err}
 	}) {
 		return protocol.ChannelInboundResult{}, protocol.ErrUnavailable.With("the gateway is stopping")
@@ -138,24 +138,24 @@ func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams
 // Allows implements Upstream.
 func (u *upstream) Allows(sender string) bool {
 	in := protocol.ChannelInboundParams{Channel: u.a.channel, AccountID: u.a.id, Peer: protocol.Peer{Kind: protocol.PeerDM, ID: sender}}
-	return mayWrite(u.h.o.Config().Channels[u.a.channel], in, sender)
+	return mayWrite(u.m.o.Config().Channels[u.a.channel], in, sender)
 }
 
 func (u *upstream) Online(t Transport, extra map[string]any) {
-	l := u.h.setOnline(u.a, t, extra)
-	u.h.mu.Lock()
+	l := u.m.setOnline(u.a, t, extra)
+	u.m.mu.Lock()
 	u.sender = l
-	u.h.mu.Unlock()
+	u.m.mu.Unlock()
 }
 
 func (u *upstream) Trouble(why string) {
-	u.h.mu.Lock()
+	u.m.mu.Lock()
 	mine := u.sender != nil && u.a.sender == u.sender && u.a.err != why
 	if mine {
 		u.a.err = why
 	}
-	u.h.mu.Unlock()
+	u.m.mu.Unlock()
 	if mine {
-		u.h.publishChange(u.a.channel)
+		u.m.publishChange(u.a.channel)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,12 +16,14 @@ import (
 	"fairlead/gateway/store"
 )
 
-// outboxRetention is the time for which sent messages stay in the outbox.
-const outboxRetention = 7 * 24 * time.Hour
-
-// recheckInterval is the interval at which runs are checked even without an event, which repairs
-// failed writes to the store.
-const recheckInterval = time.Minute
+const (
+	// outboxRetention is the time for which sent messages stay in the outbox.
+	outboxRetention = 7 * 24 * time.Hour
+	purgeInterval   = 6 * time.Hour
+	// recheckInterval is the interval at which runs are checked even without an event, which
+	// repairs failed writes to the store.
+	recheckInterval = time.Minute
+)
 
 // following is a run whose answers go to a channel. Only the follower accesses typing.
 type following struct {
@@ -79,39 +83,24 @@ func (h *follower) run(ctx context.Context) {
 	sub := h.bus.SubscribeOnly(isRelevant)
 	defer sub.Close()
 	h.catchUp(ctx, true)
-	purge := time.NewTicker(6 * time.Hour)
-	defer purge.Stop()
-	again := time.NewTicker(recheckInterval)
-	defer again.Stop()
-	changes := make(chan protocol.Change)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		pump(ctx, sub, changes)
-	}()
-	defer func() { <-done }()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-purge.C:
+	purge, again := time.Now().Add(purgeInterval), time.Now().Add(recheckInterval)
+	for ctx.Err() == nil {
+		step, cancel := context.WithDeadline(ctx, again)
+		c, err := sub.Next(step)
+		cancel()
+		if err == nil {
+			h.handle(ctx, c)
+		}
+		if time.Now().Before(again) || ctx.Err() != nil {
+			continue
+		}
+		again = time.Now().Add(recheckInterval)
+		h.catchUp(ctx, false)
+		if time.Now().After(purge) {
+			purge = time.Now().Add(purgeInterval)
 			if err := h.store.Outbox.Purge(ctx, now()-outboxRetention.Milliseconds()); err != nil && ctx.Err() == nil {
 				slog.Warn("Removing old messages to channels failed", "err", err)
 			}
-		case <-again.C:
-			h.catchUp(ctx, false)
-		case c := <-changes:
-			h.handle(ctx, c)
-		}
-	}
-}
-
-func pump(ctx context.Context, sub *event.Subscription, to chan<- protocol.Change) {
-	for c := range sub.All(ctx) {
-		select {
-		case to <- c:
-		case <-ctx.Done():
-			return
 		}
 	}
 }
@@ -121,10 +110,7 @@ func pump(ctx context.Context, sub *event.Subscription, to chan<- protocol.Chang
 // other times a run may not be stored yet.
 func (h *follower) catchUp(ctx context.Context, start bool) {
 	h.mu.Lock()
-	var all []*following
-	for _, f := range h.runs {
-		all = append(all, f)
-	}
+	all := slices.Collect(maps.Values(h.runs))
 	h.mu.Unlock()
 	for _, f := range all {
 		r, err := h.store.Runs.Get(ctx, f.Run)
@@ -159,12 +145,7 @@ func (h *follower) handle(ctx context.Context, c protocol.Change) {
 		}
 	case protocol.ChangeRun:
 		if f := h.get(c.Run.RunID); f != nil {
-			switch c.Run.State {
-			case protocol.RunThinking, protocol.RunStreaming, protocol.RunTools, protocol.RunRetrying:
-				h.setTyping(f, true)
-			default:
-				h.setTyping(f, false)
-			}
+			h.setTyping(f, slices.Contains([]string{protocol.RunThinking, protocol.RunStreaming, protocol.RunTools, protocol.RunRetrying}, c.Run.State))
 		}
 	}
 }

@@ -1,14 +1,22 @@
 package channel
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -26,15 +34,9 @@ const (
 // the agent and never a command, except in a direct message of one of the channel's owners.
 func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	var res protocol.ChannelInboundResult
-	name, err := channelName(in.Channel)
-	if err != nil {
+	if err := checkInbound(&in); err != nil {
 		return res, err
 	}
-	account := accountID(in.AccountID)
-	if err := checkInbound(in); err != nil {
-		return res, err
-	}
-	in.Channel, in.AccountID = name, account
 	sender := in.Peer.ID
 	if in.Sender != nil && in.Sender.ID != "" {
 		sender = in.Sender.ID
@@ -42,38 +44,37 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if in.Peer.Kind != protocol.PeerDM && in.WasMentioned != nil && !*in.WasMentioned {
 		return protocol.ChannelInboundResult{Status: protocol.InboundIgnored, Reason: "the agent was not mentioned"}, nil
 	}
-	if !h.rate.allow(name, sender) {
+	if !h.rate.allow(in.Channel, sender) {
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many messages in a minute"}, nil
 	}
 	cfg := h.o.Config()
-	verdict, err := h.checkAccess(ctx, cfg.Channels[name], in, sender)
-	if err != nil || verdict != nil {
-		return deref(verdict), err
+	if verdict, err := h.checkAccess(ctx, cfg.Channels[in.Channel], in, sender); err != nil || verdict.Status != "" {
+		return verdict, err
 	}
 	who := sender
 	if in.Peer.Kind != protocol.PeerDM {
 		who = in.Peer.ID
 	}
-	agent, chat := h.o.Route(name, account, in.Peer.Kind, who)
-	h.recordActivity(ctx, name, account)
-	run := runID(name, account, in)
+	agent, chat := h.o.Route(in.Channel, in.AccountID, in.Peer.Kind, who)
+	h.recordActivity(ctx, in.Channel, in.AccountID)
+	run := runID(in.Channel, in.AccountID, in)
 	if _, err := h.o.Store.Runs.Get(ctx, run); err == nil {
 		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return res, err
 	}
-	route := store.Route{Channel: name, AccountID: account, Peer: in.Peer}
+	route := store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}
 	if in.Peer.Kind != protocol.PeerDM {
 		route.ReplyToID = in.Message.ID
 	}
-	writer := auth.ChannelSender(name, sender)
-	if isOwner(cfg.Channels[name], in, sender) {
-		writer = auth.ChannelOwner(name, sender)
+	writer := auth.ChannelSender(in.Channel, sender)
+	if isOwner(cfg.Channels[in.Channel], in, sender) {
+		writer = auth.ChannelOwner(in.Channel, sender)
 		if res, ok, err := h.command(ctx, writer, chat, route, run, in); ok || err != nil {
 			return res, err
 		}
 	}
-	text, attached := h.compose(cfg, agent, in, h.fetch(ctx, &in))
+	text, attached := compose(h.o.Files, cfg, agent, in, fetch(ctx, h.registry.senderOf(in.Channel, in.AccountID), &in))
 	f := &following{ChannelRun: store.ChannelRun{Run: run, Session: chat, Route: route}}
 	if err := h.o.Store.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
@@ -91,13 +92,6 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	return protocol.ChannelInboundResult{Status: sent.Status, SessionKey: chat, RunID: sent.RunID, Directives: sent.Directives}, nil
 }
 
-func deref(r *protocol.ChannelInboundResult) protocol.ChannelInboundResult {
-	if r == nil {
-		return protocol.ChannelInboundResult{}
-	}
-	return *r
-}
-
 func outboundTo(r store.Route, chat protocol.SessionKey, text string) protocol.ChannelOutbound {
 	return protocol.ChannelOutbound{
 		Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, SessionKey: chat,
@@ -105,7 +99,12 @@ func outboundTo(r store.Route, chat protocol.SessionKey, text string) protocol.C
 	}
 }
 
-func checkInbound(in protocol.ChannelInboundParams) error {
+// checkInbound validates a message and normalizes the names of its channel and account.
+func checkInbound(in *protocol.ChannelInboundParams) error {
+	name, err := channelName(in.Channel)
+	if err != nil {
+		return err
+	}
 	kinds := []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread}
 	m := in.Message
 	switch {
@@ -122,20 +121,8 @@ func checkInbound(in protocol.ChannelInboundParams) error {
 	case len(m.Media) > maxMedia:
 		return protocol.ErrTooLarge.With(fmt.Sprintf("a message may have at most %d files", maxMedia))
 	}
+	in.Channel, in.AccountID = name, accountID(in.AccountID)
 	return nil
-}
-
-// recordActivity stores the time of an account's last incoming message.
-func (h *Hub) recordActivity(ctx context.Context, channel, account string) {
-	at := now()
-	h.mu.Lock()
-	if a := h.accounts[key(channel, account)]; a != nil {
-		a.lastMessage = at
-	}
-	h.mu.Unlock()
-	if err := h.o.Store.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
-		slog.Warn("Storing the time of a channel's last message failed", "channel", channel, "account", account, "err", err)
-	}
 }
 
 // nameChat names a new chat after its peer.
@@ -152,4 +139,83 @@ func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protoco
 	if _, err := h.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
 		slog.Warn("Naming a chat failed", "session", chat, "err", err)
 	}
+}
+
+// A sender may write maxPerWindow messages in a window of time.
+const (
+	maxPerWindow = 20
+	window       = time.Minute
+	// maxSenders is the number of senders above which those of earlier windows are removed.
+	maxSenders = 10_000
+)
+
+// rateLimiter limits the messages of each sender. It is safe for concurrent use.
+type rateLimiter struct {
+	mu     sync.Mutex // guards counts
+	counts map[string]*count
+}
+
+// count is the number of a sender's messages in a window.
+type count struct {
+	since time.Time
+	n     int
+}
+
+// allow counts a sender's message, and reports whether the sender is within the limit.
+func (r *rateLimiter) allow(channel, sender string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k, at := key(channel, sender), time.Now()
+	c := r.counts[k]
+	if c == nil || at.Sub(c.since) > window {
+		if len(r.counts) > maxSenders {
+			for old, x := range r.counts {
+				if at.Sub(x.since) > window {
+					delete(r.counts, old)
+				}
+			}
+		}
+		c = &count{since: at}
+		r.counts[k] = c
+	}
+	c.n++
+	return c.n <= maxPerWindow
+}
+
+// DefaultAccount is the account to use when none is named.
+const DefaultAccount = "default"
+
+var channelID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+// accountID normalizes an account's ID.
+func accountID(s string) string { return cmp.Or(config.Name(s), DefaultAccount) }
+
+// channelName validates and normalizes a channel's name, which is used in configuration paths and
+// session keys.
+func channelName(s string) (string, error) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	switch {
+	case s == "":
+		return "", protocol.ErrBadRequest.With("channel required")
+	case !channelID.MatchString(s):
+		return "", protocol.ErrBadRequest.With("channel may contain only letters, digits, _ and -, at most 64")
+	}
+	return s, nil
+}
+
+// runID derives a run's ID from the message's ID, so that a repeated message is accepted once.
+func runID(channel, account string, in protocol.ChannelInboundParams) protocol.RunID {
+	if in.Message.ID == "" {
+		return protocol.RunID(protocol.NewID())
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{channel, account, in.Peer.Kind, in.Peer.ID, in.Message.ID}, "\x00")))
+	return protocol.RunID(inboundRun + hex.EncodeToString(sum[:16]))
+}
+
+// clip shortens a text to n runes.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
 }

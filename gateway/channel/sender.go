@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -25,10 +27,11 @@ const (
 	maxAge      = 48 * time.Hour
 )
 
-// line delivers an account's outbox over one connection, in order. Its two goroutines stop with
-// end.
+// sender delivers an account's outbox over one connection, in order. Its two goroutines stop when
+// ctx is cancelled.
 type sender struct {
-	h           *Hub
+	outbox      *outbox
+	bus         *event.Bus
 	channel, id string
 	t           Transport
 	ctx         context.Context
@@ -37,9 +40,9 @@ type sender struct {
 	typing      chan protocol.ChannelTyping
 }
 
-func newSender(h *Hub, a *account, t Transport) *sender {
-	l := &sender{h: h, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
-	l.ctx, l.cancel = context.WithCancel(h.ctx)
+func newSender(r *registry, a *account, t Transport) *sender {
+	l := &sender{outbox: r.outbox, bus: r.o.Bus, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
+	l.ctx, l.cancel = context.WithCancel(r.ctx)
 	return l
 }
 
@@ -80,7 +83,7 @@ func (l *sender) run() {
 
 // deliverNext delivers the oldest message in the outbox, or returns the time to wait.
 func (l *sender) deliverNext() (wait time.Duration, err error) {
-	o, err := l.h.o.Store.Outbox.Next(l.ctx, l.channel, l.id)
+	o, err := l.outbox.store.Outbox.Next(l.ctx, l.channel, l.id)
 	at := now()
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
@@ -99,8 +102,8 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	case sendErr == nil:
 		o.State, o.MessageID, o.Error = store.OutboxSent, id, ""
 		o.Attempts++
-		err := l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
-		l.h.outbox.report(o.ID, delivery{messageID: id})
+		err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
+		l.outbox.report(o.ID, delivery{messageID: id})
 		return 0, err
 	case l.ctx.Err() != nil:
 		return 0, nil // the next connection sends it again
@@ -114,19 +117,19 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	delay := min(firstRetry<<(o.Attempts-1), lastRetry)
 	o.NextAt, o.Error = at+delay.Milliseconds(), sendErr.Error()
 	slog.Info("Sending a message to a channel failed; it is sent again later", "channel", l.channel, "account", l.id, "err", sendErr, "in", delay)
-	return 0, l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
+	return 0, l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 }
 
 // giveUp gives up on a message and publishes a notice, because nobody else would notice.
 func (l *sender) giveUp(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
-	err := l.h.o.Store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
+	err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 	slog.Warn("A message to a channel could not be delivered", "channel", l.channel, "account", l.id, "err", why)
-	l.h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+	l.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 		Level: "warning", At: now(),
 		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, ".")),
 	}})
-	l.h.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("The message was not delivered: " + why)})
+	l.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("The message was not delivered: " + why)})
 	return err
 }
 
@@ -143,5 +146,74 @@ func (l *sender) forwardTyping() {
 			}
 			cancel()
 		}
+	}
+}
+
+// outbox holds the messages to be sent. It is safe for concurrent use.
+type outbox struct {
+	store    *store.DB
+	senderOf func(channel, account string) *sender
+
+	mu      sync.Mutex               // guards waiters
+	waiters map[string]chan delivery // receivers of the outcome of a delivery, by outbox ID
+}
+
+// delivery is the outcome of sending a message.
+type delivery struct {
+	messageID string
+	err       error
+}
+
+// await returns a channel that receives the outcome of a delivery, until stop is called.
+func (o *outbox) await(id string) (outcome <-chan delivery, stop func()) {
+	c := make(chan delivery, 1)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiters[id] = c
+	return c, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.waiters, id)
+	}
+}
+
+// report passes the outcome of a delivery to its waiter.
+func (o *outbox) report(id string, d delivery) {
+	o.mu.Lock()
+	w := o.waiters[id]
+	delete(o.waiters, id)
+	o.mu.Unlock()
+	if w != nil {
+		w <- d // has capacity for one
+	}
+}
+
+// put stores a message in the outbox, once for each ID. A message without text and files is
+// ignored, as in the original system.
+func (o *outbox) put(ctx context.Context, id string, e protocol.ChannelOutbound) error {
+	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
+	if e.Message.Text == "" && len(e.Message.Media) == 0 {
+		return nil
+	}
+	at := now()
+	added, err := o.store.Outbox.Put(ctx, store.Outbound{ID: id, NextAt: at, CreatedAt: at, Event: e})
+	if err != nil || !added {
+		return err
+	}
+	if l := o.senderOf(e.Channel, e.AccountID); l != nil {
+		l.nudge()
+	}
+	return nil
+}
+
+// trimBlankLines removes the blank lines before a text and retains the indentation of its first
+// line.
+func trimBlankLines(s string) string {
+	for {
+		line, rest, ok := strings.Cut(s, "\n")
+		if !ok || strings.TrimSpace(line) != "" {
+			return s
+		}
+		s = rest
 	}
 }

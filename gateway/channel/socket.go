@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,9 +41,7 @@ func Name(p *protocol.ConnectParams) error {
 		return protocol.ErrInvalidConnect.With(err.Error())
 	}
 	id := p.Client.AccountID
-	if id == "" {
-		id = p.Client.ID
-	}
+	id = cmp.Or(id, p.Client.ID)
 	p.Client.Channel, p.Client.AccountID = name, accountID(id)
 	return nil
 }
@@ -51,26 +50,26 @@ func Name(p *protocol.ConnectParams) error {
 // connection of the same account, and returns a protocol.ErrInvalidConnect for an account that the
 // gateway runs itself. ready must be called once the peer has its hello-ok, and detach when the
 // link has closed.
-func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(), err error) {
+func (r *registry) Attach(p protocol.ConnectParams, link Link) (ready, detach func(), err error) {
 	name, id := p.Client.Channel, p.Client.AccountID
-	if h.drivers[name] != nil {
+	if r.drivers[name] != nil {
 		return nil, nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("The gateway runs the channel %s itself", name))
 	}
 	s := &socket{
 		link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery), files: slices.Contains(p.Extensions, protocol.ExtMedia),
 		waiting: make(map[string]chan protocol.ChannelDeliveredParams),
 	}
-	h.mu.Lock()
-	a := h.accounts[key(name, id)]
+	r.mu.Lock()
+	a := r.accounts[key(name, id)]
 	if a == nil {
 		a = &account{channel: name, id: id}
-		h.accounts[key(name, id)] = a
+		r.accounts[key(name, id)] = a
 	}
 	var old *socket
 	if a.sender != nil {
 		old, _ = a.sender.t.(*socket)
 	}
-	h.mu.Unlock()
+	r.mu.Unlock()
 	if old != nil {
 		old.link.Close(protocol.CloseReplaced, "Replaced by newer channel connection")
 	}
@@ -81,35 +80,20 @@ func (h *Hub) Attach(p protocol.ConnectParams, link Link) (ready, detach func(),
 		mu.Lock()
 		defer mu.Unlock()
 		if !gone {
-			h.mu.Lock()
-			h.accounts[key(name, id)] = a // the older connection may have removed it
-			h.mu.Unlock()
-			l = h.setOnline(a, s, nil)
+			r.mu.Lock()
+			r.accounts[key(name, id)] = a // the older connection may have removed it
+			r.mu.Unlock()
+			l = r.setOnline(a, s, nil)
 		}
 	}
 	detach = func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if gone = true; l != nil {
-			h.removeConnection(a, l)
+			r.removeConnection(a, l)
 		}
 	}
 	return ready, detach, nil
-}
-
-// removeConnection removes a connection over the network, and its account unless a newer connection
-// uses it.
-func (h *Hub) removeConnection(a *account, l *sender) {
-	l.cancel()
-	h.mu.Lock()
-	if a.sender == l {
-		a.sender = nil
-		if h.accounts[key(a.channel, a.id)] == a && a.driver == nil {
-			delete(h.accounts, key(a.channel, a.id))
-		}
-	}
-	h.mu.Unlock()
-	h.publishChange(a.channel)
 }
 
 // Send implements Transport.
@@ -158,11 +142,11 @@ func (s *socket) Typing(ctx context.Context, t protocol.ChannelTyping) error {
 
 // Delivered handles a channel's confirmation of a delivery (channel.delivered, extension). A
 // confirmation without a waiter is dropped.
-func (h *Hub) Delivered(channel, account string, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
+func (r *registry) Delivered(channel, account string, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
 	if in.DeliveryID == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("deliveryId required")
 	}
-	l := h.senderOf(channel, account)
+	l := r.senderOf(channel, account)
 	if l == nil {
 		return protocol.Ack{OK: true, Dropped: true}, nil
 	}

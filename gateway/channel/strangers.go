@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -47,15 +49,15 @@ func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string)
 	return c.DMPolicy == policyOpen || isOwner(c, in, sender) || isAllowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
 }
 
-// checkAccess decides whether a sender may write; nil means yes. In groups it requests the pairing
-// of the group and not of the sender, because the name of a member can belong to somebody else
-// tomorrow.
-func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (*protocol.ChannelInboundResult, error) {
+// checkAccess decides whether a sender may write; a result without a status means yes. In groups it
+// requests the pairing of the group and not of the sender, because the name of a member can belong
+// to somebody else tomorrow.
+func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (protocol.ChannelInboundResult, error) {
 	if mayWrite(c, in, sender) {
-		return nil, nil
+		return protocol.ChannelInboundResult{}, nil
 	}
 	if c.DMPolicy == policyAllowlist {
-		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
+		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
 	}
 	p := store.Pair{PendingPair: protocol.PendingPair{
 		Channel: in.Channel, SenderID: config.SenderID(in.Channel, sender), RequestedAt: now(), AccountID: in.AccountID,
@@ -72,9 +74,9 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
-		return &protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many people are waiting for permission to write"}, nil
+		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "too many people are waiting for permission to write"}, nil
 	case err != nil:
-		return nil, err
+		return protocol.ChannelInboundResult{}, err
 	}
 	if added {
 		h.changed(in.Channel)
@@ -84,10 +86,10 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 		}})
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
 		if err := h.outbox.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
-			return nil, err
+			return protocol.ChannelInboundResult{}, err
 		}
 	}
-	return &protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
+	return protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
 }
 
 // isAllowed reports whether a list contains a sender, or the group they write in, in one of the
@@ -179,4 +181,32 @@ func (h *strangers) Reject(ctx context.Context, by string, in protocol.PairParam
 
 func (h *strangers) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
 	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
+}
+
+// isOwner reports whether a message was written by one of the channel's owners. It is true only for
+// direct messages, because anybody in a room could use an owner's name.
+func isOwner(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
+	id := config.SenderID(in.Channel, sender)
+	return in.Peer.Kind == protocol.PeerDM && id != "" &&
+		slices.ContainsFunc(c.Owners, func(o string) bool { return config.SenderID(in.Channel, o) == id })
+}
+
+// command runs the owner's command once and replies to them. ok is false if the message is for the
+// agent.
+func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.SessionKey, to store.Route, run protocol.RunID,
+	in protocol.ChannelInboundParams,
+) (res protocol.ChannelInboundResult, ok bool, err error) {
+	id := "reply:" + string(run)
+	switch _, err := h.o.Store.Outbox.Get(ctx, id); {
+	case err == nil:
+		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat}, true, nil
+	case !errors.Is(err, protocol.ErrNotFound):
+		return res, false, err
+	}
+	done, ok := h.o.Sessions.Command(ctx, p, chat, in.Message.Text, len(in.Message.Media) > 0)
+	if !ok {
+		return res, false, nil
+	}
+	res = protocol.ChannelInboundResult{Status: done.Status, SessionKey: chat, Directives: done.Directives, Command: done.Command, Response: cmp.Or(done.Error, done.Response)}
+	return res, true, h.outbox.put(ctx, id, outboundTo(to, chat, res.Response))
 }

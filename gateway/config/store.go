@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -151,3 +153,84 @@ func (s *Store) OnChange(f func(path string)) (cancel func()) {
 		delete(s.watchers, id)
 	}
 }
+
+// build merges overrides into the defaults, short paths first so that a part overrides the whole,
+// and validates the result. On an error, culprit is the override that causes it, if it can be
+// determined.
+func build(overrides map[string]json.RawMessage) (c Config, culprit string, err error) {
+	tree, err := toTree(Default())
+	if err != nil {
+		return Config{}, "", err
+	}
+	paths := slices.SortedFunc(maps.Keys(overrides), func(a, b string) int {
+		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
+	})
+	c = Default()
+	for _, path := range paths {
+		var v any
+		if err := json.Unmarshal(overrides[path], &v); err != nil {
+			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
+		}
+		put(tree, strings.Split(path, "."), v)
+		if c, err = fromTree(tree); err != nil {
+			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
+		}
+		if err := validate("", reflect.ValueOf(c), ""); err != nil {
+			return Config{}, path, err
+		}
+	}
+	return c, "", nil
+}
+
+func fromTree(tree map[string]any) (c Config, err error) {
+	raw, err := protocol.Marshal(tree)
+	if err != nil {
+		return Config{}, err
+	}
+	return c, json.Unmarshal(raw, &c)
+}
+
+func toTree(c Config) (map[string]any, error) {
+	raw, err := protocol.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	var tree map[string]any
+	return tree, json.Unmarshal(raw, &tree)
+}
+
+// put sets a value in the tree; objects are merged, everything else is replaced.
+func put(tree map[string]any, path []string, v any) {
+	if v == nil {
+		return // the default remains
+	}
+	for _, name := range path[:len(path)-1] {
+		next, ok := tree[name].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			tree[name] = next
+		}
+		tree = next
+	}
+	last := path[len(path)-1]
+	old, isObject := tree[last].(map[string]any)
+	if add, ok := v.(map[string]any); ok && isObject {
+		for k, x := range add {
+			put(old, []string{k}, x)
+		}
+		return
+	}
+	tree[last] = v
+}
+
+// APIKey returns the key of a model provider, or "".
+func (s *Store) APIKey(provider string) string {
+	key, _ := s.Secret("apiKeys." + provider)
+	return key
+}
+
+// BaseURL returns the person's address of a model provider, or "".
+func (s *Store) BaseURL(provider string) string { return s.Get().Providers[provider].BaseURL }
+
+// Wire returns the API of a provider, "chat" or "responses", or "" for its default.
+func (s *Store) Wire(provider string) string { return s.Get().Providers[provider].Wire }

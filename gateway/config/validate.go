@@ -2,11 +2,16 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,28 +22,24 @@ const maxText = 100_000
 // validate checks the limits of a value and of everything below it. The tag is that of the field
 // which holds it.
 func validate(path string, v reflect.Value, tag reflect.StructTag) error {
-	switch v.Kind() {
+	var err error
+	switch f := (field{typ: v.Type(), tag: tag}); v.Kind() {
 	case reflect.Int, reflect.Int64:
-		if err := checkNumber(path, float64(v.Int()), field{typ: v.Type(), tag: tag}); err != nil {
-			return err
-		}
+		err = checkNumber(path, float64(v.Int()), f)
 	case reflect.Float64:
-		if err := checkNumber(path, v.Float(), field{typ: v.Type(), tag: tag}); err != nil {
-			return err
-		}
+		err = checkNumber(path, v.Float(), f)
 	case reflect.String:
-		if err := checkString(path, v.String(), field{typ: v.Type(), tag: tag}); err != nil {
-			return err
-		}
+		err = checkString(path, v.String(), f)
 	case reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
 		return validate(path, v.Elem(), tag)
 	default:
-		if err := validateParts(path, v); err != nil {
-			return err
-		}
+		err = validateParts(path, v)
+	}
+	if err != nil {
+		return err
 	}
 	return checkSpecial(path, v)
 }
@@ -116,4 +117,143 @@ func CheckResetPolicy(path string, p protocol.ResetPolicy) error {
 		return bad("%s.idleMinutes must not be negative, it is %d", path, *p.IdleMinutes)
 	}
 	return nil
+}
+
+// checkSpecial validates values that tags cannot describe, whose errors would otherwise show up
+// only in use.
+func checkSpecial(path string, v reflect.Value) error {
+	switch x := v.Interface().(type) {
+	case protocol.ResetPolicy:
+		return CheckResetPolicy(path, x)
+	case ModelConfig:
+		if x.Provider != "" {
+			return checkProvider(path+".provider", x.Provider)
+		}
+	case Heartbeat:
+		return x.check(path)
+	case Agents:
+		return x.check(path)
+	case ToolRule:
+		return x.check(path)
+	case SkillRequires:
+		for _, c := range x.Capabilities {
+			if !slices.Contains(protocol.Capabilities, c) {
+				return bad("%s.capabilities must be some of %s, not %q", path, strings.Join(protocol.Capabilities, ", "), c)
+			}
+		}
+	case string:
+		return checkText(path, x)
+	}
+	return nil
+}
+
+func checkText(path, text string) error {
+	switch path {
+	case "userTimezone":
+		if _, err := time.LoadLocation(text); err != nil || text == "" {
+			return bad("userTimezone must be a name such as Europe/Berlin, not %q", text)
+		}
+	case "model.provider", "model.id":
+		if strings.TrimSpace(text) == "" {
+			return bad("%s must not be empty", path)
+		}
+	case "session.mainKey":
+		if strings.ContainsFunc(strings.TrimSpace(text), func(r rune) bool { return r <= ' ' || r == ':' || r == '/' }) || len(text) > 64 {
+			return bad("session.mainKey must be one word of at most 64 bytes without colons and slashes, such as main, not %q", text)
+		}
+	case "network.listen":
+		_, port, err := net.SplitHostPort(text)
+		if _, no := strconv.ParseUint(port, 10, 16); err != nil || no != nil {
+			return bad("network.listen must be HOST:PORT such as :8788 or 192.168.1.5:8788, with a port from 0 to 65535, not %q", text)
+		}
+	}
+	return nil
+}
+
+// Interval returns the interval of the heartbeat, at least a minute; 0 means never. A text that
+// cannot be parsed returns 0 and an error.
+func (h Heartbeat) Interval() (time.Duration, error) {
+	text := strings.TrimSpace(h.Every)
+	if strings.Trim(text, "0hms ") == "" {
+		return 0, nil
+	}
+	d, err := when.Parse(text)
+	if err != nil {
+		return 0, err
+	}
+	return max(d, time.Minute), nil
+}
+
+func (h Heartbeat) check(path string) error {
+	if _, err := h.Interval(); err != nil {
+		return bad("%s.every: %v, or 0m for never", path, err)
+	}
+	if h.ActiveHours == nil {
+		return nil
+	}
+	path += ".activeHours"
+	for _, t := range []struct{ name, text string }{{"start", h.ActiveHours.Start}, {"end", h.ActiveHours.End}} {
+		if _, _, err := when.OfDay(t.text); err != nil && t.text != "24:00" && t.text != "" {
+			return bad("%s.%s must be a time of day such as 08:00, not %q", path, t.name, t.text)
+		}
+	}
+	switch zone := strings.ToLower(h.ActiveHours.Timezone); zone {
+	case "", "user", "local":
+	default:
+		if _, err := time.LoadLocation(h.ActiveHours.Timezone); err != nil {
+			return bad("%s.timezone must be a name such as Europe/Berlin, or empty for your time zone, not %q", path, h.ActiveHours.Timezone)
+		}
+	}
+	return nil
+}
+
+func (a Agents) check(path string) error {
+	seen := map[string]bool{}
+	for i, e := range a.List {
+		at := join(path, "list."+strconv.Itoa(i))
+		name := Name(e.ID)
+		switch {
+		case name == "":
+			return bad("%s.id must contain a letter or a digit, not %q", at, e.ID)
+		case seen[name]:
+			return bad("%s.id is %q, but another agent in the list has the same", at, e.ID)
+		case e.Model != nil && (strings.TrimSpace(e.Model.Provider) == "") != (strings.TrimSpace(e.Model.ID) == ""):
+			return bad("%s.model needs both a provider and an id", at)
+		}
+		seen[name] = true
+	}
+	for i, b := range a.Bindings {
+		if Name(b.AgentID) == "" {
+			return bad("%s.agentId must name an agent, not %q", join(path, "bindings."+strconv.Itoa(i)), b.AgentID)
+		}
+	}
+	return nil
+}
+
+func (r ToolRule) check(path string) error {
+	if strings.TrimSpace(r.Tool) == "" {
+		return bad("%s.tool must name a tool; * matches any text", path)
+	}
+	for i, w := range r.When {
+		if w.Op != "regex" {
+			continue
+		}
+		if _, err := w.Regex(); err != nil {
+			return bad("%s.when.%d.value: %v", path, i, err)
+		}
+	}
+	return nil
+}
+
+// Regex returns the regular expression of a condition.
+func (w ToolWhen) Regex() (*regexp.Regexp, error) {
+	text, ok := w.Value.(string)
+	if !ok {
+		return nil, bad("not a text with a regular expression")
+	}
+	// these flags of JavaScript make no difference here
+	if flags := strings.Trim(w.Flags, "gu"); flags != "" {
+		text = "(?" + flags + ")" + text
+	}
+	return regexp.Compile(text)
 }

@@ -47,18 +47,19 @@ func TestAClockThatWasWrongHoldsNothingUp(t *testing.T) {
 		hourly := add(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 * * * *"})
 		often := add(protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 600_000})
 		next := func(id protocol.CronJobID) (at int64) {
-			if err := s.do(ctx, func() { at = s.planner.jobs[id].State.NextRunAtMs }); err != nil {
+			if err := s.do(ctx, func() error { at = s.planner.jobs[id].State.NextRunAtMs; return nil }); err != nil {
 				t.Fatal(err)
 			}
 			return at
 		}
 		wantHourly, wantOften := next(hourly), next(often)
 		years := int64(10 * 365 * 24 * time.Hour / time.Millisecond)
-		if err := s.do(ctx, func() {
+		if err := s.do(ctx, func() error {
 			s.planner.last = now() + years // the loop has read the wrong clock
 			s.planner.jobs[hourly].State.NextRunAtMs += years
 			s.planner.jobs[often].State.NextRunAtMs += years
 			s.planner.jobs[often].Base += years
+			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}

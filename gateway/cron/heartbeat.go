@@ -2,7 +2,6 @@ package cron
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -158,7 +157,7 @@ func (hb *heartbeats) lastActive(id protocol.AgentID) *protocol.LastActive {
 
 // HeartbeatStatus returns the state of every agent's heartbeat.
 func (s *Scheduler) HeartbeatStatus(ctx context.Context, _ protocol.Empty) (out protocol.HeartbeatStatusResult, err error) {
-	err = s.do(ctx, func() { out.Agents = s.heartbeats.states() })
+	err = s.do(ctx, func() error { out.Agents = s.heartbeats.states(); return nil })
 	return out, err
 }
 
@@ -177,7 +176,7 @@ func (hb *heartbeats) states() map[protocol.AgentID]protocol.HeartbeatState {
 
 // HeartbeatStart restarts every agent's interval now.
 func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out protocol.HeartbeatStartResult, err error) {
-	err = s.do(ctx, func() {
+	err = s.do(ctx, func() error {
 		n, at := 0, now()
 		for id, h := range s.heartbeats.agents() {
 			if d, _ := h.Interval(); d > 0 {
@@ -189,6 +188,7 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 		if n == 0 {
 			out.Message = "No agent has a heartbeat: agents.defaultHeartbeat.every is 0"
 		}
+		return nil
 	})
 	return out, err
 }
@@ -201,19 +201,24 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 		return out, err
 	}
 	done := make(chan heartbeatResult, 1)
-	doErr := s.do(ctx, func() {
+	err = s.do(ctx, func() error {
 		all := s.heartbeats.agents()
 		h, ok := all[id]
 		switch {
 		case !ok:
-			err = protocol.ErrNotFound.With(fmt.Sprintf("There is no agent %s; there are %s", id, strings.Join(names(all), ", ")))
+			var names []string
+			for _, id := range slices.Sorted(maps.Keys(all)) {
+				names = append(names, string(id))
+			}
+			return protocol.ErrNotFound.With(fmt.Sprintf("There is no agent %s; there are %s", id, strings.Join(names, ", ")))
 		case s.heartbeats.beat(id).running:
 			done <- heartbeatResult{skip: protocol.SkipBusy}
 		default:
 			s.heartbeats.start(id, s.heartbeats.beat(id), h, false, done)
 		}
+		return nil
 	})
-	if err = errors.Join(doErr, err); err != nil {
+	if err != nil {
 		return out, err
 	}
 	select {
@@ -232,12 +237,4 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 	case <-ctx.Done():
 		return out, ctx.Err()
 	}
-}
-
-func names(all map[protocol.AgentID]config.Heartbeat) []string {
-	var list []string
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, string(id))
-	}
-	return list
 }

@@ -37,7 +37,7 @@ func (hb *heartbeats) skipReason(ctx context.Context, id protocol.AgentID, h con
 	case err == nil && isEmptyChecklist(text):
 		return protocol.SkipEmptyFile
 	}
-	st, err := hb.o.Sessions.Stats(ctx, protocol.SessionParams{SessionKey: hb.o.mainSession(id)})
+	st, err := hb.o.Stats(ctx, protocol.SessionParams{SessionKey: hb.o.mainSession(id)})
 	if err == nil && (st.IsProcessing || st.QueueSize > 0) {
 		return protocol.SkipBusy
 	}
@@ -96,9 +96,7 @@ func isEmptyChecklist(text string) bool {
 // is nothing new. missed is the result of [runner.expiredText].
 func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (delivered, expired string, err error) {
 	prompt := h.Prompt
-	if prompt == "" {
-		prompt = heartbeatPrompt
-	}
+	prompt = cmp.Or(prompt, heartbeatPrompt)
 	if text, err := hb.o.HeartbeatFile(id); err == nil && !isEmptyChecklist(text) {
 		prompt += "\n\n# HEARTBEAT.md\n\n" + strings.TrimSpace(text)
 	}

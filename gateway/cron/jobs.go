@@ -53,16 +53,17 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 	if j.Enabled {
 		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.o.zone())
 	}
-	doErr := s.do(ctx, func() {
+	err = s.do(ctx, func() error {
 		if limit := s.o.Config().Cron.MaxJobs; len(s.planner.jobs) >= limit {
-			err = protocol.ErrConflict.With(fmt.Sprintf("Cron job limit reached (%d)", limit))
-			return
+			return protocol.ErrConflict.With(fmt.Sprintf("Cron job limit reached (%d)", limit))
 		}
-		if err = s.o.Store.Jobs.Put(context.WithoutCancel(ctx), j); err == nil {
-			s.planner.jobs[j.ID] = &job{Job: j}
+		if err := s.o.Store.Jobs.Put(context.WithoutCancel(ctx), j); err != nil {
+			return err
 		}
+		s.planner.jobs[j.ID] = &job{Job: j}
+		return nil
 	})
-	return protocol.CronJobResult{OK: true, Job: j.CronJob}, errors.Join(doErr, err)
+	return protocol.CronJobResult{OK: true, Job: j.CronJob}, err
 }
 
 // check validates a job and normalizes it.
@@ -124,27 +125,26 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 	if in.ID == "" || in.Patch == nil {
 		return out, protocol.ErrBadRequest.With("id and patch required")
 	}
-	doErr := s.do(ctx, func() {
+	err = s.do(ctx, func() error {
 		j := s.planner.jobs[in.ID]
 		if j == nil {
-			err = unknown(in.ID)
-			return
+			return unknown(in.ID)
 		}
-		var next store.Job
-		if next, err = s.patched(j.Job, *in.Patch); err != nil {
-			err = bad(err)
-			return
+		next, err := s.patched(j.Job, *in.Patch)
+		if err != nil {
+			return bad(err)
 		}
-		if err = s.o.Store.Jobs.Put(context.WithoutCancel(ctx), next); err != nil {
-			return
+		if err := s.o.Store.Jobs.Put(context.WithoutCancel(ctx), next); err != nil {
+			return err
 		}
 		if next.State.NextRunAtMs != j.State.NextRunAtMs || next.Missed != j.Missed {
 			j.withdrawQuestion()
 		}
 		j.Job = next
 		out = protocol.CronJobResult{OK: true, Job: next.CronJob}
+		return nil
 	})
-	return out, errors.Join(doErr, err)
+	return out, err
 }
 
 func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, error) {
@@ -218,13 +218,15 @@ func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out 
 	if in.ID == "" {
 		return out, protocol.ErrBadRequest.With("id required")
 	}
-	doErr := s.do(ctx, func() {
+	err = s.do(ctx, func() error {
 		j := s.planner.jobs[in.ID]
 		out = protocol.CronRemoveResult{OK: true, Removed: j != nil}
-		if err = s.o.Store.Jobs.Delete(context.WithoutCancel(ctx), in.ID); err == nil && j != nil {
+		err := s.o.Store.Jobs.Delete(context.WithoutCancel(ctx), in.ID)
+		if err == nil && j != nil {
 			j.withdrawQuestion()
 			delete(s.planner.jobs, in.ID)
 		}
+		return err
 	})
-	return out, errors.Join(doErr, err)
+	return out, err
 }

@@ -18,13 +18,12 @@ type loop struct {
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 
-// do runs f on the loop's goroutine and waits for it.
-func (l *loop) do(ctx context.Context, f func()) error {
-	done := make(chan struct{})
+// do runs f on the loop's goroutine and waits for its result.
+func (l *loop) do(ctx context.Context, f func() error) error {
+	result := make(chan error, 1)
 	select {
-	case l.inbox <- func() { defer close(done); f() }:
-		<-done
-		return nil
+	case l.inbox <- func() { result <- f() }:
+		return <-result
 	case <-l.ended:
 		return errStopping
 	case <-ctx.Done():

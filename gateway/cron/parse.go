@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,9 +51,7 @@ func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 	case protocol.CronExpr:
 		expr, _ := f.text("expr")
 		tz, _ := f.text("tz")
-		if tz == "" {
-			tz = person.String()
-		}
+		tz = cmp.Or(tz, person.String())
 		return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: tz}, person)
 	}
 	return checkSchedule(protocol.CronSchedule{Kind: kind}, person)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -108,10 +109,7 @@ func (p *planner) freeSlots() int {
 
 // sortedJobs returns the jobs in the order of their next runs. Jobs without one come last.
 func (p *planner) sortedJobs() []*job {
-	list := make([]*job, 0, len(p.jobs))
-	for _, j := range p.jobs {
-		list = append(list, j)
-	}
+	list := slices.Collect(maps.Values(p.jobs))
 	never := func(j *job) int {
 		if j.State.NextRunAtMs == 0 {
 			return 1

@@ -2,7 +2,6 @@ package cron
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,7 +14,7 @@ func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (o
 	if err != nil {
 		return out, err
 	}
-	err = s.do(ctx, func() {
+	err = s.do(ctx, func() error {
 		cfg := s.o.Config().Cron
 		out = protocol.CronStatus{Enabled: cfg.Enabled, MaxJobs: cfg.MaxJobs, MaxConcurrentRuns: cfg.MaxConcurrent}
 		at := now()
@@ -38,6 +37,7 @@ func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (o
 				out.NextRunAtMs = next
 			}
 		}
+		return nil
 	})
 	return out, err
 }
@@ -51,33 +51,31 @@ func ofAgent(agent protocol.AgentID) (func(*job) bool, error) {
 	return func(j *job) bool { return j.AgentID == agent }, err
 }
 
-func pageLimit(given *int, usual, most int) (int, error) {
+// checkPage checks the offset and the limit of a page, and returns the limit to use.
+func checkPage(offset int, given *int, usual, most int) (limit int, err error) {
+	limit = usual
+	set(&limit, given)
 	switch {
-	case given == nil:
-		return usual, nil
-	case *given < 1 || *given > most:
+	case limit < 1 || limit > most:
 		return 0, protocol.ErrBadRequest.With(fmt.Sprintf("limit must be a number from 1 to %d", most))
+	case offset < 0:
+		return 0, protocol.ErrBadRequest.With("offset must not be negative")
 	}
-	return *given, nil
+	return limit, nil
 }
-
-var errOffset = protocol.ErrBadRequest.With("offset must not be negative")
 
 // List returns a page of the jobs.
 func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out protocol.CronListResult, err error) {
-	limit, err := pageLimit(in.Limit, 200, 500)
+	limit, err := checkPage(in.Offset, in.Limit, 200, 500)
 	if err != nil {
 		return out, err
-	}
-	if in.Offset < 0 {
-		return out, errOffset
 	}
 	of, err := ofAgent(in.AgentID)
 	if err != nil {
 		return out, err
 	}
 	out.Jobs = []protocol.CronJob{}
-	err = s.do(ctx, func() {
+	err = s.do(ctx, func() error {
 		for _, j := range s.planner.sortedJobs() {
 			if !of(j) || !j.Enabled && in.IncludeDisabled != nil && !*in.IncludeDisabled {
 				continue
@@ -87,6 +85,7 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 			}
 			out.Count++
 		}
+		return nil
 	})
 	return out, err
 }
@@ -94,12 +93,9 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 // Runs returns a page of the history.
 func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (protocol.CronRunsResult, error) {
 	out := protocol.CronRunsResult{Runs: []protocol.CronRun{}}
-	limit, err := pageLimit(in.Limit, 200, 2000)
+	limit, err := checkPage(in.Offset, in.Limit, 200, 2000)
 	if err != nil {
 		return out, err
-	}
-	if in.Offset < 0 {
-		return out, errOffset
 	}
 	list, total, err := s.o.Store.Jobs.FinishedRuns(ctx, in.JobID, in.Offset, limit)
 	out.Count = total
@@ -124,11 +120,9 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 		return out, protocol.ErrBadRequest.With("cron.run with mode=force requires id")
 	}
 	var wanted []*request
-	var err error
-	doErr := s.do(ctx, func() {
+	err := s.do(ctx, func() error {
 		if in.ID != "" && s.planner.jobs[in.ID] == nil {
-			err = unknown(in.ID)
-			return
+			return unknown(in.ID)
 		}
 		at := now()
 		for _, j := range s.planner.sortedJobs() {
@@ -148,8 +142,9 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 		if s.planner.ready {
 			s.planner.serveRequests(at)
 		}
+		return nil
 	})
-	if err := errors.Join(doErr, err); err != nil {
+	if err != nil {
 		return out, err
 	}
 	wait := in.Wait == nil || *in.Wait

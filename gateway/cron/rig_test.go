@@ -12,7 +12,6 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
-	"fairlead/gateway/cron/crontest"
 	"fairlead/gateway/protocol"
 )
 
@@ -21,7 +20,7 @@ import (
 type rig struct {
 	t     *testing.T
 	dir   string
-	agent *crontest.Agent
+	agent *fakeAgent
 	mu    sync.Mutex // guards cfg
 	cfg   config.Config
 	opts  func(*cron.Options)
@@ -42,7 +41,7 @@ func bubble(t *testing.T, f func(t *testing.T, r *rig)) {
 
 // open starts a scheduler on the data in dir.
 func (r *rig) open() {
-	r.agent = crontest.New(r.t, r.dir)
+	r.agent = newFakeAgent(r.t, r.dir)
 	o := r.agent.Options()
 	if r.cfg.UserTimezone == "" {
 		r.cfg = o.Config()

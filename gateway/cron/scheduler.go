@@ -19,7 +19,6 @@ type Sessions interface {
 	Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error)
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
 	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
-	Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error)
 }
 
 // Delivery is an answer to be delivered to the person. With empty Channel and To it goes to where
@@ -38,6 +37,7 @@ type Options struct {
 	Store    *store.DB
 	Bus      *event.Bus
 	Sessions Sessions
+	Stats    func(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) // of a chat
 	Config   func() config.Config
 	// Deliver delivers an answer to the person and returns a description of where. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
@@ -76,10 +76,8 @@ type Scheduler struct {
 	heartbeats *heartbeats
 	wake       chan struct{} // holds a token when the loop should check again
 
-	// The state at the last published change of schedules; they belong to Run's goroutine.
-	published      bool
-	publishedJobs  []protocol.CronJob
-	publishedBeats map[protocol.AgentID]protocol.HeartbeatState
+	// The state at the last published change of schedules; it belongs to Run's goroutine.
+	published *publishedState
 }
 
 // New returns a scheduler.
@@ -174,23 +172,25 @@ func (s *Scheduler) tick() time.Duration {
 	return min(max(time.Duration(next-at)*time.Millisecond, time.Millisecond), longest)
 }
 
+// publishedState is the part of the state whose changes are published.
+type publishedState struct {
+	jobs  []protocol.CronJob
+	beats map[protocol.AgentID]protocol.HeartbeatState
+}
+
 // publish publishes a change when schedules or heartbeats have changed.
 func (s *Scheduler) publish() {
-	jobs := []protocol.CronJob{}
+	now := publishedState{beats: make(map[protocol.AgentID]protocol.HeartbeatState)}
 	for _, j := range s.planner.sortedJobs() {
-		jobs = append(jobs, j.Job.CronJob)
+		now.jobs = append(now.jobs, j.Job.CronJob)
 	}
-	beats := make(map[protocol.AgentID]protocol.HeartbeatState)
 	for id, b := range s.heartbeats.beats {
-		beats[id] = b.state
+		now.beats[id] = b.state
 	}
-	if s.published && reflect.DeepEqual(jobs, s.publishedJobs) && reflect.DeepEqual(beats, s.publishedBeats) {
-		return
-	}
-	if s.published {
+	if s.published != nil && !reflect.DeepEqual(now, *s.published) {
 		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeSchedules})
 	}
-	s.publishedJobs, s.publishedBeats, s.published = jobs, beats, true
+	s.published = &now
 }
 
 // Wake makes the scheduler read the configuration again.

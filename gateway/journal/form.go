@@ -44,8 +44,7 @@ func summary(args json.RawMessage) string {
 	return ""
 }
 
-// maxOutput is the number of bytes of a result that the journal stores. Images are stored whole,
-// because a part of one is useless.
+// maxOutput limits the stored bytes of a result, except for images: a part of one is useless.
 const maxOutput = 200_000
 
 // maxBrowserOutput is the same limit for operations of the file browser.

@@ -11,6 +11,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"net/http"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -38,6 +40,16 @@ type Request struct {
 	CacheKey string
 }
 
+// Turn returns the index of the message that began the current turn, or -1.
+func (r Request) Turn() int {
+	for i, m := range slices.Backward(r.Messages) {
+		if m.Role == protocol.RoleUser {
+			return i
+		}
+	}
+	return -1
+}
+
 // Tool describes a tool to a model. Names match ^[a-zA-Z0-9_-]{1,64}$.
 type Tool struct {
 	Name        string
@@ -54,8 +66,8 @@ const (
 	EventSignature                      // Block: a finished thinking block with the provider's signature
 	EventCallStart                      // Index, Block.ID, Block.Name: the start of a tool call
 	EventCallDelta                      // Index, Text: next piece of its arguments
-	// Index, Block: the complete call; Arguments is a JSON object or, if the model wrote invalid
-	// JSON, raw text is in BadArgs
+	// Index, Block: the complete call; Arguments is a JSON object, an empty one if the model wrote
+	// something else, which is then in BadArgs
 	EventCall
 	EventImage // Block: an image that the model made (Data, MimeType)
 	EventUsage // Usage so far; the last one counts
@@ -92,4 +104,24 @@ type Retry struct {
 	Of      int
 	After   time.Duration
 	Reason  string // a phrase for the person: "the provider is overloaded (529)"
+}
+
+// Options hold the address and the known properties of a model. Every provider's package uses them.
+type Options struct {
+	BaseURL string // empty means the provider's own
+	Key     string
+	Model   string
+	Info    protocol.ModelInfo
+	// nil means http.DefaultClient; its Timeout must allow for a long answer
+	HTTP *http.Client
+	// sent with every request; they override those of the provider's package
+	Headers map[string]string
+}
+
+// Client returns the HTTP client to use.
+func (o Options) Client() *http.Client {
+	if o.HTTP == nil {
+		return http.DefaultClient
+	}
+	return o.HTTP
 }

@@ -1,7 +1,11 @@
 package llm
 
 import (
+	"context"
 	"fmt"
+	"iter"
+	"slices"
+	"strconv"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -25,24 +29,20 @@ func Repair(messages []protocol.Message, info protocol.ModelInfo) []protocol.Mes
 		case m.Origin == protocol.OriginNotice:
 		case m.Origin == protocol.OriginDirect:
 			out = append(out, describeCommand(m))
-		case m.Role == protocol.RoleToolResult:
-			// placed after its call
+		case m.Role == protocol.RoleToolResult: // placed after its call
 		case len(m.Content) == 0:
+		case m.Role != protocol.RoleAssistant:
+			out = append(out, m)
 		default:
-			if m.Role != protocol.RoleAssistant {
-				out = append(out, m)
-				continue
-			}
 			m = used.unique(m)
 			out = append(out, m)
 			for n, c := range m.Content.Calls() {
+				result := unknownOutcome(m, c)
 				if at, ok := results[callAt{i, n}]; ok {
-					result := messages[at]
-					result.ToolCallID = c.ID
-					out = append(out, result)
-				} else {
-					out = append(out, unknownOutcome(m, c))
+					result = messages[at]
 				}
+				result.ToolCallID = c.ID
+				out = append(out, result)
 			}
 		}
 	}
@@ -116,19 +116,100 @@ func describeCommand(m protocol.Message) protocol.Message {
 }
 
 func withoutPictures(c protocol.Content) protocol.Content {
-	seen := false
-	for _, b := range c {
-		seen = seen || b.Type == protocol.BlockImage
-	}
-	if !seen {
-		return c
-	}
-	out := make(protocol.Content, len(c))
+	out := slices.Clone(c)
 	for i, b := range c {
 		if b.Type == protocol.BlockImage {
-			b = protocol.Text(strings.Replace(fmt.Sprintf("[image %s, which this model cannot see]", b.Filename), " ,", ",", 1))
+			out[i] = protocol.Text(strings.Replace(fmt.Sprintf("[image %s, which this model cannot see]", b.Filename), " ,", ",", 1))
 		}
-		out[i] = b
+	}
+	return out
+}
+
+// maxCallID is the longest ID that is generated here: OpenAI accepts no longer one.
+const maxCallID = 40
+
+// ids are those of the calls of a conversation so far, normalized by plain, with the last number
+// given to each. Some servers number calls anew in each answer, and others refuse a conversation
+// with a duplicate ID.
+type ids map[string]int
+
+// PlainID returns an ID as seen by servers that accept only letters, digits, _ and -; two IDs that
+// are equal there count as equal.
+func PlainID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, id)
+}
+
+// assign returns the ID, or a variant if it was used before. The result depends only on the
+// conversation so far, so that a conversation always gets the same IDs.
+func (u ids) assign(id string) string {
+	key, out := PlainID(id), id
+	n := u[key]
+	for u[PlainID(out)] > 0 {
+		n++
+		tail := "_" + strconv.Itoa(n)
+		out = id[:min(len(id), maxCallID-len(tail))] + tail
+	}
+	u[key] = max(n, 1)
+	u[PlainID(out)] = max(u[PlainID(out)], 1)
+	return out
+}
+
+// unique gives the calls of an answer IDs that no earlier call has. The given message is not
+// changed.
+func (u ids) unique(m protocol.Message) protocol.Message {
+	m.Content = slices.Clone(m.Content)
+	for i, b := range m.Content {
+		if b.Type == protocol.BlockToolCall {
+			m.Content[i].ID = u.assign(b.ID)
+		}
+	}
+	return m
+}
+
+// fitted is a model that gets the tools of every node under names that model APIs accept. Outside
+// of it the tools have their own names.
+type fitted struct{ Model }
+
+// FitNames wraps a model so that it gets [protocol.ToolName.ForModel] of each tool, in the list of
+// tools and in the conversation, and converts the names in its calls back.
+func FitNames(m Model) Model { return fitted{m} }
+
+// Stream implements [Model].
+func (f fitted) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+	back := make(map[string]string) // by the name that the model gets
+	req.Tools = slices.Clone(req.Tools)
+	for i, t := range req.Tools {
+		name := string(protocol.ToolName(t.Name).ForModel())
+		back[name], req.Tools[i].Name = t.Name, name
+	}
+	req.Messages = fittedMessages(req.Messages)
+	return func(yield func(Event, error) bool) {
+		for e, err := range f.Model.Stream(ctx, req) {
+			if name, ok := back[e.Block.Name]; ok {
+				e.Block.Name = name
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// fittedMessages does not change its argument, which is the stored conversation.
+func fittedMessages(list []protocol.Message) []protocol.Message {
+	out := slices.Clone(list)
+	for i, m := range out {
+		out[i].ToolName, out[i].Content = m.ToolName.ForModel(), slices.Clone(m.Content)
+		for j, b := range m.Content {
+			if b.Type == protocol.BlockToolCall {
+				out[i].Content[j].Name = string(protocol.ToolName(b.Name).ForModel())
+			}
+		}
 	}
 	return out
 }

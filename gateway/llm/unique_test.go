@@ -29,10 +29,10 @@ func TestNoCallIDIsSentTwice(t *testing.T) {
 		seen := map[string]bool{}
 		for i, m := range got {
 			for n, c := range m.Content.Calls() {
-				if seen[plainID(c.ID)] {
+				if seen[PlainID(c.ID)] {
 					t.Errorf("turn %d sends %s twice", turns, c.ID)
 				}
-				seen[plainID(c.ID)] = true
+				seen[PlainID(c.ID)] = true
 				if r := got[i+1+n]; r.ToolCallID != c.ID || r.Content.Text() != fmt.Sprint(i/6) {
 					t.Errorf("turn %d: %s is answered by %s, %q", turns, c.ID, r.ToolCallID, r.Content.Text())
 				}

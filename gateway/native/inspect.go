@@ -12,8 +12,7 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// logsLimit is the time in which a node must return its log to a tool; it is that of the original
-// system.
+// logsLimit is the time in which a node must return its log, as in the original system.
 const logsLimit = 20 * time.Second
 
 type configIn struct {

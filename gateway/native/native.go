@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -69,4 +71,18 @@ func Tools(s Services) []tool.Own {
 // isShared reports whether other people than the person take part in the calling chat.
 func (t tools) isShared(call tool.Call) bool {
 	return call.Session != "" && t.Sessions.Shared(call.Session)
+}
+
+// oneOf sets the valid values of a parameter in the tool's schema.
+func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.Tool[tool.Call] {
+	var s jsonschema.Schema
+	err := json.Unmarshal(t.Spec.InputSchema, &s)
+	if err == nil {
+		s.Properties[parameter].Enum = texts
+		t.Spec.InputSchema, err = protocol.Marshal(&s)
+	}
+	if err != nil {
+		panic(err) // the schema is part of the program
+	}
+	return t
 }

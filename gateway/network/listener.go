@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/identity"
-	"fairlead/gateway/peer/junction"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
@@ -37,9 +39,8 @@ type Options struct {
 
 // Listener listens according to the settings. It is safe for concurrent use. Call Run once.
 type Listener struct {
-	o        Options
-	reload   chan struct{} // holds a token when the settings have changed
-	meetings junction.Junction
+	o      Options
+	reload chan struct{} // holds a token when the settings have changed
 
 	mu      sync.Mutex // guards the fields below
 	running bool
@@ -50,19 +51,6 @@ type Listener struct {
 
 // New returns a listener that does not listen yet.
 func New(o Options) *Listener { return &Listener{o: o, reload: make(chan struct{}, 1)} }
-
-// Meet lets two machines connect to each other through the listener; ok is false if it does not
-// run.
-func (n *Listener) Meet() (one, other string, over func(), ok bool) {
-	n.mu.Lock()
-	ok = n.running
-	n.mu.Unlock()
-	if !ok {
-		return "", "", nil, false
-	}
-	one, other, over = n.meetings.Meet()
-	return one, other, over, true
-}
 
 // Reload makes Run check the settings again.
 func (n *Listener) Reload() {
@@ -147,7 +135,7 @@ func (n *Listener) setState(running bool, problem string) {
 
 // start binds, and serves in goroutines of wg until ctx ends.
 func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup, serve func(context.Context, net.Listener) error) error {
-	l, pin, err := listenTLS(n.o.Secrets, want.Listen, &n.meetings)
+	l, pin, err := listenTLS(n.o.Secrets, want.Listen)
 	if err != nil {
 		return err
 	}
@@ -168,9 +156,8 @@ func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup,
 	return nil
 }
 
-// listenTLS listens with the gateway's certificate, whose pin devices store. Connections that show
-// a ticket go to meetings.
-func listenTLS(secrets keychain.Store, address string, meetings *junction.Junction) (net.Listener, identity.Pin, error) {
+// listenTLS listens with the gateway's certificate, whose pin devices store.
+func listenTLS(secrets keychain.Store, address string) (net.Listener, identity.Pin, error) {
 	cert, pin, err := auth.OpenCertificate(secrets, time.Now())
 	if err != nil {
 		return nil, "", err
@@ -180,5 +167,51 @@ func listenTLS(secrets keychain.Store, address string, meetings *junction.Juncti
 		return nil, "", fmt.Errorf("listen on %s: %w", address, err)
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}}
-	return tls.NewListener(meetings.Listen(l), config), pin, nil
+	return tls.NewListener(l, config), pin, nil
+}
+
+// maxAddresses is the number of addresses that are shown.
+const maxAddresses = 6
+
+// addresses returns the addresses at which others can reach a listener: its own address, or those
+// of every active interface, private networks first. Loopback addresses are returned only if there
+// are no others.
+func addresses(bound net.IP, port int) []string {
+	join := func(a netip.Addr) string { return net.JoinHostPort(a.Unmap().String(), strconv.Itoa(port)) }
+	if a, ok := netip.AddrFromSlice(bound); ok && !a.Unmap().IsUnspecified() {
+		return []string{join(a)}
+	}
+	found, _ := net.InterfaceAddrs()
+	var list []netip.Addr
+	for _, f := range found {
+		p, ok := f.(*net.IPNet)
+		if !ok {
+			continue
+		}
+		if a, ok := netip.AddrFromSlice(p.IP); ok && a.Unmap().IsGlobalUnicast() {
+			list = append(list, a.Unmap())
+		}
+	}
+	slices.SortStableFunc(list, func(a, b netip.Addr) int { return rank(a) - rank(b) })
+	if len(list) == 0 {
+		list = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
+	}
+	var out []string
+	for _, a := range list[:min(len(list), maxAddresses)] {
+		out = append(out, join(a))
+	}
+	return out
+}
+
+// rank orders addresses by how likely they are the one to use.
+func rank(a netip.Addr) int {
+	switch {
+	case a.Is4() && a.IsPrivate():
+		return 0
+	case a.Is4():
+		return 1
+	case a.IsPrivate():
+		return 3
+	}
+	return 2
 }

@@ -37,10 +37,11 @@ type Persist interface {
 type Entry struct {
 	Local  bool              // it runs in the gateway's own process
 	Device protocol.DeviceID // its paired device; empty for a node that uses the gateway's token
-	Held   []string          // tools that are unavailable until the person approves them
-	// Came increases with each opened connection. The handshake of an abandoned connection is
+	// Unapproved are the tools that are unavailable until the person approves them.
+	Unapproved []string
+	// Sequence increases with each opened connection. The handshake of an abandoned connection is
 	// sometimes read after that of a newer one.
-	Came uint64
+	Sequence uint64
 	// Listens is closed by [Listening] once the node has received its hello-ok and handles events.
 	// nil means that hello-ok has already been sent.
 	Listens <-chan struct{}
@@ -66,9 +67,7 @@ type Hub struct {
 
 	mu    sync.Mutex // guards the fields below
 	nodes map[protocol.NodeID]*node
-	calls map[protocol.CallID]*pending
-	done  map[protocol.CallID]protocol.NodeID // calls that nobody waits for any more: late results are "dropped", not unknown
-	order []protocol.CallID                   // keys of done, oldest first
+	calls callTable
 }
 
 // node is one node, connected or not.
@@ -80,12 +79,12 @@ type node struct {
 	stale []protocol.CallID // of these, calls to cancel once it handles events
 	older []protocol.CallID // of these, calls that this start of the gateway does not know
 	link  Link              // nil when offline
-	came  uint64
+	// sequence increases with each connection, see [Entry].
+	sequence uint64
 	// programs are the names of the machine's programs, each between newlines; empty means unknown.
 	// One string uses less memory than a list.
 	programs string
-	// variables are the names of the environment variables that may be set for its commands, in the
-	// same form.
+	// variables are the environment variables that may be set for its commands, in the same form.
 	variables string
 	listens   <-chan struct{} // closed once events may be sent
 	saved     time.Time       // time of the last write to the store
@@ -93,10 +92,9 @@ type node struct {
 
 // New returns a hub. bus and persist may be nil.
 func New(bus *event.Bus, persist Persist) *Hub {
-	return &Hub{
-		bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node), calls: make(map[protocol.CallID]*pending),
-		done: make(map[protocol.CallID]protocol.NodeID),
-	}
+	h := &Hub{bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node)}
+	h.calls = callTable{mu: &h.mu, pending: make(map[protocol.CallID]*pending), abandoned: make(map[protocol.CallID]protocol.NodeID)}
+	return h
 }
 
 // Load restores the known nodes as offline.
@@ -139,7 +137,7 @@ func (h *Hub) Attach(ctx context.Context, p protocol.ConnectParams, e Entry, lin
 	if oldLink != nil {
 		oldLink.Close(protocol.CloseReplaced, "Replaced by newer node connection")
 	}
-	h.remember(ctx, info)
+	save(ctx, h.persist, info)
 	slog.Info("Node connected", "node", info.ID, "tools", len(n.tools))
 	return func() { h.detach(context.WithoutCancel(ctx), n) }, nil
 }
@@ -159,18 +157,18 @@ func newNode(p protocol.ConnectParams, e Entry, link Link) (*node, error) {
 		return nil, err
 	}
 	now := time.Now()
-	n := &node{link: link, came: e.Came, tools: p.Tools, ext: p.Extensions, calls: p.Calls, listens: e.Listens, saved: now}
+	n := &node{link: link, sequence: e.Sequence, tools: p.Tools, ext: p.Extensions, calls: p.Calls, listens: e.Listens, saved: now}
 	for i, t := range n.tools {
 		n.tools[i] = toolkit.Declared(t)
 	}
-	n.programs, n.variables = inLines(p.Programs), inLines(p.Environment)
+	n.programs, n.variables = joinLines(p.Programs), joinLines(p.Environment)
 	if n.listens == nil {
 		listens := make(chan struct{})
 		Listening(p, listens)
 		n.listens = listens
 	}
 	n.info = protocol.NodeInfo{
-		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Held, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
+		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Unapproved, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
 		Files: slices.Contains(p.Extensions, protocol.ExtFiles), Direct: slices.Contains(p.Extensions, protocol.ExtDirect),
 	}
@@ -190,11 +188,11 @@ func (h *Hub) replace(n *node) (oldLink Link, info protocol.NodeInfo, err error)
 	id := n.info.ID
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if other := h.byPrefixLocked(id.ToolPrefix()); other != nil && other.info.ID != id {
+	if other := connectedByPrefix(h.nodes, id.ToolPrefix()); other != nil && other.info.ID != id {
 		return nil, info, protocol.ErrInvalidConnect.With(fmt.Sprintf("models could not tell %s from %s, which is connected: give this node another name", id, other.info.ID))
 	}
 	old := h.nodes[id]
-	if old != nil && old.link != nil && old.came > n.came {
+	if old != nil && old.link != nil && old.sequence > n.sequence {
 		return nil, info, protocol.ErrConflict.With("a newer connection of this node exists")
 	}
 	if old != nil && old.link != nil && old.info.Local && !n.info.Local {
@@ -203,61 +201,64 @@ func (h *Hub) replace(n *node) (oldLink Link, info protocol.NodeInfo, err error)
 	h.nodes[id] = n
 	if old != nil {
 		oldLink = old.link
-		h.moveLocked(old, n)
+		h.calls.moveLocked(old, n)
 		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
 	}
-	n.stale, n.older = h.leftLocked(n)
-	h.publishLocked(n.info)
+	n.stale, n.older = h.calls.leftoverLocked(n)
+	publish(h.bus, n.info)
 	return oldLink, n.info, nil
 }
 
-// OwnName returns the error message for a node that uses the name of the gateway's own node, whose
-// calls it would receive.
+// OwnName returns the error message for a node with the name of the gateway's own node.
 func OwnName(id protocol.NodeID) string {
 	return fmt.Sprintf("the gateway's own machine is called %s: give this one another name, with --id or in the settings", id)
 }
 
 // Own reports whether a name is that of the gateway's own node and this node is connected.
 func (h *Hub) Own(id protocol.NodeID) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	n := h.nodes[id]
-	return n != nil && n.link != nil && n.info.Local
+	_, c, ok := h.Link(id)
+	return ok && c.Local
 }
 
 func (h *Hub) detach(ctx context.Context, n *node) {
 	h.mu.Lock()
 	present := h.nodes[n.info.ID] == n && n.link != nil // otherwise it was replaced
-	h.leaveLocked(n)
+	// The calls fail, except those that the node may be continuing.
+	h.calls.failLocked(n, nodeGone, func(id protocol.CallID, p *pending) bool {
+		continues := p.survives && p.sent.Load() && h.nodes[n.info.ID] == n
+		if continues {
+			h.calls.failLater(id, p, n)
+		}
+		return continues
+	})
 	if present {
 		n.link = nil
 		n.info.Online = false
 		n.info.LastSeenAt = time.Now().UnixMilli()
-		h.publishLocked(n.info)
+		publish(h.bus, n.info)
 	}
 	info := n.info
 	h.mu.Unlock()
 	if present {
-		h.remember(ctx, info)
+		save(ctx, h.persist, info)
 		slog.Info("Node disconnected", "node", info.ID)
 	}
 }
 
-// publishLocked publishes a node's state. It requires h.mu, so that the last state is published
-// last.
-func (h *Hub) publishLocked(info protocol.NodeInfo) {
-	if h.bus != nil {
-		h.bus.Publish(protocol.Change{Kind: protocol.ChangeNode, Node: &info})
+// publish publishes a node's state, under the hub's lock to keep the order. bus may be nil.
+func publish(bus *event.Bus, info protocol.NodeInfo) {
+	if bus != nil {
+		bus.Publish(protocol.Change{Kind: protocol.ChangeNode, Node: &info})
 	}
 }
 
-// remember stores a node for later starts, where it begins as offline. So the order of writes does
-// not matter.
-func (h *Hub) remember(ctx context.Context, info protocol.NodeInfo) {
-	if h.persist == nil {
+// save stores a node for later starts, where it begins as offline. So the order of writes does not
+// matter. persist may be nil.
+func save(ctx context.Context, persist Persist, info protocol.NodeInfo) {
+	if persist == nil {
 		return
 	}
-	if err := h.persist.Put(ctx, info); err != nil {
+	if err := persist.Put(ctx, info); err != nil {
 		slog.Warn("A machine could not be remembered", "node", info.ID, "err", err)
 	}
 }

@@ -238,10 +238,10 @@ func TestAnotherMachineDoesNotTakeTheNameOfTheGatewaysOwn(t *testing.T) {
 func TestHandshakeThatWasGivenUpReplacesNobody(t *testing.T) {
 	h := New(nil, nil)
 	late, newer := newLink(), newLink()
-	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Came: 2}, newer); err != nil {
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Sequence: 2}, newer); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Came: 1}, late); !errors.Is(err, protocol.ErrConflict) {
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Sequence: 1}, late); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("Attach = %v", err)
 	}
 	if n, _ := h.Node("n"); !n.Online || newer.closed != "" {

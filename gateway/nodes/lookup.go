@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,13 +18,13 @@ func (h *Hub) Nodes() []protocol.NodeInfo {
 	}
 	h.mu.Unlock()
 	slices.SortFunc(list, func(a, b protocol.NodeInfo) int {
-		if a.Online != b.Online {
-			if a.Online {
-				return -1
-			}
-			return 1
+		if a.Online == b.Online {
+			return cmp.Compare(a.ID, b.ID)
 		}
-		return strings.Compare(string(a.ID), string(b.ID))
+		if a.Online {
+			return -1
+		}
+		return 1
 	})
 	return list
 }
@@ -85,10 +86,10 @@ func (h *Hub) Tools() []protocol.ToolSpec {
 	return list
 }
 
-// byPrefixLocked returns the connected node with the given tool prefix in the names that models
-// see, or nil.
-func (h *Hub) byPrefixLocked(prefix protocol.NodeID) *node {
-	for id, n := range h.nodes {
+// connectedByPrefix returns the connected node with the given tool prefix in the names that models
+// see, or nil. It requires the hub's lock.
+func connectedByPrefix(nodes map[protocol.NodeID]*node, prefix protocol.NodeID) *node {
+	for id, n := range nodes {
 		if n.link != nil && id.ToolPrefix() == prefix {
 			return n
 		}
@@ -110,7 +111,7 @@ func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec
 	defer h.mu.Unlock()
 	n := h.nodes[id]
 	if n == nil {
-		if n = h.byPrefixLocked(id); n != nil {
+		if n = connectedByPrefix(h.nodes, id); n != nil {
 			id = n.info.ID
 		}
 	}
@@ -129,4 +130,52 @@ func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec
 		}
 	}
 	return "", protocol.ToolSpec{}, unknown()
+}
+
+// Contact describes the connection of a node.
+type Contact struct {
+	Extensions []string
+	Local      bool            // it runs in the gateway's own process
+	Listens    <-chan struct{} // closed once events may be sent; a node without extensions loses events that arrive before hello-ok
+}
+
+// Link returns a node's connection. ok is false while the node is offline.
+func (h *Hub) Link(id protocol.NodeID) (l Link, c Contact, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := h.nodes[id]
+	if n == nil || n.link == nil {
+		return nil, Contact{}, false
+	}
+	return n.link, Contact{n.ext, n.info.Local, n.listens}, true
+}
+
+// HasProgram reports whether a node has a program. known is false if the node is offline or did not
+// report its programs.
+func (h *Hub) HasProgram(id protocol.NodeID, name string) (has, known bool) {
+	return reports(h, id, name, func(n *node) string { return n.programs })
+}
+
+// HasVariable reports whether an environment variable may be set for a node's commands. known is
+// false if the node is offline or did not report its variables.
+func (h *Hub) HasVariable(id protocol.NodeID, name string) (has, known bool) {
+	return reports(h, id, name, func(n *node) string { return n.variables })
+}
+
+// reports reports whether a name is in a list that joinLines made; known is false for an offline node.
+func reports(h *Hub, id protocol.NodeID, name string, list func(*node) string) (has, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n := h.nodes[id]; n != nil && n.link != nil {
+		return strings.Contains(list(n), "\n"+name+"\n"), list(n) != ""
+	}
+	return false, false
+}
+
+// joinLines joins names to one text, with each name between newlines. Without names it returns "".
+func joinLines(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "\n" + strings.Join(names, "\n") + "\n"
 }

@@ -14,8 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// saveEvery is the interval at which the last contact of a connected node is stored, which is the
-// largest error after a crash.
+// saveEvery is the interval at which a node's last contact is stored, its error after a crash.
 const saveEvery = 5 * time.Minute
 
 // maxName limits a node's name, in characters.
@@ -42,7 +41,7 @@ func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol
 	if n != nil {
 		link, n.link = n.link, nil
 		delete(h.nodes, p.NodeID)
-		h.failLocked(n, nodeGone, nil)
+		h.calls.failLocked(n, nodeGone, nil)
 		if h.bus != nil {
 			h.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: p.NodeID}})
 		}
@@ -93,7 +92,7 @@ func (h *Hub) Update(ctx context.Context, p protocol.NodesUpdateParams) (protoco
 		n.info.Colour = *p.Colour
 	}
 	info := n.info
-	h.publishLocked(info)
+	publish(h.bus, info)
 	h.mu.Unlock()
 	if h.persist != nil {
 		if err := h.persist.Put(ctx, info); err != nil {
@@ -114,8 +113,7 @@ func cleanName(name string) (string, error) {
 	return name, nil
 }
 
-// Pinged stores the measured round-trip time of a connection. It publishes a change of a tenth or
-// more.
+// Pinged stores the measured round-trip time, and publishes a change of a tenth or more.
 func (h *Hub) Pinged(id protocol.NodeID, link Link, took time.Duration) {
 	now := time.Now()
 	h.mu.Lock()
@@ -128,18 +126,18 @@ func (h *Hub) Pinged(id protocol.NodeID, link Link, took time.Duration) {
 	known := n.info.PingMs
 	n.info.LastSeenAt, n.info.PingAt, n.info.PingMs = now.UnixMilli(), now.UnixMilli(), ms
 	if math.Abs(ms-known) > known/10 {
-		h.publishLocked(n.info)
+		publish(h.bus, n.info)
 	}
-	save := now.Sub(n.saved) >= saveEvery
-	if save {
+	isDue := now.Sub(n.saved) >= saveEvery
+	if isDue {
 		n.saved = now
 	}
 	info, stale, older := n.info, n.stale, n.older
 	n.stale, n.older = nil, nil
 	h.mu.Unlock()
-	h.stopLeft(id, link, stale, older) // a node that answers pings also receives events
-	if save {
-		h.remember(context.Background(), info)
+	cancelLeftover(h.persist, id, link, stale, older) // a node that answers pings also receives events
+	if isDue {
+		save(context.Background(), h.persist, info)
 	}
 }
 
@@ -149,6 +147,6 @@ func (h *Hub) Release(id protocol.NodeID) {
 	defer h.mu.Unlock()
 	if n := h.nodes[id]; n != nil && len(n.info.Held) > 0 {
 		n.info.Held = nil
-		h.publishLocked(n.info)
+		publish(h.bus, n.info)
 	}
 }

@@ -99,7 +99,7 @@ func TestPingIsToldWhenItChanges(t *testing.T) {
 
 func TestHeldToolsAreNotOffered(t *testing.T) {
 	h := New(nil, nil)
-	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Device: "d", Held: []string{"Bash"}}, newLink()); err != nil {
+	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Device: "d", Unapproved: []string{"Bash"}}, newLink()); err != nil {
 		t.Fatal(err)
 	}
 	if list := h.Tools(); len(list) != 1 || list[0].Name != "n__Read" {

@@ -49,18 +49,16 @@ func hashToken(token string) string {
 // Approve accepts a request: it pairs a new device, or allows what a node offers beyond its
 // pairing. The ID of a request is bound to its content: a different request has another ID.
 func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error) {
-	end, err := m.begin(ctx)
+	release, err := m.changeLock.acquire(ctx)
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	defer end()
-	m.mu.Lock()
-	r := m.requests[p.ID]
-	m.mu.Unlock()
+	defer release()
+	r := m.requests.get(p.ID)
 	if r == nil || r.Kind == protocol.RequestPair && r.end.passed(time.Now()) {
 		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
 	}
-	defer m.publishChange()
+	defer publishChange(m.o.Bus)
 	if r.Kind == protocol.RequestWiden {
 		return m.approveReach(ctx, by, r)
 	}
@@ -71,85 +69,69 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	d.PairedBy, d.PairedAt = displayName(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
 	d.TokenHash = hash
-	out, err := m.put(ctx, d, auditEntry(by, "paired", "allowed", d.Device))
+	out, err := m.devices.put(ctx, d, auditEntry(by, "paired", "allowed", d.Device))
 	if err != nil {
 		return protocol.Device{}, err
 	}
 	m.o.CloseDevice(d.ID, closeRotated, "Paired again") // a connection of an earlier pairing has other permissions or another role
-	done := identity.Pairing{Device: d.Device, Token: token, Gateway: m.gateway(m.o.Network())}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.invites, r.Invite)
-	m.finishRequestLocked(r, answer{done: done})
+	m.requests.finish(r, answer{done: identity.Pairing{Device: d.Device, Token: token, Gateway: gateway(m.o.Name, m.o.Network())}})
 	return out, nil
 }
 
-func (m *Manager) gateway(n protocol.NetworkStatus) identity.Gateway {
-	return identity.Gateway{Name: m.o.Name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}
+func gateway(name string, n protocol.NetworkStatus) identity.Gateway {
+	return identity.Gateway{Name: name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}
 }
 
-// approveReach is Approve for a node that offers more. The caller must hold the turn.
+// approveReach is Approve for a node that offers more. The caller must hold the change lock.
 func (m *Manager) approveReach(ctx context.Context, by string, r *request) (protocol.Device, error) {
-	d, ok := m.device(r.Device.ID)
-	if !ok || d.RevokedAt > 0 {
-		m.mu.Lock()
-		delete(m.requests, r.ID)
-		m.mu.Unlock()
+	d := m.devices.get(r.Device.ID)
+	if d == nil || d.RevokedAt > 0 {
+		m.requests.drop(r, false)
 		return protocol.Device{}, noDevice(r.Device.ID)
 	}
-	d.Reach = r.reach
-	out, err := m.put(ctx, d, auditEntry(by, "allowed more to", "allowed", d.Device))
+	d.Reach = r.Device.Reach
+	out, err := m.devices.put(ctx, *d, auditEntry(by, "allowed more to", "allowed", d.Device))
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	m.mu.Lock()
-	m.finishRequestLocked(r, answer{})
-	m.mu.Unlock()
+	m.requests.finish(r, answer{})
 	m.o.Nodes.Release(d.NodeID)
 	return out, nil
 }
 
 // Deny rejects a request. A node that offered more continues with what was allowed before.
 func (m *Manager) Deny(ctx context.Context, by, id string) error {
-	end, err := m.begin(ctx)
+	release, err := m.changeLock.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer end()
-	m.mu.Lock()
-	r := m.requests[id]
+	defer release()
+	r := m.requests.get(id)
 	if r == nil {
-		m.mu.Unlock()
 		return protocol.ErrNotFound.With("this request is not waiting any more")
 	}
-	if r.Kind == protocol.RequestWiden {
-		m.refused[r.Device.ID] = fingerprint(r.reach)
-	}
-	delete(m.invites, r.Invite)
-	m.finishRequestLocked(r, answer{err: errDenied})
-	device := r.Device
-	m.mu.Unlock()
-	m.publishChange()
-	return m.o.Audit.Append(ctx, auditEntry(by, "refused", "denied", device))
+	m.requests.finish(r, answer{err: errDenied})
+	publishChange(m.o.Bus)
+	return m.o.Audit.Append(ctx, auditEntry(by, "refused", "denied", r.Device))
 }
 
 // change edits a device and stores it.
 func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what string, edit func(*store.PairedDevice) error) (protocol.Device, error) {
-	end, err := m.begin(ctx)
+	release, err := m.changeLock.acquire(ctx)
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	defer end()
-	d, ok := m.device(id)
-	if !ok {
+	defer release()
+	d := m.devices.get(id)
+	if d == nil {
 		return protocol.Device{}, noDevice(id)
 	}
-	if err := edit(&d); err != nil {
+	if err := edit(d); err != nil {
 		return protocol.Device{}, err
 	}
-	out, err := m.put(ctx, d, auditEntry(by, what, "", d.Device))
+	out, err := m.devices.put(ctx, *d, auditEntry(by, what, "", d.Device))
 	if err == nil {
-		m.publishChange()
+		publishChange(m.o.Bus)
 	}
 	return out, err
 }
@@ -211,84 +193,70 @@ func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (
 // Revoke ends a pairing and closes the device's connections. At its next contact the device is told
 // who revoked the pairing and when.
 func (m *Manager) Revoke(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
+	out, err := m.end(ctx, id, by, "revoked", displayName(by))
+	if err == nil {
+		m.CloseDevice(id)
+	}
+	return out, err
+}
+
+// end ends a pairing, whose device shows revokedBy as the one who did it.
+func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revokedBy string) (protocol.Device, error) {
 	now := false
-	out, err := m.change(ctx, id, by, "revoked", func(d *store.PairedDevice) error {
+	out, err := m.change(ctx, id, by, what, func(d *store.PairedDevice) error {
 		if now = d.RevokedAt == 0; now {
-			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), displayName(by), ""
+			d.RevokedAt, d.RevokedBy, d.TokenHash = time.Now().UnixMilli(), revokedBy, ""
 		}
 		return nil
 	})
 	if err == nil {
-		m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
-		m.forgetRequests(id)
-		m.notifyEnded(out, now)
+		m.requests.removeWidening(id)
+		if now {
+			m.o.Unpaired(out)
+		}
 	}
 	return out, err
 }
 
 // Forget ends a pairing and deletes its record.
 func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) error {
-	d, err := m.forget(ctx, by, id)
+	release, err := m.changeLock.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
-	m.forgetRequests(id)
-	m.notifyEnded(d, d.RevokedAt == 0)
-	m.publishChange()
-	return nil
-}
-
-func (m *Manager) forget(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
-	end, err := m.begin(ctx)
+	d := m.devices.get(id)
+	if d == nil {
+		err = noDevice(id)
+	} else if err = m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device)); err == nil {
+		m.requests.forgetDevice(id)
+	}
+	release() // before the callbacks
 	if err != nil {
-		return protocol.Device{}, err
+		return err
 	}
-	defer end()
-	d, ok := m.device(id)
-	if !ok {
-		return protocol.Device{}, noDevice(id)
+	m.CloseDevice(id)
+	if d.RevokedAt == 0 {
+		m.o.Unpaired(d.Device)
 	}
-	if err := m.o.Store.Delete(ctx, id, auditEntry(by, "forgot", "", d.Device)); err != nil {
-		return protocol.Device{}, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.devices, id)
-	delete(m.refused, id)
-	return d.Device, nil
-}
-
-// forgetRequests deletes the pending requests of a device whose pairing has ended.
-func (m *Manager) forgetRequests(id protocol.DeviceID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, r := range m.requests {
-		if r.Device.ID == id && r.Kind == protocol.RequestWiden {
-			delete(m.requests, r.ID)
-		}
-	}
+	publishChange(m.o.Bus)
+	return nil
 }
 
 // renew issues a new token to a paired device that proved its key. The old token becomes invalid.
 func (m *Manager) renew(ctx context.Context, key []byte, role string, network protocol.NetworkStatus) (identity.Pairing, error) {
-	end, err := m.begin(ctx)
+	release, err := m.changeLock.acquire(ctx)
 	if err != nil {
 		return identity.Pairing{}, err
 	}
-	defer end()
-	m.mu.Lock()
-	was := m.pairingLocked(identity.DeviceID(key), role)
-	if err := refusal(was, key, time.Now()); err != nil {
-		m.mu.Unlock()
+	defer release()
+	d := m.devices.pairing(identity.DeviceID(key), role)
+	if err := refusal(d, key, time.Now()); err != nil {
 		return identity.Pairing{}, err
 	}
-	d := *was
-	m.mu.Unlock()
 	token, hash := newToken(d.ID)
 	d.TokenHash, d.RotatedAt = hash, 0
-	if _, err := m.put(ctx, d); err != nil {
+	if _, err := m.devices.put(ctx, *d); err != nil {
 		return identity.Pairing{}, err
 	}
-	return identity.Pairing{Device: d.Device, Token: token, Gateway: m.gateway(network)}, nil
+	return identity.Pairing{Device: d.Device, Token: token, Gateway: gateway(m.o.Name, network)}, nil
 }

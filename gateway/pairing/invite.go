@@ -3,6 +3,8 @@ package pairing
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -74,33 +76,43 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	}
 	now := time.Now()
 	i := &invite{params: p, by: by, end: after(now, life), secret: pake.NewSecret()}
-	m.mu.Lock()
-	m.expireLocked(now)
-	if len(m.invites) >= maxInvites {
-		m.mu.Unlock()
-		return protocol.DeviceInvite{}, protocol.ErrConflict.With(fmt.Sprintf("%d invitations are already open: withdraw one, or wait", maxInvites))
-	}
-	number := 1
-	for slices.ContainsFunc(m.openLocked(), func(o *invite) bool { return o.code.Number == number }) {
-		number++
-	}
-	i.code = pake.NewCode(number)
-	id := protocol.NewID()
-	link := pake.Link{Addresses: network.Addresses, Pin: identity.Pin(network.Pin), Invite: id, Secret: i.secret, Role: p.Role}
-	i.DeviceInvite = protocol.DeviceInvite{
-		ID: id, Role: p.Role, Link: link.String(), Code: i.code.String(), Addresses: network.Addresses,
-		CreatedAt: now.UnixMilli(), ExpiresAt: i.end.wall,
-	}
+	i.DeviceInvite = protocol.DeviceInvite{ID: protocol.NewID(), Role: p.Role, Addresses: network.Addresses, CreatedAt: now.UnixMilli(), ExpiresAt: i.end.wall}
+	link := pake.Link{Addresses: network.Addresses, Pin: identity.Pin(network.Pin), Invite: i.ID, Secret: i.secret, Role: p.Role}
+	i.Link = link.String()
 	if others {
 		i.Install = installLine(network, "curl", "install.sh | sh")
 	}
 	if windows {
 		i.InstallWindows = installLine(network, "curl.exe", "install.ps1 | Out-String | Invoke-Expression")
 	}
-	m.invites[id] = i
-	m.mu.Unlock()
-	m.publishChange()
+	if err := m.requests.addInvite(i, now); err != nil {
+		return protocol.DeviceInvite{}, err
+	}
+	publishChange(m.o.Bus)
 	return i.DeviceInvite, nil
+}
+
+// addInvite adds an invitation with a code of its own.
+func (q *requests) addInvite(i *invite, now time.Time) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.expireLocked(now)
+	if len(q.invites) >= maxInvites {
+		return protocol.ErrConflict.With(fmt.Sprintf("%d invitations are already open: withdraw one, or wait", maxInvites))
+	}
+	number := 1
+	for slices.ContainsFunc(slices.Collect(maps.Values(q.invites)), func(o *invite) bool { return o.code.Number == number }) {
+		number++
+	}
+	i.code = pake.NewCode(number)
+	i.Code = i.code.String()
+	q.invites[i.ID] = i
+	return nil
+}
+
+// expireLocked deletes expired invitations.
+func (q *requests) expireLocked(now time.Time) {
+	maps.DeleteFunc(q.invites, func(_ string, i *invite) bool { return i.end.passed(now) })
 }
 
 // installLine returns the command for installing a node on another machine. curl checks the same
@@ -109,68 +121,70 @@ func installLine(n protocol.NetworkStatus, curl, script string) string {
 	return fmt.Sprintf("%s -fsSk --pinnedpubkey 'sha256//%s' https://%s/%s", curl, n.Pin, n.Addresses[0], script)
 }
 
-func (m *Manager) openLocked() []*invite {
-	var list []*invite
-	for _, i := range m.invites {
-		list = append(list, i)
-	}
-	return list
-}
-
 // Uninvite withdraws an invitation, even while the device that used it waits for confirmation.
 func (m *Manager) Uninvite(ctx context.Context, id string) error {
-	end, err := m.begin(ctx)
+	release, err := m.changeLock.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer end()
-	m.mu.Lock()
-	_, ok := m.invites[id]
-	delete(m.invites, id)
-	for _, r := range m.requests {
-		if r.Invite == id && r.Kind == protocol.RequestPair {
-			m.finishRequestLocked(r, answer{err: errDenied})
-			ok = true
-		}
-	}
-	m.mu.Unlock()
-	if !ok {
+	defer release()
+	if !m.requests.withdrawInvite(id) {
 		return protocol.ErrNotFound.With("this invitation is no longer valid")
 	}
-	m.publishChange()
+	publishChange(m.o.Bus)
 	return nil
 }
 
+// withdrawInvite deletes an invitation, and denies the request that uses it. It reports whether
+// there was one of them.
+func (q *requests) withdrawInvite(id string) (ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, ok = q.invites[id]
+	delete(q.invites, id)
+	for _, r := range q.pending {
+		if r.Invite == id && r.Kind == protocol.RequestPair {
+			q.finishLocked(r, answer{err: errDenied})
+			ok = true
+		}
+	}
+	return ok
+}
+
+var errInviteUsed = protocol.ErrNotFound.With("this invitation was already used, withdrawn, or has expired: ask for a new one")
+
 // useInvite returns the invitation that a device wants to use. A used invitation is not available
 // to other devices.
-func (m *Manager) useInvite(h pake.Hello) (*invite, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.expireLocked(time.Now())
+func (q *requests) useInvite(h pake.Hello) (*invite, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.expireLocked(time.Now())
 	var found *invite
-	for _, i := range m.invites {
+	for _, i := range q.invites {
 		if h.Door == protocol.PairedByLink && i.ID == h.Invite || h.Door == protocol.PairedByCode && i.code.Number == h.Number {
 			found = i
 		}
 	}
 	if found == nil || found.takenBy != "" && found.takenBy != identity.Fingerprint(h.Key) {
-		return nil, protocol.ErrNotFound.With("this invitation was already used, withdrawn, or has expired: ask for a new one")
+		return nil, errInviteUsed
 	}
 	return found, nil
 }
 
 // countWrongGuess counts a wrong guess. The third one deletes the invitation, and the person is
 // notified.
-func (m *Manager) countWrongGuess(i *invite, address string) {
-	m.mu.Lock()
+func (q *requests) countWrongGuess(i *invite, address string) {
+	q.mu.Lock()
 	i.guesses++
-	over := i.guesses >= maxGuesses && m.invites[i.ID] != nil
+	over := i.guesses >= maxGuesses && q.invites[i.ID] != nil
 	if over {
-		delete(m.invites, i.ID)
+		delete(q.invites, i.ID)
 	}
-	m.mu.Unlock()
+	q.mu.Unlock()
 	if over {
-		m.publishChange()
-		m.notice("warning", fmt.Sprintf("A wrong pairing code was entered %d times, the last time from %s. The invitation was withdrawn.", maxGuesses, address))
+		publishChange(q.bus)
+		text := fmt.Sprintf("A wrong pairing code was entered %d times, the last time from %s. The invitation was withdrawn.", maxGuesses, address)
+		slog.Warn("Pairing", "notice", text)
+		q.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: "warning", Text: text, At: time.Now().UnixMilli()}})
 	}
 }

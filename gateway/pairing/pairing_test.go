@@ -315,7 +315,7 @@ func TestARefusedOfferIsNotAskedAgainUntilItChanges(t *testing.T) {
 		}
 		e := m.Admit(who, p)
 		l, _ := m.List(t.Context())
-		return e.Held, l.Requests
+		return e.Unapproved, l.Requests
 	}
 	k.devices["d"].Reach.Sandbox, k.devices["d"].Reach.Network = "read-only", "blocked"
 	held, asked := offer("Read", "Bash")
@@ -340,12 +340,12 @@ func TestACodeIsGoodForItsTenMinutesWhateverTheClockShows(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := open(t, &kept{})
 			put := func(by time.Duration) {
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				for _, i := range m.invites {
+				m.requests.mu.Lock()
+				defer m.requests.mu.Unlock()
+				for _, i := range m.requests.invites {
 					i.end.wall, i.ExpiresAt = i.end.wall-by.Milliseconds(), i.ExpiresAt-by.Milliseconds()
 				}
-				for _, r := range m.requests {
+				for _, r := range m.requests.pending {
 					r.end.wall, r.ExpiresAt = r.end.wall-by.Milliseconds(), r.ExpiresAt-by.Milliseconds()
 				}
 			}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
@@ -114,28 +113,15 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 		return nodes.Entry{}
 	}
 	is := protocol.ReachOf(params)
-	end := m.wait() // the permissions of a node must not change while it connects
-	defer end()
-	m.mu.Lock()
-	d := m.devices[p.Device]
+	release := m.changeLock.wait() // the permissions of a node must not change while it connects
+	defer release()
+	d := m.devices.get(p.Device)
 	if d == nil {
-		m.mu.Unlock()
-		return nodes.Entry{Device: p.Device, Held: is.Tools}
+		return nodes.Entry{Device: p.Device, Unapproved: is.Tools}
 	}
 	words, held := newReach(d.Reach, is)
-	for _, r := range m.requests {
-		if r.Kind == protocol.RequestWiden && r.Device.ID == d.ID {
-			delete(m.requests, r.ID) // a new offer needs a new ID
-		}
-	}
-	if len(words) > 0 && m.refused[d.ID] != fingerprint(is) {
-		r := &request{reach: is}
-		shown := m.displayLocked(d)
-		shown.Reach = is
-		r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestWiden, Device: shown, Wider: words, CreatedAt: time.Now().UnixMilli()}
-		m.requests[r.ID] = r
-	}
-	m.mu.Unlock()
-	m.publishChange()
-	return nodes.Entry{Device: d.ID, Held: held}
+	d.Reach = is
+	m.requests.widen(m.devices.display(d), words)
+	publishChange(m.o.Bus)
+	return nodes.Entry{Device: d.ID, Unapproved: held}
 }

@@ -1,7 +1,6 @@
 package pairing
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -40,7 +39,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	if err != nil {
 		return err
 	}
-	taken, err := m.prove(g, w, address)
+	taken, err := m.requests.prove(g, w, address)
 	if err != nil {
 		return err
 	}
@@ -86,19 +85,19 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 
 // prove has the device prove that it knows the secret of an invitation, which prove returns, or
 // that it has its key, for a request without an invitation.
-func (m *Manager) prove(g *pake.Gateway, w pake.Transport, address string) (taken *invite, err error) {
+func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (taken *invite, err error) {
 	hello := g.Hello
 	var secret []byte
 	var code *pake.Code
 	switch {
 	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.PairedByRequest:
 	case hello.Door == protocol.PairedByLink:
-		if taken, err = m.useInvite(hello); err != nil {
+		if taken, err = q.useInvite(hello); err != nil {
 			return nil, err
 		}
 		secret = taken.secret
 	case hello.Door == protocol.PairedByCode:
-		if taken, err = m.useInvite(hello); err != nil {
+		if taken, err = q.useInvite(hello); err != nil {
 			return nil, err
 		}
 		code = &taken.code
@@ -108,7 +107,7 @@ func (m *Manager) prove(g *pake.Gateway, w pake.Transport, address string) (take
 	challenge, err := g.Challenge(secret, code)
 	if err != nil {
 		if taken != nil {
-			m.countWrongGuess(taken, address)
+			q.countWrongGuess(taken, address)
 		}
 		return nil, err
 	}
@@ -121,7 +120,7 @@ func (m *Manager) prove(g *pake.Gateway, w pake.Transport, address string) (take
 	}
 	if err := g.Check(proof); err != nil {
 		if errors.Is(err, pake.ErrWrongSecret) && taken != nil {
-			m.countWrongGuess(taken, address)
+			q.countWrongGuess(taken, address)
 		}
 		return nil, err
 	}
@@ -145,27 +144,15 @@ func (m *Manager) withdraw(r *request, why error) error {
 // drop deletes a request. If spent is set it also deletes the request's invitation; otherwise the
 // same device may use it again.
 func (m *Manager) drop(r *request, spent bool) {
-	end := m.wait()
-	defer end()
-	m.mu.Lock()
-	delete(m.requests, r.ID)
-	if spent {
-		delete(m.invites, r.Invite)
-	}
-	m.mu.Unlock()
-	m.publishChange()
-}
-
-// finishRequestLocked answers a request once.
-func (m *Manager) finishRequestLocked(r *request, a answer) {
-	delete(m.requests, r.ID)
-	if r.answer != nil {
-		r.answer <- a // does not block: a request is settled once
-	}
+	release := m.changeLock.wait()
+	defer release()
+	m.requests.drop(r, spent)
+	publishChange(m.o.Bus)
 }
 
 // newDevice returns the device that asks, with the rights that the invitation gives it.
-func (m *Manager) newDevice(g *pake.Gateway, taken *invite, address string) (protocol.Device, error) {
+// own reports whether a name is that of the gateway's own node.
+func newDevice(g *pake.Gateway, taken *invite, address string, own func(protocol.NodeID) bool) (protocol.Device, error) {
 	h := g.Hello
 	d := protocol.Device{
 		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
@@ -192,7 +179,7 @@ func (m *Manager) newDevice(g *pake.Gateway, taken *invite, address string) (pro
 		if _, err := protocol.ParsePeerNodeID(string(d.NodeID)); err != nil {
 			return d, protocol.ErrBadRequest.With(err.Error())
 		}
-		if m.o.Nodes.Own(d.NodeID) {
+		if own(d.NodeID) {
 			return d, protocol.ErrConflict.With(nodes.OwnName(d.NodeID))
 		}
 		if d.Reach == nil {
@@ -219,7 +206,7 @@ func (m *Manager) newDevice(g *pake.Gateway, taken *invite, address string) (pro
 // request creates a request and shows it to the person.
 func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*request, error) {
 	h := g.Hello
-	d, err := m.newDevice(g, taken, address)
+	d, err := newDevice(g, taken, address, m.o.Nodes.Own)
 	if err != nil {
 		return nil, err
 	}
@@ -228,36 +215,17 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 		life = confirmLife
 	}
 	now := time.Now()
-	end := m.wait()
-	defer end()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	d.ID = m.nameLocked(h.Key, d.Role)
-	r := &request{end: after(now, life), key: h.Key, reach: d.Reach, invite: taken, answer: make(chan answer, 1)}
+	release := m.changeLock.wait()
+	defer release()
+	d.ID = m.devices.newID(h.Key, d.Role)
+	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
-	for _, other := range m.devices {
-		if d.NodeID != "" && other.NodeID == d.NodeID && other.ID != d.ID && other.RevokedAt == 0 {
-			return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: name this one differently with --id, or revoke that one", d.NodeID))
-		}
+	if m.devices.hasOtherNode(d) {
+		return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: name this one differently with --id, or revoke that one", d.NodeID))
 	}
-	waiting := 0
-	for _, other := range m.requests {
-		if other.Kind == protocol.RequestPair && bytes.Equal(other.key, h.Key) {
-			m.finishRequestLocked(other, answer{err: protocol.ErrConflict.With("the device asked again")})
-		} else if other.Kind == protocol.RequestPair {
-			waiting++
-		}
+	if err := m.requests.add(r, taken); err != nil {
+		return nil, err
 	}
-	if waiting >= maxRequests {
-		return nil, protocol.ErrUnavailable.With("too many devices are waiting for approval at the gateway")
-	}
-	if taken != nil {
-		if m.invites[taken.ID] == nil || taken.takenBy != "" && taken.takenBy != d.Fingerprint {
-			return nil, protocol.ErrNotFound.With("this invitation was already used, withdrawn, or has expired: ask for a new one")
-		}
-		taken.takenBy, r.Invite = d.Fingerprint, taken.ID
-	}
-	m.requests[r.ID] = r
-	m.publishChange()
+	publishChange(m.o.Bus)
 	return r, nil
 }

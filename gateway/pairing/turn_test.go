@@ -33,8 +33,8 @@ func (s *slow) Put(ctx context.Context, d store.PairedDevice, lines ...protocol.
 func waiting(t *testing.T) (*Manager, *slow, chan outcome, string) {
 	t.Helper()
 	m := open(t, &kept{})
-	s := &slow{kept: m.o.Store.(*kept), writing: make(chan struct{}), let: make(chan struct{})}
-	m.o.Store = s
+	s := &slow{kept: m.devices.store.(*kept), writing: make(chan struct{}), let: make(chan struct{})}
+	m.devices.store = s
 	out, _ := come(t, m, phone(identity.NewKey()))
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if l, _ := m.List(t.Context()); len(l.Requests) == 1 {

@@ -23,8 +23,7 @@ type access struct {
 	tree bool
 }
 
-// anyAccess are the tools whose rules apply to a program's access to a file, those that write
-// first.
+// anyAccess are the tools whose rules apply to a program's access to a file, writers first.
 var anyAccess = []string{"Write", "Edit", "Read"}
 
 var (
@@ -42,11 +41,12 @@ var (
 func accesses(c shell.Command) (list []access) {
 	name := baseName(c.Words[0].Text)
 	words := c.Words[1:]
-	if slices.ContainsFunc(words, func(w shell.Word) bool { return namesService(w.Text) }) {
+	if slices.ContainsFunc(words, func(w shell.Word) bool { return daemonSocket.MatchString(w.Text) }) {
 		return []access{{word: everywhere, verb: "service"}}
 	}
 	if isLinking(name, words) {
-		for _, w := range append(operands(words, "tSo"), linkTargets(words)...) {
+		rest := operands(words, "tSo")
+		for _, w := range append(slices.Clone(rest), linkTargets(words)...) {
 			if isFolder(w) {
 				list = append(list, access{word: w, verb: "link"})
 			}
@@ -54,11 +54,11 @@ func accesses(c shell.Command) (list []access) {
 		if !copiers[name] || name == "ln" {
 			return list
 		}
-		if rest := operands(words, "tSo"); len(rest) > 0 && isFolder(rest[len(rest)-1]) && (name == "rsync" || recursive(words)) {
+		if len(rest) > 0 && isFolder(rest[len(rest)-1]) && (name == "rsync" || recursive(words)) {
 			list = append(list, access{word: rest[len(rest)-1], verb: "write"})
 		}
 	}
-	switch name = unversionedProgram(name); name {
+	switch name = unversionedName(name); name {
 	case "find", "gfind", "fd", "fdfind":
 		return findAccesses(words)
 	case "curl":
@@ -77,31 +77,20 @@ func accesses(c shell.Command) (list []access) {
 // moduleWords returns the module that python's option -m runs, and its arguments.
 func moduleWords(words []shell.Word) []shell.Word {
 	for i, w := range words {
-		if w.Text == "-m" {
+		if v, ok := strings.CutPrefix(w.Text, "-m"); ok && v == "" {
 			return words[i+1:]
-		}
-		if v, ok := strings.CutPrefix(w.Text, "-m"); ok {
+		} else if ok {
 			return append([]shell.Word{part(w, v)}, words[i+1:]...)
 		}
 	}
 	return nil
 }
 
-// isFolder reports whether a word may be the name of a folder, as far as it shows in the word
-// alone.
+// isFolder reports whether a word may name a folder, as far as the word alone shows.
 func isFolder(w shell.Word) bool { return !w.Dynamic && maybeFolder(w.Text) }
 
 func recursive(words []shell.Word) bool {
-	return hasFlag(glob{parts: []string{"-r"}}, words) || hasFlag(glob{parts: []string{"-a"}}, words) || hasFlag(glob{parts: []string{"--archive"}}, words)
-}
-
-// unversionedProgram returns a program's name without its version, for programs with one in their
-// name.
-func unversionedProgram(name string) string {
-	if plain := unversionedName(name); plain != "" {
-		return plain
-	}
-	return name
+	return hasFlag("-r", words) || hasFlag("-a", words) || hasFlag("--archive", words)
 }
 
 // folderRule finds a rule about something in a folder that a command accesses as a whole. The
@@ -114,17 +103,16 @@ func (fr *fileRules) folderRule(c shell.Command) (v Verdict, found *rule, why st
 			list = fr.resolver.repository(list)
 		}
 		for _, r := range fr.fileRestrictions {
-			if !slices.ContainsFunc(verbs[a.verb].tools, func(t string) bool { return fr.applies(r, t) }) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
+			if !fr.appliesToAny(r, verbs[a.verb].tools) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
 				continue
 			}
 			if a.word.Dynamic {
 				return Ask, r, "The folder " + shorten(a.word.Text) + " is known only when the command runs, and " + r.label() + " restricts " + shorten(r.Path)
 			}
-			hit := !known && len(list) == 0
+			hit := !known && len(list) == 0 || fr.names(r, list, a.word.Glob && a.file)
 			for _, f := range list {
-				hit = hit || fr.resolver.match(r.path, f, true) || a.word.Glob && a.file && fr.resolver.mayMeet(r.path, f)
 				in := fr.resolver.within(r.path, f, a.word.Glob)
-				hit = hit || in == certain && !a.file || in == possible && !a.file && !a.sure
+				hit = hit || !a.file && (in == certain || in == possible && !a.sure)
 			}
 			if hit {
 				return Ask, r, verbs[a.verb].text + " a folder that may contain " + shorten(r.Path) + ", which " + r.label() + " restricts"
@@ -134,31 +122,15 @@ func (fr *fileRules) folderRule(c shell.Command) (v Verdict, found *rule, why st
 	return "", nil, ""
 }
 
-// resolvePWD replaces a word that starts with the current folder, written $PWD or $(pwd), by its
-// meaning.
+// resolvePWD resolves a word that starts with $PWD or $(pwd).
 func resolvePWD(w shell.Word) shell.Word {
-	if !w.Dynamic {
-		return w
-	}
 	text := strings.ReplaceAll(w.Text, `"`, "")
 	for _, s := range []string{"$PWD", "${PWD}", "$(pwd)", "`pwd`"} {
-		if rest, ok := strings.CutPrefix(text, s); ok && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$`'\\*?[{") {
+		if rest, ok := strings.CutPrefix(text, s); w.Dynamic && ok && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$`'\\*?[{") {
 			return shell.Word{Text: "." + rest}
 		}
 	}
 	return w
-}
-
-// dotted reports whether every path that the pattern matches has a name that starts with a dot, or
-// a folder that does.
-func (g pathGlob) dotted() bool {
-	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
-}
-
-// ends reports whether the pattern may match a file with the suffix only.
-func (g pathGlob) ends(only string) bool {
-	last := g.parts[len(g.parts)-1]
-	return last == "**" || meetPart(strings.ToLower(last), only)
 }
 
 // findAccesses returns the folders whose files find passes to a program or deletes.
@@ -187,15 +159,16 @@ func findAccesses(words []shell.Word) (list []access) {
 		return nil
 	}
 	for _, w := range words {
-		if isFlag(w.Text) || w.Text == "(" || w.Text == "!" {
-			if len(list) > 0 || w.Text != "-H" && w.Text != "-L" && w.Text != "-P" {
-				break
+		switch {
+		case !isFlag(w.Text) && w.Text != "(" && w.Text != "!":
+			if !w.Dynamic {
+				list = append(list, access{word: w, verb: acts, only: only})
 			}
 			continue
+		case len(list) == 0 && (w.Text == "-H" || w.Text == "-L" || w.Text == "-P"):
+			continue
 		}
-		if !w.Dynamic {
-			list = append(list, access{word: w, verb: acts, only: only})
-		}
+		break
 	}
 	if len(list) == 0 {
 		list = []access{{word: currentFolder, verb: acts, only: only}}
@@ -208,24 +181,17 @@ var numberedOutput = regexp.MustCompile(`#[0-9]`)
 // curlAccesses returns the folders into which curl writes files whose names are not in its words.
 func curlAccesses(words []shell.Word) (list []access) {
 	to := currentFolder
-	if v, ok := valueOf(words, 0, "--output-dir"); ok {
+	if v, ok := valueOf(words, "--output-dir"); ok {
 		to = v
 	}
 	dir := func(w shell.Word) { list = append(list, access{word: w, verb: "write"}) }
-	file := func(name string) { // in the folder for downloads
-		f := to
-		f.Text = path.Join(to.Text, name)
-		list = append(list, access{word: f, verb: "write", file: true})
-	}
-	takes := func(t string, letters string) bool {
-		return isFlag(t) && t[1] != '-' && strings.ContainsAny(leadingLetters(t[1:], "AbCdEeFHmPQrtuwXxYyzoKTcD"), letters)
+	takes := func(t string, letter string) bool {
+		return isLetters(t) && strings.Contains(leadingLetters(t[1:], curlValues), letter)
 	}
 	for i, w := range words {
 		t := w.Text
-		opt, v, cut := strings.Cut(t, "=")
-		if !cut && i+1 < len(words) {
-			v = words[i+1].Text
-		}
+		opt, value := optionAt(words, i)
+		v := value.Text
 		switch {
 		case takes(t, "J"), isPrefixOf("--remote-header-name", opt, 10):
 			dir(to)
@@ -234,12 +200,15 @@ func curlAccesses(words []shell.Word) (list []access) {
 				if strings.ContainsAny(u.Text, "{[") || u.Dynamic {
 					dir(to) // it chooses the names itself
 				} else if name := path.Base(strings.SplitN(u.Text, "?", 2)[0]); strings.Contains(u.Text, "/") && !isFlag(u.Text) && name != "/" {
-					file(name)
+					f := to // in the folder for downloads
+					f.Text = path.Join(to.Text, name)
+					list = append(list, access{word: f, verb: "write", file: true})
 				}
 			}
 		case (opt == "--output" || strings.HasPrefix(t, "-") && strings.Contains(t, "o")) && (numberedOutput.MatchString(v) || numberedOutput.MatchString(t)):
-			dir(shell.Word{Text: strings.SplitN(path.Join(to.Text, path.Dir(strings.SplitN(v, "#", 2)[0])), "\x00", 2)[0]})
-		case opt == "--config", isFlag(t) && t[1] != '-' && strings.ContainsAny(t, "K"):
+			begin, _, _ := strings.Cut(v, "#")
+			dir(shell.Word{Text: path.Join(to.Text, path.Dir(begin))})
+		case opt == "--config", isLetters(t) && strings.Contains(t, "K"):
 			dir(everywhere)
 		}
 	}

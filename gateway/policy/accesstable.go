@@ -13,26 +13,23 @@ import (
 //go:embed programs/accesses.txt
 var accessesText string
 
-// accessLines are the lines of programs/accesses.txt, by program.
 var accessLines = parseAccesses(accessesText)
 
 // accessLine describes the accesses of a program's calls that meet all conditions.
 type accessLine struct {
-	subs       []string // alternatives for each subcommand, separated by |
+	subs       [][]string // the alternatives for each subcommand
 	conditions []string
 	accesses   []accessTemplate
 	continues  bool   // the search for further lines continues
 	takes      string // the short options that have a value; such a line has nothing else
 }
 
-// accessTemplate is an access without its word.
 type accessTemplate struct {
 	access
 	targets []string
 	then    bool // only if the access before it has a target
 }
 
-// verb is a kind of access.
 type verb struct {
 	tools []string // the tools whose rules apply
 	text  string   // for a reason, followed by the folder
@@ -54,22 +51,19 @@ var verbs = map[string]verb{
 // parseAccesses parses the table; the first lines of accesses.txt describe its format.
 func parseAccesses(text string) map[string][]accessLine {
 	m := map[string][]accessLine{}
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n  ", " "), "\n") {
-		if line == "" || line[0] == '#' {
-			continue
-		}
+	for _, line := range tableLines(text) {
 		var l accessLine
 		line, l.continues = strings.CutPrefix(line, "+")
-		head, rest, found := strings.Cut(line+" ", ": ")
+		head, rest, _ := strings.Cut(line+" ", ": ")
 		fields := strings.Fields(head)
-		programs := fields[0]
+		if i := slices.Index(fields, "takes"); i >= 0 {
+			fields, l.takes = fields[:i], fields[i+1]
+		}
 		for _, f := range fields[1:] {
-			if !found && f != "takes" && len(l.subs) > 0 && l.subs[len(l.subs)-1] == "takes" {
-				l.subs, l.takes = l.subs[:len(l.subs)-1], f
-			} else if strings.ContainsAny(f[:1], "-!@=") || strings.ContainsAny(f, "=<>") {
+			if strings.ContainsAny(f[:1], "-!@=") || strings.ContainsAny(f, "=<>") {
 				l.conditions = append(l.conditions, f)
 			} else {
-				l.subs = append(l.subs, f)
+				l.subs = append(l.subs, strings.Split(f, "|"))
 			}
 		}
 		for text := range strings.SplitSeq(rest, ";") {
@@ -77,7 +71,7 @@ func parseAccesses(text string) map[string][]accessLine {
 				l.accesses = append(l.accesses, parseTemplate(words))
 			}
 		}
-		for program := range strings.SplitSeq(programs, "|") {
+		for program := range strings.SplitSeq(fields[0], "|") {
 			m[program] = append(m[program], l)
 		}
 	}
@@ -87,7 +81,9 @@ func parseAccesses(text string) map[string][]accessLine {
 func parseTemplate(words []string) accessTemplate {
 	t := accessTemplate{access: access{verb: words[0]}}
 	for _, w := range words[1:] {
-		switch {
+		switch only, ok := strings.CutPrefix(w, "only="); {
+		case ok:
+			t.only = only
 		case w == "+file":
 			t.file = true
 		case w == "+sure":
@@ -96,8 +92,6 @@ func parseTemplate(words []string) accessTemplate {
 			t.dotless = true
 		case w == "+then":
 			t.then = true
-		case strings.HasPrefix(w, "only="):
-			t.only = w[len("only="):]
 		default:
 			t.targets = append(t.targets, w)
 		}
@@ -105,7 +99,6 @@ func parseTemplate(words []string) accessTemplate {
 	return t
 }
 
-// invocation is a call of a program whose accesses are determined.
 type invocation struct {
 	name  string
 	words []shell.Word // after the program, or after git's subcommand
@@ -128,7 +121,7 @@ func newInvocation(name string, words []shell.Word) invocation {
 		sub, in.words, in.ops = words[i].Text, words[i+1:], words[i:i+1]
 	}
 	for _, l := range accessLines[name] {
-		if l.takes != "" && (len(l.subs) == 0 || l.subs[0] == sub) {
+		if l.takes != "" && (len(l.subs) == 0 || l.subs[0][0] == sub) {
 			in.takes = l.takes
 		}
 	}
@@ -156,17 +149,12 @@ func (in *invocation) workFolders(options []shell.Word) {
 	}
 }
 
-// tableAccesses returns the accesses of a program that the table lists.
 func tableAccesses(name string, words []shell.Word) (list []access) {
-	lines := accessLines[name]
-	if len(lines) == 0 {
-		return nil
-	}
 	in := newInvocation(name, words)
 	if name == "git" && len(in.words) == 1 && (in.words[0].Text == "-h" || in.words[0].Text == "--help") {
 		return nil
 	}
-	for _, l := range lines {
+	for _, l := range accessLines[name] {
 		if l.takes != "" || !in.meets(l) {
 			continue
 		}
@@ -188,14 +176,13 @@ func tableAccesses(name string, words []shell.Word) (list []access) {
 	return list
 }
 
-// meets reports whether the invocation has the subcommands of a line and meets its conditions. It
-// sets args.
+// meets reports whether the invocation has a line's subcommands and conditions. It sets args.
 func (in *invocation) meets(l accessLine) bool {
 	if len(in.ops) < len(l.subs) {
 		return false
 	}
 	for i, alternatives := range l.subs {
-		if !in.isSub(in.ops[i], strings.Split(alternatives, "|"), len(l.accesses) > 0) {
+		if !in.isSub(in.ops[i], alternatives, len(l.accesses) > 0) {
 			return false
 		}
 	}
@@ -224,17 +211,16 @@ func (in *invocation) isSub(w shell.Word, alternatives []string, accesses bool) 
 // holds evaluates a condition of the table; with exempts, options after -- do not count.
 func (in *invocation) holds(c string, exempts bool) bool {
 	kind, list, _ := strings.Cut(c, "=")
+	alternatives := strings.Split(list, ",")
 	switch {
 	case kind == "word":
-		return hasWord(in.words, strings.Split(list, ","))
+		return hasWord(in.words, alternatives...)
 	case kind == "any":
-		for i, w := range in.ops {
-			if slices.Contains(strings.Split(list, ","), w.Text) {
-				in.args = in.ops[i+1:]
-				return true
-			}
+		i := slices.IndexFunc(in.ops, func(w shell.Word) bool { return slices.Contains(alternatives, w.Text) })
+		if i >= 0 {
+			in.args = in.ops[i+1:]
 		}
-		return false
+		return i >= 0
 	case strings.HasPrefix(c, "args"):
 		return compare(len(in.args), c[len("args"):])
 	case strings.HasPrefix(c, "words"):
@@ -244,10 +230,18 @@ func (in *invocation) holds(c string, exempts bool) bool {
 	case c[0] == '@':
 		return accessChecks[c[1:]](in.words)
 	case c[0] == '=':
-		letter, long := optionNames(c[1:])
-		return len(values(in.words, letter, long)) > 0
+		return len(values(in.words, c[1:])) > 0
 	}
-	return slices.ContainsFunc(strings.Split(c, ","), func(option string) bool { return in.hasOption(option, exempts) })
+	words := in.words
+	if i := doubleDash(words); exempts && i >= 0 {
+		words = words[:i]
+	}
+	return slices.ContainsFunc(strings.Split(c, ","), func(option string) bool {
+		if begin, open := strings.CutSuffix(option, "*"); open {
+			return hasBeginning(words, begin)
+		}
+		return hasOption(words, option, in.takes)
+	})
 }
 
 func compare(n int, condition string) bool {
@@ -261,43 +255,15 @@ func compare(n int, condition string) bool {
 	return n == want
 }
 
-// hasOption reports whether an option is among the words; with exempts, among those before --.
-func (in *invocation) hasOption(option string, exempts bool) bool {
-	begin, open := strings.CutSuffix(option, "*")
-	for _, w := range in.words {
-		if exempts && w.Text == "--" && !w.Dynamic {
-			return false
-		}
-		name, _, _ := strings.Cut(w.Text, "=")
-		switch {
-		case open:
-			if strings.HasPrefix(w.Text, begin) {
-				return true
-			}
-		case strings.HasPrefix(option, "--"):
-			if len(name) > 2 && strings.HasPrefix(option, name) {
-				return true
-			}
-		case isFlag(w.Text) && w.Text[1] != '-':
-			letters := w.Text[1:]
-			if i := strings.IndexAny(letters, in.takes); i >= 0 {
-				letters = letters[:i+1]
-			}
-			if strings.IndexByte(letters, option[1]) >= 0 {
-				return true
-			}
-		}
-	}
-	return false
+func doubleDash(words []shell.Word) int {
+	return slices.IndexFunc(words, func(w shell.Word) bool { return w.Text == "--" && !w.Dynamic })
 }
 
-// after returns the words after --.
 func (in *invocation) after() []shell.Word {
-	i := slices.IndexFunc(in.words, func(w shell.Word) bool { return w.Text == "--" && !w.Dynamic })
-	if i < 0 {
-		return nil
+	if i := doubleDash(in.words); i >= 0 {
+		return in.words[i+1:]
 	}
-	return in.words[i+1:]
+	return nil
 }
 
 // target returns the accesses of one target of the table.
@@ -306,14 +272,16 @@ func (in *invocation) target(a access, target string) (list []access) {
 	target, folders := strings.CutSuffix(target, "~")
 	target, begins := strings.CutSuffix(target, "*")
 	any := false
-	add := func(w shell.Word) {
-		any = true
-		if begins {
-			w.Text, w.Glob = w.Text+"*", true
-		}
-		if !folders || isFolder(w) || w.Dynamic && a.verb == "change" {
-			a.word = w
-			list = append(list, a)
+	add := func(words ...shell.Word) {
+		for _, w := range words {
+			any = true
+			if begins {
+				w.Text, w.Glob = w.Text+"*", true
+			}
+			if !folders || isFolder(w) || w.Dynamic && a.verb == "change" {
+				a.word = w
+				list = append(list, a)
+			}
 		}
 	}
 	name, bounds, _ := strings.Cut(target, "[")
@@ -322,9 +290,7 @@ func (in *invocation) target(a access, target string) (list []access) {
 		add(in.top)
 	case target == "tree":
 		a.tree = true
-		for _, w := range append([]shell.Word{in.top}, in.trees...) {
-			add(w)
-		}
+		add(append([]shell.Word{in.top}, in.trees...)...)
 	case name == "args", name == "local":
 		for _, w := range slice(in.args, bounds) {
 			if !strings.Contains(w.Text, "://") && !(name == "local" && (w.Dynamic || strings.Contains(w.Text, ":"))) {
@@ -337,13 +303,10 @@ func (in *invocation) target(a access, target string) (list []access) {
 	case target == "after":
 		list = in.specs(a, in.after())
 	case target == "clone":
-		for _, w := range cloneFolders(in.args, in.top) {
-			add(w)
-		}
+		add(cloneFolders(in.args, in.top)...)
 	case isFlag(target):
-		letter, long := optionNames(target)
 		at := in.top
-		for _, v := range values(in.words, letter, long) {
+		for _, v := range values(in.words, target) {
 			add(under(in.top, v))
 			if at = under(at, v); at.Text != v.Text { // it may be relative to the one before
 				add(at)
@@ -358,18 +321,18 @@ func (in *invocation) target(a access, target string) (list []access) {
 	return list
 }
 
-// slice returns the part of a list between bounds such as "1:]", ":-1]" and "-1]".
 func slice(list []shell.Word, bounds string) []shell.Word {
 	switch n := len(list); bounds {
-	case "":
-		return list
+	case "0]":
+		return list[:min(n, 1)]
+	case "1:]":
+		return list[min(n, 1):]
 	case ":-1]":
 		return list[:max(n-1, 0)]
 	case "-1]":
 		return list[max(n-1, 0):]
-	default: // "1:]"
-		return list[min(int(bounds[0]-'0'), n):]
 	}
+	return list
 }
 
 // specs returns the accesses of git's path patterns, whose wildcards match across folders.
@@ -377,7 +340,7 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 	for _, w := range words {
 		a := a
 		a.word = under(in.top, w)
-		if strings.HasPrefix(w.Text, ":") || strings.ContainsAny(w.Text, `*?[\`) {
+		if strings.HasPrefix(w.Text, ":") || hasWildcard(w.Text) {
 			a.word, a.tree = in.top, true
 			if last := path.Base(w.Text); !strings.HasPrefix(w.Text, ":") && !strings.ContainsAny(last, `[\`) {
 				a.only = strings.ToLower(last)
@@ -398,59 +361,51 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 var accessChecks = map[string]func(words []shell.Word) bool{
 	"recursive": recursive,
 	"deep": func(words []shell.Word) bool {
-		return hasFlag(glob{parts: []string{"-r"}}, words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
+		return hasFlag("-r", words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
 	},
-	"dynamic": func(words []shell.Word) bool {
-		return slices.ContainsFunc(words, func(w shell.Word) bool { return w.Dynamic })
-	},
+	"dynamic": hasDynamic,
 	"packs":   func(words []shell.Word) bool { packs, _ := tarMode(words); return packs },
 	"unpacks": func(words []shell.Word) bool { _, unpacks := tarMode(words); return unpacks },
 	"absolute": func(words []shell.Word) bool {
 		old := words[0].Text // the oldest syntax has no dash
-		return hasLetter(words, tarValues, 'P', "--absolute-names") || !isFlag(old) && strings.Contains(old, "P") && !strings.ContainsAny(old, "./")
+		return hasOption(words, "-P,--absolute-names", tarValues) || !isFlag(old) && strings.Contains(old, "P") && !strings.ContainsAny(old, "./")
 	},
 	"hidden": func(words []shell.Word) bool { // of rg and similar programs
-		return slices.ContainsFunc(words, func(w shell.Word) bool {
-			return isFlag(w.Text) && w.Text[1] != '-' && strings.ContainsAny(w.Text, "u.at") ||
-				slices.ContainsFunc([]string{"--hid", "--unr", "--all", "--no-ig"}, func(begin string) bool { return strings.HasPrefix(w.Text, begin) })
-		})
+		return slices.ContainsFunc(words, func(w shell.Word) bool { return isLetters(w.Text) && strings.ContainsAny(w.Text, "u.at") }) ||
+			slices.ContainsFunc([]string{"--hid", "--unr", "--all", "--no-ig"}, func(begin string) bool { return hasBeginning(words, begin) })
 	},
 }
 
 var isTar = set("tar gtar bsdtar star")
 
-// tarValues are the short options of tar with a value.
 const tarValues = "fCTXbgHKLNVIF"
 
 // tarMode reports whether tar reads the folders in its arguments, and whether it unpacks.
 func tarMode(words []shell.Word) (out, in bool) {
 	letters := ""
 	for i, w := range words {
-		t := w.Text
-		switch {
-		case strings.HasPrefix(t, "--"):
-			long, _, _ := strings.Cut(t, "=")
-			out = out || isPrefixOf("--create", long, 4) || isPrefixOf("--append", long, 4) || isPrefixOf("--update", long, 4)
-			in = in || isPrefixOf("--extract", long, 6) || isPrefixOf("--get", long, 4)
-		case isFlag(t):
+		switch t := w.Text; {
+		case isLetters(t):
 			letters += leadingLetters(t[1:], tarValues)
-		case i == 0:
+		case i == 0 && !isFlag(t):
 			letters += t // the oldest syntax has no dash
 		}
+		long, _, _ := strings.Cut(w.Text, "=")
+		out = out || isPrefixOf("--create", long, 4) || isPrefixOf("--append", long, 4) || isPrefixOf("--update", long, 4)
+		in = in || isPrefixOf("--extract", long, 6) || isPrefixOf("--get", long, 4)
 	}
 	return out || strings.ContainsAny(letters, "cruA"), in || strings.Contains(letters, "x")
 }
 
-// cloneFolders returns the folders into which a repository may be cloneFolders, whatever the values
-// of the options before them are.
+// cloneFolders returns the folders into which a repository may be cloned, whatever the options are.
 func cloneFolders(words []shell.Word, top shell.Word) (list []shell.Word) {
-	add := func(w shell.Word) { list = append(list, under(top, w)) }
 	for _, w := range words {
 		if !strings.Contains(w.Text, "://") {
-			add(w)
+			list = append(list, under(top, w))
 		}
-		if i := strings.LastIndexAny(strings.TrimRight(w.Text, "/"), "/:"); i >= 0 {
-			add(part(w, strings.TrimSuffix(strings.TrimRight(w.Text[i+1:], "/"), ".git")))
+		plain := strings.TrimRight(w.Text, "/")
+		if i := strings.LastIndexAny(plain, "/:"); i >= 0 {
+			list = append(list, under(top, part(w, strings.TrimSuffix(plain[i+1:], ".git"))))
 		}
 	}
 	return list

@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"errors"
+	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,62 +13,40 @@ import (
 // notMatched is the result of an allow rule for a different command.
 const notMatched = "The rule is for another command"
 
-// covers compares an allow rule with a command, word by word. no is "" if the rule covers the
-// command, else the reason.
+// covers compares an allow rule with a command. no is the reason why it does not cover it, or "".
 func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) {
-	// at: the indexes of the words that the pattern is compared with
-	words, at := c.Words, make([]int, 0, len(c.Words))
-	from := 0
-	if r.argv[len(r.argv)-1].rest && !strings.HasPrefix(secondWord(r.argv), "-") {
-		from = ma.leadingCount(c)
-	}
-	at = append(at, 0)
-	for i := 1; i < len(words); i++ {
-		if i > from {
-			at = append(at, i)
-		}
-	}
-	cover.named = make([]bool, len(words))
-	cover.exact = true
-	pattern := r.argv
-	open := pattern[len(pattern)-1].rest
+	words, pattern := c.Words, r.argv
+	open, from := pattern[len(pattern)-1].rest, 1
 	if open {
+		if len(pattern) < 2 || !strings.HasPrefix(pattern[1].first(), "-") {
+			from += ma.leadingCount(c)
+		}
 		pattern = pattern[:len(pattern)-1]
-		cover.exact = false
 	}
+	at := []int{0} // the indexes of the words that the pattern is compared with
+	for i := from; i < len(words); i++ {
+		at = append(at, i)
+	}
+	cover = coverage{named: make([]bool, len(words)), exact: !open}
 	if len(at) < len(pattern) || !open && len(at) > len(pattern) {
 		return cover, notMatched
 	}
+	ended := false
 	for i, g := range pattern {
-		w := words[at[i]]
-		if w.Dynamic || w.Ambiguous {
-			if g.any() {
-				return cover, unknownValue(w)
-			}
-			return cover, notMatched
+		k := at[i]
+		if no := g.mismatch(words[k], k > 0 && !isFlag(words[max(k-1, 0)].Text)); no != "" {
+			return cover, no
 		}
-		if !g.match(w.Text) || g.open() && isFlag(w.Text) && i > 0 && !isFlag(words[at[i]-1].Text) {
-			return cover, notMatched // *.tmp means names, not the option -rf.tmp
-		}
-		if !w.Plain() {
-			return cover, unknownValue(w)
-		}
-		if g.leavesFolder(w.Text) {
-			return cover, shorten(w.Text) + " is outside the folder that the rule names"
-		}
-		cover.named[at[i]] = g.literal()
+		cover.named[k] = g.literal()
 		cover.exact = cover.exact && g.literal()
-	}
-	name, ended := baseName(words[0].Text), false
-	for _, i := range at[:len(pattern)] {
-		ended = ended || i > 0 && words[i].Text == "--"
+		ended = ended || k > 0 && words[k].Text == "--"
 	}
 	for _, i := range at[len(pattern):] {
 		w := words[i]
 		switch {
 		case w.Dynamic || w.Ambiguous:
 			return cover, unknownValue(w)
-		case w.Glob && !ended && !readers[name] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
+		case w.Glob && !ended && !readers[baseName(words[0].Text)] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
 			return cover, shorten(w.Text) + " may match a file name that acts as an option; write ./" + shorten(w.Text)
 		}
 		ended = ended || w.Text == "--"
@@ -77,45 +58,50 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	return cover, ""
 }
 
+// mismatch returns the reason why the pattern of an allow rule does not cover a word, or "".
+// isOperand means that a word in this place is not the value of the option before it.
+func (g glob) mismatch(w shell.Word, isOperand bool) string {
+	switch {
+	case w.Dynamic || w.Ambiguous:
+		if g.any() {
+			return unknownValue(w)
+		}
+		return notMatched
+	case !g.match(w.Text) || g.open() && isFlag(w.Text) && isOperand:
+		return notMatched // *.tmp means names, not the option -rf.tmp
+	case !w.Plain():
+		return unknownValue(w)
+	case g.leavesFolder(w.Text):
+		return shorten(w.Text) + " is outside the folder that the rule names"
+	}
+	return ""
+}
+
 // missingWord returns a word that a rule must contain to cover a command, but does not.
-func (ma *matcher) missingWord(c shell.Command, spelled func(at int) bool) (guard, bool) {
+func (ma *matcher) missingWord(c shell.Command, contains func(at int) bool) (guard, bool) {
 	hits := guardsOf(c, ma.resolver)
-	named := slices.ContainsFunc(hits, func(h guard) bool { return h.goal && spelled(h.at) })
+	named := slices.ContainsFunc(hits, func(h guard) bool { return h.goal && contains(h.at) })
 	for _, h := range hits {
-		if !spelled(h.at) && (!h.goal || named) {
+		if !contains(h.at) && (!h.goal || named) {
 			return h, true
 		}
 	}
 	return guard{}, false
 }
 
-func secondWord(pattern []glob) string {
-	if len(pattern) < 2 {
-		return ""
-	}
-	return pattern[1].first()
-}
-
-// leadingCount returns the number of words after the program that are harmless options.
+// leadingCount returns the number of words after the program that are harmless options. For git,
+// these are --no-pager, and -C with a folder in the workspace.
 func (ma *matcher) leadingCount(c shell.Command) int {
-	if c.Name() == "git" {
-		return ma.gitLeadingCount(c.Words)
+	words := c.Words
+	if c.Name() != "git" {
+		return leadingOptions(c.Name(), words, ma.resolver)
 	}
-	return leadingOptions(c.Name(), c.Words, ma.resolver)
-}
-
-// gitLeadingCount returns the number of git's harmless global options after the program:
-// --no-pager, and -C with a folder in the workspace.
-func (ma *matcher) gitLeadingCount(words []shell.Word) int {
 	i := 1
-	for ; i < len(words); i++ {
-		if !words[i].Plain() {
-			break
-		}
-		if words[i].Text == "--no-pager" {
+	for ; i < len(words) && words[i].Plain(); i++ {
+		switch {
+		case words[i].Text == "--no-pager":
 			continue
-		}
-		if words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && ma.resolver.isInside(words[i+1]) {
+		case words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && ma.resolver.isInside(words[i+1]):
 			i++
 			continue
 		}
@@ -124,12 +110,119 @@ func (ma *matcher) gitLeadingCount(words []shell.Word) int {
 	return i - 1
 }
 
-// isInside reports whether a path is certainly in the workspace.
-func (p *pathResolver) isInside(w shell.Word) bool {
-	list, ok := p.paths(w)
-	for _, f := range list {
-		_, in := relativeTo(p.realPath(f), p.root)
-		ok = ok && in
+// glob is a prepared word pattern.
+type glob struct {
+	parts []string // the texts between the stars; one part means literal
+	rest  bool     // ** at the end of argv
+}
+
+// first returns the text before the first star.
+func (g glob) first() string {
+	if g.rest {
+		return ""
 	}
-	return ok && len(list) > 0
+	return g.parts[0]
+}
+
+func (g glob) literal() bool { return !g.rest && len(g.parts) == 1 }
+func (g glob) any() bool     { return !g.rest && len(g.parts) == 2 && g.parts[0] == "" && g.parts[1] == "" }
+
+// open reports whether a pattern starts with a star but restricts the rest.
+func (g glob) open() bool { return !g.rest && len(g.parts) > 1 && g.parts[0] == "" && !g.any() }
+
+func parseGlob(s string) (g glob, err error) {
+	if strings.Contains(s, "***") {
+		return g, errors.New("has more than two stars in a row")
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == '*':
+			b.WriteByte('*')
+			i++
+		case s[i] == '*':
+			for i+1 < len(s) && s[i+1] == '*' {
+				i++
+			}
+			g.parts = append(g.parts, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	g.parts = append(g.parts, b.String())
+	if len(g.parts) > 9 {
+		return g, errors.New("has more than 8 stars")
+	}
+	return g, nil
+}
+
+func (g glob) match(s string) bool {
+	if len(g.parts) == 1 {
+		return s == g.parts[0]
+	}
+	if !strings.HasPrefix(s, g.parts[0]) {
+		return false
+	}
+	s = s[len(g.parts[0]):]
+	last := len(g.parts) - 1
+	for _, p := range g.parts[1:last] {
+		i := strings.Index(s, p)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(p):]
+	}
+	return strings.HasSuffix(s, g.parts[last])
+}
+
+// leavesFolder reports whether a word that the pattern matches leaves the pattern's folder: docs/*
+// does not mean docs/../x, and *.tmp does not mean /etc/x.tmp. A star alone matches any word.
+func (g glob) leavesFolder(s string) bool {
+	if len(g.parts) == 1 || g.any() {
+		return false
+	}
+	if g.parts[0] == "" && s != "" && (isAbs(s) || s[0] == '~') {
+		return true
+	}
+	return parentCount(s) > parentCount(strings.Join(g.parts, "*"))
+}
+
+func parentCount(s string) (n int) {
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '/' || r == '\\' || r == '=' || r == ':' || r == ',' }) {
+		if part == ".." {
+			n++
+		}
+	}
+	return n
+}
+
+func parseArgv(argv []string, v Verdict) ([]glob, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, errors.New("argv is empty: it needs at least the program's name")
+	}
+	list := make([]glob, len(argv))
+	for i, s := range argv {
+		if s == "**" {
+			if i != len(argv)-1 {
+				return nil, fmt.Errorf("argv has ** at place %d: it may only stand at the end", i+1)
+			}
+			list[i].rest = true
+			continue
+		}
+		g, err := parseGlob(s)
+		if err != nil {
+			return nil, fmt.Errorf("argv pattern %q %w", s, err)
+		}
+		list[i] = g
+	}
+	if v == Allow && !list[0].literal() {
+		return nil, fmt.Errorf("argv starts with %q: an allow must name its program", argv[0])
+	}
+	return list, nil
+}
+
+// matchesPath compares a strict pattern with a word, or with a path also in clean form.
+func (g glob) matchesPath(s string) bool {
+	return g.match(s) || strings.Contains(s, "/") && g.match(path.Clean(s))
 }

@@ -6,64 +6,33 @@ import (
 	"strings"
 
 	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/protocol"
 )
 
-// isEnforced reports whether the machine's sandbox prevents commands from accessing the files of r,
-// whatever code they run.
+// isEnforced reports whether the sandbox prevents commands from accessing the files of r.
 func (fr *fileRules) isEnforced(r *rule) bool {
 	s := fr.call.Sandbox
-	for _, tool := range anyAccess {
-		if !fr.applies(r, tool) {
-			continue
-		}
-		if mayWrite(tool) {
-			if !s.Writes || slices.ContainsFunc(s.Writable, func(dir string) bool { return fr.mayConcern(r, dir) }) {
-				return false
-			}
-		} else if !fr.isHidden(r) {
-			return false
-		}
+	mayConcern := func(dir string) bool { // or something in it
+		dir = clean(dir)
+		return fr.resolver.match(r.path, dir, true) || fr.resolver.within(r.path, dir, false) != none || r.path.home && fr.resolver.home == ""
 	}
-	return true
-}
-
-// mayConcern reports whether a rule may be about dir or something in it.
-func (fr *fileRules) mayConcern(r *rule, dir string) bool {
-	dir = clean(dir)
-	return fr.resolver.match(r.path, dir, true) || fr.resolver.within(r.path, dir, false) != none ||
-		r.path.home && fr.resolver.home == ""
+	return !(fr.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern))) && (!fr.appliesToAny(r, reading) || fr.isHidden(r))
 }
 
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
 func (fr *fileRules) isHidden(r *rule) bool {
-	start := fr.resolver.root
-	switch {
-	case r.path.home:
-		start = fr.resolver.home
-	case r.path.abs || r.path.outside:
-		start = "/"
-	}
+	start := r.path.start(fr.resolver.root, fr.resolver.home)
 	if start == "" {
 		return false
 	}
-	for _, p := range r.path.low { // up to the first wildcard
-		if strings.ContainsAny(p, `*?[\`) {
-			break
-		}
-		start = path.Join(start, p)
-	}
-	start = fold(fr.resolver.realPath(start))
-	return slices.ContainsFunc(fr.call.Sandbox.Hidden, func(place string) bool {
-		_, in := relativeTo(start, fold(fr.resolver.realPath(clean(place))))
-		return in
-	})
+	start = fold(fr.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixed()]...)...)))
+	return slices.ContainsFunc(fr.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(fr.resolver.realPath(clean(place)))) })
 }
 
-// unenforced returns a rule about files that nothing on the machine enforces against the code that
-// c runs. why is "" if there is none.
+// unenforced returns a rule about files that nothing enforces against the code that c runs.
 func (fr *fileRules) unenforced(c shell.Command) (r *rule, why string) {
 	for _, r := range fr.fileRestrictions {
-		if !slices.ContainsFunc(anyAccess, func(t string) bool { return fr.applies(r, t) }) || fr.isEnforced(r) {
+		if !fr.appliesToAny(r, anyAccess) || fr.isEnforced(r) {
 			continue
 		}
 		what := runsCode(c)
@@ -75,14 +44,13 @@ func (fr *fileRules) unenforced(c shell.Command) (r *rule, why string) {
 	return nil, ""
 }
 
-// recordCode records which rules about files are enforced for the code that a command runs, and
-// which are not.
+// recordCode records which rules about files are enforced for the code that a command runs.
 func (ev *evaluation) recordCode(c shell.Command) {
 	if len(ev.fileRestrictions) == 0 || c.Guess || c.Words[0].Dynamic || runsCode(c) == "" {
 		return
 	}
 	for _, r := range ev.fileRestrictions {
-		if !slices.ContainsFunc(anyAccess, func(t string) bool { return ev.applies(r, t) }) {
+		if !ev.appliesToAny(r, anyAccess) {
 			continue
 		}
 		list := &ev.unenforced
@@ -120,7 +88,7 @@ func runsCode(c shell.Command) string {
 		}
 		return name + " runs code that is not in the command"
 	}
-	name = unversionedProgram(name)
+	name = unversionedName(name)
 	if as, ok := optionsLike[name]; ok {
 		name = as
 	}
@@ -175,7 +143,7 @@ func (k subcommands) runs(name string, c shell.Command) string {
 		return "" // it prints its usage
 	}
 	rest := c.Words[2:]
-	quiet := hasLong(rest, "--ignore-scripts") && !hasBeginning(rest, "--ignore-scripts=") && !hasBeginning(rest, "--no-ig")
+	quiet := hasWord(rest, "--ignore-scripts") && !hasBeginning(rest, "--ignore-scripts=") && !hasBeginning(rest, "--no-ig")
 	switch sub := vocabularies[name].fullName(c.Words[1].Text); {
 	case c.Words[1].Dynamic:
 	case c.Starts && (sub == "exec" || sub == "x"), k.plain[sub] && quiet:
@@ -196,4 +164,81 @@ func loadsCode(name string, words []shell.Word) string {
 		}
 	}
 	return ""
+}
+
+// Sandbox lists the restrictions of commands that a machine is known to enforce, because it has
+// tested them. The zero value means none.
+type Sandbox struct {
+	// Writes means that commands and their child processes can change files only in Writable.
+	Writes   bool
+	Writable []string // absolute folders
+	// Hidden are absolute paths of files and folders that commands cannot read, including
+	// everything below them.
+	Hidden []string
+}
+
+// RequiredChecks are the sandbox checks (node/sandbox) that a machine must pass. Without one of
+// them, a command could reach any file through another program, a service or io_uring.
+var RequiredChecks = []string{"fs.write.outside", "syscall.ptrace", "syscall.io_uring", "unix.sockets", "net.tcp", "net.mptcp"}
+
+// scratch are folders for temporary files, of which some may be writable in every sandbox.
+var scratch = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders"}
+
+// sandboxOf returns the restrictions that a machine is known to enforce. If commands may use the
+// network, they can reach services that act for them, so the result is then empty.
+func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
+	if h == nil || h.Enforcement == nil || h.Enforcement.Mode == "full" || h.Enforcement.Network != "blocked" {
+		return s
+	}
+	enforced := map[string]bool{}
+	for _, c := range h.Enforcement.Checks {
+		enforced[c.ID] = c.Enforced
+	}
+	if slices.ContainsFunc(RequiredChecks, func(id string) bool { return !enforced[id] }) {
+		return s
+	}
+	s.Writes, s.Writable = true, slices.Clone(scratch)
+	opened := []string{h.Workspace}
+	for _, f := range h.Folders {
+		opened = append(opened, Real(h.Aliases, f.Path))
+		if !f.ReadOnly && h.Enforcement.Mode != "read-only" {
+			s.Writable = append(s.Writable, f.Path)
+		}
+	}
+	if h.Enforcement.Mode != "read-only" {
+		s.Writable = append(s.Writable, h.Workspace)
+	}
+	if !enforced["fs.read.secrets"] {
+		return s
+	}
+	for _, place := range h.Enforcement.Hidden {
+		if !slices.ContainsFunc(opened, func(dir string) bool { return dir == place || strings.HasPrefix(dir, place+"/") }) {
+			s.Hidden = append(s.Hidden, place)
+		}
+	}
+	return s
+}
+
+// Files returns a sentence that says which rules about files apply to the code that a call runs. It
+// is empty when the command itself names the files that it opens, or when there are no such rules.
+func (d Decision) Files() string {
+	var parts []string
+	if len(d.Unenforced) > 0 {
+		parts = append(parts, "the code it runs may access "+joinFew(d.Unenforced)+" despite your rules")
+	}
+	if len(d.Enforced) > 0 {
+		parts = append(parts, "the sandbox protects "+joinFew(d.Enforced))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func joinFew(list []string) string {
+	const most = 3
+	if n := len(list) - most; n > 0 {
+		list = append(slices.Clone(list[:most]), "more")
+	}
+	if n := len(list) - 1; n > 0 {
+		return strings.Join(list[:n], ", ") + " and " + list[n]
+	}
+	return list[0]
 }

@@ -1,15 +1,17 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// applies reports whether all conditions of a rule except argv and path are met. A strict rule
-// applies if that is uncertain.
+// applies reports whether a rule's conditions except argv and path are met; strict, or may be.
 func (ma *matcher) applies(r *rule, tool string) bool {
 	strict := r.Verdict != Allow
 	fold := func(g glob, s string) bool { return g.match(s) || strict && g.match(strings.ToLower(s)) }
@@ -27,7 +29,7 @@ func (ma *matcher) applies(r *rule, tool string) bool {
 		return false
 	}
 	for _, c := range r.When {
-		holds, known := c.holds(ma.args())
+		holds, known := c.holds(decodeArgs(ma.call.Args))
 		if !holds && (known || !strict) {
 			return false
 		}
@@ -38,29 +40,23 @@ func (ma *matcher) applies(r *rule, tool string) bool {
 	if ma.resolver.dirs == nil {
 		return strict
 	}
-	for _, d := range ma.resolver.dirs {
-		if in := ma.resolver.is(d, r.cwd, r.tree, strict); in == strict {
-			// for a strict rule one folder is enough, for an allow rule all must match
-			return strict
-		}
-	}
-	return !strict
+	// for a strict rule one folder is enough, for an allow rule all must match
+	one := slices.ContainsFunc(ma.resolver.dirs, func(d string) bool { return ma.resolver.is(d, r.cwd, r.tree, strict) == strict })
+	return one == strict
 }
 
 func matchesExactly(want, have string, strict bool) bool {
 	return want == "" || want == "*" || want == have || strict && have == ""
 }
 
-// args returns the call's decoded arguments.
-func (ma *matcher) args() (args any) {
-	if json.Unmarshal(ma.call.Args, &args) != nil {
+func decodeArgs(raw json.RawMessage) (args any) {
+	if json.Unmarshal(raw, &args) != nil {
 		return nil
 	}
 	return args
 }
 
-// holds evaluates a condition on a call's decoded arguments; known is false if the argument is
-// missing or has another type.
+// holds evaluates a condition; known is false if the argument is missing or has another type.
 func (c Cond) holds(args any) (holds, known bool) {
 	v := args
 	for name := range strings.SplitSeq(c.Path, ".") {
@@ -97,4 +93,40 @@ func (c Cond) holds(args any) (holds, known bool) {
 	}
 	re, err := regexp.Compile(want)
 	return err == nil && re.MatchString(have), err == nil
+}
+
+// Settings is the part of the configuration that decides calls, in the form of the original system.
+type Settings struct {
+	Default Verdict // for calls that nothing else decides; "" asks
+	Rules   []SettingsRule
+}
+
+// SettingsRule decides the calls whose full tool name matches Tool, in which * stands for any text,
+// and whose arguments meet every condition. The first rule that matches applies.
+type SettingsRule struct {
+	ID      string
+	Tool    string
+	When    []Cond
+	Verdict Verdict
+	Reason  string
+}
+
+func (r SettingsRule) reason() string {
+	return cmp.Or(r.Reason, fmt.Sprintf("Rule %s of your settings applies", r.ID))
+}
+
+// rule returns the first rule that matches. A condition that cannot be evaluated is not met.
+func (s Settings) rule(q Request) (SettingsRule, bool) {
+	args := decodeArgs(q.Args)
+	for _, r := range s.Rules {
+		met := glob{parts: strings.Split(r.Tool, "*")}.match(string(q.Tool))
+		for _, c := range r.When {
+			holds, _ := c.holds(args)
+			met = met && holds
+		}
+		if met {
+			return r, true
+		}
+	}
+	return SettingsRule{}, false
 }

@@ -14,32 +14,21 @@ func (fr *fileRules) arrivalRule(c shell.Command, name string) (found *rule, sur
 	for _, at := range list {
 		files, _ := fr.resolver.paths(at)
 		for _, r := range fr.fileRestrictions {
-			for _, f := range files {
-				if (fr.resolver.match(r.path, f, true) || at.Glob && fr.resolver.mayMeet(r.path, f)) &&
-					(fr.applies(r, "Write") || fr.applies(r, "Edit")) {
-					return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "May write " + shorten(at.Text) + ", which a rule restricts; " + reasonOf(r)
-				}
+			if fr.appliesToAny(r, writing) && fr.names(r, files, at.Glob) {
+				return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "May write " + shorten(at.Text) + ", which a rule restricts; " + r.reason
 			}
 		}
 	}
 	return nil, false, ""
 }
 
-// copyTargets returns the folder that a copy command may write to, and the names that the files get
-// there.
+// copyTargets returns the folder that a copy command may write to, and the files' names there.
 func copyTargets(c shell.Command, name string) (to shell.Word, list []shell.Word) {
 	if !copiers[name] {
 		return to, nil
 	}
-	from := operands(c.Words[1:], "tSgmo")
-	to, ok := valueOf(c.Words[1:], 't', "--target-directory")
-	if !ok || name == "rsync" || name == "scp" {
-		if len(from) < 2 {
-			return to, nil
-		}
-		to, from = from[len(from)-1], from[:len(from)-1]
-	}
-	if to.Dynamic {
+	to, from, ok := copyArguments(c.Words[1:], "tSgmo", name != "rsync" && name != "scp")
+	if !ok || to.Dynamic {
 		return to, nil
 	}
 	for _, w := range from {
@@ -52,40 +41,50 @@ func copyTargets(c shell.Command, name string) (to shell.Word, list []shell.Word
 	return to, list
 }
 
+// copyArguments returns the target of a copy command, which is the value of -t if the command
+// supports it or the last operand, and the sources. takes are the options with a value.
+func copyArguments(words []shell.Word, takes string, hasTarget bool) (to shell.Word, from []shell.Word, ok bool) {
+	from = operands(words, takes)
+	if to, ok = valueOf(words, "-t,--target-directory"); ok && hasTarget {
+		return to, from, true
+	}
+	if len(from) < 2 {
+		return to, nil, false
+	}
+	return from[len(from)-1], from[:len(from)-1], true
+}
+
 // isLinking reports whether a command creates a link, by which its target can be read and written.
 func isLinking(name string, words []shell.Word) bool {
 	switch name {
 	case "ln", "link", "mount", "bindfs":
 		return true
 	case "cp", "gcp":
-		return hasOption(words, 'l', "--link") || hasOption(words, 's', "--symbolic-link")
+		return hasOption(words, "-l,--link", "") || hasOption(words, "-s,--symbolic-link", "")
 	case "rsync":
 		return hasBeginning(words, "--link-d")
 	}
 	return false
 }
 
-// linkTargets returns the targets of relative links: a link starts at the folder that contains it,
-// which is the last word or its folder.
+// linkTargets returns the targets of relative links, which start at the last word or its folder.
 func linkTargets(words []shell.Word) (list []shell.Word) {
-	to := operands(words, "tS")
-	link, ok := valueOf(words, 't', "--target-directory")
-	if !ok {
-		if len(to) < 2 {
-			return nil
-		}
-		link, to = to[len(to)-1], to[:len(to)-1]
-	}
-	for _, w := range to {
+	link, from, _ := copyArguments(words, "tS", true)
+	for _, w := range from {
 		if isAbs(w.Text) || w.Tilde || strings.HasPrefix(w.Text, "~") {
 			continue
 		}
 		for _, dir := range []string{path.Dir(link.Text), link.Text} {
-			aim := w
-			aim.Text, aim.Tilde = path.Join(dir, w.Text), link.Tilde
-			aim.Dynamic, aim.Ambiguous, aim.Glob = w.Dynamic || link.Dynamic, w.Ambiguous || link.Ambiguous, w.Glob || link.Glob
-			list = append(list, aim)
+			list = append(list, combine(path.Join(dir, w.Text), link, w))
 		}
 	}
 	return list
+}
+
+// combine returns a word with a text that consists of two words, of which the first starts it.
+func combine(text string, first, second shell.Word) shell.Word {
+	return shell.Word{
+		Text: text, Dynamic: first.Dynamic || second.Dynamic, Ambiguous: first.Ambiguous || second.Ambiguous,
+		Glob: first.Glob || second.Glob, Tilde: first.Tilde,
+	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -9,7 +10,6 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// evaluation is the state of one decision.
 type evaluation struct {
 	*matcher
 	fileRules fileRules
@@ -33,11 +33,9 @@ type matcher struct {
 	now      time.Time
 }
 
-// fileRules applies the rules about files to commands.
 type fileRules struct{ *matcher }
 
-// floor finds the calls that need an approval whatever the rules say. Its methods return the
-// reason, or "".
+// floor finds the calls that need an approval whatever the rules say, and why.
 type floor struct {
 	call     *Call
 	resolver *pathResolver
@@ -48,16 +46,17 @@ type floor struct {
 // approval. A nil Set asks about everything.
 func (s *Set) Decide(c Call) Decision {
 	if s == nil {
-		return Decision{Verdict: Ask, Reason: "No rule allows this", Parts: []Part{{
-			Kind: "call", Text: c.Tool, Verdict: Ask,
-			Reason: "No rule allows this",
-		}}}
+		const reason = "No rule allows this"
+		return Decision{Verdict: Ask, Reason: reason, Parts: []Part{{Kind: "call", Text: c.Tool, Verdict: Ask, Reason: reason}}}
 	}
-	ev := newEvaluation(s, &c)
-	switch k, known := shell.ParseKind(c.Shell); {
-	case c.Command == "" && c.Tool == "Bash":
-		ev.addPart(Part{Kind: "command", Verdict: Ask, Reason: "The command is empty"})
-	case c.Command == "":
+	if c.Now.IsZero() {
+		c.Now = time.Now()
+	}
+	k, known := shell.ParseKind(c.Shell)
+	m := &matcher{Set: s, call: &c, resolver: newPathResolver(&c), now: c.Now}
+	ev := &evaluation{matcher: m, fileRules: fileRules{m}, floor: floor{&c, m.resolver, k == shell.Zsh}, covered: map[int]coverage{}}
+	switch {
+	case c.Command == "" && c.Tool != "Bash":
 		ev.decideFiles()
 	case strings.TrimSpace(c.Command) == "":
 		ev.addPart(Part{Kind: "command", Text: c.Command, Verdict: Ask, Reason: "The command is empty"})
@@ -67,18 +66,6 @@ func (s *Set) Decide(c Call) Decision {
 		ev.decideCommands(k)
 	}
 	return ev.result()
-}
-
-func newEvaluation(s *Set, c *Call) *evaluation {
-	m := &matcher{Set: s, call: c, resolver: newPathResolver(c), now: c.Now}
-	if m.now.IsZero() {
-		m.now = time.Now()
-	}
-	k, _ := shell.ParseKind(c.Shell)
-	return &evaluation{
-		matcher: m, fileRules: fileRules{m}, floor: floor{call: c, resolver: m.resolver, zsh: k == shell.Zsh},
-		covered: map[int]coverage{},
-	}
 }
 
 // Doubted returns that reason, also if a strict rule of the set fails its own examples; it is ""
@@ -103,15 +90,13 @@ func (s *Set) concealed(c Call) string {
 	return ""
 }
 
-// allowing returns the same rules with a default that allows.
 func (s *Set) allowing() *Set {
 	a := *s
 	a.fallback = Allow
 	return &a
 }
 
-// addPart adds a part. A part that would ask only because it cannot be checked is denied if the
-// default denies.
+// addPart adds a part. With a default that denies, it denies what asks only because of doubts.
 func (ev *evaluation) addPart(p Part) {
 	if p.Verdict == Ask && ev.fallback == Deny && !p.byRule {
 		p.Verdict = Deny
@@ -120,25 +105,20 @@ func (ev *evaluation) addPart(p Part) {
 }
 
 func (ev *evaluation) result() Decision {
-	r := Decision{Verdict: Allow, Parts: ev.parts}
 	if len(ev.parts) == 0 { // a comment, or only harmless redirects
 		ev.addPart(Part{Kind: "call", Text: ev.call.Command, Verdict: Ask, Reason: "The command does nothing that a rule could allow"})
-		r.Parts = ev.parts
 	}
-	r.Reason = ev.parts[0].Reason
-	r.Rule = ev.parts[0].Rule
-	first := true
-	for _, p := range ev.parts {
+	first := ev.parts[0]
+	r := Decision{Verdict: first.Verdict, Rule: first.Rule, Reason: first.Reason, Floor: first.Floor, Parts: ev.parts, Enforced: ev.enforced, Unenforced: ev.unenforced}
+	for _, p := range ev.parts[1:] {
 		floor := p.Floor && !r.Floor // the floor is the reason that no rule can remove
 		r.Floor = r.Floor || p.Floor
-		if first || p.Verdict.rank() > r.Verdict.rank() || floor && p.Verdict == r.Verdict {
+		if p.Verdict.rank() > r.Verdict.rank() || floor && p.Verdict == r.Verdict {
 			r.Verdict, r.Rule, r.Reason = p.Verdict, p.Rule, p.Reason
-			first = false
 		}
 	}
-	r.Enforced, r.Unenforced = ev.enforced, ev.unenforced
 	if g, ok := ev.textGrant(r); ok {
-		r.Verdict, r.Rule, r.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
+		r.Verdict, r.Rule, r.Reason = Allow, g.ID, exactlyAllowed
 	}
 	if r.Verdict == Allow && ev.doubt != "" {
 		r.Verdict, r.Rule, r.Reason = Ask, "", ev.doubt
@@ -153,130 +133,46 @@ func (ev *evaluation) result() Decision {
 	return r
 }
 
+// exactlyAllowed is the reason of a grant for a command.
+const exactlyAllowed = "You allowed exactly this command in this folder"
+
 // textGrant returns the grant for the complete text of a parsed command. It replaces missing allow
 // rules, but overrides neither an ask or deny rule nor the floor.
 func (ev *evaluation) textGrant(r Decision) (Grant, bool) {
 	kind, known := shell.ParseKind(ev.call.Shell)
-	if len(ev.grants) == 0 || r.Verdict == Allow || r.Floor || !known {
+	if r.Verdict == Allow || r.Floor || !known || slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Verdict != Allow && (p.Rule != "" || p.byRule) }) {
 		return Grant{}, false
 	}
 	at := newPathResolver(ev.call) // the folder in which it starts
-	if len(at.dirs) != 1 {
-		return Grant{}, false
-	}
-	for _, p := range r.Parts {
-		if p.Verdict != Allow && (p.Rule != "" || p.byRule) {
-			return Grant{}, false
-		}
-	}
-	for _, g := range ev.grants {
-		if k, _ := shell.ParseKind(g.Shell); (g.Shell == "" || k == kind) && g.covers(ev.call) && at.is(at.dirs[0], clean(g.Cwd), false, false) && ev.grantApplies(g, "Bash") {
+	return ev.findGrant("Bash", func(g Grant) bool {
+		k, _ := shell.ParseKind(g.Shell)
+		return (g.Shell == "" || k == kind) && g.covers(ev.call) && at.isOnlyIn(g.Cwd)
+	})
+}
+
+// findGrant returns the first grant for a tool of which all conditions are met.
+func (ma *matcher) findGrant(tool string, fits func(Grant) bool) (Grant, bool) {
+	for _, g := range ma.grants {
+		if g.Tool == tool && !isExpired(g.Expires, ma.now) && matchesExactly(g.Node, string(ma.call.Node), false) &&
+			matchesExactly(g.Session, string(ma.call.Session), false) && fits(g) {
 			return g, true
 		}
 	}
 	return Grant{}, false
 }
 
-// decideAccess decides about a tool's access to files, which are all possible meanings of one path;
-// ok is false if there may be others.
-func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok bool) Part {
-	p := Part{Kind: kind, Text: text, Verdict: ev.fallback, Reason: ev.defaultReason(text)}
-	var allowed *rule
-	asked := false
-	for _, r := range ev.files {
-		if !ev.applies(r, tool) && (r.Verdict == Allow || tool != "Grep" || !ev.applies(r, "Read")) {
-			continue
-		}
-		if r.Verdict == Allow {
-			if allowed == nil && ok && ev.allowsFiles(r, kind, paths) {
-				allowed = r
-			}
-			continue
-		}
-		switch v, reason := ev.strictOnFiles(r, tool, paths); {
-		case v == Deny:
-			ev.noOffers = true
-			p.Verdict, p.Rule, p.Reason = Deny, r.ID, reason
-			return p
-		case v == Ask:
-			asked, p.byRule = true, true
-			p.Verdict, p.Rule, p.Reason = Ask, r.ID, reason
-		case !ok && !asked:
-			asked = true
-			p.Verdict, p.Rule, p.Reason = Ask, "", fmt.Sprintf("The file %s is known only when the command runs, and %s restricts some files", text, r.label())
-		}
-	}
-	switch {
-	case asked:
-		ev.noOffers = true
-	case allowed != nil:
-		p.Verdict, p.Rule, p.Reason = Allow, allowed.ID, reasonOf(allowed)
-	default:
-		for _, g := range ev.grants {
-			if g.Path != "" && ok && ev.resolver.areOnly(paths, clean(g.Path)) && ev.grantApplies(g, tool) {
-				p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed this"
-			}
-		}
-	}
-	if p.Verdict == Ask {
-		ev.noOffers = true
-	}
-	return p
-}
-
-// allowsFiles reports whether an allow rule covers all of the files. A file that a shell opens
-// needs a rule with a path.
-func (ma *matcher) allowsFiles(r *rule, kind string, paths []string) bool {
-	if r.path == nil {
-		return kind != "redirect"
-	}
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !ma.resolver.match(r.path, f, false) })
-}
-
-// strictOnFiles returns the verdict of an ask or deny rule on a tool's access to files: "" if it
-// applies to none of them.
-func (ma *matcher) strictOnFiles(r *rule, tool string, paths []string) (v Verdict, reason string) {
-	about := func(f string) bool { return ma.resolver.match(r.path, f, true) }
-	if r.path == nil || slices.ContainsFunc(paths, about) {
-		return r.Verdict, reasonOf(r)
-	}
-	if !ma.call.Whole && tool != "Grep" {
-		return "", ""
-	}
-	inside := none
-	for _, f := range paths {
-		inside = max(inside, ma.resolver.within(r.path, f, false))
-	}
-	switch {
-	case inside == none:
-		return "", ""
-	case tool == "Grep":
-		return Ask, "Searches all files there; " + reasonOf(r)
-	case inside == possible:
-		return Ask, containsReason(r)
-	}
-	return r.Verdict, containsReason(r)
-}
-
-// grantApplies checks all conditions of a grant except its subject.
-func (ma *matcher) grantApplies(g Grant, tool string) bool {
-	return g.Tool == tool && !isExpired(g.Expires, ma.now) && matchesExactly(g.Node, string(ma.call.Node), false) && matchesExactly(g.Session, string(ma.call.Session), false)
-}
-
 func (ma *matcher) defaultReason(what string) string {
-	switch ma.fallback {
-	case Allow:
+	switch {
+	case ma.fallback == Allow:
 		return "No rule applies, and the default is to allow"
-	case Deny:
+	case ma.fallback == Deny:
 		return "No rule allows this, and the default is to deny"
-	}
-	if what == "" {
+	case what == "":
 		return "No rule allows this"
 	}
 	return "No rule allows: " + shorten(what)
 }
 
-// unknownValue is the reason for a word that is not in the text of the command.
 func unknownValue(w shell.Word) string {
 	return "The value of " + shorten(w.Text) + " is known only when the command runs"
 }
@@ -301,10 +197,7 @@ func (r *rule) label() string {
 	return r.ID
 }
 
-// reasonOf returns the reason that a rule gives for its verdict.
-func reasonOf(r *rule) string { return r.reason }
-
-// describe builds that reason once, because it is used for every part of every command.
+// describe returns the reason that a rule gives for its verdict.
 func (r *rule) describe() string {
 	if r.Reason != "" {
 		return r.Reason
@@ -320,4 +213,58 @@ func (r *rule) describe() string {
 		name = "Your rule"
 	}
 	return fmt.Sprintf("%s: %s %s", name, map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], shorten(what))
+}
+
+func (ev *evaluation) addOffers(c shell.Command, why string) {
+	name := baseName(c.Words[0].Text)
+	hits := guardsOf(c, ev.resolver)
+	// A rule that contains the merely unknown words may be offered.
+	barred := why != "" && !slices.ContainsFunc(hits, func(h guard) bool { return h.reason == why })
+	lead := ev.leadingCount(c)
+	switch {
+	case barred, !isStatic(c), c.Parent >= 0, c.Origin != "", slices.ContainsFunc(hits, func(h guard) bool { return !h.unknown }),
+		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):
+		ev.noOffers = ev.noOffers || why != "" || c.Parent >= 0
+		return
+	case shell.IsShell(name), shell.IsLauncher(name), isVersionOf(name, interpreters), shellBuiltins[name], userSwitchers[name], name == "xargs",
+		name == "find" && len(c.Words) < 2, optionTables[name].runsCode() && len(c.Words) < 2:
+		return
+	case needSubcommand[name] && (len(c.Words) < lead+2 || isFlag(c.Words[lead+1].Text)):
+		return
+	}
+	words := wordTexts(c.Words)
+	argv := escapeStars(words)
+	ev.addOffer(argv, "exactly "+strings.Join(words, " "))
+	words = append(words[:1], words[1+lead:]...)
+	for _, u := range openOffers {
+		outside := func(h guard) bool { return h.at <= lead || h.at >= lead+len(u) }
+		if len(words) >= len(u) && slices.Equal(words[:len(u)], u) && !slices.ContainsFunc(hits, outside) {
+			ev.addOffer(append(escapeStars(u), "**"), strings.Join(u, " ")+" with any arguments")
+			break
+		}
+	}
+}
+
+func (ev *evaluation) addOffer(argv []string, text string) {
+	for _, o := range ev.offers {
+		if strings.Join(o.Rule.Argv, "\x00") == strings.Join(argv, "\x00") {
+			return
+		}
+	}
+	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
+	if ev.resolver.root != "" {
+		r.Cwd = path.Clean(ev.resolver.root) + "/**"
+		if ev.resolver.root == "/" {
+			r.Cwd = ""
+		}
+	}
+	ev.offers = append(ev.offers, Offer{Rule: r, Text: text})
+}
+
+func escapeStars(words []string) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = strings.ReplaceAll(w, "*", `\*`)
+	}
+	return list
 }

@@ -29,9 +29,7 @@ func (fr *fileRules) decide(c shell.Command) (v Verdict, found *rule, why string
 	}
 	var t fileDecision
 	for _, m := range fileWords(name, c) {
-		if slices.ContainsFunc(fr.fileRestrictions, func(r *rule) bool { return slices.ContainsFunc(m.tools, r.tool.match) }) {
-			fr.checkMention(m, &t)
-		}
+		fr.checkMention(m, &t)
 	}
 	if t.verdict == Deny {
 		return t.verdict, t.rule, t.reason
@@ -59,24 +57,19 @@ func (fr *fileRules) checkMention(m fileWord, t *fileDecision) {
 		list, _ = fr.resolver.paths(m.word)
 	}
 	if m.word.Dynamic || len(list) == 0 && m.sure { // or the folder is unknown
-		if r := fr.anyRule(m.tools); r != nil && t.rule == nil {
-			t.verdict, t.rule, t.unknownWord = Ask, r, m.word.Text
+		i := slices.IndexFunc(fr.fileRestrictions, func(r *rule) bool { return fr.appliesToAny(r, m.tools) })
+		if i >= 0 && t.rule == nil {
+			t.verdict, t.rule, t.unknownWord = Ask, fr.fileRestrictions[i], m.word.Text
 		}
 		return
 	}
 	for _, r := range fr.fileRestrictions {
-		hit, inside := false, false
-		for _, f := range list {
-			hit = hit || fr.resolver.match(r.path, f, true) || m.word.Glob && fr.resolver.mayMeet(r.path, f)
-			inside = inside || m.withContents && fr.resolver.within(r.path, f, m.word.Glob) == certain
-		}
-		if !hit && !inside {
+		if !fr.appliesToAny(r, m.tools) {
 			continue
 		}
-		for _, tool := range m.tools {
-			if fr.applies(r, tool) {
-				t.apply(r, m, hit)
-			}
+		hit := fr.names(r, list, m.word.Glob)
+		if hit || m.withContents && slices.ContainsFunc(list, func(f string) bool { return fr.resolver.within(r.path, f, m.word.Glob) == certain }) {
+			t.apply(r, m, hit)
 		}
 	}
 }
@@ -90,7 +83,7 @@ func (t *fileDecision) apply(r *rule, m fileWord, hit bool) {
 	if t.rule != nil && t.unknownWord == "" && !(got == Deny && t.verdict != Deny) {
 		return
 	}
-	*t = fileDecision{verdict: got, rule: r, reason: reasonOf(r)}
+	*t = fileDecision{verdict: got, rule: r, reason: r.reason}
 	switch {
 	case !hit:
 		t.reason = containsReason(r)
@@ -99,15 +92,20 @@ func (t *fileDecision) apply(r *rule, m fileWord, hit bool) {
 	}
 }
 
-// anyRule returns a rule about files that may apply to calls of such tools.
-func (fr *fileRules) anyRule(tools []string) *rule {
-	for _, r := range fr.fileRestrictions {
-		if slices.ContainsFunc(tools, func(t string) bool { return fr.applies(r, t) }) {
-			return r
-		}
-	}
-	return nil
+// appliesToAny reports whether a rule applies to calls of one of the tools.
+func (ma *matcher) appliesToAny(r *rule, tools []string) bool {
+	return slices.ContainsFunc(tools, func(t string) bool { return ma.applies(r, t) })
 }
+
+// names reports whether a rule is about one of the files, or may be if they are shell patterns.
+func (ma *matcher) names(r *rule, files []string, arePatterns bool) bool {
+	return slices.ContainsFunc(files, func(f string) bool {
+		return ma.resolver.match(r.path, f, true) || arePatterns && ma.resolver.mayMeet(r.path, f)
+	})
+}
+
+// containsReason is the reason of a rule that applies to a folder because of its possible contents.
+func containsReason(r *rule) string { return "Includes " + shorten(r.Path) + "; " + r.reason }
 
 // namesItsFiles reports whether the rules about files can check a program although it runs
 // something that cannot be checked: a command that xargs starts is checked separately, another
@@ -122,22 +120,20 @@ func (ma *matcher) namesItsFiles(c shell.Command) bool {
 	return false
 }
 
-// onlyQueries reports whether a database client only sends the query in its words: it reads no
-// script, loads no code and starts no program.
+// onlyQueries reports whether a database client only sends the query in its words.
 func onlyQueries(name string, words []shell.Word) bool {
 	rest := operands(words, "")
 	question := len(rest) > 1 // the database and the query
 	switch name {
 	case "psql":
-		question = hasLetter(words, "", 'c', "--command") || hasLetter(words, "", 'l', "--list")
+		question = hasOption(words, "-c,--command", "") || hasOption(words, "-l,--list", "")
 	case "mysql", "mariadb":
-		question = hasLetter(words, "", 'e', "--execute")
+		question = hasOption(words, "-e,--execute", "")
 	}
 	return question && !slices.ContainsFunc(words, func(w shell.Word) bool {
 		return w.Dynamic || startsCode.MatchString(w.Text) || w.Text == "-f" || w.Text == "-i" || w.Text == "-init" || isPrefixOf("--file", strings.SplitN(w.Text, "=", 2)[0], 4)
 	})
 }
 
-// startsCode matches the words with which database clients read scripts, load code or start
-// programs.
-var startsCode = regexp.MustCompile(`(?i)[|\\]|load|\.(re|sh|sy|ex|in)|system|program|source|edit`)
+// startsCode matches words with which database clients run scripts, code or programs.
+var startsCode = regexp.MustCompile(`(?i)[|\\]|load|\.(re|sh|sy|ex|in)|system|program|source|edit|^--.$`)

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/policy/shell"
@@ -9,14 +10,19 @@ import (
 
 func isFlag(s string) bool { return len(s) > 1 && s[0] == '-' }
 
-// hasFlag reports whether the words contain option f: exactly, with a value, abbreviated, or as
-// letters of combined options.
-func hasFlag(f glob, words []shell.Word) bool { return hasFlagOf("", f, words) }
+// isLetters reports whether a word has short options, one letter each.
+func isLetters(s string) bool { return isFlag(s) && s[1] != '-' }
 
-// hasFlagOf is hasFlag for a program whose short options also match their long names.
-func hasFlagOf(name string, f glob, words []shell.Word) bool {
+// hasFlag reports whether the words contain option f: exactly, with a value, abbreviated, or as
+// letters of combined options. Short options also match the long names that programs share.
+func hasFlag(option string, words []shell.Word) bool {
+	return hasFlagLike("", glob{parts: []string{option}}, words)
+}
+
+func hasFlagLike(name string, f glob, words []shell.Word) bool {
 	var letters strings.Builder
-	want, own := f.first(), programForms[name]
+	want := f.first()
+	forms := slices.Concat(classes["longForms"], classes["longForms "+name]) // LETTER=--LONG
 	for _, w := range words {
 		if w.Text == "--" && !w.Dynamic {
 			break
@@ -27,52 +33,43 @@ func hasFlagOf(name string, f glob, words []shell.Word) bool {
 		if f.match(w.Text) {
 			return true
 		}
-		if !strings.HasPrefix(w.Text, "--") {
+		if isLetters(w.Text) {
 			letters.WriteString(w.Text[1:])
 			continue
 		}
 		opt, value, _ := strings.Cut(w.Text, "=")
-		for _, t := range []map[byte]string{commonForms, own} {
-			for c, long := range t {
-				if len(opt) > 3 && strings.HasPrefix(long, opt) {
-					letters.WriteByte(c)
-				}
+		if len(opt) <= 3 {
+			continue
+		}
+		for _, form := range forms {
+			if strings.HasPrefix(form[2:], opt) {
+				letters.WriteByte(form[0])
 			}
 		}
-		if wantName, wantValue, valued := strings.Cut(want, "="); f.literal() && len(opt) > 3 && strings.HasPrefix(wantName, opt) &&
-			(!valued || value == wantValue) {
+		if wantName, wantValue, valued := strings.Cut(want, "="); f.literal() && strings.HasPrefix(wantName, opt) && (!valued || value == wantValue) {
 			return true
 		}
 	}
-	if !f.literal() || isLongDash(want) {
-		return false
-	}
 	have := letters.String()
-	if strings.HasPrefix(want, "--") {
-		for _, t := range []map[byte]string{commonForms, own} {
-			for c, long := range t {
-				if long == want && strings.IndexByte(have, c) >= 0 {
-					return true
-				}
-			}
-		}
+	switch {
+	case !f.literal() || len(want) > 4 && isLetters(want): // a word, such as find's -delete
 		return false
+	case strings.HasPrefix(want, "--"):
+		return slices.ContainsFunc(forms, func(form string) bool { return form[2:] == want && strings.IndexByte(have, form[0]) >= 0 })
 	}
 	for i := 1; i < len(want); i++ {
-		c := want[i]
-		if strings.IndexByte(have, c) < 0 && !(c == 'r' && strings.Contains(have, "R")) && !(c == 'R' && strings.Contains(have, "r")) {
+		same := want[i : i+1]
+		if strings.EqualFold(same, "r") {
+			same = "rR"
+		}
+		if !strings.ContainsAny(have, same) {
 			return false
 		}
 	}
 	return true
 }
 
-// isLongDash reports whether an option with one dash is a word, such as find's -delete, and not a
-// group of letters.
-func isLongDash(s string) bool { return len(s) > 4 && s[0] == '-' && s[1] != '-' }
-
-// operands returns the words that are not options; values are the short options whose value is the
-// next word.
+// operands returns the words that are not options; values are short options with a value.
 func operands(words []shell.Word, values string) (list []shell.Word) {
 	ended := false
 	for i := 0; i < len(words); i++ {
@@ -89,56 +86,30 @@ func operands(words []shell.Word, values string) (list []shell.Word) {
 	return list
 }
 
-func hasOption(words []shell.Word, letter byte, long string) bool {
-	for _, w := range words {
+// hasOption reports whether an option such as "-C,--directory" is given, in any spelling.
+func hasOption(words []shell.Word, option, values string) bool {
+	letter, long := optionNames(option)
+	return slices.ContainsFunc(words, func(w shell.Word) bool {
 		name, _, _ := strings.Cut(w.Text, "=")
-		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(w.Text, letter) > 0 || len(name) > 3 && strings.HasPrefix(long, name) {
-			return true
-		}
-	}
-	return false
+		return isLetters(w.Text) && strings.IndexByte(leadingLetters(w.Text[1:], values), letter) >= 0 ||
+			len(name) > 2 && strings.HasPrefix(long, name)
+	})
 }
 
-// hasLetter is hasOption for options of which some have their value in the same word.
-func hasLetter(words []shell.Word, values string, letter byte, long string) bool {
-	for _, w := range words {
+// hasWord reports whether one of the texts is among the words, perhaps with a value after a =.
+func hasWord(words []shell.Word, list ...string) bool {
+	return slices.ContainsFunc(words, func(w shell.Word) bool {
 		name, _, _ := strings.Cut(w.Text, "=")
-		if isFlag(w.Text) && w.Text[1] != '-' && strings.IndexByte(leadingLetters(w.Text[1:], values), letter) >= 0 || long != "" && len(name) > 3 && strings.HasPrefix(long, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasWord reports whether one of the options is among the words.
-func hasWord(words []shell.Word, list []string) bool {
-	for _, w := range words {
-		opt, _, _ := strings.Cut(w.Text, "=")
-		for _, o := range list {
-			if w.Text == o || opt == o {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func hasLong(words []shell.Word, long string) bool {
-	for _, w := range words {
-		if w.Text == long {
-			return true
-		}
-	}
-	return false
+		return slices.Contains(list, name) || slices.Contains(list, w.Text)
+	})
 }
 
 func hasBeginning(words []shell.Word, start string) bool {
-	for _, w := range words {
-		if strings.HasPrefix(w.Text, start) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w shell.Word) bool { return strings.HasPrefix(w.Text, start) })
+}
+
+func hasDynamic(words []shell.Word) bool {
+	return slices.ContainsFunc(words, func(w shell.Word) bool { return w.Dynamic })
 }
 
 // isPrefixOf reports whether word is an unambiguous prefix of a long option.
@@ -149,34 +120,34 @@ func isPrefixOf(long, word string, least int) bool {
 // leadingLetters returns the short options in a word, up to the first one with a value.
 func leadingLetters(s, values string) string {
 	if i := strings.IndexAny(s, values); i >= 0 {
-		return s[:i]
+		return s[:i+1]
 	}
 	return s
 }
 
-// valueOf returns the last value of an option, in any spelling.
-func valueOf(words []shell.Word, letter byte, long string) (shell.Word, bool) {
-	list := values(words, letter, long)
+func valueOf(words []shell.Word, option string) (shell.Word, bool) {
+	list := values(words, option)
 	if len(list) == 0 {
 		return shell.Word{}, false
 	}
 	return list[len(list)-1], true
 }
 
-// values returns all values of an option.
-func values(words []shell.Word, letter byte, long string) (list []shell.Word) {
+func values(words []shell.Word, option string) (list []shell.Word) {
+	letter, long := optionNames(option)
 	for i, w := range words {
 		t := w.Text
 		name, v, cut := strings.Cut(t, "=")
+		isLong := len(name) > 3 && strings.HasPrefix(long, name)
 		switch {
-		case long != "" && len(name) > 3 && strings.HasPrefix(long, name) && cut:
-			list = append(list, shell.Word{Text: v, Dynamic: w.Dynamic, Ambiguous: w.Ambiguous, Tilde: strings.HasPrefix(v, "~")})
-		case long != "" && len(name) > 3 && strings.HasPrefix(long, name), letter != 0 && isFlag(t) && t[1] != '-' && t[len(t)-1] == letter:
+		case isLong && cut:
+			list = append(list, part(w, v))
+		case isLong, letter != 0 && isLetters(t) && t[len(t)-1] == letter:
 			if i+1 < len(words) {
 				list = append(list, words[i+1])
 			}
-		case letter != 0 && len(t) > 2 && t[0] == '-' && t[1] == letter:
-			list = append(list, shell.Word{Text: t[2:], Dynamic: w.Dynamic, Ambiguous: w.Ambiguous, Tilde: strings.HasPrefix(t[2:], "~")})
+		case letter != 0 && isLetters(t) && t[1] == letter:
+			list = append(list, part(w, t[2:]))
 		}
 	}
 	return list
@@ -187,17 +158,13 @@ func part(w shell.Word, text string) shell.Word {
 	return shell.Word{Text: text, Dynamic: w.Dynamic, Ambiguous: w.Ambiguous, Glob: w.Glob, Tilde: strings.HasPrefix(text, "~")}
 }
 
-// under joins a path to a folder.
 func under(dir, w shell.Word) shell.Word {
 	if isAbs(w.Text) || w.Tilde || strings.HasPrefix(w.Text, "~") || dir.Text == "." {
 		return w
 	}
-	w.Text = path.Join(dir.Text, w.Text)
-	w.Dynamic, w.Ambiguous, w.Tilde = w.Dynamic || dir.Dynamic, w.Ambiguous || dir.Ambiguous, dir.Tilde
-	return w
+	return combine(path.Join(dir.Text, w.Text), dir, w)
 }
 
-// optionNames splits the names of an option, such as "-C,--directory".
 func optionNames(option string) (letter byte, long string) {
 	for name := range strings.SplitSeq(option, ",") {
 		if len(name) == 2 {

@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/sensitive"
 	"fairlead/gateway/policy/shell"
 )
 
@@ -21,26 +23,9 @@ func (fl *floor) reason(c shell.Command) string {
 		return ""
 	}
 	name := baseName(c.Words[0].Text)
-	if why := fl.commandReason(c, name); why != "" {
-		return why
-	}
-	if why := fl.writeReason(c, name); why != "" {
-		return why
-	}
-	if why := fl.outputReason(c, name); why != "" {
-		return why
-	}
-	if why := fl.unpackReason(c, name); why != "" {
-		return why
-	}
-	if fl.accessesOwn(c, name) {
-		return ourFiles
-	}
-	if (name == "chmod" || name == "chown" || name == "chgrp") && hasFlag(glob{parts: []string{"-R"}}, c.Words[1:]) {
-		for _, w := range c.Words[1:] {
-			if list, _ := fl.resolver.paths(w); !isFlag(w.Text) && fl.includesRoot(list, false) {
-				return name + " would change everything in " + shorten(w.Text)
-			}
+	for _, check := range []func(shell.Command, string) string{fl.commandReason, fl.writeReason, fl.outputReason, fl.unpackReason, fl.ownReason, fl.modeReason} {
+		if why := check(c, name); why != "" {
+			return why
 		}
 	}
 	return ""
@@ -59,11 +44,10 @@ func (fl *floor) commandReason(c shell.Command, name string) string {
 		return fl.removalReason(c)
 	case name == "find" || name == "gfind":
 		return fl.findReason(c)
-	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks":
-		return name + " sets up a program that starts by itself"
-	case (name == "systemctl" || name == "launchctl") && len(c.Words) > 1 && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
-		return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
-	}):
+	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks",
+		(name == "systemctl" || name == "launchctl") && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
+			return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
+		}):
 		return name + " sets up a program that starts by itself"
 	case name == "git":
 		return gitConfig(c)
@@ -71,35 +55,7 @@ func (fl *floor) commandReason(c shell.Command, name string) string {
 	return ""
 }
 
-// writeReason returns the reason why a program that changes the files in its arguments would
-// change a protected one.
-func (fl *floor) writeReason(c shell.Command, name string) string {
-	if i := shell.GitSubcommand(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
-		c.Words, name = c.Words[i:], "mv"
-	}
-	if !writers[name] && !rareWriters[name] && c.Via != "find" {
-		return ""
-	}
-	for _, w := range c.Words[1:] {
-		if w.Dynamic || isFlag(w.Text) && !strings.Contains(w.Text, "=") {
-			continue
-		}
-		list, _ := fl.resolver.paths(w)
-		if _, v, ok := strings.Cut(w.Text, "="); ok {
-			more, _ := fl.resolver.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
-			list = append(list, more...)
-		}
-		// cp only reads its sources.
-		last := w.Text == c.Words[len(c.Words)-1].Text
-		if why := fl.fileReason(list); why != "" && (name != "cp" || writesElsewhere(name, c.Words) || last || device.MatchString(w.Text)) {
-			return why
-		}
-	}
-	return fl.copyReason(c, name)
-}
-
-// isReadOnlyCommand reports whether a command of our own program only reads: with the person's
-// token, it could answer its own approval.
+// isReadOnlyCommand reports whether a command of our own program cannot answer its own approval.
 func isReadOnlyCommand(words []shell.Word) bool {
 	if len(words) == 0 || words[0].Dynamic {
 		return len(words) == 0
@@ -109,82 +65,6 @@ func isReadOnlyCommand(words []shell.Word) bool {
 		return true
 	case "approvals":
 		return len(words) > 1 && words[1].Text == "test" && !words[1].Dynamic
-	}
-	return false
-}
-
-// removalReason decides about rm.
-func (fl *floor) removalReason(c shell.Command) string {
-	recursive := hasFlag(glob{parts: []string{"-r"}}, c.Words[1:])
-	ended := false
-	for _, w := range c.Words[1:] {
-		if w.Dynamic {
-			return "What rm would remove is known only when the command runs"
-		}
-		if !ended && isFlag(w.Text) {
-			ended = w.Text == "--"
-			continue
-		}
-		if !recursive {
-			continue
-		}
-		if takes, known := fl.removesRoot(w); takes {
-			return "Removes everything in " + shorten(w.Text)
-		} else if !known && (w.Tilde || fl.resolver.dirs == nil && !isAbs(w.Text)) {
-			return "The folder that rm would remove is unknown"
-		}
-	}
-	return ""
-}
-
-// findReason decides about find -delete and find -exec rm without a condition.
-func (fl *floor) findReason(c shell.Command) string {
-	removes, narrow := false, false
-	var starts []shell.Word
-	for i, w := range c.Words[1:] {
-		t := w.Text
-		switch {
-		case t == "-delete":
-			removes = true
-		case (t == "-exec" || t == "-execdir") && i+2 < len(c.Words) && baseName(c.Words[i+2].Text) == "rm":
-			removes = true
-		case isFlag(t) && t != "-H" && t != "-L" && t != "-P" && t != "-type" && t != "-depth" && t != "-mindepth" && t != "-f":
-			narrow = narrow || !removes
-		case len(starts) == i && !narrow && !isFlag(t):
-			starts = append(starts, w)
-		}
-	}
-	if !removes || narrow {
-		return ""
-	}
-	if len(starts) == 0 {
-		starts = []shell.Word{{Text: "."}}
-	}
-	for _, w := range starts {
-		if w.Dynamic {
-			return "What find would remove is known only when the command runs"
-		}
-		if takes, _ := fl.removesRoot(w); takes {
-			return "Removes everything in " + shorten(w.Text)
-		}
-	}
-	return ""
-}
-
-// includesRoot reports whether a path is the root, a drive, the home folder or, if workspace is
-// set, the workspace, or contains one of them. A path with wildcards counts as everything that it
-// can match.
-func (fl *floor) includesRoot(list []string, workspace bool) bool {
-	for _, f := range foldersMatched(list) {
-		if f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" {
-			return true
-		}
-		if top := strings.Count(f, "/") == 1 && strings.HasPrefix(f, "/"); top && f != fl.resolver.root && f != "/tmp" {
-			return true // /etc, /usr, /var …
-		}
-		if mayContain(f, fl.resolver.home) || workspace && mayContain(f, fl.resolver.root) {
-			return true
-		}
 	}
 	return false
 }
@@ -216,37 +96,83 @@ func gitConfig(c shell.Command) string {
 
 const ourFiles = "Only you may change Fairlead's own files"
 
-// isOwn reports whether a file is one of Fairlead's own. A workspace among them belongs to the
-// agent.
+// isOwn reports whether a file is Fairlead's own. A workspace among them belongs to the agent.
 func (fl *floor) isOwn(f string) bool {
-	for _, own := range fl.call.Own {
+	return slices.ContainsFunc(fl.call.Own, func(own string) bool {
 		own = fl.resolver.realPath(clean(own))
-		if _, in := relativeTo(fold(f)+"/", fold(own)); !in {
-			continue
-		}
-		_, among := relativeTo(fl.resolver.root, own)
-		if _, in := relativeTo(f, fl.resolver.root); !among || !in {
-			return true
-		}
-	}
-	return false
+		return isIn(fold(f)+"/", fold(own)) && !(isIn(fl.resolver.root, own) && isIn(f, fl.resolver.root))
+	})
 }
 
-// accessesOwn reports whether a command names one of Fairlead's own files and does more than read
-// it.
-func (fl *floor) accessesOwn(c shell.Command, name string) bool {
+// ownReason finds commands that name one of Fairlead's own files and do more than read it.
+func (fl *floor) ownReason(c shell.Command, name string) string {
 	if len(fl.call.Own) == 0 || readers[name] || noFileArguments[name] {
-		return false
+		return ""
 	}
 	for _, w := range c.Words[1:] {
 		for _, s := range possiblePaths(w) {
-			if s.Tilde = s.Tilde || strings.HasPrefix(s.Text, "~"); s.Dynamic || s.Text == "" {
-				continue
-			}
-			if list, _ := fl.resolver.paths(s); slices.ContainsFunc(list, fl.isOwn) {
-				return true
+			if !s.Dynamic && s.Text != "" && slices.ContainsFunc(fl.resolver.pathsOf(s), fl.isOwn) {
+				return ourFiles
 			}
 		}
 	}
-	return false
+	return ""
+}
+
+// modeReason returns the reason why a change of modes or owners concerns a whole system folder.
+func (fl *floor) modeReason(c shell.Command, name string) string {
+	if name != "chmod" && name != "chown" && name != "chgrp" || !hasFlag("-R", c.Words[1:]) {
+		return ""
+	}
+	for _, w := range c.Words[1:] {
+		if list, _ := fl.resolver.paths(w); !isFlag(w.Text) && fl.includesRoot(list, false) {
+			return name + " would change everything in " + shorten(w.Text)
+		}
+	}
+	return ""
+}
+
+// fileReason returns the reason why writing one of these files needs an approval whatever the rules
+// say. Git's own commands name no files in .git: they are checked by their effect.
+func (fl *floor) fileReason(list []string) string {
+	for _, f := range list {
+		low := fold(f)
+		switch e, ok := sensitive.Find(low, fold(fl.resolver.home), sensitive.Startup|sensitive.Secret); {
+		case device.MatchString(low):
+			return "Writes directly to a disk"
+		case fl.isOwn(f):
+			return ourFiles
+		case ok && e.Kind&sensitive.Startup != 0:
+			return "Changes " + shorten(path.Base(f)) + ", which can start programs later (" + e.Program() + ")"
+		case ok:
+			return "Changes " + shorten(path.Base(f)) + ", which holds passwords, tokens or private data (" + e.Program() + ")"
+		}
+	}
+	return ""
+}
+
+// folderReason is fileReason for a folder with everything in it.
+func (fl *floor) folderReason(list []string) string {
+	for _, f := range list {
+		if e, ok := sensitive.FindBelow(fold(f), fold(fl.resolver.home), sensitive.Startup); ok {
+			return "Changes " + shorten(path.Base(f)) + ", which may contain files that start programs later (" + e.Program() + ")"
+		}
+	}
+	return fl.fileReason(list)
+}
+
+func (fl *floor) wordReason(w shell.Word) string {
+	if w.Dynamic {
+		return ""
+	}
+	return fl.fileReason(fl.resolver.pathsOf(w))
+}
+
+func (fl *floor) wordsReason(words []shell.Word) string {
+	for _, w := range words {
+		if why := fl.wordReason(w); why != "" {
+			return why
+		}
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,16 +9,14 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// guard is a word that changes what a program does: no rule covers the command without containing
-// it.
+// guard is a word that changes what a program does: a rule must contain it to cover the command.
 type guard struct {
 	at     int // index of the word, or one of the two constants below
 	reason string
 	opaque bool // the program runs code that cannot be checked
 	// unknown means that the word is merely not known: a rule that contains it may be offered.
 	unknown bool
-	// goal means that the word is one of the program's goals: a rule that contains none of them
-	// covers all.
+	// goal means one of the program's goals: a rule that contains none of them covers all.
 	goal bool
 }
 
@@ -26,63 +25,77 @@ const (
 	exactOnly = -2 // only a rule that contains every word covers it
 )
 
+type guards struct {
+	shell.Command
+	name     string
+	resolver *pathResolver
+	list     []guard
+}
+
+func (g *guards) add(at int, opaque bool, why string) {
+	g.list = append(g.list, guard{at: at, reason: why, opaque: opaque})
+}
+
+func (g *guards) addOptions(name string, from int) {
+	guardOptions(name, g.Words, from, g.resolver, func(h guard) { g.list = append(g.list, h) })
+}
+
 // guardsOf lists the words of a command that its allow rule must contain.
 func guardsOf(c shell.Command, p *pathResolver) []guard {
-	var list []guard
-	add := func(at int, opaque bool, why string) { list = append(list, guard{at: at, reason: why, opaque: opaque}) }
-	w := c.Words
-	name := baseName(w[0].Text)
+	g := guards{Command: c, resolver: p, name: baseName(c.Words[0].Text)}
+	if !c.Words[0].Dynamic {
+		g.addAll()
+	}
+	return g.list
+}
+
+func (g *guards) addAll() {
+	w, name := g.Words, g.name
 	if s, ok := guardedLike[name]; ok {
 		name = s
 	}
 	switch {
-	case w[0].Dynamic:
-		return nil
 	case shell.IsShell(name):
-		guardShell(c, add)
-		return list
+		g.addShell()
+		return
 	case isVersionOf(name, interpreters):
-		guardInterpreter(c, add)
-		guardOptions(name, w, 1, p, func(h guard) { list = append(list, h) })
+		g.addInterpreter()
+		g.addOptions(name, 1)
 		if i := moduleAt(w); i > 0 && strings.HasPrefix(name, "py") {
-			guardOptions(w[i].Text, w, i+1, p, func(h guard) { list = append(list, h) })
+			g.addOptions(w[i].Text, i+1)
 		}
-		return list
+		return
 	case shellBuiltins[name]:
 		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
 		// with such an option (autocd), the name of a folder alone changes to it
 		if name == "setopt" || name == "shopt" {
 			opaque = slices.ContainsFunc(w[1:], func(w shell.Word) bool { return w.Dynamic || strings.Contains(strings.ToLower(w.Text), "cd") })
 		}
-		add(noRule, opaque, name+" changes how the shell runs later commands")
-		return list
-	case shell.IsLauncher(name) && optionTables[name] == nil:
-		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
-			if !w[i].Dynamic {
-				add(i, false, name+" "+shorten(w[i].Text)+" changes how the command is started")
-			}
+		g.add(noRule, opaque, name+" changes how the shell runs later commands")
+		return
+	}
+	for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
+		if shell.IsLauncher(name) && optionTables[name] == nil && !w[i].Dynamic {
+			g.add(i, false, name+" "+shorten(w[i].Text)+" changes how the command is started")
+		}
+		if shell.IsLoader(name) {
+			g.add(i, true, name+" "+shorten(w[i].Text)+" may load code that is not in the command")
 		}
 	}
-	if shell.IsLoader(name) {
-		for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
-			add(i, true, name+" "+shorten(w[i].Text)+" may load code that is not in the command")
-		}
-	}
-	if shellStarters[name] && !c.Starts {
-		add(noRule, true, name+" starts a shell that runs its input")
+	if shellStarters[name] && !g.Starts {
+		g.add(noRule, true, name+" starts a shell that runs its input")
 	}
 	from := 1
 	if name == "git" {
 		from = shell.GitSubcommand(w)
 	}
-	guardOptions(name, w, from, p, func(h guard) { list = append(list, h) })
-	if f, ok := specialGuards[name]; ok {
-		f(c, p, add)
+	g.addOptions(name, from)
+	if special := specialGuards[name]; special != nil {
+		special(g)
 	}
 	if confinedPrograms[name] {
-		guardWorkspace(c, p, add)
+		g.addOutside()
 	}
-	return list
 }
 
 // isVersionOf matches python3.12 and the like.
@@ -103,19 +116,24 @@ func moduleAt(w []shell.Word) int {
 	return 0
 }
 
-func guardInterpreter(c shell.Command, add func(int, bool, string)) {
-	w := c.Words
-	name := baseName(w[0].Text)
-	if codeArguments[name] {
-		guardScripted(c, name, add)
-	}
-	if c.Piped || c.Stdin != nil {
-		if len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text) {
-			add(noRule, true, name+" runs its input")
+func (g *guards) addInterpreter() {
+	w, name, hasInput := g.Words, g.name, g.Piped || g.Stdin != nil
+	if codeArguments[name] { // every argument may be a text that it runs
+		for i := 1; i < len(w); i++ {
+			g.add(i, true, name+" "+shorten(w[i].Text)+" may run any code")
+		}
+		if hasInput {
+			g.add(noRule, true, name+" runs its input")
+		}
+		if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
+			g.add(exactOnly, true, name+" runs its input")
 		}
 	}
+	if hasInput && (len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text)) {
+		g.add(noRule, true, name+" runs its input")
+	}
 	if len(w) == 1 {
-		add(exactOnly, true, name+" runs its input")
+		g.add(exactOnly, true, name+" runs its input")
 		return
 	}
 	if len(w) == 2 {
@@ -124,45 +142,31 @@ func guardInterpreter(c shell.Command, add func(int, bool, string)) {
 			return
 		}
 	}
-	guardScript(w, name, add)
+	g.addScript()
 }
 
-// guardScripted guards interpreters of which every argument may be a text that they run.
-func guardScripted(c shell.Command, name string, add func(int, bool, string)) {
-	w := c.Words
-	for i := 1; i < len(w); i++ {
-		add(i, true, name+" "+shorten(w[i].Text)+" may run any code")
-	}
-	if c.Piped || c.Stdin != nil {
-		add(noRule, true, name+" runs its input")
-	}
-	if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
-		add(exactOnly, true, name+" runs its input")
-	}
-}
-
-// guardScript checks an interpreter's options up to the script or the text that it runs.
-func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
+// addScript checks an interpreter's options up to the script or the text that it runs.
+func (g *guards) addScript() {
+	w, name := g.Words, g.name
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
-		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") ||
-			strings.HasPrefix(t, "--p") || t == "eval"
-		add(i, text || w[i].Dynamic, name+" "+shorten(t)+" runs code that is not in the command")
+		text := isLetters(t) && strings.ContainsAny(t, "ceErpn") || t == "-" || strings.HasPrefix(t, "--e") || strings.HasPrefix(t, "--p") || t == "eval"
+		g.add(i, text || w[i].Dynamic, name+" "+shorten(t)+" runs code that is not in the command")
 		if !isFlag(t) {
 			if shell.IsInput(t) {
-				add(noRule, true, name+" runs its input")
+				g.add(noRule, true, name+" runs its input")
 			}
 			return
 		}
 		if takesValue(name, t) && i+1 < len(w) { // the next word is not the script
 			i++
-			add(i, w[i].Dynamic, name+" "+shorten(t)+" "+shorten(w[i].Text)+" loads code that is not in the command")
+			g.add(i, w[i].Dynamic, name+" "+shorten(t)+" "+shorten(w[i].Text)+" loads code that is not in the command")
 			continue
 		}
 		switch t {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
-				add(i+1, t != "-m" || inlineModules[w[i+1].Text], name+" "+t+" may run any code")
+				g.add(i+1, t != "-m" || inlineModules[w[i+1].Text], name+" "+t+" may run any code")
 			}
 			if t == "-m" || t == "-c" {
 				return
@@ -173,44 +177,95 @@ func guardScript(w []shell.Word, name string, add func(int, bool, string)) {
 
 // takesValue reports whether an interpreter's option uses the next word as its value.
 func takesValue(name, option string) bool {
-	for _, n := range []string{name, strings.TrimRight(name, "0123456789.-")} {
-		switch n {
-		case "nodejs":
-			n = "node"
-		case "pypy":
-			n = "python"
-		case "luajit":
-			n = "lua"
-		}
-		if hasValueOption(n, option) {
-			return true
-		}
-	}
-	return false
+	plain := strings.TrimRight(name, "0123456789.-")
+	return slices.ContainsFunc([]string{name, plain, optionsLike[name], optionsLike[plain]}, func(n string) bool {
+		return slices.Contains(classes["valueOptions "+n], option)
+	})
 }
 
 func isInteger(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
 
-func guardShell(c shell.Command, add func(int, bool, string)) {
-	w := c.Words
-	if c.Piped || c.Stdin != nil && (c.Stdin.Dynamic || c.Piped) {
-		add(noRule, true, baseName(w[0].Text)+" runs the output of another command")
+func (g *guards) addShell() {
+	w, name := g.Words, g.name
+	if g.Piped || g.Stdin != nil && g.Stdin.Dynamic {
+		g.add(noRule, true, name+" runs the output of another command")
 	}
-	if len(w) == 1 {
-		if c.Stdin == nil {
-			add(exactOnly, true, baseName(w[0].Text)+" runs its input")
+	switch {
+	case len(w) == 1:
+		if g.Stdin == nil {
+			g.add(exactOnly, true, name+" runs its input")
 		}
 		return
-	}
-	if o := w[1].Text; len(w) == 3 && (o == "-c" || o == "-lc") && w[2].Plain() {
-		return // the script is checked separately
-	}
-	if len(w) == 2 && (w[1].Text == "--version" || w[1].Text == "--help") {
+	case len(w) == 2 && (w[1].Text == "--version" || w[1].Text == "--help"),
+		len(w) == 3 && (w[1].Text == "-c" || w[1].Text == "-lc") && w[2].Plain(): // the script is checked separately
 		return
 	}
 	for i := 1; i < len(w); i++ {
 		t := w[i].Text
-		text := isFlag(t) && !strings.HasPrefix(t, "--") && strings.ContainsAny(t, "csi") || shell.IsInput(t)
-		add(i, text || w[i].Dynamic, baseName(w[0].Text)+" "+shorten(t)+" runs code that is not in the command")
+		text := isLetters(t) && strings.ContainsAny(t, "csi") || shell.IsInput(t)
+		g.add(i, text || w[i].Dynamic, name+" "+shorten(t)+" runs code that is not in the command")
 	}
+}
+
+// gitProgramOptions matches git's options that run a program or write a file.
+var gitProgramOptions = regexp.MustCompile(`^(rebase (-x|-i$|--int)|archive (-o|--rem)|bisect run$|submodule foreach$|clone (-c|-u|--conf)|` +
+	`difftool -x|format-patch -o|fetch -u$|blame --cont|branch --ed|grep -[^efABCm-]*O)`)
+
+func guardGit(g *guards) {
+	w, p := g.Words, g.resolver
+	sub := shell.GitSubcommand(w)
+	for i := 1; i < sub; i++ {
+		switch {
+		case w[i].Text == "--no-pager", len(w) == 2 && (w[i].Text == "--version" || w[i].Text == "--help"):
+		case w[i].Text == "-C" && i+1 < len(w) && p.isRoot(w[i+1]):
+			i++
+		case w[i].Text == "-C" && i+1 < len(w) && p.isInside(w[i+1]):
+			g.add(i, false, otherRepository(w[i+1].Text))
+			g.add(i+1, false, otherRepository(w[i+1].Text))
+			i++
+		default:
+			g.add(i, true, "git "+shorten(w[i].Text)+" may change which programs git runs, or where")
+		}
+	}
+	if sub >= len(w) {
+		return
+	}
+	name := w[sub].Text
+	if !gitCommands[name] {
+		g.add(sub, true, "git "+shorten(name)+" may be an alias for any command")
+	}
+	for i := sub + 1; i < len(w); i++ {
+		switch t := w[i].Text; {
+		case strings.HasPrefix(t, "ext::") || strings.HasPrefix(t, "fd::"):
+			g.add(noRule, true, "git "+shorten(t)+" runs a program to connect")
+		case gitProgramOptions.MatchString(name + " " + t):
+			g.add(i, true, "git "+name+" "+shorten(t)+" may run a program or write a file")
+		}
+	}
+}
+
+// otherRepositoryReason returns the reason why a git command may be about another repository than
+// the workspace's. A folder below the workspace may contain one too, created by a command or
+// unpacked, whose settings name programs that git runs (core.fsmonitor, filters, hooks). A rule for
+// exactly that folder covers it; r is nil for an offer.
+func (ma *matcher) otherRepositoryReason(c shell.Command, r *rule) string {
+	sub := shell.GitSubcommand(c.Words)
+	if baseName(c.Words[0].Text) != "git" || sub >= len(c.Words) {
+		return ""
+	}
+	for _, d := range ma.resolver.dirs {
+		if !ma.resolver.sameAsRoot(d) && (r == nil || r.cwd == "" || !ma.resolver.is(d, r.cwd, false, false)) {
+			return otherRepository(d)
+		}
+	}
+	for i, w := range c.Words[1:sub] {
+		if dir := c.Words[i+2]; r == nil && w.Text == "-C" && !ma.resolver.isRoot(dir) {
+			return otherRepository(dir.Text)
+		}
+	}
+	return ""
+}
+
+func otherRepository(dir string) string {
+	return "git may use another repository in " + shorten(dir) + ", whose settings can run programs"
 }

@@ -7,8 +7,59 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
+// specialGuards are guards that need more than a list of options.
+var specialGuards = map[string]func(*guards){
+	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "uniq": guardUniq, "test": guardTest, "ssh": guardSSH,
+	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
+	"npm": guardSettings, "pnpm": guardSettings, "yarn": guardSettings, "pip": guardSettings, "gh": guardSettings,
+	"xargs":    func(g *guards) { g.add(noRule, true, "xargs adds arguments that are known only when it runs") },
+	"parallel": func(g *guards) { g.add(noRule, true, "parallel adds arguments that are known only when it runs") },
+	"printf": func(g *guards) {
+		if len(g.Words) > 1 && strings.HasPrefix(g.Words[1].Text, "-v") {
+			g.add(noRule, true, "printf -v may run code in a variable name")
+		}
+	},
+	"set": func(g *guards) {
+		for i, w := range g.Words[1:] {
+			if !setOptions.MatchString(w.Text) {
+				g.add(i+1, true, "set "+shorten(w.Text)+" changes how the shell runs later commands")
+			}
+		}
+	},
+}
+
+var setOptions = regexp.MustCompile(`^([-+][eux]*o?|pipefail)$`)
+
 // printLines matches the sed scripts that only print lines by number.
 var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$))?p)*$`)
+
+func guardSed(g *guards) {
+	quiet, script := false, false
+	for i := 1; i < len(g.Words); i++ {
+		switch t := g.Words[i].Text; {
+		case t == "-n" || t == "--quiet" || t == "--silent" || t == "-nE" || t == "-nr":
+			quiet = true
+		case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
+		case isFlag(t):
+			g.add(i, strings.ContainsAny(t, "fe"), "sed "+shorten(t)+" may change files or run commands")
+			script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
+		case !script:
+			script = true
+			if !quiet || !printLines.MatchString(t) {
+				g.add(i, strings.Contains(t, "e"), "A sed script may write files and run commands")
+			}
+		}
+	}
+}
+
+func guardAwk(g *guards) {
+	for i := 1; i < len(g.Words); i++ {
+		g.add(i, !plainAwk(g.Words[i]), "An awk program may write files and run commands")
+		if !isFlag(g.Words[i].Text) && !(i > 1 && isFlag(g.Words[i-1].Text) && len(g.Words[i-1].Text) == 2) {
+			return
+		}
+	}
+}
 
 // plainAwk reports whether a word of awk certainly is not a program that opens files or runs
 // commands. An option that names another program is not plain.
@@ -19,131 +70,33 @@ func plainAwk(w shell.Word) bool {
 	return !w.Dynamic && !strings.ContainsAny(w.Text, "|>@`&") && !strings.Contains(w.Text, "system") && !strings.Contains(w.Text, "getline")
 }
 
-var setOptions = regexp.MustCompile(`^[-+][eux]*o?$`)
-
-// specialGuards are guards that need more than a list of options.
-var specialGuards = map[string]func(c shell.Command, p *pathResolver, add func(int, bool, string)){
-	"sed": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		quiet, script := false, false
-		for i, w := range c.Words[1:] {
-			i++
-			switch t := w.Text; {
-			case t == "-n" || t == "--quiet" || t == "--silent" || t == "-nE" || t == "-nr":
-				quiet = true
-			case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
-			case isFlag(t):
-				add(i, strings.ContainsAny(t, "fe"), "sed "+shorten(t)+" may change files or run commands")
-				script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
-			case !script:
-				script = true
-				if !quiet || !printLines.MatchString(t) {
-					add(i, strings.ContainsAny(t, "e"), "A sed script may write files and run commands")
-				}
-			}
+func guardCurl(g *guards) {
+	for i := 1; i < len(g.Words); i++ {
+		t := g.Words[i].Text
+		if v, ok := cookieArgument(g.Words, i); ok && !strings.Contains(v, "=") {
+			g.add(i, false, "curl "+shorten(v)+" sends the cookies in a file")
 		}
-	},
-	"awk": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		for i := 1; i < len(c.Words); i++ {
-			add(i, !plainAwk(c.Words[i]), "An awk program may write files and run commands")
-			if !isFlag(c.Words[i].Text) && !(i > 1 && isFlag(c.Words[i-1].Text) && len(c.Words[i-1].Text) == 2) {
-				return
-			}
+		if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
+			strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
+			g.add(i, false, "curl "+shorten(t)+" reads or writes a file")
 		}
-	},
-	"git":    guardGit,
-	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
-	"curl": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			t := w.Text
-			if v, ok := cookieArgument(c.Words, i+1); ok && !strings.Contains(v, "=") {
-				add(i+1, false, "curl "+shorten(v)+" sends the cookies in a file")
-			}
-			if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
-				strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
-				add(i+1, false, "curl "+shorten(t)+" reads or writes a file")
-			}
-			if opt, v, cut := strings.Cut(t, "="); isPrefixOf("--data-urlencode", opt, 8) || isPrefixOf("--url-query", opt, 7) {
-				if !cut && i+2 < len(c.Words) {
-					v = c.Words[i+2].Text
-				}
-				if strings.Contains(v, "@") {
-					add(i+1, false, "curl "+shorten(v)+" reads a file")
-				}
-			}
+		opt, v := optionAt(g.Words, i)
+		if (isPrefixOf("--data-urlencode", opt, 8) || isPrefixOf("--url-query", opt, 7)) && strings.Contains(v.Text, "@") {
+			g.add(i, false, "curl "+shorten(v.Text)+" reads a file")
 		}
-	},
-	"npm":  guardSettings,
-	"pnpm": guardSettings,
-	"yarn": guardSettings,
-	"pip":  guardSettings,
-	"gh":   guardSettings,
-	"uniq": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		n := 0
-		for i, w := range c.Words[1:] {
-			if isFlag(w.Text) && len(w.Text) == 2 && strings.ContainsAny(w.Text, "fsw") {
-				n-- // its value follows
-			} else if !isFlag(w.Text) {
-				if n++; n > 1 {
-					add(i+1, false, "uniq writes its second file")
-				}
-			}
-		}
-	},
-	"test": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			i++
-			switch w.Text {
-			case "-v", "-R":
-				add(i, true, "test "+w.Text+" may run code in a variable name")
-			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
-				for _, k := range []int{i - 1, i + 1} {
-					if k < len(c.Words) && k > 0 && !isInteger(c.Words[k].Text) {
-						add(k, true, "test "+w.Text+" evaluates "+shorten(c.Words[k].Text))
-					}
-				}
-			}
-		}
-	},
-	"printf": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		if len(c.Words) > 1 && strings.HasPrefix(c.Words[1].Text, "-v") {
-			add(noRule, true, "printf -v may run code in a variable name")
-		}
-	},
-	"set": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		for i, w := range c.Words[1:] {
-			if !setOptions.MatchString(w.Text) && w.Text != "pipefail" {
-				add(i+1, true, "set "+shorten(w.Text)+" changes how the shell runs later commands")
-			}
-		}
-	},
-	"xargs": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		add(noRule, true, "xargs adds arguments that are known only when it runs")
-	},
-	"parallel": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		add(noRule, true, "parallel adds arguments that are known only when it runs")
-	},
-	"ssh": func(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-		for i := 1; i < len(c.Words); i++ {
-			add(i, true, "Runs on another machine")
-		}
-		if c.Starts {
-			return
-		}
-		if c.Piped || c.Stdin != nil {
-			add(noRule, true, "The other machine runs its input")
-		}
-		add(exactOnly, true, "The other machine runs its input")
-	},
+	}
 }
 
-// cookieArgument returns the cookie argument in word i of curl: text, or the name of a file if it
-// has no =.
+// curlValues are the short options of curl with a value.
+const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
+
+// cookieArgument returns curl's cookies in word i, or the name of a file if that has no =.
 func cookieArgument(w []shell.Word, i int) (string, bool) {
-	opt, v, cut := strings.Cut(w[i].Text, "=")
+	opt, v := optionAt(w, i)
 	switch {
-	case isPrefixOf("--cookie", opt, 8) && opt != "--cookie-jar" && cut:
-		return v, true
-	case opt == "--cookie", isFlag(opt) && opt[1] != '-' && opt[len(opt)-1] == 'b' && strings.IndexByte(leadingLetters(opt[1:], curlValues), 'b') < 0 && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
+	case isPrefixOf("--cookie", opt, 8) && opt != w[i].Text:
+		return v.Text, true
+	case opt == "--cookie", isLetters(opt) && opt[len(opt)-1] == 'b' && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
 		if i+1 < len(w) {
 			return w[i+1].Text, true
 		}
@@ -153,23 +106,81 @@ func cookieArgument(w []shell.Word, i int) (string, bool) {
 	return "", false
 }
 
-// curlValues are the short options of curl with a value.
-const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
+func guardUniq(g *guards) {
+	n := 0
+	for i, w := range g.Words[1:] {
+		if isFlag(w.Text) && len(w.Text) == 2 && strings.ContainsAny(w.Text, "fsw") {
+			n-- // its value follows
+		} else if !isFlag(w.Text) {
+			if n++; n > 1 {
+				g.add(i+1, false, "uniq writes its second file")
+			}
+		}
+	}
+}
+
+func guardTest(g *guards) {
+	for i := 1; i < len(g.Words); i++ {
+		switch t := g.Words[i].Text; t {
+		case "-v", "-R":
+			g.add(i, true, "test "+t+" may run code in a variable name")
+		case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
+			for _, k := range []int{i - 1, i + 1} {
+				if k < len(g.Words) && k > 0 && !isInteger(g.Words[k].Text) {
+					g.add(k, true, "test "+t+" evaluates "+shorten(g.Words[k].Text))
+				}
+			}
+		}
+	}
+}
+
+func guardSSH(g *guards) {
+	for i := 1; i < len(g.Words); i++ {
+		g.add(i, true, "Runs on another machine")
+	}
+	if g.Starts {
+		return
+	}
+	if g.Piped || g.Stdin != nil {
+		g.add(noRule, true, "The other machine runs its input")
+	}
+	g.add(exactOnly, true, "The other machine runs its input")
+}
+
+// simpleRename matches the expressions of perl's rename that rename a file within its folder.
+var simpleRename = regexp.MustCompile(`^((s|y|tr)/[^/\\$@{(]*/[^/\\$@{(]*/[gi]*|[A-Za-z0-9_. -]*)$`)
+
+func guardRename(g *guards) {
+	n := 0
+	for i := 1; i < len(g.Words) && n < 2; i++ {
+		w := g.Words[i]
+		if isFlag(w.Text) && !w.Dynamic {
+			if strings.HasPrefix(w.Text, "-e") || strings.HasPrefix(w.Text, "--exp") || strings.HasPrefix(w.Text, "-f") || strings.HasPrefix(w.Text, "--file") {
+				g.add(i, true, "rename "+shorten(w.Text)+" may run any code")
+			}
+			continue
+		}
+		n++
+		// The second word is a name for util-linux's program, and a file for perl's.
+		if n == 1 && !simpleRename.MatchString(w.Text) || n == 2 && strings.Contains(w.Text, "/") && !strings.Contains(g.Words[i-1].Text, "/") {
+			g.add(i, true, "rename "+shorten(w.Text)+" may run code or move files elsewhere")
+		}
+	}
+}
 
 // guardSettings finds package managers' commands that set which programs they run later.
-func guardSettings(c shell.Command, _ *pathResolver, add func(int, bool, string)) {
-	name := baseName(c.Words[0].Text)
-	v := vocabularies[name]
+func guardSettings(g *guards) {
+	name := g.name
 	var at []int // the operands
-	for i, w := range c.Words {
+	for i, w := range g.Words {
 		if i > 0 && !isFlag(w.Text) && !w.Dynamic {
 			at = append(at, i)
 		}
 	}
 	for k, i := range at {
-		what, then := v.fullName(c.Words[i].Text), ""
+		what, then := vocabularies[name].fullName(g.Words[i].Text), ""
 		if k+1 < len(at) {
-			then = c.Words[at[k+1]].Text
+			then = g.Words[at[k+1]].Text
 		}
 		switch {
 		case name == "gh" && (what == "alias" || what == "extension" || what == "config") && then != "list" && then != "get":
@@ -178,7 +189,7 @@ func guardSettings(c shell.Command, _ *pathResolver, add func(int, bool, string)
 		default:
 			continue
 		}
-		add(i, true, name+" "+what+" "+then+" may change which programs "+name+" runs later")
+		g.add(i, true, name+" "+what+" "+then+" may change which programs "+name+" runs later")
 		return
 	}
 }
@@ -194,14 +205,15 @@ var confinedPrograms = func() map[string]bool {
 	return m
 }()
 
-func guardWorkspace(c shell.Command, p *pathResolver, add func(int, bool, string)) {
-	for i, w := range c.Words[1:] {
+// addOutside adds the words that may be paths outside the workspace.
+func (g *guards) addOutside() {
+	for i, w := range g.Words[1:] {
 		if w.Dynamic || strings.Contains(w.Text, "://") {
 			continue
 		}
 		for _, s := range possiblePaths(w) {
-			if leavesFolder(s.Text) && !p.isInside(s) {
-				add(i+1, false, c.Words[0].Text+" "+shorten(w.Text)+" is outside the workspace")
+			if leavesFolder(s.Text) && !g.resolver.isInside(s) {
+				g.add(i+1, false, g.Words[0].Text+" "+shorten(w.Text)+" is outside the workspace")
 				break
 			}
 		}
@@ -212,13 +224,13 @@ func guardWorkspace(c shell.Command, p *pathResolver, add func(int, bool, string
 // or a colon, and the value of a short option in the same word.
 func possiblePaths(w shell.Word) []shell.Word {
 	list := []shell.Word{w}
-	for i := 0; i < len(w.Text); i++ {
-		if c := w.Text[i]; c == '=' || c == ':' || c == ',' || c == '@' {
+	for i, c := range w.Text {
+		if strings.ContainsRune("=:,@", c) {
 			list = append(list, part(w, w.Text[i+1:]))
 		}
 	}
-	if g := attachedValue(w.Text); g != "" {
-		list = append(list, part(w, g))
+	if v := attachedValue(w.Text); v != "" {
+		list = append(list, part(w, v))
 	}
 	return list
 }
@@ -229,5 +241,5 @@ func leavesFolder(s string) bool {
 	case "/dev/null", "/dev/stdout", "/dev/stderr":
 		return false
 	}
-	return isAbs(s) || strings.HasPrefix(s, "~") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../") || strings.HasSuffix(s, "/..")
+	return isAbs(s) || strings.HasPrefix(s, "~") || strings.Contains("/"+s+"/", "/../")
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,13 +27,11 @@ func explain(data []byte, err error) error {
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
 		return errors.New("the file is empty; the smallest one is " + smallest)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the JSON ends too early: a bracket or a quote is not closed")
-	case errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input":
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input":
 		return errors.New("the JSON ends too early: a bracket or a quote is not closed")
 	case errors.As(err, &syntax):
-		line, column := position(data, syntax.Offset)
-		return fmt.Errorf("line %d, column %d: invalid JSON: %w", line, column, err)
+		before := data[:min(max(int(syntax.Offset)-1, 0), len(data))]
+		return fmt.Errorf("line %d, column %d: invalid JSON: %w", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'), err)
 	case errors.As(err, &when):
 		return fmt.Errorf("expires %q must be a time such as \"2030-12-31T18:00:00Z\"", when.Value)
 	case errors.As(err, &kind) && kind.Field == "":
@@ -44,24 +43,9 @@ func explain(data []byte, err error) error {
 	return err
 }
 
-// position returns the line and column of an offset, both counted from 1.
-func position(data []byte, offset int64) (line, column int) {
-	before := data[:min(max(int(offset)-1, 0), len(data))]
-	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
-}
-
 func article(value string) string {
-	switch value {
-	case "array":
-		return "a list"
-	case "object":
-		return "an object"
-	case "string":
-		return "a text"
-	case "bool":
-		return "true or false"
-	}
-	return "a " + value
+	known := map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false"}
+	return cmp.Or(known[value], "a "+value)
 }
 
 // expected describes the expected value of a field.
@@ -96,8 +80,7 @@ func closestField(name string, known []string) string {
 	return found
 }
 
-// distance returns the number of letters to insert, delete, change or swap with their neighbour to
-// turn a into b.
+// distance returns the number of letters to insert, delete, change or swap to turn a into b.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -109,11 +92,10 @@ func distance(a, b string) int {
 	}
 	for i := 1; i <= len(a); i++ {
 		for j := 1; j <= len(b); j++ {
-			cost := 1
+			rows[i][j] = 1 + min(rows[i-1][j], rows[i][j-1], rows[i-1][j-1])
 			if a[i-1] == b[j-1] {
-				cost = 0
+				rows[i][j] = min(rows[i][j], rows[i-1][j-1])
 			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
 			}
@@ -124,16 +106,15 @@ func distance(a, b string) int {
 
 // describeUnknown lists the unknown fields and the most similar known ones.
 func describeUnknown(names, known []string) string {
-	var list []string
-	for _, n := range names {
+	list := make([]string, len(names))
+	for i, n := range names {
 		if len(n) > 60 {
 			n = n[:57] + "..."
 		}
-		s := fmt.Sprintf("%q", n)
+		list[i] = fmt.Sprintf("%q", n)
 		if k := closestField(n, known); k != "" {
-			s += fmt.Sprintf(" (did you mean %q?)", k)
+			list[i] += fmt.Sprintf(" (did you mean %q?)", k)
 		}
-		list = append(list, s)
 	}
 	if len(list) == 1 {
 		return list[0] + " is unknown"

@@ -18,68 +18,53 @@ type fileWord struct {
 
 // fileWords returns the possible file names in a command's words, in any position.
 func fileWords(name string, c shell.Command) (list []fileWord) {
-	list = make([]fileWord, 0, len(c.Words)+2)
-	add := func(w shell.Word, tools []string, sure, taken bool) {
+	add := func(w shell.Word, tools []string, sure, withContents bool) {
 		if w.Text != "" {
 			w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~") && !w.Glob
-			list = append(list, fileWord{w, tools, sure, taken})
+			list = append(list, fileWord{w, tools, sure, withContents})
 		}
 	}
 	if t := c.Words[0].Text; strings.Contains(t, "/") && !system(t) { // it is executed
 		add(c.Words[0], reading, false, false)
 	}
-	code := runsText(name)
-	user := readers[name] || viewers[name] || writers[name] || movers[name] || copiers[name]
-	elsewhere, link := writesElsewhere(name, c.Words), isLinking(name, c.Words[1:])
+	isUser := readers[name] || viewers[name] || writers[name] || movers[name] || copiers[name]
 	if backupMakers[name] {
 		for _, w := range backups(c.Words[1:]) {
 			add(w, writing, false, false)
 		}
 	}
-	if link {
+	if isLinking(name, c.Words[1:]) {
 		for _, w := range linkTargets(c.Words[1:]) {
 			add(w, anyAccess, false, false) // if the last word is a folder, another file is written
 		}
 	}
+	elsewhere := writesElsewhere(name, c.Words)
 	for i, w := range c.Words[1:] {
-		tools, sure := anyAccess, false
-		last := i == len(c.Words)-2
-		switch {
-		case elsewhere, attachedValue(w.Text) != "" && !readers[name] && !viewers[name]:
-			// its options may do anything with it
-		case link: // the target of a link can be read and written by the other name
-			sure = true
-		case copiers[name] && name != "mv" && !last, readers[name], viewers[name]:
-			tools, sure = reading, true
-		case pureWriters[name], copiers[name] && name != "mv":
-			tools, sure = writing, true
-		case writers[name], name == "mv": // in other positions it may be read
-			sure = true
-		}
+		isLast := i == len(c.Words)-2
+		tools, sure := wordAccess(name, c.Words, w, isLast)
 		if w.Dynamic || w.Ambiguous && w.Tilde {
-			if user && !c.Guess {
+			if isUser && !c.Guess {
 				w.Dynamic = true
 				add(w, tools, false, false)
 			}
 			continue
 		}
-		flag := isFlag(w.Text)
 		key, v, valued := strings.Cut(w.Text, "=")
 		part := w
-		switch {
-		case attachedValue(w.Text) != "":
-			part.Text = attachedValue(w.Text)
+		switch attached := attachedValue(w.Text); {
+		case attached != "":
+			part.Text = attached
 			add(part, tools, sure, false)
-		case name == "dd" && key == "if":
+		case name == "dd" && key == "if" && valued:
 			part.Text = v
 			add(part, reading, true, false)
 		case valued:
 			part.Text = v
 			add(part, tools, sure, false)
-		case !flag:
-			add(w, tools, sure, movers[name] && !(name == "mv" && i > 0 && last && !elsewhere))
+		case !isFlag(w.Text):
+			add(w, tools, sure, movers[name] && !(name == "mv" && i > 0 && isLast && !elsewhere))
 		}
-		for _, t := range fileNamesIn(name, w.Text, code) {
+		for _, t := range fileNamesIn(name, w.Text) {
 			part.Text, part.Glob, part.Tilde = t, false, false
 			add(part, anyAccess, false, false)
 		}
@@ -87,36 +72,47 @@ func fileWords(name string, c shell.Command) (list []fileWord) {
 	return list
 }
 
+// wordAccess returns the tools whose rules apply to a word of a command, and whether the program
+// certainly accesses a file of that name so.
+func wordAccess(name string, words []shell.Word, w shell.Word, isLast bool) (tools []string, sure bool) {
+	isReader, isCopier := readers[name] || viewers[name], copiers[name] && name != "mv"
+	switch {
+	case writesElsewhere(name, words), attachedValue(w.Text) != "" && !isReader:
+		return anyAccess, false // its options may do anything with it
+	case isLinking(name, words[1:]): // the target of a link can be read and written by the other name
+		return anyAccess, true
+	case isCopier && !isLast, isReader:
+		return reading, true
+	case isCopier, pureWriters[name]:
+		return writing, true
+	}
+	return anyAccess, writers[name] || name == "mv" // in other positions it may be read
+}
+
 // system reports whether a program is in a system folder.
 func system(p string) bool {
-	for _, dir := range []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"} {
-		if strings.HasPrefix(p, dir) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"}, func(dir string) bool { return strings.HasPrefix(p, dir) })
 }
 
 // fileNamesIn returns the parts of a word that may be file names: the text after an @, as curl's,
 // elements of lists and pairs, and quoted texts in code that the program runs.
-func fileNamesIn(name, text string, code bool) []string {
-	if strings.IndexByte(text, ':') >= 0 {
-		if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
-			return fileAddress(text[i+len("file:"):])
-		}
+func fileNamesIn(name, text string) []string {
+	if i := strings.Index(strings.ToLower(text), "file:"); i >= 0 {
+		return fileAddress(text[i+len("file:"):])
 	}
+	isSed, isAwk := name == "sed" || guardedLike[name] == "sed", name == "awk" || guardedLike[name] == "awk"
 	cut := "=,@:;<"
 	switch {
 	case strings.Contains(text, "://"):
 		return nil
 	case name == "curl":
 		cut += "{}>"
-	case code:
+	case isSed, isAwk, isVersionOf(name, interpreters): // it runs code in its arguments
 		cut += " \t\n\"'`()[]{}|&>"
 	}
 	var script []string
 	// its commands that open files may directly precede the name
-	if name == "sed" || guardedLike[name] == "sed" {
+	if isSed {
 		for i, c := range text {
 			if strings.ContainsRune("wWrR", c) {
 				script = append(script, strings.TrimLeft(text[i+1:], " \t"))
@@ -127,11 +123,6 @@ func fileNamesIn(name, text string, code bool) []string {
 		return script
 	}
 	return append(script, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(cut, r) })...)
-}
-
-// runsText reports whether a program runs code in its arguments.
-func runsText(name string) bool {
-	return isVersionOf(name, interpreters) || name == "awk" || name == "sed" || guardedLike[name] == "awk" || guardedLike[name] == "sed"
 }
 
 // attachedValue returns the value of a short option in the same word, as in -osecrets/key.
@@ -146,43 +137,30 @@ func attachedValue(word string) string {
 // normally mean: into a folder before the sources, or, for a program that otherwise only reads,
 // into a file.
 func writesElsewhere(name string, words []shell.Word) bool {
-	long, letter := "", byte(0)
 	switch name {
 	case "cp", "mv", "ln", "install":
-		long, letter = "--target-directory", 't'
+		return hasOption(words[1:], "-t,--target-directory", "")
 	case "sort":
-		if hasLetter(words[1:], "kSt", 'T', "--temporary-directory") {
-			return true
-		}
-		long, letter = "--output", 'o'
-	case "yq":
-		return hasLetter(words[1:], "opI", 'i', "--inplace") || hasLetter(words[1:], "", 's', "--split-exp")
+		return hasOption(words[1:], "-T,--temporary-directory", "kSt") || hasOption(words[1:], "-o,--output", "")
 	case "tree", "jq", "base64":
-		long, letter = "--output", 'o'
+		return hasOption(words[1:], "-o,--output", "")
 	case "less":
-		long, letter = "--log-file", 'o'
+		return hasOption(words[1:], "-o,--log-file", "")
+	case "yq":
+		return hasOption(words[1:], "-i,--inplace", "opI") || hasOption(words[1:], "-s,--split-exp", "")
 	case "gofmt":
-		return hasOption(words[1:], 'w', "") || hasLong(words[1:], "--w")
+		return hasOption(words[1:], "-w", "") || hasWord(words[1:], "--w")
 	case "find":
 		return slices.ContainsFunc(words[1:], func(w shell.Word) bool {
 			return strings.HasPrefix(w.Text, "-f") && w.Text != "-follow" && w.Text != "-fstype"
 		})
 	case "uniq", "xxd":
 		return len(words) > 2
-	default:
-		return false
-	}
-	for _, w := range words[1:] {
-		opt, _, _ := strings.Cut(w.Text, "=")
-		if len(opt) > 2 && strings.HasPrefix(long, opt) || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.IndexByte(w.Text, letter) > 0 {
-			return true
-		}
 	}
 	return false
 }
 
-// fileAddress returns the files that the rest of a file: URL may mean, with and without a host,
-// decoded.
+// fileAddress returns the files that the rest of a file: URL may mean, with and without a host.
 func fileAddress(rest string) (list []string) {
 	if plain, err := url.PathUnescape(rest); err == nil {
 		rest = plain

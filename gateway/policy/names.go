@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,8 +9,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// fullName returns the subcommand that a word means; a word without another meaning is returned as
-// it is.
+// fullName returns the subcommand that a word means, or the word.
 func (v vocabulary) fullName(word string) string {
 	if f, ok := v.aliases[word]; ok {
 		return f
@@ -19,36 +19,28 @@ func (v vocabulary) fullName(word string) string {
 	}
 	// npm accepts cleanInstall for clean-install
 	word = upper.ReplaceAllStringFunc(word, func(s string) string { return "-" + strings.ToLower(s) })
-	found := ""
-	for _, n := range v.names {
-		if n == word {
-			return n
-		}
-		if strings.HasPrefix(n, word) {
-			if found != "" {
-				return word // ambiguous: the program accepts neither
-			}
-			found = n
-		}
-	}
-	for alias, n := range v.aliases {
-		if strings.HasPrefix(alias, word) && found != n {
-			if found != "" {
-				return word
-			}
-			found = n
-		}
-	}
-	if found == "" {
+	if slices.Contains(v.names, word) {
 		return word
 	}
-	return found
+	found := map[string]bool{}
+	for _, n := range v.names {
+		found[n] = found[n] || strings.HasPrefix(n, word)
+	}
+	for alias, n := range v.aliases {
+		found[n] = found[n] || strings.HasPrefix(alias, word)
+	}
+	maps.DeleteFunc(found, func(_ string, begins bool) bool { return !begins })
+	for n := range found {
+		if len(found) == 1 {
+			return n
+		}
+	}
+	return word // unknown, or ambiguous: the program accepts none
 }
 
 var upper = regexp.MustCompile(`[A-Z]`)
 
-// matchAlias compares the words of a strict rule after the program's name with words that may be
-// aliases.
+// matchAlias compares the words after the program with those of a strict rule, as aliases.
 func matchAlias(name string, pattern []glob, words []shell.Word) certainty {
 	v, ok := vocabularies[name]
 	if !ok {
@@ -117,8 +109,7 @@ func withoutCommandGroup(program string, words []shell.Word) []shell.Word {
 	return nil
 }
 
-// unversionedName returns the name that a strict rule may use for a program: without a version, as
-// for python3.12 or npm@latest. It is "" if there is none.
+// unversionedName returns a program's name without its version, as for python3.12 or npm@latest.
 func unversionedName(name string) string {
 	if s, ok := scriptNames[name]; ok {
 		return s
@@ -133,5 +124,5 @@ func unversionedName(name string) string {
 	if plain != name && versionedNames[plain] {
 		return plain
 	}
-	return ""
+	return name
 }

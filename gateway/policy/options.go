@@ -59,12 +59,8 @@ const linkFlag = `(-[sw]|-X[ =]('[\w./][\w./-]*=[^']*'|"[\w./][\w./-]*=[^"]*"|[\
 func parseOptions(text string) map[string]*optionTable {
 	top := &optionTable{}
 	sets := map[string][]string{}
-	text = strings.ReplaceAll(text, "\n  ", " ")
-	for line := range strings.SplitSeq(text, "\n") {
-		head, tokens, ok := strings.Cut(line, ":")
-		if !ok || line[0] == '#' {
-			continue
-		}
+	for _, line := range tableLines(text) {
+		head, tokens, _ := strings.Cut(line, ":")
 		if name, is := strings.CutPrefix(head, "+"); is {
 			sets[name] = strings.Fields(tokens)
 			continue
@@ -76,8 +72,7 @@ func parseOptions(text string) map[string]*optionTable {
 	return top.subs
 }
 
-// tablesAt returns the tables of a program and its subcommands, each of which may have several
-// names.
+// tablesAt returns the tables of a program and its subcommands, for all their names.
 func (t *optionTable) tablesAt(path []string) (list []*optionTable) {
 	if len(path) == 0 {
 		return []*optionTable{t}

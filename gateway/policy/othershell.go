@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -17,14 +16,14 @@ var plainText = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_
 // all others. Only an exact match allows it.
 func (ev *evaluation) decideForeign() {
 	name := path.Base(strings.ReplaceAll(ev.call.Shell, `\`, "/"))
-	p := Part{Kind: "command", Text: ev.call.Command, Verdict: Ask, Reason: fmt.Sprintf("No rule allows exactly this command for %s", shorten(name))}
+	p := Part{Kind: "command", Text: ev.call.Command, Verdict: Ask, Reason: "No rule allows exactly this command for " + shorten(name)}
 	if ev.fallback == Deny {
 		p.Verdict, p.Reason = Deny, ev.defaultReason("")
 	}
 	switch {
 	case ev.foreignRestriction(&p):
 		ev.noOffers = true
-	case !ev.foreignPermission(name, &p) && !plainText.MatchString(ev.call.Command):
+	case !ev.foreignPermission(shellName(name), &p) && !plainText.MatchString(ev.call.Command):
 		ev.noOffers = true
 	}
 	ev.addPart(p)
@@ -49,7 +48,8 @@ func (ev *evaluation) foreignRestriction(p *Part) bool {
 		if !plain {
 			v = Ask
 		}
-		p.Verdict, p.Rule, p.Reason, asked = v, r.ID, why, true
+		asked = true
+		p.set(v, r.ID, why)
 		if v == Deny {
 			return true
 		}
@@ -58,7 +58,8 @@ func (ev *evaluation) foreignRestriction(p *Part) bool {
 		return true
 	}
 	if userSwitchers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
-		p.Verdict, p.Rule, p.Reason, p.Floor = Ask, "", "Runs a command as another user", true
+		p.Floor = true
+		p.set(Ask, "", "Runs a command as another user")
 		return true
 	}
 	return false
@@ -75,7 +76,7 @@ func (ev *evaluation) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *
 		if v == Deny && !(g == certain && (plain || startsWithWord(ev.call.Command, words[0].Text))) {
 			v = Ask
 		}
-		p.Verdict, p.Rule, p.Reason = v, r.ID, reasonOf(r)
+		p.set(v, r.ID, r.reason)
 		return true
 	}
 	return false
@@ -84,41 +85,35 @@ func (ev *evaluation) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *
 // foreignPermission allows exactly the text that a grant or a rule contains.
 func (ev *evaluation) foreignPermission(name string, p *Part) bool {
 	text := ev.call.Command
-	for _, g := range ev.grants {
-		if g.covers(ev.call) && sameShell(g.Shell, name) && len(ev.resolver.dirs) == 1 && ev.resolver.is(ev.resolver.dirs[0], clean(g.Cwd), false, false) && ev.grantApplies(g, "Bash") {
-			p.Verdict, p.Rule, p.Reason = Allow, g.ID, "You allowed exactly this command in this folder"
-			return true
-		}
+	g, ok := ev.findGrant("Bash", func(g Grant) bool {
+		return g.covers(ev.call) && g.Shell != "" && shellName(g.Shell) == name && ev.resolver.isOnlyIn(g.Cwd)
+	})
+	if ok {
+		p.set(Allow, g.ID, exactlyAllowed)
+		return true
 	}
 	if !plainText.MatchString(text) {
 		return false
 	}
 	words := strings.Split(text, " ")
 	for _, r := range ev.allow[words[0]] {
-		same := ev.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w })
-		if same {
-			p.Verdict, p.Rule, p.Reason, p.Argv = Allow, r.ID, reasonOf(r), words
-			ev.profile = r.Profile
+		if ev.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w }) {
+			p.set(Allow, r.ID, r.reason)
+			p.Argv, ev.profile = words, r.Profile
 			return true
 		}
 	}
 	return false
 }
 
-// sameShell compares the shell of a grant with the one that will run.
-func sameShell(want, have string) bool {
-	trim := func(s string) string {
-		return shell.BaseName(strings.ReplaceAll(s, `\`, "/"))
-	}
-	return want != "" && trim(want) == trim(have)
-}
+// shellName returns the name of a shell, which may be a path of Windows.
+func shellName(path string) string { return baseName(strings.ReplaceAll(path, `\`, "/")) }
 
 func startsWithWord(text, word string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n&(\"'@"), word)
 }
 
-// splitCommands splits a text wherever some shell may start a command, and each piece into words
-// without quotes.
+// splitCommands splits a text into words without quotes wherever a shell may start a command.
 func splitCommands(text string) [][]shell.Word {
 	var list [][]shell.Word
 	if len(text) > 32<<10 {

@@ -74,8 +74,8 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	}
 	var f File
 	var problems []Problem
-	for _, name := range unknownNames(data, "default", "rules", "grants") {
-		problems = append(problems, Problem{Reason: describeUnknown([]string{name}, []string{"default", "rules", "grants"}) + " and has no effect"})
+	for _, name := range unknownNames(data, fileFields) {
+		problems = append(problems, Problem{Reason: describeUnknown([]string{name}, fileFields) + " and has no effect"})
 	}
 	f.Default = Ask
 	if raw.Default != nil {
@@ -90,9 +90,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 		if bytes.Contains(r, []byte(`"argv"`)) && one.Argv == nil {
 			one.Argv = []string{} // null is as invalid as []
 		}
-		if names := unknownNames(r, ruleFields...); len(names) > 0 {
-			off[i] = describeUnknown(names, ruleFields)
-		}
+		off[i] = UnknownFields(r)
 		if one.ID != "" && slices.ContainsFunc(f.Rules, func(r Rule) bool { return r.ID == one.ID }) {
 			problems = append(problems, Problem{Rule: one.ID, Reason: "two rules have this id"})
 		}
@@ -103,7 +101,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 		if err := json.Unmarshal(g, &one); err != nil {
 			return nil, nil, fmt.Errorf("reading rules: grant %d: %w", i+1, explain(g, err))
 		}
-		if names := unknownNames(g, grantFields...); len(names) > 0 {
+		if names := unknownNames(g, grantFields); len(names) > 0 {
 			problems = append(problems, Problem{Rule: grantName(one, i), Reason: describeUnknown(names, grantFields) + ": the grant is off"})
 			continue
 		}
@@ -119,33 +117,28 @@ func (s *Set) Grants() []Grant { return s.grants }
 // noteFields are fields for people only.
 var noteFields = []string{"comment", "description", "name", "note", "title", "version", "$schema", "createdAt", "createdBy", "hits", "lastUsed", "origin"}
 
-var ruleFields = []string{
-	"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires",
-	"reason",
-	"match", "notMatch",
-}
+var fileFields = []string{"default", "rules", "grants"}
+
+var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires", "reason", "match", "notMatch"}
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "args", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 
 // UnknownFields lists the unknown fields of a rule in JSON; "" if there are none. Ignoring them
 // would change the rule.
 func UnknownFields(rule json.RawMessage) string {
-	if names := unknownNames(rule, ruleFields...); len(names) > 0 {
+	if names := unknownNames(rule, ruleFields); len(names) > 0 {
 		return describeUnknown(names, ruleFields)
 	}
 	return ""
 }
 
-func unknownNames(data []byte, known ...string) []string {
+func unknownNames(data []byte, known []string) (list []string) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(data, &m) != nil {
 		return nil
 	}
-	var list []string
-	for name := range m {
-		// as encoding/json compares
-		same := func(k string) bool { return strings.EqualFold(k, name) }
-		if !slices.ContainsFunc(known, same) && !slices.ContainsFunc(noteFields, same) {
+	for name := range m { // compared as encoding/json does
+		if !slices.ContainsFunc(slices.Concat(known, noteFields), func(k string) bool { return strings.EqualFold(k, name) }) {
 			list = append(list, name)
 		}
 	}
@@ -153,19 +146,9 @@ func unknownNames(data []byte, known ...string) []string {
 	return list
 }
 
-func ruleName(r Rule, i int) string {
-	if r.ID != "" {
-		return r.ID
-	}
-	return fmt.Sprintf("rule %d", i+1)
-}
+func ruleName(r Rule, i int) string { return cmp.Or(r.ID, fmt.Sprintf("rule %d", i+1)) }
 
-func grantName(g Grant, i int) string {
-	if g.ID != "" {
-		return g.ID
-	}
-	return fmt.Sprintf("grant %d", i+1)
-}
+func grantName(g Grant, i int) string { return cmp.Or(g.ID, fmt.Sprintf("grant %d", i+1)) }
 
 // New prepares rules that do not come from a file. It returns errors and problems as [Parse] does.
 func New(f File) (*Set, []Problem, error) {
@@ -189,11 +172,7 @@ func build(f File, off map[int]string) (*Set, []Problem, error) {
 			bad = append(bad, fmt.Errorf("%s: %w", r.ID, err))
 			continue
 		}
-		why := off[i]
-		if why == "" {
-			why = p.examples()
-		}
-		if why != "" {
+		if why := cmp.Or(off[i], p.examples()); why != "" {
 			problems = append(problems, Problem{Rule: r.ID, Reason: why + ": the rule is off"})
 			if r.Verdict != Allow {
 				s.doubt = cmp.Or(s.doubt, fmt.Sprintf("%s, which should %s, is switched off", r.ID, r.Verdict))
@@ -224,20 +203,20 @@ func (s *Set) add(p *rule) {
 		if p.path != nil && p.Verdict != Allow {
 			s.fileRestrictions = append(s.fileRestrictions, p)
 		}
-		if command && p.Verdict != Allow {
-			s.anyProgram = append(s.anyProgram, p)
-			s.hasCommandRules = true
-		}
-		return
 	}
 	switch {
 	case p.Verdict == Allow:
-		s.allow[p.argv[0].parts[0]] = append(s.allow[p.argv[0].parts[0]], p)
-	case p.argv[0].literal():
-		s.strict[baseName(p.argv[0].parts[0])] = append(s.strict[baseName(p.argv[0].parts[0])], p)
-		s.hasCommandRules = true
+		if p.argv != nil {
+			s.allow[p.argv[0].parts[0]] = append(s.allow[p.argv[0].parts[0]], p)
+		}
+		return
+	case p.argv == nil && !command:
+		return
+	case p.argv != nil && p.argv[0].literal():
+		name := baseName(p.argv[0].parts[0])
+		s.strict[name] = append(s.strict[name], p)
 	default:
 		s.anyProgram = append(s.anyProgram, p)
-		s.hasCommandRules = true
 	}
+	s.hasCommandRules = true
 }

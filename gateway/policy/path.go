@@ -5,17 +5,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"fairlead/gateway/policy/shell"
 	"fairlead/gateway/protocol"
 )
 
-// maxFolders is the number of folders in which a command may run before its folder counts as
-// unknown.
-const maxFolders = 8
-
-// The machine that runs a call may have another operating system than the policy: paths are handled
-// as text, with slashes.
+// The machine may have another operating system: paths are handled as text, with slashes.
 
 func drive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
@@ -32,232 +31,234 @@ func clean(p string) string {
 	return path.Clean(p)
 }
 
-// folders are the possible working folders of a command: more than one after a cd that may have
-// failed. nil means unknown.
-type folders []string
-
-// pathResolver is the state of paths and folders during a decision.
-type pathResolver struct {
-	call  *Call
-	start string // the call's folder as given; dirs may have the target of a link in it
-	root  string
-	home  string
-	dirs  folders
-	moved bool
-
-	aliases      []protocol.Alias
-	nameCache    map[string][]string    // results of names
-	patternCache map[*pathGlob]pathGlob // results of resolved
+// relativeTo returns p relative to dir.
+func relativeTo(p, dir string) (string, bool) {
+	switch dir {
+	case "":
+		return "", false
+	case p:
+		return ".", true
+	}
+	return strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
-func newPathResolver(c *Call) *pathResolver {
-	p := &pathResolver{call: c, home: c.Home, aliases: aliased(c.Aliases)}
-	if p.home != "" {
-		p.home = p.realPath(clean(p.home))
-	}
-	if isAbs(c.Cwd) {
-		p.dirs = folders{p.realPath(clean(c.Cwd))}
-		p.root = p.dirs[0]
-	}
-	if isAbs(c.Root) {
-		p.root = p.realPath(clean(c.Root))
-	}
-	if c.Resolve == nil || p.dirs == nil {
-		return p
-	}
-	p.start = p.dirs[0]
-	dir, err := c.Resolve(p.start)
-	root, err2 := c.Resolve(p.root)
-	if err != nil || err2 != nil {
-		p.dirs = nil
-		return p
-	}
-	p.dirs, p.root = folders{clean(dir)}, clean(root)
-	return p
+// isIn reports whether p is dir or below it.
+func isIn(p, dir string) bool {
+	_, in := relativeTo(p, dir)
+	return in
 }
 
-// is reports whether d, one of the folders, is cwd or, with tree, is below it: by its real
-// location, or, if strict, by any of its names.
-func (p *pathResolver) is(d, cwd string, tree, strict bool) bool {
-	for _, have := range []string{d, p.start} {
-		if have == "" || have != d && p.moved {
-			continue
-		}
-		switch {
-		case len(p.aliases) == 0:
-			if isOrBelow(have, cwd, tree) {
-				return true
-			}
-		case isOrBelow(p.realPath(have), p.realPath(cwd), tree):
-			return true
-		case strict && slices.ContainsFunc(p.allNames(have), func(name string) bool { return isOrBelow(name, cwd, tree) }):
-			return true
-		}
-	}
-	return false
+// maybeFolder reports whether a path may be a folder, going by its name.
+func maybeFolder(text string) bool {
+	return strings.HasSuffix(text, "/") || !fileExtensions[strings.ToLower(path.Ext(text))] || path.Base(text) == path.Ext(text)
 }
 
-func isOrBelow(d, cwd string, tree bool) bool {
-	_, in := relativeTo(d, cwd)
-	return d == cwd || in && tree
+// fold maps paths that a file system may treat as equal to the same text: it ignores letter case
+// and all forms of accents (APFS, HFS+), and the parts that Windows drops at the end of a name:
+// dots, blanks and the name of a stream. Only ask and deny rules use it.
+func fold(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		s = norm.NFC.String(cases.Fold().String(norm.NFC.String(s)))
+	}
+	parts := strings.Split(strings.ToLower(s), "/")
+	for i, p := range parts {
+		p = strings.TrimSuffix(p, "::$data")
+		if plain := strings.TrimRight(p, ". "); plain != "" {
+			parts[i] = plain
+		}
+	}
+	return strings.Join(parts, "/")
 }
 
-// changeFolder handles a command that changes the folder.
-func (p *pathResolver) changeFolder(c shell.Command) {
-	switch c.Name() {
-	case "cd", "pushd", "popd", "chdir", "z", "j":
-	default:
-		return
+// shortName matches a short file name of Windows, such as PROGRA~1, with its separators.
+var shortName = regexp.MustCompile(`(^|[/\\])[^/\\~. ]{1,7}~[0-9]{1,6}(\.[^/\\. ]{0,3})?([/\\]|$)`)
+
+// expandShortNames replaces the short names in a word on a Windows machine by wildcards, because
+// only the machine knows which files they mean.
+func (p *pathResolver) expandShortNames(w shell.Word) shell.Word {
+	if !drive(p.call.Cwd) || w.Dynamic {
+		return w
 	}
-	p.moved = true
-	var target *shell.Word
-	for i, w := range c.Words[1:] {
-		if w.Text == "--" || w.Text == "-P" || w.Text == "-L" || w.Text == "-e" {
-			continue
+	for range maxFolders { // two adjacent ones share a separator
+		wide := shortName.ReplaceAllString(w.Text, "${1}*${3}")
+		if wide == w.Text {
+			break
 		}
-		if target == nil {
-			target = &c.Words[i+1]
-			continue
-		}
-		p.dirs = nil
+		w.Text, w.Glob = wide, true
 	}
-	if target == nil && len(c.Words) == 1 && c.Name() == "cd" {
-		target = &shell.Word{Text: "~", Tilde: true}
-	}
-	if target != nil && target.Tilde && !target.Dynamic && !target.Ambiguous && !target.Glob {
-		if list, ok := p.paths(*target); ok {
-			target = &shell.Word{Text: list[0]}
-		}
-	}
-	if target == nil || c.Loop || c.Guess || p.dirs == nil || c.Name() != "cd" && c.Name() != "chdir" ||
-		!target.Plain() || strings.HasPrefix(target.Text, "-") || target.Text == "" {
-		p.dirs = nil
-		return
-	}
-	next := slices.Clone(p.dirs)
-	for _, d := range p.dirs {
-		to := clean(target.Text)
-		if !isAbs(to) {
-			to = path.Join(d, to)
-		}
-		if to = p.realPath(to); !slices.Contains(next, to) {
-			next = append(next, to)
-		}
-	}
-	p.dirs = next
-	if len(next) > maxFolders {
-		p.dirs = nil
-	}
+	return w
 }
 
-// paths returns the absolute files that a word may name. ok is false if they cannot be determined.
-func (p *pathResolver) paths(w shell.Word) (list []string, ok bool) {
-	text := w.Text
-	if drive(text) {
-		text = strings.ReplaceAll(text, `\`, "/")
-	}
-	ok = !w.Dynamic && !w.Ambiguous && !w.Glob
-	if rest, own := ownProcess(text); own {
-		text = rest
-	}
-	switch {
-	case w.Tilde && (text == "~+" || strings.HasPrefix(text, "~+/")): // the current folder
-		for _, d := range p.dirs {
-			list = append(list, path.Join(d, text[2:]))
-		}
-		return list, false
-	case w.Tilde:
-		rest := strings.TrimPrefix(text, "~")
-		if p.home == "" {
-			return []string{path.Clean("~/" + rest)}, false
-		}
-		if rest != "" && rest[0] != '/' {
-			return nil, false
-		}
-		list = []string{path.Clean(p.home + "/" + rest)}
-	case isAbs(text):
-		list = []string{clean(text)}
-	default:
-		ok = ok && p.dirs != nil && text != ""
-		for _, d := range p.dirs {
-			list = append(list, join(d, text))
-		}
-	}
-	if len(p.aliases) > 0 {
-		for i, f := range list {
-			if real := p.realPath(f); real != f {
-				list[i] = real
-				list = append(list, f) // the floor goes by names, too
-			}
-		}
-	}
-	if p.call.Resolve == nil || !ok {
-		return list, ok
-	}
-	for i, f := range list {
-		real, err := p.call.Resolve(f)
-		if err != nil {
-			return list, false
-		}
-		if real = clean(real); real != f {
-			list[i] = real
-			list = append(list, f) // a rule may be about the name as well as about its target
-		}
-	}
-	return list, ok
-}
-
-// processFolder matches Linux's paths of a process's folders: of this one, or of another one that
-// may have the same folder.
+// processFolder matches Linux's paths of the folders of a process, which may be this one.
 var processFolder = regexp.MustCompile(`^/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/(cwd|root)(/|$)`)
 
-// ownProcess resolves a path through such a folder of a process.
-func ownProcess(text string) (string, bool) {
+// withoutProcess resolves a path through such a folder of a process.
+func withoutProcess(text string) string {
+	full := text
 	if rest, ok := strings.CutPrefix(text, "/dev/fd/"); ok {
-		text = "/proc/self/fd/" + rest
+		full = "/proc/self/fd/" + rest
 	}
-	if !strings.HasPrefix(text, "/") || !strings.Contains(text, "proc") {
-		return "", false
+	if !strings.HasPrefix(full, "/") {
+		return text
 	}
-	text = clean(text)
-	m := processFolder.FindStringSubmatch(text)
+	full = clean(full)
+	m := processFolder.FindStringSubmatch(full)
 	switch {
 	case m == nil:
-		return "", false
+		return text
 	case m[3] == "cwd":
-		return "./" + text[len(m[0]):], true
+		return "./" + full[len(m[0]):]
 	}
-	return "/" + text[len(m[0]):], true
+	return "/" + full[len(m[0]):]
 }
 
-// isOutside reports whether a command may run outside the workspace because the text itself changed
-// the folder.
-func (p *pathResolver) isOutside() bool {
-	if !p.moved {
-		return false
-	}
-	for _, d := range p.dirs {
-		if _, in := relativeTo(d, p.root); !in {
-			return true
+// maxNames limits the compared names of one file, and maxAliases the folders with another name.
+const (
+	maxNames   = 16
+	maxAliases = 64
+)
+
+// aliased returns the usable aliases of a call.
+func aliased(list []protocol.Alias) (use []protocol.Alias) {
+	for _, a := range list[:min(len(list), maxAliases)] {
+		if a = (protocol.Alias{Path: clean(a.Path), Folder: clean(a.Folder)}); isAbs(a.Path) && isAbs(a.Folder) && a.Path != a.Folder && a.Path != "/" {
+			use = append(use, a)
 		}
 	}
-	return p.dirs == nil
+	return use
 }
 
-// repository adds the workspace to folders in it, because a repository's files start at its top.
-func (p *pathResolver) repository(list []string) []string {
-	for _, f := range list {
-		if _, in := relativeTo(f, p.root); in && f != p.root {
-			return append(slices.Clone(list), p.root)
+// Real returns an absolute path with its machine's reported links resolved.
+func Real(aliases []protocol.Alias, file string) string {
+	return (&pathResolver{aliases: aliased(aliases)}).realPath(clean(file))
+}
+
+// realPath is Real for a clean path.
+func (p *pathResolver) realPath(f string) string {
+	for range min(len(p.aliases), maxFolders) {
+		was := f
+		for _, a := range p.aliases {
+			if rest, in := relativeTo(f, a.Path); in {
+				f = path.Join(a.Folder, rest)
+			}
+		}
+		if f == was {
+			break
+		}
+	}
+	return f
+}
+
+// allNames returns all reported names of a file, f first, without those that fold makes equal.
+func (p *pathResolver) allNames(f string) []string {
+	list := []string{f}
+	for i := 0; i < len(list) && len(list) < maxNames; i++ {
+		for _, a := range p.aliases {
+			rest, in := relativeToFolded(list[i], a.Path)
+			to := a.Folder
+			if !in {
+				rest, in = relativeToFolded(list[i], a.Folder)
+				to = a.Path
+			}
+			if name := path.Join(to, rest); in && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
 		}
 	}
 	return list
 }
 
-// join is path.Join for a clean folder, faster for a text without . and .. parts.
-func join(dir, text string) string {
-	if text == "" || strings.Contains(text, "//") || strings.Contains(text, "./") || text[0] == '/' || text[len(text)-1] == '/' || text[len(text)-1] == '.' || dir == "/" {
-		return path.Join(dir, text)
+// relativeToFolded is relativeTo for paths that are equal after fold.
+func relativeToFolded(f, dir string) (rest string, in bool) {
+	if rest, in = relativeTo(f, dir); in || !isIn(fold(f), fold(dir)) {
+		return rest, in
 	}
-	return dir + "/" + text
+	return path.Join(strings.Split(f, "/")[strings.Count(dir, "/")+1:]...), true
+}
+
+// match reports whether a rule's pattern matches a file. A strict rule matches if any name of the
+// file does. An allow rule is resolved first and matches the file's real location, so a link in a
+// folder does not extend the rule to files elsewhere.
+func (p *pathResolver) match(g *pathGlob, f string, strict bool) bool {
+	switch {
+	case p.isExcluded(g, f):
+		return false
+	case strict:
+		return slices.ContainsFunc(p.allNames(f), func(n string) bool { return g.match(n, p.root, p.home, true) })
+	case len(p.aliases) == 0:
+		return g.match(f, p.root, p.home, false)
+	}
+	real, ok := p.resolved(g)
+	return ok && real.match(p.realPath(f), "", "", false)
+}
+
+// resolved returns a pattern whose leading folder is absolute and without links, if that is known.
+func (p *pathResolver) resolved(g *pathGlob) (real pathGlob, ok bool) {
+	start := g.start(p.root, p.home)
+	if start == "" {
+		return real, false
+	}
+	fixed := g.fixed()
+	dir := strings.Join(g.parts[:fixed], "/")
+	if !g.abs || !drive(dir) {
+		dir = start + "/" + dir
+	}
+	real = pathGlob{abs: true, parts: append(split(literal.Replace(p.realPath(clean(dir)))), g.parts[fixed:]...)}
+	real.low = strings.Split(fold(strings.Join(real.parts, "/")), "/")
+	return real, true
+}
+
+// within is [pathGlob.within] for any name of a folder.
+func (p *pathResolver) within(g *pathGlob, dir string, open bool) (best certainty) {
+	if p.isExcluded(g, dir) {
+		return none
+	}
+	for _, n := range p.allNames(dir) {
+		best = max(best, g.within(n, p.root, p.home, open))
+	}
+	if len(p.aliases) == 0 {
+		return best
+	}
+	if real, ok := p.resolved(g); ok {
+		best = max(best, real.within(p.realPath(dir), "", "", open))
+	}
+	for _, a := range p.aliases { // a link in the folder may be followed
+		if _, in := relativeToFolded(a.Path, dir); in && best == none && (g.match(a.Folder, p.root, p.home, true) || g.within(a.Folder, p.root, p.home, false) != none) {
+			best = possible
+		}
+	}
+	return best
+}
+
+// mayMeet is [pathGlob.mayMeet] for any name of a shell's pattern.
+func (p *pathResolver) mayMeet(g *pathGlob, pattern string) bool {
+	if p.isExcluded(g, pattern) {
+		return false
+	}
+	if slices.ContainsFunc(p.allNames(pattern), func(n string) bool { return g.mayMeet(n, p.root, p.home) }) {
+		return true
+	}
+	real, ok := p.resolved(g)
+	return ok && len(p.aliases) > 0 && real.mayMeet(p.realPath(pattern), "", "")
+}
+
+// isExcluded reports whether a pattern for files outside the workspace excludes a file inside.
+func (p *pathResolver) isExcluded(g *pathGlob, f string) bool {
+	return g.outside && isIn(p.realPath(f), p.root)
+}
+
+// Folders returns the absolute folders that the rules name, each up to its first wildcard.
+func (s *Set) Folders() (list []string) {
+	for _, r := range s.rules {
+		dir := r.cwd
+		if r.path != nil && (r.path.abs || r.path.outside) {
+			if dir = strings.Join(r.path.parts[:r.path.fixed()], "/"); !drive(dir) {
+				dir = "/" + dir
+			}
+		}
+		if dir != "" && !slices.Contains(list, dir) {
+			list = append(list, dir)
+		}
+	}
+	return list
 }

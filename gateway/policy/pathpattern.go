@@ -7,32 +7,110 @@ import (
 	"strings"
 )
 
-// mayMeet reports whether a shell's pattern, as a path, may match a file that g matches.
-func (g pathGlob) mayMeet(pattern, root, home string) bool {
-	if _, surely := relativeTo(pattern, root); surely && g.outside {
-		return false
-	}
-	parts := g.low
-	switch { // wildcards may stand for the folders above, too: /ho*/ann
-	case g.home && home == "":
-		return true
-	case g.home:
-		parts = inFull(home, parts)
-	case !g.outside && !g.abs && root != "":
-		parts = inFull(root, parts)
-	case !g.outside && !g.abs:
-		return false
-	}
-	return meetParts(parts, strings.Split(strings.TrimPrefix(fold(pattern), "/"), "/"))
+// pathGlob is a prepared path pattern.
+type pathGlob struct {
+	outside bool // absolute, outside the workspace
+	abs     bool // absolute, wherever the workspace is
+	home    bool
+	parts   []string
+	low     []string // parts in lower case
 }
 
-// inFull joins a pattern's parts to those of the folder that it is relative to.
-func inFull(dir string, parts []string) []string {
-	full := strings.Split(strings.Trim(fold(dir), "/"), "/")
-	for i, p := range full {
-		full[i] = literal.Replace(p)
+func parsePath(s string) (g pathGlob, err error) {
+	rest := s
+	switch {
+	case strings.HasPrefix(s, "!/"):
+		g.outside, rest = true, s[2:]
+	case strings.HasPrefix(s, "~/"):
+		g.home, rest = true, s[2:]
+	case strings.HasPrefix(s, "/"):
+		g.abs, rest = true, s[1:]
+	case drive(s) && isAbs(s): // of Windows
+		g.abs, rest = true, strings.ReplaceAll(s, `\`, "/")
+	case s == "" || strings.HasPrefix(s, "!"):
+		return g, fmt.Errorf("path %q is no path pattern", s)
 	}
-	return append(full, parts...)
+	g.parts = strings.Split(strings.TrimPrefix(rest, "./"), "/")
+	g.low = strings.Split(fold(strings.Join(g.parts, "/")), "/")
+	for _, p := range g.parts {
+		if p == ".." || p == "" && len(g.parts) > 1 {
+			return g, fmt.Errorf("path %q has an empty or .. part", s)
+		}
+		if _, err := path.Match(p, ""); p != "**" && (err != nil || strings.Contains(p, "**")) {
+			return g, fmt.Errorf("path %q: %q is no pattern for one part (** must stand alone between slashes)", s, p)
+		}
+	}
+	return g, nil
+}
+
+// start returns the folder to which a pattern is relative, or "" if that is unknown.
+func (g pathGlob) start(root, home string) string {
+	switch {
+	case g.abs || g.outside:
+		return "/"
+	case g.home:
+		return home
+	}
+	return root
+}
+
+// fixed returns the number of a pattern's parts before the first wildcard.
+func (g pathGlob) fixed() int {
+	if i := slices.IndexFunc(g.parts, hasWildcard); i >= 0 {
+		return i
+	}
+	return len(g.parts)
+}
+
+func hasWildcard(part string) bool { return strings.ContainsAny(part, `*?[\`) }
+
+// match compares the pattern with an absolute, clean path with slashes. With strict, names that
+// file systems may treat as equal are equal, see fold, and every folder may be the home folder if
+// that is unknown; this is for ask and deny rules.
+func (g pathGlob) match(abs, root, home string, strict bool) bool {
+	if g.outside && isIn(abs, root) {
+		return false
+	}
+	parts := g.parts
+	if strict {
+		abs, root, home, parts = fold(abs), fold(root), fold(home), g.low
+	}
+	rel, ok := strings.TrimPrefix(abs, "/"), true
+	switch start := g.start(root, home); {
+	case start == "/":
+	case g.home && home == "" && strict: // it may be any folder
+		parts = append([]string{"**"}, parts...)
+	default:
+		rel, ok = relativeTo(abs, start)
+	}
+	return ok && matchParts(parts, strings.Split(rel, "/"))
+}
+
+func matchParts(pattern, parts []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(parts) == 0
+	case pattern[0] == "**":
+		return len(pattern) == 1 || len(parts) > 0 && (matchParts(pattern[1:], parts) || matchParts(pattern, parts[1:]))
+	case len(parts) == 0:
+		return false
+	}
+	ok, err := path.Match(pattern[0], parts[0])
+	return ok && err == nil && matchParts(pattern[1:], parts[1:])
+}
+
+// mayMeet reports whether a shell's pattern, as a path, may match a file that g matches.
+func (g pathGlob) mayMeet(pattern, root, home string) bool {
+	parts := g.low
+	switch start := g.start(root, home); { // wildcards may stand for the folders above, too: /ho*/ann
+	case g.outside && isIn(pattern, root), start == "" && !g.home:
+		return false
+	case start == "":
+		return true
+	default:
+		parts = append(split(literal.Replace(fold(start))), parts...)
+	}
+	return meetParts(parts, strings.Split(strings.TrimPrefix(fold(pattern), "/"), "/"))
 }
 
 // literal escapes a name so that it is a pattern for itself.
@@ -47,31 +125,25 @@ func meetParts(rule, words []string) bool {
 	case len(rule) == 0:
 		return len(words) == 0
 	case rule[0] == "**":
-		for i := range len(words) + 1 {
-			if meetParts(rule[1:], words[i:]) {
-				return true
-			}
-		}
-		return false
+		return meetParts(rule[1:], words) || len(words) > 0 && meetParts(rule, words[1:])
 	case len(words) == 0:
 		return false
 	}
 	return meetPart(rule[0], words[0]) && meetParts(rule[1:], words[1:])
 }
 
-// meetPart compares one part of each. If both are patterns, they meet unless their beginnings or
-// ends differ.
+// meetPart compares one part. Two patterns meet unless their beginnings or ends differ.
 func meetPart(rule, word string) bool {
 	// zsh's own patterns, which may match anything
 	if i := strings.IndexAny(word, "^#~"); i >= 0 && !strings.Contains(word, "[^") {
 		word = word[:i] + "*"
 	}
 	word = strings.ReplaceAll(word, "[!", "[^")
-	if !strings.ContainsAny(rule, `*?[\`) {
+	if !hasWildcard(rule) {
 		ok, err := path.Match(word, rule)
 		return ok || err != nil
 	}
-	if !strings.ContainsAny(word, `*?[\`) {
+	if !hasWildcard(word) {
 		ok, err := path.Match(rule, word)
 		return ok || err != nil
 	}
@@ -87,21 +159,11 @@ func meetPart(rule, word string) bool {
 // clean; with open, it is a shell's pattern. The match is certain for the parts before a **, and
 // possible for those after it, which may be in any folder.
 func (g pathGlob) within(dir, root, home string, open bool) certainty {
-	if _, surely := relativeTo(dir, root); surely && g.outside {
+	start := g.start(root, home)
+	if start == "" || g.outside && isIn(dir, root) {
 		return none
 	}
-	var have []string
-	start := root
-	switch {
-	case g.abs || g.outside:
-		start = "/"
-	case g.home:
-		start = home
-	}
-	if start == "" {
-		return none
-	}
-	have = split(fold(start))
+	have := split(fold(start))
 	fixed := len(have) // the parts without wildcards
 	have = append(have, g.low...)
 	words := split(fold(dir))
@@ -135,130 +197,13 @@ func split(dir string) []string {
 	return slices.DeleteFunc(strings.Split(dir, "/"), func(p string) bool { return p == "" })
 }
 
-// containsReason is the reason of a rule that applies to a folder because of its possible contents.
-func containsReason(r *rule) string {
-	return "Includes " + shorten(r.Path) + "; " + reasonOf(r)
+// dotted reports whether every path that the pattern matches has a part that starts with a dot.
+func (g pathGlob) dotted() bool {
+	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
 }
 
-// maybeFolder reports whether a path may be a folder, going by its name.
-func maybeFolder(text string) bool {
-	return strings.HasSuffix(text, "/") || !fileExtensions[strings.ToLower(path.Ext(text))] || path.Base(text) == path.Ext(text)
-}
-
-// pathGlob is a prepared path pattern.
-type pathGlob struct {
-	outside bool // absolute, outside the workspace
-	abs     bool // absolute, wherever the workspace is
-	home    bool
-	parts   []string
-	low     []string // parts in lower case
-}
-
-func parsePath(s string) (pathGlob, error) {
-	var g pathGlob
-	rest := s
-	switch {
-	case strings.HasPrefix(s, "!/"):
-		g.outside, rest = true, s[2:]
-	case strings.HasPrefix(s, "~/"):
-		g.home, rest = true, s[2:]
-	case strings.HasPrefix(s, "/"):
-		g.abs, rest = true, s[1:]
-	case drive(s) && isAbs(s): // of Windows
-		g.abs, rest = true, strings.ReplaceAll(s, `\`, "/")
-	case s == "" || strings.HasPrefix(s, "!"):
-		return g, fmt.Errorf("path %q is no path pattern", s)
-	}
-	g.parts = strings.Split(strings.TrimPrefix(rest, "./"), "/")
-	g.low = strings.Split(fold(strings.Join(g.parts, "/")), "/")
-	for _, p := range g.parts {
-		if p == ".." || p == "" && len(g.parts) > 1 {
-			return g, fmt.Errorf("path %q has an empty or .. part", s)
-		}
-		if p == "**" {
-			continue
-		}
-		if _, err := path.Match(p, ""); err != nil || strings.Contains(p, "**") {
-			return g, fmt.Errorf("path %q: %q is no pattern for one part (** must stand alone between slashes)", s, p)
-		}
-	}
-	return g, nil
-}
-
-// match compares the pattern with an absolute, clean path with slashes. With strict, names that
-// file systems may treat as equal are equal, see fold, and every folder may be the home folder if
-// that is unknown; this is for ask and deny rules.
-func (g pathGlob) match(abs, root, home string, strict bool) bool {
-	if _, surely := relativeTo(abs, root); surely && g.outside {
-		return false
-	}
-	if strict {
-		abs, root, home = fold(abs), fold(root), fold(home)
-	}
-	rel, inside := relativeTo(abs, root)
-	parts := g.parts
-	if strict {
-		parts = g.low
-	}
-	switch {
-	case g.home && home == "" && strict: // it may be any folder
-		rel, parts = strings.TrimPrefix(abs, "/"), append([]string{"**"}, parts...)
-	case g.outside:
-		rel = strings.TrimPrefix(abs, "/")
-	case g.abs:
-		rel = strings.TrimPrefix(abs, "/")
-	case g.home:
-		var ok bool
-		if rel, ok = relativeTo(abs, home); !ok {
-			return false
-		}
-	case !inside:
-		return false
-	}
-	return mayMatch(parts, rel) && matchParts(parts, strings.Split(rel, "/"))
-}
-
-// relativeTo returns p relative to dir.
-func relativeTo(p, dir string) (string, bool) {
-	if dir == "" {
-		return "", false
-	}
-	if p == dir {
-		return ".", true
-	}
-	return strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// mayMatch quickly excludes paths for a pattern that starts with a plain name.
-func mayMatch(pattern []string, rel string) bool {
-	first := pattern[0]
-	if strings.ContainsAny(first, `*?[\`) {
-		return true
-	}
-	rest, ok := strings.CutPrefix(rel, first)
-	return ok && (rest == "" || rest[0] == '/')
-}
-
-func matchParts(pattern, parts []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			if len(pattern) == 1 {
-				return true
-			}
-			for i := range parts {
-				if matchParts(pattern[1:], parts[i:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(parts) == 0 {
-			return false
-		}
-		if ok, err := path.Match(pattern[0], parts[0]); !ok || err != nil {
-			return false
-		}
-		pattern, parts = pattern[1:], parts[1:]
-	}
-	return len(parts) == 0
+// ends reports whether the pattern may match a file with the suffix only.
+func (g pathGlob) ends(only string) bool {
+	last := g.parts[len(g.parts)-1]
+	return last == "**" || meetPart(strings.ToLower(last), only)
 }

@@ -62,28 +62,26 @@ func (p *rule) prepareTool() (err error) {
 // prepareSubject prepares the subject of a rule: a command's words or files.
 func (p *rule) prepareSubject() (err error) {
 	_, tool := p.splitTool()
-	if p.Argv == nil {
-		if p.Verdict == Allow && p.tool.match("Bash") && p.Path == "" {
-			return errors.New("an allow for commands needs argv")
-		}
-	} else {
+	if p.Argv != nil {
 		if p.argv, err = parseArgv(p.Argv, p.Verdict); err != nil {
 			return err
 		}
-		switch {
-		case p.Path != "":
-			return errors.New("argv and path exclude each other")
-		case p.tool.match("Bash"):
-		case strings.EqualFold(tool, "Bash"):
-			return fmt.Errorf("tool %q: the tool that runs commands is called \"Bash\"", p.Tool)
-		default:
-			return fmt.Errorf("argv is about commands, and %q runs none", p.Tool)
+	}
+	switch isBash := p.tool.match("Bash"); {
+	case p.Argv == nil && p.Path == "":
+		if p.Verdict == Allow && isBash {
+			return errors.New("an allow for commands needs argv")
 		}
-	}
-	if p.Path == "" {
 		return nil
-	}
-	if p.tool.literal() && tool == "Bash" {
+	case p.Argv != nil && p.Path != "":
+		return errors.New("argv and path exclude each other")
+	case p.Argv != nil && isBash:
+		return nil
+	case p.Argv != nil && strings.EqualFold(tool, "Bash"):
+		return fmt.Errorf("tool %q: the tool that runs commands is called \"Bash\"", p.Tool)
+	case p.Argv != nil:
+		return fmt.Errorf("argv is about commands, and %q runs none", p.Tool)
+	case p.tool.literal() && tool == "Bash":
 		return errors.New(`path is about files: name the tool "Write" or "Read", which also covers what a command redirects to`)
 	}
 	g, err := parsePath(p.Path)
@@ -147,8 +145,7 @@ func (g *Grant) check() error {
 	return nil
 }
 
-// covers reports whether a grant is for the complete command text of the call, with all its other
-// arguments.
+// covers reports whether a grant is for the complete command text and arguments of the call.
 func (g Grant) covers(c *Call) bool {
 	if g.Command == "" || g.Command != c.Command {
 		return false
@@ -162,3 +159,64 @@ func (g Grant) covers(c *Call) bool {
 }
 
 func isExpired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
+
+// examples tests a rule against its own examples; it returns the failure, or "".
+func (p *rule) examples() string {
+	if len(p.Match) == 0 && len(p.NotMatch) == 0 {
+		return ""
+	}
+	alone := *p
+	alone.When = nil // an example has no other arguments
+	s := &Set{fallback: Ask, allow: map[string][]*rule{}, strict: map[string][]*rule{}}
+	s.add(&alone)
+	for _, e := range p.Match {
+		if !s.decides(&alone, e) {
+			return fmt.Sprintf("its example %q does not match", e)
+		}
+	}
+	for _, e := range p.NotMatch {
+		if s.decides(&alone, e) {
+			return fmt.Sprintf("its counter-example %q matches", e)
+		}
+	}
+	return ""
+}
+
+// decides reports whether the rule alone decides an example.
+func (s *Set) decides(r *rule, example string) bool {
+	c := Call{Tool: "Bash", Cwd: "/srv/app", Command: example}
+	if r.cwd != "" {
+		c.Cwd = r.cwd
+	}
+	for _, set := range []struct {
+		to   *string
+		from string
+	}{{(*string)(&c.Node), r.Rule.Node}, {(*string)(&c.Agent), r.Agent}, {(*string)(&c.Session), r.Session}} {
+		if set.from != "*" {
+			*set.to = set.from
+		}
+	}
+	if c.Node == "" && r.node.literal() {
+		c.Node = protocol.NodeID(r.node.parts[0])
+	}
+	if r.argv == nil && (r.path != nil || !r.tool.match("Bash")) {
+		c.Tool, c.Command, c.Paths = "Write", "", []string{example}
+		if r.tool.literal() {
+			c.Tool = r.tool.parts[0]
+		}
+		if r.path != nil && r.path.home {
+			c.Home = "/home/me"
+		}
+	}
+	c.Now = r.Expires.Add(-1)
+	j := s.Decide(c)
+	if r.Verdict == Allow {
+		return j.Verdict == Allow
+	}
+	for _, p := range j.Parts {
+		if p.Rule == r.ID && p.Verdict == r.Verdict {
+			return true
+		}
+	}
+	return false
+}

@@ -14,48 +14,54 @@ var classes = parseClasses(classesText)
 
 // The sets of programs and words in programs/classes.txt, which describes them.
 var (
-	readers            = class("readers")
-	dataPrograms       = class("dataPrograms")
-	complexLaunchers   = class("complexLaunchers")
-	interpreters       = class("interpreters")
-	codeArguments      = class("codeArguments")
-	shellBuiltins      = class("shellBuiltins")
-	inlineModules      = class("inlineModules")
-	versionedNames     = class("versionedNames")
-	copiers            = class("copiers")
-	noFileArguments    = class("noFileArguments")
-	viewers            = class("viewers")
-	pureWriters        = class("pureWriters")
-	selfContained      = class("selfContained")
-	compilers          = class("compilers")
-	containerCommands  = class("containerCommands")
-	shellStarters      = class("shellStarters")
-	inPlaceOptions     = class("inPlaceOptions")
-	backupMakers       = class("backupMakers")
-	unpackers          = class("unpackers")
-	rareWriters        = class("rareWriters")
-	userSwitchers      = class("userSwitchers")
-	writers            = class("writers")
-	fileExtensions     = class("fileExtensions")
-	needSubcommand     = class("needSubcommand")
-	gitCommands        = class("gitCommands")
-	downloaders        = class("downloaders")
-	movers             = class("movers")
-	switchValues       = class("switchValues")
-	protectedInFolders = classes["protectedInFolders"]
-	loadingOptions     = classes["loadingOptions"]
-	guardedLike        = pairs("guardedLike")
-	optionsLike        = pairs("optionsLike")
-	scriptNames        = pairs("scriptNames")
-	vocabularies       = parseVocabularies()
+	readers             = class("readers")
+	dataPrograms        = class("dataPrograms")
+	complexLaunchers    = class("complexLaunchers")
+	interpreters        = class("interpreters")
+	codeArguments       = class("codeArguments")
+	shellBuiltins       = class("shellBuiltins")
+	inlineModules       = class("inlineModules")
+	versionedNames      = class("versionedNames")
+	copiers             = class("copiers")
+	noFileArguments     = class("noFileArguments")
+	viewers             = class("viewers")
+	containerPrivileges = class("containerPrivileges")
+	pureWriters         = class("pureWriters")
+	selfContained       = class("selfContained")
+	compilers           = class("compilers")
+	containerCommands   = class("containerCommands")
+	shellStarters       = class("shellStarters")
+	inPlaceOptions      = class("inPlaceOptions")
+	backupMakers        = class("backupMakers")
+	unpackers           = class("unpackers")
+	rareWriters         = class("rareWriters")
+	userSwitchers       = class("userSwitchers")
+	writers             = class("writers")
+	fileExtensions      = class("fileExtensions")
+	needSubcommand      = class("needSubcommand")
+	gitCommands         = class("gitCommands")
+	downloaders         = class("downloaders")
+	movers              = class("movers")
+	switchValues        = class("switchValues")
+	protectedInFolders  = classes["protectedInFolders"]
+	loadingOptions      = classes["loadingOptions"]
+	guardedLike         = pairs("guardedLike")
+	optionsLike         = pairs("optionsLike")
+	scriptNames         = pairs("scriptNames")
+	vocabularies        = parseVocabularies()
 )
+
+// tableLines returns the lines of a table; one that starts with blanks continues the one before.
+func tableLines(text string) []string {
+	lines := strings.Split(strings.ReplaceAll(text, "\n  ", " "), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' })
+}
 
 func parseClasses(text string) map[string][]string {
 	m := map[string][]string{}
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n  ", " "), "\n") {
-		if name, words, ok := strings.Cut(line, ":"); ok && line[0] != '#' {
-			m[name] = strings.Fields(words)
-		}
+	for _, line := range tableLines(text) {
+		name, words, _ := strings.Cut(line, ":")
+		m[name] = strings.Fields(words)
 	}
 	return m
 }
@@ -81,20 +87,6 @@ func pairs(name string) map[string]string {
 	return m
 }
 
-// longForms returns the long forms of short options, in all programs or in one.
-func longForms(line string) map[byte]string {
-	m := map[byte]string{}
-	for letter, long := range pairs(line) {
-		m[letter[0]] = long
-	}
-	return m
-}
-
-var commonForms = longForms("longForms")
-
-// programForms are the additional long forms of single programs.
-var programForms = byProgram("longForms ", longForms)
-
 // byProgram reads the lines that start with a prefix; the rest of their names are programs.
 func byProgram[T any](prefix string, read func(line string) T) map[string]T {
 	m := map[string]T{}
@@ -106,8 +98,7 @@ func byProgram[T any](prefix string, read func(line string) T) map[string]T {
 	return m
 }
 
-// openOffers are programs for which an offered rule may allow any further arguments, with the words
-// that make them one.
+// openOffers are programs that may be offered with any arguments, with the words of the offer.
 var openOffers = func() (list [][]string) {
 	for _, o := range classes["openOffers"] {
 		list = append(list, strings.Split(o, "+"))
@@ -143,13 +134,7 @@ type subcommands struct {
 	plain map[string]bool
 }
 
-// programSubcommands are the programs of which some subcommands run code of a project, a package or
-// a service.
+// programSubcommands are the programs of which only some subcommands run foreign code.
 var programSubcommands = byProgram("own ", func(line string) subcommands {
 	return subcommands{own: class(line), plain: class("plain " + line[len("own "):])}
 })
-
-// hasValueOption reports whether an interpreter's option uses the next word as its value.
-func hasValueOption(program, option string) bool {
-	return slices.Contains(classes["valueOptions "+program], option)
-}

@@ -30,22 +30,28 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found 
 			}
 		}
 	}
-	whole := func(r *rule) certainty {
+	// tryProgram tries the rules about the program that the words start with.
+	tryProgram := func(words []shell.Word, most certainty) {
+		if best >= most {
+			return
+		}
+		name := baseName(words[0].Text)
+		try(ma.strict[name], func(r *rule) certainty { return min(most, strictMatch(r.argv, words)) })
+		if plain := unversionedName(name); plain != name {
+			as := slices.Clone(words)
+			as[0].Text = plain
+			try(ma.strict[plain], func(r *rule) certainty { return min(most, strictMatch(r.argv, as)) })
+		}
+	}
+	if !c.Words[0].Dynamic {
+		tryProgram(c.Words, certain)
+	}
+	try(ma.anyProgram, func(r *rule) certainty {
 		if r.argv == nil {
 			return certain
 		}
 		return strictMatch(r.argv, c.Words)
-	}
-	if !c.Words[0].Dynamic {
-		name := baseName(c.Words[0].Text)
-		try(ma.strict[name], whole)
-		if plain := unversionedName(name); plain != "" {
-			as := slices.Clone(c.Words)
-			as[0].Text = plain
-			try(ma.strict[plain], func(r *rule) certainty { return strictMatch(r.argv, as) })
-		}
-	}
-	try(ma.anyProgram, whole)
+	})
 	if best == certain {
 		return best, found
 	}
@@ -61,20 +67,14 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found 
 	}
 	// The denied words as arguments of an unknown program: it may start them.
 	for i := 1; i < len(c.Words); i++ {
-		rest := c.Words[i:]
-		try(ma.strict[baseName(rest[0].Text)], func(r *rule) certainty { return min(possible, strictMatch(r.argv, rest)) })
-		if plain := unversionedName(baseName(rest[0].Text)); plain != "" {
-			as := slices.Clone(rest)
-			as[0].Text = plain
-			try(ma.strict[plain], func(r *rule) certainty { return min(possible, strictMatch(r.argv, as)) })
-		}
-		if strings.ContainsAny(rest[0].Text, " ;|&=:,!") {
+		tryProgram(c.Words[i:], possible)
+		if text := c.Words[i].Text; strings.ContainsAny(text, " ;|&=:,!") {
 			var list []shell.Word
-			for _, f := range strings.FieldsFunc(rest[0].Text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&=()`$\"':,!", r) }) {
+			for _, f := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&=()`$\"':,!", r) }) {
 				list = append(list, shell.Word{Text: f})
 			}
 			for k := range list {
-				try(ma.strict[baseName(list[k].Text)], func(r *rule) certainty { return min(possible, strictMatch(r.argv, list[k:])) })
+				tryProgram(list[k:], possible)
 			}
 		}
 	}
@@ -93,29 +93,23 @@ func strictMatch(pattern []glob, words []shell.Word) certainty {
 	if len(words) == 0 {
 		return none
 	}
-	best := certain
-	name := words[0]
-	if !pattern[0].rest {
-		text := name.Text
-		if pattern[0].literal() && !strings.EqualFold(text, pattern[0].parts[0]) && baseName(text) != baseName(pattern[0].parts[0]) {
-			return none
-		}
-		if !pattern[0].literal() && !pattern[0].match(text) && !pattern[0].match(baseName(text)) {
-			return none
-		}
-		if strings.ContainsAny(pattern[0].parts[0], `/\`) && text != pattern[0].parts[0] {
-			best = possible // the rule is about one file of that name
-		}
-	} else {
+	if pattern[0].rest {
 		return certain
 	}
-	rest := words[1:]
-	if baseName(name.Text) == "git" {
-		if i := shell.GitSubcommand(words); i <= len(words) && len(pattern) > 1 && !strings.HasPrefix(pattern[1].first(), "-") {
-			rest = words[i:]
-		}
+	best := certain
+	text := words[0].Text
+	program, want := baseName(text), pattern[0].first()
+	if pattern[0].literal() && !strings.EqualFold(text, want) && program != baseName(want) ||
+		!pattern[0].literal() && !pattern[0].match(text) && !pattern[0].match(program) {
+		return none
 	}
-	program := baseName(name.Text)
+	if strings.ContainsAny(want, `/\`) && text != want {
+		best = possible // the rule is about one file of that name
+	}
+	rest := words[1:]
+	if program == "git" && len(pattern) > 1 && !strings.HasPrefix(pattern[1].first(), "-") {
+		rest = words[shell.GitSubcommand(words):]
+	}
 	got := max(strictRest(program, pattern[1:], rest), matchAlias(program, pattern[1:], rest))
 	if shorter := withoutCommandGroup(program, rest); got < certain && shorter != nil {
 		got = max(got, strictRest(program, pattern[1:], shorter), matchAlias(program, pattern[1:], shorter))
@@ -123,15 +117,7 @@ func strictMatch(pattern []glob, words []shell.Word) certainty {
 	return min(best, got)
 }
 
-func (g glob) first() string {
-	if g.rest || len(g.parts) == 0 {
-		return ""
-	}
-	return g.parts[0]
-}
-
-// strictRest compares the words after the program: by position, and with the options in any
-// position.
+// strictRest compares the words after the program by position, and with options anywhere.
 func strictRest(name string, pattern []glob, words []shell.Word) certainty {
 	open := len(pattern) > 0 && pattern[len(pattern)-1].rest
 	if open {
@@ -188,13 +174,10 @@ func matchAnyOrder(name string, pattern []glob, words []shell.Word, open bool) c
 	if !open && len(flags) == 0 {
 		return none // the rule wants exactly these words, and they differ
 	}
-	dynamic := false
-	for _, w := range words {
-		dynamic = dynamic || w.Dynamic
-	}
+	dynamic := hasDynamic(words)
 	best := certain
 	for _, f := range flags {
-		if hasFlagOf(name, f, words) {
+		if hasFlagLike(name, f, words) {
 			continue
 		}
 		if !dynamic {

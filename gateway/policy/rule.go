@@ -98,8 +98,7 @@ type Grant struct {
 	// once or session; the owner of the grants removes a used "once"
 	Scope string `json:"scope,omitempty"`
 	Tool  string `json:"tool,omitempty"` // default Bash
-	// Argv are the decoded words, compared one by one; they contain no patterns. The grant covers
-	// one command of a text, not the others.
+	// Argv are the decoded words of one command of a text, compared one by one without patterns.
 	Argv []string `json:"argv,omitempty"`
 	// Command is the whole text, compared character by character.
 	Command string `json:"command,omitempty"`
@@ -123,13 +122,11 @@ type File struct {
 	Default Verdict `json:"default,omitempty"` // for calls that no rule names; default ask
 	Rules   []Rule  `json:"rules"`
 	Grants  []Grant `json:"grants,omitempty"`
-	// Doubt is not empty if a rule that may ask or deny is missing: then nothing is allowed, for
-	// this reason.
+	// Doubt says which rule that may ask or deny is missing: then nothing is allowed.
 	Doubt string `json:"-"`
 }
 
-// Call is a call to be decided. If it has a Command, the commands that its shell would run are
-// checked.
+// Call is a call to be decided; with a Command, the commands that its shell would run.
 type Call struct {
 	Tool    string // bare name
 	Node    protocol.NodeID
@@ -145,8 +142,7 @@ type Call struct {
 	// the file as the call names it, if Paths has the target of a link; only the floor uses it
 	Named string
 	Whole bool // each of Paths with everything below it, as when a folder is moved
-	// folders with Fairlead's own settings, rules, journal and keys: writes there always need an
-	// approval
+	// folders with Fairlead's settings, rules, journal and keys: writes there need an approval
 	Own []string
 	// Resolve follows links in an absolute path of the machine that runs the call; nil means that
 	// paths are used as written. An error asks.
@@ -171,6 +167,8 @@ type Part struct {
 
 	byRule bool // a rule, not the lack of one, makes it ask
 }
+
+func (p *Part) set(v Verdict, rule, reason string) { p.Verdict, p.Rule, p.Reason = v, rule, reason }
 
 // Decision is a verdict with its details. Rule and Reason are those of the deciding part.
 type Decision struct {

@@ -5,13 +5,13 @@ type ArchiveID string
 
 // Methods for archives (extension).
 var (
-	SessionUncompact   = Method[SessionParams, SessionUncompactResult]{"session.uncompact"}
-	SessionArchives    = Method[SessionParams, SessionArchivesResult]{"session.archives"}
-	SessionArchiveRead = Method[SessionArchiveReadParams, SessionArchiveReadResult]{"session.archive.read"}
+	SessionUncompact   = Method[SessionParams, SessionUncompactResult]{"session.uncompact", ScopeChat, clients, extension}
+	SessionArchives    = Method[SessionParams, SessionArchivesResult]{"session.archives", ScopeRead, clients, extension}
+	SessionArchiveRead = Method[SessionArchiveReadParams, SessionArchiveReadResult]{"session.archive.read", ScopeRead, clients, extension}
 	// SessionArchiveRestore replaces the current conversation of a chat with an archived one. The
 	// current one is archived first, so that it can be restored in the same way. It fails with
 	// ErrConflict while a run is in progress.
-	SessionArchiveRestore = Method[SessionArchiveRestoreParams, SessionArchiveRestoreResult]{"session.archive.restore"}
+	SessionArchiveRestore = Method[SessionArchiveRestoreParams, SessionArchiveRestoreResult]{"session.archive.restore", ScopeChat, clients, extension}
 )
 
 // Reasons for archiving.

@@ -172,7 +172,7 @@ type Features struct {
 
 // Extensions are all values of ConnectParams.Extensions, sorted.
 var Extensions = []string{
-	ExtCancel, ExtDelivery, ExtDeltas, ExtDirect, ExtFiles, ExtKeep, ExtMedia, ExtPreview, ExtProgress, ExtTransfer, ExtEarly, ExtOwnConnection, ExtUndo,
+	ExtCancel, ExtDelivery, ExtDeltas, ExtFiles, ExtKeep, ExtMedia, ExtPreview, ExtProgress, ExtTransfer, ExtDirect, ExtUndo,
 }
 
 // WebSocket close codes; the original system uses the same ones.

@@ -2,13 +2,13 @@ package protocol
 
 // Schedules.
 var (
-	CronStatusGet = Method[CronStatusParams, CronStatus]{"cron.status"}
-	CronList      = Method[CronListParams, CronListResult]{"cron.list"}
-	CronAdd       = Method[CronAddParams, CronJobResult]{"cron.add"}
-	CronUpdate    = Method[CronUpdateParams, CronJobResult]{"cron.update"}
-	CronRemove    = Method[CronJobParams, CronRemoveResult]{"cron.remove"}
-	CronRunNow    = Method[CronRunParams, CronRunNowResult]{"cron.run"}
-	CronRuns      = Method[CronRunsParams, CronRunsResult]{"cron.runs"}
+	CronStatusGet = Method[CronStatusParams, CronStatus]{"cron.status", ScopeRead, clients, original}
+	CronList      = Method[CronListParams, CronListResult]{"cron.list", ScopeRead, clients, original}
+	CronAdd       = Method[CronAddParams, CronJobResult]{"cron.add", ScopeChat, clients, original}
+	CronUpdate    = Method[CronUpdateParams, CronJobResult]{"cron.update", ScopeChat, clients, original}
+	CronRemove    = Method[CronJobParams, CronRemoveResult]{"cron.remove", ScopeChat, clients, original}
+	CronRunNow    = Method[CronRunParams, CronRunNowResult]{"cron.run", ScopeChat, clients, original}
+	CronRuns      = Method[CronRunsParams, CronRunsResult]{"cron.runs", ScopeRead, clients, original}
 )
 
 // CronJobID names a job.

@@ -2,9 +2,9 @@ package protocol
 
 // Methods of the heartbeat.
 var (
-	HeartbeatStatus  = Method[Empty, HeartbeatStatusResult]{"heartbeat.status"}
-	HeartbeatStart   = Method[Empty, HeartbeatStartResult]{"heartbeat.start"}
-	HeartbeatTrigger = Method[HeartbeatTriggerParams, HeartbeatTriggerResult]{"heartbeat.trigger"}
+	HeartbeatStatus  = Method[Empty, HeartbeatStatusResult]{"heartbeat.status", ScopeRead, clients, original}
+	HeartbeatStart   = Method[Empty, HeartbeatStartResult]{"heartbeat.start", ScopeChat, clients, original}
+	HeartbeatTrigger = Method[HeartbeatTriggerParams, HeartbeatTriggerResult]{"heartbeat.trigger", ScopeChat, clients, original}
 )
 
 // Reasons for skipping a heartbeat.

@@ -196,20 +196,20 @@ type DeviceProof struct {
 // Methods for devices and pairing, and for the registry of nodes. All but NodeForget are
 // extensions.
 var (
-	NodeForget  = Method[NodeForgetParams, NodeForgetResult]{"node.forget"}
-	NodesUpdate = Method[NodesUpdateParams, NodeInfo]{"nodes.update"}
+	NodeForget  = Method[NodeForgetParams, NodeForgetResult]{"node.forget", ScopeAdmin, clients, original}
+	NodesUpdate = Method[NodesUpdateParams, NodeInfo]{"nodes.update", ScopeAdmin, clients, extension}
 
-	DeviceList     = Method[Empty, DeviceListResult]{"device.list"}
-	DeviceInviteTo = Method[DeviceInviteParams, DeviceInvite]{"device.invite"}
-	DeviceUninvite = Method[InviteParams, OK]{"device.uninvite"}
-	DeviceApprove  = Method[DeviceRequestParams, Device]{"device.approve"}
-	DeviceDeny     = Method[DeviceRequestParams, OK]{"device.deny"}
-	DeviceUpdate   = Method[DeviceUpdateParams, Device]{"device.update"}
-	DeviceRotate   = Method[DeviceParams, Device]{"device.rotate"}
-	DeviceRevoke   = Method[DeviceParams, Device]{"device.revoke"}
-	DeviceForget   = Method[DeviceParams, OK]{"device.forget"}
+	DeviceList     = Method[Empty, DeviceListResult]{"device.list", ScopeRead, clients, extension}
+	DeviceInviteTo = Method[DeviceInviteParams, DeviceInvite]{"device.invite", ScopeAdmin, clients, extension}
+	DeviceUninvite = Method[InviteParams, OK]{"device.uninvite", ScopeAdmin, clients, extension}
+	DeviceApprove  = Method[DeviceRequestParams, Device]{"device.approve", ScopeAdmin, clients, extension}
+	DeviceDeny     = Method[DeviceRequestParams, OK]{"device.deny", ScopeAdmin, clients, extension}
+	DeviceUpdate   = Method[DeviceUpdateParams, Device]{"device.update", ScopeAdmin, clients, extension}
+	DeviceRotate   = Method[DeviceParams, Device]{"device.rotate", ScopeAdmin, clients, extension}
+	DeviceRevoke   = Method[DeviceParams, Device]{"device.revoke", ScopeAdmin, clients, extension}
+	DeviceForget   = Method[DeviceParams, OK]{"device.forget", ScopeAdmin, clients, extension}
 	// DeviceLeave ends the caller's own pairing.
-	DeviceLeave = Method[Empty, OK]{"device.leave"}
+	DeviceLeave = Method[Empty, OK]{"device.leave", ScopeNone, clientsAndNodes, extension}
 )
 
 // ReachOf returns the reach that a node declares in its handshake. A node that does not mention a

@@ -4,16 +4,16 @@ package protocol
 // gets no tools from them. They work only on a machine that names [ExtFiles]; [NodeInfo.Files]
 // reports it.
 var (
-	FilesList    = Method[FilesListParams, FilesListResult]{"files.list"}
-	FilesMake    = Method[FilesPathParams, FilesDone]{"files.make"} // a folder
-	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move"} // rename, or move to another folder
-	FilesTrash   = Method[FilesTrashParams, FilesTrashResult]{"files.trash"}
-	FilesRestore = Method[FilesRestoreParams, FilesDone]{"files.restore"}
-	FilesChanges = Method[FilesChangesParams, FilesChangesResult]{"files.changes"}
-	FilesDiff    = Method[FilesChangeParams, FilesDiffResult]{"files.diff"}
-	FilesRevert  = Method[FilesChangeParams, FilesDone]{"files.revert"}
-	FilesUnwatch = Method[FilesUnwatchParams, Ack]{"files.unwatch"}
-	FilesReport  = Method[FilesChange, Ack]{"files.changed"} // from the node
+	FilesList    = Method[FilesListParams, FilesListResult]{"files.list", ScopeInvoke, clients, extension}
+	FilesMake    = Method[FilesPathParams, FilesDone]{"files.make", ScopeInvoke, clients, extension} // a folder
+	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move", ScopeInvoke, clients, extension} // rename, or move to another folder
+	FilesTrash   = Method[FilesTrashParams, FilesTrashResult]{"files.trash", ScopeInvoke, clients, extension}
+	FilesRestore = Method[FilesRestoreParams, FilesDone]{"files.restore", ScopeInvoke, clients, extension}
+	FilesChanges = Method[FilesChangesParams, FilesChangesResult]{"files.changes", ScopeInvoke, clients, extension}
+	FilesDiff    = Method[FilesChangeParams, FilesDiffResult]{"files.diff", ScopeInvoke, clients, extension}
+	FilesRevert  = Method[FilesChangeParams, FilesDone]{"files.revert", ScopeInvoke, clients, extension}
+	FilesUnwatch = Method[FilesUnwatchParams, Ack]{"files.unwatch", ScopeInvoke, clients, extension}
+	FilesReport  = Method[FilesChange, Ack]{"files.changed", ScopeNode, nodes, extension} // from the node
 )
 
 // EventFiles reports changes in a folder that a client watches; its payload is a [FilesChange].

@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -209,4 +210,75 @@ func Marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// ChunkSize is the largest number of data bytes in a binary frame that Fairlead sends. Receivers
+// accept any size.
+const ChunkSize = 256 << 10
+
+// chunkHeader is the length of a binary frame's header in bytes: the transfer ID as an unsigned
+// 32-bit little-endian integer.
+const chunkHeader = 4
+
+// AppendChunk appends a binary frame with the given data to dst.
+func AppendChunk(dst []byte, transfer uint32, data []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, transfer)
+	return append(dst, data...)
+}
+
+// ParseChunk splits a binary frame. data shares memory with frame and may be empty; ok is false
+// when the frame is shorter than its header.
+func ParseChunk(frame []byte) (transfer uint32, data []byte, ok bool) {
+	if len(frame) < chunkHeader {
+		return 0, nil, false
+	}
+	return binary.LittleEndian.Uint32(frame), frame[chunkHeader:], true
+}
+
+// looseID finds the ID of a frame that the decoder rejects, at any nesting depth: the string member
+// "id" of the outermost object. It is empty when there is none, when it is not valid UTF-8, or when
+// the text before it is not JSON.
+func looseID(data []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
+		return ""
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		if name == "id" {
+			before := dec.InputOffset()
+			id, err := dec.Token()
+			text, isText := id.(string)
+			if err != nil || !isText || !utf8.Valid(data[before:dec.InputOffset()]) {
+				return ""
+			}
+			return text
+		}
+		if skipValue(dec) != nil {
+			return ""
+		}
+	}
+	return ""
+}
+
+// skipValue reads one value, however deep it is nested.
+func skipValue(dec *json.Decoder) error {
+	for depth := 0; ; {
+		token, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
 }

@@ -9,27 +9,24 @@ import (
 // Transfers. Nodes call the first four methods. Windows and the command line manage the queue with
 // the others (extension).
 var (
-	TransferMeta     = Method[TransferMetaParams, OK]{"transfer.meta"}
-	TransferAccept   = Method[TransferAcceptParams, OK]{"transfer.accept"}
-	TransferComplete = Method[TransferCompleteParams, OK]{"transfer.complete"}
-	TransferFinish   = Method[TransferDoneParams, OK]{"transfer.done"}
+	TransferMeta     = Method[TransferMetaParams, OK]{"transfer.meta", ScopeNode, transferEnds, original}
+	TransferAccept   = Method[TransferAcceptParams, OK]{"transfer.accept", ScopeNode, transferEnds, original}
+	TransferComplete = Method[TransferCompleteParams, OK]{"transfer.complete", ScopeNode, transferEnds, original}
+	TransferFinish   = Method[TransferDoneParams, OK]{"transfer.done", ScopeNode, transferEnds, original}
 
-	TransferStart  = Method[TransferStartParams, Transfer]{"transfer.start"}
-	TransferList   = Method[TransferListParams, TransferListResult]{"transfer.list"}
-	TransferGet    = Method[TransferParams, Transfer]{"transfer.get"}
-	TransferPause  = Method[TransferParams, Transfer]{"transfer.pause"}
-	TransferResume = Method[TransferParams, Transfer]{"transfer.resume"}
-	TransferCancel = Method[TransferParams, Transfer]{"transfer.cancel"}
-	TransferRetry  = Method[TransferParams, Transfer]{"transfer.retry"}
-	TransferUndo   = Method[TransferParams, Transfer]{"transfer.undo"}
-	TransferForget = Method[TransferForgetParams, TransferForgetResult]{"transfer.forget"}
+	TransferStart  = Method[TransferStartParams, Transfer]{"transfer.start", ScopeInvoke, clients, extension}
+	TransferList   = Method[TransferListParams, TransferListResult]{"transfer.list", ScopeRead, clients, extension}
+	TransferGet    = Method[TransferParams, Transfer]{"transfer.get", ScopeRead, clients, extension}
+	TransferPause  = Method[TransferParams, Transfer]{"transfer.pause", ScopeInvoke, clients, extension}
+	TransferResume = Method[TransferParams, Transfer]{"transfer.resume", ScopeInvoke, clients, extension}
+	TransferCancel = Method[TransferParams, Transfer]{"transfer.cancel", ScopeInvoke, clients, extension}
+	TransferRetry  = Method[TransferParams, Transfer]{"transfer.retry", ScopeInvoke, clients, extension}
+	TransferUndo   = Method[TransferParams, Transfer]{"transfer.undo", ScopeInvoke, clients, extension}
+	TransferForget = Method[TransferForgetParams, TransferForgetResult]{"transfer.forget", ScopeInvoke, clients, extension}
 )
 
 // ExtTransfer: the peer understands [TransferStream], with folders, checksums, credits and resume.
 const ExtTransfer = "transfer"
-
-// ExtEarly: the peer understands TransferStream.Early. It requires [ExtTransfer].
-const ExtEarly = "transfer.early"
 
 // ExtUndo: the peer retains the files that it replaces and restores them on [EventTransferUndo]. It
 // requires [ExtTransfer].

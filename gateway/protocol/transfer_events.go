@@ -33,6 +33,9 @@ type TransferSend struct {
 // TransferStartEvent tells the source to start sending.
 type TransferStartEvent struct {
 	TransferID uint32 `json:"transferId"`
+	// Peer is the destination, if it listens for a direct connection (extension). If the source
+	// cannot connect, it sends through the gateway.
+	Peer *TransferPeer `json:"peer,omitempty"`
 }
 
 // TransferReceive tells the destination to prepare, and to answer with transfer.accept.
@@ -114,12 +117,8 @@ type TransferStream struct {
 	From     NodeID     `json:"from,omitempty"`     // the source, for the destination
 	AskedBy  *AskedBy   `json:"askedBy,omitempty"`  // who started the transfer, for both
 	Direct   bool       `json:"direct,omitempty"`   // the person started it, not an agent
-	// Early is the number of bytes that the source may send before the destination grants credit,
-	// to save round trips. The gateway buffers them. Only for ends that name "transfer.early";
-	// otherwise, and in later attempts, it is 0.
-	Early int `json:"early,omitempty"`
-	// Peer asks for a separate connection, for ends that name "transfer.connection". The
-	// destination gets the source's pin in it.
+	// Peer offers a direct connection, to ends that name "transfer.direct". The destination gets the
+	// source's pin in it.
 	Peer *TransferPeer `json:"peer,omitempty"`
 }
 
@@ -133,8 +132,7 @@ type TransferMetaParams struct {
 	// Holes is the number of bytes of Size that are holes of sparse files (extension). They take no
 	// space at a destination that supports holes.
 	Holes int64 `json:"holes,omitempty"`
-	// Peer has the source's pin (extension), if the gateway asked for it and the transfer is large
-	// enough.
+	// Peer has the source's pin (extension), if the gateway offered a direct connection.
 	Peer *TransferPeer `json:"peer,omitempty"`
 	// The answer to TransferSend.List (extension): whether the path is a folder, its files, the
 	// number of unreadable files, and the reasons for everything that was omitted.
@@ -222,4 +220,29 @@ func lenient[T any](data []byte, v *T, id **uint32) error {
 		*id = &n
 	}
 	return nil
+}
+
+// ExtDirect: the node's owner allows connections from machine to machine for transfers, without the
+// gateway between them (extension). It requires [ExtTransfer]. The gateway gives each end the
+// other's address only when both name it.
+const ExtDirect = "transfer.direct"
+
+// Routes of a transfer's bytes, in [Transfer.Route].
+const (
+	RouteRelay  = "relay"  // through the gateway
+	RouteDirect = "direct" // from machine to machine
+)
+
+// TransferPeer tells one end of a transfer how to connect to the other end (extension). It is made
+// for one attempt, travels over the ends' own connections to the gateway, and is worthless after
+// the two have connected.
+type TransferPeer struct {
+	// Pin is the base64 SHA-256 of the public key in the other end's certificate. In transfer.send
+	// it is empty: the source returns its own.
+	Pin string `json:"pin,omitempty"`
+	// Token belongs to the destination: 32 bytes in base64. The source must prove that it has it.
+	// It is accepted once.
+	Token string `json:"token,omitempty"`
+	// Addresses are the addresses on which the destination listens: IP address and port.
+	Addresses []string `json:"addresses,omitempty"`
 }

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// OnAsk implements agent.Sink.
+// OnAsk implements agent.Progress.
 func (r *run) OnAsk(a protocol.Approval) {
 	if a.State != "" && a.State != protocol.ApprovalPending {
 		r.State(protocol.RunTools, "")
@@ -30,8 +30,8 @@ func questionText(a protocol.Approval) string {
 	return fmt.Sprintf("Paused: %s on %s wants to run with %.400s. Reason: %s. Reply yes or no.", a.Tool, a.Node, a.Args, a.Why)
 }
 
-// AskContinue implements agent.Sink.
-func (r *run) AskContinue(ctx context.Context, steps int) (bool, error) {
+// askAfter asks the person whether to continue after a number of steps.
+func (r *run) askAfter(ctx context.Context, steps int) (bool, error) {
 	return r.askContinue(ctx, protocol.Approval{
 		Kind: protocol.AskContinue, SessionKey: r.row.Session, RunID: r.row.ID, AskedBy: askedBy(r.row.Principal, "", r.snapshot().Model),
 		Why: "the agent has taken " + protocol.Plural(steps, "step") + " without finishing", Choices: []string{protocol.ScopeOnce},
@@ -68,8 +68,8 @@ func (r *run) askContinue(ctx context.Context, q protocol.Approval) (bool, error
 
 // remindOfApproval answers a message with the pending approval of the chat's run (status paused,
 // docs/protocol.md#chat). ok is false when there is none.
-func (m *Manager) remindOfApproval(ctx context.Context, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
-	pending, err := m.opts.Questions.Pending(ctx)
+func remindOfApproval(ctx context.Context, qs Questions, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
+	pending, err := qs.Pending(ctx)
 	if err != nil {
 		return res, false, err
 	}
@@ -86,12 +86,12 @@ func (m *Manager) remindOfApproval(ctx context.Context, key protocol.SessionKey)
 
 // answerApproval treats a plain yes or no as the answer to the session's pending approval. The ID
 // of the approval (approvalId in a result of chat.send) may follow.
-func (m *Manager) answerApproval(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
+func answerApproval(ctx context.Context, qs Questions, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
 	word, _, _ := strings.Cut(strings.TrimSpace(in.Message), " ")
 	if _, _, isAnswer := parseAnswer(word); !isAnswer || len(in.Attachments) > 0 {
 		return res, false, nil
 	}
-	pending, err := m.opts.Questions.Pending(ctx)
+	pending, err := qs.Pending(ctx)
 	if err != nil {
 		return res, false, err
 	}
@@ -108,7 +108,7 @@ func (m *Manager) answerApproval(ctx context.Context, p auth.Principal, in proto
 		if allow {
 			answer.Decision, answer.Scope = protocol.DecisionAllow, protocol.ScopeOnce
 		}
-		end, err := m.opts.Questions.Answer(ctx, p.String(), answer)
+		end, err := qs.Answer(ctx, p.String(), answer)
 		if err != nil {
 			return res, false, err
 		}
@@ -130,4 +130,32 @@ func answerText(a protocol.Approval, allow bool) string {
 		return "The call was approved; the run continues."
 	}
 	return "The call was denied; the run continues."
+}
+
+// askedBy returns on whose behalf a run makes its calls: the chat's, or that of the schedule, the
+// channel's sender or the other chat's agent that started the run.
+func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy {
+	by := protocol.AskedBy{Kind: "chat", Name: title, Model: model.String()}
+	principal = strings.TrimPrefix(principal, eventPrincipal)
+	if name, ok := strings.CutPrefix(principal, auth.KindSchedule+" "); ok {
+		by.Kind, by.Name = protocol.AskedBySchedule, name
+	} else if name, ok := strings.CutPrefix(principal, auth.KindChannel+" "); ok {
+		by.Kind, by.Name = protocol.AskedByChannel, name
+	} else if chat, ok := strings.CutPrefix(principal, auth.KindAgent+" "); ok {
+		by.Kind, by.Name = protocol.AskedByAgent, chat
+	}
+	return by
+}
+
+// principalOf is the inverse of [askedBy]: it returns a principal for everybody except the person.
+func principalOf(by protocol.AskedBy) string {
+	switch by.Kind {
+	case protocol.AskedBySchedule:
+		return auth.KindSchedule + " " + by.Name
+	case protocol.AskedByChannel:
+		return auth.KindChannel + " " + by.Name
+	case protocol.AskedByAgent:
+		return auth.KindAgent + " " + by.Name
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -13,12 +14,10 @@ import (
 // Create creates an empty chat.
 func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
 	key := in.SessionKey
-	if key == "" {
-		key = newKey(m.opts.Config().Agents.Default())
-	}
+	key = cmp.Or(key, newKey(m.opts.Config().Agents.Default()))
 	key = m.Canonical(key)
 	if _, err := m.store.Sessions.Ensure(ctx, key, now()); err != nil {
-		return protocol.SessionEntry{}, m.pauseOnStoreError(err)
+		return protocol.SessionEntry{}, m.pause.onStoreError(err)
 	}
 	s, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) {
 		if in.Label != "" {
@@ -27,7 +26,7 @@ func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (
 		s.DeletedAt = 0
 	})
 	if err != nil {
-		return protocol.SessionEntry{}, m.pauseOnStoreError(err)
+		return protocol.SessionEntry{}, m.pause.onStoreError(err)
 	}
 	m.publishSession(key)
 	return m.entry(s), nil
@@ -45,7 +44,7 @@ func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protoc
 	defer m.unblock(key)
 	at := now()
 	if _, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { s.DeletedAt = at }); err != nil {
-		return protocol.SessionDeleteResult{}, m.pauseOnStoreError(err)
+		return protocol.SessionDeleteResult{}, m.pause.onStoreError(err)
 	}
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: key})
 	return protocol.SessionDeleteResult{OK: true, UndoUntil: at + protocol.UndoMillis}, nil

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // commandPattern matches a command: /name with optional arguments after a space, or one of the
@@ -57,12 +59,14 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 		return res, false
 	}
 	c := command{m: m, by: p, key: key, arg: strings.TrimSpace(match[2] + match[4])}
-	name, run := c.find(strings.ToLower(match[1] + match[3]))
+	name := strings.ToLower(match[1] + match[3])
+	name = cmp.Or(shortNames[name], name)
+	run := commands[name]
 	if run == nil {
 		return res, false
 	}
 	res = protocol.ChatSendResult{Status: protocol.ChatCommand, Command: name}
-	response, err := run(ctx)
+	response, err := run(c, ctx)
 	if err != nil {
 		res.Error = "Command failed: " + err.Error()
 		return res, true
@@ -79,29 +83,13 @@ type command struct {
 	arg string
 }
 
-// find returns the full name of a command, and what runs it and returns its response; nil for an
-// unknown command.
-func (c command) find(name string) (fullName string, run func(context.Context) (string, error)) {
-	switch name {
-	case "new", "reset":
-		return "reset", c.reset
-	case "compact":
-		return "compact", c.compact
-	case "stop":
-		return "stop", c.stop
-	case "status":
-		return "status", c.status
-	case "model", "m":
-		return "model", c.model
-	case "think", "thinking", "t":
-		return "think", c.think
-	case "mode":
-		return "mode", c.mode
-	case "help":
-		return "help", func(context.Context) (string, error) { return helpText, nil }
-	}
-	return "", nil
+// commands run and return their response.
+var commands = map[string]func(c command, ctx context.Context) (string, error){
+	"reset": command.reset, "compact": command.compact, "stop": command.stop, "status": command.status, "model": command.model,
+	"think": command.think, "mode": command.mode, "help": func(command, context.Context) (string, error) { return helpText, nil },
 }
+
+var shortNames = map[string]string{"new": "reset", "m": "model", "thinking": "think", "t": "think"}
 
 func messages(n int) string { return protocol.Plural(n, "message") }
 
@@ -229,4 +217,74 @@ func parseMode(arg string) (protocol.ApprovalMode, error) {
 		mode.Until = now() + int64(n)*time.Minute.Milliseconds()
 	}
 	return mode, nil
+}
+
+var directivePattern = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
+
+// splitDirectives splits a run's message into its text and the settings for this run. Only the
+// person can set them; in the text of anybody else they are ordinary words.
+func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
+	if !auth.IsOwner(r.Principal) {
+		return r.Params.Message, nil
+	}
+	return parseDirectives(r.Params.Message)
+}
+
+// parseDirectives removes the settings for one message from its text and leaves the rest unchanged,
+// including line breaks. A model without a provider is one of the chat's provider. The form /m:ID
+// counts only at the beginning of the text, because "msbuild /m:4" does not set a model.
+func parseDirectives(text string) (rest string, d *protocol.Directives) {
+	var out protocol.Directives
+	end := 0
+	for _, at := range directivePattern.FindAllStringSubmatchIndex(text, -1) {
+		isFirst := strings.TrimSpace(rest+text[end:at[0]]) == ""
+		if setDirective(&out, strings.ToLower(text[at[4]:at[5]]), text[at[6]:at[7]], isFirst) {
+			rest += text[end:at[3]]
+			end = at[1]
+		}
+	}
+	if end == 0 {
+		return text, nil
+	}
+	return strings.TrimSpace(rest + text[end:]), &out
+}
+
+// setDirective parses one directive into d. It returns false when the directive sets nothing.
+func setDirective(d *protocol.Directives, name, value string, isFirst bool) bool {
+	if name != "model" && name != "m" {
+		level, ok := thinkingLevels[strings.ToLower(value)]
+		if ok {
+			d.ThinkLevel = level
+		}
+		return ok
+	}
+	provider, id, ok := strings.Cut(value, "/")
+	switch {
+	case ok && (provider == "" || id == ""), !ok && name == "m" && !isFirst, len(value) > maxModel:
+		return false
+	case !ok:
+		provider, id = "", value
+	}
+	d.Model = &protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
+	return true
+}
+
+var (
+	yesWords = []string{"yes", "y", "approve", "approved", "ok", "okay"}
+	noWords  = []string{"no", "n", "deny", "denied", "reject", "rejected"}
+)
+
+// parseAnswer parses a message as the answer to an approval: one word for yes, or a word for no
+// with an optional reason. ok is false for any other text.
+func parseAnswer(text string) (allow bool, reason string, ok bool) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	word = strings.ToLower(strings.TrimRight(word, ".,!:"))
+	rest = strings.TrimSpace(rest)
+	if slices.Contains(yesWords, word) && (rest == "" || strings.EqualFold(rest, "please")) {
+		return true, "", true
+	}
+	if slices.Contains(noWords, word) && !strings.Contains(rest, "\n") {
+		return false, rest, true
+	}
+	return false, "", false
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -23,9 +24,7 @@ func isDirect(r store.Run) bool {
 // startDirect runs the person's own command at once, in parallel to other runs.
 func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol.ChatSendParams, command string) (protocol.ChatSendResult, error) {
 	node := in.Node
-	if node == "" {
-		node = defaultNode(m.opts.Nodes())
-	}
+	node = cmp.Or(node, defaultNode(m.opts.Nodes()))
 	if node == "" {
 		return protocol.ChatSendResult{}, protocol.ErrUnavailable.With("No machine is connected, so the command cannot run.")
 	}
@@ -37,32 +36,32 @@ func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol
 	msg := protocol.Message{RunID: row.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: now()}
 	stored, err := m.store.Runs.Start(ctx, row, msg)
 	if err != nil {
-		return protocol.ChatSendResult{}, m.pauseOnStoreError(err)
+		return protocol.ChatSendResult{}, m.pause.onStoreError(err)
 	}
 	m.publishMessage(row.Session, stored)
 	m.publishSession(row.Session)
-	m.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p, command) })
+	m.runs.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p, command) })
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID}, nil
 }
 
 // resumeDirect finishes a command of an earlier start with the result that the journal has. It
 // never runs a command again, and does not start one that had not started, because nobody waits for
 // it any more.
-func (m *Manager) resumeDirect(row store.Run) {
-	m.goDirect(row, func(ctx context.Context, r *run) error {
-		msgs, err := m.store.Messages.OfRun(ctx, row.ID)
+func (s *session) resumeDirect(row store.Run) {
+	s.m.runs.goDirect(row, func(ctx context.Context, r *run) error {
+		msgs, err := s.m.store.Messages.OfRun(ctx, row.ID)
 		if err != nil {
-			return m.pauseOnStoreError(err)
+			return s.m.pause.onStoreError(err)
 		}
 		if slices.ContainsFunc(msgs, func(msg protocol.Message) bool { return msg.Role == protocol.RoleToolResult }) {
 			return nil // only the end of the run was not stored
 		}
-		_, err = m.store.Call(ctx, directCallID(row.ID))
+		_, err = s.m.store.Call(ctx, directCallID(row.ID))
 		if errors.Is(err, protocol.ErrNotFound) {
 			return r.appendFailure(protocol.CallInfo{State: protocol.CallCancelled, Error: "The command was not run because Fairlead stopped first."})
 		}
 		if err != nil {
-			return m.pauseOnStoreError(err)
+			return s.m.pause.onStoreError(err)
 		}
 		command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(row.Params.Message), "!"))
 		return r.runCommand(ctx, auth.Owner(strings.TrimPrefix(row.Principal, directPrincipal)), command)
@@ -82,7 +81,7 @@ func (m *Manager) StoreToolResult(ctx context.Context, key protocol.SessionKey, 
 		ToolName: protocol.NewToolName(info.Node, info.Tool), IsError: r.IsError, Call: &info, Content: content, Timestamp: now(),
 	})
 	if err != nil {
-		return m.pauseOnStoreError(err)
+		return m.pause.onStoreError(err)
 	}
 	m.publishMessage(m.Canonical(key), stored[0])
 	m.publishSession(m.Canonical(key))
@@ -114,12 +113,12 @@ func (r *run) appendResult(info protocol.CallInfo, isError bool, content protoco
 }
 
 // goDirect shows a command as a run while f executes it, and publishes how it ended.
-func (m *Manager) goDirect(row store.Run, f func(context.Context, *run) error) {
-	r := m.runs.track(row)
-	ctx, cancel := context.WithCancelCause(m.ctx)
+func (a *runs) goDirect(row store.Run, f func(context.Context, *run) error) {
+	r := a.track(row)
+	ctx, cancel := context.WithCancelCause(a.m.ctx)
 	r.setCancel(cancel)
 	r.publish()
-	m.wg.Go(func() {
+	a.m.wg.Go(func() {
 		defer close(r.done)
 		defer cancel(nil)
 		r.finishUnlessSuspended(ctx, f(ctx, r))

@@ -2,9 +2,7 @@ package session
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/approval"
@@ -54,102 +52,58 @@ type Options struct {
 	StatusChanged func()
 }
 
-// Manager finds the sessions and starts their goroutines. It is safe for concurrent use. Call Load,
-// Resume and Close once each.
+// Manager creates, changes and deletes chats and accepts their messages. It is safe for concurrent
+// use. Call Load, Resume and Close once each.
 type Manager struct {
-	reader
+	*reader
+	*sessions
+	*history
 	opts     Options
-	archives *archive.Archives
 	media    *media.Store
-	pause    *pause
-	memories *memories
-
-	ctx    context.Context // cancelled by Close
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup
-
-	mu       sync.Mutex // guards the fields below
-	sessions map[protocol.SessionKey]*session
-	closed   bool
-	mainName string // session.mainKey at the last check
+	mainName atomic.Value    // a string: session.mainKey at the last check
+	ctx      context.Context // cancelled by Close
+	cancel   context.CancelCauseFunc
 }
 
 // New returns a manager without sessions.
 func New(o Options) *Manager {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	m := &Manager{
-		opts: o, ctx: ctx, cancel: cancel, sessions: make(map[protocol.SessionKey]*session), mainName: o.Config().Session.MainName(),
-		archives: archive.New(o.Home, o.Store), media: media.New(o.Home, o.Store.Media, o.Transcribe), pause: &pause{bus: o.Bus, changed: o.StatusChanged},
-	}
-	m.reader = reader{
-		store: o.Store, bus: o.Bus, settings: settings{o.Config}, ctx: ctx, activity: m.activity,
+	m := &Manager{opts: o, ctx: ctx, cancel: cancel, media: media.New(o.Home, o.Store.Media, o.Transcribe)}
+	m.mainName.Store(o.Config().Session.MainName())
+	m.reader = &reader{
+		store: o.Store, bus: o.Bus, settings: settings{o.Config}, ctx: ctx,
 		runs: &runs{m: m, byID: make(map[protocol.RunID]*run), reserved: make(map[protocol.RunID]bool)},
 	}
-	m.memories = &memories{ctx: ctx, store: o.Store, settings: m.settings, models: o.Models, files: o.Files, wg: &m.wg, slot: make(chan struct{}, 1)}
+	m.sessions = &sessions{
+		ctx: ctx, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
+		create: func(key protocol.SessionKey) *session { return &session{m: m, key: key, inbox: make(chan func(), 16)} },
+	}
+	m.history = &history{reader: m.reader, sessions: m.sessions, archives: archive.New(o.Home, o.Store), models: o.Models, memories: &memories{
+		ctx: ctx, store: o.Store, settings: m.settings, models: o.Models, files: o.Files, wg: &m.wg, slot: make(chan struct{}, 1),
+	}}
 	return m
 }
 
 func now() int64 { return time.Now().UnixMilli() }
 
-// get returns a session and starts its goroutine if needed. It returns nil when the manager is
-// closed.
-func (m *Manager) get(key protocol.SessionKey) *session {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return nil
+// Stats returns a chat's counters.
+func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
+	s, err := m.peek(ctx, in.SessionKey)
+	if err != nil {
+		return protocol.SessionStats{}, err
 	}
-	s := m.sessions[key]
-	if s == nil {
-		s = &session{m: m, key: key, inbox: make(chan func(), 16)}
-		m.sessions[key] = s
-		m.wg.Go(s.loop)
+	out := protocol.SessionStats{
+		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: archive.Tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		Uptime: now() - s.CreatedAt, Cost: s.Usage.Cost,
 	}
-	return s
-}
-
-// all returns the sessions that have a goroutine.
-func (m *Manager) all() []*session {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Collect(maps.Values(m.sessions))
-}
-
-// activity reports whether a run of a chat is in progress and how many wait.
-func (m *Manager) activity(ctx context.Context, key protocol.SessionKey) (busy bool, queued int, err error) {
-	m.mu.Lock()
-	s := m.sessions[key]
+	active := m.byKey[s.Key] != nil // otherwise it has no runs and no queue
 	m.mu.Unlock()
-	if s == nil { // without a goroutine, it has no runs and no queue
-		return false, 0, nil
+	if active {
+		err = m.do(ctx, s.Key, func(s *session) { out.IsProcessing, out.QueueSize = s.run != nil, len(s.queue) })
 	}
-	err = m.do(ctx, key, func(s *session) { busy, queued = s.run != nil, len(s.queue) })
-	return busy, queued, err
+	return out, err
 }
-
-// do runs f on the session's goroutine and waits for it.
-func (m *Manager) do(ctx context.Context, key protocol.SessionKey, f func(*session)) error {
-	s := m.get(key)
-	if s == nil {
-		return errStopping
-	}
-	done := make(chan struct{})
-	select {
-	case s.inbox <- func() { defer close(done); f(s) }:
-	case <-m.ctx.Done():
-		return errStopping
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-done:
-		return nil
-	case <-m.ctx.Done():
-		return errStopping
-	}
-}
-
-var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 
 // Load registers the runs that an earlier start left, before any client is served: they are visible
 // from here on, and new messages of their sessions queue behind them.
@@ -178,9 +132,6 @@ func (m *Manager) Resume(ctx context.Context) error {
 	m.wg.Go(m.purgeDeleted)
 	return nil
 }
-
-// OpenRun reports whether a run is known and has not ended. Approvals of other runs are orphans.
-func (m *Manager) OpenRun(id protocol.RunID) bool { return m.runs.get(id) != nil }
 
 // Close stops all runs, so that the next start can resume them, and waits for them.
 func (m *Manager) Close() {

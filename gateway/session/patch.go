@@ -68,44 +68,31 @@ func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error 
 }
 
 func patchedPolicy(policy protocol.ResetPolicy, in protocol.ResetPolicyPatch) protocol.ResetPolicy {
-	if in.Mode != nil {
-		policy.Mode = *in.Mode
-	}
-	if in.AtHour != nil {
-		policy.AtHour = in.AtHour
-	}
-	if in.IdleMinutes != nil {
-		policy.IdleMinutes = in.IdleMinutes
-	}
+	set(&policy.Mode, in.Mode)
+	policy.AtHour, policy.IdleMinutes = cmp.Or(in.AtHour, policy.AtHour), cmp.Or(in.IdleMinutes, policy.IdleMinutes)
 	return policy
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
 }
 
 func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
 	if in.Model != nil {
-		ref := protocol.ModelRef{}
-		if p.Model != nil {
-			ref = *p.Model
-		}
-		if in.Model.Provider != nil {
-			ref.Provider = strings.ToLower(*in.Model.Provider)
-		}
-		if in.Model.ID != nil {
-			ref.ID = *in.Model.ID
-		}
-		p.Model = &ref
-		if ref == (protocol.ModelRef{}) {
+		var ref protocol.ModelRef
+		set(&ref, p.Model)
+		set(&ref.Provider, in.Model.Provider)
+		set(&ref.ID, in.Model.ID)
+		ref.Provider = strings.ToLower(ref.Provider)
+		if p.Model = &ref; ref == (protocol.ModelRef{}) {
 			p.Model = nil
 		}
 	}
-	if in.ThinkingLevel != nil {
-		p.ThinkingLevel = *in.ThinkingLevel
-	}
-	if in.SystemPrompt != nil {
-		p.SystemPrompt = *in.SystemPrompt
-	}
-	if in.MaxTokens != nil {
-		p.MaxTokens = *in.MaxTokens
-	}
+	set(&p.ThinkingLevel, in.ThinkingLevel)
+	set(&p.SystemPrompt, in.SystemPrompt)
+	set(&p.MaxTokens, in.MaxTokens)
 	if in.Approvals != nil {
 		p.Approvals = in.Approvals
 		if in.Approvals.Mode == "" || in.Approvals.Mode == protocol.ModeAsk {

@@ -93,25 +93,22 @@ func (p *pause) onStoreError(err error) error {
 
 // SetPaused pauses or resumes all agents. While paused, running model steps finish and nothing new
 // starts.
-func (m *Manager) SetPaused(paused bool) {
-	if !m.pause.set(paused) || paused {
+func (a *sessions) SetPaused(paused bool) {
+	if !a.pause.set(paused) || paused {
 		return
 	}
-	for _, s := range m.all() {
+	for _, s := range a.all() {
 		select {
 		case s.inbox <- s.startNext:
-		case <-m.ctx.Done():
+		case <-a.ctx.Done():
 		}
 	}
 }
 
 // Paused reports whether the agents are paused. storageError is the storage error that caused the
 // pause, or "".
-func (m *Manager) Paused() (paused bool, storageError string) {
-	m.pause.mu.Lock()
-	defer m.pause.mu.Unlock()
-	return m.pause.paused, m.pause.storageError
+func (a *sessions) Paused() (paused bool, storageError string) {
+	a.pause.mu.Lock()
+	defer a.pause.mu.Unlock()
+	return a.pause.paused, a.pause.storageError
 }
-
-// pauseOnStoreError is [pause.onStoreError].
-func (m *Manager) pauseOnStoreError(err error) error { return m.pause.onStoreError(err) }

@@ -1,10 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
@@ -12,15 +15,14 @@ import (
 	"fairlead/gateway/store"
 )
 
-// reader lists and reads chats, and publishes their changes. Manager embeds it.
+// reader lists and reads chats, and publishes their changes. Manager and history
+// embed it.
 type reader struct {
 	store    *store.DB
 	bus      *event.Bus
 	settings settings
 	runs     *runs
 	ctx      context.Context // cancelled when the manager closes
-	// activity reports whether a run of a chat is in progress and how many wait.
-	activity func(ctx context.Context, key protocol.SessionKey) (busy bool, queued int, err error)
 }
 
 func title(s store.Session) string {
@@ -69,9 +71,7 @@ func (r *reader) List(ctx context.Context, in protocol.SessionsListParams) (prot
 	if in.Offset < 0 || in.Limit < 0 {
 		return protocol.SessionsListResult{}, protocol.ErrBadRequest.With("offset and limit must not be negative")
 	}
-	if in.Limit == 0 {
-		in.Limit = 100
-	}
+	in.Limit = cmp.Or(in.Limit, 100)
 	out := protocol.SessionsListResult{Sessions: []protocol.SessionEntry{}}
 	var list []store.Session
 	var err error
@@ -107,6 +107,9 @@ func (r *reader) Snapshot(ctx context.Context) ([]protocol.SessionEntry, []proto
 	return list.Sessions, r.runs.snapshot(), nil
 }
 
+// OpenRun reports whether a run is known and has not ended. Approvals of other runs are orphans.
+func (r *reader) OpenRun(id protocol.RunID) bool { return r.runs.get(id) != nil }
+
 // previousIDs returns the session IDs before the current one, never nil.
 func previousIDs(s store.Session) []protocol.SessionID {
 	if s.Previous == nil {
@@ -125,20 +128,6 @@ func (r *reader) Get(ctx context.Context, in protocol.SessionParams) (protocol.S
 		SessionID: s.ID, SessionKey: s.Key, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, MessageCount: s.MessageCount, Tokens: archive.Tokens(s.Usage),
 		Settings: s.Prefs, ResetPolicy: r.settings.resetPolicy(s), LastResetAt: s.LastResetAt, PreviousSessionIDs: previousIDs(s), Label: s.Label,
 	}, nil
-}
-
-// Stats returns a chat's counters.
-func (r *reader) Stats(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) {
-	s, err := r.peek(ctx, in.SessionKey)
-	if err != nil {
-		return protocol.SessionStats{}, err
-	}
-	out := protocol.SessionStats{
-		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: archive.Tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
-		Uptime: now() - s.CreatedAt, Cost: s.Usage.Cost,
-	}
-	out.IsProcessing, out.QueueSize, err = r.activity(ctx, s.Key)
-	return out, err
 }
 
 // History returns a chat's session IDs, one for each part between two resets.
@@ -171,3 +160,75 @@ func (r *reader) Preview(ctx context.Context, in protocol.SessionPreviewParams) 
 }
 
 var errLongQuery = protocol.ErrBadRequest.With(fmt.Sprintf("query may have at most %d bytes", maxQuery))
+
+const (
+	defaultHits = 20
+	maxHits     = 100
+	maxQuery    = 1000 // bytes; every word slows the search down
+)
+
+// Search finds messages in all chats, newest first. A query without words is a
+// protocol.ErrBadRequest.
+func (r *reader) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
+	if len(in.Query) > maxQuery {
+		return out, errLongQuery
+	}
+	if !store.Searchable(in.Query) {
+		return out, protocol.ErrBadRequest.With("query required: at least one word or emoji")
+	}
+	if in.Limit < 0 || in.Page < 0 || in.After < 0 || in.Before < 0 {
+		return out, protocol.ErrBadRequest.With("limit, page, after and before must not be negative")
+	}
+	in.Limit = cmp.Or(in.Limit, defaultHits)
+	in.Limit = min(in.Limit, maxHits)
+	if in.SessionKey != "" {
+		in.SessionKey = r.Canonical(in.SessionKey)
+	}
+	found, next, err := r.store.Search.Messages(ctx, in.Query, in.SessionKey, in.After, in.Before, in.Page, in.Limit)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range found {
+		h, err := searchHit(f)
+		if err != nil {
+			return out, err
+		}
+		out.Hits = append(out.Hits, h)
+	}
+	if out.Next = next; next > 0 && len(found) < in.Limit {
+		out.Reached = max(store.TextTime(next), 1)
+	}
+	return out, nil
+}
+
+func searchHit(f store.Found) (protocol.SearchHit, error) {
+	var msg protocol.Message
+	if err := json.Unmarshal([]byte(f.JSON), &msg); err != nil {
+		return protocol.SearchHit{}, fmt.Errorf("read message: %w", err)
+	}
+	return protocol.SearchHit{
+		SessionKey: f.Key, SessionID: f.SessionID, Title: f.Title, Archived: !f.Current, MessageID: msg.ID, Seq: msg.Seq, RunID: msg.RunID, Role: msg.Role,
+		ToolName: msg.ToolName, Timestamp: msg.Timestamp, Snippet: splitSnippet(f.Snippet),
+	}, nil
+}
+
+// splitSnippet splits a snippet at its highlight marks.
+func splitSnippet(s string) []protocol.Snippet {
+	list := []protocol.Snippet{}
+	add := func(text string, mark bool) {
+		if text != "" {
+			list = append(list, protocol.Snippet{Text: text, Mark: mark})
+		}
+	}
+	for i, part := range strings.Split(s, store.MarkStart) {
+		marked, rest, ok := strings.Cut(part, store.MarkEnd)
+		if i == 0 || !ok {
+			add(part, false)
+			continue
+		}
+		add(marked, true)
+		add(rest, false)
+	}
+	return list
+}

@@ -12,39 +12,39 @@ import (
 
 // Reset stops a chat's runs, archives its messages and starts a new session ID. A chat without
 // messages only gets a new ID; it is neither stored nor listed because of that.
-func (m *Manager) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
-	key := m.Canonical(in.SessionKey)
+func (h *history) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
+	key := h.Canonical(in.SessionKey)
 	next := protocol.SessionID(protocol.NewID())
-	switch old, exists, err := m.store.Sessions.ResetUnsaved(ctx, key, next, now()); {
+	switch old, exists, err := h.store.Sessions.ResetUnsaved(ctx, key, next, now()); {
 	case err != nil:
-		return protocol.SessionResetResult{}, m.pauseOnStoreError(err)
+		return protocol.SessionResetResult{}, h.pause.onStoreError(err)
 	case !exists:
 		return protocol.SessionResetResult{OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next}, nil
 	}
-	if err := m.stopAndBlock(ctx, key); err != nil {
+	if err := h.stopAndBlock(ctx, key); err != nil {
 		return protocol.SessionResetResult{}, err
 	}
-	defer m.unblock(key)
-	return m.reset(ctx, key)
+	defer h.unblock(key)
+	return h.reset(ctx, key)
 }
 
 // reset resets a chat that has no runs. Files in media/ stay, because the archive refers to them.
-func (m *Manager) reset(ctx context.Context, key protocol.SessionKey) (protocol.SessionResetResult, error) {
+func (h *history) reset(ctx context.Context, key protocol.SessionKey) (protocol.SessionResetResult, error) {
 	next := protocol.SessionID(protocol.NewID())
-	old, a, err := m.store.Archives.Reset(ctx, key, next, now())
+	old, a, err := h.store.Archives.Reset(ctx, key, next, now())
 	if err != nil {
-		return protocol.SessionResetResult{}, m.pauseOnStoreError(err)
+		return protocol.SessionResetResult{}, h.pause.onStoreError(err)
 	}
 	ctx = context.WithoutCancel(ctx) // from here on the reset must be completed
 	out := protocol.SessionResetResult{
 		OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: archive.Tokens(old.Usage),
-		ArchivedTo: m.archives.WriteFile(ctx, a),
+		ArchivedTo: h.archives.WriteFile(ctx, a),
 	}
-	if err := m.store.Grants.DeleteAll(ctx, key); err != nil {
-		return out, m.pauseOnStoreError(err)
+	if err := h.store.Grants.DeleteAll(ctx, key); err != nil {
+		return out, h.pause.onStoreError(err)
 	}
-	m.memories.scan(old, a)
-	m.publishHistory(key)
+	h.memories.scan(old, a)
+	h.publishHistory(key)
 	return out, nil
 }
 

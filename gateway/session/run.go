@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// run is a run that has not ended, as windows see it. It implements agent.Sink, see sink.go.
+// run is a run that has not ended, as windows see it. It implements agent.Conversation
+// and agent.Progress, see sink.go.
 type run struct {
 	m         *Manager
 	row       store.Run
@@ -74,12 +76,6 @@ func (r *run) publishChat(e protocol.ChatEvent) {
 	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.row.Session, Chat: &e})
 }
 
-// execute runs the agent and publishes how the run ended.
-func (r *run) execute(ctx context.Context) {
-	r.publish()
-	r.finishUnlessSuspended(ctx, r.runAgent(ctx))
-}
-
 // finishUnlessSuspended finishes the run, unless the gateway is stopping: then the next start
 // resumes it.
 func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
@@ -102,7 +98,7 @@ func (r *run) runAgent(ctx context.Context) error {
 	m, cfg := r.m, r.m.opts.Config()
 	s, err := m.store.Sessions.Get(ctx, r.row.Session)
 	if err != nil {
-		return m.pauseOnStoreError(err)
+		return m.pause.onStoreError(err)
 	}
 	_, d := splitDirectives(r.row)
 	ref, thinking := m.settings.model(s, d)
@@ -118,26 +114,26 @@ func (r *run) runAgent(ctx context.Context) error {
 	}
 	history, err := m.store.Messages.List(ctx, r.row.Session, 0, limit)
 	if err != nil {
-		return m.pauseOnStoreError(err)
+		return m.pause.onStoreError(err)
 	}
 	loop := agent.Run{
 		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
 		SilenceLimit: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
-		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Sink: r, History: summary.View(history, s.CompactedThrough),
-		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node),
+		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Ready: m.pause.wait, AskContinue: r.askAfter, Conversation: r, Progress: r,
+		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node), History: summary.View(history, s.CompactedThrough),
 	}
 	if cfg.Compaction.Enabled {
 		loop.Reserve = max(int64(cfg.Compaction.ReserveTokens), 1)
 	}
 	if r.modelInfo.ContextWindow != s.ContextWindow {
 		if _, err := m.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.ContextWindow = r.modelInfo.ContextWindow }); err != nil {
-			return m.pauseOnStoreError(err)
+			return m.pause.onStoreError(err)
 		}
 	}
 	if more, err := r.askContinueAgain(ctx); err != nil || !more {
 		return cmp.Or(err, error(protocol.ErrCancelled.With("Stopped. Send a message to continue.")))
 	}
-	return m.pauseOnStoreError(loop.Do(ctx))
+	return m.pause.onStoreError(loop.Do(ctx))
 }
 
 // finish stores the end of a run and publishes it: exactly once, with one terminal chat event.
@@ -167,7 +163,7 @@ func (r *run) finish(err error) {
 		slog.Error("Reading the messages of a run failed", "run", row.ID, "err", msgsErr)
 	}
 	row.Answer = finalAnswer(msgs)
-	if storeErr := r.m.pauseOnStoreError(r.m.store.Runs.Put(ctx, row)); storeErr != nil {
+	if storeErr := r.m.pause.onStoreError(r.m.store.Runs.Put(ctx, row)); storeErr != nil {
 		slog.Error("Storing the end of a run failed", "run", row.ID, "err", storeErr)
 	}
 	if err != nil && !errors.Is(err, protocol.ErrStorage) && !isDirect(row) {
@@ -179,7 +175,7 @@ func (r *run) finish(err error) {
 		r.publishChat(protocol.ChatEvent{State: protocol.ChatErrState, Error: err.Error()})
 		return
 	}
-	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: r.lastMessage(msgs)})
+	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: lastMessage(row.ID, msgs)})
 }
 
 // postNotice adds a notice about a failed or cancelled run to the conversation. Only people see it,
@@ -218,10 +214,95 @@ func finalAnswer(msgs []protocol.Message) string {
 	return ""
 }
 
-// lastMessage returns the last one of the run's messages.
-func (r *run) lastMessage(msgs []protocol.Message) *protocol.Message {
+// lastMessage returns the last one of a run's messages.
+func lastMessage(id protocol.RunID, msgs []protocol.Message) *protocol.Message {
 	if len(msgs) == 0 {
-		return &protocol.Message{RunID: r.row.ID, Role: protocol.RoleAssistant, Content: protocol.Content{}, Timestamp: now()}
+		return &protocol.Message{RunID: id, Role: protocol.RoleAssistant, Content: protocol.Content{}, Timestamp: now()}
 	}
 	return &msgs[len(msgs)-1]
+}
+
+// runs are all runs that have not ended. It is safe for concurrent use.
+type runs struct {
+	m *Manager
+
+	mu       sync.Mutex // guards the fields below
+	byID     map[protocol.RunID]*run
+	reserved map[protocol.RunID]bool // IDs of messages that are being processed
+}
+
+// track registers a run and makes it visible. If it is registered already, its state is updated.
+func (a *runs) track(row store.Run) *run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.byID[row.ID]; r != nil {
+		r.mu.Lock()
+		r.row, r.info.State, r.info.StartedAt = row, row.State, row.StartedAt
+		r.mu.Unlock()
+		return r
+	}
+	r := &run{m: a.m, row: row, createdAt: row.CreatedAt, done: make(chan struct{}), info: protocol.RunInfo{
+		RunID: row.ID, SessionKey: row.Session, State: row.State, StartedAt: row.StartedAt, Message: displayText(row),
+	}}
+	a.byID[row.ID] = r
+	return r
+}
+
+// get returns a run that has not ended, or nil.
+func (a *runs) get(id protocol.RunID) *run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.byID[id]
+}
+
+// remove unregisters a run. It returns false if the run has ended before.
+func (a *runs) remove(r *run) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.byID[r.row.ID] != r {
+		return false
+	}
+	delete(a.byID, r.row.ID)
+	return true
+}
+
+// commandsOf returns the person's own commands that run in a chat.
+func (a *runs) commandsOf(key protocol.SessionKey) []*run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var list []*run
+	for _, r := range a.byID {
+		if r.row.Session == key && isDirect(r.row) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// snapshot returns the runs as clients see them, oldest first.
+func (a *runs) snapshot() []protocol.RunInfo {
+	a.mu.Lock()
+	all := slices.Collect(maps.Values(a.byID))
+	a.mu.Unlock()
+	slices.SortFunc(all, func(a, b *run) int { return cmp.Compare(a.createdAt, b.createdAt) })
+	list := []protocol.RunInfo{}
+	for _, r := range all {
+		list = append(list, r.snapshot())
+	}
+	return list
+}
+
+// reserve reserves an ID until release; ok is false if another message has reserved it.
+func (a *runs) reserve(id protocol.RunID) (release func(), ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.reserved[id] {
+		return nil, false
+	}
+	a.reserved[id] = true
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.reserved, id)
+	}, true
 }

@@ -54,11 +54,11 @@ func (m *Manager) handleOwner(ctx context.Context, p auth.Principal, in protocol
 	if res, ok := m.Command(ctx, p, in.SessionKey, in.Message, len(in.Attachments) > 0); ok {
 		return res, true, nil
 	}
-	if res, ok, err := m.answerApproval(ctx, p, in); ok || err != nil {
+	if res, ok, err := answerApproval(ctx, m.opts.Questions, p, in); ok || err != nil {
 		return res, ok, err
 	}
 	if in.Remind {
-		return m.remindOfApproval(ctx, in.SessionKey)
+		return remindOfApproval(ctx, m.opts.Questions, in.SessionKey)
 	}
 	return res, false, nil
 }
@@ -83,7 +83,7 @@ func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol
 		return protocol.ChatSendResult{}, doErr
 	}
 	if err != nil {
-		return protocol.ChatSendResult{}, m.pauseOnStoreError(err)
+		return protocol.ChatSendResult{}, m.pause.onStoreError(err)
 	}
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID, Queued: queued, Directives: m.withProvider(ctx, in.SessionKey, d)}, nil
 }

@@ -93,7 +93,8 @@ func (s *session) begin(row store.Run) {
 	s.run = r
 	s.m.wg.Go(func() {
 		defer cancel(nil)
-		r.execute(ctx)
+		r.publish()
+		r.finishUnlessSuspended(ctx, r.runAgent(ctx))
 		close(r.done)
 		select {
 		case s.inbox <- func() { s.ended(r) }:
@@ -118,7 +119,7 @@ func (s *session) startNext() {
 		if err := s.start(row); err != nil {
 			slog.Error("Starting a queued message failed", "session", s.key, "run", row.ID, "err", err)
 			s.queue = slices.Insert(s.queue, 0, row)
-			s.m.pauseOnStoreError(err)
+			s.m.pause.onStoreError(err)
 			return
 		}
 	}
@@ -152,7 +153,7 @@ func (s *session) resume() {
 	for _, row := range rows {
 		switch {
 		case isDirect(row):
-			s.m.resumeDirect(row)
+			s.resumeDirect(row)
 		case s.run == nil:
 			s.begin(row)
 		default: // two runs cannot be active at once; the later one is queued
@@ -161,4 +162,38 @@ func (s *session) resume() {
 		}
 	}
 	s.startNext()
+}
+
+// queue contains the runs that wait in a session, in the order in which they will start. Each
+// message waits as a run of its own.
+type queue []store.Run
+
+// add adds a run: an event before the waiting messages, as in the original system, and a message at
+// the end.
+func (q *queue) add(row store.Run) {
+	at := len(*q)
+	if isEvent(row) {
+		if first := slices.IndexFunc(*q, func(r store.Run) bool { return !isEvent(r) }); first >= 0 {
+			at = first
+		}
+	}
+	*q = slices.Insert(slices.Clone(*q), at, row)
+}
+
+// without returns the queue without the run at a position.
+func (q queue) without(at int) queue { return slices.Delete(slices.Clone(q), at, at+1) }
+
+// index returns the position of a run, or -1.
+func (q queue) index(id protocol.RunID) int {
+	return slices.IndexFunc(q, func(r store.Run) bool { return r.ID == id })
+}
+
+// events counts the waiting events.
+func (q queue) events() (n int) {
+	for _, r := range q {
+		if isEvent(r) {
+			n++
+		}
+	}
+	return n
 }

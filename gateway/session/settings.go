@@ -2,8 +2,10 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
 )
 
 // Limits of a chat's settings. Every window receives the settings with the list of chats.
@@ -145,4 +148,87 @@ func checkMode(mode *protocol.ApprovalMode) error {
 // modelTimeout is the time limit for one answer of a model.
 func (c settings) modelTimeout() time.Duration {
 	return time.Duration(c.config().Timeouts.LLM) * time.Millisecond
+}
+
+// prompt returns the session's system prompt. Memories of the person are included only in private
+// chats.
+func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
+	cfg := m.opts.Config()
+	nodes := m.opts.Nodes()
+	node = cmp.Or(node, defaultNode(nodes))
+	files, err := m.opts.Files.Of(agentOf(s.Key))
+	if err != nil {
+		slog.Error("Opening the agent's folder failed", "session", s.Key, "err", err)
+		files = new(workspace.Workspace)
+	}
+	return files.Prompt(workspace.Facts{
+		Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
+		Now: time.Now().In(m.settings.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.settings.agent(s.Key).SystemPrompt, cfg.SystemPrompt),
+		Heartbeat: m.settings.heartbeat(s.Key),
+	})
+}
+
+// withTimes returns copies of the messages with the time prepended to what the person wrote, in
+// their time zone. The text for a message never changes, so that providers can cache the
+// conversation.
+func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message {
+	out := slices.Clone(msgs)
+	for i, msg := range out {
+		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && msg.Compaction == nil && msg.Timestamp > 0 {
+			at := time.UnixMilli(msg.Timestamp).In(zone).Format("[Mon 2006-01-02 15:04 MST]")
+			out[i].Content = append(protocol.Content{protocol.Text(at)}, msg.Content...)
+		}
+	}
+	return out
+}
+
+// defaultNode returns the node to use when none is named: the gateway's own, otherwise the first
+// that is online.
+func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
+	first := protocol.NodeID("")
+	for _, n := range nodes {
+		if n.Online && n.Local {
+			return n.ID
+		}
+		if n.Online && first == "" {
+			first = n.ID
+		}
+	}
+	return first
+}
+
+// MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed
+// since the last call.
+func (m *Manager) MainKeyChanged(ctx context.Context) error {
+	cfg := m.opts.Config().Session
+	before, _ := m.mainName.Swap(cfg.MainName()).(string)
+	if before == cfg.MainName() {
+		return nil
+	}
+	all, err := m.store.Sessions.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range all {
+		agent := agentOf(key)
+		if !strings.EqualFold(string(key), prefix+string(agent)+":"+before) {
+			continue
+		}
+		s, err := m.store.Sessions.Get(ctx, key)
+		if err != nil || s.MessageCount == 0 || s.DeletedAt > 0 {
+			continue
+		}
+		text := fmt.Sprintf("This was the main chat until session.mainKey was changed. It stays in the list as a chat of its own, %s. The main chat is now %s; messages from channels go there.",
+			key, cfg.Main(agent))
+		stored, err := m.store.Messages.Append(ctx, key, notice("", text))
+		if err != nil {
+			return m.pause.onStoreError(err)
+		}
+		m.publishMessage(key, stored[0])
+		m.publishSession(key) // windows no longer show it as the main chat
+		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
+			Level: "info", At: now(), Text: fmt.Sprintf("The main chat is now %s. The previous one stays in the list.", cfg.Main(agent)),
+		}})
+	}
+	return nil
 }

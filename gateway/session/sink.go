@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/session/summary"
 )
 
-// Append implements agent.Sink.
+// Append implements agent.Conversation.
 func (r *run) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
 	files := r.m.media.Upload()
 	defer files.Close()
@@ -19,7 +19,7 @@ func (r *run) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.
 	}
 	stored, err := r.m.store.Messages.Append(ctx, r.row.Session, msgs...)
 	if err != nil {
-		return nil, r.m.pauseOnStoreError(err)
+		return nil, r.m.pause.onStoreError(err)
 	}
 	r.mu.Lock()
 	r.clearText()
@@ -33,10 +33,7 @@ func (r *run) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.
 	return stored, nil
 }
 
-// Ready implements agent.Sink.
-func (r *run) Ready(ctx context.Context) error { return r.m.pause.wait(ctx) }
-
-// Step implements agent.Sink.
+// Step implements agent.Progress.
 func (r *run) Step(step int) {
 	r.mu.Lock()
 	r.info.Step = step
@@ -51,7 +48,7 @@ func (r *run) clearText() {
 	r.thinking.Reset()
 }
 
-// Delta implements agent.Sink.
+// Delta implements agent.Progress.
 func (r *run) Delta(thinking bool, text string) {
 	if text == "" {
 		return
@@ -79,7 +76,7 @@ func (r *run) Delta(thinking bool, text string) {
 	}
 }
 
-// State implements agent.Sink.
+// State implements agent.Progress.
 func (r *run) State(state, notice string) {
 	r.mu.Lock()
 	r.info.State, r.info.Notice = state, notice
@@ -87,7 +84,7 @@ func (r *run) State(state, notice string) {
 	r.publish()
 }
 
-// Used implements agent.Sink.
+// Used implements agent.Progress.
 func (r *run) Used(u protocol.Usage) {
 	r.mu.Lock()
 	sum := protocol.Usage{}
@@ -101,7 +98,7 @@ func (r *run) Used(u protocol.Usage) {
 	r.m.publishSession(r.row.Session)
 }
 
-// Hydrate implements agent.Sink.
+// Hydrate implements agent.Conversation.
 func (r *run) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
 	msgs = r.m.media.WithImages(msgs)
 	if r.snapshot().Model.Provider == builtIn {
@@ -110,17 +107,16 @@ func (r *run) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Mes
 	return withTimes(msgs, r.m.settings.zone())
 }
 
-// Shorten implements agent.Sink: it reduces the chat to its newest messages of about keep tokens.
-// It returns nil if nothing can be removed.
+// Shorten implements agent.Conversation.
 func (r *run) Shorten(ctx context.Context, keep int64) ([]protocol.Message, error) {
 	m := r.m
 	s, err := m.store.Sessions.Get(ctx, r.row.Session)
 	if err != nil {
-		return nil, m.pauseOnStoreError(err)
+		return nil, m.pause.onStoreError(err)
 	}
 	msgs, err := m.store.Messages.List(ctx, s.Key, 0, 0)
 	if err != nil {
-		return nil, m.pauseOnStoreError(err)
+		return nil, m.pause.onStoreError(err)
 	}
 	at := cutForTokens(msgs, keep)
 	if at == 0 {

@@ -75,16 +75,16 @@ func (s *session) stopAll() (wait []<-chan struct{}) {
 }
 
 // stopAndBlock cancels all runs of a session and prevents new ones from starting until unblock.
-func (m *Manager) stopAndBlock(ctx context.Context, key protocol.SessionKey) error {
+func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) error {
 	var wait []<-chan struct{}
-	if err := m.do(ctx, key, func(s *session) { s.blocks++; wait = s.stopAll() }); err != nil {
+	if err := a.do(ctx, key, func(s *session) { s.blocks++; wait = s.stopAll() }); err != nil {
 		return err
 	}
 	for _, done := range wait {
 		select {
 		case <-done:
 		case <-ctx.Done():
-			m.unblock(key)
+			a.unblock(key)
 			return ctx.Err()
 		}
 	}
@@ -93,12 +93,12 @@ func (m *Manager) stopAndBlock(ctx context.Context, key protocol.SessionKey) err
 
 // blockIdle prevents runs of a chat from starting until unblock. While a run is in progress it
 // returns a protocol.ErrConflict that names the requested action.
-func (m *Manager) blockIdle(ctx context.Context, key protocol.SessionKey, action string) error {
+func (a *sessions) blockIdle(ctx context.Context, key protocol.SessionKey, action string) error {
 	busy := false
 	var ending <-chan struct{} // of a run that has already sent its terminal event
-	if err := m.do(ctx, key, func(s *session) {
+	if err := a.do(ctx, key, func(s *session) {
 		if s.run != nil {
-			busy, ending = m.runs.get(s.run.row.ID) != nil, s.run.done
+			busy, ending = s.m.runs.get(s.run.row.ID) != nil, s.run.done
 		}
 		if !busy {
 			s.blocks++
@@ -116,6 +116,6 @@ func (m *Manager) blockIdle(ctx context.Context, key protocol.SessionKey, action
 }
 
 // unblock reverts stopAndBlock or blockIdle, and starts the next queued message.
-func (m *Manager) unblock(key protocol.SessionKey) {
-	m.do(context.WithoutCancel(m.ctx), key, func(s *session) { s.blocks--; s.startNext() })
+func (a *sessions) unblock(key protocol.SessionKey) {
+	a.do(context.WithoutCancel(a.ctx), key, func(s *session) { s.blocks--; s.startNext() })
 }

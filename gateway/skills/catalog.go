@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/workspace"
 )
@@ -34,23 +35,8 @@ type Options struct {
 	Set func(ctx context.Context, path string, value json.RawMessage) error
 }
 
-// Catalog holds the skills of every agent. It is safe for concurrent use. Unless changes are
-// reported to it (see Watched), it reads the files each time.
-type Catalog struct {
-	o Options
-
-	mu      sync.Mutex // guards the fields below
-	watched bool
-	// incremented when the cache is cleared, so that older results are not cached afterwards
-	generation int
-	agents     map[protocol.AgentID]agentSkills
-}
-
-// agentSkills holds the skills of an agent.
-type agentSkills struct {
-	skills []locatedSkill
-	at     time.Time
-}
+// Catalog reads the skills of every agent from their files. It is safe for concurrent use.
+type Catalog struct{ o Options }
 
 // locatedSkill is a skill with its location.
 type locatedSkill struct {
@@ -59,106 +45,50 @@ type locatedSkill struct {
 }
 
 // New returns a catalog.
-func New(o Options) *Catalog { return &Catalog{o: o, agents: make(map[protocol.AgentID]agentSkills)} }
+func New(o Options) *Catalog { return &Catalog{o: o} }
 
-// Watched sets whether Changed is called for every change from now on. It clears the cache.
-func (c *Catalog) Watched(on bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.watched = on
-	c.generation++
-	clear(c.agents)
-}
-
-// Changed takes the changed paths, relative to the data folder, and reports whether skills were
-// among them.
-func (c *Catalog) Changed(paths []string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	any := false
-	for _, p := range paths {
-		parts := strings.Split(p, "/")
-		switch {
-		case parts[0] == "skills" || parts[0] == "agents" && len(parts) == 1:
-			clear(c.agents)
-			any = true
-		case parts[0] == "agents" && (len(parts) == 2 || parts[2] == "skills"):
-			delete(c.agents, protocol.AgentID(parts[1]))
-			any = true
-		}
-	}
-	if any {
-		c.generation++
-	}
-	return any
-}
-
-// load returns the agent's skills, sorted by name. It reads files if the cache is empty.
-func (c *Catalog) load(agent protocol.AgentID) (agentSkills, error) {
-	c.mu.Lock()
-	have, ok := c.agents[agent]
-	turn := c.generation
-	c.mu.Unlock()
-	if ok {
-		return have, nil
-	}
+// load reads an agent's skills, sorted by name.
+func (c *Catalog) load(agent protocol.AgentID) (list []locatedSkill, err error) {
 	files, err := c.o.Files.Skills(agent)
-	if err != nil {
-		return agentSkills{}, err
-	}
-	s := agentSkills{at: time.Now()}
 	for _, f := range files {
 		skill := Parse(f.Dir, f.Data)
 		if f.Problem != "" {
 			skill.Problems = append(skill.Problems, f.Problem)
 		}
-		s.skills = append(s.skills, locatedSkill{skill, f.Location, f.Source})
+		list = append(list, locatedSkill{skill, f.Location, f.Source})
 	}
-	slices.SortStableFunc(s.skills, func(a, b locatedSkill) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.watched && c.generation == turn {
-		c.agents[agent] = s
-	}
-	return s, nil
+	slices.SortStableFunc(list, func(a, b locatedSkill) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	return list, err
 }
 
-// Status returns which skills an agent has and whether they can be used now (skills.status).
+// Status returns which skills an agent has and whether they can be used now (skills.status and
+// skills.update).
 func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
-	agent, err := protocol.ParseAgentID(in.AgentID)
+	res, _, err := c.read(in.AgentID)
+	return res, err
+}
+
+// read returns the status of an agent's skills, and the skills in the same order.
+func (c *Catalog) read(id protocol.AgentID) (res protocol.SkillsStatusResult, list []locatedSkill, err error) {
+	agent, err := protocol.ParseAgentID(id)
 	if err != nil {
-		return protocol.SkillsStatusResult{}, err
+		return res, nil, err
 	}
-	in.AgentID = agent
-	s, err := c.load(agent)
-	if err != nil {
-		return protocol.SkillsStatusResult{}, err
+	if list, err = c.load(agent); err != nil {
+		return res, nil, err
 	}
-	res := protocol.SkillsStatusResult{AgentID: in.AgentID, RefreshedAt: s.at.UnixMilli(), Nodes: []protocol.SkillNodeStatus{}, Skills: []protocol.SkillStatusEntry{}}
+	res = protocol.SkillsStatusResult{AgentID: agent, RefreshedAt: time.Now().UnixMilli(), Nodes: []protocol.SkillNodeStatus{}, Skills: []protocol.SkillStatusEntry{}}
 	nodes := c.o.Nodes()
 	for _, n := range nodes {
-		caps := slices.Clone(n.Caps)
-		if caps == nil {
-			caps = []string{}
-		}
-		res.Nodes = append(res.Nodes, protocol.SkillNodeStatus{NodeID: n.ID, Online: n.Online, HostCapabilities: caps})
+		res.Nodes = append(res.Nodes, protocol.SkillNodeStatus{NodeID: n.ID, Online: n.Online, HostCapabilities: append([]string{}, n.Caps...)})
 	}
 	settings := c.o.Config().Skills.Entries
-	for _, f := range s.skills {
+	for _, f := range list {
 		e := statusOf(f, setting(settings, f), nodes, machineFacts{c.o.Has, c.o.HasVariable})
 		e.SettingsKey = settingsKey(settings, f)
 		res.Skills = append(res.Skills, e)
 	}
-	return res, nil
-}
-
-// Update reads the skill files again (skills.update).
-func (c *Catalog) Update(ctx context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
-	c.mu.Lock()
-	c.generation++
-	clear(c.agents)
-	c.mu.Unlock()
-	return c.Status(ctx, in)
+	return res, list, nil
 }
 
 // Enable turns a skill of the main agent on or off by its name or folder.
@@ -166,15 +96,15 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	if in.Name == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With("name required")
 	}
-	s, err := c.load(protocol.MainAgent)
+	list, err := c.load(protocol.MainAgent)
 	if err != nil {
 		return protocol.OK{}, err
 	}
-	i := slices.IndexFunc(s.skills, func(f locatedSkill) bool { return strings.EqualFold(f.Name, in.Name) || f.Dir == in.Name })
+	i := slices.IndexFunc(list, func(f locatedSkill) bool { return strings.EqualFold(f.Name, in.Name) || f.Dir == in.Name })
 	if i < 0 {
 		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no skill %q.", in.Name))
 	}
-	key := settingsKey(c.o.Config().Skills.Entries, s.skills[i])
+	key := settingsKey(c.o.Config().Skills.Entries, list[i])
 	if key == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("Settings of %q cannot be stored: its name and its folder contain a dot.", in.Name))
 	}
@@ -185,8 +115,7 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
 }
 
-// settingKeys returns the names under which a setting of a skill may be stored, in lookup order,
-// which is that of the original system.
+// settingKeys returns the names of a skill's settings in the original system's lookup order.
 func settingKeys(f locatedSkill) []string {
 	return []string{f.Name, path.Base(f.Dir), f.Dir, f.location}
 }
@@ -213,4 +142,36 @@ func setting(entries map[string]config.Skill, f locatedSkill) config.Skill {
 		}
 	}
 	return config.Skill{}
+}
+
+// maxNamed is the number of changed files that are published by name at once.
+const maxNamed = 50
+
+// Watcher reports changes of files; *workspace.Files implements it.
+type Watcher interface {
+	Watch(ctx context.Context, ready func(), changed func(paths []string)) error
+}
+
+// Watch publishes changes of files to the windows, until ctx ends.
+func Watch(ctx context.Context, w Watcher, bus *event.Bus) {
+	err := w.Watch(ctx, func() {}, func(paths []string) {
+		if slices.ContainsFunc(paths, isOfSkill) {
+			bus.Publish(protocol.Change{Kind: protocol.ChangeSkills})
+		}
+		if len(paths) > maxNamed {
+			paths = []string{""}
+		}
+		for _, p := range paths {
+			bus.Publish(protocol.Change{Kind: protocol.ChangeFile, Path: p})
+		}
+	})
+	if err != nil && ctx.Err() == nil {
+		slog.Warn("Files cannot be watched", "err", err)
+	}
+}
+
+// isOfSkill reports whether a change of a path, relative to the data folder, can change a skill.
+func isOfSkill(path string) bool {
+	parts := strings.Split(path, "/")
+	return parts[0] == "skills" || parts[0] == "agents" && (len(parts) < 3 || parts[2] == "skills")
 }

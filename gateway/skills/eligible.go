@@ -97,8 +97,7 @@ func unmetRequirements(nodes []protocol.NodeInfo, r protocol.SkillRequirementSna
 	return reasons
 }
 
-// lookup reports whether a machine has something with a name, and whether that is known; nil means
-// that nothing is known.
+// lookup reports whether a machine has something, and whether that is known; nil knows nothing.
 type lookup func(node protocol.NodeID, name string) (has, known bool)
 
 func (l lookup) lacks(node protocol.NodeID, name string) bool {

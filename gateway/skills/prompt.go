@@ -1,7 +1,6 @@
 package skills
 
 import (
-	"context"
 	"fmt"
 	"html"
 	"strings"
@@ -13,20 +12,15 @@ import (
 // those that are always active.
 const maxPrompt = 16_000
 
-// Prompt returns the part of an agent's system prompt that lists its usable skills; empty if there
-// are none. It reads files if the cache is empty.
+// Prompt returns the part of an agent's system prompt that lists its usable skills, or "".
 func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
-	s, err := c.Status(context.Background(), protocol.SkillsParams{AgentID: agent})
-	if err != nil {
-		return "", err
-	}
-	texts, err := c.texts(agent)
+	s, list, err := c.read(agent)
 	if err != nil {
 		return "", err
 	}
 	var b, always strings.Builder
 	unmet, off, cutOff := 0, 0, 0
-	for _, e := range s.Skills {
+	for i, e := range s.Skills {
 		switch {
 		case !e.Enabled:
 			off++
@@ -36,7 +30,7 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 			continue
 		}
 		// otherwise it is listed like the others
-		if whole := texts[e.Location]; e.Always && whole != "" && always.Len()+len(whole) <= maxPrompt {
+		if whole := list[i].Text; e.Always && whole != "" && always.Len()+len(whole) <= maxPrompt {
 			fmt.Fprintf(&always, "\n<skill name=\"%s\" path=\"%s\">\n%s\n</skill>\n", html.EscapeString(e.Name), html.EscapeString(e.Path), whole)
 			continue
 		}
@@ -62,20 +56,6 @@ func (c *Catalog) Prompt(agent protocol.AgentID) (string, error) {
 		text += "\nThese apply to everything you do and need not be read first:\n" + always.String()
 	}
 	return text, nil
-}
-
-// texts returns the texts after the front matter of an agent's skills, by their locations.
-func (c *Catalog) texts(agent protocol.AgentID) (map[string]string, error) {
-	agent, err := protocol.ParseAgentID(agent)
-	if err != nil {
-		return nil, err
-	}
-	s, err := c.load(agent)
-	texts := make(map[string]string, len(s.skills))
-	for _, f := range s.skills {
-		texts[f.location] = f.Text
-	}
-	return texts, err
 }
 
 func describe(e protocol.SkillStatusEntry) string {

@@ -10,25 +10,14 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-func TestWhatIsWatchedIsReadOnceAndAgainAfterAChange(t *testing.T) {
-	c := newClass(t)
-	c.Watched(true)
-	c.write(t, "skills/x/SKILL.md", "One.")
-	first := c.entry(t, "x")
-	c.write(t, "skills/x/SKILL.md", "Two.")
-	if again := c.entry(t, "x"); again.Description != first.Description {
-		t.Error("it was read again though nobody told of a change")
-	}
-	if c.Changed([]string{"agents/main/MEMORY.md", "agents/main/memory/a.md"}) {
+func TestOnlyFilesOfSkillsCountAsTheirChanges(t *testing.T) {
+	if slices.ContainsFunc([]string{"agents/main/MEMORY.md", "agents/main/memory/a.md"}, isOfSkill) {
 		t.Error("memory is no skill")
 	}
-	if !c.Changed([]string{"skills/x/SKILL.md"}) || c.entry(t, "x").Description != "Two." {
-		t.Error("a change was not seen")
-	}
-	c.write(t, "skills/x/SKILL.md", "Three.")
-	s, err := c.Update(t.Context(), protocol.SkillsParams{})
-	if err != nil || !slices.ContainsFunc(s.Skills, func(e protocol.SkillStatusEntry) bool { return e.Description == "Three." }) {
-		t.Error("skills.update did not read again", err)
+	for _, path := range []string{"skills", "skills/x/SKILL.md", "agents", "agents/main", "agents/main/skills/x/a.md"} {
+		if !isOfSkill(path) {
+			t.Errorf("%s does not count", path)
+		}
 	}
 }
 
@@ -39,7 +28,7 @@ func TestFilesOnDiskAreHotReloaded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- files.Watch(ctx, func() { c.Watched(true) }, func(paths []string) { told <- c.Changed(paths) })
+		done <- files.Watch(ctx, func() {}, func(paths []string) { told <- slices.ContainsFunc(paths, isOfSkill) })
 	}()
 	for _, path := range []string{"skills/new/SKILL.md", "agents/main/skills/own/SKILL.md", "skills/new/SKILL.md"} {
 		text := "At " + time.Now().Format(time.RFC3339Nano)

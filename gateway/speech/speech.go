@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/config"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
 
@@ -140,4 +142,56 @@ func parseResponse(status int, body []byte) (string, error) {
 		return "", protocol.ErrModelRateLimit.With(strings.TrimSpace(text))
 	}
 	return "", protocol.ErrModel.With(strings.TrimSpace(text))
+}
+
+// Config provides the person's settings; *config.Store implements it.
+type Config interface {
+	Get() config.Config
+	Secret(path string) (string, bool)
+}
+
+// Transcriber transcribes recordings with the server in the settings.
+type Transcriber struct{ Config Config }
+
+// Transcribe returns the text of a recording. OpenAI's key is sent to OpenAI's address only; the
+// key of another server is named "transcription".
+func (t Transcriber) Transcribe(ctx context.Context, name, mimeType string, data []byte) (string, error) {
+	cfg := t.Config.Get()
+	if cfg.Transcription.Provider != "openai" {
+		return "", protocol.ErrUnavailable.With("No transcription server is set up: set transcription.provider to openai, and a key or transcription.baseUrl.")
+	}
+	s := Server{BaseURL: cfg.Transcription.BaseURL, Model: cfg.Transcription.Model}
+	keyName := "apiKeys.transcription"
+	if s.BaseURL == "" {
+		s.BaseURL, keyName = cfg.Providers["openai"].BaseURL, "apiKeys.openai"
+	}
+	s.Key, _ = t.Config.Secret(keyName)
+	if s.BaseURL == "" && s.Key == "" {
+		return "", protocol.ErrModelAuth.With("Transcription needs a key: set " + keyName + ".")
+	}
+	text, err := s.Transcribe(ctx, name, mimeType, data)
+	return text, keychain.Hide(err, s.Key)
+}
+
+// Type returns the MIME type of a recording; ok is false for other data. Servers and programs use
+// different names for one type, and some formats are also used for video.
+func Type(declared string, data []byte) (kind string, ok bool) {
+	kind = http.DetectContentType(data)
+	declared, _, _ = strings.Cut(strings.ToLower(declared), ";")
+	declared = strings.TrimSpace(declared)
+	switch {
+	case strings.HasPrefix(kind, "audio/") || kind == "application/ogg":
+		return kind, true
+	case !strings.HasPrefix(declared, "audio/"):
+		return "", false
+	case kind == "video/mp4":
+		return "audio/mp4", true
+	case kind == "video/webm":
+		return "audio/webm", true
+	case len(data) > 3 && string(data[:4]) == "fLaC":
+		return "audio/flac", true
+	case len(data) > 1 && data[0] == 0xff && data[1]&0xe0 == 0xe0:
+		return "audio/mpeg", true // without a leading tag
+	}
+	return "", false
 }

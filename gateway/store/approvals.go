@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -16,26 +15,22 @@ import (
 type Approvals struct{ *conn }
 
 type approvalRow struct {
-	ID         string `gorm:"primaryKey;column:id"`
+	ID         protocol.ApprovalID
 	State      string
-	SessionKey string
-	CreatedAt  int64  `gorm:"autoCreateTime:false"`
-	JSON       string `gorm:"column:json"`
+	SessionKey protocol.SessionKey
+	CreatedAt  int64             `gorm:"autoCreateTime:false"`
+	Approval   protocol.Approval `gorm:"column:json;serializer:json"`
 }
 
 func (approvalRow) TableName() string { return "approvals" }
 
 func rowOfApproval(a protocol.Approval) approvalRow {
-	return approvalRow{ID: string(a.ID), State: a.State, SessionKey: string(a.SessionKey), CreatedAt: a.CreatedAt, JSON: jsonText(a)}
+	return approvalRow{a.ID, a.State, a.SessionKey, a.CreatedAt, a}
 }
 
-func (r approvalRow) approval() (protocol.Approval, error) {
-	var a protocol.Approval
-	if err := json.Unmarshal([]byte(r.JSON), &a); err != nil {
-		return a, fmt.Errorf("read approval %s: %w", r.ID, err)
-	}
-	a.State = r.State
-	return a, nil
+func (r approvalRow) approval() protocol.Approval {
+	r.Approval.State = r.State
+	return r.Approval
 }
 
 // Put stores a new approval, or changes a pending one. A closed one is not changed.
@@ -50,9 +45,9 @@ func (s *Approvals) Put(ctx context.Context, a protocol.Approval) error {
 	})
 }
 
-// Change changes a pending approval; the function reports whether it changed anything. An
+// Change changes or closes a pending approval; the function reports whether it changed anything. An
 // approval that is closed or that the function did not change is returned as it is, with changed
-// false.
+// false: the first to close it wins.
 func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change func(*protocol.Approval) bool) (a protocol.Approval, changed bool, err error) {
 	err = s.write(ctx, "change approval", func(tx *gorm.DB) error {
 		changed = false
@@ -60,14 +55,13 @@ func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change f
 		if err := tx.Where("id = ?", string(id)).Take(&row).Error; err != nil {
 			return err
 		}
-		if a, err = row.approval(); err != nil {
-			return err
-		}
-		if a.State != protocol.ApprovalPending || !change(&a) {
+		if a = row.approval(); a.State != protocol.ApprovalPending || !change(&a) {
 			return nil
 		}
-		changed = true
-		return tx.Model(&approvalRow{}).Where("id = ?", row.ID).Update("json", jsonText(a)).Error
+		row = rowOfApproval(a)
+		res := tx.Model(&approvalRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
+		changed = res.RowsAffected == 1
+		return res.Error
 	})
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = protocol.ErrNotFound.With(fmt.Sprintf("No approval has the ID %s", id))
@@ -75,58 +69,20 @@ func (s *Approvals) Change(ctx context.Context, id protocol.ApprovalID, change f
 	return a, changed && err == nil, err
 }
 
-// Close closes a pending approval. won is false if it was closed already: the first answer
-// wins. The stored record of where it was shown is retained.
-func (s *Approvals) Close(ctx context.Context, a protocol.Approval) (won bool, err error) {
-	err = s.write(ctx, "store answer of an approval", func(tx *gorm.DB) error {
-		var old approvalRow
-		if res := tx.Where("id = ? AND state = 'pending'", string(a.ID)).Limit(1).Find(&old); res.Error != nil || res.RowsAffected == 0 {
-			won = false
-			return res.Error
-		}
-		was, err := old.approval()
-		if err != nil {
-			return err
-		}
-		a.Shown, a.SurfaceShown, a.ShownAt, a.Unseen = was.Shown, was.SurfaceShown, was.ShownAt, was.Unseen
-		row := rowOfApproval(a)
-		res := tx.Model(&approvalRow{}).Where("id = ? AND state = 'pending'", row.ID).Select("state", "json").Updates(&row)
-		won = res.RowsAffected == 1
-		return res.Error
-	})
-	return won && err == nil, err
-}
-
 // Get returns an approval, or protocol.ErrNotFound.
 func (s *Approvals) Get(ctx context.Context, id protocol.ApprovalID) (protocol.Approval, error) {
-	var row approvalRow
-	err := s.read(ctx, "read approval", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Take(&row).Error })
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return protocol.Approval{}, protocol.ErrNotFound.With(fmt.Sprintf("No approval has the ID %s", id))
-	}
-	if err != nil {
-		return protocol.Approval{}, err
-	}
-	return row.approval()
+	row, err := findOne[approvalRow](ctx, s.conn, "read approval", fmt.Sprintf("No approval has the ID %s", id), func(db *gorm.DB) *gorm.DB {
+		return db.Where("id = ?", id)
+	})
+	return row.approval(), err
 }
 
 // Pending returns the pending approvals, oldest first.
 func (s *Approvals) Pending(ctx context.Context) ([]protocol.Approval, error) {
-	var rows []approvalRow
-	err := s.read(ctx, "list approvals", func(db *gorm.DB) error {
-		return db.Where("state = 'pending'").Order("created_at, id").Find(&rows).Error
+	rows, err := find[approvalRow](ctx, s.conn, "list approvals", func(db *gorm.DB) *gorm.DB {
+		return db.Where("state = 'pending'").Order("created_at, id")
 	})
-	if err != nil {
-		return nil, err
-	}
-	list := make([]protocol.Approval, len(rows))
-	for i, r := range rows {
-		var err error
-		if list[i], err = r.approval(); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return convert(rows, approvalRow.approval), err
 }
 
 // ExpiredCount returns the number of a run's calls that were not made because their approval

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -15,95 +14,54 @@ import (
 
 // Call is a journal row: one tool call with its caller and its result.
 type Call struct {
-	Info           protocol.CallInfo
-	AskedBy        protocol.AskedBy
+	Info           protocol.CallInfo `gorm:"serializer:json"`
+	AskedBy        protocol.AskedBy  `gorm:"serializer:json"`
 	Principal      string
-	IdempotencyKey string
+	IdempotencyKey string `gorm:"column:idem_key"`
 	Idempotent     bool
 	// from 1; incremented by each start of the gateway that resumes a call which had not started
 	Attempt      int
-	ResultJSON   json.RawMessage
-	Hash         string // of the preview
-	CreatedAt    int64
-	Iteration    int   // the model step of its run, from 1; 0 outside runs
-	Seq          int64 // number on its node, in the order of storing; set by the store
-	InputSHA256  string
+	ResultJSON   json.RawMessage `gorm:"-"`
+	Hash         string          // of the preview
+	CreatedAt    int64           `gorm:"<-:create;autoCreateTime:false"`
+	Iteration    int             // the model step of its run, from 1; 0 outside runs
+	Seq          int64           `gorm:"<-:create"` // number on its node, in the order of storing; set by the store
+	InputSHA256  string          `gorm:"column:input_sha256"`
 	InputBytes   int
-	OutputSHA256 string
+	OutputSHA256 string `gorm:"column:output_sha256"`
 	OutputBytes  int
 	Truncated    bool // ResultJSON is only a part of the result
 	// Process is the ID of the command that the call has left running on its node, or empty.
 	Process string
 }
 
+// callRow is a call with the columns that queries use. Their values are in Info, too.
 type callRow struct {
-	ID         string `gorm:"primaryKey;column:id"`
-	RunID      string
+	Call
+	ID         protocol.CallID `gorm:"primaryKey"`
+	RunID      protocol.RunID
 	ToolCallID string
-	SessionKey string
-	Node       string
+	SessionKey protocol.SessionKey
+	Node       protocol.NodeID
 	Tool       string
 	State      string
-	Info       string
-	AskedBy    string
-	Principal  string
-	IdemKey    string
-	Idempotent bool
-	Attempt    int
-	Result     string
-	Hash       string
-	CreatedAt  int64 `gorm:"<-:create;autoCreateTime:false"`
+	Effect     protocol.Effect
 	EndedAt    int64
-
-	Effect       string
-	Iteration    int
-	Seq          int64 `gorm:"<-:create"`
-	InputSha256  string
-	InputBytes   int
-	OutputSha256 string
-	OutputBytes  int
-	Truncated    bool
-	Process      string
+	Result     string
 }
 
 func (callRow) TableName() string { return "calls" }
 
 func rowOfCall(c Call) callRow {
-	return callRow{
-		ID: string(c.Info.CallID), RunID: string(c.Info.RunID), ToolCallID: c.Info.ToolCallID,
-		SessionKey: string(c.Info.SessionKey), Node: string(c.Info.Node), Tool: c.Info.Tool, State: c.Info.State, Info: jsonText(rest(c.Info)),
-		AskedBy: jsonText(c.AskedBy), Principal: c.Principal, IdemKey: c.IdempotencyKey, Idempotent: c.Idempotent, Attempt: c.Attempt,
-		Result: string(c.ResultJSON), Hash: c.Hash, CreatedAt: c.CreatedAt, EndedAt: c.Info.EndedAt,
-		Effect: string(c.Info.Effect), Iteration: c.Iteration, InputSha256: c.InputSHA256, InputBytes: c.InputBytes,
-		OutputSha256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated, Process: c.Process,
-	}
+	i := c.Info
+	return callRow{c, i.CallID, i.RunID, i.ToolCallID, i.SessionKey, i.Node, i.Tool, i.State, i.Effect, i.EndedAt, string(c.ResultJSON)}
 }
 
-// rest returns the fields of a call that have no column.
-func rest(i protocol.CallInfo) protocol.CallInfo {
-	i.CallID, i.RunID, i.ToolCallID, i.SessionKey, i.Node, i.Tool, i.State, i.Effect, i.EndedAt = "", "", "", "", "", "", "", "", 0
-	return i
-}
-
-func (r callRow) call() (Call, error) {
-	c := Call{
-		Principal: r.Principal, IdempotencyKey: r.IdemKey, Idempotent: r.Idempotent, Attempt: r.Attempt, Hash: r.Hash, CreatedAt: r.CreatedAt,
-		Iteration: r.Iteration, Seq: r.Seq, InputSHA256: r.InputSha256, InputBytes: r.InputBytes, OutputSHA256: r.OutputSha256, OutputBytes: r.OutputBytes,
-		Truncated: r.Truncated, Process: r.Process,
-	}
+func (r callRow) call() Call {
 	if r.Result != "" {
-		c.ResultJSON = json.RawMessage(r.Result)
+		r.ResultJSON = json.RawMessage(r.Result)
 	}
-	if err := errors.Join(json.Unmarshal([]byte(r.Info), &c.Info), json.Unmarshal([]byte(r.AskedBy), &c.AskedBy)); err != nil {
-		return Call{}, fmt.Errorf("read call %s: %w", r.ID, err)
-	}
-	i := &c.Info
-	i.CallID, i.RunID, i.ToolCallID, i.SessionKey = protocol.CallID(r.ID), protocol.RunID(r.RunID), r.ToolCallID, protocol.SessionKey(r.SessionKey)
-	i.Node, i.Tool, i.State, i.EndedAt = protocol.NodeID(r.Node), r.Tool, r.State, r.EndedAt
-	if r.Effect != "" { // empty in rows from before the column existed
-		i.Effect = protocol.Effect(r.Effect)
-	}
-	return c, nil
+	return r.Call
 }
 
 // isDurable reports whether a call's row must survive a power failure. The start of a call with an
@@ -263,19 +221,8 @@ func (s *DB) calls(ctx context.Context, where string, args ...any) ([]Call, erro
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
-	var rows []callRow
-	err := s.read(ctx, "read calls", func(db *gorm.DB) error { return db.Where(where, args...).Order("created_at, id").Find(&rows).Error })
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Call, len(rows))
-	for i, r := range rows {
-		var err error
-		if list[i], err = r.call(); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	rows, err := find[callRow](ctx, s.conn, "read calls", func(db *gorm.DB) *gorm.DB { return db.Where(where, args...).Order("created_at, id") })
+	return convert(rows, callRow.call), err
 }
 
 // settle makes the calls readable that PutCall and FinishCall have taken.
@@ -310,11 +257,40 @@ func (s *DB) Journal(ctx context.Context, q protocol.JournalListParams) (list []
 	if more = len(rows) > q.Limit; more {
 		rows = rows[:q.Limit]
 	}
-	list = make([]Call, len(rows))
-	for i, r := range rows {
-		if list[i], err = r.call(); err != nil {
-			return nil, false, err
-		}
-	}
-	return list, more, nil
+	return convert(rows, callRow.call), more, nil
+}
+
+// CallStore has what the tool pipeline and the reports of background commands need of several
+// families.
+type CallStore struct{ *DB }
+
+// Grants is [Grants.List].
+func (s CallStore) Grants(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
+	return s.DB.Grants.List(ctx, session)
+}
+
+// PutGrant is [Grants.Put].
+func (s CallStore) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
+	return s.DB.Grants.Put(ctx, g, lines...)
+}
+
+// Session is [Sessions.Get].
+func (s CallStore) Session(ctx context.Context, key protocol.SessionKey) (Session, error) {
+	return s.Sessions.Get(ctx, key)
+}
+
+// Run is [Runs.Get].
+func (s CallStore) Run(ctx context.Context, id protocol.RunID) (Run, error) {
+	return s.Runs.Get(ctx, id)
+}
+
+// NodeStore has what package nodes needs of several families.
+type NodeStore struct {
+	*Nodes
+	Calls *DB
+}
+
+// StoppedCalls is [DB.StoppedCalls].
+func (s NodeStore) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) ([]protocol.CallID, error) {
+	return s.Calls.StoppedCalls(ctx, node, calls)
 }

@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
 )
@@ -22,35 +19,25 @@ type PairedDevice struct {
 type Devices struct{ *conn }
 
 type deviceRow struct {
-	ID        string `gorm:"primaryKey;column:id"`
+	ID        protocol.DeviceID
 	Key       []byte
 	TokenHash string
-	JSON      string `gorm:"column:json"`
+	Device    protocol.Device `gorm:"column:json;serializer:json"`
 }
 
 func (deviceRow) TableName() string { return "devices" }
 
 // List returns every paired device that was not deleted.
 func (s *Devices) List(ctx context.Context) ([]PairedDevice, error) {
-	var rows []deviceRow
-	if err := s.read(ctx, "read devices", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
-		return nil, err
-	}
-	list := make([]PairedDevice, len(rows))
-	for i, r := range rows {
-		if err := json.Unmarshal([]byte(r.JSON), &list[i].Device); err != nil {
-			return nil, fmt.Errorf("read device %s: %w", r.ID, err)
-		}
-		list[i].Key, list[i].TokenHash = r.Key, r.TokenHash
-	}
-	return list, nil
+	rows, err := find[deviceRow](ctx, s.conn, "read devices", func(db *gorm.DB) *gorm.DB { return db.Order("id") })
+	return convert(rows, func(r deviceRow) PairedDevice { return PairedDevice{r.Device, r.Key, r.TokenHash} }), err
 }
 
 // Put stores a new or changed device, together with the audit entries about it.
 func (s *Devices) Put(ctx context.Context, d PairedDevice, lines ...protocol.AuditEntry) error {
-	row := deviceRow{string(d.ID), d.Key, d.TokenHash, jsonText(d.Device)}
+	row := deviceRow{d.ID, d.Key, d.TokenHash, d.Device}
 	return s.write(ctx, "store device", func(tx *gorm.DB) error {
-		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error; err != nil {
+		if err := upsert(tx, &row); err != nil {
 			return err
 		}
 		return appendAudit(tx, lines)

@@ -109,7 +109,7 @@ func TestWinnerIsStored(t *testing.T) {
 			}
 			cancel()
 		})
-		won, err := s.Approvals.Close(ctx, a)
+		_, won, err := s.Approvals.Change(ctx, id, func(now *protocol.Approval) bool { *now = a; return true })
 		wg.Wait()
 		got := must(s.Approvals.Get(t.Context(), id))(t)
 		if stored := got.State == protocol.ApprovalAllowed; won != stored || won == (err != nil) {

@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
 )
@@ -21,70 +18,37 @@ type Job struct {
 
 // JobRun is one run of a job; EndedAt 0 means that it has not ended.
 type JobRun struct {
-	ID                 int64 // set by the store
-	Job                protocol.CronJobID
-	Due                int64 // 0 if a person started it
-	Session            protocol.SessionKey
-	Run                protocol.RunID
-	StartedAt, EndedAt int64
-	Status             string // a protocol.Cron constant
-	Error, Summary     string
-	NextRunAt          int64
+	ID        int64               `gorm:"primaryKey;autoIncrement"` // set by the store
+	Job       protocol.CronJobID  `gorm:"column:job_id"`
+	Due       int64               `gorm:"column:due_at"` // 0 if a person started it
+	Session   protocol.SessionKey `gorm:"column:session_key"`
+	Run       protocol.RunID      `gorm:"column:run_id"`
+	StartedAt int64
+	EndedAt   int64
+	Status    string // a protocol.Cron constant
+	Error     string
+	Summary   string
+	NextRunAt int64
 }
+
+func (JobRun) TableName() string { return "cron_runs" }
 
 // Jobs are the scheduled jobs and their runs.
 type Jobs struct{ *conn }
 
 type jobRow struct {
-	ID        string `gorm:"primaryKey;column:id"`
+	ID        protocol.CronJobID
 	BaseAt    int64
 	LastDueAt int64
-	JSON      string `gorm:"column:json"`
+	Job       protocol.CronJob `gorm:"column:json;serializer:json"`
 }
 
 func (jobRow) TableName() string { return "cron_jobs" }
 
-type jobRunRow struct {
-	ID         int64 `gorm:"primaryKey;autoIncrement;column:id"`
-	JobID      string
-	DueAt      int64
-	SessionKey string
-	RunID      string
-	StartedAt  int64
-	EndedAt    int64
-	Status     string
-	Error      string
-	Summary    string
-	NextRunAt  int64
-}
-
-func (jobRunRow) TableName() string { return "cron_runs" }
-
-func rowOfJobRun(r JobRun) jobRunRow {
-	return jobRunRow{r.ID, string(r.Job), r.Due, string(r.Session), string(r.Run), r.StartedAt, r.EndedAt, r.Status, r.Error, r.Summary, r.NextRunAt}
-}
-
-func (r jobRunRow) run() JobRun {
-	return JobRun{
-		r.ID, protocol.CronJobID(r.JobID), r.DueAt, protocol.SessionKey(r.SessionKey), protocol.RunID(r.RunID), r.StartedAt, r.EndedAt,
-		r.Status, r.Error, r.Summary, r.NextRunAt,
-	}
-}
-
 // List returns every job, in no order.
 func (s *Jobs) List(ctx context.Context) ([]Job, error) {
-	var rows []jobRow
-	if err := s.read(ctx, "read jobs", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
-		return nil, err
-	}
-	jobs := make([]Job, len(rows))
-	for i, r := range rows {
-		jobs[i].Base, jobs[i].LastDue = r.BaseAt, r.LastDueAt
-		if err := json.Unmarshal([]byte(r.JSON), &jobs[i].CronJob); err != nil {
-			return nil, fmt.Errorf("read job %s: %w", r.ID, err)
-		}
-	}
-	return jobs, nil
+	rows, err := find[jobRow](ctx, s.conn, "read jobs", func(db *gorm.DB) *gorm.DB { return db })
+	return convert(rows, func(r jobRow) Job { return Job{r.Job, r.BaseAt, r.LastDueAt} }), err
 }
 
 // Put stores a new or changed job.
@@ -93,8 +57,7 @@ func (s *Jobs) Put(ctx context.Context, j Job) error {
 }
 
 func putJob(tx *gorm.DB, j Job) error {
-	row := jobRow{string(j.ID), j.Base, j.LastDue, jsonText(j.CronJob)}
-	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	return upsert(tx, &jobRow{j.ID, j.Base, j.LastDue, j.CronJob})
 }
 
 // Delete deletes a job with its history.
@@ -103,7 +66,7 @@ func (s *Jobs) Delete(ctx context.Context, id protocol.CronJobID) error {
 		if err := tx.Where("id = ?", string(id)).Delete(&jobRow{}).Error; err != nil {
 			return err
 		}
-		return tx.Where("job_id = ?", string(id)).Delete(&jobRunRow{}).Error
+		return tx.Where("job_id = ?", string(id)).Delete(&JobRun{}).Error
 	})
 }
 
@@ -111,24 +74,23 @@ func (s *Jobs) Delete(ctx context.Context, id protocol.CronJobID) error {
 // run with its ID. A second run for one due time fails with protocol.ErrConflict. A skipped run is
 // stored with its end.
 func (s *Jobs) StartRun(ctx context.Context, j Job, r JobRun) (JobRun, error) {
-	row := rowOfJobRun(r)
 	err := s.write(ctx, "start job", func(tx *gorm.DB) error {
-		if err := tx.Create(&row).Error; err != nil {
+		r.ID = 0
+		if err := tx.Create(&r).Error; err != nil {
 			return err
 		}
 		return putJob(tx, j)
 	})
-	return row.run(), err
+	return r, err
 }
 
 // EndRun stores the end of a run, together with the new state of j; if remove is set, it
 // deletes j instead. All but the newest keep runs of the job are deleted; dropped are their
 // sessions.
 func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove bool) (dropped []protocol.SessionKey, err error) {
-	row := rowOfJobRun(r)
 	err = s.write(ctx, "end job", func(tx *gorm.DB) error {
 		dropped = nil
-		if err := tx.Model(&jobRunRow{}).Where("id = ?", row.ID).Select("*").Omit("id").Updates(&row).Error; err != nil {
+		if err := tx.Model(&JobRun{}).Where("id = ?", r.ID).Select("*").Omit("id").Updates(&r).Error; err != nil {
 			return err
 		}
 		if remove {
@@ -146,52 +108,56 @@ func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove boo
 
 // DeleteRun deletes a run whose job no longer exists.
 func (s *Jobs) DeleteRun(ctx context.Context, id int64) error {
-	return s.write(ctx, "delete run of a job", func(tx *gorm.DB) error { return tx.Delete(&jobRunRow{}, id).Error })
+	return s.write(ctx, "delete run of a job", func(tx *gorm.DB) error { return tx.Delete(&JobRun{}, id).Error })
 }
 
 func deleteOldRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []protocol.SessionKey, err error) {
-	var old []jobRunRow
+	var old []JobRun
 	err = tx.Where("job_id = ? AND ended_at > 0", string(job)).Order("id DESC").Offset(keep).Limit(-1).Find(&old).Error
 	if err != nil || len(old) == 0 {
 		return nil, err
 	}
 	for _, r := range old {
-		if r.SessionKey != "" {
-			dropped = append(dropped, protocol.SessionKey(r.SessionKey))
+		if r.Session != "" {
+			dropped = append(dropped, r.Session)
 		}
 	}
-	return dropped, tx.Where("job_id = ? AND ended_at > 0 AND id <= ?", string(job), old[0].ID).Delete(&jobRunRow{}).Error
+	return dropped, tx.Where("job_id = ? AND ended_at > 0 AND id <= ?", string(job), old[0].ID).Delete(&JobRun{}).Error
 }
 
 // UnfinishedRuns returns the runs that have not ended, oldest first.
 func (s *Jobs) UnfinishedRuns(ctx context.Context) ([]JobRun, error) {
-	var rows []jobRunRow
-	err := s.read(ctx, "read runs of jobs", func(db *gorm.DB) error { return db.Where("ended_at = 0").Order("id").Find(&rows).Error })
-	return jobRuns(rows), err
+	return find[JobRun](ctx, s.conn, "read runs of jobs", func(db *gorm.DB) *gorm.DB { return db.Where("ended_at = 0").Order("id") })
 }
 
 // FinishedRuns returns a page of the finished runs, newest first, and their total number; if job is
 // not empty, only of that job.
 func (s *Jobs) FinishedRuns(ctx context.Context, job protocol.CronJobID, offset, limit int) (list []JobRun, total int, err error) {
-	var rows []jobRunRow
-	var n int64
-	err = s.read(ctx, "read runs of jobs", func(db *gorm.DB) error {
-		q := db.Model(&jobRunRow{}).Where("ended_at > 0")
+	return findPage[JobRun](ctx, s.conn, "read runs of jobs", "id DESC", offset, limit, func(db *gorm.DB) *gorm.DB {
 		if job != "" {
-			q = q.Where("job_id = ?", string(job))
+			db = db.Where("job_id = ?", job)
 		}
-		if err := q.Session(&gorm.Session{}).Count(&n).Error; err != nil {
-			return err
-		}
-		return q.Session(&gorm.Session{}).Order("id DESC").Offset(offset).Limit(limit).Find(&rows).Error
+		return db.Where("ended_at > 0")
 	})
-	return jobRuns(rows), int(n), err
 }
 
-func jobRuns(rows []jobRunRow) []JobRun {
-	list := make([]JobRun, len(rows))
-	for i, r := range rows {
-		list[i] = r.run()
-	}
-	return list
+// Heartbeats are the states of agents' heartbeats.
+type Heartbeats struct{ *conn }
+
+type heartbeatRow struct {
+	Agent protocol.AgentID        `gorm:"primaryKey"`
+	State protocol.HeartbeatState `gorm:"column:json;serializer:json"`
+}
+
+func (heartbeatRow) TableName() string { return "heartbeats" }
+
+// List returns the state of every agent's heartbeat.
+func (s *Heartbeats) List(ctx context.Context) ([]protocol.HeartbeatState, error) {
+	rows, err := find[heartbeatRow](ctx, s.conn, "read heartbeats", func(db *gorm.DB) *gorm.DB { return db })
+	return convert(rows, func(r heartbeatRow) protocol.HeartbeatState { return r.State }), err
+}
+
+// Put stores the state of an agent's heartbeat.
+func (s *Heartbeats) Put(ctx context.Context, h protocol.HeartbeatState) error {
+	return s.write(ctx, "store heartbeat", func(tx *gorm.DB) error { return upsert(tx, &heartbeatRow{h.AgentID, h}) })
 }

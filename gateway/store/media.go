@@ -13,14 +13,14 @@ import (
 type Media struct{ *conn }
 
 type mediaRef struct {
-	MediaKey   string `gorm:"primaryKey"`
-	SessionKey string `gorm:"primaryKey"`
+	MediaKey   string              `gorm:"primaryKey"`
+	SessionKey protocol.SessionKey `gorm:"primaryKey"`
 }
 
 func (mediaRef) TableName() string { return "media_refs" }
 
 // addMediaRefs records that a session shows the files of some contents.
-func addMediaRefs(tx *gorm.DB, key string, contents ...protocol.Content) error {
+func addMediaRefs(tx *gorm.DB, key protocol.SessionKey, contents ...protocol.Content) error {
 	var refs []mediaRef
 	for _, c := range contents {
 		for _, b := range c {

@@ -73,10 +73,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err != nil {
 		return err
 	}
-	ses, err := row.session()
-	if err != nil {
-		return err
-	}
 	rows := make([]messageRow, len(msgs))
 	var texts []textRow
 	var times []int64
@@ -96,18 +92,17 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		}
 		plain := m.Content.Text()
 		rows[i] = messageRow{
-			SessionID: row.ID, Seq: m.Seq, SessionKey: row.Key, ID: string(m.ID), RunID: string(m.RunID),
+			SessionID: string(row.ID), Seq: m.Seq, SessionKey: string(row.Key), ID: string(m.ID), RunID: string(m.RunID),
 			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
 		}
 		if words := searchText(*m, plain); words != "" {
-			texts = append(texts, textRow{SessionKey: row.Key, SessionID: row.ID, Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText))})
+			texts = append(texts, textRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText))})
 			times = append(times, m.Timestamp)
 		}
-		ses.countMessage(*m, plain)
+		row.countMessage(*m, plain)
 	}
-	ses.UpdatedAt, ses.LastActiveAt = now, now
-	row.fill(ses)
-	if err := tx.Save(&row).Error; err != nil {
+	row.UpdatedAt, row.LastActiveAt = now, now
+	if err := row.save(tx); err != nil {
 		return err
 	}
 	if err := tx.CreateInBatches(&rows, 100).Error; err != nil {
@@ -169,7 +164,7 @@ func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int
 		if before > 0 {
 			from = 0
 		}
-		msgs, err = loadMessages(db.Where(which), protocol.SessionID(row.ID), from, before, limit)
+		msgs, err = loadMessages(db.Where(which), row.ID, from, before, limit)
 		return err
 	})
 	return msgs, err

@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
 )
@@ -15,33 +12,21 @@ import (
 type Nodes struct{ *conn }
 
 type nodeRow struct {
-	ID   string `gorm:"primaryKey;column:id"`
-	JSON string `gorm:"column:json"`
+	ID   protocol.NodeID
+	Info protocol.NodeInfo `gorm:"column:json;serializer:json"`
 }
 
 func (nodeRow) TableName() string { return "nodes" }
 
 // Put stores a node.
 func (s *Nodes) Put(ctx context.Context, n protocol.NodeInfo) error {
-	row := nodeRow{string(n.ID), jsonText(n)}
-	return s.write(ctx, "store machine", func(tx *gorm.DB) error {
-		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
-	})
+	return s.write(ctx, "store machine", func(tx *gorm.DB) error { return upsert(tx, &nodeRow{n.ID, n}) })
 }
 
 // List returns every node that was ever connected.
 func (s *Nodes) List(ctx context.Context) ([]protocol.NodeInfo, error) {
-	var rows []nodeRow
-	if err := s.read(ctx, "read machines", func(db *gorm.DB) error { return db.Order("id").Find(&rows).Error }); err != nil {
-		return nil, err
-	}
-	list := make([]protocol.NodeInfo, len(rows))
-	for i, r := range rows {
-		if err := json.Unmarshal([]byte(r.JSON), &list[i]); err != nil {
-			return nil, fmt.Errorf("read machine %s: %w", r.ID, err)
-		}
-	}
-	return list, nil
+	rows, err := find[nodeRow](ctx, s.conn, "read machines", func(db *gorm.DB) *gorm.DB { return db.Order("id") })
+	return convert(rows, func(r nodeRow) protocol.NodeInfo { return r.Info }), err
 }
 
 // Delete deletes a node, and reports whether it existed.

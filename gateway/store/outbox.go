@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -15,47 +12,32 @@ import (
 // Outbound is a message to be delivered to a channel. ID makes it unique: a message that is stored
 // twice is sent once.
 type Outbound struct {
-	Seq       int64
+	Seq       int64 `gorm:"primaryKey"`
 	ID        string
 	State     string
 	Attempts  int
 	NextAt    int64
-	CreatedAt int64
+	CreatedAt int64  `gorm:"autoCreateTime:false"`
 	MessageID string // the channel's ID of the message, if reported
 	Error     string
-	Event     protocol.ChannelOutbound
+	Event     protocol.ChannelOutbound `gorm:"column:json;serializer:json"`
 }
 
 // Outbox is the queue of messages to channels.
 type Outbox struct{ *conn }
 
 type outboxRow struct {
-	Seq       int64 `gorm:"primaryKey"`
-	ID        string
-	Channel   string
-	Account   string
-	State     string
-	Attempts  int
-	NextAt    int64
-	CreatedAt int64 `gorm:"autoCreateTime:false"`
-	MessageID string
-	Error     string
-	JSON      string `gorm:"column:json"`
+	Outbound
+	Channel string
+	Account string
 }
 
 func (outboxRow) TableName() string { return "channel_outbox" }
 
-func (r outboxRow) outbound() (Outbound, error) {
-	o := Outbound{Seq: r.Seq, ID: r.ID, State: r.State, Attempts: r.Attempts, NextAt: r.NextAt, CreatedAt: r.CreatedAt, MessageID: r.MessageID, Error: r.Error}
-	if err := json.Unmarshal([]byte(r.JSON), &o.Event); err != nil {
-		return Outbound{}, fmt.Errorf("read message %s to a channel: %w", r.ID, err)
-	}
-	return o, nil
-}
-
 // Put adds a message to the outbox. If it is there already, added is false.
 func (s *Outbox) Put(ctx context.Context, o Outbound) (added bool, err error) {
-	row := outboxRow{ID: o.ID, Channel: o.Event.Channel, Account: o.Event.AccountID, State: OutboxWaiting, NextAt: o.NextAt, CreatedAt: o.CreatedAt, JSON: jsonText(o.Event)}
+	o.State = OutboxWaiting
+	row := outboxRow{o, o.Event.Channel, o.Event.AccountID}
 	err = s.write(ctx, "store message to a channel", func(tx *gorm.DB) error {
 		row.Seq = 0
 		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
@@ -67,30 +49,16 @@ func (s *Outbox) Put(ctx context.Context, o Outbound) (added bool, err error) {
 
 // Next returns the oldest waiting message of an account, or protocol.ErrNotFound.
 func (s *Outbox) Next(ctx context.Context, channel, account string) (Outbound, error) {
-	var row outboxRow
-	err := s.read(ctx, "read messages to a channel", func(db *gorm.DB) error {
-		return db.Where("channel = ? AND account = ? AND state = ?", channel, account, OutboxWaiting).Order("seq").Take(&row).Error
+	row, err := findOne[outboxRow](ctx, s.conn, "read messages to a channel", "No message is waiting.", func(db *gorm.DB) *gorm.DB {
+		return db.Where("channel = ? AND account = ? AND state = ?", channel, account, OutboxWaiting).Order("seq")
 	})
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return Outbound{}, protocol.ErrNotFound
-	}
-	if err != nil {
-		return Outbound{}, err
-	}
-	return row.outbound()
+	return row.Outbound, err
 }
 
 // Get returns one message by its ID, or protocol.ErrNotFound.
 func (s *Outbox) Get(ctx context.Context, id string) (Outbound, error) {
-	var row outboxRow
-	err := s.read(ctx, "read message to a channel", func(db *gorm.DB) error { return db.Where("id = ?", id).Take(&row).Error })
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return Outbound{}, protocol.ErrNotFound.With("There is no such message.")
-	}
-	if err != nil {
-		return Outbound{}, err
-	}
-	return row.outbound()
+	row, err := findOne[outboxRow](ctx, s.conn, "read message to a channel", "There is no such message.", func(db *gorm.DB) *gorm.DB { return db.Where("id = ?", id) })
+	return row.Outbound, err
 }
 
 // CountWaiting returns the number of waiting messages, by CHANNEL:ACCOUNT.

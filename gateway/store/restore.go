@@ -35,33 +35,28 @@ func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id prot
 		if err != nil {
 			return err
 		}
-		next, err := row.session()
-		if err != nil {
-			return err
-		}
-		gone := tx.Where("id = ? AND session_key = ?", string(id), string(key)).Delete(&archiveRow{})
+		gone := tx.Where("id = ? AND session_key = ?", string(id), string(key)).Delete(&Archive{})
 		if gone.Error != nil {
 			return gone.Error
 		}
 		if gone.RowsAffected == 0 {
 			return protocol.ErrNotFound.With(fmt.Sprintf("The chat has no archive %s", id))
 		}
-		if old, err = archiveCurrent(tx, row, next, now); err != nil {
+		if old, err = archiveCurrent(tx, row, now); err != nil {
 			return err
 		}
+		row.Previous = slices.Clone(row.Previous)
 		if old.ID != "" {
-			next.Previous = append(slices.Clone(next.Previous), next.ID)
+			row.Previous = append(row.Previous, row.ID)
 		}
-		next.Previous = slices.DeleteFunc(slices.Clone(next.Previous), func(id protocol.SessionID) bool { return id == back.Session })
-		next.ID, next.FirstText, next.Usage, next.ContextTokens = back.Session, first, back.Usage, 0
-		next.CompactedThrough = back.CompactedThrough
-		if next.MessageCount, err = countMessages(tx, back.Session, back.CompactedThrough+1, back.Last); err != nil {
+		row.Previous = slices.DeleteFunc(row.Previous, func(id protocol.SessionID) bool { return id == back.Session })
+		row.ID, row.FirstText, row.Usage, row.ContextTokens = back.Session, first, back.Usage, 0
+		row.CompactedThrough = back.CompactedThrough
+		if row.MessageCount, err = countMessages(tx, back.Session, back.CompactedThrough+1, back.Last); err != nil {
 			return err
 		}
-		next.UpdatedAt, next.LastActiveAt, next.DeletedAt = now, now, 0
-		row.fill(next)
-		row.NextSeq = back.Last + 1
-		return tx.Save(&row).Error
+		row.UpdatedAt, row.LastActiveAt, row.DeletedAt, row.NextSeq = now, now, 0, back.Last+1
+		return row.save(tx)
 	})
 	return back, old, err
 }

@@ -10,10 +10,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// schema creates the tables of an empty database.
+// createTables creates the tables of an empty database.
 //
 //go:embed schema.sql
-var schema string
+var createTables string
 
 // schemaVersion is the version of the schema, stored as PRAGMA user_version. Versions 1 to 19 were
 // those of development; they are not converted.
@@ -37,7 +37,7 @@ func createSchema(ctx context.Context, db *gorm.DB, path string) error {
 			return fmt.Errorf("%s was written by a development version of Fairlead (format %d, this version reads %d) and cannot be converted: move the folder %s away and start again",
 				path, version, schemaVersion, filepath.Dir(path))
 		}
-		if err := tx.Exec(schema).Error; err != nil {
+		if err := tx.Exec(createTables).Error; err != nil {
 			return fmt.Errorf("create tables: %w", err)
 		}
 		return tx.Exec("PRAGMA user_version = " + strconv.Itoa(schemaVersion)).Error

@@ -125,7 +125,7 @@ CREATE TABLE calls (
   node          TEXT NOT NULL,
   tool          TEXT NOT NULL,
   state         TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'denied', 'cancelled', 'unknown')),
-  info          TEXT NOT NULL,                     -- protocol.CallInfo without the fields that have a column
+  info          TEXT NOT NULL,                     -- protocol.CallInfo
   asked_by      TEXT NOT NULL,                     -- protocol.AskedBy
   principal     TEXT NOT NULL,
   idem_key      TEXT NOT NULL,                     -- idempotency key

@@ -62,7 +62,7 @@ func (s *Search) Sessions(ctx context.Context, query, page string, limit int) (l
 	}
 	err = s.read(ctx, "find chats", func(db *gorm.DB) error {
 		if from.top == 0 {
-			if list, err = sessions(db.Where("deleted_at = 0 AND instr(search_text, ?) > 0", foldCase(query)).Order("last_active_at DESC, key").Offset(from.named).Limit(limit)); err != nil {
+			if err := db.Where("deleted_at = 0 AND instr(search_text, ?) > 0", foldCase(query)).Order("last_active_at DESC, key").Offset(from.named).Limit(limit).Find(&list).Error; err != nil {
 				return err
 			}
 			if len(list) == limit {
@@ -85,7 +85,8 @@ func (s *Search) Sessions(ctx context.Context, query, page string, limit int) (l
 		if err != nil {
 			return err
 		}
-		more, err := sessions(db.Where("deleted_at = 0 AND instr(search_text, ?) = 0 AND key IN (SELECT value FROM json_each(?))", foldCase(query), string(raw)))
+		var more []Session
+		err = db.Where("deleted_at = 0 AND instr(search_text, ?) = 0 AND key IN (SELECT value FROM json_each(?))", foldCase(query), string(raw)).Find(&more).Error
 		at := func(f Session) int { return slices.Index(keys, string(f.Key)) }
 		slices.SortFunc(more, func(a, b Session) int { return at(a) - at(b) })
 		list = append(list, more...)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,85 +14,43 @@ import (
 
 // Session is a conversation without its messages. Times are Unix milliseconds, 0 means never.
 type Session struct {
-	Key   protocol.SessionKey
+	Key   protocol.SessionKey `gorm:"primaryKey"`
 	ID    protocol.SessionID
 	Agent protocol.AgentID
 	Label string
 	// FirstText is the beginning of the first message since the last reset.
-	FirstText                                                  string
-	CreatedAt, UpdatedAt, LastActiveAt, LastResetAt, DeletedAt int64
+	FirstText    string
+	CreatedAt    int64 `gorm:"autoCreateTime:false"`
+	UpdatedAt    int64 `gorm:"autoUpdateTime:false"`
+	LastActiveAt int64
+	LastResetAt  int64
+	DeletedAt    int64
 	// of earlier resets, oldest first
-	Previous                     []protocol.SessionID
-	Prefs                        protocol.SessionPrefs
-	ResetPolicy                  protocol.ResetPolicy
-	MessageCount                 int
-	Usage                        protocol.Usage
-	ContextTokens, ContextWindow int64
+	Previous      []protocol.SessionID  `gorm:"column:previous_ids;serializer:json"`
+	Prefs         protocol.SessionPrefs `gorm:"serializer:json"`
+	ResetPolicy   protocol.ResetPolicy  `gorm:"serializer:json"`
+	MessageCount  int
+	Usage         protocol.Usage `gorm:"serializer:json"`
+	ContextTokens int64
+	ContextWindow int64
 	// CompactedThrough is the Seq of the last message that was archived by a compaction: the model
 	// reads from the next one.
 	CompactedThrough int64
 }
 
+func (Session) TableName() string { return "sessions" }
+
+// sessionRow is a session with the columns that only this package uses.
 type sessionRow struct {
-	Key              string `gorm:"primaryKey"`
-	ID               string `gorm:"column:id"`
-	Agent            string
-	Label            string
-	FirstText        string
-	CreatedAt        int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt        int64 `gorm:"autoUpdateTime:false"`
-	LastActiveAt     int64
-	LastResetAt      int64
-	DeletedAt        int64
-	PreviousIDs      string `gorm:"column:previous_ids"`
-	Prefs            string
-	ResetPolicy      string
-	MessageCount     int
-	NextSeq          int64
-	Usage            string
-	ContextTokens    int64
-	ContextWindow    int64
-	SearchText       string
-	CompactedThrough int64
+	Session
+	NextSeq    int64
+	SearchText string
 }
 
-func (sessionRow) TableName() string { return "sessions" }
-
-func (r sessionRow) session() (Session, error) {
-	s := Session{
-		Key: protocol.SessionKey(r.Key), ID: protocol.SessionID(r.ID), Agent: protocol.AgentID(r.Agent), Label: r.Label,
-		FirstText: r.FirstText, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, LastActiveAt: r.LastActiveAt,
-		LastResetAt: r.LastResetAt, DeletedAt: r.DeletedAt, MessageCount: r.MessageCount,
-		ContextTokens: r.ContextTokens, ContextWindow: r.ContextWindow, CompactedThrough: r.CompactedThrough,
-	}
-	err := errors.Join(json.Unmarshal([]byte(r.PreviousIDs), &s.Previous), json.Unmarshal([]byte(r.Prefs), &s.Prefs),
-		json.Unmarshal([]byte(r.ResetPolicy), &s.ResetPolicy), json.Unmarshal([]byte(r.Usage), &s.Usage))
-	if err != nil {
-		return Session{}, fmt.Errorf("read session %s: %w", r.Key, err)
-	}
-	return s, nil
-}
-
-// fill copies s to r, except for the sequence counter.
-func (r *sessionRow) fill(s Session) {
-	r.Key, r.ID, r.Agent, r.Label, r.FirstText = string(s.Key), string(s.ID), string(s.Agent), s.Label, s.FirstText
-	r.CreatedAt, r.UpdatedAt, r.LastActiveAt = s.CreatedAt, s.UpdatedAt, s.LastActiveAt
-	r.LastResetAt, r.DeletedAt, r.MessageCount = s.LastResetAt, s.DeletedAt, s.MessageCount
-	r.ContextTokens, r.ContextWindow, r.CompactedThrough = s.ContextTokens, s.ContextWindow, s.CompactedThrough
-	if s.Previous == nil {
-		s.Previous = []protocol.SessionID{}
-	}
-	r.PreviousIDs, r.Prefs, r.ResetPolicy, r.Usage = jsonText(s.Previous), jsonText(s.Prefs), jsonText(s.ResetPolicy), jsonText(s.Usage)
-	r.SearchText = foldCase(s.Label + "\n" + s.FirstText)
-}
-
-// jsonText encodes a value that can always be encoded.
-func jsonText(v any) string {
-	raw, err := protocol.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
+// save stores a changed session.
+func (r *sessionRow) save(tx *gorm.DB) error {
+	r.SearchText = foldCase(r.Label + "\n" + r.FirstText)
+	return tx.Save(r).Error
 }
 
 // Sessions are the conversations without their messages.
@@ -106,9 +63,7 @@ type Sessions struct {
 func (s *Sessions) Get(ctx context.Context, key protocol.SessionKey) (out Session, err error) {
 	err = s.read(ctx, "read session", func(db *gorm.DB) error {
 		row, err := findSession(db, key)
-		if err == nil {
-			out, err = row.session()
-		}
+		out = row.Session
 		return err
 	})
 	return out, err
@@ -128,10 +83,7 @@ func (s *Sessions) Ensure(ctx context.Context, key protocol.SessionKey, now int6
 	var out Session
 	err := s.write(ctx, "create session", func(tx *gorm.DB) error {
 		row, err := s.ensure(tx, key, now)
-		if err != nil {
-			return err
-		}
-		out, err = row.session()
+		out = row.Session
 		return err
 	})
 	return out, err
@@ -142,9 +94,8 @@ func (s *Sessions) ensure(tx *gorm.DB, key protocol.SessionKey, now int64) (sess
 	if err == nil || !errors.Is(err, protocol.ErrNotFound) {
 		return row, err
 	}
-	row = sessionRow{NextSeq: 1}
-	row.fill(newSession(key, s.unsaved.take(key, now), now))
-	return row, tx.Create(&row).Error
+	row = sessionRow{Session: newSession(key, s.unsaved.take(key, now), now), NextSeq: 1}
+	return row, row.save(tx)
 }
 
 func agentOf(key protocol.SessionKey) protocol.AgentID {
@@ -163,14 +114,11 @@ func (s *Sessions) Update(ctx context.Context, key protocol.SessionKey, edit fun
 		if err != nil {
 			return err
 		}
-		if out, err = row.session(); err != nil {
-			return err
-		}
-		was := out
-		edit(&out)
-		out.Key, out.ID, out.MessageCount = was.Key, was.ID, was.MessageCount
-		row.fill(out)
-		return tx.Save(&row).Error
+		was := row.Session
+		edit(&row.Session)
+		row.Key, row.ID, row.MessageCount = was.Key, was.ID, was.MessageCount
+		out = row.Session
+		return row.save(tx)
 	})
 	return out, err
 }
@@ -181,33 +129,9 @@ func (s *Sessions) List(ctx context.Context, offset, limit int) (list []Session,
 	if limit <= 0 {
 		limit = -1
 	}
-	err = s.read(ctx, "list sessions", func(db *gorm.DB) error {
-		q := db.Model(&sessionRow{}).Where("deleted_at = 0")
-		var n int64
-		if err := q.Session(&gorm.Session{}).Count(&n).Error; err != nil {
-			return err
-		}
-		total = int(n)
-		list, err = sessions(q.Session(&gorm.Session{}).Order("last_active_at DESC, key").Offset(max(offset, 0)).Limit(limit))
-		return err
+	return findPage[Session](ctx, s.conn, "list sessions", "last_active_at DESC, key", max(offset, 0), limit, func(db *gorm.DB) *gorm.DB {
+		return db.Where("deleted_at = 0")
 	})
-	return list, total, err
-}
-
-// sessions returns the sessions of a query.
-func sessions(q *gorm.DB) ([]Session, error) {
-	var rows []sessionRow
-	if err := q.Find(&rows).Error; err != nil {
-		return nil, err
-	}
-	list := make([]Session, len(rows))
-	for i, r := range rows {
-		var err error
-		if list[i], err = r.session(); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
 }
 
 // Keys returns the keys of all sessions, including deleted ones, in no order.
@@ -227,7 +151,7 @@ func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err e
 		}
 		for part := range slices.Chunk(keys, 500) {
 			for _, res := range []*gorm.DB{
-				tx.Where("session_key IN ?", part).Delete(&grantRow{}),
+				tx.Where("session_key IN ?", part).Delete(&Grant{}),
 				tx.Model(&approvalRow{}).Where("session_key IN ? AND state = 'pending'", part).Update("state", protocol.ApprovalCancelled),
 				tx.Where("key IN ?", part).Delete(&sessionRow{}),
 			} {
@@ -240,4 +164,22 @@ func (s *Sessions) PurgeDeleted(ctx context.Context, before int64) (n int, err e
 		return nil
 	})
 	return n, err
+}
+
+// MemoryCursor returns the Seq of the last message of a session ID that was scanned for memories,
+// or 0.
+func (s *Sessions) MemoryCursor(ctx context.Context, id protocol.SessionID) (through int64, err error) {
+	err = s.read(ctx, "read memory cursor", func(db *gorm.DB) error {
+		return db.Raw("SELECT coalesce(max(last_seq), 0) FROM memory_cursors WHERE session_id = ?", string(id)).Scan(&through).Error
+	})
+	return through, err
+}
+
+// SetMemoryCursor stores the last message that was scanned for memories. It never decreases. The
+// entry is deleted with its session.
+func (s *Sessions) SetMemoryCursor(ctx context.Context, key protocol.SessionKey, id protocol.SessionID, through int64) error {
+	return s.write(ctx, "store memory cursor", func(tx *gorm.DB) error {
+		return tx.Exec(`INSERT INTO memory_cursors (session_id, session_key, last_seq) SELECT ?, key, ? FROM sessions WHERE key = ?
+			ON CONFLICT (session_id) DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)`, string(id), through, string(key)).Error
+	})
 }

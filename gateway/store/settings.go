@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 )
 
 // Settings are the settings that differ from their default.
@@ -37,6 +36,6 @@ func (s *Settings) Put(ctx context.Context, key string, value json.RawMessage) e
 		if value == nil {
 			return tx.Where("key = ?", key).Delete(&settingRow{}).Error
 		}
-		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&settingRow{key, string(value)}).Error
+		return upsert(tx, &settingRow{key, string(value)})
 	})
 }

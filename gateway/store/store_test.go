@@ -182,7 +182,9 @@ func TestFirstAnswerIsStored(t *testing.T) {
 	var wg sync.WaitGroup
 	var wins [2]bool
 	for i, answer := range []protocol.Approval{yes, no} {
-		wg.Go(func() { wins[i], _ = s.Approvals.Close(context.Background(), answer) })
+		wg.Go(func() {
+			_, wins[i], _ = s.Approvals.Change(context.Background(), "a", func(now *protocol.Approval) bool { *now = answer; return true })
+		})
 	}
 	wg.Wait()
 	if wins[0] == wins[1] {

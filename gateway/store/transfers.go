@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
 )
@@ -22,98 +20,62 @@ type Transfer struct {
 type Transfers struct{ *conn }
 
 type transferRow struct {
-	ID        string `gorm:"primaryKey;column:id"`
+	ID        protocol.TransferID
 	State     string
-	FromNode  string
-	ToNode    string
-	Agent     string
+	FromNode  protocol.NodeID
+	ToNode    protocol.NodeID
+	Agent     protocol.AgentID
 	Policy    string
-	CreatedAt int64
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
 	EndedAt   int64
-	JSON      string `gorm:"column:json"`
+	Transfer  protocol.Transfer `gorm:"column:json;serializer:json"`
 }
 
 func (transferRow) TableName() string { return "transfers" }
 
-func (r transferRow) transfer() (Transfer, error) {
-	t := Transfer{Agent: protocol.AgentID(r.Agent), Policy: r.Policy}
-	if err := json.Unmarshal([]byte(r.JSON), &t.Transfer); err != nil {
-		return t, fmt.Errorf("read transfer %s: %w", r.ID, err)
-	}
-	return t, nil
-}
-
-func transfersOf(rows []transferRow) ([]Transfer, error) {
-	list := make([]Transfer, len(rows))
-	for i, r := range rows {
-		var err error
-		if list[i], err = r.transfer(); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
+func (r transferRow) transfer() Transfer { return Transfer{r.Transfer, r.Agent, r.Policy} }
 
 // Put stores a new or changed transfer.
 func (s *Transfers) Put(ctx context.Context, t Transfer) error {
-	row := transferRow{string(t.ID), t.State, string(t.From), string(t.To), string(t.Agent), t.Policy, t.CreatedAt, t.EndedAt, jsonText(t.Transfer)}
-	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
-		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
-	})
+	row := transferRow{t.ID, t.State, t.From, t.To, t.Agent, t.Policy, t.CreatedAt, t.EndedAt, t.Transfer}
+	return s.write(ctx, "store transfer", func(tx *gorm.DB) error { return upsert(tx, &row) })
 }
 
 // Get returns one transfer, or protocol.ErrNotFound.
 func (s *Transfers) Get(ctx context.Context, id protocol.TransferID) (Transfer, error) {
-	var rows []transferRow
-	err := s.read(ctx, "read transfer", func(db *gorm.DB) error { return db.Where("id = ?", string(id)).Limit(1).Find(&rows).Error })
-	switch {
-	case err != nil:
-		return Transfer{}, err
-	case len(rows) == 0:
-		return Transfer{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no transfer %s", id))
-	}
-	return rows[0].transfer()
-}
-
-// Unfinished returns the unfinished transfers, oldest first.
-func (s *Transfers) Unfinished(ctx context.Context) ([]Transfer, error) {
-	var rows []transferRow
-	if err := s.read(ctx, "read transfers", func(db *gorm.DB) error {
-		return db.Where("ended_at = 0").Order("created_at, id").Find(&rows).Error
-	}); err != nil {
-		return nil, err
-	}
-	return transfersOf(rows)
-}
-
-// Finished returns a page of the finished transfers, newest first, and their total number; if
-// node is not empty, only of that node.
-func (s *Transfers) Finished(ctx context.Context, node protocol.NodeID, offset, limit int) (list []Transfer, total int, err error) {
-	var rows []transferRow
-	var n int64
-	err = s.read(ctx, "read transfers", func(db *gorm.DB) error {
-		q := db.Model(&transferRow{}).Where("ended_at > 0")
-		if node != "" {
-			q = q.Where("from_node = ? OR to_node = ?", string(node), string(node))
-		}
-		if err := q.Session(&gorm.Session{}).Count(&n).Error; err != nil {
-			return err
-		}
-		return q.Session(&gorm.Session{}).Order("ended_at DESC, created_at DESC, id").Offset(offset).Limit(limit).Find(&rows).Error
+	row, err := findOne[transferRow](ctx, s.conn, "read transfer", fmt.Sprintf("There is no transfer %s", id), func(db *gorm.DB) *gorm.DB {
+		return db.Where("id = ?", id)
 	})
-	if err != nil {
-		return nil, 0, err
+	return row.transfer(), err
+}
+
+// TransferFilter selects a page of the transfers.
+type TransferFilter struct {
+	Finished      bool            // newest first; otherwise the unfinished ones, oldest first
+	Node          protocol.NodeID // one of the ends; empty: all
+	Offset, Limit int             // a Limit of -1 means all
+}
+
+// List returns a page of the transfers, and the number on all pages.
+func (s *Transfers) List(ctx context.Context, f TransferFilter) (list []Transfer, total int, err error) {
+	where, order := "ended_at = 0", "created_at, id"
+	if f.Finished {
+		where, order = "ended_at > 0", "ended_at DESC, created_at DESC, id"
 	}
-	list, err = transfersOf(rows)
-	return list, int(n), err
+	rows, total, err := findPage[transferRow](ctx, s.conn, "read transfers", order, f.Offset, f.Limit, func(db *gorm.DB) *gorm.DB {
+		if f.Node != "" {
+			db = db.Where("from_node = ? OR to_node = ?", f.Node, f.Node)
+		}
+		return db.Where(where)
+	})
+	return convert(rows, transferRow.transfer), total, err
 }
 
 // ClearCurrent records that a cancelled transfer has left no unfinished files; any other transfer
 // is not changed.
 func (s *Transfers) ClearCurrent(ctx context.Context, id protocol.TransferID) error {
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
-		return tx.Model(&transferRow{}).Where("id = ? AND state = ?", string(id), protocol.TransferCancelled).
-			Update("json", gorm.Expr("json_remove(json, '$.current')")).Error
+		return tx.Exec("UPDATE transfers SET json = json_remove(json, '$.current') WHERE id = ? AND state = ?", id, protocol.TransferCancelled).Error
 	})
 }
 

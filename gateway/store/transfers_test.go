@@ -24,15 +24,15 @@ func TestTransfersAreAQueueAndAHistory(t *testing.T) {
 	put("c", 3, 20, "y", "gsv")
 	put("d", 4, 0, "gsv", "x")
 	put("a", 1, 30, "x", "y") // ends
-	open, err := s.Transfers.Unfinished(t.Context())
+	open, _, err := s.Transfers.List(t.Context(), TransferFilter{Limit: -1})
 	if err != nil || len(open) != 1 || open[0].ID != "d" || open[0].Policy != "p" || open[0].Agent != "main" {
 		t.Errorf("open: %+v, %v", open, err)
 	}
-	ended, n, err := s.Transfers.Finished(t.Context(), "", 0, 2)
+	ended, n, err := s.Transfers.List(t.Context(), TransferFilter{Finished: true, Limit: 2})
 	if err != nil || n != 3 || len(ended) != 2 || ended[0].ID != "a" || ended[1].ID != "c" {
 		t.Errorf("ended: %+v of %d, %v", ended, n, err)
 	}
-	if ended, n, err := s.Transfers.Finished(t.Context(), "gsv", 0, 9); err != nil || n != 1 || ended[0].ID != "c" {
+	if ended, n, err := s.Transfers.List(t.Context(), TransferFilter{Finished: true, Node: "gsv", Limit: 9}); err != nil || n != 1 || ended[0].ID != "c" {
 		t.Errorf("of the workspace: %+v of %d, %v", ended, n, err)
 	}
 	if gone, err := s.Transfers.Delete(t.Context(), []protocol.TransferID{"b", "d", "z"}); err != nil || len(gone) != 1 || gone[0] != "b" {

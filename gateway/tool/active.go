@@ -35,11 +35,11 @@ type activeCall struct {
 // than the longest pause between two connection attempts of a node.
 const reconnectLimit = 45 * time.Second
 
-// resolve finds the tool. After a restart nodes reconnect one by one: a call that already has an
-// approval waits for its node.
+// resolve finds the tool. After a restart, an approved call waits for its node to reconnect.
 func (a *activeCall) resolve(ctx context.Context) (err error) {
 	if a.call.FileOperation != nil {
-		return a.resolveFileOperation()
+		a.target, err = a.Registry.fileOperation(a.call)
+		return err
 	}
 	a.target, err = a.Registry.Lookup(a.call.Tool)
 	if !a.stored || !errors.Is(err, protocol.ErrUnavailable) {
@@ -55,22 +55,7 @@ func (a *activeCall) resolve(ctx context.Context) (err error) {
 	return err
 }
 
-// resolveFileOperation makes a specification that stands in for a tool.
-func (a *activeCall) resolveFileOperation() error {
-	op := a.call.FileOperation
-	_, bare, _ := a.call.Tool.Split()
-	a.target = Target{Node: op.Node, Spec: protocol.ToolSpec{Name: bare, Effect: op.Effect}}
-	if !a.call.Direct {
-		return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", a.call.Tool))
-	}
-	if info, ok := a.Registry.Node(op.Node); !ok || !info.Online {
-		return protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", op.Node))
-	}
-	return nil
-}
-
-// waitForNodes waits until ready, which depends on nodes, returns true, for at most the time that
-// nodes get to reconnect.
+// waitForNodes waits until ready, which depends on nodes, returns true, or reconnectLimit is over.
 func (p *Pipeline) waitForNodes(ctx context.Context, ready func() bool) {
 	sub := p.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()

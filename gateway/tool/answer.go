@@ -28,7 +28,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 		}
 		return a.end(ctx, protocol.CallDenied, nil, text)
 	case protocol.ApprovalExpired:
-		return a.end(ctx, protocol.CallDenied, nil, a.expiredText(answer))
+		return a.end(ctx, protocol.CallDenied, nil, expiredText(a.call.AskedBy, approval.Limit(a.Config().Approvals, a.call.AskedBy), answer))
 	default:
 		return a.stopped(ctx, nil)
 	}
@@ -52,12 +52,12 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 }
 
 // expiredText tells the model that nobody has answered.
-func (a *activeCall) expiredText(answer protocol.Approval) string {
-	text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", approval.Limit(a.Config().Approvals, a.call.AskedBy))
+func expiredText(by protocol.AskedBy, limit time.Duration, answer protocol.Approval) string {
+	text := fmt.Sprintf(protocol.NobodyAnswered+" the question within %s, so the call was not run.", limit)
 	if answer.Reason != "" {
 		text = protocol.NobodyAnswered + " the previous question, so the person was not asked about this call, and it was not run."
 	}
-	if approval.Unattended(a.call.AskedBy) {
+	if approval.Unattended(by) {
 		return text + " Probably nobody is there: do not request it again now. Continue without it, or finish and say what was not done."
 	}
 	return text + " The call was not denied: you may request it again."
@@ -86,8 +86,7 @@ func (a *activeCall) saveGrant(ctx context.Context, answer protocol.Approval, gr
 		}
 		a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRules})
 	case protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways:
-		// The person has seen this very call: it runs even if the rule for later calls cannot be
-		// saved.
+		// The person has seen this call: it runs even if the rule for later ones cannot be saved.
 		if err := a.Policy.Grant(ctx, answer.AnsweredBy, answer); err != nil {
 			slog.Error("Cannot save a rule", "approval", answer.ID, "err", err)
 			a.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"log/slog"
 
 	"fairlead/gateway/approval"
 	"fairlead/gateway/policy"
@@ -44,27 +45,20 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 	}
 	a.publish(a.record.Info)
 	request := a.request
-	a.setPending(&request)
-	defer a.setPending(nil)
-	answer, err = a.Approver.Ask(ctx, q, approval.Limit(a.Config().Approvals, a.call.AskedBy), func() { a.notify(q) })
+	a.setPending(a.call.ID, &request)
+	defer a.setPending(a.call.ID, nil)
+	answer, err = a.Approver.Ask(ctx, q, approval.Limit(a.Config().Approvals, a.call.AskedBy), func() { a.call.notify(q) })
 	if err == nil {
-		a.notify(answer)
+		a.call.notify(answer)
 	}
 	return answer, grant, err
 }
 
-func (a *activeCall) notify(q protocol.Approval) {
-	if a.call.OnApproval != nil {
-		a.call.OnApproval(q)
-	}
-}
-
-// setPending stores the request that a pending approval was decided on, for
-// [Pipeline.ReviewPending].
-func (a *activeCall) setPending(r *policy.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if o := a.open[a.call.ID]; o != nil {
+// setPending stores the request of a pending approval for [Pipeline.ReviewPending].
+func (p *Pipeline) setPending(id protocol.CallID, r *policy.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o := p.open[id]; o != nil {
 		o.request = r
 	}
 }
@@ -91,4 +85,45 @@ func (a *activeCall) newApproval() (q protocol.Approval, grant *store.Grant, err
 		q.Choices, q.SessionRule = append(q.Choices, protocol.ScopeSession), words
 	}
 	return q, grant, a.Policy.Offer(&q, d)
+}
+
+// ReviewPending decides pending approvals again when rules, permissions or a chat's approval mode
+// change: calls that are now allowed or denied need no answer any more. It blocks until ctx ends.
+func (p *Pipeline) ReviewPending(ctx context.Context) {
+	sub := p.Bus.SubscribeOnly(func(c protocol.Change) bool {
+		switch c.Kind {
+		case protocol.ChangeRules, protocol.ChangeConfig, protocol.ChangeSession:
+			return true
+		}
+		return false
+	})
+	defer sub.Close()
+	for c := range sub.All(ctx) {
+		p.review(ctx, c)
+	}
+}
+
+// review checks the approvals that a change can affect.
+func (p *Pipeline) review(ctx context.Context, c protocol.Change) {
+	pending := map[protocol.ApprovalID]policy.Request{}
+	p.mu.Lock()
+	for _, o := range p.open {
+		if o.request != nil && o.info != nil && (c.Kind != protocol.ChangeSession || c.Session != nil && o.request.Session == c.Session.SessionKey) {
+			pending[o.info.ApprovalID] = *o.request
+		}
+	}
+	p.mu.Unlock()
+	if len(pending) == 0 {
+		return
+	}
+	err := p.Approver.Review(ctx, func(a protocol.Approval) bool {
+		r, ok := pending[a.ID]
+		if !ok || p.addChat(ctx, &r) != nil {
+			return false // it still needs an approval
+		}
+		return p.Policy.Evaluate(r).Verdict != policy.Ask
+	})
+	if err != nil && ctx.Err() == nil {
+		slog.Error("Cannot review pending approvals", "err", err)
+	}
 }

@@ -2,7 +2,9 @@ package tool
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
@@ -41,6 +43,12 @@ func (c Call) Agent() protocol.AgentID {
 	return protocol.MainAgent
 }
 
+func (c Call) notify(q protocol.Approval) {
+	if c.OnApproval != nil {
+		c.OnApproval(q)
+	}
+}
+
 // FileOperation is an operation of a node's file browser, such as moving a file. It is not a tool:
 // only the person can request it. The rules decide on it as on calls of a file tool.
 type FileOperation struct {
@@ -57,4 +65,80 @@ type FileAccess struct {
 	Tool    string // the tool that would access it, such as Read or Write
 	Effect  protocol.Effect
 	IsWhole bool // including everything below the path
+}
+
+// Result is the outcome of a call, also of one that failed or was denied or cancelled (IsError).
+type Result struct {
+	Info    protocol.CallInfo
+	Raw     json.RawMessage  // the complete result of the tool
+	Content protocol.Content // the same for a model, cut to a readable size
+	IsError bool
+}
+
+// resultOf returns the result of a call that has ended.
+func resultOf(r Record) Result {
+	// A command with an exit code other than 0 has a result: its output.
+	i := r.Info
+	res := Result{Info: i, Raw: r.ResultJSON, IsError: i.State != protocol.CallDone && (i.Error != "" || i.State != protocol.CallFailed)}
+	if i.Error != "" {
+		res.Content = errorContent(i, r.ResultJSON)
+	} else {
+		res.Content = content(r.ResultJSON)
+	}
+	return res
+}
+
+// maxText is the number of bytes of a result that a model gets; the journal stores more.
+const maxText = 30_000
+
+// content converts a tool's result to the form that a model reads: a string and well-formed content
+// blocks stay as they are, anything else becomes JSON. See docs/protocol.md#tools-and-calls.
+func content(raw json.RawMessage) protocol.Content {
+	if len(raw) == 0 {
+		return protocol.Content{protocol.Text("(no result)")}
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return protocol.Content{protocol.Text(Shorten(s))}
+	}
+	var blocks struct {
+		Content []protocol.Block `json:"content"`
+	}
+	if json.Unmarshal(raw, &blocks) == nil && len(blocks.Content) > 0 {
+		ok := true
+		for _, b := range blocks.Content {
+			ok = ok && (b.Type == protocol.BlockText || b.Type == protocol.BlockImage && b.Data != "" && b.MimeType != "")
+		}
+		if ok {
+			return blocks.Content
+		}
+	}
+	return protocol.Content{protocol.Text(Shorten(string(raw)))}
+}
+
+// errorContent returns the text about a failed call for the model, with the output so far.
+func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content {
+	if info.State == protocol.CallFailed && len(raw) == 0 {
+		return protocol.Content{protocol.Text(protocol.FailureText(info.Node, info.Error))}
+	}
+	text := "Error: " + info.Error
+	if len(raw) > 0 && string(raw) != "null" {
+		text += "\nUntil then: " + Shorten(string(raw))
+	}
+	return protocol.Content{protocol.Text(text)}
+}
+
+// Shorten cuts the middle out of a long text and says how much is missing.
+func Shorten(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	head, tail := maxText/3, len(s)-maxText*2/3
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out; ask for a part of it …]\n%s", s[:head], tail-head, s[tail:])
 }

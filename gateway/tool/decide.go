@@ -23,23 +23,17 @@ func (a *activeCall) decide(ctx context.Context) error {
 	case d.Rule != "":
 		a.record.DecidedBy = "rule " + d.Rule
 	}
-	if d.Verdict == policy.Deny {
-		return a.deny(ctx)
+	if d.Verdict != policy.Deny {
+		return nil
 	}
-	return nil
-}
-
-// deny ends a call that the policy denies.
-func (a *activeCall) deny(ctx context.Context) error {
 	text := "Denied: "
-	if a.record.Decision.Rule != "" {
+	if d.Rule != "" {
 		text = "Denied by a rule: "
 	}
-	return a.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(a.record.Decision.Reason, "Your rule: ")+".")
+	return a.end(ctx, protocol.CallDenied, nil, text+strings.TrimPrefix(d.Reason, "Your rule: ")+".")
 }
 
-// decision returns the policy's decision about the call and the files that it accesses, where that
-// is stricter.
+// decision returns the stricter of the decisions about the call and the files that it accesses.
 func (a *activeCall) decision(ctx context.Context) (policy.Decision, error) {
 	a.request = policy.Request{
 		Tool: a.call.Tool, Node: a.target.Node, Bare: a.target.Spec.Name, Effect: a.target.Spec.Effect, Args: a.call.Args,

@@ -12,8 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// storeRecord writes the record even if the context has ended, so that the outcome is never in
-// doubt.
+// storeRecord writes the record even if the context has ended: no outcome is ever in doubt.
 func (a *activeCall) storeRecord(ctx context.Context) error {
 	err := a.Journal.Start(context.WithoutCancel(ctx), &a.record)
 	a.stored = a.stored || err == nil
@@ -22,7 +21,8 @@ func (a *activeCall) storeRecord(ctx context.Context) error {
 
 // end stores the end of the call and publishes it. failure is empty if the result is enough.
 func (a *activeCall) end(ctx context.Context, state string, raw json.RawMessage, failure string) error {
-	a.close(state, raw, failure)
+	a.record.close(state, raw, failure)
+	a.ended = true
 	if err := a.storeEnd(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
@@ -37,10 +37,8 @@ func (a *activeCall) end(ctx context.Context, state string, raw json.RawMessage,
 }
 
 // close sets the end of the call in its record.
-func (a *activeCall) close(state string, raw json.RawMessage, failure string) {
-	i := &a.record.Info
-	i.State, i.EndedAt, i.Error, a.record.ResultJSON = state, time.Now().UnixMilli(), failure, raw
-	a.ended = true
+func (r *Record) close(state string, raw json.RawMessage, failure string) {
+	r.Info.State, r.Info.EndedAt, r.Info.Error, r.ResultJSON = state, time.Now().UnixMilli(), failure, raw
 }
 
 func (a *activeCall) storeEnd(ctx context.Context) error {
@@ -61,8 +59,7 @@ func (a *activeCall) storeEnd(ctx context.Context) error {
 	return nil
 }
 
-// withdrawApproval closes the call's approval if it is still pending: an earlier start requested
-// it, and it is no longer needed.
+// withdrawApproval closes the pending approval that an earlier start requested for the call.
 func (a *activeCall) withdrawApproval(ctx context.Context) {
 	if id := a.record.Info.ApprovalID; id != "" {
 		if err := a.Approver.Withdraw(context.WithoutCancel(ctx), id); err != nil {
@@ -79,7 +76,7 @@ func (a *activeCall) stopped(ctx context.Context, raw json.RawMessage) error {
 	text := "The call was stopped with its run."
 	switch {
 	case errors.Is(cause, errCancelled):
-		return a.end(ctx, protocol.CallCancelled, raw, "The person stopped this call."+a.unreportedText(raw))
+		return a.end(ctx, protocol.CallCancelled, raw, "The person stopped this call."+a.record.unreportedText(raw))
 	case cause == nil: // its approval was cancelled by an earlier start
 		return a.end(ctx, protocol.CallCancelled, nil, text)
 	case errors.Is(cause, approval.ErrSuspended):
@@ -88,7 +85,7 @@ func (a *activeCall) stopped(ctx context.Context, raw json.RawMessage) error {
 		}
 		text = "The call was stopped because Fairlead was quit."
 	}
-	err := a.end(ctx, protocol.CallCancelled, raw, text+a.unreportedText(raw))
+	err := a.end(ctx, protocol.CallCancelled, raw, text+a.record.unreportedText(raw))
 	a.result = Result{}
 	if err != nil {
 		return err
@@ -96,10 +93,9 @@ func (a *activeCall) stopped(ctx context.Context, raw json.RawMessage) error {
 	return cause
 }
 
-// unreportedText returns a warning if a call that may have had an effect was cancelled and the node
-// has not reported on it.
-func (a *activeCall) unreportedText(raw json.RawMessage) string {
-	if a.record.Info.State != protocol.CallRunning || len(raw) > 0 || a.target.Spec.Effect == protocol.EffectRead {
+// unreportedText returns a warning if a cancelled call may have had an effect without a report.
+func (r *Record) unreportedText(raw json.RawMessage) string {
+	if r.Info.State != protocol.CallRunning || len(raw) > 0 || r.Info.Effect == protocol.EffectRead {
 		return ""
 	}
 	return " The machine has not reported what was done by then: check before you repeat it."

@@ -36,7 +36,7 @@ var errTimeout = protocol.ErrTimeout.With("Tool request timed out")
 
 // execute runs the call, and ends it with the outcome.
 func (a *activeCall) execute(ctx context.Context) error {
-	limit := a.timeLimit()
+	limit := a.timeLimit(a.target.Spec, a.call.Args)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	if a.target.own != nil {
@@ -47,18 +47,16 @@ func (a *activeCall) execute(ctx context.Context) error {
 	if err != nil {
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
-	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress())
+	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress(a.record.Info))
 	return a.finish(ctx, raw, err, limit)
 }
 
-// publishProgress returns a function that publishes the node's reports while the call runs, based
-// on its state at the start.
-func (a *activeCall) publishProgress() func(protocol.ToolProgress) {
-	info := a.record.Info
-	return func(p protocol.ToolProgress) {
+// publishProgress returns a function that publishes the node's reports while the call runs.
+func (p *Pipeline) publishProgress(info protocol.CallInfo) func(protocol.ToolProgress) {
+	return func(report protocol.ToolProgress) {
 		now := info
-		now.Tail, now.Bytes = p.Tail, p.Bytes
-		a.publish(now)
+		now.Tail, now.Bytes = report.Tail, report.Bytes
+		p.publish(now)
 	}
 }
 
@@ -66,7 +64,7 @@ func (a *activeCall) publishProgress() func(protocol.ToolProgress) {
 func (a *activeCall) invocation() (inv protocol.ToolInvoke, err error) {
 	inv = protocol.ToolInvoke{
 		CallID: a.call.ID, Tool: a.target.Spec.Name, Args: a.call.Args, IdempotencyKey: a.record.IdempotencyKey,
-		SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: a.mayUseNetwork(),
+		SessionKey: a.call.Session, RunID: a.call.Run, Direct: a.call.Direct, Network: mayUseNetwork(a.call, a.record.Info),
 	}
 	p := a.record.Info.Preview
 	if p != nil && a.target.Spec.Effect == protocol.EffectWrite {
@@ -104,40 +102,38 @@ func (a *activeCall) allowedFolders() (list []protocol.FolderAccess) {
 	return list
 }
 
-// mayUseNetwork reports whether the call may use the network that it requests: the person was
-// asked, or runs it directly.
-func (a *activeCall) mayUseNetwork() bool {
-	if !a.call.Direct {
-		p := a.record.Info.Preview
-		return p != nil && p.Network && a.record.Info.ApprovalID != ""
+// mayUseNetwork reports whether the person was asked about the network, or runs the call.
+func mayUseNetwork(c Call, info protocol.CallInfo) bool {
+	if !c.Direct {
+		return info.Preview != nil && info.Preview.Network && info.ApprovalID != ""
 	}
 	var args struct {
 		Network bool `json:"network"`
 	}
-	return json.Unmarshal(a.call.Args, &args) == nil && args.Network
+	return json.Unmarshal(c.Args, &args) == nil && args.Network
 }
 
 // noLimit is the time limit of a tool that has its own.
 const noLimit = 365 * 24 * time.Hour
 
-// timeLimit returns how long the call may take: the configured time, but at least the call's own
+// timeLimit returns how long a call may take: the configured time, but at least the call's own
 // timeout argument, which for a command may mean no limit.
-func (a *activeCall) timeLimit() time.Duration {
-	if a.target.Spec.OwnTime {
+func (p *Pipeline) timeLimit(spec protocol.ToolSpec, raw json.RawMessage) time.Duration {
+	if spec.OwnTime {
 		return noLimit
 	}
-	limit := time.Duration(a.Config().Timeouts.Tool) * time.Millisecond
+	limit := time.Duration(p.Config().Timeouts.Tool) * time.Millisecond
 	var args struct {
 		Timeout *float64 `json:"timeout"`
 	}
-	if json.Unmarshal(a.call.Args, &args) != nil || args.Timeout == nil {
+	if json.Unmarshal(raw, &args) != nil || args.Timeout == nil {
 		return limit
 	}
 	switch {
 	case *args.Timeout > 0:
 		own := time.Duration(min(*args.Timeout, float64(noLimit.Milliseconds()))) * time.Millisecond
 		return max(limit, own+5*time.Second)
-	case *args.Timeout == 0 && a.target.Spec.Effect == protocol.EffectExec: // 0 means no limit, as in Bash
+	case *args.Timeout == 0 && spec.Effect == protocol.EffectExec: // 0 means no limit, as in Bash
 		return noLimit
 	}
 	return limit
@@ -148,14 +144,14 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 	var failed *nodes.ToolError
 	switch {
 	case failure == nil:
-		return a.end(ctx, a.interpret(raw), raw, "")
+		return a.end(ctx, a.record.interpret(raw), raw, "")
 	case errors.As(failure, &failed):
 		return a.end(ctx, protocol.CallFailed, nil, failed.Text)
 	case context.Cause(ctx) != nil:
 		return a.stopped(ctx, raw)
 	case errors.Is(failure, errTimeout):
 		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", limit)
-		if a.unreportedText(raw) != "" { // nobody knows whether it ran
+		if a.record.unreportedText(raw) != "" { // nobody knows whether it ran
 			state, text = protocol.CallUnknown, fmt.Sprintf("The call took longer than %s. ", limit)+unknownText(a.record)
 		}
 		if err := a.end(ctx, state, raw, text); err != nil || !a.call.Direct || a.call.Session != "" {
@@ -169,9 +165,8 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 	return a.end(ctx, protocol.CallFailed, nil, failure.Error())
 }
 
-// interpret returns the state that a result means, and records what the result says about a
-// command.
-func (a *activeCall) interpret(raw json.RawMessage) (state string) {
+// interpret returns the state that a result means, and records what it says about a command.
+func (r *Record) interpret(raw json.RawMessage) (state string) {
 	state = protocol.CallDone
 	var out struct {
 		Status    string `json:"status"`
@@ -183,7 +178,7 @@ func (a *activeCall) interpret(raw json.RawMessage) (state string) {
 	if json.Unmarshal(raw, &out) != nil {
 		return state
 	}
-	info, effect := &a.record.Info, a.target.Spec.Effect
+	info, effect := &r.Info, r.Info.Effect
 	if effect == protocol.EffectExec {
 		info.ExitCode, info.Tail = out.ExitCode, out.Tail // shown until the result's message arrives
 		if out.Status == "failed" {
@@ -192,7 +187,7 @@ func (a *activeCall) interpret(raw json.RawMessage) (state string) {
 	}
 	// A node without extensions declares no effects.
 	if out.Status == "running" && (effect == protocol.EffectExec || effect == protocol.EffectUnknown) {
-		a.record.Process = out.SessionID
+		r.Process = out.SessionID
 	}
 	if info.Node == protocol.NativePrefix && out.OK != nil && !*out.OK {
 		state = protocol.CallFailed

@@ -63,7 +63,9 @@ func (p *Pipeline) Run(ctx context.Context, c Call) (res Result, err error) {
 	defer a.release()
 	switch {
 	case a.stored && a.record.Info.Over():
-		return a.replay(), nil
+		res = resultOf(a.record)
+		res.Info.Args = a.call.Args // the journal does not store file contents
+		return res, nil
 	case a.record.Info.State == protocol.CallRunning:
 		return p.rejoin(ctx, a)
 	}
@@ -191,8 +193,7 @@ func (p *Pipeline) Running() []protocol.CallInfo {
 // errCancelled is the cause of a call that the person cancelled.
 var errCancelled = errors.New("stopped by the person")
 
-// Cancel cancels a call; its run continues with the output so far. It reports whether the call was
-// in progress.
+// Cancel cancels a call in progress, whose run continues. It reports whether there was one.
 func (p *Pipeline) Cancel(id protocol.CallID) bool {
 	p.mu.Lock()
 	o := p.open[id]

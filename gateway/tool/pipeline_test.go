@@ -188,7 +188,7 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	cancel(approval.ErrSuspended)
 	within(t, end)
 	q.State = protocol.ApprovalCancelled
-	if _, err := g.store.Approvals.Close(t.Context(), q); err != nil {
+	if _, _, err := g.store.Approvals.Change(t.Context(), q.ID, func(now *protocol.Approval) bool { *now = q; return true }); err != nil {
 		t.Fatal(err)
 	}
 	g.again(&tooltest.Machine{})

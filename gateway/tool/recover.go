@@ -70,27 +70,15 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 		return p.endLost(ctx, a.record)
 	}
 	a.record.Info.Args = a.call.Args // the journal does not store file contents
-	a.restore("an earlier start began it")
-	limit := a.timeLimit()
-	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
-	defer cancel()
-	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress())
-	err = a.finish(ctx, raw, err, limit)
-	return a.result, err
-}
-
-// restore derives the tool and the decision from the record.
-func (a *activeCall) restore(reason string) {
 	i := a.record.Info
 	a.target = Target{Node: i.Node, Spec: protocol.ToolSpec{Name: i.Tool, Effect: i.Effect, Idempotent: a.record.Idempotent}}
-	a.record.Decision, a.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: reason}, a.record.Principal
-}
-
-// replay returns the result of a call that has ended.
-func (a *activeCall) replay() Result {
-	res := resultOf(a.record)
-	res.Info.Args = a.call.Args // the journal does not store file contents
-	return res
+	a.record.Decision, a.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "an earlier start began it"}, a.record.Principal
+	limit := a.timeLimit(a.target.Spec, a.call.Args)
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress(a.record.Info))
+	err = a.finish(ctx, raw, err, limit)
+	return a.result, err
 }
 
 // AcceptLateResult handles a node's result of a call that nobody waits for. If the call's outcome
@@ -110,26 +98,25 @@ func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, l
 	}
 	intro := fmt.Sprintf("The outcome of the call of %s on %s that started at %s was unknown. The machine has now reported it:",
 		r.Info.Tool, r.Info.Node, time.UnixMilli(r.Info.StartedAt).Format("15:04:05"))
-	a := &activeCall{Pipeline: p, record: r}
-	a.restore("its machine has reported the outcome, which was unknown")
+	r.Decision, r.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "its machine has reported the outcome, which was unknown"}, r.Principal
 	raw := late.Result
 	if len(raw) == 0 {
 		raw = json.RawMessage("null")
 	}
 	if late.Error != "" {
-		a.close(protocol.CallFailed, nil, late.Error)
+		r.close(protocol.CallFailed, nil, late.Error)
 	} else {
-		a.close(a.interpret(raw), raw, "")
+		r.close(r.interpret(raw), raw, "")
 	}
-	changed, err := p.Journal.Correct(context.WithoutCancel(ctx), &a.record)
+	changed, err := p.Journal.Correct(context.WithoutCancel(ctx), &r)
 	switch {
 	case err != nil:
 		return nil, err
 	case !changed:
 		return nil, protocol.ErrNotFound.With("Unknown callId")
 	}
-	p.publish(a.record.Info)
-	res := resultOf(a.record)
+	p.publish(r.Info)
+	res := resultOf(r)
 	res.Content = append(protocol.Content{protocol.Text(intro)}, res.Content...)
 	return &res, nil
 }

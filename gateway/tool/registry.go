@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -80,6 +81,20 @@ func (r *Registry) Lookup(name protocol.ToolName) (Target, error) {
 	}
 	node, spec, err := r.machines.Lookup(name)
 	return Target{Node: node, Spec: spec}, err
+}
+
+// fileOperation makes a specification that stands in for a tool.
+func (r *Registry) fileOperation(c Call) (Target, error) {
+	op := c.FileOperation
+	_, bare, _ := c.Tool.Split()
+	t := Target{Node: op.Node, Spec: protocol.ToolSpec{Name: bare, Effect: op.Effect}}
+	if !c.Direct {
+		return t, protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", c.Tool))
+	}
+	if info, ok := r.Node(op.Node); !ok || !info.Online {
+		return t, protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", op.Node))
+	}
+	return t, nil
 }
 
 // Node describes a node. The gateway itself counts as a node that is always online.

@@ -18,12 +18,12 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 		`{"timeout":0}`: time.Second, `{"timeout":null}`: time.Second,
 	} {
 		a.call.Args = json.RawMessage(args)
-		if got := a.timeLimit(); got != want {
+		if got := a.timeLimit(a.target.Spec, a.call.Args); got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
 		}
 	}
 	a.target.Spec.Effect, a.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
-	if got := a.timeLimit(); got != noLimit {
+	if got := a.timeLimit(a.target.Spec, a.call.Args); got != noLimit {
 		t.Errorf("a command without a time limit ends after %s", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,12 +14,9 @@ import (
 
 // Pause pauses a transfer until Resume.
 func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j, err := e.findSettled(ctx, in.ID)
-	switch {
-	case err != nil:
-		return protocol.Transfer{}, err
-	case j == nil:
-		return e.endedResult(ctx, in.ID, "")
+	j, ended, err := e.findSettled(ctx, in.ID, "")
+	if j == nil {
+		return ended, err
 	}
 	e.mu.Lock()
 	t := &j.row.Transfer
@@ -72,12 +70,9 @@ func (j *job) waitStopped(ctx context.Context) protocol.Transfer {
 // Resume continues a paused transfer. here may be nil; it is the calling window or command line,
 // which becomes the transfer's end on that computer if the transfer has one there.
 func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
-	j, err := e.findSettled(ctx, in.ID)
-	switch {
-	case err != nil:
-		return protocol.Transfer{}, err
-	case j == nil:
-		return e.endedResult(ctx, in.ID, "")
+	j, ended, err := e.findSettled(ctx, in.ID, "")
+	if j == nil {
+		return ended, err
 	}
 	e.mu.Lock()
 	t := &j.row.Transfer
@@ -107,12 +102,9 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 
 // Cancel cancels a transfer. Unfinished files are removed; files that have arrived stay.
 func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j, err := e.findSettled(ctx, in.ID)
-	switch {
-	case err != nil:
-		return protocol.Transfer{}, err
-	case j == nil:
-		return e.endedResult(ctx, in.ID, protocol.TransferCancelled)
+	j, ended, err := e.findSettled(ctx, in.ID, protocol.TransferCancelled)
+	if j == nil {
+		return ended, err
 	}
 	if j.stop(errCancelled) {
 		select {
@@ -122,14 +114,14 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 		}
 		return j.view(), nil
 	}
-	j.discard(ctx, j.setNotified)
+	j.discard(ctx)
 	j.finish(protocol.TransferCancelled, "")
 	return j.view(), nil
 }
 
 // discard asks the destination of an inactive transfer to remove unfinished files, if the
-// destination is connected. It calls tells with the connection before it sends the request.
-func (j *job) discard(ctx context.Context, tells func(over Link)) {
+// destination is connected.
+func (j *job) discard(ctx context.Context) {
 	t := j.view()
 	if t.Attempts == 0 || t.Simple {
 		return
@@ -142,7 +134,7 @@ func (j *job) discard(ctx context.Context, tells func(over Link)) {
 	path := pathOf(t.Destination)
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	tells(s.link)
+	j.setNotified(s.link)
 	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
 }
 
@@ -179,21 +171,21 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	case err == nil && e.closed:
 		err = protocol.ErrUnavailable.With("the gateway is shutting down")
 	case err == nil:
-		e.addLocked(&job{e: e, row: row, here: here, done: make(chan struct{})})
+		(&job{e: e, row: row, here: here, done: make(chan struct{})}).addLocked()
 	}
 	e.mu.Unlock()
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
 	defer e.Wake()
-	e.publish(row.Transfer)
+	publish(e.bus, row.Transfer)
 	return row.Transfer, nil
 }
 
 // reserve waits until no other operation on an ended transfer is in progress, and blocks further
-// ones until the caller removes j from e.ending. Unfinished files at the destination may stay from
+// ones until the caller removes j from e.settling. Unfinished files at the destination may stay from
 // here on. If the transfer is in the queue, reserve returns it as queued.
-func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l *cleanup, queued *job, err error) {
+func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l, queued *job, err error) {
 	for {
 		var wait chan struct{}
 		e.mu.Lock()
@@ -226,7 +218,7 @@ func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l
 // ones, because nobody can retry them any more.
 func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (protocol.TransferForgetResult, error) {
 	var failed []store.Transfer
-	if list, _, err := e.store.Finished(ctx, "", 0, 500); err == nil {
+	if list, _, err := e.store.List(ctx, store.TransferFilter{Finished: true, Limit: 500}); err == nil {
 		for _, row := range list {
 			if row.State == protocol.TransferFailed && (len(in.IDs) == 0 || slices.Contains(in.IDs, row.ID)) {
 				failed = append(failed, row)
@@ -236,9 +228,35 @@ func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (
 	gone, err := e.store.Delete(ctx, in.IDs)
 	for _, id := range gone {
 		if i := slices.IndexFunc(failed, func(t store.Transfer) bool { return t.ID == id }); i >= 0 {
-			(&job{e: e, row: failed[i]}).discard(ctx, func(Link) {})
+			(&job{e: e, row: failed[i]}).discard(ctx)
 		}
 		e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransferRemoved, Transfer: &protocol.Transfer{ID: id}})
 	}
 	return protocol.TransferForgetResult{Removed: len(gone)}, err
+}
+
+// Unpaired fails the transfers of a device whose pairing has ended, as a node or as a window:
+// another device may connect under the node's name, and nobody has approved transfers with that
+// one. Partly received data is retained, and Retry puts such a transfer into the queue again.
+func (e *Engine) Unpaired(d protocol.Device) {
+	why := fmt.Sprintf("%s is no longer paired", d.Name)
+	if d.NodeID != "" {
+		why = fmt.Sprintf("%s is no longer paired", d.NodeID)
+	}
+	var rest []*job
+	e.mu.Lock()
+	for _, j := range e.order {
+		switch t := &j.row.Transfer; {
+		case d.NodeID == "" && t.Device != d.ID, d.NodeID != "" && t.From != d.NodeID && t.To != d.NodeID:
+		case j.cancel != nil:
+			j.cancel(final("%s", why))
+		default:
+			j.isCancelled = true
+			rest = append(rest, j)
+		}
+	}
+	e.mu.Unlock()
+	for _, j := range rest {
+		j.finish(protocol.TransferFailed, why)
+	}
 }

@@ -35,6 +35,8 @@ var (
 	errCancelled = errors.New("cancelled")
 	errShutdown  = errors.New("the gateway is shutting down")
 	errStall     = protocol.ErrTimeout.With("Transfer timeout")
+	// errDirectLost makes the transfer continue through the gateway at once.
+	errDirectLost = errors.New("the machines lost their direct connection")
 )
 
 // finalError is a permanent failure that an end reported; an automatic retry would not help.
@@ -83,10 +85,8 @@ type attempt struct {
 	awaitsAnswer atomic.Bool             // an end that supports streams has not answered yet
 	isOpen       atomic.Bool             // the destination has accepted, and is not notified of the end yet
 	// Set before any frame is forwarded:
-	routes     *routeOffer            // direct or joined connections for the ends; may be nil
-	introduced bool                   // the ends know about each other
-	lostRoute  atomic.Pointer[string] // the route that the ends used and have lost
-	earlier    stream.ProgressReport  // the amounts moved by earlier exchanges of this transfer
+	introduced bool                  // the ends know how to connect directly
+	earlier    stream.ProgressReport // the amounts moved by earlier exchanges of this transfer
 }
 
 // exchange runs f while reports and frames of the ends are routed to this attempt, and stops the
@@ -116,9 +116,8 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 	}
 	if err != nil {
 		a.stop(err)
-	} else {
-		a.notifySource()
 	}
+	a.checkDirect(err)
 	cancel(nil)
 	r.src.in.Close(io.ErrClosedPipe)
 	r.dst.in.Close(io.ErrClosedPipe)
@@ -198,9 +197,9 @@ func (a *attempt) openDestination(ctx context.Context, receive protocol.Transfer
 	return accept, err
 }
 
-// startSource asks the source to begin sending.
-func (a *attempt) startSource(ctx context.Context) error {
-	return a.relay.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: a.relay.src.id})
+// startSource asks the source to begin sending. destination is nil unless it listens for the source.
+func (a *attempt) startSource(ctx context.Context, destination *protocol.TransferPeer) error {
+	return a.relay.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: a.relay.src.id, Peer: destination})
 }
 
 // run executes a transfer between ends that support streams. Their frames carry records.
@@ -210,12 +209,8 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	for _, s := range t.Sources {
 		send.Stream.Paths = append(send.Stream.Paths, pathOf(s))
 	}
-	if o := a.offerRoutes(); o != nil {
-		defer o.withdraw()
-		a.routes, send.Stream.Peer = o, &protocol.TransferPeer{Near: o.direct}
-	}
-	if near := a.routes != nil && a.routes.direct; !near && r.src.canStartEarly && r.dst.canStartEarly && t.Attempts <= 1 {
-		send.Stream.Early = stream.Early
+	if a.offersDirect() {
+		send.Stream.Peer = &protocol.TransferPeer{}
 	}
 	meta, err := a.askSource(ctx, send)
 	if err != nil {
@@ -227,34 +222,21 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	})
 
 	receive := protocol.TransferReceive{Path: pathOf(t.Destination), Size: *meta.Size, Mime: meta.Mime, Stream: a.terms(t), Holes: meta.Holes}
-	receive.Stream.Early = send.Stream.Early
-	if a.routes != nil && meta.Peer != nil {
-		receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin, Near: a.routes.direct, Ticket: a.routes.destinationTicket}
-	}
-	early := receive.Stream.Early > 0
-	if early {
-		if err := a.startSource(ctx); err != nil {
-			return out, err
-		}
+	if send.Stream.Peer != nil && meta.Peer != nil {
+		receive.Stream.Peer = &protocol.TransferPeer{Pin: meta.Peer.Pin}
 	}
 	accept, err := a.openDestination(ctx, receive)
 	if err != nil {
 		return out, err
 	}
-	if receive.Stream.Peer != nil && accept.Peer != nil {
-		a.introduced = true
-		peer := *accept.Peer
-		peer.Ticket = a.routes.sourceTicket
-		if err := r.src.event(ctx, protocol.EventTransferMeet, protocol.TransferMeet{TransferID: r.src.id, Peer: peer}); err != nil {
-			return out, err
-		}
+	if receive.Stream.Peer == nil {
+		accept.Peer = nil
 	}
+	a.introduced = accept.Peer != nil
 	wg.Go(func() { a.forward(ctx, r.src, r.dst) })
 	wg.Go(func() { a.forward(ctx, r.dst, r.src) })
-	if !early {
-		if err := a.startSource(ctx); err != nil {
-			return out, err
-		}
+	if err := a.startSource(ctx, accept.Peer); err != nil {
+		return out, err
 	}
 	return a.streamed(ctx)
 }

@@ -160,7 +160,7 @@ func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *basicTransfer,
 			return out, err
 		}
 	}
-	if err := a.startSource(ctx); err != nil {
+	if err := a.startSource(ctx, nil); err != nil {
 		return out, err
 	}
 	return a.plain(ctx, r.size, forwarded)

@@ -122,7 +122,7 @@ func transferCall(p protocol.TransferStartParams) (tool.Call, error) {
 
 // authorizeAgain decides about a queued or ended transfer again, as about the call that started it.
 // It returns the reason why the transfer may not run now.
-func (e *Engine) authorizeAgain(ctx context.Context, who auth.Principal, t protocol.Transfer) error {
+func authorizeAgain(ctx context.Context, authorizer Authorizer, who auth.Principal, t protocol.Transfer) error {
 	call, err := transferCall(protocol.TransferStartParams{
 		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
 	})
@@ -130,18 +130,9 @@ func (e *Engine) authorizeAgain(ctx context.Context, who auth.Principal, t proto
 		return err
 	}
 	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, t.Session == "", t.AskedBy
-	may, err := e.authorizer.Authorize(ctx, call)
+	may, err := authorizer.Authorize(ctx, call)
 	if err != nil {
 		return err
 	}
 	return may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
-}
-
-// mayContinue decides about a transfer that waited while the rules changed.
-func (e *Engine) mayContinue(ctx context.Context, t protocol.Transfer) error {
-	who := auth.Owner(t.AskedBy.Name)
-	if t.Session != "" {
-		who = auth.Agent(t.Session, "")
-	}
-	return e.authorizeAgain(ctx, who, t)
 }

@@ -8,17 +8,12 @@
 // a time, without the extensions. With such a node a transfer is a sequence of single files
 // ([basicTransfer]) and fails when it is interrupted.
 //
-// Two nodes can use a separate connection for a large transfer ([protocol.ExtOwnConnection]): each
-// node connects to the gateway's port, and the gateway joins the two connections (package junction)
-// without reading the bytes. If both owners allow it ([protocol.ExtDirect]), the nodes connect
-// directly to each other instead. For that, the gateway asks the source for the pin of a key made
-// for this attempt and passes it to the destination with a ticket. It then tells the source
-// ([protocol.EventTransferMeet]) where the destination listens, the pin and token to recognize it
-// by, and a ticket of the source's own. Meanwhile the first bytes are sent as messages.
-//
-// The ends report whether they are connected ([stream.ParseRouteChange]). The destination's
-// progress still comes through the gateway, so queue, journal, pause, cancel and the check for
-// stalls are the same. If the ends cannot connect, or lose their connection, they continue through
-// messages on their own, in the same attempt and without another approval; a route that failed is
-// not tried again for ten minutes. Package node/direct describes how strangers are kept out.
+// If the owners of two nodes allow it ([protocol.ExtDirect]), the source connects directly to the
+// destination. For that, the gateway asks the source for the pin of a key made for this attempt and
+// passes it to the destination; then it tells the source ([protocol.TransferStartEvent]) where the
+// destination listens, and the pin and token to recognize it by. The destination reports whether
+// data arrives directly ([stream.ParseRoute]). Its progress still comes through the gateway, so
+// queue, journal, pause, cancel and the check for stalls are the same. If the ends cannot connect,
+// they use the gateway in the same attempt; if they lose their connection, in another one. They do
+// not try again for ten minutes. Package node/direct describes how strangers are kept out.
 package transfer

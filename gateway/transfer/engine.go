@@ -25,8 +25,7 @@ const (
 type Store interface {
 	Put(ctx context.Context, t store.Transfer) error
 	Get(ctx context.Context, id protocol.TransferID) (store.Transfer, error)
-	Unfinished(ctx context.Context) ([]store.Transfer, error)
-	Finished(ctx context.Context, node protocol.NodeID, offset, limit int) ([]store.Transfer, int, error)
+	List(ctx context.Context, f store.TransferFilter) (page []store.Transfer, total int, err error)
 	Delete(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)
 	// ClearCurrent records that a cancelled transfer has no unfinished files left. It does not
 	// change transfers in other states.
@@ -39,9 +38,6 @@ type Options struct {
 	Bus      *event.Bus
 	Machines Machines
 	Folders  Folders
-	// Meet prepares a connection of two nodes through the gateway: it returns one ticket for each,
-	// valid until over is called. ok is false when that is not possible. Meet may be nil.
-	Meet func() (one, other string, over func(), ok bool)
 	// Authorizer decides about transfers, and RulesVersion changes with the rules: a transfer that
 	// waited meanwhile is decided about again. Without them, every transfer may run.
 	Authorizer   Authorizer
@@ -60,11 +56,9 @@ type Engine struct {
 	store      Store
 	bus        *event.Bus
 	machines   Machines
-	folders    Folders
-	joinConns  func() (one, other string, over func(), ok bool)
+	workspaces workspaces
 	policy     func() string
 	authorizer Authorizer
-	unfinished string
 
 	ctx    context.Context // cancelled by Close
 	cancel context.CancelCauseFunc
@@ -73,20 +67,19 @@ type Engine struct {
 
 	mu           sync.Mutex // guards the fields below, and the fields of all jobs
 	jobs         map[protocol.TransferID]*job
-	order        []*job                           // in order of creation
-	settling     map[protocol.TransferID]*job     // transfers between the queue and the history, in either direction
-	cleanups     map[protocol.TransferID]*cleanup // cancelled transfers whose destinations may have unfinished files
-	undos        map[protocol.TransferID]*pendingUndo
-	failedRoutes map[routeKey]time.Time // the last failure of each route
+	order        []*job                       // in order of creation
+	settling     map[protocol.TransferID]*job // transfers between the queue and the history, in either direction
+	cleanups     map[protocol.TransferID]*job // cancelled transfers whose destinations may have unfinished files
+	failedDirect map[pair]time.Time           // the last failure of each direct connection
 	closed       bool
 }
 
 // New returns an engine. Call Load, then Run.
 func New(o Options) *Engine {
 	e := &Engine{
-		store: o.Store, bus: o.Bus, machines: o.Machines, folders: o.Folders, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
+		store: o.Store, bus: o.Bus, machines: o.Machines, workspaces: workspaces{o.Folders, o.Unfinished}, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
-		settling: make(map[protocol.TransferID]*job), cleanups: make(map[protocol.TransferID]*cleanup), undos: make(map[protocol.TransferID]*pendingUndo), failedRoutes: make(map[routeKey]time.Time), joinConns: o.Meet, unfinished: o.Unfinished,
+		settling: make(map[protocol.TransferID]*job), cleanups: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
 	}
 	if e.policy == nil {
 		e.policy = func() string { return "" }
@@ -98,11 +91,12 @@ func New(o Options) *Engine {
 // Load restores the queue of an earlier start. The transfers continue as soon as their nodes are
 // connected.
 func (e *Engine) Load(ctx context.Context) error {
-	rows, err := e.store.Unfinished(ctx)
+	rows, _, err := e.store.List(ctx, store.TransferFilter{Limit: -1})
 	if err != nil {
 		return err
 	}
-	if err := e.loadCleanups(ctx); err != nil {
+	finished, _, err := e.store.List(ctx, store.TransferFilter{Finished: true, Limit: maxCleanups})
+	if err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -111,14 +105,20 @@ func (e *Engine) Load(ctx context.Context) error {
 		if row.State == protocol.TransferRunning {
 			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
 		}
-		e.addLocked(&job{e: e, row: row, done: make(chan struct{})})
+		(&job{e: e, row: row, done: make(chan struct{})}).addLocked()
+	}
+	for _, row := range finished {
+		if needsCleanup(row.Transfer) {
+			e.cleanups[row.ID] = &job{e: e, row: row}
+		}
 	}
 	return nil
 }
 
-func (e *Engine) addLocked(j *job) {
-	e.jobs[j.row.ID] = j
-	e.order = append(e.order, j)
+// addLocked adds a job to the queue. The caller must hold e.mu.
+func (j *job) addLocked() {
+	j.e.jobs[j.row.ID] = j
+	j.e.order = append(j.e.order, j)
 }
 
 // Run starts transfers until ctx is cancelled: it checks the queue when a node connects and when a
@@ -135,7 +135,7 @@ func (e *Engine) Run(ctx context.Context) {
 	}()
 	defer func() { <-nodes }()
 	var wg sync.WaitGroup
-	wg.Go(func() { e.sweep(ctx) })
+	wg.Go(func() { e.workspaces.sweep(ctx) })
 	defer wg.Wait()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

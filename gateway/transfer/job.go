@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -33,6 +35,13 @@ type job struct {
 	storing         chan struct{}
 	notified        Link // the connection on which the destination was asked to remove unfinished files
 	isClean         bool // no unfinished files are left
+	// busy is closed when the request in progress to remove unfinished files, after the end of the
+	// job, is sent; nil if there is none.
+	busy chan struct{}
+	// undone receives the destination's result of an undo in progress, which was requested on the
+	// connection undoOn.
+	undone chan protocol.TransferUndone
+	undoOn Link
 	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expires is the value of
 	// row.ExpiresAt from which it was computed.
 	monotonicExpiry time.Time
@@ -59,7 +68,11 @@ func (j *job) checkRules(ctx context.Context) error {
 		}()
 		e.Wake() // it no longer counts as running
 		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
-		if err := e.mayContinue(ctx, t); err != nil {
+		who := auth.Owner(t.AskedBy.Name)
+		if t.Session != "" {
+			who = auth.Agent(t.Session, "")
+		}
+		if err := authorizeAgain(ctx, e.authorizer, who, t); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -123,9 +136,10 @@ func (j *job) finishLocked(state, text string) {
 	j.hasEnded = true
 	delete(e.jobs, j.row.ID)
 	e.settling[j.row.ID] = j
-	var l *cleanup
-	if state == protocol.TransferCancelled {
-		l = e.addCleanupLocked(j)
+	cleans := state == protocol.TransferCancelled && !j.isClean && len(e.cleanups) < maxCleanups && mayHaveUnfinished(j.row.Transfer)
+	if cleans {
+		e.cleanups[j.row.ID] = j // until its destination confirms that no unfinished files are left
+		j.here = nil             // which may be closed by then
 	}
 	for i, o := range e.order {
 		if o == j {
@@ -136,18 +150,13 @@ func (j *job) finishLocked(state, text string) {
 	t := &j.row.Transfer
 	t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
 	switch {
-	case state == protocol.TransferDone, state == protocol.TransferCancelled && l == nil:
+	case state == protocol.TransferDone, state == protocol.TransferCancelled && !cleans:
 		t.Current = ""
 	case state == protocol.TransferCancelled && t.Current == "":
 		t.Current = "." // an unknown file
 	}
 	j.putLocked()
 	if state == protocol.TransferCancelled {
-		if l != nil {
-			e.mu.Lock()
-			l.row = j.row
-			e.mu.Unlock()
-		}
 		e.Wake() // its node may be connected already
 	}
 	e.mu.Lock()
@@ -191,7 +200,7 @@ func (j *job) putLocked() {
 	if err := e.store.Put(context.WithoutCancel(e.ctx), row); err != nil {
 		slog.Error("Storing a transfer failed", "transfer", row.ID, "err", err)
 	}
-	e.publish(row.Transfer)
+	publish(e.bus, row.Transfer)
 	e.mu.Lock()
 	j.stored, j.storing = version, nil
 	close(done)
@@ -205,11 +214,12 @@ func (j *job) update(f func(*protocol.Transfer)) {
 	f(&j.row.Transfer)
 	t := j.row.Transfer
 	e.mu.Unlock()
-	e.publish(t)
+	publish(e.bus, t)
 }
 
-func (e *Engine) publish(t protocol.Transfer) {
-	e.bus.Publish(protocol.Change{Kind: protocol.ChangeTransfer, SessionKey: t.Session, Transfer: &t})
+// publish publishes a change of a transfer.
+func publish(bus *event.Bus, t protocol.Transfer) {
+	bus.Publish(protocol.Change{Kind: protocol.ChangeTransfer, SessionKey: t.Session, Transfer: &t})
 }
 
 // setProgress records the destination's progress.
@@ -230,7 +240,7 @@ func (j *job) setProgress(p stream.ProgressReport) {
 	row := *t
 	e.mu.Unlock()
 	if show {
-		e.publish(row)
+		publish(e.bus, row)
 	}
 }
 

@@ -8,9 +8,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Folders returns the files that an agent's workspace may send and receive.
-type Folders func(agent protocol.AgentID) stream.Files
-
 // local is the end in this process: the agent's workspace. It implements both the connection and
 // the end behind it.
 type local struct {
@@ -21,7 +18,7 @@ type local struct {
 
 func newLocal(e *Engine, agent protocol.AgentID) *local {
 	l := &local{e: e, gone: make(chan struct{})}
-	l.ends = stream.NewEnds(e.folders(agent), l.peer(), nil, nil).Keep(e.unfinishedFiles(agent))
+	l.ends = stream.NewEnds(stream.Options{Files: e.workspaces.folders(agent), Peer: localPeer{l}, Unfinished: e.workspaces.unfinishedFiles(agent)})
 	return l
 }
 
@@ -46,8 +43,6 @@ func (l *local) SendFrame(_ context.Context, f *stream.Frame) error {
 }
 
 func (l *local) Gone() <-chan struct{} { return l.gone }
-
-func (l *local) peer() stream.Peer { return localPeer{l} }
 
 // localPeer is the engine as the local end sees it.
 type localPeer struct{ l *local }

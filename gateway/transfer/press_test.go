@@ -106,7 +106,7 @@ func TestWhatWasPressedLastIsStored(t *testing.T) {
 			t.Fatalf("in the database: %+v, %v", row, err)
 		}
 	}
-	if open, err := st.Transfers.Unfinished(t.Context()); err != nil || len(open) != 0 || len(e.Open()) != 0 {
+	if open, _, err := st.Transfers.List(t.Context(), store.TransferFilter{Limit: -1}); err != nil || len(open) != 0 || len(e.Open()) != 0 {
 		t.Errorf("open: %v, %v, %v", open, e.Open(), err)
 	}
 }

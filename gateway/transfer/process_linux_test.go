@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,9 +29,6 @@ const (
 	childAddr = "FAIRLEAD_TRANSFER_ADDR"
 	childID   = "FAIRLEAD_TRANSFER_ID"
 	childVia  = "FAIRLEAD_TRANSFER_VIA" // the address that a node dials in place of the gateway's
-	// childBeside is the address that a node dials to be joined to another node, in place of the
-	// gateway's listener for machines.
-	childBeside = "FAIRLEAD_TRANSFER_BESIDE"
 )
 
 func init() {
@@ -54,15 +53,16 @@ func runChild() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	dial := func(address string) func(context.Context) (net.Conn, error) {
-		return func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", os.Getenv(address))
-		}
-	}
-	n, err := node.New(node.Options{
+	options := node.Options{
 		ID: protocol.NodeID(os.Getenv(childID)), Workspace: os.Getenv(childDir), Home: os.Getenv(childDir) + ".home", URL: "ws://" + os.Getenv(childAddr) + "/ws", Token: "fl_transfer",
-		Dial: dial(childVia), Direct: &direct.Connector{Alone: true, Beside: dial(childBeside)},
-	})
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", os.Getenv(childVia))
+		},
+	}
+	if rand.IntN(2) == 0 { // so that some of the transfers between the nodes are direct
+		options.Direct = &direct.Connector{Networks: func() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.1/8")} }}
+	}
+	n, err := node.New(options)
 	if err == nil {
 		fmt.Println("ready")
 		err = n.Run(ctx)

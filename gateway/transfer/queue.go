@@ -75,9 +75,9 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 		e.mu.Unlock()
 		return protocol.Transfer{}, protocol.ErrUnavailable.With("the gateway is shutting down")
 	}
-	e.addLocked(j)
+	j.addLocked()
 	e.mu.Unlock()
-	e.publish(t)
+	publish(e.bus, t)
 	e.Wake()
 	return t, nil
 }
@@ -193,7 +193,7 @@ func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (prot
 	offset := max(in.Offset, 0)
 	out := protocol.TransferListResult{Transfers: []protocol.Transfer{}}
 	if in.History {
-		rows, n, err := e.store.Finished(ctx, in.Node, offset, limit)
+		rows, n, err := e.store.List(ctx, store.TransferFilter{Finished: true, Node: in.Node, Offset: offset, Limit: limit})
 		for _, r := range rows {
 			out.Transfers = append(out.Transfers, r.Transfer)
 		}
@@ -213,42 +213,39 @@ func (e *Engine) List(ctx context.Context, in protocol.TransferListParams) (prot
 
 // Get returns one transfer, from the queue or the history.
 func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	if j := e.find(in.ID); j != nil {
+	e.mu.Lock()
+	j := e.jobs[in.ID]
+	e.mu.Unlock()
+	if j != nil {
 		return j.view(), nil
 	}
 	row, err := e.store.Get(ctx, in.ID)
 	return row.Transfer, err
 }
 
-func (e *Engine) find(id protocol.TransferID) *job {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.jobs[id]
-}
-
-// findSettled is find, but first waits for operations that end or restart the transfer.
-func (e *Engine) findSettled(ctx context.Context, id protocol.TransferID) (*job, error) {
+// findSettled returns a queued transfer, after waiting for operations that end or restart it. For a
+// transfer that is not in the queue and so cannot be changed it returns an error, or the transfer if
+// it is in the state same.
+func (e *Engine) findSettled(ctx context.Context, id protocol.TransferID, same string) (j *job, ended protocol.Transfer, err error) {
 	for {
 		e.mu.Lock()
-		j, ending := e.jobs[id], e.settling[id]
+		j, settling := e.jobs[id], e.settling[id]
 		e.mu.Unlock()
-		if j != nil || ending == nil {
-			return j, nil
+		if j != nil {
+			return j, ended, nil
+		}
+		if settling == nil {
+			break
 		}
 		select {
-		case <-ending.done:
+		case <-settling.done:
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, ended, context.Cause(ctx)
 		}
 	}
-}
-
-// endedResult returns an error for a transfer that is not in the queue and so cannot be changed, or
-// the transfer if it is in the state same.
-func (e *Engine) endedResult(ctx context.Context, id protocol.TransferID, same string) (protocol.Transfer, error) {
 	row, err := e.store.Get(ctx, id)
-	if err != nil || row.State == same {
-		return row.Transfer, err
+	if err == nil && row.State != same {
+		return nil, ended, protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
 	}
-	return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
+	return nil, row.Transfer, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
@@ -90,7 +91,6 @@ func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error)
 // forward forwards the frames of one end to the other until the inbox is closed. The regular end is
 // io.EOF.
 func (a *attempt) forward(ctx context.Context, from, to *side) error {
-	tells := a.introduced && (from == a.relay.dst || a.routes.direct)
 	for {
 		f, err := from.in.Next(ctx)
 		if err != nil {
@@ -105,11 +105,16 @@ func (a *attempt) forward(ctx context.Context, from, to *side) error {
 				a.job.setProgress(sanitizeProgress(p))
 			}
 		}
-		if tells {
-			if t, ok := stream.ParseRouteChange(f); ok {
-				a.routeChanged(from, t)
+		if a.introduced {
+			switch direct, lost := stream.ParseRoute(f); {
+			case lost:
+				f.Free()
+				sleep(ctx, time.Second) // a node that disconnects loses both connections, and that is another error
+				a.cancel(errDirectLost)
+				return errDirectLost
+			case direct:
+				a.job.store(func(row *protocol.Transfer) { row.Route = protocol.RouteDirect })
 			}
-			tells = from == a.relay.dst // a source reports its route in its first frame or not at all
 		}
 		if from.id != to.id {
 			f.SetID(to.id)
@@ -180,4 +185,47 @@ func (s *side) event(ctx context.Context, name string, payload any) error {
 		return disconnected(s.name)
 	}
 	return nil
+}
+
+// directRetryAfter is the time during which two nodes that could not connect to each other do not
+// try again, because each try costs a transfer some seconds.
+const directRetryAfter = 10 * time.Minute
+
+// pair is a source and a destination.
+type pair struct{ from, to protocol.NodeID }
+
+func (a *attempt) pair() pair { return pair{a.relay.src.name, a.relay.dst.name} }
+
+// route returns the initial route, or "" if the pair has no choice because an end is no node.
+func (p pair) route() string {
+	for _, id := range []protocol.NodeID{p.from, p.to} {
+		if id == protocol.NativePrefix || id == protocol.Here {
+			return ""
+		}
+	}
+	return protocol.RouteRelay
+}
+
+// offersDirect reports whether the ends may connect directly.
+func (a *attempt) offersDirect() bool {
+	r := a.relay
+	if !r.src.hasDirect || !r.dst.hasDirect || r.src.link == r.dst.link {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, failed := a.failedDirect[a.pair()]
+	return !failed || time.Since(at) >= directRetryAfter
+}
+
+// checkDirect prevents direct connections of the pair for [directRetryAfter] if this attempt, which
+// ended with err, had none, or lost it.
+func (a *attempt) checkDirect(err error) {
+	unused := err == nil && a.job.view().Route != protocol.RouteDirect
+	if !a.introduced || !unused && !errors.Is(err, errDirectLost) && !errors.Is(err, errStall) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failedDirect[a.pair()] = time.Now()
 }

@@ -17,7 +17,6 @@ type rough struct {
 	to    string
 	delay time.Duration // base delay, up to half more is added
 	life  time.Duration // average lifetime of a connection
-	made  atomic.Int64  // number of connections
 	cuts  atomic.Int64
 
 	mu    sync.Mutex // guards the fields below
@@ -88,7 +87,6 @@ func (w *rough) serve() {
 			far.Close()
 			return
 		}
-		w.made.Add(1)
 		w.wg.Go(func() { w.pass(near.(*net.TCPConn), far.(*net.TCPConn)) })
 	}
 }

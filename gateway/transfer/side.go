@@ -43,16 +43,14 @@ type Machines interface {
 
 // side is one end of a running transfer.
 type side struct {
-	name          protocol.NodeID
-	id            uint32 // the transfer's number at this end: two ends on one connection have two
-	link          Link
-	isFairlead    bool            // supports streams
-	canStartEarly bool            // supports TransferStream.Early
-	canUndo       bool            // retains replaced files for an undo
-	hasOwnConn    bool            // supports a separate connection, and is not in the gateway's own process
-	hasDirect     bool            // its owner allows connections to other nodes
-	ready         <-chan struct{} // closed once the end handles events; nil if it already does
-	in            *stream.Inbox   // received frames that have not been forwarded yet
+	name       protocol.NodeID
+	id         uint32 // the transfer's number at this end: two ends on one connection have two
+	link       Link
+	isFairlead bool            // supports streams
+	canUndo    bool            // retains replaced files for an undo
+	hasDirect  bool            // its owner allows direct connections to other nodes
+	ready      <-chan struct{} // closed once the end handles events; nil if it already does
+	in         *stream.Inbox   // received frames that have not been forwarded yet
 }
 
 // relay is a running transfer as the connections see it.
@@ -105,7 +103,7 @@ func (j *job) side(id protocol.NodeID, what string) (*side, func(), error) {
 	switch id {
 	case protocol.NativePrefix:
 		l := newLocal(e, j.row.Agent)
-		return &side{name: id, link: l, isFairlead: true, canStartEarly: true, canUndo: true}, l.close, nil
+		return &side{name: id, link: l, isFairlead: true, canUndo: true}, l.close, nil
 	case protocol.Here:
 		e.mu.Lock()
 		l, there := j.here, j.hasWindowLocked()
@@ -122,8 +120,8 @@ func (j *job) side(id protocol.NodeID, what string) (*side, func(), error) {
 	}
 	names := func(ext string) bool { return slices.Contains(c.Extensions, ext) }
 	return &side{
-		name: id, link: link, isFairlead: names(protocol.ExtTransfer), canStartEarly: names(protocol.ExtEarly), canUndo: names(protocol.ExtUndo),
-		hasOwnConn: names(protocol.ExtOwnConnection) && !c.Local, hasDirect: names(protocol.ExtDirect), ready: c.Listens,
+		name: id, link: link, isFairlead: names(protocol.ExtTransfer), canUndo: names(protocol.ExtUndo),
+		hasDirect: names(protocol.ExtDirect) && !c.Local, ready: c.Listens,
 	}, func() {}, nil
 }
 
@@ -157,7 +155,13 @@ func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), er
 	case p.Discarded != "":
 		return e.cleanupConfirmed(l, p.Discarded), nil
 	case p.Undone != nil:
-		return e.undoReported(l, sanitizeUndone(*p.Undone)), nil
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		j := e.settling[p.Undone.ID]
+		if j == nil || j.undoOn != l {
+			return func() {}, nil
+		}
+		return offer(j.undone, sanitizeUndone(*p.Undone)), nil
 	}
 	r, err := e.report(l, p.TransferID, false)
 	return deliver(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, sanitizeDone(p))

@@ -136,6 +136,8 @@ func (j *job) runAttempt(ctx context.Context) {
 		rests(protocol.TransferQueued, "")
 	case paused:
 		rests(protocol.TransferPaused, "")
+	case errors.Is(err, errDirectLost):
+		rests(protocol.TransferQueued, "")
 	case errors.Is(err, errShutdown):
 		rests(protocol.TransferWaiting, "The gateway was restarted")
 	case j.row.Simple && !errors.As(err, &failed):

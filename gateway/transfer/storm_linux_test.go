@@ -2,7 +2,6 @@ package transfer_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,8 +19,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// lanes is the number of transfers that run at once.
-const lanes = 4
+// parallel is the number of transfers that run at once.
+const parallel = 4
 
 // storm is a gateway and two nodes, each a process that is killed repeatedly, on wires that are
 // cut.
@@ -52,7 +51,7 @@ func (s *storm) plant() {
 		for i := range 150 {
 			r.file(id, fmt.Sprintf("src/many/%d/%d", i%7, i), int64(i*97))
 		}
-		for i := range 8 { // large enough for a separate connection
+		for i := range 8 {
 			r.file(id, fmt.Sprintf("src/mixed/%d.bin", i), int64(i)<<20+int64(i))
 			r.file(id, fmt.Sprintf("src/mixed/%d/small", i), int64(i)*7000)
 		}
@@ -60,23 +59,6 @@ func (s *storm) plant() {
 	}
 	for _, tree := range s.trees {
 		s.want[tree] = list(s.t, filepath.Join(s.dirs["a"], "src", tree))
-	}
-}
-
-// listen makes the gateway listen for machines, so that it can join them.
-func (s *storm) listen(at string) {
-	where, _ := json.Marshal(at)
-	for _, p := range []protocol.ConfigSetParams{{Path: "network.listen", Value: where}, {Path: "network.enabled", Value: []byte("true")}} {
-		for {
-			_, err := ask(s, protocol.ConfigSet, p)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, protocol.ErrUnavailable) {
-				s.t.Fatal(err)
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
 	}
 }
 

@@ -12,12 +12,6 @@ import (
 // undoLimit is the time limit for restoring the files that a transfer replaced.
 const undoLimit = time.Minute
 
-// pendingUndo is an undo in progress.
-type pendingUndo struct {
-	over Link // the connection of the request
-	done chan protocol.TransferUndone
-}
-
 // setReplaced records that the destination retains the former versions of a number of files.
 func setReplaced(t *protocol.Transfer, files int) {
 	if files > 0 {
@@ -33,7 +27,7 @@ func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParam
 		return t, err
 	}
 	t.Session, t.AskedBy = "", c.AskedBy
-	if err := e.authorizeAgain(ctx, c.Principal, t); err != nil {
+	if err := authorizeAgain(ctx, e.authorizer, c.Principal, t); err != nil {
 		return protocol.Transfer{}, err
 	}
 	return e.Undo(ctx, in, c.Window)
@@ -91,7 +85,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	if err := e.store.Put(context.WithoutCancel(ctx), row); err != nil {
 		return protocol.Transfer{}, err
 	}
-	e.publish(*t)
+	publish(e.bus, *t)
 	if out.Back == 0 && len(out.Problems) == 0 {
 		return protocol.Transfer{}, protocol.ErrConflict.With("The replaced files are no longer available")
 	}
@@ -110,15 +104,10 @@ func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error)
 	if !s.canUndo {
 		return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s cannot restore files: update Fairlead there", s.name))
 	}
-	u := &pendingUndo{over: s.link, done: make(chan protocol.TransferUndone, 1)}
+	result := make(chan protocol.TransferUndone, 1)
 	e.mu.Lock()
-	e.undos[t.ID] = u
+	j.undone, j.undoOn = result, s.link
 	e.mu.Unlock()
-	defer func() {
-		e.mu.Lock()
-		delete(e.undos, t.ID)
-		e.mu.Unlock()
-	}()
 	path := pathOf(t.Destination)
 	if err := s.event(ctx, protocol.EventTransferUndo, protocol.TransferUndoEvent{TransferID: e.number(), ID: t.ID, Path: path, Into: t.Into}); err != nil {
 		return out, protocol.ErrUnavailable.With(err.Error())
@@ -126,7 +115,7 @@ func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error)
 	late := time.NewTimer(undoLimit)
 	defer late.Stop()
 	select {
-	case out = <-u.done:
+	case out = <-result:
 	case <-s.link.Gone():
 		return out, protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", s.name))
 	case <-late.C:
@@ -138,20 +127,4 @@ func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error)
 		return out, protocol.ErrInternal.With(out.Error)
 	}
 	return out, nil
-}
-
-// undoReported handles a node's result of an undo.
-func (e *Engine) undoReported(over Link, out protocol.TransferUndone) (proceed func()) {
-	e.mu.Lock()
-	u := e.undos[out.ID]
-	e.mu.Unlock()
-	if u == nil || u.over != over {
-		return func() {}
-	}
-	return func() {
-		select {
-		case u.done <- out:
-		default: // repeated report
-		}
-	}
 }

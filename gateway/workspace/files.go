@@ -40,22 +40,10 @@ type FilesOptions struct {
 	Exists func(protocol.AgentID) bool
 	// Skills returns the list of skills in an agent's prompt, empty if there are none.
 	Skills func(protocol.AgentID) (string, error)
-	// Changed is called for every file that is written or deleted here, with its path in the data
-	// folder, before the call returns.
-	Changed func(path string)
 }
 
 // NewFiles opens the workspaces in a data folder. An agent's workspace is created at its first use.
 func NewFiles(home string, o FilesOptions) *Files { return &Files{home: home, o: o} }
-
-func (w *Files) reportChange(agent protocol.AgentID, name string) {
-	if w.o.Changed == nil {
-		return
-	}
-	if agent, err := protocol.ParseAgentID(agent); err == nil {
-		w.o.Changed(path.Join("agents", string(agent), name))
-	}
-}
 
 // Of returns the workspace of one agent, and creates it if it is new: the system prompt is
 // assembled from it.

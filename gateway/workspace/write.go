@@ -28,7 +28,6 @@ func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string,
 	if err := write(root, name, data); err != nil {
 		return "", fmt.Errorf("write %s: %w", name, explain(root, name, err))
 	}
-	w.reportChange(agent, name)
 	return name, nil
 }
 
@@ -109,6 +108,5 @@ func (w *Files) Delete(agent protocol.AgentID, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("delete %s: %w", name, explain(root, name, err))
 	}
-	w.reportChange(agent, name)
 	return name, nil
 }

@@ -1,10 +1,14 @@
 package access
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
+	"fairlead/gateway/peer/sensitive"
+	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
@@ -51,7 +55,7 @@ func (s Scope) Preview(path string, write bool, preview func(Scope) (protocol.Ca
 	defer done()
 	q, err := preview(wider)
 	q.Outside, q.Folders = true, folders
-	q.Secret = SecretOf(s.Root, RealPath(requested.Abs))
+	q.Secret = SecretOf(s.Root, workspace.RealPath(requested.Abs))
 	return q, err
 }
 
@@ -60,8 +64,8 @@ func (s Scope) Preview(path string, write bool, preview func(Scope) (protocol.Ca
 // accessible already, and for folders that can never be opened: the program's own data and a whole
 // disk.
 func FolderFor(ws *workspace.Root, home, path string, write bool) (f protocol.FolderAccess, ok bool) {
-	real := RealPath(path)
-	if p, err := ws.At(real); err == nil && !p.Outside || ws.HasWholeDisk() || write && ws.IsReadOnly() {
+	real := workspace.RealPath(path)
+	if p, err := ws.At(real); err == nil && !p.Outside || ws.Access() == workspace.WholeDisk || write && ws.IsReadOnly() {
 		return f, false
 	}
 	dir := real
@@ -71,7 +75,7 @@ func FolderFor(ws *workspace.Root, home, path string, write bool) (f protocol.Fo
 		}
 		dir = filepath.Dir(dir)
 	}
-	if own := RealPath(home); filepath.Dir(dir) == dir || own != "" && (InFolder(real, own) || InFolder(dir, own)) {
+	if own := workspace.RealPath(home); filepath.Dir(dir) == dir || own != "" && (workspace.InFolder(real, own) || workspace.InFolder(dir, own)) {
 		return f, false
 	}
 	return protocol.FolderAccess{Path: workspace.Spell(dir), Write: write, Warning: warning(real, dir)}, true
@@ -87,37 +91,115 @@ func warning(path, dir string) string {
 	if place := sandbox.SecretPlace(path); place != "" {
 		return "it holds keys or tokens: " + place
 	}
-	if user, err := os.UserHomeDir(); err == nil && InFolder(RealPath(user), dir) {
+	if user, err := os.UserHomeDir(); err == nil && workspace.InFolder(workspace.RealPath(user), dir) {
 		return "it holds everything in your home folder"
 	}
 	for _, system := range []string{"/etc", "/usr", "/bin", "/sbin", "/lib", "/boot", "/dev", "/proc", "/sys", "/var/lib", "/System", "/Library", os.Getenv("SystemRoot")} {
-		if system != "" && InFolder(dir, system) {
+		if system != "" && workspace.InFolder(dir, system) {
 			return "it belongs to the system"
 		}
 	}
 	return ""
 }
 
-// InFolder reports whether a path is a folder or lies in it. Both are absolute and clean.
-func InFolder(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+// Call is what a tool gets for a call beside its arguments. The zero value is a call without an
+// approval.
+type Call struct {
+	ID protocol.CallID // repeated in the events of the command that the call starts
+	// Direct reports that the person made the call, not the agent.
+	Direct bool
+	// Network reports that the person allowed the network for the command.
+	Network bool
+	// Folders are folders outside the workspace that the person opened for this call. They must be
+	// among those that the call's preview named.
+	Folders []protocol.FolderAccess
+	// Target is the path without symbolic links that the preview named. If the call's path now
+	// leads elsewhere, the call fails with [workspace.ErrTargetChanged]. An empty Target is not
+	// checked.
+	Target string
+	// ExpectedSHA256 makes Write and Edit fail with [workspace.ErrChanged] when the file has
+	// another checksum ([workspace.Absent] for no file). An empty one is not checked.
+	ExpectedSHA256 string
+	// Backup receives the content that Write and Edit are about to replace; may be nil.
+	Backup workspace.Backup
+	// Progress receives the live output of a command: at most its last 4,000 characters and the
+	// number of bytes so far, at most ten times a second. It should not block; may be nil.
+	Progress func(tail string, bytes int64)
+	// IdempotencyKey is the same for every attempt of a call and different for every other call;
+	// empty if the gateway sent none. A tool that changes another system passes it on, so that a
+	// repetition is recognized there.
+	IdempotencyKey string
 }
 
-// RealPath returns an absolute path without symbolic links, as far as it exists.
-func RealPath(path string) string {
-	if path == "" {
-		return ""
-	}
-	path = filepath.Clean(path)
-	for rest := ""; ; {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(real, rest)
+// SecretOf returns the name of the secret place, such as ~/.ssh, that a path without symbolic links
+// is or lies in. It is empty for other paths, and when the person made that place, or a folder in
+// it, the workspace or granted it.
+func SecretOf(ws *workspace.Root, path string) string {
+	in := false
+	for _, p := range sandbox.Places() {
+		if !p.Contains(path) {
+			continue
 		}
-		dir := filepath.Dir(path)
-		if dir == path {
-			return filepath.Join(path, rest)
+		if in = true; !p.IsPublic(path) && !IsChosen(ws, p, path) {
+			return p.Name
 		}
-		rest = filepath.Join(filepath.Base(path), rest)
-		path = dir
 	}
+	if name := filepath.Base(path); !in && sensitive.SecretName(name) {
+		return name
+	}
+	return ""
+}
+
+// IsChosen reports whether a path in a secret place lies in a folder of that place that is the
+// workspace or was granted.
+func IsChosen(ws *workspace.Root, p sandbox.Place, path string) bool {
+	chosen := func(dir string) bool { return p.Contains(dir) && workspace.InFolder(path, dir) }
+	return chosen(ws.Dir()) || slices.ContainsFunc(ws.Grants(), func(g workspace.Grant) bool { return chosen(g.Dir) })
+}
+
+// PreviewPath previews the path of a reading tool. The target of a link counts, not its name.
+func PreviewPath(ws *workspace.Root, path string) protocol.CallPreview {
+	p, err := ws.Resolve(path)
+	preview := protocol.CallPreview{Path: p.String(), Outside: p.Outside}
+	if err != nil {
+		preview.Problem = err.Error()
+		return preview
+	}
+	real, _, err := ws.Target(p)
+	// This includes missing files, so that the answer does not reveal which exist.
+	preview.Secret = SecretOf(ws, real.Abs)
+	var outside *workspace.OutsideError
+	switch {
+	case errors.As(err, &outside):
+		preview.Outside, preview.Problem = true, err.Error()
+	case err != nil:
+		preview.Problem = ReadError(p, err).Error()
+	default:
+		preview.Path, preview.Outside = real.String(), real.Outside
+	}
+	return preview
+}
+
+// ReadError describes why a file could not be read.
+func ReadError(p workspace.Path, err error) error {
+	var outside *workspace.OutsideError
+	var swapped *workspace.FolderReplacedError
+	var large *workspace.TooLargeError
+	switch {
+	case errors.As(err, &outside), errors.As(err, &swapped), errors.Is(err, workspace.ErrTargetChanged):
+		return err
+	case errors.As(err, &large):
+		return TooLarge(p, "", large.Size, large.Max)
+	case errors.Is(err, fs.ErrNotExist):
+		return toolkit.Failf("Failed to read '%s': no such file", p)
+	}
+	return toolkit.Failf("Failed to read '%s': %w", p, workspace.Cause(err))
+}
+
+// TooLarge returns an error in the original system's words, with the byte counts.
+func TooLarge(p workspace.Path, what string, size, most int64) error {
+	if what != "" {
+		what += " "
+	}
+	return toolkit.Failf("File too large: '%s' %shas %d bytes, and at most %d are possible", p, what, size, most)
 }

@@ -89,7 +89,7 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 	if err != nil {
 		return protocol.FilesListResult{}, describe("open", at, err)
 	}
-	defer d.Release()
+	defer d.Close()
 	out := protocol.FilesListResult{Path: workspace.Spell(d.Abs), Entries: []protocol.FileInfo{}, ReadOnly: b.ws.IsFolderReadOnly(d.Abs)}
 	size := 0
 	err = d.Infos(func(i workspace.Info) bool {
@@ -128,11 +128,12 @@ func (b *Browser) info(dir string, i workspace.Info) protocol.FileInfo {
 		out.Kind = protocol.FileFolder
 	case i.Mode&fs.ModeSymlink != 0:
 		out.Kind = protocol.FileLink
-		if kind, err := b.ws.LinkTarget(workspace.Path{Abs: filepath.Join(dir, i.Name)}); err == nil {
+		switch _, target, err := b.ws.Target(workspace.Path{Abs: filepath.Join(dir, i.Name)}); {
+		case err != nil:
+		case target.IsDir():
+			out.Leads = protocol.FileFolder
+		case target.Mode().IsRegular():
 			out.Leads = protocol.FileRegular
-			if kind.IsDir() {
-				out.Leads = protocol.FileFolder
-			}
 		}
 	default:
 		out.Kind = protocol.FileOther

@@ -13,15 +13,12 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/identity"
-	"fairlead/gateway/peer/junction"
 	"fairlead/gateway/protocol"
 )
 
 const (
 	// dialLimit bounds the time for trying all addresses together.
 	dialLimit = 2 * time.Second
-	// joinLimit bounds the time until the gateway has joined this connection to the destination's.
-	joinLimit = 10 * time.Second
 	// leastPort is lower than the ports that systems choose by themselves.
 	leastPort = 1024
 )
@@ -36,40 +33,16 @@ type caller struct {
 // Self implements stream.Caller.
 func (c *caller) Self() protocol.TransferPeer { return protocol.TransferPeer{Pin: string(c.self.pin)} }
 
-// Dial implements stream.Caller: it connects from machine to machine if the destination offers that
-// and it succeeds, otherwise through the gateway, which joins both connections.
-func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (conn net.Conn, route string, err error) {
+// Dial implements stream.Caller. It tries all addresses at once, for two seconds.
+func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn, error) {
 	pin, err := identity.ParsePin(peer.Pin)
 	if err != nil {
-		return nil, "", errPin
+		return nil, errPin
 	}
 	token, err := parseSecret(peer.Token)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if err = errNoRoute; len(peer.Addresses) > 0 && !c.c.Alone {
-		if conn, err = c.dialDirect(ctx, peer.Addresses, pin, token); err == nil {
-			return conn, protocol.RouteDirect, nil
-		}
-	}
-	if peer.Ticket == "" || c.c.Beside == nil {
-		return nil, "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, joinLimit)
-	defer cancel()
-	raw, err := c.c.Beside(ctx)
-	if err != nil {
-		return nil, "", fmt.Errorf("open another connection to the gateway: %w", err)
-	}
-	if err := junction.Enter(ctx, raw, peer.Ticket); err != nil {
-		return nil, "", err
-	}
-	conn, err = c.secure(ctx, raw, pin, token)
-	return conn, protocol.RouteRelay, err
-}
-
-// dialDirect tries all addresses at once, for two seconds.
-func (c *caller) dialDirect(ctx context.Context, addresses []string, pin identity.Pin, token secret) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	var wg sync.WaitGroup
 	networks := c.c.networks()
@@ -84,7 +57,7 @@ func (c *caller) dialDirect(ctx context.Context, addresses []string, pin identit
 	}()
 	lost := make(chan error, maxAddresses)
 	tried := 0
-	for _, text := range addresses[:min(len(addresses), maxAddresses)] {
+	for _, text := range peer.Addresses[:min(len(peer.Addresses), maxAddresses)] {
 		at, err := netip.ParseAddrPort(text)
 		if err != nil || at.Port() < leastPort || !inside(networks, at.Addr()) {
 			continue
@@ -99,7 +72,7 @@ func (c *caller) dialDirect(ctx context.Context, addresses []string, pin identit
 			won <- conn
 		})
 	}
-	err := errors.New("the two machines share no network")
+	err = errors.New("the two machines share no network")
 	for ; tried > 0; tried-- {
 		select {
 		case conn := <-won:
@@ -120,15 +93,9 @@ func (c *caller) reach(ctx context.Context, address string, pin identity.Pin, to
 	if err != nil {
 		return nil, fmt.Errorf("connect to the destination: %w", err)
 	}
-	return c.secure(ctx, raw, pin, token)
-}
-
-// secure performs the TLS handshake and verifies that the destination is at the other end;
-// otherwise it closes the connection.
-func (c *caller) secure(ctx context.Context, raw net.Conn, pin identity.Pin, token secret) (net.Conn, error) {
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
-	conn := secure(raw, tls.Client, c.self.config(pin))
-	err := c.prove(ctx, conn.Conn, token)
+	conn := tls.Client(raw, c.self.config(pin))
+	err = c.prove(ctx, conn, token)
 	if !hangUp() && err == nil {
 		err = context.Cause(ctx)
 	}

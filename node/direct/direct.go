@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
@@ -34,11 +35,6 @@ func Parse(mode string) (*Connector, error) {
 // Connector implements stream.Direct. The zero value connects machines on the same private network.
 // It is safe for use by many goroutines.
 type Connector struct {
-	// Beside makes a further connection to the gateway, which joins it to that of the other
-	// machine. If it is nil, this route is not used.
-	Beside func(ctx context.Context) (net.Conn, error)
-	// Alone forbids connections from machine to machine.
-	Alone bool
 	// Networks returns this machine's addresses with their networks; nil means those of its
 	// interfaces.
 	Networks func() []netip.Prefix
@@ -64,7 +60,55 @@ func (c *Connector) Source(id protocol.TransferID) (stream.Caller, error) {
 
 // Destination implements stream.Direct.
 func (c *Connector) Destination(id protocol.TransferID, source protocol.TransferPeer) (stream.Listener, error) {
-	return c.listen(id, source)
+	l, err := c.listen(id, source)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 var _ stream.Direct = (*Connector)(nil)
+
+// maxAddresses is the maximum number of addresses that a destination names and a source tries.
+const maxAddresses = 8
+
+// private returns this machine's addresses on private networks, with their networks. Loopback
+// addresses are included only if there are no others.
+func private() []netip.Prefix {
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return nil
+	}
+	var list, loop []netip.Prefix
+	for _, i := range interfaces {
+		if i.Flags&net.FlagUp == 0 {
+			continue
+		}
+		addresses, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		for _, a := range addresses {
+			p, err := netip.ParsePrefix(a.String())
+			if err != nil {
+				continue
+			}
+			switch a := p.Addr(); {
+			case a.IsLoopback():
+				loop = append(loop, p)
+			case a.IsPrivate():
+				list = append(list, p)
+			}
+		}
+	}
+	if len(list) == 0 {
+		list = loop
+	}
+	return list[:min(len(list), maxAddresses)]
+}
+
+// inside reports whether an address is on one of the networks.
+func inside(networks []netip.Prefix, a netip.Addr) bool {
+	a = a.Unmap()
+	return (a.IsPrivate() || a.IsLoopback()) && slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Masked().Contains(a) })
+}

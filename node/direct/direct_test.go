@@ -19,12 +19,12 @@ func TestTheSourceIsLetInOnceAndNobodyAfterIt(t *testing.T) {
 	call, l := pairOf(t)
 	ended := accepting(t, l)
 	peer := l.Self()
-	conn, _, err := call.Dial(t.Context(), peer)
+	conn, err := call.Dial(t.Context(), peer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	echo(t, conn)
-	if again, _, err := call.Dial(t.Context(), peer); err == nil {
+	if again, err := call.Dial(t.Context(), peer); err == nil {
 		again.Close()
 		t.Error("it was let in twice")
 	}
@@ -42,7 +42,7 @@ func TestOfManyThatProveThemselvesAtOnceOneIsLetIn(t *testing.T) {
 	for range maxAddresses - 1 {
 		peer.Addresses = append(peer.Addresses, peer.Addresses[0])
 	}
-	conn, _, err := call.Dial(t.Context(), peer)
+	conn, err := call.Dial(t.Context(), peer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 	peer := l.Self()
 	refused := func(what string, c *caller, p protocol.TransferPeer) {
 		t.Helper()
-		if conn, _, err := c.Dial(t.Context(), p); err == nil {
+		if conn, err := c.Dial(t.Context(), p); err == nil {
 			conn.Close()
 			t.Errorf("%s was let in", what)
 		}
@@ -97,7 +97,7 @@ func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
 		conn.Close()
 	}
 
-	conn, _, err := call.Dial(t.Context(), peer) // after all of them, the source is still accepted
+	conn, err := call.Dial(t.Context(), peer) // after all of them, the source is still accepted
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 	})
 	through := peer
 	through.Addresses = []string{middle.Addr().String()}
-	if conn, _, err := call.Dial(t.Context(), through); err == nil {
+	if conn, err := call.Dial(t.Context(), through); err == nil {
 		conn.Close()
 		t.Error("the source takes the one in the middle for the destination")
 	} else if !errors.Is(err, errPin) {
@@ -163,7 +163,7 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 	if spoke == nil {
 		t.Error("the destination let the one in the middle in")
 	}
-	conn, _, err := call.Dial(t.Context(), peer)
+	conn, err := call.Dial(t.Context(), peer)
 	if err != nil {
 		t.Fatal(err)
 	}

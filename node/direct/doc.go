@@ -1,9 +1,7 @@
-// Package direct connects two machines for one transfer, beside their connections to the gateway.
-// The connection runs either directly between the machines or through the gateway's port, where the
-// gateway joins a second connection of each machine (package junction). It is an extension between
-// Fairlead's own peers: docs/protocol.md#transfers-between-fairleads-own-peers. Package stream
-// defines the data that moves over the connection; it is the same as in messages through the
-// gateway.
+// Package direct connects two machines for one transfer, without the gateway between them. It is an
+// extension between Fairlead's own peers:
+// docs/protocol.md#transfers-between-fairleads-own-peers. Package stream defines the data that moves
+// over the connection; it is the same as in messages through the gateway.
 //
 // The gateway stays in charge: only the gateway starts a transfer, tells each machine about the
 // other, receives the progress, and stops both. A machine that loses its gateway stops as well.

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,19 +25,12 @@ func pairOf(t *testing.T) (*caller, *listener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := local().listen(transferID, near(call))
+	l, err := local().listen(transferID, call.Self())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.Close)
 	return call.(*caller), l
-}
-
-// near returns the description of a source that may connect directly.
-func near(call stream.Caller) protocol.TransferPeer {
-	p := call.Self()
-	p.Near = true
-	return p
 }
 
 // accepting waits for the source in the background; the returned function closes its connection.

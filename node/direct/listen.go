@@ -1,7 +1,6 @@
 package direct
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/tls"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/identity"
-	"fairlead/gateway/peer/junction"
 	"fairlead/gateway/protocol"
 )
 
@@ -37,10 +35,6 @@ type listener struct {
 	config   *tls.Config
 	networks []netip.Prefix
 	ports    []net.Listener
-	// beside connects to the gateway, where ticket joins it to the source's connection; nil: not
-	// available.
-	beside   func(context.Context) (net.Conn, error)
-	ticket   string
 	limit    time.Duration
 	slots    chan struct{}
 	accepted chan net.Conn // receives the connection of the source
@@ -61,26 +55,9 @@ func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer)
 	}
 	l := &listener{
 		transfer: id, self: self, token: newSecret(), config: self.config(pin),
-		limit: listenLimit, slots: make(chan struct{}, maxCallers), accepted: make(chan net.Conn, 1),
+		networks: c.networks(), limit: listenLimit, slots: make(chan struct{}, maxCallers), accepted: make(chan net.Conn, 1),
 	}
-	if source.Ticket != "" && c.Beside != nil {
-		l.beside, l.ticket = c.Beside, source.Ticket
-	}
-	if source.Near && !c.Alone {
-		err = l.open(c.networks())
-	}
-	if len(l.ports) == 0 && l.beside == nil {
-		return nil, cmp.Or(err, errNoRoute)
-	}
-	return l, nil
-}
-
-var errNoRoute = errors.New("the gateway offers no direct connection")
-
-// open listens on private networks.
-func (l *listener) open(networks []netip.Prefix) error {
-	l.networks = networks
-	err := errors.New("this machine is not on a private network")
+	err = errors.New("this machine is not on a private network")
 	for _, p := range l.networks {
 		port, listenErr := net.Listen("tcp", netip.AddrPortFrom(p.Addr(), 0).String())
 		if listenErr != nil {
@@ -89,7 +66,10 @@ func (l *listener) open(networks []netip.Prefix) error {
 		}
 		l.ports = append(l.ports, port)
 	}
-	return err
+	if len(l.ports) == 0 {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Self implements stream.Listener.
@@ -117,9 +97,6 @@ func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
 	defer l.Close()
 	for _, p := range l.ports {
 		l.wg.Go(func() { l.serve(ctx, p) })
-	}
-	if l.beside != nil {
-		l.wg.Go(func() { l.join(ctx) })
 	}
 	select {
 	case conn := <-l.accepted:
@@ -168,24 +145,13 @@ func (l *listener) serve(ctx context.Context, port net.Listener) {
 	}
 }
 
-// join waits for the source at the gateway, which joins the two connections.
-func (l *listener) join(ctx context.Context) {
-	conn, err := l.beside(ctx)
-	if err != nil {
-		return // without another route, Accept times out
-	}
-	if junction.Enter(ctx, conn, l.ticket) == nil {
-		l.answer(ctx, conn)
-	}
-}
-
 // answer passes a caller that is the source to Accept, and closes the connection of any other.
 func (l *listener) answer(ctx context.Context, raw net.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, proveLimit)
 	defer cancel()
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
-	conn := secure(raw, tls.Server, l.config)
-	proof, err := l.check(ctx, conn.Conn)
+	conn := tls.Server(raw, l.config)
+	proof, err := l.check(ctx, conn)
 	if err != nil || !hangUp() || !l.take() {
 		raw.Close()
 		return

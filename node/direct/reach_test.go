@@ -33,7 +33,7 @@ func TestASourceConnectsToItsOwnNetworksOnly(t *testing.T) {
 		"192.168.8.1:5000", "8.8.8.8:5000", "127.0.0.1:5000", "[::1]:5000", "169.254.169.254:5000", "192.168.7.1:80", "192.168.7.1", "name.example:5000",
 		"[fd00:2::1]:5000", "0.0.0.0:5000", "[::ffff:8.8.8.8]:5000",
 	} {
-		if _, _, err := call.Dial(t.Context(), protocol.TransferPeer{Pin: string(id.pin), Token: newSecret().text(), Addresses: []string{at}}); err == nil {
+		if _, err := call.Dial(t.Context(), protocol.TransferPeer{Pin: string(id.pin), Token: newSecret().text(), Addresses: []string{at}}); err == nil {
 			t.Error(at)
 		}
 	}
@@ -59,11 +59,10 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := c.listen(transferID, protocol.TransferPeer{Pin: string(id.pin), Near: true}); err == nil {
-		l.Close()
-		t.Error("it listens without a network")
+	if l, err := c.Destination(transferID, protocol.TransferPeer{Pin: string(id.pin)}); err == nil || l != nil {
+		t.Errorf("it listens without a network: %v, %v", l, err)
 	}
-	if l, err := local().listen(transferID, protocol.TransferPeer{Pin: "x", Near: true}); err == nil {
+	if l, err := local().listen(transferID, protocol.TransferPeer{Pin: "x"}); err == nil {
 		l.Close()
 		t.Error("it listens for nobody")
 	}

@@ -16,8 +16,7 @@ import (
 // and frames are limited.
 const maxEncoded = 12 << 20
 
-// readBuffer is the size of one read. Lines before the first one of a page are counted in such
-// pieces: a gigabyte takes some tenths of a second.
+// readBuffer is the size of one read.
 const readBuffer = 256 << 10
 
 var lineFeed = []byte{'\n'}
@@ -99,26 +98,16 @@ var errTooManyControls = errors.New("too many control characters")
 // skipLines skips n lines; end reports that the text has ended.
 func skipLines(ctx context.Context, r *bufio.Reader, n int64) (end bool, err error) {
 	for tries := 0; n > 0; tries++ {
-		if tries%256 == 0 && ctx.Err() != nil {
+		if tries%4096 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		// Count in whole buffers, which is faster than line by line.
-		buf, err := r.Peek(max(r.Buffered(), 1))
-		if len(buf) == 0 {
-			if errors.Is(err, io.EOF) {
-				return true, nil
-			}
+		switch _, err := r.ReadSlice('\n'); {
+		case err == nil:
+			n--
+		case errors.Is(err, io.EOF):
+			return true, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return false, err
-		}
-		if feeds := int64(bytes.Count(buf, lineFeed)); feeds < n {
-			n -= feeds
-			r.Discard(len(buf))
-			continue
-		}
-		for ; n > 0; n-- {
-			i := bytes.IndexByte(buf, '\n') + 1
-			buf = buf[i:]
-			r.Discard(i)
 		}
 	}
 	return false, nil

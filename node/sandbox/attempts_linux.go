@@ -39,13 +39,9 @@ type findings struct {
 	Stray    int
 }
 
-// attemptAll runs contained and reports on stdout what it could do. It ends when its stdin ends.
-func attemptAll(arg string) error {
-	var t targets
-	if err := json.Unmarshal([]byte(arg), &t); err != nil {
-		return err
-	}
-	f := findings{Attempts: map[string]attempt{
+// attempts makes every attempt, by check.
+func (t targets) attempts() map[string]attempt {
+	return map[string]attempt{
 		CheckWriteOutside: attemptEach(
 			func() error { return os.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) },
 			func() error { return os.Truncate(filepath.Join(t.Outside, "old"), 0) },
@@ -87,7 +83,16 @@ func attemptAll(arg string) error {
 		CheckAbstract: attemptEach(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Abstract})),
 		CheckPIDs:     attemptEach(func() error { _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", t.Node)); return err }),
 		CheckCaps:     attemptEach(capabilities), CheckPrivs: attemptEach(newPrivileges), CheckForks: attemptEach(forks),
-	}}
+	}
+}
+
+// attemptAll runs contained and reports on stdout what it could do. It ends when its stdin ends.
+func attemptAll(arg string) error {
+	var t targets
+	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+		return err
+	}
+	f := findings{Attempts: t.attempts()}
 	if err := os.WriteFile(filepath.Join(t.Workspace, "canary"), []byte("x"), 0o600); err != nil {
 		f.Problem = err.Error()
 	}

@@ -51,3 +51,68 @@ func exitOf(ws syscall.WaitStatus) Exit {
 	}
 	return Exit{Code: -1, Signal: name}
 }
+
+// terminate sends SIGTERM to all processes of the command that can be found.
+func (g *group) terminate() { g.signal(unix.SIGTERM) }
+
+// killTree sends SIGKILL to all processes of the command that can be found.
+func (g *group) killTree() { g.signal(unix.SIGKILL) }
+
+// signal signals all processes that can be found. After the leader is reaped, another group can get
+// its number only when the whole group is gone; that this happens in between requires the process
+// numbers to wrap around.
+func (g *group) signal(sig syscall.Signal) {
+	list := g.processes()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.killed = g.killed || sig == unix.SIGKILL
+	unix.Kill(-g.cmd.Process.Pid, sig)
+	for _, pid := range list {
+		if pid != g.cmd.Process.Pid {
+			g.seen[pid] = true
+			unix.Kill(pid, sig)
+		}
+	}
+}
+
+// hasProcesses reports whether a process remains.
+func (g *group) hasProcesses() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.killed {
+		return false
+	}
+	return unix.Kill(-g.cmd.Process.Pid, 0) == nil || len(g.processes()) > 0
+}
+
+// processes lists the running processes of the command: those in its session or group, and all
+// their descendants. A process that has left the session and whose parent has ended is not found.
+func (g *group) processes() []int { return family(processTable(), g.cmd.Process.Pid) }
+
+func (g *group) killedCount() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.seen)
+}
+
+// processEntry is one running process of the system.
+type processEntry struct{ pid, parent, group, session int }
+
+// family lists the processes in the session or group of a leader, and all their descendants.
+func family(table []processEntry, leader int) (pids []int) {
+	in := map[int]bool{leader: true}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range table {
+			if !in[p.pid] && (p.group == leader || p.session == leader || in[p.parent]) {
+				in[p.pid], grown = true, true
+			}
+		}
+	}
+	for _, p := range table {
+		if in[p.pid] {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}

@@ -7,6 +7,9 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -60,7 +63,9 @@ func start(h *supervisor.Helper, s Spec) (*Process, error) {
 		o.Env = unset(s.Env, sockets...)
 		o.Permissions = bounds(s.Profile)
 	}
-	c, err := h.Launch(o, [3]*os.File{s.Stdin, s.Stdout, s.Stderr}, watcher{p})
+	c, err := h.Launch(o, [3]*os.File{s.Stdin, s.Stdout, s.Stderr}, supervisor.Reports{
+		Exited: func(ws syscall.WaitStatus, err error) { p.setExit(exitOf(ws), err) }, Finished: p.finish,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
@@ -82,15 +87,97 @@ func bounds(p Profile) *supervisor.Permissions {
 	return b
 }
 
-// watcher passes the helper's reports to a Process.
-type watcher struct{ p *Process }
+// system starts commands through a helper process. The helper is started with the first command,
+// and again when it was lost.
+type system struct {
+	set         supervisor.Settings
+	unavailable string // why no helper can run; empty if one can
 
-func (w watcher) Ended(ws syscall.WaitStatus, err error) {
-	if err != nil {
-		w.p.setExit(Exit{}, err)
-		return
-	}
-	w.p.setExit(exitOf(ws), nil)
+	mu     sync.Mutex
+	helper *supervisor.Helper
+	closed bool
 }
 
-func (w watcher) Gone(ended int) { w.p.finish(ended) }
+func newSystem(opts Options) (*system, error) {
+	s := &system{set: supervisor.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}}
+	s.set.Hidden, s.set.Shown = hidden(opts)
+	switch {
+	case slices.Contains(opts.Missing, "helper"):
+		s.unavailable = "the helper is disabled"
+	case !mainCalled.Load():
+		s.unavailable = "this program cannot run as its own helper"
+	}
+	return s, nil
+}
+
+func (s *system) start(spec Spec) (*Process, error) {
+	if s.unavailable != "" {
+		return direct(spec.Argv, spec)
+	}
+	h, err := s.runningHelper()
+	if err != nil {
+		return nil, err
+	}
+	return start(h, spec)
+}
+
+// runningHelper returns a running helper.
+func (s *system) runningHelper() (*supervisor.Helper, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.New("sandbox: closed")
+	}
+	if s.helper != nil && !s.helper.IsLost() {
+		return s.helper, nil
+	}
+	h, err := startHelper(s.set)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: starting the helper: %w", err)
+	}
+	s.helper = h
+	return h, nil
+}
+
+func (s *system) close() error {
+	s.mu.Lock()
+	h := s.helper
+	s.helper, s.closed = nil, true
+	s.mu.Unlock()
+	if h != nil {
+		h.Close()
+	}
+	return nil
+}
+
+// processTable lists the running processes.
+func processTable() (list []processEntry) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name in parentheses can contain any character. After it come state, parent, group and
+		// session (proc_pid_stat(5)).
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
+			continue
+		}
+		var n [3]int
+		for i := range n {
+			n[i], _ = strconv.Atoi(fields[i+1])
+		}
+		list = append(list, processEntry{pid: pid, parent: n[0], group: n[1], session: n[2]})
+	}
+	return list
+}

@@ -10,7 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/node/sandbox/confine"
+	"fairlead/node/workspace"
+	"golang.org/x/sys/unix"
 )
 
 // layer is sandbox-exec with its private temporary folders.
@@ -57,10 +58,8 @@ func nonEmpty(p string) []string {
 
 // resolved follows links in the existing part of each path.
 func resolved(paths []string) (out []string) {
-	var links confine.Resolver
 	for _, p := range paths {
-		real, _ := links.Resolve(filepath.Clean(p))
-		out = append(out, real)
+		out = append(out, workspace.RealPath(p))
 	}
 	return out
 }
@@ -117,26 +116,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	}
 	with := opts
 	with.Secrets = append(slices.Clone(opts.Secrets), secret)
-	run := func(script string) (code int, ok bool) {
-		spec := Spec{Profile: Profile{Workspace: ws}.withDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
-		argv, env, err := l.wrap(spec, with)
-		if err != nil {
-			return 0, false
-		}
-		spec.Env = env
-		p, err := direct(argv, spec)
-		if err != nil {
-			return 0, false
-		}
-		defer p.Kill()
-		select {
-		case <-p.Exited():
-		case <-ctx.Done():
-			return 0, false
-		}
-		e, err := p.Wait()
-		return e.Code, err == nil
-	}
+	run := func(script string) (code int, ok bool) { return l.runScript(ctx, ws, script, with) }
 	// If a contained command cannot even write to its workspace, its failures prove nothing.
 	if code, ok := run("echo x >" + quote(filepath.Join(ws, "canary"))); !ok || code != 0 {
 		r.Warnings = append(r.Warnings, "confined commands do not work here")
@@ -159,6 +139,49 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	return r
 }
 
+// runScript runs a script confined to a workspace and returns its exit code; ok is false if it could
+// not run to its end.
+func (l *layer) runScript(ctx context.Context, workspace, script string, opts Options) (code int, ok bool) {
+	spec := Spec{Profile: Profile{Workspace: workspace}.withDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
+	argv, env, err := l.wrap(spec, opts)
+	if err != nil {
+		return 0, false
+	}
+	spec.Env = env
+	p, err := direct(argv, spec)
+	if err != nil {
+		return 0, false
+	}
+	defer p.Kill()
+	select {
+	case <-p.Exited():
+	case <-ctx.Done():
+		return 0, false
+	}
+	e, err := p.Wait()
+	return e.Code, err == nil
+}
+
 // quote quotes a path as one word for a shell; the probe's paths come from the system and contain
 // no quotes.
 func quote(p string) string { return "'" + p + "'" }
+
+// zombie is the state SZOMB of sys/proc.h.
+const zombie = 5
+
+// processTable lists the running processes of this user.
+func processTable() (list []processEntry) {
+	procs, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
+	if err != nil {
+		return nil
+	}
+	for _, p := range procs {
+		if p.Proc.P_stat == zombie {
+			continue
+		}
+		e := processEntry{pid: int(p.Proc.P_pid), parent: int(p.Eproc.Ppid), group: int(p.Eproc.Pgid)}
+		e.session, _ = unix.Getsid(e.pid)
+		list = append(list, e)
+	}
+	return list
+}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"syscall"
 
 	"fairlead/node/sandbox/supervisor"
 )
@@ -123,3 +124,10 @@ func (p Profile) withDefaults() Profile {
 
 // isContained reports whether p restricts anything.
 func (p Profile) isContained() bool { return p.Mode != Full }
+
+// Console is a terminal that is passed to a program when it starts, and not as a file: Windows'
+// pseudo console.
+type Console interface {
+	// Spawn starts a program in it. The caller owns the handle.
+	Spawn(name string, args []string, attr *syscall.ProcAttr) (pid int, handle uintptr, err error)
+}

@@ -1,9 +1,10 @@
 package search
 
 import (
+	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"fairlead/node/access"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // resolveStart is [workspace.Root.Target] of the path in which a search begins. The path must lead
@@ -27,51 +29,32 @@ func resolveStart(ws *workspace.Root, p workspace.Path, target string) (workspac
 // exclusions are the places of keys and tokens that a search skips: those that it did not begin in.
 type exclusions struct {
 	places   []sandbox.Place
-	byFolder []folderExclusions
-	byName   bool // also skip files whose names mark them as secret in every folder
+	byFolder map[string][]string // names of places, by their folders as [foldName] returns them
+	byName   bool                // also skip files whose names mark them as secret in every folder
 
 	mu      sync.Mutex
 	skipped []string // skipped paths, as results spell them
 }
 
-// folderExclusions are the names of such places in one folder.
-type folderExclusions struct {
-	dir   string
-	names []string
-}
-
 // newExclusions returns the places to skip for a search that begins in from, a path without
 // symbolic links.
 func newExclusions(ws *workspace.Root, from string) *exclusions {
-	s := &exclusions{byName: true}
+	s := &exclusions{byFolder: map[string][]string{}, byName: true}
 	for _, p := range sandbox.Places() {
 		if p.Contains(from) || access.IsChosen(ws, p, p.Path) {
 			s.byName = s.byName && !p.Contains(from)
 			continue
 		}
 		s.places = append(s.places, p)
-		dir, name := filepath.Split(p.Path)
-		dir = filepath.Clean(dir)
-		i := slices.IndexFunc(s.byFolder, func(have folderExclusions) bool { return have.dir == dir })
-		if i < 0 {
-			i = len(s.byFolder)
-			s.byFolder = append(s.byFolder, folderExclusions{dir: dir})
-		}
-		s.byFolder[i].names = append(s.byFolder[i].names, name)
+		dir := foldName(filepath.Dir(p.Path))
+		s.byFolder[dir] = append(s.byFolder[dir], foldName(filepath.Base(p.Path)))
 	}
 	return s
 }
 
-// namesIn returns the names to skip in a folder; usually nil. It is called once for each searched
-// folder.
-func (s *exclusions) namesIn(dir string) []string {
-	for i := range s.byFolder {
-		if in := &s.byFolder[i]; len(in.dir) == len(dir) && sameName(in.dir, dir) {
-			return in.names
-		}
-	}
-	return nil
-}
+// namesIn returns the names to skip in a folder, as [foldName] returns them; usually nil. It is
+// called once for each searched folder.
+func (s *exclusions) namesIn(dir string) []string { return s.byFolder[foldName(dir)] }
 
 // isExcludedName reports whether a file is skipped because of its name.
 func (s *exclusions) isExcludedName(name string) bool { return s.byName && sensitive.SecretName(name) }
@@ -94,11 +77,176 @@ func (s *exclusions) skippedPaths() []string {
 	return slices.Compact(s.skipped)
 }
 
-func containsName(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return sameName(n, name) })
+// foldName maps names that the system treats as equal to the same string.
+func foldName(name string) string {
+	if workspace.FoldsCase {
+		return strings.ToLower(name)
+	}
+	return name
 }
 
-// sameName compares names as the system does.
-func sameName(a, b string) bool {
-	return a == b || (runtime.GOOS == "windows" || runtime.GOOS == "darwin") && strings.EqualFold(a, b)
+// maxIgnore is the maximum number of bytes that are read of a .gitignore.
+const maxIgnore = 1 << 20
+
+// selection says which names a walk skips. The zero value skips none, as the original system does.
+type selection struct {
+	noHidden  bool // names that begin with a dot
+	noIgnored bool // .git, and names matched by .gitignore, .ignore and .git/info/exclude
 }
+
+func newSelection(hidden, ignored *bool) selection {
+	return selection{noHidden: hidden != nil && !*hidden, noIgnored: ignored != nil && !*ignored}
+}
+
+// excludes reports whether e is skipped by the rules of its folder.
+func (s selection) excludes(e workspace.Entry, rules *ignoreRules) bool {
+	if s.noHidden && e.Name[0] == '.' {
+		return true
+	}
+	return s.noIgnored && (e.Name == ".git" || rules.excludes(e.Name, e.IsDir()))
+}
+
+// ignoreRules are the rules that apply in a folder: its own, then those of the folders above.
+type ignoreRules struct {
+	above *ignoreRules
+	name  string // name of the folder in its parent
+	rules []rule // later ones take precedence
+}
+
+type rule struct {
+	pattern string // a glob for the path relative to the rule's folder, or for the name
+	byPath  bool   // the pattern matches the path
+	dirOnly bool   // applies to folders only
+	negated bool   // matching names are not ignored after all
+}
+
+// excludes reports whether name in the folder of i is skipped. A nil i skips nothing.
+func (i *ignoreRules) excludes(name string, dir bool) bool {
+	rel := name
+	for at := i; at != nil; at = at.above {
+		for n := len(at.rules) - 1; n >= 0; n-- {
+			if r := at.rules[n]; r.matches(name, rel, dir) {
+				return !r.negated
+			}
+		}
+		rel = at.name + "/" + rel
+	}
+	return false
+}
+
+func (r rule) matches(name, rel string, dir bool) bool {
+	if r.dirOnly && !dir {
+		return false
+	}
+	if r.byPath {
+		return doublestar.MatchUnvalidated(r.pattern, rel)
+	}
+	return doublestar.MatchUnvalidated(r.pattern, name)
+}
+
+// below returns the rules of a folder with that name.
+func (i *ignoreRules) below(name string) *ignoreRules { return &ignoreRules{above: i, name: name} }
+
+// addFolder adds the rules of the folder itself. A file that cannot be read has no rules.
+func (i *ignoreRules) addFolder(dir *workspace.Dir) {
+	if git, err := dir.Sub(".git"); err == nil {
+		i.above = nil // a separate repository
+		if info, err := git.Sub("info"); err == nil {
+			i.addFile(info, "exclude")
+			info.Close()
+		}
+		git.Close()
+	}
+	i.addFile(dir, ".gitignore")
+	i.addFile(dir, ".ignore")
+}
+
+func (i *ignoreRules) addFile(dir *workspace.Dir, name string) {
+	f, err := dir.Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	text := make([]byte, 0, min(max(f.Size, 0), maxIgnore)+1)
+	for len(text) < cap(text) {
+		n, err := f.Read(text[len(text):cap(text)])
+		if text = text[:len(text)+n]; err != nil {
+			break
+		}
+	}
+	i.rules = append(i.rules, parseIgnore(string(text))...)
+}
+
+// parseIgnore reads the rules of a .gitignore; see gitignore(5). Of the libraries for that,
+// sabhiram/go-gitignore compiles each line to a regular expression and go-git compares each name
+// with the patterns of all folders: too slow for a walk that must keep up with fd.
+func parseIgnore(text string) (rules []rule) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+			line = line[:len(line)-1]
+		}
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		var r rule
+		line, r.negated = strings.CutPrefix(line, "!")
+		line, r.dirOnly = strings.CutSuffix(line, "/")
+		r.byPath = strings.Contains(line, "/")
+		// In .gitignore, braces are not alternatives, and both ! and ^ negate classes.
+		r.pattern = strings.NewReplacer("{", `\{`, "}", `\}`, `\{`, `\{`, `\}`, `\}`).Replace(strings.TrimPrefix(line, "/"))
+		if r.pattern != "" && doublestar.ValidatePattern(r.pattern) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// parentRules returns the rules that the folders above the first folder of a walk impose on it, up
+// to the top of the repository and of the workspace.
+func parentRules(ctx context.Context, ws *workspace.Root, abs string) *ignoreRules {
+	var up []string // from the parent upwards
+	for at := abs; ; {
+		if info, err := statTarget(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+			break
+		}
+		next := filepath.Dir(at)
+		if next == at || ctx.Err() != nil {
+			return &ignoreRules{} // not in a repository
+		}
+		if _, err := statTarget(ws, next); err != nil {
+			break
+		}
+		at = next
+		up = append(up, at)
+	}
+	var rules *ignoreRules
+	for n := len(up) - 1; n >= 0; n-- {
+		here := &ignoreRules{above: rules}
+		if rules != nil {
+			here.name = filepath.Base(up[n])
+		}
+		if p, err := ws.At(up[n]); err == nil {
+			if dir, err := ws.OpenDir(p); err == nil {
+				here.addFolder(dir)
+				dir.Close()
+			}
+		}
+		rules = here
+	}
+	if rules == nil {
+		return &ignoreRules{}
+	}
+	return rules.below(filepath.Base(abs))
+}
+
+func statTarget(ws *workspace.Root, abs string) (fs.FileInfo, error) {
+	p, err := ws.At(abs)
+	if err != nil {
+		return nil, err
+	}
+	_, info, err := ws.Target(p)
+	return info, err
+}
+
+func isSeparator(b byte) bool { return b == '/' || os.IsPathSeparator(b) }

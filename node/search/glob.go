@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -126,157 +128,100 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	if err != nil {
 		return out, access.ReadError(from, err)
 	}
-	release, err := acquire(ctx)
+	walk, done, err := startWalk(ctx, ws, real.Abs, in.Hidden, in.Ignored)
 	if err != nil {
 		return out, err
 	}
-	defer release()
-	g := &glob{
-		ctx: ctx, ws: ws, limit: limit, pattern: newSplitPattern(pattern), folders: folders, selection: newSelection(in.Hidden, in.Ignored),
-		display: strings.TrimSuffix(from.Abs, string(filepath.Separator)), exclusions: newExclusions(ws, real.Abs),
+	defer done()
+	display := strings.TrimSuffix(from.Abs, string(filepath.Separator))
+	g := &glob{walk: walk, limit: limit, pattern: pattern, depth: strings.Count(pattern, "/"), folders: folders, prefix: len(display) + 1}
+	if strings.Contains(pattern, "**") {
+		g.depth = math.MaxInt
 	}
-	g.pool = newPool(ctx, false)
-	hits, total, err := g.run(ws, from, real)
-	if err != nil {
-		return out, err
-	}
-	out.Count, out.LeftOut = len(hits), g.exclusions.skippedPaths()
-	if total > len(hits) {
-		out.Truncated, out.Total = true, total
-	}
-	out.Matches = slices.Grow(out.Matches, len(hits))
-	for _, h := range hits {
-		out.Matches = append(out.Matches, workspace.Spell(h.path()))
-	}
-	return out, nil
+	err = g.run(display, from, real, &out)
+	return out, err
 }
 
 // glob collects the matching paths of a tree.
 type glob struct {
-	ctx     context.Context
-	ws      *workspace.Root
+	*walk
 	limit   int
-	pattern *splitPattern
-	selection
-	folders    bool   // match only folders
-	display    string // path of the first folder in results
-	exclusions *exclusions
-	pool       *pool
-	// The following fields have one element per worker.
-	hits     [][]hit
-	minTimes []int64 // older hits cannot be among the results
-	totals   []int
-	children [][]task // buffer for the folders below the current one
+	pattern string
+	depth   int  // maximum number of slashes in matches
+	folders bool // match only folders
+	prefix  int  // bytes of a path before the part that is matched
+
+	mu    sync.Mutex // guards the fields below
+	hits  []hit
+	total int
 }
 
-func (g *glob) run(ws *workspace.Root, from, real workspace.Path) (hits []hit, total int, err error) {
-	dir, err := ws.WithTarget(real.Abs).OpenDir(real)
+// run searches a folder, whose path in results is display.
+func (g *glob) run(display string, from, real workspace.Path, out *globOut) error {
+	first, err := g.open(display, real)
 	if err != nil {
-		return nil, 0, access.ReadError(from, err)
+		return access.ReadError(from, err)
 	}
-	first := &globTask{glob: g, dir: dir, parent: g.display + string(filepath.Separator), progress: g.pattern.start()}
-	if g.noIgnored {
-		first.rules = parentRules(g.ctx, ws, dir.Abs)
-	}
-	n := workers()
-	g.hits, g.minTimes, g.totals, g.children = make([][]hit, n), make([]int64, n), make([]int, n), make([][]task, n)
-	for i := range g.minTimes {
-		g.minTimes[i] = math.MinInt64
-	}
-	g.pool.runAll(first)
+	g.folder(first)
+	g.running.Wait()
 	if g.ctx.Err() != nil {
-		return nil, 0, toolkit.Failf("cancelled")
+		return errCancelled
 	}
-	for _, n := range g.totals {
-		total += n
+	g.hits = newestHits(g.hits, g.limit)
+	out.Count, out.LeftOut = len(g.hits), g.exclusions.skippedPaths()
+	if g.total > len(g.hits) {
+		out.Truncated, out.Total = true, g.total
 	}
-	var wg sync.WaitGroup
-	for i, list := range g.hits {
-		wg.Go(func() { g.hits[i] = newestHits(list, g.limit) })
+	for _, h := range g.hits {
+		out.Matches = append(out.Matches, workspace.Spell(h.path))
 	}
-	wg.Wait()
-	return mergeHits(g.hits, g.limit), total, nil
+	return nil
 }
 
-// add retains the newest hits of a worker. When twice as many as can be returned have accumulated,
-// the older ones are dropped.
-func (g *glob) add(worker int, h hit) {
-	g.totals[worker]++
-	if h.time < g.minTimes[worker] {
-		return
-	}
-	list := append(g.hits[worker], h)
-	if len(list) >= 2*g.limit {
-		list = newestHits(list, g.limit)
-		clear(list[len(list):cap(list)])
-		g.minTimes[worker] = list[len(list)-1].time
-	}
-	g.hits[worker] = list
+// hit is a matching path.
+type hit struct {
+	path string
+	time time.Time
 }
 
-// globTask is a folder to visit.
-type globTask struct {
-	*glob
-	dir  *workspace.Dir // the folder itself, or its parent
-	name string         // empty for the folder itself
-	// parent is the path of the parent in results, with a trailing separator; for the first folder
-	// its own.
-	parent   string
-	progress progress
-	rules    *ignoreRules // of dir
+// add retains the newest hits. When twice as many as can be returned have accumulated, the older
+// ones are dropped.
+func (g *glob) add(h hit) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.total++
+	if g.hits = append(g.hits, h); len(g.hits) >= 2*g.limit {
+		g.hits = newestHits(g.hits, g.limit)
+	}
 }
 
-func (l *globTask) discard() { l.dir.Release() }
+// newestHits sorts hits by time, newest first, then by path, and returns the first ones.
+func newestHits(hits []hit, limit int) []hit {
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(b.time.Compare(a.time), strings.Compare(a.path, b.path)) })
+	rest := hits[min(len(hits), limit):]
+	clear(rest)
+	return hits[:len(hits)-len(rest)]
+}
 
-func (l *globTask) run(worker int) {
-	dir, rules, folder := l.dir, l.rules, l.parent
-	if l.name != "" {
-		sub, err := l.dir.Sub(l.name)
-		l.dir.Release()
-		if err != nil {
-			return // skip folders that cannot be read
-		}
-		dir = sub
-		if l.parent == l.dir.Prefix {
-			folder = sub.Prefix // no link leads there, so the memory can be reused
-		} else {
-			folder = l.parent + l.name + string(filepath.Separator)
-		}
-		if rules != nil {
-			rules = rules.below(l.name)
-		}
-	}
-	defer dir.Release()
-	if rules != nil {
-		rules.addFolder(dir)
-	}
-	down := l.children[worker][:0]
-	seen, excluded := 0, l.exclusions.namesIn(dir.Abs)
-	_ = dir.Each(func(e workspace.Entry) bool {
-		if seen++; seen%64 == 0 && l.ctx.Err() != nil {
-			return false
-		}
-		if l.excludes(e, rules) {
-			return true
-		}
-		path := func() string { return filepath.ToSlash(folder[len(l.display)+1:] + e.Name) }
-		to, match := l.pattern.step(l.progress, e.Name, path)
-		if match && (!l.folders || e.IsDir()) {
-			if t, err := dir.ModTime(e.Name); err == nil {
-				l.add(worker, hit{folder, e.Name, t})
+// folder visits a folder and those below it, and closes it.
+func (g *glob) folder(f folder) {
+	defer f.dir.Close()
+	var down []string
+	g.each(f, func(e workspace.Entry, isExcluded bool) {
+		path := joinPath(f.display, e.Name)
+		rel := filepath.ToSlash(path[g.prefix:])
+		if (!g.folders || e.IsDir()) && matchPath(g.pattern, rel) {
+			if info, err := f.dir.Info(e.Name); err == nil {
+				g.add(hit{path, info.Time})
 			}
 		}
-		if e.IsDir() && l.pattern.canDescend(to, path) && !l.ws.Skips(dir, e.Name) {
-			if excluded != nil && containsName(excluded, e.Name) {
-				l.exclusions.addSkipped(folder + e.Name)
-				return true
-			}
-			dir.Retain()
-			down = append(down, &globTask{glob: l.glob, dir: dir, name: e.Name, parent: folder, progress: to, rules: rules})
+		switch {
+		case !e.IsDir() || strings.Count(rel, "/") >= g.depth || g.ws.Skips(f.dir, e.Name):
+		case isExcluded:
+			g.exclusions.addSkipped(path)
+		default:
+			down = append(down, e.Name)
 		}
-		return true
 	})
-	l.pool.push(worker, down...)
-	clear(down)
-	l.children[worker] = down
+	g.descend(f, down, g.folder)
 }

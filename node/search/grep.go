@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"path/filepath"
+	"sync"
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -129,24 +130,24 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if err != nil {
 		return grepOut{}, access.ReadError(base, err)
 	}
-	release, err := acquire(ctx)
+	walk, done, err := startWalk(ctx, ws, real.Abs, in.Hidden, in.Ignored)
 	if err != nil {
 		return grepOut{}, err
 	}
-	defer release()
+	defer done()
 	g := &grep{
-		ctx: ctx, ws: ws, matcher: m, lineOptions: w, names: newNameMatcher(systemGlob(in.Include)), selection: newSelection(in.Hidden, in.Ignored),
-		top: topResults{limit: limit}, lines: limit == maxMatches, outside: real.Outside, visited: map[string]bool{}, exclusions: newExclusions(ws, real.Abs),
+		walk: walk, matcher: m, lineOptions: w, include: systemGlob(in.Include), top: topResults{limit: limit}, lines: limit == maxMatches,
+		outside: real.Outside, visited: map[string]bool{}, scanners: sync.Pool{New: func() any { return newScanner(ctx, m, w) }},
 	}
 	if info.IsDir() {
-		g.folder(base, real)
-	} else if g.names.match(filepath.Base(base.Abs)) {
+		g.tree(base, real)
+	} else if matchName(g.include, filepath.Base(base.Abs)) {
 		if f, err := ws.WithTarget(real.Abs).Content(real); err == nil {
-			g.scan(g.scanner(0), f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
+			g.scan(f, filepath.Dir(base.Abs), filepath.Base(base.Abs))
 		}
 	}
 	if ctx.Err() != nil {
-		return grepOut{}, toolkit.Failf("cancelled")
+		return grepOut{}, errCancelled
 	}
 	return g.out(in, base, limit), nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -41,23 +40,6 @@ func TestPathsAreInTheOrderOfAWalk(t *testing.T) {
 		slices.SortFunc(got, comparePaths)
 		if !slices.Equal(got, paths) {
 			t.Fatalf("%q", got)
-		}
-	}
-}
-
-func TestHitsOfOneTimeAreOrderedByTheirPaths(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(33, 34))
-	part := func() string {
-		b := make([]byte, rnd.IntN(4))
-		for i := range b {
-			b[i] = "ab/"[rnd.IntN(3)]
-		}
-		return string(b)
-	}
-	for range 5000 {
-		a, b := hit{part(), part(), 1}, hit{part(), part(), 1}
-		if got, want := compareNewest(a, b), strings.Compare(a.path(), b.path()); got != want {
-			t.Fatalf("%+v %+v: %d, want %d", a, b, got, want)
 		}
 	}
 }

@@ -1,11 +1,11 @@
 package search
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"fairlead/node/workspace"
 )
@@ -15,69 +15,34 @@ const batchSize = 64
 
 // grep searches the files of a tree.
 type grep struct {
-	ctx context.Context
-	ws  *workspace.Root
+	*walk
 	*matcher
 	lineOptions
-	selection
-	names      *nameMatcher
-	top        topResults
-	exclusions *exclusions
-	lines      bool // lines are requested, not files
+	include string // glob for names; empty matches all
+	top     topResults
+	lines   bool // lines are requested, not files
 	// outside says that the search began outside the workspace; one that began and was allowed
 	// inside stays inside.
-	outside bool
-	pool    *pool
+	outside  bool
+	scanners sync.Pool // of *scanner
 
-	mu       sync.Mutex // guards the fields below
-	scanners []*scanner
-	links    []folderLink    // to folders, which are searched after everything else
-	visited  map[string]bool // real folders that were searched through a link
+	mu      sync.Mutex      // guards the fields below
+	links   []folderLink    // to folders, which are searched after everything else
+	visited map[string]bool // real folders that were searched through a link
 }
 
-func (g *grep) scanner(worker int) *scanner {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for len(g.scanners) <= worker {
-		g.scanners = append(g.scanners, nil)
-	}
-	if g.scanners[worker] == nil {
-		g.scanners[worker] = newScanner(g.ctx, g.matcher, g.lineOptions)
-	}
-	return g.scanners[worker]
+// folderLink is a symbolic link to a folder.
+type folderLink struct {
+	display string
+	target  workspace.Path
+	chain   []string // the real folders that contain the links on the way to this link, and its own
 }
 
-// scan searches a file of the folder with the path in and closes it. Most files have no match and
-// need no path.
-func (g *grep) scan(s *scanner, f workspace.Content, in, name string) {
-	defer f.Close()
-	found := s.scan(f, f.Size)
-	if found.count == 0 {
-		return
-	}
-	r := fileResult{path: joinPath(in, name), fileMatches: found}
-	switch {
-	case g.lines:
-		r.weight = len(r.matches)
-	default:
-		r.weight = 1
-	}
-	g.top.add(r)
-}
-
-// folder searches everything below base. Links to folders are followed last and in the order of
-// their names, and each folder at most once. So the result does not depend on which worker was
+// tree searches everything below base. Links to folders are followed last and in the order of
+// their names, and each folder at most once. So the result does not depend on which goroutine was
 // faster, and cycles of links end.
-func (g *grep) folder(base, real workspace.Path) {
-	dir, err := g.ws.WithTarget(real.Abs).OpenDir(real)
-	if err != nil {
-		return
-	}
-	var rules *ignoreRules
-	if g.noIgnored {
-		rules = parentRules(g.ctx, g.ws, dir.Abs)
-	}
-	g.walk(&folderTask{grep: g, dir: dir, display: base.Abs, rules: rules})
+func (g *grep) tree(base, real workspace.Path) {
+	g.links = []folderLink{{display: base.Abs, target: real}}
 	for len(g.links) > 0 && g.ctx.Err() == nil {
 		round := g.links
 		g.links = nil
@@ -86,142 +51,206 @@ func (g *grep) folder(base, real workspace.Path) {
 			if g.ctx.Err() != nil || g.top.isBeyond(l.display) || g.visited[l.target.Abs] {
 				continue
 			}
-			if dir, err := g.ws.WithTarget(l.target.Abs).OpenDir(l.target); err == nil {
-				if g.noIgnored {
-					rules = parentRules(g.ctx, g.ws, dir.Abs)
-				}
-				g.walk(&folderTask{grep: g, dir: dir, display: l.display, linkChain: l.chain, rules: rules})
+			if f, err := g.open(l.display, l.target); err == nil {
+				f.chain = l.chain
+				g.folder(f)
+				g.running.Wait()
 			}
 		}
 	}
 }
 
-func (g *grep) walk(first *folderTask) {
-	g.pool = newPool(g.ctx, true)
-	g.pool.runAll(first)
-}
-
-// folderTask is a folder whose files are to be searched, and those below it.
-type folderTask struct {
-	*grep
-	dir       *workspace.Dir // the folder itself, or its parent
-	name      string         // empty for the folder itself
-	display   string         // its path in results
-	linkChain []string       // see linked; empty unless it was reached through a link
-	rules     *ignoreRules   // of dir
-}
-
-func (b *folderTask) discard() { b.dir.Release() }
-
-func (b *folderTask) run(worker int) {
-	if b.top.isBeyond(b.display) {
-		b.discard()
+// folder searches a folder and those below it, and closes it.
+func (g *grep) folder(f folder) {
+	defer f.dir.Close()
+	if g.top.isBeyond(f.display) || f.chain != nil && !g.markVisited(f.dir.Abs) {
 		return
 	}
-	dir, rules := b.dir, b.rules
-	if b.name != "" {
-		sub, err := b.dir.Sub(b.name)
-		b.dir.Release()
-		if err != nil {
-			return
-		}
-		dir = sub
-		if rules != nil {
-			rules = rules.below(b.name)
-		}
-	}
-	defer dir.Release()
-	if rules != nil {
-		rules.addFolder(dir)
-	}
-	if b.linkChain != nil && !b.markVisited(dir.Abs) {
-		return
-	}
-	files, folders, links := b.list(dir, rules)
-	if b.ctx.Err() != nil {
-		return
-	}
+	files, folders, links := g.list(f)
 	slices.Sort(files)
 	slices.Sort(folders)
-	var tasks []task
-	for _, name := range slices.Backward(folders) {
-		dir.Retain()
-		tasks = append(tasks, &folderTask{grep: b.grep, dir: dir, name: name, display: b.displayPath(name), linkChain: b.linkChain, rules: rules})
+	var batches sync.WaitGroup
+	for ; len(files) > batchSize; files = files[batchSize:] {
+		names := files[:batchSize]
+		batches.Add(1)
+		g.spawn(func() {
+			defer batches.Done()
+			g.search(f, names)
+		})
 	}
-	for end := len(files); end > batchSize; {
-		start := (end - 1) / batchSize * batchSize
-		dir.Retain()
-		tasks = append(tasks, &fileTask{folderTask: b, dir: dir, names: files[start:end]})
-		end = start
-	}
-	b.pool.push(worker, tasks...)
-	s := b.scanner(worker)
-	b.search(s, dir, files[:min(batchSize, len(files))])
+	g.search(f, files)
 	for _, name := range links {
-		b.followLink(s, dir, name)
+		g.followLink(f, name)
 	}
+	g.descend(f, folders, g.folder)
+	batches.Wait()
 }
 
-func (b *folderTask) list(dir *workspace.Dir, rules *ignoreRules) (files, folders, links []string) {
-	seen, excluded := 0, b.exclusions.namesIn(dir.Abs)
-	// Entries that were read before an error are searched.
-	_ = dir.Each(func(e workspace.Entry) bool {
-		if seen++; seen%1024 == 0 && b.ctx.Err() != nil {
-			return false
-		}
+// markVisited reports whether to search a folder that was reached through a link.
+func (g *grep) markVisited(abs string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.visited[abs] {
+		return false
+	}
+	g.visited[abs] = true
+	return true
+}
+
+func (g *grep) list(f folder) (files, folders, links []string) {
+	g.each(f, func(e workspace.Entry, isExcluded bool) {
 		switch {
-		case b.excludes(e, rules):
-		case excluded != nil && containsName(excluded, e.Name):
-			if e.Type != 0 || b.names.match(e.Name) {
-				b.exclusions.addSkipped(b.displayPath(e.Name))
+		case isExcluded:
+			if e.Type != 0 || matchName(g.include, e.Name) {
+				g.exclusions.addSkipped(joinPath(f.display, e.Name))
 			}
 		case e.IsDir():
-			if b.ws.Skips(dir, e.Name) {
-				break
+			if !g.ws.Skips(f.dir, e.Name) {
+				folders = append(folders, e.Name)
 			}
-			folders = append(folders, e.Name)
 		case e.IsLink():
 			links = append(links, e.Name)
-		case e.Type == 0 && b.names.match(e.Name):
-			if b.exclusions.isExcludedName(e.Name) {
-				b.exclusions.addSkipped(b.displayPath(e.Name))
-				break
+		case e.Type == 0 && matchName(g.include, e.Name):
+			if g.exclusions.isExcludedName(e.Name) {
+				g.exclusions.addSkipped(joinPath(f.display, e.Name))
+				return
 			}
 			files = append(files, e.Name)
 		}
-		return true
 	})
 	return files, folders, links
 }
 
-func (b *folderTask) displayPath(name string) string { return joinPath(b.display, name) }
-
-// joinPath returns the path of name in a folder.
-func joinPath(folder, name string) string {
-	return strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator) + name
-}
-
-func (b *folderTask) search(s *scanner, dir *workspace.Dir, names []string) {
+func (g *grep) search(f folder, names []string) {
 	for _, name := range names {
-		if b.ctx.Err() != nil || b.top.isFull() && b.top.isBeyond(b.displayPath(name)) {
+		if g.ctx.Err() != nil || g.top.isFull() && g.top.isBeyond(joinPath(f.display, name)) {
 			return
 		}
-		if f, err := dir.Open(name); err == nil {
-			b.scan(s, f, b.display, name)
+		if file, err := f.dir.Open(name); err == nil {
+			g.scan(file, f.display, name)
 		}
 	}
 }
 
-// fileTask are some of a folder's many files.
-type fileTask struct {
-	*folderTask
-	dir   *workspace.Dir
-	names []string
+// scan searches a file of the folder with the path in and closes it. Most files have no match and
+// need no path.
+func (g *grep) scan(f workspace.Content, in, name string) {
+	defer f.Close()
+	s := g.scanners.Get().(*scanner)
+	defer g.scanners.Put(s)
+	found := s.scan(f, f.Size)
+	if found.count == 0 {
+		return
+	}
+	r := fileResult{path: joinPath(in, name), fileMatches: found, weight: 1}
+	if g.lines {
+		r.weight = len(r.matches)
+	}
+	g.top.add(r)
 }
 
-func (l *fileTask) discard() { l.dir.Release() }
+// followLink searches the target file of a symbolic link if file tools may access it, or records a
+// target folder for later. A folder that contains itself through a link is skipped.
+func (g *grep) followLink(f folder, name string) {
+	shown := joinPath(f.display, name)
+	if g.ctx.Err() != nil || g.top.isBeyond(shown) {
+		return
+	}
+	real, info, err := g.ws.Target(workspace.Path{Abs: filepath.Join(f.dir.Abs, name)})
+	if err != nil || real.Outside && !g.outside {
+		return
+	}
+	if g.exclusions.excludes(real.Abs) {
+		if info.IsDir() || matchName(g.include, name) {
+			g.exclusions.addSkipped(shown)
+		}
+		return
+	}
+	if info.Mode().IsRegular() && matchName(g.include, name) {
+		if file, err := g.ws.WithTarget(real.Abs).Content(real); err == nil {
+			g.scan(file, f.display, name)
+		}
+	}
+	if !info.IsDir() {
+		return
+	}
+	chain := append(slices.Clone(f.chain), f.dir.Abs)
+	for _, above := range chain {
+		if above == real.Abs || strings.HasPrefix(above, strings.TrimSuffix(real.Abs, string(filepath.Separator))+string(filepath.Separator)) {
+			return
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.links = append(g.links, folderLink{display: shown, target: real, chain: chain})
+}
 
-func (l *fileTask) run(worker int) {
-	defer l.dir.Release()
-	l.search(l.scanner(worker), l.dir, l.names)
+// topResults retains the results of the first files in the order of their paths, up to a limit.
+// Files are searched in any order; files after the last one that counts need not be searched at
+// all.
+type topResults struct {
+	limit int
+	last  atomic.Pointer[string] // the last path that counts; nil while the limit is not reached
+
+	mu    sync.Mutex // guards the fields below
+	files []fileResult
+	total int // sum of the weights
+}
+
+// fileResult is the result of searching one file.
+type fileResult struct {
+	path string
+	fileMatches
+	weight int // its share of the limit
+}
+
+// isFull reports whether the limit is reached, in whichever files.
+func (b *topResults) isFull() bool { return b.last.Load() != nil }
+
+// isBeyond reports whether results in path, or below it, cannot count any more.
+func (b *topResults) isBeyond(path string) bool {
+	cut := b.last.Load()
+	return cut != nil && comparePaths(path, *cut) > 0
+}
+
+// add adds the result of a file. It is called once per file.
+func (b *topResults) add(r fileResult) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.isBeyond(r.path) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(b.files, r.path, func(have fileResult, path string) int { return comparePaths(have.path, path) })
+	b.files = slices.Insert(b.files, at, r)
+	b.total += r.weight
+	for {
+		last := b.files[len(b.files)-1]
+		if b.total-last.weight < b.limit {
+			break
+		}
+		b.files = b.files[:len(b.files)-1]
+		b.total -= last.weight
+	}
+	if b.total >= b.limit {
+		last := b.files[len(b.files)-1].path
+		b.last.Store(&last)
+	}
+}
+
+// comparePaths orders paths as a walk visits them: the content of a folder comes before names that
+// begin with the folder's name.
+func comparePaths(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if x, y := a[i], b[i]; x != y {
+			if isSeparator(x) {
+				return -1
+			}
+			if isSeparator(y) {
+				return 1
+			}
+			return int(x) - int(y)
+		}
+	}
+	return len(a) - len(b)
 }

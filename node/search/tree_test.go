@@ -132,16 +132,16 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 					return err
 				}
 				info, err := d.Info()
-				want = append(want, hit{name: path, time: info.ModTime().UnixNano()})
+				want = append(want, hit{path, info.ModTime()})
 				return err
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			slices.SortFunc(want, compareNewest)
+			want = newestHits(want, len(want))
 			var paths []string
 			for _, h := range want {
-				paths = append(paths, h.name)
+				paths = append(paths, h.path)
 			}
 			for _, limit := range []int{maxGlob, 1 + rnd.IntN(20)} {
 				out, err := runGlob(t.Context(), b.WS, "", globIn{Pattern: pattern}, limit)

@@ -238,8 +238,8 @@ func (t *Jobs) report(j *job) bashOut {
 	o.ExitCode, o.Signal, o.OutputStillOpen = j.result.code, j.result.signal, j.result.isOutputOpen
 	o.TimedOut, o.Cancelled = j.result.reason == byTimeout, j.result.reason == byCancel
 	o.EndedAt, o.DurationMs = j.endedAt()
-	o.Output, o.Truncated = j.out.text()
-	o.Tail = j.out.tail()
+	v := j.out.snapshot()
+	o.Output, o.Truncated, o.Tail = v.text, v.truncated, j.out.tail()
 	o.Note = j.result.note()
 	return o
 }

@@ -33,7 +33,7 @@ func TestOutputThatNobodyReadYetIsNotLost(t *testing.T) {
 		if got := drain(r, 0, reader, &o); got != open {
 			t.Errorf("still open: %v, want %v", got, open)
 		}
-		if s, _ := o.text(); s != "left behind" {
+		if s := o.snapshot().text; s != "left behind" {
 			t.Errorf("%q", s)
 		}
 		w.Close()

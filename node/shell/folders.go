@@ -99,7 +99,7 @@ func (t *Jobs) resolveWord(word, dir string) string {
 
 // blockedFolder returns the folder of a path if the box would block the command's access to it.
 func (t *Jobs) blockedFolder(ws *workspace.Root, path string, write bool) (f protocol.FolderAccess, ok bool) {
-	real := access.RealPath(path)
+	real := workspace.RealPath(path)
 	if write && t.opts.Profile.Mode != sandbox.WorkspaceWrite {
 		return f, false // it cannot write anywhere
 	}
@@ -107,16 +107,16 @@ func (t *Jobs) blockedFolder(ws *workspace.Root, path string, write bool) (f pro
 		return f, false // everything else can be read
 	}
 	for _, granted := range t.opts.Profile.Write {
-		if access.InFolder(real, access.RealPath(granted)) {
+		if workspace.InFolder(real, workspace.RealPath(granted)) {
 			return f, false
 		}
 	}
 	for _, granted := range t.opts.Profile.Read {
-		if !write && access.InFolder(real, access.RealPath(granted)) {
+		if !write && workspace.InFolder(real, workspace.RealPath(granted)) {
 			return f, false
 		}
 	}
-	if write && access.InFolder(real, ws.Dir()) {
+	if write && workspace.InFolder(real, ws.Dir()) {
 		return f, false
 	}
 	f, ok = access.FolderFor(ws, t.opts.Home, real, write)

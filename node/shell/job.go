@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -21,8 +22,6 @@ const (
 	// reapLimit is how long a killed process may take to disappear; only one that is stuck in the
 	// kernel exceeds it.
 	reapLimit = 5 * time.Second
-	// largeOutput is the number of bytes that a command prints before its pipe is enlarged.
-	largeOutput = 1 << 20
 )
 
 // stopReason is the reason for which a job was stopped.
@@ -176,7 +175,7 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		readAll(s.out, &j.out)
+		io.Copy(&j.out, s.out) // ends at the end, with EIO of a terminal, or when waiting was given up
 	}()
 	var timedOut <-chan time.Time
 	if timeout > 0 {
@@ -220,22 +219,6 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	j.result.at = time.Now()
 	if !j.result.isOutputOpen {
 		j.out.shrink(retained) // a reader that did not finish would continue to write
-	}
-}
-
-// readAll reads out until its end.
-func readAll(out *os.File, o *output) {
-	larger := false
-	for {
-		n, err := out.Read(o.buffer())
-		o.advance(n)
-		if err != nil { // io.EOF; EIO from a terminal; a deadline when waiting was given up
-			return
-		}
-		if !larger && o.total > largeOutput {
-			larger = true
-			enlargePipe(out)
-		}
 	}
 }
 

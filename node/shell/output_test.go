@@ -30,9 +30,9 @@ func TestOutputAgreesWithKeepingEverything(t *testing.T) {
 			o.Write(p[cut:])
 			all = append(all, p...)
 		}
-		got, truncated := o.text()
-		if want, more := slowTail(all, maxOutput); got != want || truncated != more {
-			t.Fatalf("%d bytes: %d characters of %d, truncated %v of %v", len(all), utf8.RuneCountInString(got), utf8.RuneCountInString(want), truncated, more)
+		got := o.snapshot()
+		if want, more := slowTail(all, maxOutput); got.text != want || got.truncated != more {
+			t.Fatalf("%d bytes: %d characters of %d, truncated %v of %v", len(all), utf8.RuneCountInString(got.text), utf8.RuneCountInString(want), got.truncated, more)
 		}
 		if want, _ := slowTail(all, maxTail); o.tail() != want {
 			t.Fatalf("%d bytes: another tail", len(all))
@@ -52,18 +52,18 @@ func TestOutputStaysSmall(t *testing.T) {
 	if cap(o.buf) > 1_000_000 {
 		t.Errorf("%d bytes are kept", cap(o.buf))
 	}
-	if s, truncated := o.text(); len(s) != maxOutput || !truncated {
-		t.Errorf("%d characters, truncated %v", len(s), truncated)
+	if v := o.snapshot(); len(v.text) != maxOutput || !v.truncated {
+		t.Errorf("%d characters, truncated %v", len(v.text), v.truncated)
 	}
 	big := make([]byte, 3*retained)
 	o.Write(big)
-	if s, _ := o.text(); s != string(make([]byte, maxOutput)) {
+	if v := o.snapshot(); v.text != string(make([]byte, maxOutput)) {
 		t.Error("one write that is larger than what is kept went wrong")
 	}
 }
 
 func TestOutputSettlesWithoutLosingWhatCounts(t *testing.T) {
-	for _, n := range []int{0, 5, initialBuffer, retained, 3 * ringSize / 2} {
+	for _, n := range []int{0, 5, initialBuffer, retained, 3 * maxBuffer / 2} {
 		var o output
 		fmt.Fprint(&o, strings.Repeat("é\n", n/3))
 		before := o.snapshot()
@@ -97,7 +97,7 @@ func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
 		t.Errorf("%d lines", w.lines)
 	}
 	for range 7 { // without any line feed
-		o.Write(make([]byte, maxRead))
+		o.Write(make([]byte, 128<<10))
 	}
 	if w := o.snapshot(); w.lines != 200_001 || w.first != 200_000 {
 		t.Errorf("%d lines, first %d", w.lines, w.first)

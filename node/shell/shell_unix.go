@@ -88,3 +88,12 @@ func startError(err error) error {
 
 // shellLine is needed on Windows only.
 func shellLine(string, string) string { return "" }
+
+// signalGroup signals the process group that a command leads.
+func signalGroup(pid int, kill bool) {
+	sig := unix.SIGTERM
+	if kill {
+		sig = unix.SIGKILL
+	}
+	unix.Kill(-pid, sig)
+}

@@ -88,7 +88,7 @@ func (c Config) Open() (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{resolver{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, private: realPath(c.Private)}, new(locks)}
+	r := &Root{resolver{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, private: RealPath(c.Private)}, new(locks)}
 	for _, g := range c.Grants {
 		a, err := openArea(g.Dir, c.ReadOnly || g.ReadOnly)
 		if err == nil {

@@ -9,49 +9,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 )
 
-// Dir is an open directory: its entries are opened relative to its handle and never through a
-// symbolic link that leads outside. It is closed when all holders have released it. It is safe for
-// use by many goroutines.
-type Dir struct {
-	// Abs is its path without symbolic links when it was opened, and Below the same with a trailing
-	// separator.
-	Abs, Prefix string
-	root        *os.Root
-	refs        atomic.Int32
-}
+type dirHandle = *os.Root
 
 func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	root, err := t.OpenRoot(name)
 	if err != nil {
 		return nil, Cause(err)
 	}
-	return newDir(abs, root), nil
+	return &Dir{Abs: abs, handle: root}, nil
 }
 
-func newDir(abs string, root *os.Root) *Dir {
-	d := &Dir{Abs: abs, Prefix: strings.TrimSuffix(abs, separator) + separator, root: root}
-	d.refs.Store(1)
-	return d
-}
-
-// Retain adds a holder, who must call Release, too.
-func (d *Dir) Retain() { d.refs.Add(1) }
-
-// Release removes a holder; the last one closes the directory.
-func (d *Dir) Release() {
-	if d.refs.Add(-1) == 0 {
-		d.root.Close()
-	}
-}
-
-// Each calls f with every entry of the directory, in no order, until f returns false. It may be
-// called once, by one goroutine. Entries that are added or removed meanwhile may be included or
-// not.
+// Each calls f with every entry of the directory, in no order, until f returns false. Entries that
+// are added or removed meanwhile may be included or not.
 func (d *Dir) Each(f func(Entry) bool) error {
-	dir, err := d.root.Open(".")
+	dir, err := d.handle.Open(".")
 	if err != nil {
 		return Cause(err)
 	}
@@ -74,49 +47,40 @@ func (d *Dir) Each(f func(Entry) bool) error {
 
 // Sub opens a directory in d that is not a symbolic link.
 func (d *Dir) Sub(name string) (*Dir, error) {
-	if err := d.noLink(name); err != nil {
+	if err := d.checkNoLink(name); err != nil {
 		return nil, err
 	}
-	root, err := d.root.OpenRoot(name)
+	root, err := d.handle.OpenRoot(name)
 	if err != nil {
 		return nil, Cause(err)
 	}
-	return newDir(filepath.Join(d.Abs, name), root), nil
+	return &Dir{Abs: filepath.Join(d.Abs, name), handle: root}, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices
 // are refused.
 func (d *Dir) Open(name string) (Content, error) {
-	if err := d.noLink(name); err != nil {
+	if err := d.checkNoLink(name); err != nil {
 		return Content{}, err
 	}
-	f, info, err := openRegular(d.root, name)
+	f, info, err := openRegular(d.handle, name)
 	if err != nil {
 		return Content{}, err
 	}
-	return Content{Size: info.Size(), f: f}, nil
+	return Content{f, info.Size()}, nil
 }
 
-// noLink refuses links. One that is created afterwards cannot lead outside, because of the handle.
-func (d *Dir) noLink(name string) error {
+// checkNoLink refuses links. One that is created afterwards cannot lead outside, because of the
+// handle.
+func (d *Dir) checkNoLink(name string) error {
 	if err := checkEntryName(name); err != nil {
 		return err
 	}
-	info, err := d.root.Lstat(name)
+	info, err := d.handle.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		err = errors.New("it is a symbolic link")
 	}
 	return Cause(err)
-}
-
-// ModTime returns the modification time of an entry of d, in nanoseconds since 1970; of a link
-// itself, not of its target.
-func (d *Dir) ModTime(name string) (int64, error) {
-	info, err := d.root.Lstat(name)
-	if err != nil {
-		return 0, Cause(err)
-	}
-	return info.ModTime().UnixNano(), nil
 }
 
 // Info returns information about an entry of d; of a link itself, not of its target.
@@ -124,7 +88,7 @@ func (d *Dir) Info(name string) (Info, error) {
 	if err := checkEntryName(name); err != nil {
 		return Info{}, err
 	}
-	info, err := d.root.Lstat(name)
+	info, err := d.handle.Lstat(name)
 	if err != nil {
 		return Info{}, Cause(err)
 	}
@@ -133,36 +97,21 @@ func (d *Dir) Info(name string) (Info, error) {
 
 // SameDir reports whether two handles belong to the same directory.
 func SameDir(a, b *Dir) bool {
-	x, err := a.root.Stat(".")
+	x, err := a.handle.Stat(".")
 	if err != nil {
 		return false
 	}
-	y, err := b.root.Stat(".")
+	y, err := b.handle.Stat(".")
 	return err == nil && os.SameFile(x, y)
 }
 
 // Content is a regular file that is open for reading. The caller closes it.
 type Content struct {
-	// Size is the size in bytes when the file was opened.
+	*os.File
+	// Size is the size in bytes when the file was opened. Files that the kernel generates, as in
+	// /proc, have 0.
 	Size int64
-	f    *os.File
 }
-
-// Read implements [io.Reader].
-func (c Content) Read(p []byte) (int, error) { return c.f.Read(p) }
-
-// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may return fewer; at
-// the end it returns [io.EOF].
-func (c Content) ReadAt(p []byte, off int64) (int, error) {
-	n, err := c.f.ReadAt(p, off)
-	if n > 0 {
-		err = nil
-	}
-	return n, err
-}
-
-// Close closes the file.
-func (c Content) Close() { c.f.Close() }
 
 // Content opens a regular file for searching, as [Root.Open] does.
 func (r *Root) Content(p Path) (Content, error) {
@@ -170,5 +119,74 @@ func (r *Root) Content(p Path) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
-	return Content{Size: info.Size(), f: f}, nil
+	return Content{f, info.Size()}, nil
 }
+
+const procFolder = "/proc"
+
+var generatedFolders map[string]bool
+
+func isProcessFolder(string) bool { return false }
+
+// openWithoutLinks is supported on Linux only.
+func openWithoutLinks(*os.File, string, int) (f *os.File, ok bool, err error) { return nil, false, nil }
+
+// checkWithoutLinks is supported on Linux only.
+func checkWithoutLinks(root *os.Root, err error, _ *os.File, _ string) (*os.Root, error) {
+	return root, err
+}
+
+// rename moves old to a name that must not exist. These systems rename only below one handle, so
+// both must lie in one of the folders.
+func (r Entries) rename(old, fresh location) error {
+	if r.access == WholeDisk {
+		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
+	}
+	from, rel, err := r.areas.at(old.abs)
+	if err != nil {
+		return err
+	}
+	to, newRel, err := r.areas.at(fresh.abs)
+	if err != nil {
+		return err
+	}
+	if from != to {
+		return errors.New("the target is in another granted folder; copy it there instead")
+	}
+	return renameIn(from.root, old, rel, fresh, newRel)
+}
+
+type renamer interface {
+	Lstat(name string) (os.FileInfo, error)
+	Link(old, fresh string) error
+	Rename(old, fresh string) error
+	Remove(name string) error
+}
+
+func (wholeDisk) Link(old, fresh string) error   { return os.Link(old, fresh) }
+func (wholeDisk) Rename(old, fresh string) error { return os.Rename(old, fresh) }
+func (wholeDisk) Remove(name string) error       { return os.Remove(name) }
+
+func renameIn(t renamer, old location, oldName string, fresh location, freshName string) error {
+	info, err := t.Lstat(oldName)
+	if err != nil {
+		return err
+	}
+	there, err := t.Lstat(freshName)
+	switch {
+	case err == nil && os.SameFile(info, there) && strings.EqualFold(oldName, freshName) && oldName != freshName:
+		return t.Rename(oldName, freshName) // only the case of letters changes
+	case err == nil:
+		return ErrExists
+	case info.Mode().IsRegular():
+		// A hard link never replaces anything, even if it was created meanwhile.
+		if err := t.Link(oldName, freshName); err == nil {
+			return t.Remove(oldName)
+		} else if errors.Is(err, os.ErrExist) {
+			return ErrExists
+		}
+	}
+	return t.Rename(oldName, freshName)
+}
+
+func (d *Dir) mkdir(name string, perm os.FileMode) error { return d.handle.Mkdir(name, perm) }

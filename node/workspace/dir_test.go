@@ -16,7 +16,7 @@ func openDirTest(t *testing.T, r *Root, name string) *Dir {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.Release)
+	t.Cleanup(d.Close)
 	return d
 }
 
@@ -76,7 +76,7 @@ func TestADirectoryOpensItsOwnOnly(t *testing.T) {
 	d := openDirTest(t, r, "d")
 	for _, name := range []string{"", ".", "..", "../d", "sub/f", "../f", "out", "up", "in", "out/f", "f\x00", filepath.Join(r.Dir(), "d"), "none", "f"} {
 		if sub, err := d.Sub(name); err == nil {
-			sub.Release()
+			sub.Close()
 			t.Errorf("folder %q was opened", name)
 		}
 	}
@@ -90,7 +90,7 @@ func TestADirectoryOpensItsOwnOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer sub.Release()
+	defer sub.Close()
 	if want := filepath.Join(r.Dir(), "d", "sub"); sub.Abs != want {
 		t.Errorf("%s, want %s", sub.Abs, want)
 	}
@@ -109,10 +109,10 @@ func TestADirectoryOpensItsOwnOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at, err := sub.ModTime("f"); err != nil || at != info.ModTime().UnixNano() {
-		t.Errorf("%d, %v", at, err)
+	if got, err := sub.Info("f"); err != nil || !got.Time.Equal(info.ModTime()) {
+		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := sub.ModTime("none"); err == nil {
+	if _, err := sub.Info("none"); err == nil {
 		t.Error("what is not there has a time")
 	}
 }

@@ -62,20 +62,28 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 	if err != nil {
 		return nil, nil, Cause(err)
 	}
+	info, err := checkOpened(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// checkOpened closes a file that is not a regular one. Files of the kernel have no size, and some
+// block until there is data, so they get a deadline. Other files support none and need none.
+func checkOpened(f *os.File) (os.FileInfo, error) {
 	info, err := f.Stat()
 	if err == nil {
 		err = checkRegular(info.Mode())
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, Cause(err)
+		return nil, Cause(err)
 	}
 	if info.Size() == 0 {
-		// Files of the kernel have no size, and some block until there is data. Other files support
-		// no deadline and need none.
 		f.SetReadDeadline(time.Now().Add(generatedReadLimit))
 	}
-	return f, info, nil
+	return info, nil
 }
 
 // generatedReadLimit is how long reading a file without a size may take.

@@ -42,14 +42,8 @@ func (r *resolver) followLinks(p Path) (Path, error) {
 		// use.
 		case "..":
 			up := filepath.Dir(done)
-			if _, _, ok := r.splitAtArea(up); ok {
-				done, rest = up, after
-				continue
-			}
-			// Folders outside are not inspected: only the text decides whether the path leads back.
-			to := filepath.Join(up, after)
-			if done, rest, ok = r.splitAtArea(to); !ok {
-				return p, r.outside(p.Abs, to)
+			if done, rest, ok = r.ascend(up, after); !ok {
+				return p, r.outside(p.Abs, filepath.Join(up, after))
 			}
 			continue
 		}
@@ -91,6 +85,15 @@ func (r *resolver) followLinks(p Path) (Path, error) {
 		done, rest = from, in+separator+after
 	}
 	return Path{Abs: done, Outside: !r.inside(done)}, nil
+}
+
+// ascend continues in a folder above, which may lie outside. Folders outside are not inspected: only
+// the text decides whether the path leads back.
+func (r *resolver) ascend(up, after string) (from, rest string, ok bool) {
+	if _, _, ok := r.splitAtArea(up); ok {
+		return up, after, true
+	}
+	return r.splitAtArea(filepath.Join(up, after))
 }
 
 // splitAtArea returns the folder from which to follow an absolute path, and the rest of the path.

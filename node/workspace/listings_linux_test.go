@@ -28,7 +28,7 @@ func namesIn(t *testing.T, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Release()
+	defer d.Close()
 	names := []string{}
 	if err := d.Each(func(e Entry) bool {
 		if e.IsDir() {
@@ -182,43 +182,5 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 	c.used = c.now().Add(-listingLifetime)
 	if c.release(); c.current != nil || c.queued != nil || c.size != 0 || c.timer != nil {
 		t.Error("it is not forgotten")
-	}
-}
-
-func TestTheEndOfAListingIsKnownFromItsLastEntry(t *testing.T) {
-	dir := t.TempDir()
-	for i := range 200 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint("file ", i)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	buf := make([]byte, 1024)
-	for ended := false; ; {
-		n, err := unix.Getdents(fd, buf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == 0 {
-			break
-		}
-		if ended {
-			t.Fatal("there is more behind the end")
-		}
-		ended = atEnd(string(buf[:n]))
-	}
-	for _, part := range []string{"", "x", strings.Repeat("\x00", 40), strings.Repeat("\xff", 40), strings.Repeat("\x13\x00", 20)} {
-		if atEnd(part) {
-			t.Errorf("%q ends", part)
-		}
-	}
-	end := []byte(strings.Repeat("\x00", 24))
-	copy(end[8:], "\xff\xff\xff\xff\xff\xff\xff\x7f\x18\x00")
-	if !atEnd(string(end)) || !atEnd(strings.Repeat("\x18\x00", 12)+string(end)) {
-		t.Error("the end is not seen")
 	}
 }

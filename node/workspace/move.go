@@ -63,7 +63,7 @@ func (r Entries) Move(from, to Path) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	defer old.dir.Release()
+	defer old.dir.Close()
 	if _, err := old.dir.Info(old.name); err != nil {
 		return Path{}, err
 	}
@@ -71,7 +71,7 @@ func (r Entries) Move(from, to Path) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	defer fresh.dir.Release()
+	defer fresh.dir.Close()
 	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moveError(r.rename(old, fresh))
 }
 
@@ -94,6 +94,6 @@ func (r Entries) Mkdir(p Path) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	defer s.dir.Release()
+	defer s.dir.Close()
 	return Path{Abs: s.abs, Outside: !r.inside(s.abs)}, moveError(s.dir.mkdir(s.name, 0o777))
 }

@@ -131,7 +131,7 @@ func TestTrashGivesBackWhatItTook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Release()
+	defer d.Close()
 	var names []string
 	d.Infos(func(i Info) bool { names = append(names, i.Name); return true })
 	if len(names) != 1 || names[0] != "sub" {

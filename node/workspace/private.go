@@ -19,11 +19,11 @@ var (
 // in a granted folder, on the whole disk. A workspace or a granted folder within such a path is
 // permitted.
 func (r *resolver) checkAllowed(abs string) error {
-	private := r.private != "" && inFolder(abs, r.private)
+	private := r.private != "" && InFolder(abs, r.private)
 	if !private && !isProcessFolder(abs) {
 		return nil
 	}
-	if a, _, ok := r.areas.find(abs); ok && (private && inFolder(a.dir, r.private) || !private && isProcessFolder(a.dir)) {
+	if a, _, ok := r.areas.find(abs); ok && (private && InFolder(a.dir, r.private) || !private && isProcessFolder(a.dir)) {
 		return nil
 	}
 	if private {
@@ -43,31 +43,30 @@ func (r *Root) Skips(d *Dir, name string) bool {
 	return perhaps && r.checkAllowed(filepath.Join(d.Abs, name)) != nil
 }
 
-// realPath returns a path without symbolic links, as far as it exists.
-func realPath(path string) string {
-	for at, rest := path, ""; at != ""; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		up := filepath.Dir(at)
-		if up == at {
-			break
-		}
-		at, rest = up, filepath.Join(filepath.Base(at), rest)
+// RealPath returns an absolute path without symbolic links, as far as it exists; "" of "".
+func RealPath(path string) string {
+	if path == "" {
+		return ""
 	}
-	return path
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(RealPath(dir), filepath.Base(path))
 }
 
-// inFolder reports whether a path is a folder or lies in it, as the system compares names.
-func inFolder(path, dir string) bool {
-	_, ok := within(lower(dir), lower(path))
-	return ok
-}
+// FoldsCase says that the system treats names that differ only in case as the same.
+const FoldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
-// lower returns a path in the form in which it is compared.
-func lower(path string) string {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return strings.ToLower(path)
+// InFolder reports whether a path is a folder or lies in it, as the system compares names. Both are
+// absolute and clean.
+func InFolder(path, dir string) bool {
+	if FoldsCase {
+		path, dir = strings.ToLower(path), strings.ToLower(dir)
 	}
-	return path
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
 }

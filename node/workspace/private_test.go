@@ -45,7 +45,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 		if !r.Skips(d, "own") || r.Skips(d, "owl") || r.Skips(d, "ownx") {
 			t.Errorf("a search leaves out the wrong folders with %+v", c)
 		}
-		d.Release()
+		d.Close()
 	}
 	// It may be made later.
 	link(t, filepath.Join(ws, ".local"), filepath.Join(base, "local"))
@@ -103,7 +103,7 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 				skipped = append(skipped, name)
 			}
 		}
-		d.Release()
+		d.Close()
 		if !slices.Equal(skipped, want) {
 			t.Errorf("in %s a search leaves out %v, want %v", dir, skipped, want)
 		}

@@ -111,7 +111,7 @@ func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 		}
 		if d, err := r.OpenDir(resolve(t, r, "d")); err == nil {
 			if lists++; d != nil {
-				d.Release()
+				d.Close()
 			}
 		}
 	}

@@ -59,9 +59,6 @@ func (r *Root) Access() Access { return r.access }
 // not change the list.
 func (r *Root) Grants() []Grant { return r.grants }
 
-// HasWholeDisk reports whether paths outside the workspace may be used.
-func (r *Root) HasWholeDisk() bool { return r.access == WholeDisk }
-
 // IsReadOnly reports whether nothing may be changed anywhere.
 func (r *Root) IsReadOnly() bool { return r.readOnly }
 

@@ -41,7 +41,7 @@ func (r Entries) Trash(p Path) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer s.dir.Release()
+	defer s.dir.Close()
 	a, rel, ok := r.areas.find(s.abs)
 	if !ok {
 		return "", fmt.Errorf("'%s' is outside the workspace and the granted folders, which have no trash; delete it with a command", p)
@@ -70,7 +70,7 @@ func (r Entries) Trash(p Path) (id string, err error) {
 	}
 	if err == nil {
 		err = r.rename(s, location{dir: into, name: s.name, abs: filepath.Join(into.Abs, s.name)})
-		into.Release()
+		into.Close()
 	}
 	if err != nil {
 		root.Remove(id)
@@ -134,12 +134,12 @@ func (r Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	defer fresh.dir.Release()
+	defer fresh.dir.Close()
 	trashed, err := openDir(root, id, filepath.Join(a.dir, trashName, id))
 	if err != nil {
 		return Path{}, errNoTrash
 	}
-	defer trashed.Release()
+	defer trashed.Close()
 	if err := r.rename(location{dir: trashed, name: fresh.name, abs: filepath.Join(trashed.Abs, fresh.name)}, fresh); err != nil {
 		return Path{}, moveError(err)
 	}

@@ -124,7 +124,7 @@ func TestNoRaceLetsALinkLeadOut(t *testing.T) {
 				}
 				f.Close()
 			}
-			d.Release()
+			d.Close()
 		}
 	}
 	close(stop)

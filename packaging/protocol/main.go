@@ -83,7 +83,7 @@ func run(check bool) error {
 }
 
 // collect reads the types of a file, and its methods: variables of the form Name = Method[Params,
-// Result]{"name"}.
+// Result]{"name", …}.
 func (r *reference) collect(file *ast.File) {
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
@@ -110,7 +110,7 @@ func (r *reference) collect(file *ast.File) {
 
 func (r *reference) method(v ast.Expr) {
 	c, ok := v.(*ast.CompositeLit)
-	if !ok || len(c.Elts) != 1 {
+	if !ok || len(c.Elts) == 0 {
 		return
 	}
 	i, ok := c.Type.(*ast.IndexListExpr)
@@ -151,7 +151,7 @@ func (r *reference) text() ([]byte, error) {
 	}
 	for _, name := range []string{
 		"ChatEvent", "ToolInvoke", "ToolCancel", "LogsGet", "TransferSend", "TransferStartEvent", "TransferReceive", "TransferEnd",
-		"TransferStop", "TransferMeet", "TransferUndoEvent", "Change", "Error",
+		"TransferStop", "TransferUndoEvent", "Change", "Error",
 	} {
 		r.use(name)
 	}

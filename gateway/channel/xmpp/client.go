@@ -34,16 +34,15 @@ type client struct {
 
 	mu      sync.Mutex // guards the fields below
 	rooms   map[string]*room
-	answers map[string]chan error // by ID of the sent stanza
-	asked   map[string]chan iq    // by ID of the query
-	share   string                // the service for uploads; empty until it is known
-	web     string                // host and port of the server's file downloads; empty until they are known
-	told    map[string]bool       // senders who were told that encrypted messages cannot be read
-	wishes  map[string]bool       // senders of presence subscriptions who may not write to the agent yet
+	waiters map[string]chan iq // by ID of the sent stanza
+	share   string             // the service for uploads; empty until it is known
+	web     string             // host and port of the server's file downloads; empty until they are known
+	told    map[string]bool    // senders who were told that encrypted messages cannot be read
+	wishes  map[string]bool    // senders of presence subscriptions who may not write to the agent yet
 }
 
 func newClient(s *stream, set settings, up channel.Upstream) *client {
-	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), answers: make(map[string]chan error), asked: make(map[string]chan iq), told: make(map[string]bool), wishes: make(map[string]bool)}
+	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), waiters: make(map[string]chan iq), told: make(map[string]bool), wishes: make(map[string]bool)}
 	for _, r := range set.rooms {
 		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}
 	}
@@ -162,35 +161,45 @@ func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
 // stanzas in order (RFC 6120, 10.1): when it answers the ping, it has accepted the stanza or has
 // returned an error with the stanza's ID.
 func (c *client) ask(ctx context.Context, id, before string) error {
-	answer := make(chan error, 1)
+	q, err := c.await(ctx, before+"<iq type='get' id='p-"+id+"' to='"+esc(c.set.domain)+"'><ping xmlns='"+nsPing+"'/></iq>", id, "p-"+id)
+	if err == nil && q.Type == refusedMessage {
+		err = sendError(q.Error)
+	}
+	return err
+}
+
+// await sends a text and waits for the first response to one of the IDs in it.
+func (c *client) await(ctx context.Context, text string, ids ...string) (iq, error) {
+	answer := make(chan iq, len(ids))
 	c.mu.Lock()
-	c.answers[id], c.answers["p-"+id] = answer, answer
+	for _, id := range ids {
+		c.waiters[id] = answer
+	}
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
-		delete(c.answers, id)
-		delete(c.answers, "p-"+id)
-		c.mu.Unlock()
+		defer c.mu.Unlock()
+		for _, id := range ids {
+			delete(c.waiters, id)
+		}
 	}()
-	if err := c.s.send(before + "<iq type='get' id='p-" + id + "' to='" + esc(c.set.domain) + "'><ping xmlns='" + nsPing + "'/></iq>"); err != nil {
-		return err
+	if err := c.s.send(text); err != nil {
+		return iq{}, err
 	}
 	select {
-	case err := <-answer:
-		return err
+	case q := <-answer:
+		return q, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return iq{}, context.Cause(ctx)
 	}
 }
 
-// answered passes a response to its waiter.
-func (c *client) answered(id string, err error) {
+// answered passes a response to its waiter, once for each ID.
+func (c *client) answered(id string, q iq) {
 	c.mu.Lock()
-	answer := c.answers[id]
-	delete(c.answers, id)
-	c.mu.Unlock()
-	select {
-	case answer <- err: // does not block while nobody waits
-	default: // the other response was faster
+	defer c.mu.Unlock()
+	if answer := c.waiters[id]; answer != nil {
+		answer <- q // has capacity for one response to each ID
+		delete(c.waiters, id)
 	}
 }

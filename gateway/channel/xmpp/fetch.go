@@ -141,12 +141,11 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 		return nil, "", channel.Refused("its address cannot be used")
 	}
 	req.Header.Set("User-Agent", "Fairlead")
-	transport := &http.Transport{ // no proxy, because guard must see the real address
-		TLSClientConfig: &tls.Config{RootCAs: g.roots, MinVersion: tls.VersionTLS12}, DisableCompression: true,
-		DialContext: (&net.Dialer{Timeout: 15 * time.Second, Control: g.guard}).DialContext,
-	}
-	defer transport.CloseIdleConnections()
-	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	// no proxy, because guard must see the real address
+	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: g.guard}
+	web, stop := webClient(g.roots, &http.Transport{DisableCompression: true, DialContext: dialer.DialContext})
+	defer stop()
+	res, err := web.Do(req)
 	if errors.Is(err, errInside) {
 		return nil, "", channel.Refused("its address is inside the local network")
 	}
@@ -172,6 +171,12 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 	}
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	return data, strings.TrimSpace(kind), nil
+}
+
+// webClient returns a client for one request that uses TLS and does not follow redirects.
+func webClient(roots *x509.CertPool, t *http.Transport) (c *http.Client, stop func()) {
+	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t.CloseIdleConnections
 }
 
 // unlock decrypts a file whose key is part of its address, in hexadecimal: a nonce of 12 or 16

@@ -1,7 +1,12 @@
 package xmpp
 
 import (
+	"cmp"
 	"math"
+	"mime"
+	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,10 +17,7 @@ import (
 // inbound converts a stanza to a message for the hub. ok is false for everything else: typing,
 // receipts, subjects, echoes of the agent's own messages in a room, and a room's history.
 func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) {
-	text := ""
-	if len(m.Body) > 0 {
-		text = m.Body[0]
-	}
+	text := strings.Join(m.Body[:min(len(m.Body), 1)], "")
 	from := bare(m.From)
 	c.mu.Lock()
 	r := c.rooms[from]
@@ -68,10 +70,8 @@ func (c *client) fromRoom(m message, from string, r *room, in protocol.ChannelIn
 	}
 	local, _, _ := splitJID(from)
 	in.Peer = protocol.Peer{Kind: protocol.PeerGroup, ID: from, Name: local, Handle: from}
-	if jid == "" {
-		jid = m.From // a room's address, which cannot be mistaken for a person's
-	}
-	in.Sender = &protocol.Sender{ID: jid, Name: nick}
+	// A room's address cannot be mistaken for a person's.
+	in.Sender = &protocol.Sender{ID: cmp.Or(jid, m.From), Name: nick}
 	mentioned := mentions(in.Message.Text, mine) || m.Reply != nil && m.Reply.To != "" && bare(m.Reply.To) == from && resource(m.Reply.To) == mine
 	in.WasMentioned = &mentioned
 	if mentioned {
@@ -156,3 +156,83 @@ func place(m message, to *protocol.ChannelMessage) {
 }
 
 func legal(lat, lon float64) bool { return math.Abs(lat) <= 90 && math.Abs(lon) <= 180 }
+
+// sharing describes a file and its sources (XEP-0385 media sharing, XEP-0447 file sharing).
+type sharing struct {
+	Name string   `xml:"file>name"`
+	Type string   `xml:"file>media-type"`
+	URLs []target `xml:"sources>url-data"`
+	Refs []uri    `xml:"sources>reference"`
+}
+
+type target struct {
+	At string `xml:"target,attr"`
+}
+
+type uri struct {
+	At string `xml:"uri,attr"`
+}
+
+// reference is a reference in a message (XEP-0372).
+type reference struct {
+	Media *sharing `xml:"urn:xmpp:sims:1 media-sharing"`
+}
+
+// files extracts the addresses of files from a message: plain (XEP-0066), with a description
+// (XEP-0385, XEP-0447), or as an aesgcm: address that is the whole text. Clients repeat the address
+// as the text.
+func files(m message, to *protocol.ChannelMessage) {
+	for _, s := range m.Sharing {
+		s.add(to)
+	}
+	for _, r := range m.References {
+		if r.Media != nil {
+			r.Media.add(to)
+		}
+	}
+	for _, x := range m.OOB {
+		add(to, x.URL, "", "")
+	}
+	if text := strings.TrimSpace(to.Text); strings.HasPrefix(text, "aesgcm://") && !strings.ContainsAny(text, " \n") {
+		add(to, text, "", "")
+	}
+}
+
+// add adds the first of the file's sources that is a web address.
+func (s sharing) add(to *protocol.ChannelMessage) {
+	sources := s.URLs
+	for _, r := range s.Refs {
+		sources = append(sources, target(r))
+	}
+	for _, t := range sources {
+		if add(to, t.At, s.Name, s.Type) {
+			return
+		}
+	}
+}
+
+// add adds a file once, and removes the text if it is nothing but its address. It reports whether
+// the address is a web address.
+func add(to *protocol.ChannelMessage, at, name, kind string) bool {
+	at = strings.TrimSpace(at)
+	u, err := url.Parse(at)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "aesgcm" {
+		return false
+	}
+	if strings.TrimSpace(to.Text) == at {
+		to.Text = ""
+	}
+	if slices.ContainsFunc(to.Media, func(m protocol.Media) bool { return m.URL == at }) {
+		return true
+	}
+	if name = path.Base(strings.TrimSpace(name)); name == "." || name == "/" {
+		name = path.Base(u.Path)
+	}
+	kind, _, _ = strings.Cut(cmp.Or(kind, mime.TypeByExtension(path.Ext(name))), ";")
+	major, _, _ := strings.Cut(kind, "/")
+	if !slices.Contains([]string{"image", "audio", "video"}, major) {
+		major = "document"
+	}
+	to.Media = append(to.Media, protocol.Media{Type: major, MimeType: kind, URL: at, Filename: name})
+	return true
+}

@@ -9,36 +9,41 @@ import (
 	"fairlead/gateway/channel"
 )
 
+// refusedMessage is the type of a response that is an error to a message instead of an iq.
+const refusedMessage = "refused message"
+
 // stanza handles one stanza.
 func (c *client) stanza(ctx context.Context, start xml.StartElement, to *inbox) error {
 	switch start.Name.Local {
 	case "iq":
-		var q iq
-		if err := c.s.dec.DecodeElement(&q, &start); err != nil {
+		q, err := decode[iq](c, start)
+		if err != nil {
 			return err
 		}
 		return c.iq(q)
 	case "presence":
-		var p presence
-		if err := c.s.dec.DecodeElement(&p, &start); err != nil {
+		p, err := decode[presence](c, start)
+		if err != nil {
 			return err
 		}
 		return c.presence(p)
 	case "message":
-		var m message
-		if err := c.s.dec.DecodeElement(&m, &start); err != nil {
+		m, err := decode[message](c, start)
+		if err != nil {
 			return err
 		}
 		if m.Type == "error" {
-			c.answered(m.ID, sendError(m.Error))
-			return nil
-		}
-		if in, ok := c.inbound(m); ok {
+			c.answered(m.ID, iq{Type: refusedMessage, Error: m.Error})
+		} else if in, ok := c.inbound(m); ok {
 			return to.put(ctx, in)
 		}
 		return nil
 	}
 	return c.s.dec.Skip()
+}
+
+func decode[T any](c *client, start xml.StartElement) (v T, err error) {
+	return v, c.s.dec.DecodeElement(&v, &start)
 }
 
 // sendError converts a refused message to an error: permanent, unless the server asks to wait.
@@ -52,15 +57,7 @@ func sendError(e *stanzaError) error {
 func (c *client) iq(q iq) error {
 	switch q.Type {
 	case "result", "error": // an error response to a ping also shows that the connection works
-		c.mu.Lock()
-		asked := c.asked[q.ID]
-		delete(c.asked, q.ID)
-		c.mu.Unlock()
-		if asked != nil {
-			asked <- q
-		} else {
-			c.answered(q.ID, nil)
-		}
+		c.answered(q.ID, q)
 		return nil
 	case "get", "set":
 	default:

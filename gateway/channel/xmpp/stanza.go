@@ -2,6 +2,7 @@ package xmpp
 
 import (
 	"encoding/xml"
+	"slices"
 	"strings"
 )
 
@@ -119,21 +120,16 @@ type roomUser struct {
 	Item struct {
 		JID string `xml:"jid,attr"`
 	} `xml:"item"`
-	Status []struct {
-		Code int `xml:"code,attr"`
-	} `xml:"status"`
+	Status []roomStatus `xml:"status"`
+}
+
+type roomStatus struct {
+	Code int `xml:"code,attr"`
 }
 
 // has reports whether the room sent the status code.
 func (r *roomUser) has(code int) bool {
-	if r != nil {
-		for _, s := range r.Status {
-			if s.Code == code {
-				return true
-			}
-		}
-	}
-	return false
+	return r != nil && slices.Contains(r.Status, roomStatus{code})
 }
 
 type message struct {

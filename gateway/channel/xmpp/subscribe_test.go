@@ -50,7 +50,7 @@ func TestWhoMayWriteSeesThatTheAgentIsThere(t *testing.T) {
 	}
 
 	bob.do(t, "<message to='agent@town.test' type='chat' id='first-message'><body>hello</body></message>")
-	polltest.Until(t, "bob is asked about", func() bool {
+	polltest.Until(t, "the request of bob arrives", func() bool {
 		pairs, err := b.Pairs(t.Context(), protocol.Empty{})
 		return err == nil && len(pairs.Pairs) == 1
 	})

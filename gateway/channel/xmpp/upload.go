@@ -3,7 +3,6 @@ package xmpp
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -28,24 +27,8 @@ const putLimit = 50 * time.Second
 
 // query sends a query to the server, or to a service of it, and waits for the response.
 func (c *client) query(ctx context.Context, to, inner string) (iq, error) {
-	id, answer := "q-"+protocol.NewID(), make(chan iq, 1)
-	c.mu.Lock()
-	c.asked[id] = answer
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.asked, id)
-		c.mu.Unlock()
-	}()
-	if err := c.s.send("<iq type='get' id='" + id + "' to='" + esc(to) + "'>" + inner + "</iq>"); err != nil {
-		return iq{}, err
-	}
-	select {
-	case q := <-answer:
-		return q, nil
-	case <-ctx.Done():
-		return iq{}, context.Cause(ctx)
-	}
+	id := "q-" + protocol.NewID()
+	return c.await(ctx, "<iq type='get' id='"+id+"' to='"+esc(to)+"'>"+inner+"</iq>", id)
 }
 
 // uploads returns the server's service for uploads.
@@ -126,9 +109,9 @@ func (c *client) put(ctx context.Context, s *slot, f protocol.Media, data []byte
 		}
 	}
 	req.Header.Set("Content-Type", f.MimeType)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: c.set.roots, MinVersion: tls.VersionTLS12}, Proxy: http.ProxyFromEnvironment}
-	defer transport.CloseIdleConnections()
-	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	web, stop := webClient(c.set.roots, &http.Transport{Proxy: http.ProxyFromEnvironment})
+	defer stop()
+	res, err := web.Do(req)
 	if err != nil {
 		return fmt.Errorf("put %s on the server: %w", f.Filename, err)
 	}

@@ -1,194 +1,218 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
-	"unicode"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
-	"fairlead/node/workspace"
+	"fairlead/gateway/protocol/client"
 )
 
 func approvalsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "approvals", Short: "Answer pending approvals and manage rules"}
-	cmd.AddCommand(approvalsListCommand(o), approvalsAnswerCommand(o, protocol.DecisionAllow), approvalsAnswerCommand(o, protocol.DecisionDeny),
-		approvalsLaterCommand(o), approvalsUndoCommand(o), approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
-	return cmd
+	undo := func(args []string) (protocol.ApprovalParams, error) {
+		return protocol.ApprovalParams{ID: protocol.ApprovalID(args[0])}, nil
+	}
+	return group("approvals", "Answer pending approvals and manage rules",
+		command("list", "List pending approvals", cobra.NoArgs, o.onGateway(listApprovals)),
+		approvalsAnswerCommand(o, protocol.DecisionAllow, "Allow a pending call"), approvalsAnswerCommand(o, protocol.DecisionDeny, "Deny a pending call"),
+		approvalsLaterCommand(o),
+		command("undo ID", "Undo the rules and grants that an answer created; the audit log shows the approval's ID", cobra.ExactArgs(1),
+			onMethod(o, protocol.ApprovalUndo, undo, func(out io.Writer, r protocol.ApprovalUndoResult) error {
+				_, err := fmt.Fprintf(out, "Removed %s and %s for its chat.\n", protocol.Plural(r.Rules, "rule"), protocol.Plural(r.Grants, "grant"))
+				return err
+			})),
+		approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
 }
 
-// judgement is the JSON output of approvals test.
-type judgement struct {
-	policy.Decision
-	Shell    string           `json:"shell"`
-	Cwd      string           `json:"cwd"`
-	Warnings []policy.Problem `json:"warnings,omitempty"`
+func listApprovals(ctx context.Context, c *connection, _ []string) error {
+	r, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
+	return show(c, r, err, func(out io.Writer, r protocol.ApprovalListResult) error {
+		if len(r.Approvals) == 0 {
+			fmt.Fprintln(out, "No pending approvals.")
+			return nil
+		}
+		names := c.machineNames(ctx)
+		for _, a := range r.Approvals {
+			fmt.Fprintf(out, "%s  %s\n%s", a.ID, a.SessionKey, questionBox(a, names[a.Node]))
+		}
+		return nil
+	})
 }
 
-func approvalsTestCommand(o *options) *cobra.Command {
-	var file, cwd, command, shell, node, session string
-	cmd := &cobra.Command{
-		Use:   "test --policy FILE --cwd DIR --command STRING",
-		Short: "Show what a rules file decides about a command, without running it",
-		Long: `Shows what the rules in FILE decide about a command, without a gateway and without running it. Prints the verdict (allow, ask or deny), then
-every part of the command with its verdict and the rule or reason for it. FILE is what "approvals export" writes; "-" reads it from
-standard input.
-
-The exit code is 0 for every verdict and 1 when the rules cannot be read.`,
-		Example: `  fairlead approvals test --policy rules.json --cwd . --command 'git status && rm -rf build'`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range []string{"policy", "cwd", "command"} {
-				if !cmd.Flags().Changed(name) {
-					return &exitError{code: exitUsage, err: fmt.Errorf("--%s is missing\nUsage: %s", name, cmd.UseLine())}
-				}
-			}
-			for name, value := range map[string]string{"policy": file, "cwd": cwd} {
-				if value == "" {
-					return &exitError{code: exitUsage, err: fmt.Errorf("--%s is empty\nUsage: %s", name, cmd.UseLine())}
-				}
-			}
-			r, err := o.judge(cmd.InOrStdin(), file, cwd, policy.Call{
-				Tool: "Bash", Shell: shell, Command: command, Node: protocol.NodeID(node), Session: protocol.SessionKey(session),
-			})
+// approvalsAnswerCommand makes the command allow or deny. An approval may be named by the beginning
+// of its ID.
+func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
+	var args, until string
+	var same bool
+	answer := protocol.ApprovalAnswerParams{Decision: decision}
+	cmd := command(decision+" ID", short, cobra.ExactArgs(1), func(cmd *cobra.Command, ids []string) error {
+		if args != "" && !json.Valid([]byte(args)) {
+			return usageError("--args is not valid JSON")
+		}
+		end, ok := protocol.RuleEndByKey(until)
+		if !ok && until != "" {
+			return usageError("--until must be 1h, today, 30d or never, not %s", until)
+		}
+		answer.Args, answer.Until = json.RawMessage(args), end.At(time.Now())
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			list, err := c.approvals(ctx, ids[0], same)
 			if err != nil {
 				return err
 			}
-			if o.json {
-				return printJSON(cmd.OutOrStdout(), r)
+			if same {
+				return answerSame(ctx, c, c.out, c.json, list, answer)
 			}
-			for _, w := range r.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "fairlead: warning: %s\n", problemText(w))
-			}
-			printJudgement(cmd.OutOrStdout(), r)
-			return nil
-		},
-	}
+			answer.ID, answer.Hash = list[0].ID, list[0].Hash
+			r, err := call(ctx, c, protocol.ApprovalAnswer, answer)
+			return show(c, r, err, func(out io.Writer, r protocol.ApprovalAnswerResult) error {
+				if !r.Won {
+					return fmt.Errorf("too late: the approval was already %s by %s", r.Approval.State, r.Approval.AnsweredBy)
+				}
+				_, err := fmt.Fprintf(out, "%s.\n", protocol.Capital(r.Approval.State))
+				return err
+			})
+		})
+	})
 	f := cmd.Flags()
-	f.StringVar(&file, "policy", "", "file with the rules")
-	f.StringVar(&cwd, "cwd", "", "folder in which the command would run")
-	f.StringVar(&command, "command", "", "command to judge")
-	f.StringVar(&shell, "shell", "bash", "shell that would run it: bash, sh, zsh, cmd, powershell or another")
-	f.StringVar(&node, "node", "", "machine that would run it")
-	f.StringVar(&session, "session", "", "chat for which it would run")
+	f.BoolVar(&same, "same", false, "also answer every other pending approval for exactly the same call")
+	if decision == protocol.DecisionDeny {
+		f.StringVar(&answer.Reason, "reason", "", "reason, shown to the agent")
+		return cmd
+	}
+	f.StringVar(&answer.Scope, "scope", protocol.ScopeOnce, "scope: once, session (this chat), folder, node (this machine) or always; the approval lists the scopes it offers")
+	f.StringVar(&args, "args", "", "replace the call's arguments with this JSON; the changed call is checked again and runs once")
+	f.StringVar(&until, "until", "", "when the new rules expire: 1h, today, 30d or never (default never)")
+	f.IntSliceVar(&answer.Access, "open", nil, "numbers of the folders outside the workspace to allow for this call, from 0; the approval lists them")
+	f.IntSliceVar(&answer.Offers, "offer", nil, "numbers of the suggested rules to create, from 0 (default: those that allow exactly this call)")
 	return cmd
 }
 
-// judge decides about a call by the rules in file, in the folder cwd of this machine or of another.
-func (o *options) judge(in io.Reader, file, cwd string, call policy.Call) (judgement, error) {
-	set, warnings, err := readRules(in, file)
+// approvals returns the pending approval that id names, as [questionNamed] does, and with same all
+// that ask exactly the same.
+func (c *connection) approvals(ctx context.Context, id string, same bool) ([]protocol.Approval, error) {
+	list, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 	if err != nil {
-		return judgement{}, err
+		return nil, err
 	}
-	dir, err := filepath.Abs(cwd)
+	a, err := questionNamed(list.Approvals, id, same)
+	if err != nil || !same {
+		return []protocol.Approval{a}, err
+	}
+	return identicalApprovals(list.Approvals, a), nil
+}
+
+// questionNamed returns the pending approval whose ID begins with id. With same, several may match
+// if they ask the same.
+func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.Approval, err error) {
+	if id == "" {
+		return a, errNoID // every ID begins with it
+	}
+	var found []protocol.Approval
+	for _, q := range open {
+		if strings.HasPrefix(string(q.ID), id) {
+			found = append(found, q)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return a, fmt.Errorf("no pending approval has the ID %s; to list them: fairlead approvals list", id)
+	case len(found) > 1 && !(same && len(identicalApprovals(found, found[0])) == len(found)):
+		return a, usageError("%d approvals begin with %s; type more of the ID", len(found), id)
+	}
+	return found[0], nil
+}
+
+// identicalApprovals returns the pending approvals that ask exactly the same as a, with a first.
+func identicalApprovals(open []protocol.Approval, a protocol.Approval) []protocol.Approval {
+	list := []protocol.Approval{a}
+	for _, q := range open {
+		if q.ID != a.ID && a.SameAs(q) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// answerSame gives several approvals the same answer and prints how many it settled.
+func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, list []protocol.Approval, a protocol.ApprovalAnswerParams) error {
+	p := protocol.ApprovalAnswerAllParams{
+		Decision: a.Decision, Scope: a.Scope, Reason: a.Reason, Offers: a.Offers, Args: a.Args, Access: a.Access, Until: a.Until,
+	}
+	for _, q := range list {
+		p.Questions = append(p.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
+	}
+	r, err := call(ctx, c, protocol.ApprovalAll, p)
 	if err != nil {
-		return judgement{}, fmt.Errorf("find the folder %s: %w", cwd, err)
+		return err
 	}
-	home, _ := os.UserHomeDir() // without one, accesses to it need approval
-	call.Cwd, call.Home = dir, home
-	if own, err := o.homeDir(); err == nil {
-		call.Own = []string{own}
+	if asJSON {
+		return printJSON(out, r)
 	}
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		call.Resolve, call.Aliases = resolveLinks, workspace.Aliases(append(set.Folders(), home, dir)...)
-	}
-	return judgement{Decision: set.Decide(call), Shell: call.Shell, Cwd: dir, Warnings: warnings}, nil
-}
-
-func readRules(in io.Reader, file string) (*policy.Set, []policy.Problem, error) {
-	var data []byte
-	var err error
-	if file == "-" {
-		data, err = io.ReadAll(in)
-	} else {
-		data, err = os.ReadFile(file)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the rules: %w", err)
-	}
-	set, warnings, err := policy.Parse(data)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return set, warnings, nil
-}
-
-// resolveLinks follows the links in a path; the part that does not exist is appended to its real
-// folder.
-func resolveLinks(path string) (string, error) {
-	for rest := ""; ; {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			return filepath.Join(real, rest), nil
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			return "", err
-		}
-		if _, err := os.Lstat(path); err == nil {
-			return "", fmt.Errorf("the link %s points to nothing", path)
-		}
-		dir := filepath.Dir(path)
-		if dir == path {
-			return filepath.Join(path, rest), nil
-		}
-		rest = filepath.Join(filepath.Base(path), rest)
-		path = dir
-	}
-}
-
-func problemText(p policy.Problem) string {
-	if p.Rule == "" {
-		return p.Reason
-	}
-	return p.Rule + ": " + p.Reason
-}
-
-func printJudgement(w io.Writer, r judgement) {
-	fmt.Fprintf(w, "%s: %s\n", r.Verdict, visible(r.Reason))
-	for _, p := range r.Parts {
-		text := visible(p.Text)
-		if p.Kind == "finding" && text == "" {
-			text = "(the whole command)"
-		}
-		if p.Origin != "" {
-			text += "  (" + p.Origin + ")"
-		}
-		fmt.Fprintf(w, "  %-5s  %-10s  %s\n", p.Verdict, p.Kind, text)
-		why := visible(p.Reason)
-		if p.Rule != "" && !strings.Contains(why, p.Rule) {
-			why = p.Rule + ": " + why
-		}
-		fmt.Fprintf(w, "         %s\n", why)
-	}
-	if files := r.Files(); files != "" {
-		fmt.Fprintf(w, "  %s\n", visible(files))
-	}
-	for _, o := range r.Offers {
-		fmt.Fprintf(w, "  possible rule: allow %s\n", visible(o.Text))
-	}
-}
-
-// visible makes invisible characters visible, so that the text in a terminal is the text that was
-// judged.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
+	fmt.Fprintf(out, "Answered %d of %d.\n", r.Won(), len(list))
+	for _, o := range r.Outcomes {
 		switch {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\u{%04x}`, r)
+		case o.Error != nil:
+			fmt.Fprintf(out, "  %s  %s\n", o.ID, clean(o.Error.Message))
+		case !o.Won:
+			fmt.Fprintf(out, "  %s  already %s by %s\n", o.ID, o.Approval.State, clean(o.Approval.AnsweredBy))
 		}
 	}
-	return b.String()
+	if r.Won() == 0 {
+		return errors.New("none of them was still pending")
+	}
+	return nil
+}
+
+// approvalsLaterCommand makes the command that postpones an approval, as Not now in the windows
+// does.
+func approvalsLaterCommand(o *options) *cobra.Command {
+	var wait time.Duration
+	var same, now bool
+	cmd := command("later ID", "Postpone an approval in every window and terminal", cobra.ExactArgs(1), func(cmd *cobra.Command, ids []string) error {
+		limit := time.Duration(protocol.MaxSnooze) * time.Millisecond
+		if wait < time.Second || wait > limit {
+			return usageError("--for must be between 1s and %dh", limit/time.Hour)
+		}
+		if now {
+			wait = 0
+		}
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			list, err := c.approvals(ctx, ids[0], same)
+			if err != nil {
+				return err
+			}
+			res, err := postpone(ctx, c.Client, list, wait)
+			return show(c, res, err, func(out io.Writer, _ protocol.OK) error {
+				if now {
+					_, err := fmt.Fprintf(out, "Brought back: %d.\n", len(list))
+					return err
+				}
+				_, err := fmt.Fprintf(out, "Postponed until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(list))
+				return err
+			})
+		})
+	})
+	cmd.Long = `Postpones a pending approval, like "Not now" in a window. It comes back when the time is up, can still be answered, and still expires
+as before. ID can be the first characters of an ID.`
+	cmd.Example = "  fairlead approvals later 3f --for 1h\n  fairlead approvals later 3f --now"
+	cmd.Flags().DurationVar(&wait, "for", protocol.SnoozeFor, "how long to postpone, at most 24h")
+	cmd.Flags().BoolVar(&now, "now", false, "bring it back")
+	cmd.Flags().BoolVar(&same, "same", false, "also postpone every other pending approval for exactly the same call")
+	return cmd
+}
+
+// postpone postpones approvals for a while; 0 ends the delay.
+func postpone(ctx context.Context, c *client.Client, list []protocol.Approval, wait time.Duration) (protocol.OK, error) {
+	p := protocol.ApprovalSnoozeParams{For: wait.Milliseconds()}
+	for _, a := range list {
+		p.IDs = append(p.IDs, a.ID)
+	}
+	return client.Call(ctx, c, protocol.ApprovalSnooze, p)
 }

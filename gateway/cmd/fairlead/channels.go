@@ -11,8 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -36,103 +34,76 @@ run !commands or answer approvals there.`,
 	}
 	var account string
 	cmd.PersistentFlags().StringVar(&account, "account", "", "account of the channel (default: default)")
-	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List accounts and their state", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				return listChannels(o, ctx, c, cmd.OutOrStdout())
-			})
-		},
-	}, channelLoginCommand(o, &account), channelStartCommand(o, &account),
-		channelAction(o, "stop CHANNEL", "Disconnect an account and keep its settings", protocol.ChannelStop, &account),
-		channelAction(o, "logout CHANNEL", "Disconnect an account and delete its settings and password", protocol.ChannelLogout, &account), channelPairCommand(o))
+	one := func(args []string) (protocol.ChannelParams, error) {
+		return protocol.ChannelParams{Channel: args[0], AccountID: account}, nil
+	}
+	cmd.AddCommand(command("list", "List accounts and their state", cobra.NoArgs,
+		o.onGateway(listChannels)),
+		channelLoginCommand(o, &account), channelStartCommand(o, &account),
+		command("stop CHANNEL", "Disconnect an account and keep its settings", cobra.ExactArgs(1), onMethod(o, protocol.ChannelStop, one, nil)),
+		command("logout CHANNEL", "Disconnect an account and delete its settings and password", cobra.ExactArgs(1),
+			onMethod(o, protocol.ChannelLogout, one, nil)),
+		channelPairCommand(o))
 	return cmd
 }
 
 func channelLoginCommand(o *options, account *string) *cobra.Command {
-	return &cobra.Command{
-		Use: "login CHANNEL [SETTING=VALUE ...]", Short: "Log in to an account; asks for passwords, or reads them from standard input, one per line",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+	return command("login CHANNEL [SETTING=VALUE ...]", "Log in to an account; asks for passwords, or reads them from standard input, one per line", cobra.MinimumNArgs(1),
+		func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
 				cfg, err := channelSettings(ctx, c, cmd, args[0], args[1:], true)
 				if err != nil {
 					return err
 				}
 				r, err := call(ctx, c, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: *account, Config: cfg, Force: true})
-				if err != nil || o.json {
-					return printJSONResult(o, cmd, r, err)
-				}
-				if r.QRDataURL != "" {
-					fmt.Fprintln(cmd.OutOrStdout(), r.QRDataURL)
-				}
-				fmt.Fprintln(cmd.OutOrStdout(), r.Message)
-				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
-				if err != nil || a.State == protocol.AccountConnected {
+				return show(c, r, err, func(out io.Writer, r protocol.ChannelLoginResult) error {
+					if r.QRDataURL != "" {
+						fmt.Fprintln(out, r.QRDataURL)
+					}
+					fmt.Fprintln(out, r.Message)
+					a, err := accountOf(ctx, c, r.Channel, r.AccountID)
+					if err != nil || a.State == protocol.AccountConnected {
+						return err
+					}
+					line := "fairlead channels start " + r.Channel
+					if *account != "" {
+						line += " --account " + r.AccountID
+					}
+					_, err = fmt.Fprintf(out, "To connect it now and at every start of the gateway: %s\n", line)
 					return err
-				}
-				line := "fairlead channels start " + r.Channel
-				if *account != "" {
-					line += " --account " + r.AccountID
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "To connect it now and at every start of the gateway: %s\n", line)
-				return nil
+				})
 			})
-		},
-	}
+		})
 }
 
 func channelStartCommand(o *options, account *string) *cobra.Command {
-	return &cobra.Command{
-		Use: "start CHANNEL [SETTING=VALUE ...]", Short: "Connect an account now and at every start of the gateway", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+	return command("start CHANNEL [SETTING=VALUE ...]", "Connect an account now and at every start of the gateway", cobra.MinimumNArgs(1),
+		func(cmd *cobra.Command, args []string) error {
+			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
 				cfg, err := channelSettings(ctx, c, cmd, args[0], args[1:], false)
 				if err != nil {
 					return err
 				}
 				r, err := call(ctx, c, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: *account, Config: cfg})
-				if err != nil || o.json {
-					return printJSONResult(o, cmd, r, err)
-				}
-				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s (%s) is %s.\n", r.Channel, r.AccountID, strings.TrimRight(accountState(a), "."))
-				if a.State != protocol.AccountConnected {
-					fmt.Fprintln(cmd.OutOrStdout(), "Fairlead keeps trying to connect. To see the state: fairlead channels list")
-				}
-				return nil
+				return show(c, r, err, func(out io.Writer, r protocol.ChannelOK) error {
+					a, err := accountOf(ctx, c, r.Channel, r.AccountID)
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(out, "%s (%s) is %s.\n", r.Channel, r.AccountID, strings.TrimRight(accountState(a), "."))
+					if a.State != protocol.AccountConnected {
+						fmt.Fprintln(out, "Fairlead keeps trying to connect. To see the state: fairlead channels list")
+					}
+					return nil
+				})
 			})
-		},
-	}
-}
-
-// printJSONResult prints a result if JSON is requested.
-func printJSONResult(o *options, cmd *cobra.Command, r any, err error) error {
-	if err != nil || !o.json {
-		return err
-	}
-	return printJSON(cmd.OutOrStdout(), r)
-}
-
-func channelAction(o *options, use, short string, m protocol.Method[protocol.ChannelParams, protocol.ChannelOK], account *string) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-			r, err := call(ctx, c, m, protocol.ChannelParams{Channel: args[0], AccountID: *account})
-			return printJSONResult(o, cmd, r, err)
 		})
-	}}
 }
 
-func listChannels(o *options, ctx context.Context, c *connection, out io.Writer) error {
+func listChannels(ctx context.Context, c *connection, _ []string) error {
 	list, err := call(ctx, c, protocol.ChannelsList, protocol.Empty{})
-	if err != nil {
-		return err
-	}
-	if o.json {
-		return printJSON(out, list)
+	if err != nil || c.json {
+		return show(c, list, err, nil)
 	}
 	names := make(map[string]bool)
 	for _, k := range list.Kinds {
@@ -141,7 +112,7 @@ func listChannels(o *options, ctx context.Context, c *connection, out io.Writer)
 	for _, e := range list.Channels {
 		names[e.Channel] = true
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(c.out)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		st, err := call(ctx, c, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if err != nil {
@@ -151,14 +122,14 @@ func listChannels(o *options, ctx context.Context, c *connection, out io.Writer)
 			fmt.Fprintf(w, "%s\t-\tno account\t\n", name)
 		}
 		for _, a := range st.Accounts {
-			more := ""
+			var more []string
 			if a.LastActivity > 0 {
-				more = "last active " + time.UnixMilli(a.LastActivity).Format("2006-01-02 15:04")
+				more = append(more, "last active "+minuteText(a.LastActivity))
 			}
 			if a.Waiting > 0 {
-				more += fmt.Sprintf(", %d waiting to be delivered", a.Waiting)
+				more = append(more, fmt.Sprintf("%d waiting to be delivered", a.Waiting))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, a.AccountID, accountState(a), strings.TrimPrefix(more, ", "))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, a.AccountID, accountState(a), strings.Join(more, ", "))
 		}
 	}
 	return w.Flush()
@@ -209,10 +180,10 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
-			return nil, &exitError{code: exitUsage, err: fmt.Errorf("%q is not SETTING=VALUE", w)}
+			return nil, usageError("%q is not SETTING=VALUE", w)
 		}
 		if slices.ContainsFunc(fields, func(f protocol.ChannelField) bool { return f.Name == name && f.Secret }) {
-			return nil, &exitError{code: exitUsage, err: fmt.Errorf("do not give the %s on the command line; fairlead channels login asks for it", name)}
+			return nil, usageError("do not give the %s on the command line; fairlead channels login asks for it", name)
 		}
 		if cfg[name], err = protocol.Marshal(value); err != nil {
 			return nil, err
@@ -266,42 +237,22 @@ func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField)
 }
 
 func channelPairCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "pair", Short: "Approve or reject unknown senders"}
-	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List unknown senders", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.PairList, protocol.Empty{})
-				if err != nil || o.json {
-					return printJSONResult(o, cmd, r, err)
-				}
-				if len(r.Pairs) == 0 {
-					fmt.Fprintln(cmd.OutOrStdout(), "No unknown senders are waiting.")
-				}
-				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				for _, k := range slices.Sorted(maps.Keys(r.Pairs)) {
-					p := r.Pairs[k]
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%q\n", p.Channel, p.SenderID, p.SenderName, time.UnixMilli(p.RequestedAt).Format("2006-01-02 15:04"), firstLine(p.FirstMessage))
-				}
-				return w.Flush()
-			})
-		},
-	}, &cobra.Command{
-		Use: "approve CHANNEL SENDER", Short: "Allow a sender to write to the agent", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.PairApprove, protocol.PairParams{Channel: args[0], SenderID: args[1]})
-				return printJSONResult(o, cmd, r, err)
-			})
-		},
-	}, &cobra.Command{
-		Use: "reject CHANNEL SENDER", Short: "Reject a sender, who can ask again", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.PairReject, protocol.PairParams{Channel: args[0], SenderID: args[1]})
-				return printJSONResult(o, cmd, r, err)
-			})
-		},
-	})
-	return cmd
+	sender := func(args []string) (protocol.PairParams, error) {
+		return protocol.PairParams{Channel: args[0], SenderID: args[1]}, nil
+	}
+	list := func(out io.Writer, r protocol.PairListResult) error {
+		if len(r.Pairs) == 0 {
+			fmt.Fprintln(out, "No unknown senders are waiting.")
+		}
+		w := newTable(out)
+		for _, k := range slices.Sorted(maps.Keys(r.Pairs)) {
+			p := r.Pairs[k]
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%q\n", p.Channel, p.SenderID, p.SenderName, minuteText(p.RequestedAt), firstLine(p.FirstMessage))
+		}
+		return w.Flush()
+	}
+	return group("pair", "Approve or reject unknown senders",
+		command("list", "List unknown senders", cobra.NoArgs, onMethod(o, protocol.PairList, nil, list)),
+		command("approve CHANNEL SENDER", "Allow a sender to write to the agent", cobra.ExactArgs(2), onMethod(o, protocol.PairApprove, sender, nil)),
+		command("reject CHANNEL SENDER", "Reject a sender, who can ask again", cobra.ExactArgs(2), onMethod(o, protocol.PairReject, sender, nil)))
 }

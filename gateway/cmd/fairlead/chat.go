@@ -32,10 +32,10 @@ again, it leaves the chat. A line that starts with ! is your own command and run
 			switch approve {
 			case "", protocol.ScopeOnce, protocol.DecisionDeny:
 			default:
-				return &exitError{code: exitUsage, err: fmt.Errorf("--approve must be once or deny, not %q", approve)}
+				return usageError("--approve must be once or deny, not %q", approve)
 			}
 			if workspace != "" && !local {
-				return &exitError{code: exitUsage, err: errors.New("--workspace needs --local; another gateway's node has its own workspace")}
+				return usageError("--workspace needs --local; another gateway's node has its own workspace")
 			}
 			t := &terminal{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: newLines(cmd.InOrStdin()), json: o.json, approve: approve}
 			chat := &chat{term: t, session: protocol.SessionKey(session), node: protocol.NodeID(nodeID)}
@@ -46,7 +46,7 @@ again, it leaves the chat. A line that starts with ! is your own command and run
 			chat.takeSignals = context.AfterFunc(cmd.Context(), cancel)
 			message := strings.Join(args, " ")
 			if local {
-				return o.localChat(ctx, chat, message, localOptions{nodeID: nodeID, workspace: workspace})
+				return o.localChat(ctx, chat, message, defaultNode(nodeID, workspace))
 			}
 			chat.events = newChatEvents()
 			c, err := o.connectAs(ctx, client.Options{OnEvent: chat.events.add})
@@ -159,7 +159,7 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 			return err
 		}
 		if message = strings.TrimSpace(all); message == "" {
-			return &exitError{code: exitUsage, err: errors.New("no message: give one as an argument or on standard input")}
+			return usageError("no message: give one as an argument or on standard input")
 		}
 		return ch.ask(ctx, message)
 	}
@@ -183,29 +183,19 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 	}
 }
 
-// readAll reads all of standard input. Ctrl+C stops waiting for it, but the reading goroutine
-// continues until the program ends, because a read cannot be cancelled.
+// readAll reads all of standard input, unless it is interrupted.
 func (ch *chat) readAll(ctx context.Context) (string, error) {
-	type read struct {
-		all []byte
-		err error
-	}
-	done := make(chan read, 1)
-	go func() {
+	text, err := await(ctx, ch.sigs, func() (string, error) {
 		all, err := io.ReadAll(ch.term.in)
-		done <- read{all, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil {
-			return "", fmt.Errorf("read standard input: %w", r.err)
+		if err != nil {
+			err = fmt.Errorf("read standard input: %w", err)
 		}
-		return string(r.all), nil
-	case <-ch.sigs:
-		return "", &exitError{code: exitInterrupted, err: context.Canceled, shown: true}
-	case <-ctx.Done():
-		return "", &exitError{code: exitInterrupted, err: ctx.Err(), shown: true}
+		return string(all), err
+	})
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		err = &exitError{code: exitInterrupted, err: err, shown: true}
 	}
+	return text, err
 }
 
 // mainSession returns the default chat.

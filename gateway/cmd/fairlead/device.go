@@ -2,99 +2,78 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 )
 
-func pairListCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List devices, pending requests and open invitations", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
-				if err != nil {
-					return err
-				}
-				out := cmd.OutOrStdout()
-				if o.json {
-					return printJSON(out, r)
-				}
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-				for _, d := range r.Devices {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.Role, deviceState(d), strings.Join(d.Words, " "))
-				}
-				w.Flush()
-				if len(r.Devices) == 0 {
-					fmt.Fprintln(out, "No device is paired. To add one: fairlead pair")
-				}
-				for _, q := range r.Requests {
-					fmt.Fprintf(out, "\nrequest %s, %s\n", q.ID, ago(q.CreatedAt))
-					printRequest(out, q)
-				}
-				for _, i := range r.Invites {
-					fmt.Fprintf(out, "\ninvitation %s for a %s, until %s\n", i.ID, i.Role, time.UnixMilli(i.ExpiresAt).Format("15:04"))
-				}
-				return nil
-			})
-		},
+func printDevices(out io.Writer, r protocol.DeviceListResult) error {
+	w := newTable(out)
+	for _, d := range r.Devices {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.Role, deviceState(d), strings.Join(d.Words, " "))
 	}
+	w.Flush()
+	if len(r.Devices) == 0 {
+		fmt.Fprintln(out, "No device is paired. To add one: fairlead pair")
+	}
+	for _, q := range r.Requests {
+		fmt.Fprintf(out, "\nrequest %s, %s\n", q.ID, ago(q.CreatedAt))
+		printRequest(out, q)
+	}
+	for _, i := range r.Invites {
+		fmt.Fprintf(out, "\ninvitation %s for a %s, until %s\n", i.ID, i.Role, time.UnixMilli(i.ExpiresAt).Format("15:04"))
+	}
+	return nil
 }
 
 func deviceState(d protocol.Device) string {
+	until := ""
+	if d.ExpiresAt > 0 {
+		until = ", access until " + minuteText(d.ExpiresAt)
+	}
 	switch {
 	case d.RevokedAt > 0:
 		return "revoked by " + d.RevokedBy + " " + ago(d.RevokedAt)
 	case d.ExpiresAt > 0 && d.ExpiresAt <= time.Now().UnixMilli():
 		return "access expired"
 	case d.Online:
-		return "online" + expiryText(d)
+		return "online" + until
 	case d.LastSeenAt > 0:
-		return "offline, last seen " + ago(d.LastSeenAt) + expiryText(d)
+		return "offline, last seen " + ago(d.LastSeenAt) + until
 	}
-	return "never connected" + expiryText(d)
+	return "never connected" + until
 }
 
-// expiryText says when a pairing expires, if it does.
-func expiryText(d protocol.Device) string {
-	if d.ExpiresAt == 0 {
-		return ""
+// pairCommands are the subcommands of pair that manage the devices of the gateway.
+func pairCommands(o *options) []*cobra.Command {
+	request := func(args []string) (protocol.DeviceRequestParams, error) {
+		return protocol.DeviceRequestParams{ID: args[0]}, nil
 	}
-	return ", access until " + time.UnixMilli(d.ExpiresAt).Format("2006-01-02 15:04")
-}
-
-func pairAnswerCommand(o *options, verb, short string) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " REQUEST", Short: short + "; \"fairlead pair list\" shows the request's ID", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				p := protocol.DeviceRequestParams{ID: args[0]}
-				if verb == "deny" {
-					if _, err := call(ctx, c, protocol.DeviceDeny, p); err != nil || o.json {
-						return err
-					}
-					fmt.Fprintln(cmd.OutOrStdout(), "Request denied.")
-					return nil
-				}
-				d, err := call(ctx, c, protocol.DeviceApprove, p)
-				if err != nil {
-					return err
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), d)
-				}
-				fmt.Fprintln(cmd.OutOrStdout(), pairedText(d))
-				return nil
-			})
-		},
+	answer := func(use, short string, run runner) *cobra.Command {
+		return command(use+" REQUEST", short+"; \"fairlead pair list\" shows the request's ID", cobra.ExactArgs(1), run)
+	}
+	deny := o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: args[0]})
+		if err == nil && !c.json {
+			fmt.Fprintln(c.out, "Request denied.")
+		}
+		return err
+	})
+	return []*cobra.Command{
+		command("list", "List devices, pending requests and open invitations", cobra.NoArgs, onMethod(o, protocol.DeviceList, nil, printDevices)),
+		answer("approve", "Approve a pairing request, or a machine's request for more access", onMethod(o, protocol.DeviceApprove, request, printPaired)),
+		answer("deny", "Deny a request", deny),
+		command("revoke DEVICE", "Revoke a device's pairing", cobra.ExactArgs(1), o.onDevice(protocol.DeviceRevoke)),
+		command("rotate DEVICE", "Replace a device's token; the device fetches the new one automatically", cobra.ExactArgs(1),
+			o.onDevice(protocol.DeviceRotate)),
+		command("forget DEVICE", "Revoke a device and delete its record", cobra.ExactArgs(1), o.onGateway(forgetDevice)),
+		command("rename DEVICE NAME", "Rename a device", cobra.ExactArgs(2), o.onGateway(renameDevice)),
+		command("until DEVICE END", "Set when a device's access expires: 1h, today, 30d, never or now", cobra.ExactArgs(2), setDeviceExpiry(o)),
 	}
 }
 
@@ -117,7 +96,7 @@ func pairedText(d protocol.Device) string {
 // device finds a device by ID, name or machine.
 func device(ctx context.Context, c *connection, text string) (protocol.Device, error) {
 	if text == "" {
-		return protocol.Device{}, &exitError{code: exitUsage, err: errors.New("the device name is empty; to list devices: fairlead pair list")}
+		return protocol.Device{}, usageError("the device name is empty; to list devices: fairlead pair list")
 	}
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
@@ -145,123 +124,75 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are named %s; use an ID instead: %s", len(found), text, strings.Join(ids, ", ")))
 }
 
-func deviceCommand(o *options, verb, short string, m protocol.Method[protocol.DeviceParams, protocol.Device]) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " DEVICE", Short: short, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return onDevice(o, cmd, args[0], m) },
+// onDevice makes a command call a method on the device that its argument names.
+func (o *options) onDevice(m protocol.Method[protocol.DeviceParams, protocol.Device]) runner {
+	return func(cmd *cobra.Command, args []string) error {
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			d, err := device(ctx, c, args[0])
+			if err != nil {
+				return err
+			}
+			d, err = call(ctx, c, m, protocol.DeviceParams{ID: d.ID})
+			return show(c, d, err, func(_ io.Writer, d protocol.Device) error {
+				if d.RevokedAt > 0 {
+					noteOtherRole(ctx, c, d)
+				}
+				return nil
+			})
+		})
 	}
-}
-
-func onDevice(o *options, cmd *cobra.Command, name string, m protocol.Method[protocol.DeviceParams, protocol.Device]) error {
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		d, err := device(ctx, c, name)
-		if err != nil {
-			return err
-		}
-		d, err = call(ctx, c, m, protocol.DeviceParams{ID: d.ID})
-		if err == nil && o.json {
-			err = printJSON(cmd.OutOrStdout(), d)
-		} else if err == nil && d.RevokedAt > 0 {
-			noteOtherRole(ctx, cmd, c, d)
-		}
-		return err
-	})
 }
 
 // noteOtherRole prints a note when a device whose pairing has ended still has access in another
 // role.
-func noteOtherRole(ctx context.Context, cmd *cobra.Command, c *connection, ended protocol.Device) {
+func noteOtherRole(ctx context.Context, c *connection, ended protocol.Device) {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
 		return
 	}
 	for _, d := range r.Devices {
 		if d.Fingerprint == ended.Fingerprint && d.ID != ended.ID && d.RevokedAt == 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "The same device is still paired as a %s. To revoke that too: fairlead pair revoke %s\n", d.Role, d.ID)
+			fmt.Fprintf(c.err, "The same device is still paired as a %s. To revoke that too: fairlead pair revoke %s\n", d.Role, d.ID)
 		}
 	}
 }
 
-func pairForgetCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "forget DEVICE", Short: "Revoke a device and delete its record", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				d, err := device(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				if _, err = call(ctx, c, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID}); err == nil && !o.json {
-					noteOtherRole(ctx, cmd, c, d)
-				}
-				return err
-			})
-		},
+func forgetDevice(ctx context.Context, c *connection, args []string) error {
+	d, err := device(ctx, c, args[0])
+	if err != nil {
+		return err
 	}
+	if _, err = call(ctx, c, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID}); err == nil && !c.json {
+		noteOtherRole(ctx, c, d)
+	}
+	return err
 }
 
-func pairRenameCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "rename DEVICE NAME", Short: "Rename a device", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				d, err := device(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				_, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
-				return err
-			})
-		},
+func renameDevice(ctx context.Context, c *connection, args []string) error {
+	d, err := device(ctx, c, args[0])
+	if err == nil {
+		_, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
 	}
+	return err
 }
 
-func pairUntilCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "until DEVICE END", Short: "Set when a device's access expires: 1h, today, 30d, never or now", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			end, ok := protocol.RuleEndByKey(args[1])
-			if !ok && args[1] != "now" {
-				return &exitError{code: exitUsage, err: fmt.Errorf("END must be 1h, today, 30d, never or now, not %s", args[1])}
+func setDeviceExpiry(o *options) runner {
+	return func(cmd *cobra.Command, args []string) error {
+		end, ok := protocol.RuleEndByKey(args[1])
+		if !ok && args[1] != "now" {
+			return usageError("END must be 1h, today, 30d, never or now, not %s", args[1])
+		}
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			d, err := device(ctx, c, args[0])
+			if err != nil {
+				return err
 			}
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				d, err := device(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				until := time.Now().UnixMilli()
-				if ok {
-					until = end.At(time.Now())
-				}
-				d, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until})
-				if err == nil && o.json {
-					return printJSON(cmd.OutOrStdout(), d)
-				}
-				return err
-			})
-		},
+			until := time.Now().UnixMilli()
+			if ok {
+				until = end.At(time.Now())
+			}
+			d, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until})
+			return show(c, d, err, nil)
+		})
 	}
-}
-
-// pairingsToLeave finds the pairings to leave with a gateway, in one role or in all. Pairings that
-// this machine has left already, without the gateway knowing, are returned only if there are no
-// others.
-func pairingsToLeave(peers *identity.Peers, name, role string) ([]identity.Peer, error) {
-	peer, err := peers.Find(name, role)
-	list, listErr := peers.List()
-	switch {
-	case listErr != nil:
-		return nil, listErr
-	case err == nil:
-		return slices.DeleteFunc(list, func(p identity.Peer) bool { return p.Pin != peer.Pin || p.EndedAt > 0 || role != "" && p.Role != role }), nil
-	case !errors.Is(err, protocol.ErrNotFound):
-		return nil, err
-	}
-	list = slices.DeleteFunc(list, func(p identity.Peer) bool {
-		return p.EndedAt == 0 || !strings.EqualFold(p.Name, name) || role != "" && p.Role != role
-	})
-	if len(list) == 0 {
-		return nil, err
-	}
-	return list, nil
 }

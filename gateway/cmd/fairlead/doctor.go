@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
 )
 
 // finding is the result of one check.
@@ -26,6 +27,9 @@ type finding struct {
 	Found string `json:"found"`
 	Fix   string `json:"fix,omitempty"`
 }
+
+// addFinding records the result of a check.
+type addFinding func(check, state, found, fix string)
 
 func doctorCommand(o *options) *cobra.Command {
 	return &cobra.Command{
@@ -74,7 +78,7 @@ func (o *options) examine(ctx context.Context) []finding {
 		add("secrets", "warning", "no keychain is available; secrets are stored in "+where+", which only you can read", "unlock or install a keychain (Debian: gnome-keyring)")
 	}
 
-	c, err := o.connect(ctx)
+	c, err := o.connectAs(ctx, client.Options{})
 	if err != nil {
 		fix := "start one with fairlead gateway --node or the desktop app"
 		if errors.Is(err, protocol.ErrUnauthorized) {
@@ -88,7 +92,7 @@ func (o *options) examine(ctx context.Context) []finding {
 	return all
 }
 
-func examineGateway(o *options, ctx context.Context, c *connection, add func(check, state, found, fix string)) {
+func examineGateway(o *options, ctx context.Context, c *connection, add addFinding) {
 	status, err := c.status(ctx)
 	if err != nil {
 		add("gateway", "bad", err.Error(), "restart the gateway")
@@ -133,7 +137,7 @@ func examineGateway(o *options, ctx context.Context, c *connection, add func(che
 	}
 }
 
-func examineNodes(ctx context.Context, c *connection, add func(check, state, found, fix string)) {
+func examineNodes(ctx context.Context, c *connection, add addFinding) {
 	nodes, err := c.nodes(ctx)
 	if err != nil {
 		add("machines", "bad", err.Error(), "restart the gateway")
@@ -160,7 +164,7 @@ func examineNodes(ctx context.Context, c *connection, add func(check, state, fou
 
 // examineEnforcement lists the restrictions of commands that a machine can enforce, and those that
 // it cannot, with the reasons.
-func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add func(check, state, found, fix string)) {
+func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add addFinding) {
 	if e == nil {
 		return
 	}

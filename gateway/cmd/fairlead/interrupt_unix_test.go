@@ -59,7 +59,7 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	o := &options{home: home}
-	l := localOptions{home: home, listen: porttest.Free(t), node: true, nodeID: "box", workspace: work, log: slog.New(slog.DiscardHandler)}
+	l := localOptions{home: home, listen: porttest.Free(t), node: defaultNode("box", work), log: slog.New(slog.DiscardHandler)}
 	var wg sync.WaitGroup
 	err := l.run(ctx, func(g *gateway.Gateway) {
 		wg.Go(func() {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/mdp/qrterminal/v3"
@@ -18,7 +17,7 @@ import (
 
 // invite makes an invitation and serves it until it is used or withdrawn.
 func invite(o *options, cmd *cobra.Command, p pairFlags) error {
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+	return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
 		in := protocol.DeviceInviteParams{Role: p.as, Name: p.name, Minutes: p.minutes, PairedFor: p.days}
 		for _, s := range p.scopes {
 			in.Scopes = append(in.Scopes, protocol.Scope(s))
@@ -28,15 +27,10 @@ func invite(o *options, cmd *cobra.Command, p pairFlags) error {
 			return err
 		}
 		defer withdraw(ctx, c, invite)
-		out := cmd.OutOrStdout()
-		if o.json {
-			if err := printJSON(out, invite); err != nil {
-				return err
-			}
-		} else {
-			p.show(out, invite)
+		if err := show(c, invite, nil, p.show); err != nil {
+			return err
 		}
-		return serveInvite(o, ctx, c, cmd, invite)
+		return serveInvite(ctx, c, cmd, invite)
 	})
 }
 
@@ -47,7 +41,7 @@ func withdraw(ctx context.Context, c *connection, i protocol.DeviceInvite) {
 	call(end, c, protocol.DeviceUninvite, protocol.InviteParams{ID: i.ID})
 }
 
-func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
+func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) error {
 	if !p.noQR {
 		qrterminal.GenerateHalfBlock(i.Link, qrterminal.L, out)
 	}
@@ -58,14 +52,15 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) {
 	if i.InstallWindows != "" {
 		fmt.Fprintf(out, "On Windows, in PowerShell:\n\n  %s\n\n", i.InstallWindows)
 	}
-	fmt.Fprintf(out, "The invitation works once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
+	_, err := fmt.Fprintf(out, "The invitation works once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
+	return err
 }
 
 // pollInterval is the interval at which a command checks whether a device has used the invitation.
 const pollInterval = 500 * time.Millisecond
 
-// serveInvite waits for a device that uses an invitation, and asks the person to approve it.
-func serveInvite(o *options, ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
+// pollDevices lists the devices at intervals until done returns true or an error.
+func pollDevices(ctx context.Context, c *connection, done func(protocol.DeviceListResult) (bool, error)) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -73,16 +68,8 @@ func serveInvite(o *options, ctx context.Context, c *connection, cmd *cobra.Comm
 		if err != nil {
 			return err
 		}
-		taken := func(r protocol.DeviceRequest) bool { return r.Invite == i.ID }
-		if n := slices.IndexFunc(list.Requests, taken); n >= 0 {
-			return askToApprove(o, ctx, c, cmd, list.Requests[n])
-		}
-		if !slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
-			// A person at a window may have approved the device before this check.
-			if n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.PairedAt >= i.CreatedAt && d.RevokedAt == 0 }); n >= 0 {
-				return printPaired(o, cmd, list.Devices[n])
-			}
-			return protocol.ErrTimeout.With("the invitation has ended: it expired, the request was denied, or a wrong code was entered three times")
+		if ok, err := done(list); ok || err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -92,70 +79,67 @@ func serveInvite(o *options, ctx context.Context, c *connection, cmd *cobra.Comm
 	}
 }
 
+// serveInvite waits for a device that uses an invitation, and asks the person to approve it.
+func serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
+	return pollDevices(ctx, c, func(list protocol.DeviceListResult) (bool, error) {
+		if n := slices.IndexFunc(list.Requests, func(r protocol.DeviceRequest) bool { return r.Invite == i.ID }); n >= 0 {
+			return true, askToApprove(ctx, c, cmd, list.Requests[n])
+		}
+		if slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
+			return false, nil
+		}
+		// A person at a window may have approved the device before this check.
+		if n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.PairedAt >= i.CreatedAt && d.RevokedAt == 0 }); n >= 0 {
+			return true, show(c, list.Devices[n], nil, printPaired)
+		}
+		return true, protocol.ErrTimeout.With("the invitation has ended: it expired, the request was denied, or a wrong code was entered three times")
+	})
+}
+
 // askToApprove shows the requesting device and carries out the person's decision.
-func askToApprove(o *options, ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+func askToApprove(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	printRequest(cmd.ErrOrStderr(), r)
 	fmt.Fprint(cmd.ErrOrStderr(), "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
 	answer, err := readLine(ctx, cmd.InOrStdin())
 	if errors.Is(err, io.EOF) {
-		return waitForAnswer(o, ctx, c, cmd, r)
+		return waitForAnswer(ctx, c, cmd, r)
 	}
 	if err != nil {
 		return err
 	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+	if !isYes(answer) {
 		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
 		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
 	}
 	d, err := call(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
-	if err != nil {
-		return err
-	}
-	return printPaired(o, cmd, d)
+	return show(c, d, err, printPaired)
 }
 
 // waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and
 // waits for the decision.
-func waitForAnswer(o *options, ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
-	fmt.Fprintf(cmd.ErrOrStderr(), "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %s\n\n", r.ID, r.ID)
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for {
-		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
-		if err != nil {
-			return err
+func waitForAnswer(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %[1]s\n\n", r.ID)
+	return pollDevices(ctx, c, func(list protocol.DeviceListResult) (bool, error) {
+		if slices.ContainsFunc(list.Requests, func(open protocol.DeviceRequest) bool { return open.ID == r.ID }) {
+			return false, nil
 		}
-		if !slices.ContainsFunc(list.Requests, func(open protocol.DeviceRequest) bool { return open.ID == r.ID }) {
-			n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.ID == r.Device.ID && d.RevokedAt == 0 })
-			if n < 0 {
-				return &exitError{code: exitDenied, err: errors.New("the request was denied, or nobody answered in time")}
-			}
-			return printPaired(o, cmd, list.Devices[n])
+		n := slices.IndexFunc(list.Devices, func(d protocol.Device) bool { return d.ID == r.Device.ID && d.RevokedAt == 0 })
+		if n < 0 {
+			return true, &exitError{code: exitDenied, err: errors.New("the request was denied, or nobody answered in time")}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
+		return true, show(c, list.Devices[n], nil, printPaired)
+	})
 }
 
-func printPaired(o *options, cmd *cobra.Command, d protocol.Device) error {
-	if o.json {
-		return printJSON(cmd.OutOrStdout(), d)
-	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), pairedText(d))
+func printPaired(out io.Writer, d protocol.Device) error {
+	_, err := fmt.Fprintln(out, pairedText(d))
 	return err
 }
 
 func printRequest(out io.Writer, r protocol.DeviceRequest) {
 	d := r.Device
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "  %s\t%s\n", name, flat(value)) // text from an unknown device
-		}
-	}
+	w := newTable(out)
+	row := func(name, value string) { printRow(w, "  "+name, value) }
 	if r.Kind == protocol.RequestWiden {
 		fmt.Fprintf(w, "%s asks for more than it was allowed:\n", flat(d.Name))
 		for _, more := range r.Wider {
@@ -173,7 +157,7 @@ func printRequest(out io.Writer, r protocol.DeviceRequest) {
 		row("tools", strings.Join(reach.Tools, ", "))
 		row("commands", strings.Trim(reach.Sandbox+", network "+reach.Network, ", "))
 		for _, f := range reach.Folders {
-			row("folder", f.Path+map[bool]string{true: ", read-only"}[f.ReadOnly])
+			row("folder", folderText(f))
 		}
 		if reach.Disk {
 			row("folder", "the whole disk")

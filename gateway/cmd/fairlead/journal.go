@@ -1,11 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,19 +16,16 @@ import (
 func journalCommand(o *options) *cobra.Command {
 	var q protocol.JournalListParams
 	var since lengthFlag
-	cmd := &cobra.Command{
-		Use: "journal", Short: "Show the journal of tool calls: who called what, where, and the outcome", Args: cobra.NoArgs,
-		Long: `Shows the journal of tool calls, newest first. A call is recorded before it starts. Of files, the journal stores hash and size, not contents.
-The outcome of a call is unknown if its machine or the gateway stopped while it ran: check before you repeat it.`,
-		Example: `  fairlead journal --state unknown
-  fairlead journal --node laptop --effect exec --since 24h --json`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if since > 0 {
-				q.After = time.Now().Add(-time.Duration(since)).UnixMilli()
-			}
-			return withBook(o, cmd, protocol.JournalList, q, printJournal)
-		},
+	params := func([]string) (protocol.JournalListParams, error) {
+		q.After = since.after()
+		return q, nil
 	}
+	cmd := command("journal", "Show the journal of tool calls: who called what, where, and the outcome", cobra.NoArgs,
+		onMethodWithNames(o, protocol.JournalList, params, printJournal))
+	cmd.Long = `Shows the journal of tool calls, newest first. A call is recorded before it starts. Of files, the journal stores hash and size, not contents.
+The outcome of a call is unknown if its machine or the gateway stopped while it ran: check before you repeat it.`
+	cmd.Example = `  fairlead journal --state unknown
+  fairlead journal --node laptop --effect exec --since 24h --json`
 	f := cmd.Flags()
 	f.IntVarP(&q.Limit, "lines", "n", protocol.DefaultJournal, "number of calls, at most 1000")
 	f.IntVar(&q.Offset, "offset", 0, "number of newest calls to skip")
@@ -49,7 +46,7 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error
 		fmt.Fprintln(out, "No calls.")
 		return nil
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, c := range r.Calls {
 		took := ""
 		if c.StartedAt > 0 && c.EndedAt > 0 {
@@ -63,6 +60,67 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error
 	}
 	if r.More {
 		fmt.Fprintln(out, "Older calls: use -n and --offset.")
+	}
+	return nil
+}
+
+func auditCommand(o *options) *cobra.Command {
+	var q protocol.AuditListParams
+	var since lengthFlag
+	params := func([]string) (protocol.AuditListParams, error) {
+		q.After = since.after()
+		return q, nil
+	}
+	cmd := command("audit", "Show the audit log: who allowed what, when, where, by which rule, and the result", cobra.NoArgs,
+		onMethodWithNames(o, protocol.AuditList, params, printAudit))
+	f := cmd.Flags()
+	f.IntVarP(&q.Limit, "lines", "n", protocol.DefaultJournal, "number of entries, at most 1000")
+	f.Int64Var(&q.Before, "before", 0, "only entries with a smaller number")
+	f.StringVar((*string)(&q.Node), "node", "", "only this machine")
+	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
+	f.StringVar(&q.Rule, "rule", "", "only this rule")
+	f.StringVar(&q.Kind, "kind", "", "only entries of this kind: call, mode, device, sender, login, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
+	f.StringVar(&q.Query, "search", "", "only entries that contain these words or words that start with them")
+	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	cmd.AddCommand(command("verify", "Check that no entry of the audit log was changed or removed", cobra.NoArgs, o.onGateway(verifyAudit)))
+	return cmd
+}
+
+func printAudit(out io.Writer, r protocol.AuditListResult, k nameBook) error {
+	if len(r.Entries) == 0 {
+		fmt.Fprintln(out, "No entries.")
+		return nil
+	}
+	w := newTable(out)
+	for _, e := range r.Entries {
+		verdict := e.Kind
+		if e.Kind == protocol.AuditCall {
+			verdict = e.Verdict + ", " + e.State
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, k.principalName(e.By, e.Why), k.toolAndMachine(e.Node, e.Tool), shortLine(e.What))
+		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
+			fmt.Fprintf(w, "\t\t\tto undo: fairlead approvals undo %s\t\t\n", e.Approval)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if r.More {
+		fmt.Fprintf(out, "Older entries: --before %d\n", r.Entries[len(r.Entries)-1].Seq)
+	}
+	return nil
+}
+
+func verifyAudit(ctx context.Context, c *connection, _ []string) error {
+	r, err := call(ctx, c, protocol.AuditVerify, protocol.Empty{})
+	if err := show(c, r, err, nil); err != nil {
+		return err
+	}
+	if r.Broken > 0 {
+		return fmt.Errorf("entry %d fails verification: %s", r.Broken, r.Why)
+	}
+	if !c.json {
+		fmt.Fprintf(c.out, "All %d entries verified.\n", r.Lines)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -22,44 +21,36 @@ type modelList struct {
 }
 
 func modelsCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "models [PROVIDER]", Short: "List a provider's models", Args: cobra.MaximumNArgs(1),
-		Long: `Lists a provider's models with name, context window in tokens and price in US dollars per million tokens, where known. * marks
+	cmd := command("models [PROVIDER]", "List a provider's models", cobra.MaximumNArgs(1),
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			status, err := c.status(ctx)
+			if err != nil {
+				return err
+			}
+			list := modelList{Provider: status.Model.Provider, used: status.Model}
+			if len(args) > 0 {
+				list.Provider = args[0]
+			}
+			r, err := call(ctx, c, protocol.ModelsList, protocol.ModelsListParams{Provider: list.Provider})
+			if errors.Is(err, protocol.ErrModelAuth) {
+				return fmt.Errorf("%w\nTo set the key from here: fairlead config set apiKeys.%s KEY", err, list.Provider)
+			}
+			list.Models = r.Models
+			return show(c, list, err, printModels)
+		}))
+	cmd.Long = `Lists a provider's models with name, context window in tokens and price in US dollars per million tokens, where known. * marks
 the model in use. PROVIDER is one of ` + strings.Join(protocol.ProviderIDs, ", ") + `;
-without it, the provider in use.`,
-		Example: "  fairlead models anthropic\n  fairlead config set model '{\"provider\":\"ollama\",\"id\":\"qwen3\"}'",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				status, err := c.status(ctx)
-				if err != nil {
-					return err
-				}
-				list := modelList{Provider: status.Model.Provider, used: status.Model}
-				if len(args) > 0 {
-					list.Provider = args[0]
-				}
-				r, err := call(ctx, c, protocol.ModelsList, protocol.ModelsListParams{Provider: list.Provider})
-				if errors.Is(err, protocol.ErrModelAuth) {
-					return fmt.Errorf("%w\nTo set the key from here: fairlead config set apiKeys.%s KEY", err, list.Provider)
-				}
-				if err != nil {
-					return err
-				}
-				if list.Models = r.Models; o.json {
-					return printJSON(cmd.OutOrStdout(), list)
-				}
-				return list.print(cmd.OutOrStdout())
-			})
-		},
-	}
+without it, the provider in use.`
+	cmd.Example = "  fairlead models anthropic\n  fairlead config set model '{\"provider\":\"ollama\",\"id\":\"qwen3\"}'"
+	return cmd
 }
 
-func (l modelList) print(out io.Writer) error {
+func printModels(out io.Writer, l modelList) error {
 	if len(l.Models) == 0 {
 		_, err := fmt.Fprintf(out, "%s has no models. Load one there, then try again.\n", l.Provider)
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, m := range l.Models {
 		mark, name, window, price, tools := " ", "", "", "", ""
 		if l.used == (protocol.ModelRef{Provider: l.Provider, ID: m.ID}) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
@@ -20,22 +21,35 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
 	"fairlead/node/direct"
+	"fairlead/node/sandbox"
+	"fairlead/node/transfer"
+	"fairlead/node/workspace"
 )
 
 // nodeFlags are the flags for a node's identity and restrictions.
 type nodeFlags struct {
-	id, workspace string
-	confine       confineFlags
-	receive       receiveFlags
-	direct        string
+	id, workspace, mode, network, direct string
+	receive, receiveFrom, receiveFolder  string
+	grants                               []string
+	disk                                 bool
 }
 
-func (n *nodeFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&n.id, "id", "", "name of the node (default: the host's name)")
-	cmd.Flags().StringVar(&n.workspace, "workspace", "", "the node's workspace (default: the current folder)")
-	n.confine.add(cmd)
-	n.receive.add(cmd)
-	cmd.Flags().StringVar(&n.direct, "direct", direct.Off, direct.Usage)
+// add adds the flags; id is the name of the flag for the node's ID. Only a node in a process of its
+// own can have direct transfers.
+func (n *nodeFlags) add(cmd *cobra.Command, id string, own bool) {
+	f := cmd.Flags()
+	f.StringVar(&n.id, id, "", "name of the node (default: the host's name)")
+	f.StringVar(&n.workspace, "workspace", "", "the node's workspace (default: the current folder)")
+	f.StringVar(&n.mode, "sandbox", string(sandbox.WorkspaceWrite), "what commands may change: read-only (applies to file tools and transfers too), workspace-write or full")
+	f.StringVar(&n.network, "network", string(sandbox.NetBlocked), "network access of commands: blocked, ask (for each command that needs it) or allowed")
+	f.StringArrayVar(&n.grants, "grant", nil, "`folder` outside the workspace that may be used too, DIR or DIR:ro; can be repeated")
+	f.BoolVar(&n.disk, "whole-disk", false, "let file tools use the whole disk instead of only the workspace")
+	f.StringVar(&n.receive, "receive", transfer.Trusted, "files accepted by this machine: trusted, ask (at this machine's terminal) or off")
+	f.StringVar(&n.receiveFrom, "receive-from", "", "accept files only from these `machines`, separated by commas; gsv is the agent's workspace, @here a window or command line")
+	f.StringVar(&n.receiveFolder, "receive-folder", "", "accept files only into this `folder`, which must be in the workspace or granted")
+	if own {
+		f.StringVar(&n.direct, "direct", direct.Off, direct.Usage)
+	}
 }
 
 // line returns the command that starts the node with the flags given to cmd. Its folders are
@@ -52,7 +66,7 @@ func (n *nodeFlags) line(cmd *cobra.Command) string {
 // shell. With here, its folders belong to this machine and are made absolute.
 func nodeArguments(cmd *cobra.Command, here bool, but string) (words []string) {
 	own := &cobra.Command{}
-	new(nodeFlags).add(own)
+	new(nodeFlags).add(own, "id", true)
 	add := func(name, value string) { words = append(words, "--"+name, quoteWord(value)) }
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
@@ -96,41 +110,56 @@ func quoteWord(word string) string {
 // before one has a meaning.
 func singleQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
 
-// options returns the options of the node, without the route to its gateway.
-func (n *nodeFlags) options(o *options) (node.Options, error) {
-	if n.id == "" {
+// defaultNode returns the options of a node with its default name and workspace where none is given.
+func defaultNode(id, workspace string) *node.Options {
+	if id == "" {
 		host, _ := os.Hostname()
-		n.id = string(protocol.CleanNodeID(host))
+		id = string(protocol.CleanNodeID(host))
 	}
-	id, err := protocol.ParseNodeID(n.id)
-	if err != nil {
-		return node.Options{}, &exitError{code: exitUsage, err: err}
+	if workspace == "" {
+		workspace, _ = os.Getwd()
 	}
-	confinement, err := n.confine.parse()
+	return &node.Options{ID: protocol.NodeID(id), Workspace: workspace, Version: gateway.Version}
+}
+
+// parse returns the options of the node without its gateway and data folder. With transfer.Ask, it
+// asks at this process's terminal, if there is one. Every error is about usage.
+func (n *nodeFlags) parse() (opts *node.Options, err error) {
+	opts = defaultNode(n.id, n.workspace)
+	if _, err := protocol.ParseNodeID(string(opts.ID)); err != nil {
+		return nil, usageError("%w", err)
+	}
+	if opts.Confine, err = node.ParseConfinement(n.mode, n.network, n.grants); err != nil {
+		return nil, usageError("%w", err)
+	}
+	if n.disk {
+		opts.Confine.Access = workspace.WholeDisk
+	}
+	if opts.Receive, err = transfer.ParsePolicy(n.receive, n.receiveFrom, n.receiveFolder); err != nil {
+		return nil, usageError("%w", err)
+	}
+	if opts.Receive.Mode == transfer.Ask && term.IsTerminal(int(os.Stdin.Fd())) {
+		opts.Receive.Ask = transfer.AskAt(os.Stdin, os.Stderr)
+	}
+	if opts.Direct, err = direct.Parse(n.direct); err != nil {
+		return nil, usageError("--direct: %w", err)
+	}
+	return opts, nil
+}
+
+// options returns the options of a node in this process, without the route to its gateway.
+func (n *nodeFlags) options(o *options) (node.Options, error) {
+	opts, err := n.parse()
 	if err != nil {
 		return node.Options{}, err
 	}
-	receive, err := n.receive.parse()
-	if err != nil {
+	if opts.Home, err = o.homeDir(); err != nil {
 		return node.Options{}, err
-	}
-	connector, err := direct.Parse(n.direct)
-	if err != nil {
-		return node.Options{}, &exitError{code: exitUsage, err: fmt.Errorf("--direct: %w", err)}
-	}
-	home, err := o.homeDir()
-	if err != nil {
-		return node.Options{}, err
-	}
-	if n.workspace == "" {
-		n.workspace, _ = os.Getwd()
 	}
 	// Where a pairing's keys are stored is logged like everything else.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	return node.Options{
-		ID: id, Workspace: n.workspace, Confine: confinement, Receive: receive, Direct: connector, Home: home, LogDir: gateway.LogDir(home),
-		Logger: slog.Default(), Version: gateway.Version,
-	}, nil
+	opts.LogDir, opts.Logger = gateway.LogDir(opts.Home), slog.Default()
+	return *opts, nil
 }
 
 func nodeCommand(o *options) *cobra.Command {
@@ -163,7 +192,7 @@ an address with a token in FAIRLEAD_TOKEN.`,
 		},
 	}
 	cmd.Flags().StringVar(&to, "gateway", os.Getenv("FAIRLEAD_URL"), "gateway: an address, or the name of a pairing")
-	flags.add(cmd)
+	flags.add(cmd, "id", true)
 	return cmd
 }
 

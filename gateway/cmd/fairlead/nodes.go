@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,120 +16,76 @@ import (
 )
 
 func nodesCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "nodes", Short: "List and manage machines", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listNodes(o, cmd) },
+	list := o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
+		nodes, err := c.nodes(ctx)
+		return show(c, protocol.NodesListResult{Nodes: nodes}, err, printNodes)
+	})
+	rename := func(args []string) (protocol.NodesUpdateParams, error) {
+		return protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]}, nil
 	}
-	rename := &cobra.Command{
-		Use: "rename NODE NAME", Short: "Set a machine's display name; \"\" removes it", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return updateNode(o, cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Name: &args[1]})
-		},
+	colour := func(args []string) (protocol.NodesUpdateParams, error) {
+		return protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]}, nil
 	}
-	colour := &cobra.Command{
-		Use: "color NODE COLOR", Aliases: []string{"colour"}, Args: cobra.ExactArgs(2),
-		Short: "Set a machine's colour: " + strings.Join(protocol.NodeColours, ", ") + "; \"\" removes it",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return updateNode(o, cmd, protocol.NodesUpdateParams{NodeID: protocol.NodeID(args[0]), Colour: &args[1]})
-		},
-	}
+	color := command("color NODE COLOR", "Set a machine's colour: "+strings.Join(protocol.NodeColours, ", ")+"; \"\" removes it", cobra.ExactArgs(2),
+		onMethod(o, protocol.NodesUpdate, colour, nil))
+	color.Aliases = []string{"colour"}
+	cmd := command("nodes", "List and manage machines", cobra.NoArgs, list)
+	cmd.AddCommand(command("list", "List all machines, including offline ones", cobra.NoArgs, list),
+		command("show NODE", "Show a machine's details", cobra.ExactArgs(1), o.onGateway(showNode)),
+		command("revoke NODE", "Revoke a machine's pairing", cobra.ExactArgs(1), o.onDevice(protocol.DeviceRevoke)),
+		command("rename NODE NAME", "Set a machine's display name; \"\" removes it", cobra.ExactArgs(2), onMethod(o, protocol.NodesUpdate, rename, nil)),
+		color, forgetNodeCommand(o), logsCommand(o, "logs NODE"))
+	return cmd
+}
+
+func forgetNodeCommand(o *options) *cobra.Command {
 	var force bool
-	forget := &cobra.Command{
-		Use: "forget NODE", Short: "Remove a machine from the list until it connects again", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
-				switch {
-				case errors.Is(err, protocol.ErrConflict) && !force:
-					return fmt.Errorf("%w. To remove it anyway: fairlead nodes forget %s --force", err, args[0])
-				case err != nil:
-					return err
-				case o.json:
-					return printJSON(cmd.OutOrStdout(), r)
-				case !r.Removed:
+	cmd := command("forget NODE", "Remove a machine from the list until it connects again", cobra.ExactArgs(1),
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			r, err := call(ctx, c, protocol.NodeForget, protocol.NodeForgetParams{NodeID: protocol.NodeID(args[0]), Force: force})
+			if errors.Is(err, protocol.ErrConflict) && !force {
+				return fmt.Errorf("%w. To remove it anyway: fairlead nodes forget %s --force", err, args[0])
+			}
+			return show(c, r, err, func(io.Writer, protocol.NodeForgetResult) error {
+				if !r.Removed {
 					return protocol.ErrNotFound.With(fmt.Sprintf("no machine is named %s", args[0]))
 				}
 				return nil
 			})
-		},
-	}
-	forget.Flags().BoolVar(&force, "force", false, "also remove a connected machine, which is disconnected first")
-	var lines int
-	logs := &cobra.Command{
-		Use: "logs NODE", Short: "Show the last log lines of a machine", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return printLogs(o, cmd, args[0], lines) },
-	}
-	logs.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "number of lines, at most 5000")
-	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List all machines, including offline ones", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listNodes(o, cmd) },
-	},
-		&cobra.Command{
-			Use: "show NODE", Short: "Show a machine's details", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return showNode(o, cmd, protocol.NodeID(args[0])) },
-		},
-		&cobra.Command{
-			Use: "revoke NODE", Short: "Revoke a machine's pairing", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return onDevice(o, cmd, args[0], protocol.DeviceRevoke) },
-		},
-		rename, colour, forget, logs)
+		}))
+	cmd.Flags().BoolVar(&force, "force", false, "also remove a connected machine, which is disconnected first")
 	return cmd
 }
 
-func updateNode(o *options, cmd *cobra.Command, p protocol.NodesUpdateParams) error {
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		n, err := call(ctx, c, protocol.NodesUpdate, p)
-		if err == nil && o.json {
-			err = printJSON(cmd.OutOrStdout(), n)
+func printNodes(out io.Writer, r protocol.NodesListResult) error {
+	if len(r.Nodes) == 0 {
+		fmt.Fprintln(out, "No machines. To add one: fairlead pair, or start the gateway with --node.")
+		return nil
+	}
+	w := newTable(out)
+	for _, n := range r.Nodes {
+		system := n.Platform
+		if n.Host != nil {
+			system = cmp.Or(n.Host.OS, system)
 		}
-		return err
-	})
-}
-
-func listNodes(o *options, cmd *cobra.Command) error {
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		nodes, err := c.nodes(ctx)
-		if err != nil {
-			return err
-		}
-		r := protocol.NodesListResult{Nodes: nodes}
-		if o.json {
-			return printJSON(cmd.OutOrStdout(), r)
-		}
-		if len(r.Nodes) == 0 {
-			fmt.Fprintln(cmd.OutOrStdout(), "No machines. To add one: fairlead pair, or start the gateway with --node.")
-			return nil
-		}
-		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-		for _, n := range r.Nodes {
-			system := n.Platform
-			if n.Host != nil && n.Host.OS != "" {
-				system = n.Host.OS
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.ID, presence(n), flat(system), n.Name)
-		}
-		return w.Flush()
-	})
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.ID, presence(n), flat(system), n.Name)
+	}
+	return w.Flush()
 }
 
 // presence describes a machine's connection: the measured round trip, or since when it is offline.
 func presence(n protocol.NodeInfo) string {
 	switch {
+	case n.Online && n.PingMs > 0 && n.PingMs < 10:
+		return fmt.Sprintf("online, %.1f ms", n.PingMs)
 	case n.Online && n.PingMs > 0:
-		return fmt.Sprintf("online, %s", milliseconds(n.PingMs))
+		return fmt.Sprintf("online, %.0f ms", n.PingMs)
 	case n.Online:
 		return "online"
 	case n.LastSeenAt > 0:
 		return "offline, last seen " + ago(n.LastSeenAt)
 	}
 	return "offline"
-}
-
-func milliseconds(ms float64) string {
-	if ms < 10 {
-		return fmt.Sprintf("%.1f ms", ms)
-	}
-	return fmt.Sprintf("%.0f ms", ms)
 }
 
 // ago returns the time since at (Unix milliseconds), in the largest unit that fits.
@@ -146,30 +102,21 @@ func ago(at int64) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
-func showNode(o *options, cmd *cobra.Command, id protocol.NodeID) error {
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		nodes, err := c.nodes(ctx)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id })
-		if i < 0 {
-			return noMachine(id)
-		}
-		if o.json {
-			return printJSON(cmd.OutOrStdout(), nodes[i])
-		}
-		return printNode(cmd.OutOrStdout(), nodes[i])
-	})
+func showNode(ctx context.Context, c *connection, args []string) error {
+	nodes, err := c.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return string(n.ID) == args[0] })
+	if i < 0 {
+		return noMachine(protocol.NodeID(args[0]))
+	}
+	return show(c, nodes[i], nil, printNode)
 }
 
 func printNode(out io.Writer, n protocol.NodeInfo) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, flat(value)) // the machine's own description
-		}
-	}
+	w := newTable(out)
+	row := func(name, value string) { printRow(w, name, value) }
 	row("machine", string(n.ID))
 	row("name", n.Name)
 	row("colour", n.Colour)
@@ -182,11 +129,7 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 		row("user", h.User)
 		row("workspace", h.Workspace)
 		for _, f := range h.Folders[min(1, len(h.Folders)):] {
-			how := ""
-			if f.ReadOnly {
-				how = ", read-only"
-			}
-			row("folder", f.Path+how)
+			row("folder", folderText(f))
 		}
 		if h.WholeDisk {
 			row("folder", "the whole disk")
@@ -201,4 +144,60 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 	row("can", strings.Join(n.Caps, ", "))
 	row("device", string(n.Device))
 	return w.Flush()
+}
+
+func folderText(f protocol.Folder) string {
+	if f.ReadOnly {
+		return f.Path + ", read-only"
+	}
+	return f.Path
+}
+
+// logsCommand makes the command that prints the log of a machine: its argument, or the one that a
+// flag names.
+func logsCommand(o *options, use string) *cobra.Command {
+	var node string
+	var lines int
+	args := cobra.ExactArgs(1)
+	if use == "logs" {
+		args = cobra.NoArgs
+	}
+	cmd := command(use, "Show the last log lines of a machine", args, o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+		if len(args) > 0 {
+			node = args[0]
+		}
+		n := float64(lines)
+		r, err := call(ctx, c, protocol.GetLogs, protocol.LogsGetParams{NodeID: protocol.NodeID(node), Lines: &n})
+		if errors.Is(err, protocol.ErrUnavailable) && node != "" {
+			return c.orUnknown(ctx, protocol.NodeID(node), err)
+		}
+		return show(c, r, err, func(out io.Writer, r protocol.LogsGetResult) error {
+			for _, l := range r.Lines {
+				fmt.Fprintln(out, l)
+			}
+			return nil
+		})
+	}))
+	if use == "logs" {
+		cmd.Flags().StringVar(&node, "node", "", "machine; required when several are connected")
+	}
+	cmd.Flags().IntVarP(&lines, "lines", "n", protocol.DefaultLogLines, "number of lines, at most 5000")
+	return cmd
+}
+
+// orUnknown returns err, which says that a machine is offline, or a better error if no machine has
+// that name.
+func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err error) error {
+	nodes, listErr := c.nodes(ctx)
+	if listErr != nil || slices.ContainsFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {
+		return err
+	}
+	return noMachine(id)
+}
+
+func noMachine(id protocol.NodeID) error {
+	if id == "" {
+		return usageError("the machine name is empty; to list machines: fairlead nodes list")
+	}
+	return protocol.ErrNotFound.With(fmt.Sprintf("no machine is named %s; to list machines: fairlead nodes list", id))
 }

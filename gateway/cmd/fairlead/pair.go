@@ -45,7 +45,11 @@ Both sides show the same four words. If the words differ, somebody may be interc
 			}
 			switch {
 			case p.key:
-				return printKey(o, cmd)
+				id, _, err := o.identity()
+				if err == nil {
+					fmt.Fprintln(cmd.OutOrStdout(), identity.Fingerprint(id.Public()))
+				}
+				return err
 			case p.ssh != "":
 				return pairSSH(o, cmd, p)
 			case invitation == "-":
@@ -54,7 +58,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 					return fmt.Errorf("read the invitation: %w", err)
 				}
 				if line = strings.TrimSpace(line); line == "" {
-					return &exitError{code: exitUsage, err: errors.New("the input contains no link or code")}
+					return usageError("the input contains no link or code")
 				}
 				return join(o, cmd, p, line)
 			case invitation != "" || p.ask:
@@ -75,10 +79,8 @@ Both sides show the same four words. If the words differ, somebody may be interc
 	f.StringVar(&p.sshCommand, "ssh-command", "ssh", "SSH program")
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
 	f.BoolVar(&p.noQR, "no-qr", false, "do not print a QR code")
-	p.node.add(cmd)
-	cmd.AddCommand(pairListCommand(o), pairAnswerCommand(o, "approve", "Approve a pairing request, or a machine's request for more access"), pairAnswerCommand(o, "deny", "Deny a request"),
-		deviceCommand(o, "revoke", "Revoke a device's pairing", protocol.DeviceRevoke), deviceCommand(o, "rotate", "Replace a device's token; the device fetches the new one automatically", protocol.DeviceRotate),
-		pairForgetCommand(o), pairRenameCommand(o), pairUntilCommand(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))
+	p.node.add(cmd, "id", true)
+	cmd.AddCommand(append(pairCommands(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))...)
 	return cmd
 }
 
@@ -86,40 +88,29 @@ Both sides show the same four words. If the words differ, somebody may be interc
 func (p pairFlags) check(cmd *cobra.Command, args []string, invitation string) error {
 	switch {
 	case len(args) > 0 && invitation == "":
-		return &exitError{code: exitUsage, err: errors.New("the link or code is empty; \"fairlead pair\" without an argument creates an invitation")}
+		return usageError("the link or code is empty; \"fairlead pair\" without an argument creates an invitation")
 	case p.as != protocol.RoleNode && p.as != protocol.RoleClient:
-		return &exitError{code: exitUsage, err: errors.New("--as must be node or client")}
+		return usageError("--as must be node or client")
 	case p.minutes < 1 || p.minutes > 60:
-		return &exitError{code: exitUsage, err: fmt.Errorf("--minutes must be 1 to 60, not %d", p.minutes)}
+		return usageError("--minutes must be 1 to 60, not %d", p.minutes)
 	case p.days < 0 || p.days > 3650:
-		return &exitError{code: exitUsage, err: fmt.Errorf("--days must be 1 to 3650, or 0 for no expiry, not %d", p.days)}
-	case slices.ContainsFunc(p.scopes, unknownScope):
-		return &exitError{code: exitUsage, err: fmt.Errorf("--may must be a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))}
+		return usageError("--days must be 1 to 3650, or 0 for no expiry, not %d", p.days)
+	case slices.ContainsFunc(p.scopes, func(s string) bool { return !slices.Contains(pairing.ClientScopes, protocol.Scope(s)) }):
+		return usageError("--may must be a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))
 	// Otherwise an unset variable of a script would grant all rights.
 	case cmd.Flags().Changed("may") && len(p.scopes) == 0:
-		return &exitError{code: exitUsage, err: errors.New("--may is empty: omit it to grant every scope, or list some of read, chat, invoke, approve and admin")}
+		return usageError("--may is empty: omit it to grant every scope, or list some of read, chat, invoke, approve and admin")
 	case len(p.scopes) > 0 && p.as != protocol.RoleClient:
-		return &exitError{code: exitUsage, err: errors.New("--may is for clients: add --as client")}
+		return usageError("--may is for clients: add --as client")
 	case p.ssh != "" && (p.as != protocol.RoleNode || p.ask || len(args) > 0):
-		return &exitError{code: exitUsage, err: errors.New("--ssh pairs a node: remove --as client, --ask, and the link or code")}
+		return usageError("--ssh pairs a node: remove --as client, --ask, and the link or code")
 	case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":
-		return &exitError{code: exitUsage, err: errors.New("--ssh is empty: give the host as for ssh")}
+		return usageError("--ssh is empty: give the host as for ssh")
 	case strings.HasPrefix(p.ssh, "-"):
-		return &exitError{code: exitUsage, err: fmt.Errorf("--ssh %q starts with a dash and is not a host name; put SSH options into --ssh-command", p.ssh)}
+		return usageError("--ssh %q starts with a dash and is not a host name; put SSH options into --ssh-command", p.ssh)
 	case strings.TrimSpace(p.sshCommand) == "":
-		return &exitError{code: exitUsage, err: errors.New("--ssh-command is empty: give the program or omit the flag")}
+		return usageError("--ssh-command is empty: give the program or omit the flag")
 	}
-	return nil
-}
-
-func unknownScope(s string) bool { return !slices.Contains(pairing.ClientScopes, protocol.Scope(s)) }
-
-func printKey(o *options, cmd *cobra.Command) error {
-	id, _, err := o.identity()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(cmd.OutOrStdout(), identity.Fingerprint(id.Public()))
 	return nil
 }
 
@@ -134,25 +125,18 @@ func (o *options) identity() (identity.Key, *identity.Peers, error) {
 	return id, identity.OpenPeers(home, secrets), err
 }
 
-// readLine reads a line unless ctx ends first; the reading goroutine then stays until the program
-// ends.
+// readLine reads a line unless ctx ends first.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
-	type read struct {
-		text string
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
+	return await(ctx, nil, func() (string, error) {
 		text, err := bufio.NewReader(in).ReadString('\n')
-		done <- read{text, err}
-	}()
-	select {
-	case r := <-done:
-		if r.text != "" {
-			return r.text, nil
+		if text != "" {
+			err = nil
 		}
-		return "", r.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+		return text, err
+	})
+}
+
+func isYes(answer string) bool {
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
 }

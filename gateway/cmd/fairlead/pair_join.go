@@ -53,8 +53,7 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 	j.Confirm = func(words []string) bool {
 		fmt.Fprintf(out, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
 		answer, err := readLine(cmd.Context(), cmd.InOrStdin())
-		a := strings.ToLower(strings.TrimSpace(answer))
-		return err == nil && (a == "y" || a == "yes")
+		return err == nil && isYes(answer)
 	}
 	peer, err := j.Run(cmd.Context())
 	if err != nil {
@@ -110,7 +109,7 @@ func pairSSH(o *options, cmd *cobra.Command, p pairFlags) error {
 	if len(key) != 64 {
 		return fmt.Errorf("%s answered %.80q instead of its key", p.ssh, key)
 	}
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+	return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
 		invite, err := call(ctx, c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: p.name, Device: key, PairedFor: p.days})
 		if err != nil {
 			return err

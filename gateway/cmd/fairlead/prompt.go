@@ -32,8 +32,7 @@ func (k *keys) Read(b []byte) (int, error) {
 const ctrlC = 3
 
 // readMessage reads one line with editing and history. A line that ends in \ continues in the next.
-// Ctrl+C is errInterrupt. When ctx ends first, the reading goroutine stays until the program ends,
-// because a read of a terminal cannot be cancelled.
+// Ctrl+C is errInterrupt.
 func (t *terminal) readMessage(ctx context.Context, prompt string) (string, error) {
 	old, err := term.MakeRaw(t.in.fd)
 	if err != nil {
@@ -56,21 +55,30 @@ func (t *terminal) readMessage(ctx context.Context, prompt string) (string, erro
 		prompt = prompt[i+1:]
 	}
 	t.editor.SetPrompt(prompt)
-	type read struct {
-		line string
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
+	return await(ctx, nil, func() (string, error) {
 		line, err := readLines(t.editor)
 		if errors.Is(err, io.EOF) && t.keys.interrupt {
 			err = errInterrupt
 		}
-		done <- read{line, err}
+		return line, err
+	})
+}
+
+// await returns the result of read, unless ctx ends or a signal comes first. The reading goroutine
+// then continues until the program ends, because a read cannot be cancelled.
+func await(ctx context.Context, sigs <-chan os.Signal, read func() (string, error)) (text string, err error) {
+	done := make(chan struct{})
+	var got string
+	var readErr error
+	go func() {
+		defer close(done)
+		got, readErr = read()
 	}()
 	select {
-	case r := <-done:
-		return r.line, r.err
+	case <-done:
+		return got, readErr
+	case <-sigs:
+		return "", context.Canceled
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}

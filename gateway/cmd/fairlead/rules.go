@@ -8,105 +8,55 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
+	"fairlead/node/workspace"
 )
 
-// with calls the gateway and prints the result: as JSON when requested, otherwise by show.
-func with[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R) error) error {
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		r, err := call(ctx, c, m, p)
-		if err != nil {
-			return err
-		}
-		if o.json {
-			return printJSON(cmd.OutOrStdout(), r)
-		}
-		return show(cmd.OutOrStdout(), r)
-	})
-}
-
-// withBook is with for results that are shown with the names of machines and chats.
-func withBook[P, R any](o *options, cmd *cobra.Command, m protocol.Method[P, R], p P, show func(io.Writer, R, nameBook) error) error {
-	return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-		r, err := call(ctx, c, m, p)
-		if err != nil {
-			return err
-		}
-		if o.json {
-			return printJSON(cmd.OutOrStdout(), r)
-		}
-		return show(cmd.OutOrStdout(), r, c.loadNames(ctx))
-	})
-}
-
 func approvalsRulesCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "rules", Short: "List or change rules", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(o, cmd, protocol.RulesList, protocol.Empty{}, printRules)
-		},
+	put := func(args []string) (p protocol.RulePutParams, err error) {
+		if len(args) > 1 {
+			p.ID = args[0]
+		}
+		p.Policy, err = ruleJSON(args[len(args)-1])
+		return p, err
 	}
-	cmd.AddCommand(&cobra.Command{
-		Use: "add JSON", Short: "Create a rule", Args: cobra.ExactArgs(1),
-		Example: `  fairlead approvals rules add '{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := ruleJSON(args[0])
-			if err != nil {
-				return err
-			}
-			return with(o, cmd, protocol.RulePut, protocol.RulePutParams{Policy: raw}, printRule)
-		},
-	}, &cobra.Command{
-		Use: "set ID JSON", Short: "Change a rule", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := ruleJSON(args[1])
-			if err != nil {
-				return err
-			}
-			return with(o, cmd, protocol.RulePut, protocol.RulePutParams{ID: args[0], Policy: raw}, printRule)
-		},
-	}, &cobra.Command{
-		Use: "delete ID", Short: "Delete a rule; restore undoes this", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(o, cmd, protocol.RuleDelete, protocol.RuleParams{ID: args[0]}, func(out io.Writer, _ protocol.OK) error {
+	rule := func(args []string) (protocol.RuleParams, error) { return protocol.RuleParams{ID: args[0]}, nil }
+	try := func(args []string) (p protocol.RuleTryParams, err error) {
+		p.Policy, err = ruleJSON(args[0])
+		return p, err
+	}
+	add := command("add JSON", "Create a rule", cobra.ExactArgs(1), onMethod(o, protocol.RulePut, put, printRule))
+	add.Example = `  fairlead approvals rules add '{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}'`
+	remove := command("delete ID", "Delete a rule; restore undoes this", cobra.ExactArgs(1),
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			r, err := call(ctx, c, protocol.RuleDelete, protocol.RuleParams{ID: args[0]})
+			return show(c, r, err, func(out io.Writer, _ protocol.OK) error {
 				_, err := fmt.Fprintf(out, "Deleted. To undo: fairlead approvals rules restore %s\n", args[0])
 				return err
 			})
-		},
-	}, &cobra.Command{
-		Use: "restore ID", Short: "Restore a deleted rule", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(o, cmd, protocol.RuleRestore, protocol.RuleParams{ID: args[0]}, func(out io.Writer, _ protocol.OK) error {
-				_, err := fmt.Fprintln(out, "Restored.")
-				return err
-			})
-		},
-	}, rulesTryCommand(o))
+		}))
+	restore := onMethod(o, protocol.RuleRestore, rule, func(out io.Writer, _ protocol.OK) error {
+		_, err := fmt.Fprintln(out, "Restored.")
+		return err
+	})
+	cmd := command("rules", "List or change rules", cobra.NoArgs, onMethod(o, protocol.RulesList, nil, printRules))
+	cmd.AddCommand(add, command("set ID JSON", "Change a rule", cobra.ExactArgs(2), onMethod(o, protocol.RulePut, put, printRule)),
+		remove, command("restore ID", "Restore a deleted rule", cobra.ExactArgs(1), restore),
+		command("try JSON", "Show which past calls a rule would have decided differently", cobra.ExactArgs(1),
+			onMethodWithNames(o, protocol.RuleTry, try, printRuleTry)))
 	return cmd
-}
-
-func rulesTryCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "try JSON", Short: "Show which past calls a rule would have decided differently", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := ruleJSON(args[0])
-			if err != nil {
-				return err
-			}
-			return withBook(o, cmd, protocol.RuleTry, protocol.RuleTryParams{Policy: raw}, printRuleTry)
-		},
-	}
 }
 
 func printRuleTry(out io.Writer, r protocol.RuleTryResult, k nameBook) error {
 	fmt.Fprintf(out, "It would change %d of the last %s.\n", len(r.Changed), protocol.Plural(r.Looked, "call"))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, c := range r.Changed {
 		fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\n", time.UnixMilli(c.Call.RequestedAt).Format(time.DateTime), c.Was, c.Now,
 			k.toolAndMachine(c.Call.Node, c.Call.Tool), brief(c.Call.Input))
@@ -116,7 +66,7 @@ func printRuleTry(out io.Writer, r protocol.RuleTryResult, k nameBook) error {
 
 func ruleJSON(text string) (json.RawMessage, error) {
 	if !json.Valid([]byte(text)) {
-		return nil, &exitError{code: exitUsage, err: errors.New("the rule is not valid JSON")}
+		return nil, usageError("the rule is not valid JSON")
 	}
 	return json.RawMessage(text), nil
 }
@@ -126,7 +76,7 @@ func printRules(out io.Writer, r protocol.RulesResult) error {
 		fmt.Fprintf(out, "No rules. Default: %s.\n", r.Default)
 		return nil
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, rule := range r.Rules {
 		words := rule.Words
 		if rule.Problem != "" {
@@ -150,53 +100,187 @@ func printRule(out io.Writer, r protocol.Rule) error {
 }
 
 func approvalsExportCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "export [FILE]", Short: "Write rules and grants to a file or standard output", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.RulesSave, protocol.Empty{})
-				if err != nil {
-					return err
-				}
-				data := append([]byte(r.File), '\n')
-				if len(args) == 0 || args[0] == "-" {
-					_, err = exactOutput(cmd.OutOrStdout()).Write(data)
-					return err
-				}
-				if err := os.WriteFile(args[0], data, 0o600); err != nil {
-					return fmt.Errorf("write the rules: %w", err)
-				}
-				return nil
-			})
-		},
-	}
+	return command("export [FILE]", "Write rules and grants to a file or standard output", cobra.MaximumNArgs(1),
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			r, err := call(ctx, c, protocol.RulesSave, protocol.Empty{})
+			if err != nil {
+				return err
+			}
+			data := append([]byte(r.File), '\n')
+			if len(args) == 0 || args[0] == "-" {
+				_, err = exactOutput(c.out).Write(data)
+				return err
+			}
+			if err := os.WriteFile(args[0], data, 0o600); err != nil {
+				return fmt.Errorf("write the rules: %w", err)
+			}
+			return nil
+		}))
 }
 
 func approvalsImportCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "import FILE", Short: "Add the rules and grants of a file; - reads standard input", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var data []byte
-			var err error
-			if args[0] == "-" {
-				data, err = io.ReadAll(cmd.InOrStdin())
-			} else {
-				data, err = os.ReadFile(args[0])
-			}
+	return command("import FILE", "Add the rules and grants of a file; - reads standard input", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, args []string) error {
+			data, _, _, err := readRules(cmd.InOrStdin(), args[0])
 			if err != nil {
-				return fmt.Errorf("read the rules: %w", err)
+				return err
 			}
-			data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-			if _, _, err := policy.Parse(data); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			return with(o, cmd, protocol.RulesImport, protocol.RulesImportParams{File: data}, func(out io.Writer, r protocol.RulesImportResult) error {
-				fmt.Fprintf(out, "%d added, %d already present.\n", r.Added, r.Skipped)
-				for _, p := range r.Problems {
-					fmt.Fprintf(out, "warning: %s\n", visible(p))
-				}
-				return nil
+			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+				r, err := call(ctx, c, protocol.RulesImport, protocol.RulesImportParams{File: data})
+				return show(c, r, err, func(out io.Writer, r protocol.RulesImportResult) error {
+					fmt.Fprintf(out, "%d added, %d already present.\n", r.Added, r.Skipped)
+					for _, p := range r.Problems {
+						fmt.Fprintf(out, "warning: %s\n", visible(p))
+					}
+					return nil
+				})
 			})
+		})
+}
+
+// judgement is the JSON output of approvals test.
+type judgement struct {
+	policy.Decision
+	Shell    string           `json:"shell"`
+	Cwd      string           `json:"cwd"`
+	Warnings []policy.Problem `json:"warnings,omitempty"`
+}
+
+func approvalsTestCommand(o *options) *cobra.Command {
+	var file, cwd, command, shell, node, session string
+	cmd := &cobra.Command{
+		Use:   "test --policy FILE --cwd DIR --command STRING",
+		Short: "Show what a rules file decides about a command, without running it",
+		Long: `Shows what the rules in FILE decide about a command, without a gateway and without running it. Prints the verdict (allow, ask or deny), then
+every part of the command with its verdict and the rule or reason for it. FILE is what "approvals export" writes; "-" reads it from
+standard input.
+
+The exit code is 0 for every verdict and 1 when the rules cannot be read.`,
+		Example: `  fairlead approvals test --policy rules.json --cwd . --command 'git status && rm -rf build'`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"policy", "cwd", "command"} {
+				switch flag := cmd.Flags().Lookup(name); {
+				case !flag.Changed:
+					return usageError("--%s is missing\nUsage: %s", name, cmd.UseLine())
+				case name != "command" && flag.Value.String() == "":
+					return usageError("--%s is empty\nUsage: %s", name, cmd.UseLine())
+				}
+			}
+			r, err := o.judge(cmd.InOrStdin(), file, cwd, policy.Call{
+				Tool: "Bash", Shell: shell, Command: command, Node: protocol.NodeID(node), Session: protocol.SessionKey(session),
+			})
+			if err != nil {
+				return err
+			}
+			if o.json {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			for _, w := range r.Warnings {
+				if w.Rule != "" {
+					w.Reason = w.Rule + ": " + w.Reason
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "fairlead: warning: %s\n", w.Reason)
+			}
+			printJudgement(cmd.OutOrStdout(), r)
+			return nil
 		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&file, "policy", "", "file with the rules")
+	f.StringVar(&cwd, "cwd", "", "folder in which the command would run")
+	f.StringVar(&command, "command", "", "command to judge")
+	f.StringVar(&shell, "shell", "bash", "shell that would run it: bash, sh, zsh, cmd, powershell or another")
+	f.StringVar(&node, "node", "", "machine that would run it")
+	f.StringVar(&session, "session", "", "chat for which it would run")
+	return cmd
+}
+
+// judge decides about a call by the rules in file, in the folder cwd of this machine or of another.
+func (o *options) judge(in io.Reader, file, cwd string, call policy.Call) (judgement, error) {
+	_, set, warnings, err := readRules(in, file)
+	if err != nil {
+		return judgement{}, err
+	}
+	dir, err := filepath.Abs(cwd)
+	if err != nil {
+		return judgement{}, fmt.Errorf("find the folder %s: %w", cwd, err)
+	}
+	home, _ := os.UserHomeDir() // without one, accesses to it need approval
+	call.Cwd, call.Home = dir, home
+	if own, err := o.homeDir(); err == nil {
+		call.Own = []string{own}
+	}
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		call.Resolve, call.Aliases = resolveLinks, workspace.Aliases(append(set.Folders(), home, dir)...)
+	}
+	return judgement{Decision: set.Decide(call), Shell: call.Shell, Cwd: dir, Warnings: warnings}, nil
+}
+
+// readInput reads a file; - is standard input.
+func readInput(in io.Reader, file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(file)
+}
+
+// readRules reads a rules file, without the byte order mark that some editors add.
+func readRules(in io.Reader, file string) (data []byte, set *policy.Set, warnings []policy.Problem, err error) {
+	if data, err = readInput(in, file); err != nil {
+		return nil, nil, nil, fmt.Errorf("read the rules: %w", err)
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if set, warnings, err = policy.Parse(data); err != nil {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return data, set, warnings, err
+}
+
+// resolveLinks follows the links in a path; the part that does not exist is appended to its real
+// folder.
+func resolveLinks(path string) (string, error) {
+	for rest := ""; ; {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return "", fmt.Errorf("the link %s points to nothing", path)
+		}
+		dir := filepath.Dir(path)
+		if dir == path {
+			return filepath.Join(path, rest), nil
+		}
+		rest = filepath.Join(filepath.Base(path), rest)
+		path = dir
+	}
+}
+
+func printJudgement(w io.Writer, r judgement) {
+	fmt.Fprintf(w, "%s: %s\n", r.Verdict, visible(r.Reason))
+	for _, p := range r.Parts {
+		text := visible(p.Text)
+		if p.Kind == "finding" && text == "" {
+			text = "(the whole command)"
+		}
+		if p.Origin != "" {
+			text += "  (" + p.Origin + ")"
+		}
+		fmt.Fprintf(w, "  %-5s  %-10s  %s\n", p.Verdict, p.Kind, text)
+		why := visible(p.Reason)
+		if p.Rule != "" && !strings.Contains(why, p.Rule) {
+			why = p.Rule + ": " + why
+		}
+		fmt.Fprintf(w, "         %s\n", why)
+	}
+	if files := r.Files(); files != "" {
+		fmt.Fprintf(w, "  %s\n", visible(files))
+	}
+	for _, o := range r.Offers {
+		fmt.Fprintf(w, "  possible rule: allow %s\n", visible(o.Text))
 	}
 }

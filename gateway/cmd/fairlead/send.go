@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,7 +90,7 @@ func (s sendFlags) source(name string) (string, error) {
 		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pathErr.Err
 		}
-		return "", &exitError{code: exitUsage, err: fmt.Errorf("cannot send %s: %w", path, err)}
+		return "", usageError("cannot send %s: %w", path, err)
 	}
 	return protocol.Here + ":" + path, nil
 }
@@ -103,7 +103,7 @@ func (s sendFlags) destination(target string) (string, error) {
 		return target, nil
 	}
 	if s.from == "" || ok && machine == "" {
-		return "", &exitError{code: exitUsage, err: fmt.Errorf("%q does not name a machine: use MACHINE: or MACHINE:DIR", target)}
+		return "", usageError("%q does not name a machine: use MACHINE: or MACHINE:DIR", target)
 	}
 	path, err := filepath.Abs(target)
 	return protocol.Here + ":" + path, err
@@ -111,7 +111,7 @@ func (s sendFlags) destination(target string) (string, error) {
 
 // send starts a transfer and shows it until it ends.
 func (o *options) send(cmd *cobra.Command, p protocol.TransferStartParams) error {
-	return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
+	return o.withFiles(cmd, func(ctx context.Context, c *connection) error {
 		if err := c.need(protocol.TransferStart.Name); err != nil {
 			return err
 		}
@@ -122,12 +122,13 @@ func (o *options) send(cmd *cobra.Command, p protocol.TransferStartParams) error
 		if err != nil {
 			return err
 		}
-		return o.follow(ctx, cmd.OutOrStdout(), c, t, isHere(t))
+		return follow(ctx, c, t, isHere(t))
 	})
 }
 
-// withFiles runs f with a connection over which this computer's files can be sent and received.
-func (o *options) withFiles(ctx context.Context, f func(context.Context, *connection) error) error {
+// withFiles is withGateway with a connection over which this computer's files can be sent and
+// received.
+func (o *options) withFiles(cmd *cobra.Command, f func(context.Context, *connection) error) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -141,20 +142,16 @@ func (o *options) withFiles(ctx context.Context, f func(context.Context, *connec
 		return err
 	}
 	unfinished := stream.OpenUnfinished(filepath.Join(home, "unfinished", "here"))
-	c, err := o.connectAs(ctx, client.Options{Files: stream.OpenNamed(stream.Disk{Dir: dir}, unfinished, gateway), Unfinished: unfinished})
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	return f(ctx, c)
+	return o.withConnection(cmd, client.Options{Files: stream.OpenNamed(stream.Disk{Dir: dir}, unfinished, gateway), Unfinished: unfinished}, f)
 }
 
 // isHere reports whether a command line or window is one end of the transfer.
 func isHere(t protocol.Transfer) bool { return t.From == protocol.Here || t.To == protocol.Here }
 
 // follow shows a transfer until it ends. mine says that this command is one end of it.
-func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t protocol.Transfer, mine bool) error {
-	bar := &bar{out: out, plain: o.json || !isTerminal(out)}
+func follow(ctx context.Context, c *connection, t protocol.Transfer, mine bool) error {
+	out := c.out
+	bar := &bar{out: out, plain: c.json || !isTerminal(out)}
 	end, err := watchTransfer(ctx, c, t.ID, mine, bar.show)
 	bar.end()
 	switch {
@@ -167,7 +164,7 @@ func (o *options) follow(ctx context.Context, out io.Writer, c *connection, t pr
 		return ctx.Err()
 	case end.ID == "":
 		return err
-	case o.json:
+	case c.json:
 		err = printJSON(out, end)
 	default:
 		_, err = fmt.Fprint(out, summary(end))
@@ -237,4 +234,71 @@ func watchTransfer(
 	case err := <-feedDone:
 		return protocol.Transfer{}, err
 	}
+}
+
+// check returns an error for invalid flags and empty arguments, such as unset variables of a
+// script.
+func (s sendFlags) check(args []string, fromGiven bool) error {
+	for _, c := range []struct {
+		flag, value string
+		legal       []string
+	}{
+		{"conflict", s.conflict, []string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}},
+		{"links", s.links, []string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}},
+	} {
+		if !slices.Contains(c.legal, c.value) {
+			return usageError("--%s must be one of %s, not %q", c.flag, strings.Join(c.legal, ", "), c.value)
+		}
+	}
+	switch {
+	case slices.Contains(args, ""):
+		return usageError("a path is empty: use . for the current folder")
+	case s.from == "" && fromGiven:
+		return usageError("--from is empty: give the machine that has the files, or omit it for this computer")
+	case s.wait < 0:
+		return usageError("--later must be a duration such as 24h, not %s", s.wait)
+	}
+	return nil
+}
+
+// explainDashFile explains how to name a file whose name was taken for a flag.
+func explainDashFile(cmd *cobra.Command, err error) error {
+	for _, a := range os.Args[1:] {
+		if a == "--" {
+			break
+		}
+		if _, statErr := os.Lstat(a); statErr == nil && len(a) > 1 && a[0] == '-' {
+			return usageError("%w. For a file with this name, use ./%s\nTry: %s --help", err, a, cmd.CommandPath())
+		}
+	}
+	return usageError("%s\nTry: %s --help", plainFlag(err), cmd.CommandPath())
+}
+
+// checkMachines returns an error that says that no machine has a name, or how to wait for one that
+// is offline. If that cannot be determined, the gateway decides.
+func checkMachines(ctx context.Context, c *connection, p protocol.TransferStartParams) error {
+	nodes, err := c.nodes(ctx)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, n := range nodes {
+		names = append(names, string(n.ID))
+	}
+	for _, end := range []string{p.Sources[0], p.Destination} {
+		name, _, _ := strings.Cut(end, ":")
+		i := slices.Index(names, name)
+		switch {
+		case name == string(protocol.Here) || name == string(protocol.NativePrefix) || name == "":
+		case i < 0:
+			there := "; no machine is paired"
+			if len(names) > 0 {
+				there = ". Machines: " + strings.Join(names, ", ")
+			}
+			return usageError("no machine is named %q%s", name, there)
+		case !nodes[i].Online && !p.Later:
+			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is offline. To send when it connects, add --later 24h", name))
+		}
+	}
+	return nil
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,76 +13,47 @@ import (
 )
 
 func sessionsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "sessions", Short: "List chats and restore archived conversations"}
-	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the chats, newest first", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(o, cmd, protocol.SessionsList, protocol.SessionsListParams{}, printSessions)
-		},
-	}, sessionsArchivesCommand(o), sessionsRestoreCommand(o))
-	return cmd
+	return group("sessions", "List chats and restore archived conversations",
+		command("list", "List the chats, newest first", cobra.NoArgs, onMethod(o, protocol.SessionsList, nil, printSessions)),
+		sessionsArchivesCommand(o), sessionsRestoreCommand(o))
 }
 
 func sessionsArchivesCommand(o *options) *cobra.Command {
 	var session string
-	cmd := &cobra.Command{
-		Use: "archives", Short: "List a chat's archived conversations", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				key, err := c.sessionOrMain(ctx, session)
-				if err != nil {
-					return err
-				}
-				r, err := call(ctx, c, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
-				if err != nil {
-					return err
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), r)
-				}
-				return printArchives(cmd.OutOrStdout(), r)
-			})
-		},
-	}
-	addSessionFlag(cmd, &session)
+	cmd := command("archives", "List a chat's archived conversations", cobra.NoArgs,
+		o.onGateway(func(ctx context.Context, c *connection, _ []string) error {
+			key, err := c.sessionOrMain(ctx, session)
+			if err != nil {
+				return err
+			}
+			r, err := call(ctx, c, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
+			return show(c, r, err, printArchives)
+		}))
+	cmd.Flags().StringVar(&session, "session", "", "chat to use (default: the main chat)")
 	return cmd
 }
 
 func sessionsRestoreCommand(o *options) *cobra.Command {
 	var session string
-	cmd := &cobra.Command{
-		Use: "restore ARCHIVE", Short: "Continue an archived conversation", Args: cobra.ExactArgs(1),
-		Long:    "Replaces the chat's current conversation with an archived one. The current conversation is archived and can be restored in the same way.",
-		Example: "  fairlead sessions archives\n  fairlead sessions restore 0190f0c5-2c3e-7d31-9b1e-6a3c0e7d1a10",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				key, err := c.sessionOrMain(ctx, session)
-				if err != nil {
-					return err
-				}
-				r, err := call(ctx, c, protocol.SessionArchiveRestore,
-					protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
-				if err != nil {
-					return err
-				}
-				out := cmd.OutOrStdout()
-				if o.json {
-					return printJSON(out, r)
-				}
+	cmd := command("restore ARCHIVE", "Continue an archived conversation", cobra.ExactArgs(1),
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			key, err := c.sessionOrMain(ctx, session)
+			if err != nil {
+				return err
+			}
+			r, err := call(ctx, c, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
+			return show(c, r, err, func(out io.Writer, r protocol.SessionArchiveRestoreResult) error {
 				fmt.Fprintf(out, "Restored a conversation of %s.\n", protocol.Plural(r.Messages, "message"))
 				if a := r.Archived; a != nil {
 					fmt.Fprintf(out, "The previous conversation is archived. To restore it: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
 				}
 				return nil
 			})
-		},
-	}
-	addSessionFlag(cmd, &session)
+		}))
+	cmd.Long = "Replaces the chat's current conversation with an archived one. The current conversation is archived and can be restored in the same way."
+	cmd.Example = "  fairlead sessions archives\n  fairlead sessions restore 0190f0c5-2c3e-7d31-9b1e-6a3c0e7d1a10"
+	cmd.Flags().StringVar(&session, "session", "", "chat to use (default: the main chat)")
 	return cmd
-}
-
-func addSessionFlag(cmd *cobra.Command, session *string) {
-	cmd.Flags().StringVar(session, "session", "", "chat to use (default: the main chat)")
 }
 
 // sessionOrMain returns the named chat, or else the main one.
@@ -99,26 +70,98 @@ func printSessions(out io.Writer, r protocol.SessionsListResult) error {
 		fmt.Fprintln(out, "No chats.")
 		return nil
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, s := range r.Sessions {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n",
-			time.UnixMilli(s.LastActiveAt).Format("2006-01-02 15:04"), s.SessionKey, protocol.Plural(s.MessageCount, "message"), filterText(s.Title))
+			minuteText(s.LastActiveAt), s.SessionKey, protocol.Plural(s.MessageCount, "message"), filterText(s.Title))
 	}
 	return w.Flush()
 }
 
 func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	n := 0
 	for _, a := range r.Archives {
 		if a.Kind == protocol.ArchiveReset { // other archives are parts of a conversation and are restored with it
 			n++
 			fmt.Fprintf(w, "%s\t%s\t%s\n",
-				a.ID, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04"), protocol.Plural(a.Messages, "message"))
+				a.ID, minuteText(a.CreatedAt), protocol.Plural(a.Messages, "message"))
 		}
 	}
 	if n == 0 {
 		fmt.Fprintf(out, "The chat %s has no archived conversations.\n", r.SessionKey)
 	}
 	return w.Flush()
+}
+
+// Default and maximum number of results.
+const (
+	defaultHits = 20
+	maxHits     = 100
+)
+
+func searchCommand(o *options) *cobra.Command {
+	var q protocol.SessionsSearchParams
+	var since lengthFlag
+	cmd := command("search TEXT", "Search the messages of all chats, including archived ones", cobra.MinimumNArgs(1),
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			q.Query, q.Limit, q.After = strings.Join(args, " "), min(cmp.Or(q.Limit, defaultHits), maxHits), since.after()
+			r, err := searchPages(q, func(q protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
+				return call(ctx, c, protocol.SessionsSearch, q)
+			})
+			return show(c, r, err, printHits)
+		}))
+	cmd.Long = `Searches the messages of all chats, newest first. A match contains all words in any order; case and accents are ignored.
+Words in double quotes must be adjacent. The last word can be incomplete.`
+	cmd.Example = `  fairlead search rsync backup
+  fairlead search '"connection refused"' --since 720h --json`
+	f := cmd.Flags()
+	f.IntVarP(&q.Limit, "lines", "n", defaultHits, fmt.Sprintf("number of messages, at most %d", maxHits))
+	f.Int64Var(&q.Page, "page", 0, "page number, as printed by the previous search")
+	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
+	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	return cmd
+}
+
+// searchPages searches until it has the requested number of messages, or there are no more: the
+// gateway limits the time of a request and returns the results up to then.
+func searchPages(q protocol.SessionsSearchParams, ask func(protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error)) (all protocol.SessionsSearchResult, err error) {
+	all.Hits = []protocol.SearchHit{}
+	for {
+		r, err := ask(q)
+		if err != nil {
+			return all, err
+		}
+		all.Hits, all.Next = append(all.Hits, r.Hits...), r.Next
+		if r.Reached == 0 {
+			return all, nil
+		}
+		q.Page, q.Limit = r.Next, q.Limit-len(r.Hits) // more than 0, because the page was not full
+	}
+}
+
+func printHits(out io.Writer, r protocol.SessionsSearchResult) error {
+	if len(r.Hits) == 0 {
+		_, err := fmt.Fprintln(out, "Nothing found.")
+		return err
+	}
+	for _, h := range r.Hits {
+		where := string(h.SessionKey)
+		if h.Archived {
+			where += ", archived"
+		}
+		fmt.Fprintf(out, "%s  %s  (%s)\n", minuteText(h.Timestamp), h.Role, where)
+		var line strings.Builder
+		for _, p := range h.Snippet {
+			if p.Mark {
+				p.Text = "[" + p.Text + "]"
+			}
+			line.WriteString(p.Text)
+		}
+		fmt.Fprintf(out, "  %s\n", strings.Join(strings.Fields(line.String()), " "))
+	}
+	if r.Next != 0 {
+		fmt.Fprintf(out, "More results: --page %d\n", r.Next)
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -13,45 +12,28 @@ import (
 )
 
 func skillsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "skills", Short: "List skills and turn them on or off"}
 	var agent string
-	list := &cobra.Command{
-		Use: "list", Short: "List all skills with their location and state", Args: cobra.NoArgs,
-		Long: `Lists an agent's skills: its own (agents/AGENT/skills in the data folder), those shared by all agents (skills in the data folder) and the
-built-in ones. A skill is a folder with a SKILL.md file; new ones are found at once.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.SkillsUpdate, protocol.SkillsParams{AgentID: protocol.AgentID(agent)})
-				if err != nil {
-					return err
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), r)
-				}
-				return printSkills(cmd.OutOrStdout(), r.Skills)
-			})
-		},
+	params := func([]string) (protocol.SkillsParams, error) {
+		return protocol.SkillsParams{AgentID: protocol.AgentID(agent)}, nil
 	}
+	list := command("list", "List all skills with their location and state", cobra.NoArgs, onMethod(o, protocol.SkillsUpdate, params, printSkills))
+	list.Long = `Lists an agent's skills: its own (agents/AGENT/skills in the data folder), those shared by all agents (skills in the data folder) and the
+built-in ones. A skill is a folder with a SKILL.md file; new ones are found at once.`
 	list.Flags().StringVar(&agent, "agent", string(protocol.MainAgent), "agent whose skills to list")
-	cmd.AddCommand(list)
-	for _, on := range []bool{true, false} {
-		use, short := "disable NAME", "Turn a skill off"
-		if on {
-			use, short = "enable NAME", "Turn a skill on"
-		}
-		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				_, err := call(ctx, c, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: args[0], Enabled: on})
-				return err
-			})
-		}})
+	enable := func(on bool) runner {
+		return o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			_, err := call(ctx, c, protocol.SkillsEnable, protocol.SkillsEnableParams{Name: args[0], Enabled: on})
+			return err
+		})
 	}
-	return cmd
+	return group("skills", "List skills and turn them on or off", list,
+		command("enable NAME", "Turn a skill on", cobra.ExactArgs(1), enable(true)),
+		command("disable NAME", "Turn a skill off", cobra.ExactArgs(1), enable(false)))
 }
 
-func printSkills(out io.Writer, list []protocol.SkillStatusEntry) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, s := range list {
+func printSkills(out io.Writer, r protocol.SkillsStatusResult) error {
+	w := newTable(out)
+	for _, s := range r.Skills {
 		state := "ready"
 		switch {
 		case !s.Enabled:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,36 +22,26 @@ type overview struct {
 }
 
 func statusCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: "Show the gateway, machines and pending approvals", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				v := overview{URL: o.url, Note: c.specificationOnly()}
-				var err error
-				if v.Status, err = c.status(ctx); err != nil {
-					return err
-				}
-				if v.Nodes, err = c.nodes(ctx); err != nil {
-					return err
-				}
-				if c.offers(protocol.ApprovalList.Name) {
-					asked, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
-					if err != nil {
-						return err
-					}
-					v.Approvals = asked.Approvals
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), v)
-				}
-				return v.print(cmd.OutOrStdout())
-			})
-		},
-	}
+	return command("status", "Show the gateway, machines and pending approvals", cobra.NoArgs,
+		o.onGateway(func(ctx context.Context, c *connection, _ []string) (err error) {
+			v := overview{URL: o.url, Note: c.specificationOnly()}
+			if v.Status, err = c.status(ctx); err != nil {
+				return err
+			}
+			if v.Nodes, err = c.nodes(ctx); err != nil {
+				return err
+			}
+			if c.offers(protocol.ApprovalList.Name) {
+				var asked protocol.ApprovalListResult
+				asked, err = call(ctx, c, protocol.ApprovalList, protocol.Empty{})
+				v.Approvals = asked.Approvals
+			}
+			return show(c, v, err, printStatus)
+		}))
 }
 
-func (v overview) print(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+func printStatus(out io.Writer, v overview) error {
+	w := newTable(out)
 	state := "ready"
 	switch {
 	case v.Status.Storage != "":
@@ -85,4 +74,51 @@ func (v overview) print(out io.Writer) error {
 		fmt.Fprintf(w, "needs you\t%s on %s\t%s\n", a.Tool, names.of(a.Node), firstLine(questionText(a)))
 	}
 	return w.Flush()
+}
+
+// pauseCommand makes the command pause or resume, which does the same as "Pause agent" of the tray.
+func pauseCommand(o *options, paused bool) *cobra.Command {
+	params := func([]string) (protocol.PauseParams, error) { return protocol.PauseParams{Paused: paused}, nil }
+	run := onMethod(o, protocol.AgentPause, params, func(out io.Writer, s protocol.Status) error {
+		words := "The agent is running."
+		if s.Paused {
+			words = "The agent is paused. To resume it: fairlead resume"
+		}
+		_, err := fmt.Fprintln(out, words)
+		return err
+	})
+	if !paused {
+		cmd := command("resume", "Resume the paused agent", cobra.NoArgs, run)
+		cmd.Long = "Resumes the paused agent. If the agent paused because messages cannot be saved, free up disk space first."
+		return cmd
+	}
+	cmd := command("pause", "Pause the agent after its current step", cobra.NoArgs, run)
+	cmd.Long = "Pauses the agent: the current step finishes, and nothing new starts. Background commands that were already allowed keep running until they finish,\n" +
+		"the Process tool stops them, or their node stops. All other processes end with the command that started them."
+	return cmd
+}
+
+// pausedWords says that a message waits because the agent is paused; empty when it is not.
+func pausedWords(s protocol.Status) string {
+	switch {
+	case s.Storage != "":
+		return "The agent is paused because messages cannot be saved: " + s.Storage + " When this is fixed: fairlead resume"
+	case s.Paused:
+		return "The agent is paused, so your message is waiting. To resume: fairlead resume"
+	}
+	return ""
+}
+
+func tokenCommand(o *options) *cobra.Command {
+	return command("token", "Print the token for clients and nodes; keep it secret", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		t, err := o.findToken()
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return printJSON(cmd.OutOrStdout(), map[string]string{"token": t})
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), t)
+		return err
+	})
 }

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -15,63 +15,45 @@ import (
 )
 
 func toolsCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "tools", Short: "List tools or call one"}
-	cmd.AddCommand(toolsListCommand(o), toolsCallCommand(o))
-	return cmd
+	return group("tools", "List tools or call one",
+		command("list", "List all tools", cobra.NoArgs, onMethod(o, protocol.ToolsList, nil, printTools)), toolsCallCommand(o))
 }
 
-func toolsListCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all tools", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(o, cmd, protocol.ToolsList, protocol.Empty{}, func(out io.Writer, r protocol.ToolsListResult) error {
-				if len(r.Tools) == 0 {
-					_, err := fmt.Fprintln(out, "No tools: no machine is connected.")
-					return err
-				}
-				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-				for _, t := range r.Tools {
-					fmt.Fprintf(w, "%s\t%s\t%s\n", flat(t.Name), effectWord(t.Effect), flat(firstLine(t.Description)))
-				}
-				return w.Flush()
-			})
-		},
+func printTools(out io.Writer, r protocol.ToolsListResult) error {
+	if len(r.Tools) == 0 {
+		_, err := fmt.Fprintln(out, "No tools: no machine is connected.")
+		return err
 	}
+	w := newTable(out)
+	for _, t := range r.Tools {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", flat(t.Name), cmp.Or(string(t.Effect), "unknown"), flat(firstLine(t.Description)))
+	}
+	return w.Flush()
 }
 
 func toolsCallCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use:   "call NAME [JSON]",
-		Short: "Call a tool as yourself: recorded in the journal, without approval",
-		Long: `Calls a tool as yourself and prints the result. NAME is the full name, such as laptop__Bash. JSON is its arguments; "-" reads them from
-standard input.`,
-		Example: `  fairlead tools call laptop__Bash '{"command":"uname -a"}'`,
-		Args:    cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := command("call NAME [JSON]", "Call a tool as yourself: recorded in the journal, without approval", cobra.RangeArgs(1, 2),
+		func(cmd *cobra.Command, args []string) error {
 			raw, err := toolArguments(cmd.InOrStdin(), args[1:])
 			if err != nil {
 				return err
 			}
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
+			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
 				r, err := call(ctx, c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(args[0]), Args: raw})
 				if errors.Is(err, protocol.ErrInternal) {
 					return &exitError{code: exitTool, err: err}
 				}
-				if err != nil {
-					return err
-				}
-				if o.json {
-					err = printJSON(cmd.OutOrStdout(), r)
-				} else {
-					err = printResult(exactOutput(cmd.OutOrStdout()), r.Result)
-				}
+				err = show(c, r, err, func(out io.Writer, r protocol.ToolInvokeResult) error { return printResult(exactOutput(out), r.Result) })
 				if err != nil {
 					return err
 				}
 				return nativeFailure(r)
 			})
-		},
-	}
+		})
+	cmd.Long = `Calls a tool as yourself and prints the result. NAME is the full name, such as laptop__Bash. JSON is its arguments; "-" reads them from
+standard input.`
+	cmd.Example = `  fairlead tools call laptop__Bash '{"command":"uname -a"}'`
+	return cmd
 }
 
 // toolArguments returns the arguments of a call as given: JSON, standard input, or none.
@@ -87,7 +69,7 @@ func toolArguments(in io.Reader, given []string) (json.RawMessage, error) {
 		}
 	}
 	if !json.Valid(raw) {
-		return nil, &exitError{code: exitUsage, err: errors.New("the arguments are not valid JSON")}
+		return nil, usageError("the arguments are not valid JSON")
 	}
 	return raw, nil
 }
@@ -122,7 +104,11 @@ func printResult(w io.Writer, raw json.RawMessage) error {
 			r.Output = &s
 		}
 		if r.Output != nil {
-			if _, err := io.WriteString(w, ensureNewline(*r.Output)); err != nil {
+			text = *r.Output
+			if text != "" && !strings.HasSuffix(text, "\n") {
+				text += "\n"
+			}
+			if _, err := io.WriteString(w, text); err != nil {
 				return err
 			}
 			if r.ExitCode != nil && *r.ExitCode != 0 {
@@ -136,20 +122,6 @@ func printResult(w io.Writer, raw json.RawMessage) error {
 		return fmt.Errorf("read the result: %w", err)
 	}
 	return printJSON(w, v)
-}
-
-func ensureNewline(s string) string {
-	if s == "" || strings.HasSuffix(s, "\n") {
-		return s
-	}
-	return s + "\n"
-}
-
-func effectWord(e protocol.Effect) string {
-	if e == protocol.EffectUnknown {
-		return "unknown"
-	}
-	return string(e)
 }
 
 func firstLine(s string) string {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,30 +13,39 @@ import (
 )
 
 func transfersCommand(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "transfers", Short: "List and manage file transfers", Args: cobra.NoArgs}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	cmd.AddCommand(transfersListCommand(o), transfersWatchCommand(o),
-		transferAct(o, "pause", "Pause a transfer", protocol.TransferPause),
-		transferAct(o, "cancel", "Cancel a transfer: unfinished files are removed, finished files stay", protocol.TransferCancel),
-		transferFollow(o, "resume", "Resume a paused transfer", protocol.TransferResume),
-		transferFollow(o, "retry", "Retry a failed or cancelled transfer; finished parts are not sent again", protocol.TransferRetry),
-		undoCommand(o), transfersForgetCommand(o))
+	watch := o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+		t, err := findTransfer(ctx, c, args[0])
+		if err != nil {
+			return err
+		}
+		return follow(ctx, c, t, false)
+	})
+	undo := transferCommand("undo", "Restore the files that a transfer replaced; new files stay", protocol.TransferUndo, o.withFiles)
+	undo.Long = `Restores the files that a transfer replaced, and moves the transferred versions to the trash. A file that was changed after the transfer is not
+touched. Replaced files are kept for 30 days, at most 10 GB of them per folder.`
+	cmd := group("transfers", "List and manage file transfers", transfersListCommand(o),
+		command("watch ID", "Show a transfer's progress until it finishes", cobra.ExactArgs(1), watch),
+		transferCommand("pause", "Pause a transfer", protocol.TransferPause, o.withGateway),
+		transferCommand("cancel", "Cancel a transfer: unfinished files are removed, finished files stay", protocol.TransferCancel, o.withGateway),
+		transferCommand("resume", "Resume a paused transfer", protocol.TransferResume, o.withFiles),
+		transferCommand("retry", "Retry a failed or cancelled transfer; finished parts are not sent again", protocol.TransferRetry, o.withFiles),
+		undo,
+		command("forget [ID…]", "Remove finished transfers from the history (without IDs: all); transferred files stay, unfinished files are removed", nil,
+			o.onGateway(forgetTransfers)))
+	cmd.Args, cmd.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	return cmd
 }
 
 func transfersListCommand(o *options) *cobra.Command {
 	var p protocol.TransferListParams
-	cmd := &cobra.Command{
-		Use: "list", Short: "List active transfers, or with --history finished ones", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if p.Limit < 1 || p.Offset < 0 {
-				return &exitError{code: exitUsage, err: errors.New("--limit must be at least 1 and --offset at least 0")}
-			}
-			return with(o, cmd, protocol.TransferList, p, func(out io.Writer, r protocol.TransferListResult) error {
-				return printTransfers(out, p, r)
-			})
-		},
+	params := func([]string) (protocol.TransferListParams, error) {
+		if p.Limit < 1 || p.Offset < 0 {
+			return p, usageError("--limit must be at least 1 and --offset at least 0")
+		}
+		return p, nil
 	}
+	cmd := command("list", "List active transfers, or with --history finished ones", cobra.NoArgs,
+		onMethod(o, protocol.TransferList, params, func(out io.Writer, r protocol.TransferListResult) error { return printTransfers(out, p, r) }))
 	f := cmd.Flags()
 	f.BoolVar(&p.History, "history", false, "list finished transfers, newest first")
 	f.StringVar((*string)(&p.Node), "machine", "", "only transfers from or to this `machine`")
@@ -56,7 +63,7 @@ func printTransfers(out io.Writer, p protocol.TransferListParams, r protocol.Tra
 		_, err := fmt.Fprintln(out, text)
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, t := range r.Transfers {
 		fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n",
 			shortID(t.ID), t.State, flat(sources(t)), destination(t), progressText(t), flat(t.Route), flat(t.Error))
@@ -70,93 +77,49 @@ func printTransfers(out io.Writer, p protocol.TransferListParams, r protocol.Tra
 	return nil
 }
 
-func transfersWatchCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use: "watch ID", Short: "Show a transfer's progress until it finishes", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				t, err := findTransfer(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				return o.follow(ctx, cmd.OutOrStdout(), c, t, false)
-			})
-		},
+func forgetTransfers(ctx context.Context, c *connection, args []string) error {
+	var p protocol.TransferForgetParams
+	for _, a := range args {
+		t, err := findTransfer(ctx, c, a)
+		if err != nil {
+			return err
+		}
+		p.IDs = append(p.IDs, t.ID)
 	}
+	r, err := call(ctx, c, protocol.TransferForget, p)
+	if err == nil {
+		_, err = fmt.Fprintf(c.out, "Removed %d.\n", r.Removed)
+	}
+	return err
 }
 
-func transfersForgetCommand(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use:   "forget [ID…]",
-		Short: "Remove finished transfers from the history (without IDs: all); transferred files stay, unfinished files are removed",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				var p protocol.TransferForgetParams
-				for _, a := range args {
-					t, err := findTransfer(ctx, c, a)
-					if err != nil {
-						return err
-					}
-					p.IDs = append(p.IDs, t.ID)
+// transferCommand makes a command that calls a method on one transfer. connect is withFiles for a
+// method that may need files of this computer; if it continues a transfer with a command line at one
+// end, the command runs until the transfer is over.
+func transferCommand(
+	name, what string, m protocol.Method[protocol.TransferParams, protocol.Transfer],
+	connect func(*cobra.Command, func(context.Context, *connection) error) error,
+) *cobra.Command {
+	return command(name+" ID", what, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return connect(cmd, func(ctx context.Context, c *connection) error {
+			t, err := findTransfer(ctx, c, args[0])
+			if err != nil {
+				return err
+			}
+			undone := t.Undone
+			t, err = call(ctx, c, m, protocol.TransferParams{ID: t.ID})
+			if err == nil && isHere(t) && (name == "resume" || name == "retry") {
+				return follow(ctx, c, t, true)
+			}
+			return show(c, t, err, func(out io.Writer, t protocol.Transfer) error {
+				if name == "undo" {
+					return printUndone(out, t, t.Undone-undone)
 				}
-				r, err := call(ctx, c, protocol.TransferForget, p)
-				if err == nil {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %d.\n", r.Removed)
-				}
+				_, err := fmt.Fprintf(out, "%s is %s.\n", shortID(t.ID), t.State)
 				return err
 			})
-		},
-	}
-}
-
-// transferAct makes a command on one transfer that is finished when the gateway has answered.
-func transferAct(o *options, name, what string, m protocol.Method[protocol.TransferParams, protocol.Transfer]) *cobra.Command {
-	return &cobra.Command{
-		Use: name + " ID", Short: what, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd.Context(), func(ctx context.Context, c *connection) error {
-				t, err := findTransfer(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				if t, err = call(ctx, c, m, protocol.TransferParams{ID: t.ID}); err != nil {
-					return err
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), t)
-				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", shortID(t.ID), t.State)
-				return err
-			})
-		},
-	}
-}
-
-// transferFollow makes a command that continues a transfer. If one end of the transfer is a command
-// line, this command runs until the transfer is over.
-func transferFollow(o *options, name, what string, m protocol.Method[protocol.TransferParams, protocol.Transfer]) *cobra.Command {
-	return &cobra.Command{
-		Use: name + " ID", Short: what, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.withFiles(cmd.Context(), func(ctx context.Context, c *connection) error {
-				t, err := findTransfer(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				if t, err = call(ctx, c, m, protocol.TransferParams{ID: t.ID}); err != nil {
-					return err
-				}
-				if isHere(t) {
-					return o.follow(ctx, cmd.OutOrStdout(), c, t, true)
-				}
-				if o.json {
-					return printJSON(cmd.OutOrStdout(), t)
-				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", shortID(t.ID), t.State)
-				return err
-			})
-		},
-	}
+		})
+	})
 }
 
 // findTransfer finds a transfer by the beginning of its ID.
@@ -182,7 +145,7 @@ func findTransfer(ctx context.Context, c *connection, id string) (protocol.Trans
 	case 1:
 		return found[0], nil
 	}
-	return protocol.Transfer{}, &exitError{code: exitUsage, err: fmt.Errorf("%d transfers begin with %s; type more of the ID", len(found), id)}
+	return protocol.Transfer{}, usageError("%d transfers begin with %s; type more of the ID", len(found), id)
 }
 
 func sources(t protocol.Transfer) string {
@@ -217,4 +180,15 @@ func progressText(t protocol.Transfer) string {
 		s += ", " + bytesText(t.Speed) + "/s"
 	}
 	return s
+}
+
+func printUndone(out io.Writer, t protocol.Transfer, back int) error {
+	fmt.Fprintf(out, "%s restored.\n", protocol.Plural(back, "file"))
+	for _, p := range t.Problems {
+		fmt.Fprintf(out, "%s: %s\n", flat(p.Path), flat(p.Text))
+	}
+	if len(t.Problems) > 0 {
+		return fmt.Errorf("%d files could not be restored", len(t.Problems))
+	}
+	return nil
 }

@@ -1,3 +1,10 @@
+// Package anthropic implements Anthropic's messages API through the official SDK, for Anthropic
+// itself or a server with the same endpoint, such as llama-server.
+//
+// The SDK builds requests and decodes events. Three things are done here instead: retries (ours are
+// reported to the person), credentials (only a key that the person set is used, never one from the
+// environment or files), and the assembly of blocks, because some servers let blocks overlap and
+// close all of them at the very end.
 package anthropic
 
 import (
@@ -5,8 +12,10 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -21,42 +30,25 @@ const DefaultBaseURL = "https://api.anthropic.com"
 
 type model struct {
 	llm.Options
-	options func() []option.RequestOption // made at the first request
-	think   thinker
-	limit   limiter
+	adaptive bool         // version 4.6 or later
+	refused  ask.Refusals // settings of thinking
+	most     atomic.Int64 // the learned limit of an answer; 0 if there is none
 }
 
 // New returns a model at o.BaseURL, by default [DefaultBaseURL].
 func New(o llm.Options) llm.Model { return newModel(o) }
 
 func newModel(o llm.Options) *model {
-	m := &model{Options: o}
-	m.BaseURL = base(o.BaseURL)
-	m.think.adaptive = adaptive(o.Model)
-	m.options = sync.OnceValue(func() []option.RequestOption {
-		return []option.RequestOption{
-			option.WithBaseURL(m.BaseURL + "/"),
-			option.WithHTTPClient(ask.Guard(m.Options)),
-			option.WithMaxRetries(0),
-			option.WithAPIKey(m.Key),
-		}
-	})
-	return m
+	o.BaseURL = ask.BaseURL(o.BaseURL, DefaultBaseURL, "/messages", "/v1") // the SDK itself adds /v1
+	return &model{Options: o, adaptive: adaptive(o.Model)}
 }
 
-// base completes an address as people write it. The SDK itself adds /v1.
-func base(address string) string {
-	if address == "" {
-		return DefaultBaseURL
-	}
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	address = strings.TrimRight(address, "/")
-	for _, path := range []string{"/messages", "/v1"} {
-		address = strings.TrimRight(strings.TrimSuffix(address, path), "/")
-	}
-	return address
+// sdkOptions returns the options of one request, and the guard that has the cause of its failure.
+func (m *model) sdkOptions() ([]option.RequestOption, *ask.Guard) {
+	client, guard := ask.NewGuard(m.Options)
+	return []option.RequestOption{
+		option.WithBaseURL(m.BaseURL + "/"), option.WithHTTPClient(client), option.WithMaxRetries(0), option.WithAPIKey(m.Key),
+	}, guard
 }
 
 // Stream implements [llm.Model].
@@ -64,17 +56,17 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	var thinking plan
 	var params sdk.MessageNewParams
 	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
-		thinking = m.think.plan(req.Thinking, m.Info.Thinking)
+		thinking = m.plan(req.Thinking)
 		params = m.params(req, thinking)
 		return m.try(ctx, params, out)
 	}, func(f *ask.Failure) bool {
 		if f.Status != http.StatusBadRequest {
 			return false
 		}
-		if m.think.learn(thinking, f.Reason) {
+		if m.learn(thinking, f.Reason) {
 			return true
 		}
-		fits := m.limit.learn(f.Reason, params.MaxTokens)
+		fits := m.learnLimit(f.Reason, params.MaxTokens)
 		if fits > 0 {
 			req.MaxTokens = int(fits)
 		}
@@ -83,8 +75,8 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 }
 
 func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.Out) error {
-	ctx, watch := ask.WithWatch(ctx)
-	service := sdk.NewMessageService(m.options()...)
+	options, guard := m.sdkOptions()
+	service := sdk.NewMessageService(options...)
 	stream := service.NewStreaming(ctx, params)
 	defer stream.Close() // the SDK's errors on closing say nothing about the answer
 	r := &reader{Out: out, model: m.Model, blocks: map[int64]*block{}}
@@ -94,8 +86,8 @@ func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.O
 		}
 	}
 	switch err := stream.Err(); {
-	case watch.Err() != nil:
-		return watch.Err()
+	case guard.Err() != nil:
+		return guard.Err()
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
@@ -106,31 +98,17 @@ func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.O
 
 // failure converts an error that came inside an answer.
 func failure(err error) error {
-	var said *sdk.Error
-	if !errors.As(err, &said) {
-		return ask.Broken("the answer cannot be parsed: " + err.Error())
+	if e, ok := errors.AsType[*sdk.Error](err); ok {
+		return ask.StreamError([]byte(e.RawJSON()))
 	}
-	status := http.StatusInternalServerError
-	switch said.Type() {
-	case "overloaded_error":
-		status = 529
-	case "rate_limit_error":
-		status = http.StatusTooManyRequests
-	case "invalid_request_error", "request_too_large", "not_found_error":
-		status = http.StatusBadRequest
-	case "authentication_error", "permission_error":
-		status = http.StatusUnauthorized
-	case "timeout_error":
-		status = http.StatusRequestTimeout
-	}
-	return ask.Classify(status, ask.Reason([]byte(said.RawJSON())))
+	return ask.Broken("the answer cannot be parsed: " + err.Error())
 }
 
 // Models returns the models that the key may use, newest first.
 func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
-	ctx, watch := ask.WithWatch(ctx)
-	service := sdk.NewModelService(m.options()...)
+	options, guard := m.sdkOptions()
+	service := sdk.NewModelService(options...)
 	pages := service.ListAutoPaging(ctx, sdk.ModelListParams{Limit: sdk.Int(100)})
 	var out []protocol.ModelInfo
 	for pages.Next() {
@@ -138,8 +116,8 @@ func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 			out = append(out, info(i))
 		}
 	}
-	if watch.Err() != nil {
-		return nil, watch.Err()
+	if guard.Err() != nil {
+		return nil, guard.Err()
 	}
 	if err := pages.Err(); err != nil {
 		return nil, failure(err)
@@ -156,4 +134,38 @@ func info(i sdk.ModelInfo) protocol.ModelInfo {
 		out.Thinking = i.Capabilities.Thinking.Supported
 	}
 	return out
+}
+
+var (
+	// "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for …"
+	tooMany = regexp.MustCompile(`max_tokens: (\d+) > (\d+)`)
+	// "input length and `max_tokens` exceed context limit: 150000 + 64000 > 200000, decrease …"
+	noRoom = regexp.MustCompile(`(\d+) \+ (\d+) > (\d+)`)
+)
+
+// leastAnswer is the smallest answer, in tokens, for which a request is worth sending.
+const leastAnswer = 1024
+
+// learnLimit parses the error of a request for an answer of up to asked tokens. fits is a length
+// that the server would accept, 0 if the error contains none. A limit that applies to every request
+// is stored, because the known limit of a model can be wrong.
+func (m *model) learnLimit(reason string, asked int64) (fits int64) {
+	if found := tooMany.FindStringSubmatch(reason); found != nil {
+		if most := number(found[2]); most >= leastAnswer && most < asked {
+			m.most.Store(most)
+			return most
+		}
+	}
+	if found := noRoom.FindStringSubmatch(reason); found != nil && strings.Contains(reason, "max_tokens") {
+		if room := number(found[3]) - number(found[1]); room >= leastAnswer && room < asked {
+			return room
+		}
+	}
+	return 0
+}
+
+// number parses digits; a number that is too large is the largest one.
+func number(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
 }

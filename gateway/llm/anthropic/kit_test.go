@@ -66,7 +66,7 @@ func checkWhole(t *testing.T, a llmtest.Answer) {
 	if a.Err != nil || a.Thinking != "Let me läok 🚢." || a.Text != "I will look." || a.Stop != llm.StopToolUse {
 		t.Fatalf("%+v", a)
 	}
-	if len(a.Calls) != 2 || a.Calls[0].ID != "toolu_1" || string(a.Calls[0].Arguments) != `{"command": "ls -la"}` || string(a.Calls[1].Arguments) != "{}" {
+	if len(a.Calls) != 2 || a.Calls[0].ID != "toolu_1" || string(a.Calls[0].Arguments) != `{"command":"ls -la"}` || string(a.Calls[1].Arguments) != "{}" {
 		t.Fatalf("calls %+v", a.Calls)
 	}
 	if a.Deltas[0] != `{"command": "ls -la"}` || len(a.Content) != 5 || a.Content[0].Signature != "EqQB=" || !a.Content[1].Redacted || a.Content[1].Signature != "hidden==" {

@@ -1,8 +1,7 @@
 package anthropic
 
 import (
-	"encoding/json"
-	"slices"
+	"cmp"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -23,17 +22,16 @@ type reader struct {
 	usage  protocol.Usage
 	stop   string
 	reason string // the provider's sentence about a refusal
-	said   bool   // text or a call, not only thoughts
 }
 
 // block is an unfinished block.
 type block struct {
-	kind   string
-	out    protocol.Block  // thinking, redacted_thinking, tool_use
-	said   strings.Builder // of a thought, which comes in thousands of pieces
-	args   []byte
-	index  int // of a call
-	closed bool
+	kind    string
+	out     protocol.Block  // thinking, redacted_thinking, tool_use
+	thought strings.Builder // which comes in thousands of pieces
+	args    []byte
+	index   int // of a call
+	closed  bool
 }
 
 func (r *reader) take(ev sdk.MessageStreamEventUnion) {
@@ -68,26 +66,17 @@ func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) 
 	r.order = append(r.order, at)
 	switch b.Type {
 	case "text":
-		if b.Text != "" {
-			r.said = true
-			r.Emit(llm.Event{Type: llm.EventText, Text: b.Text})
-		}
+		r.Text(llm.EventText, b.Text)
 	case "thinking":
-		n.said.WriteString(b.Thinking)
+		n.thought.WriteString(b.Thinking)
 		n.out = protocol.Block{Type: protocol.BlockThinking, Thinking: b.Thinking, Signature: b.Signature}
-		if b.Thinking != "" {
-			r.Emit(llm.Event{Type: llm.EventThinking, Text: b.Thinking})
-		}
+		r.Text(llm.EventThinking, b.Thinking)
 	case "redacted_thinking":
 		n.out = protocol.Block{Type: protocol.BlockThinking, Redacted: true, Signature: b.Data}
 	case "tool_use":
 		n.index = r.calls
 		r.calls++
-		r.said = true
-		n.out = protocol.Block{Type: protocol.BlockToolCall, ID: b.ID, Name: b.Name}
-		if n.out.ID == "" {
-			n.out.ID = "toolu_" + protocol.NewID()
-		}
+		n.out = protocol.Block{Type: protocol.BlockToolCall, ID: cmp.Or(b.ID, "toolu_"+protocol.NewID()), Name: b.Name}
 		// a server that does not stream arguments
 		if raw, err := protocol.Marshal(b.Input); err == nil && len(raw) > 2 && raw[0] == '{' {
 			n.args = raw
@@ -103,16 +92,11 @@ func (r *reader) delta(at int64, d sdk.MessageStreamEventUnionDelta) {
 	}
 	switch d.Type {
 	case "text_delta":
-		if d.Text != "" {
-			r.said = true
-			r.Emit(llm.Event{Type: llm.EventText, Text: d.Text})
-		}
+		r.Text(llm.EventText, d.Text)
 	case "thinking_delta":
-		if d.Thinking != "" {
-			b.said.WriteString(d.Thinking)
-			b.out.Thinking = b.said.String()
-			r.Emit(llm.Event{Type: llm.EventThinking, Text: d.Thinking})
-		}
+		b.thought.WriteString(d.Thinking)
+		b.out.Thinking = b.thought.String()
+		r.Text(llm.EventThinking, d.Thinking)
 	case "signature_delta":
 		b.out.Signature += d.Signature
 	case "input_json_delta":
@@ -132,21 +116,11 @@ func (r *reader) close(b *block) {
 	switch b.kind {
 	case "thinking", "redacted_thinking":
 		if b.out.Signature != "" {
-			b.out.Opaque = originOf(r.model)
+			b.out.Opaque = ask.Opaque(origin(r.model))
 		}
 		r.Emit(llm.Event{Type: llm.EventSignature, Block: b.out})
 	case "tool_use":
-		ev := llm.Event{Type: llm.EventCall, Index: b.index, Block: b.out}
-		var object map[string]json.RawMessage
-		switch {
-		case len(b.args) == 0:
-			ev.Block.Arguments = json.RawMessage("{}")
-		case json.Unmarshal(b.args, &object) == nil && object != nil:
-			ev.Block.Arguments = slices.Clone(b.args)
-		default:
-			ev.BadArgs = string(b.args)
-		}
-		r.Emit(ev)
+		r.Call(b.index, b.out, string(b.args))
 	}
 }
 
@@ -178,9 +152,7 @@ func (r *reader) end() error {
 		ev.Stop = llm.StopMaxTokens
 	case sdk.StopReasonRefusal:
 		ev.Stop, ev.Text = llm.StopRefusal, r.reason
-		if ev.Text == "" {
-			ev.Text = "The provider's safety rules stopped the answer."
-		}
+		ev.Text = cmp.Or(ev.Text, "The provider's safety rules stopped the answer.")
 	default:
 		if r.calls > 0 {
 			ev.Stop = llm.StopToolUse

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,13 +22,8 @@ const leastBudget = 1024
 
 func (m *model) params(req llm.Request, thinking plan) sdk.MessageNewParams {
 	p := sdk.MessageNewParams{Model: m.Model, MaxTokens: int64(req.MaxTokens), Messages: m.messages(req.Messages), Tools: tools(req.Tools)}
-	if p.MaxTokens == 0 {
-		p.MaxTokens = m.Info.MaxOutput
-	}
-	if p.MaxTokens == 0 {
-		p.MaxTokens = fallbackOutput
-	}
-	for _, most := range []int64{m.Info.MaxOutput, m.limit.most.Load()} {
+	p.MaxTokens = cmp.Or(p.MaxTokens, m.Info.MaxOutput, fallbackOutput)
+	for _, most := range []int64{m.Info.MaxOutput, m.most.Load()} {
 		if most > 0 {
 			p.MaxTokens = min(p.MaxTokens, most)
 		}
@@ -85,23 +82,12 @@ func tools(list []llm.Tool) []sdk.ToolUnionParam {
 // schema converts a tool's whole schema: parts without a field in the SDK are passed unchanged.
 func schema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 	var s sdk.ToolInputSchemaParam
-	var all map[string]json.RawMessage
-	s.Properties = json.RawMessage("{}")
-	if json.Unmarshal(raw, &all) != nil {
-		return s
+	if json.Unmarshal(raw, &s.ExtraFields) != nil {
+		s.ExtraFields = nil
 	}
-	for k, v := range all {
-		switch k {
-		case "type":
-		case "properties":
-			s.Properties = v
-		default:
-			if s.ExtraFields == nil {
-				s.ExtraFields = map[string]any{}
-			}
-			s.ExtraFields[k] = v
-		}
-	}
+	s.Properties = cmp.Or[any](s.ExtraFields["properties"], map[string]any{})
+	delete(s.ExtraFields, "type")
+	delete(s.ExtraFields, "properties")
 	return s
 }
 
@@ -124,9 +110,6 @@ func (m *model) messages(list []protocol.Message) []sdk.MessageParam {
 		out = append(out, sdk.MessageParam{Role: role, Content: content})
 	}
 	for _, msg := range list {
-		if msg.Origin == protocol.OriginNotice {
-			continue
-		}
 		switch msg.Role {
 		case protocol.RoleUser:
 			add(sdk.MessageParamRoleUser, person(msg.Content))
@@ -147,19 +130,12 @@ func person(c protocol.Content) []sdk.ContentBlockParamUnion {
 			// the API refuses empty text
 			out = append(out, sdk.NewTextBlock(b.Text))
 		case b.Type == protocol.BlockImage && b.Data != "":
-			out = append(out, sdk.NewImageBlockBase64(imageType(b), b.Data))
+			out = append(out, sdk.NewImageBlockBase64(ask.ImageType(b), b.Data))
 		case b.Type == protocol.BlockImage:
-			out = append(out, sdk.NewTextBlock("(an image that is no longer stored)"))
+			out = append(out, sdk.NewTextBlock(ask.LostImage))
 		}
 	}
 	return out
-}
-
-func imageType(b protocol.Block) string {
-	if b.MimeType == "" {
-		return "image/png"
-	}
-	return b.MimeType
 }
 
 // own builds the model's own message. Thoughts are sent back only to the model that signed them,
@@ -170,7 +146,7 @@ func (m *model) own(msg protocol.Message) []sdk.ContentBlockParamUnion {
 		switch b.Type {
 		case protocol.BlockThinking:
 			switch {
-			case !m.signed(b):
+			case b.Signature == "" || !ask.ReadOpaque(b, origin(m.Model), new(ask.Origin)): // another model's
 			case b.Redacted:
 				out = append(out, sdk.NewRedactedThinkingBlock(b.Signature))
 			default:
@@ -187,14 +163,14 @@ func (m *model) own(msg protocol.Message) []sdk.ContentBlockParamUnion {
 			if len(input) == 0 {
 				input = json.RawMessage("{}")
 			}
-			out = append(out, sdk.NewToolUseBlock(callID(b.ID), input, b.Name))
+			out = append(out, sdk.NewToolUseBlock(llm.PlainID(b.ID), input, b.Name))
 		}
 	}
 	return out
 }
 
 func result(msg protocol.Message) *sdk.ToolResultBlockParam {
-	r := &sdk.ToolResultBlockParam{ToolUseID: callID(msg.ToolCallID)}
+	r := &sdk.ToolResultBlockParam{ToolUseID: llm.PlainID(msg.ToolCallID)}
 	if msg.IsError {
 		r.IsError = param.NewOpt(true)
 	}
@@ -207,34 +183,4 @@ func result(msg protocol.Message) *sdk.ToolResultBlockParam {
 	return r
 }
 
-// callID converts another provider's ID to the form that the API accepts: ^[a-zA-Z0-9_-]+$.
-func callID(id string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, id)
-}
-
-// origin identifies the source of a thought; it is stored in [protocol.Block.Opaque].
-type origin struct {
-	Wire  string `json:"wire"`
-	Model string `json:"model"`
-}
-
-const wire = "anthropic"
-
-func originOf(model string) json.RawMessage {
-	raw, err := protocol.Marshal(origin{wire, model})
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
-// signed reports whether b is a thought that this model signed.
-func (m *model) signed(b protocol.Block) bool {
-	var o origin
-	return b.Signature != "" && json.Unmarshal(b.Opaque, &o) == nil && o.Wire == wire && o.Model == m.Model
-}
+func origin(model string) ask.Origin { return ask.Origin{Wire: "anthropic", Model: model} }

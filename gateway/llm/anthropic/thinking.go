@@ -3,7 +3,6 @@ package anthropic
 import (
 	"strconv"
 	"strings"
-	"sync"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 )
@@ -19,19 +18,8 @@ const (
 	planAdaptive = "adaptive"
 	planBudget   = "budget"
 	planOff      = "off"
+	anyEffort    = "effort" // refused with any value
 )
-
-// thinker learns which ways of asking for thinking a model accepts. Models from 4.6 on decide
-// themselves how much to think and accept an effort; earlier ones need a budget of tokens; other
-// servers may support neither. A refused way is not used again.
-type thinker struct {
-	adaptive bool
-
-	mu       sync.Mutex
-	refused  map[string]bool // kinds of plan
-	noEffort bool
-	noXhigh  bool
-}
 
 var budgets = map[string]int64{"minimal": 1024, "low": 4096, "medium": 10_000, "high": 24_000, "xhigh": 48_000}
 
@@ -41,30 +29,30 @@ var efforts = map[string]sdk.OutputConfigEffort{
 }
 
 // plan chooses the plan for a level (protocol.ThinkingLevels). An empty level leaves the decision
-// to the model: an adaptive one may think, one that needs a budget answers without thinking.
-func (t *thinker) plan(level string, known bool) plan {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// to the model: an adaptive one may think, one that needs a budget answers without thinking. Models
+// from 4.6 on decide themselves how much to think and accept an effort; earlier ones need a budget
+// of tokens; other servers may support neither. A refused way is not used again.
+func (m *model) plan(level string) plan {
 	var p plan
 	switch {
 	case level == "none":
 		// If thinking is not mentioned, only an adaptive model would think.
-		if t.adaptive && !t.refused[planOff] {
+		if m.adaptive && !m.refused.Has(planOff) {
 			p.kind = planOff
 		}
 		return p
-	case level == "" && !(known && t.adaptive):
+	case level == "" && !(m.Info.Thinking && m.adaptive):
 		return p
-	case t.adaptive && !t.refused[planAdaptive]:
+	case m.adaptive && !m.refused.Has(planAdaptive):
 		p.kind = planAdaptive
-	case level != "" && !t.refused[planBudget]:
+	case level != "" && !m.refused.Has(planBudget):
 		p.kind, p.budget = planBudget, budgets[level]
-	case level != "" && !t.refused[planAdaptive]:
+	case level != "" && !m.refused.Has(planAdaptive):
 		p.kind = planAdaptive
 	}
-	if p.kind == planAdaptive && !t.noEffort {
+	if p.kind == planAdaptive && !m.refused.Has(anyEffort) {
 		p.effort = efforts[level]
-		if p.effort == sdk.OutputConfigEffortXhigh && t.noXhigh {
+		if m.refused.Has(string(p.effort)) {
 			p.effort = sdk.OutputConfigEffortHigh
 		}
 	}
@@ -73,26 +61,16 @@ func (t *thinker) plan(level string, known bool) plan {
 
 // learn records that a server refused a request because of its plan, and reports whether another
 // plan is worth a try.
-func (t *thinker) learn(p plan, reason string) bool {
+func (m *model) learn(p plan, reason string) bool {
 	low := strings.ToLower(reason)
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	switch {
 	case p.effort != "" && (strings.Contains(low, "effort") || strings.Contains(low, "output_config")):
-		if p.effort == sdk.OutputConfigEffortXhigh && !t.noXhigh {
-			t.noXhigh = true
+		if p.effort == sdk.OutputConfigEffortXhigh && m.refused.Add(string(p.effort)) {
 			return true
 		}
-		already := t.noEffort
-		t.noEffort = true
-		return !already
+		return m.refused.Add(anyEffort)
 	case p.kind != "" && (strings.Contains(low, "thinking") || strings.Contains(low, "adaptive") || strings.Contains(low, "budget")):
-		if t.refused == nil {
-			t.refused = map[string]bool{}
-		}
-		already := t.refused[p.kind]
-		t.refused[p.kind] = true
-		return !already
+		return m.refused.Add(p.kind)
 	}
 	return false
 }
@@ -110,11 +88,8 @@ func adaptive(id string) bool {
 			version = append(version, n)
 		}
 	}
-	switch len(version) {
-	case 0:
+	if len(version) == 0 {
 		return strings.HasPrefix(rest, "mythos")
-	case 1:
-		return version[0] >= 5
 	}
-	return version[0] > 4 || version[0] == 4 && version[1] >= 6
+	return version[0] >= 5 || version[0] == 4 && len(version) > 1 && version[1] >= 6
 }

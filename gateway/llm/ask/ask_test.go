@@ -64,17 +64,17 @@ func TestStreamErrorsHaveAKind(t *testing.T) {
 
 func TestUnreachableSaysWhichServer(t *testing.T) {
 	refused := &url.Error{Op: "Post", URL: "http://127.0.0.1:1234/v1/x", Err: syscall.ECONNREFUSED}
-	err := Unreachable(t.Context(), refused)
+	err := Unreachable(t.Context(), "127.0.0.1:1234", refused)
 	var f *Failure
 	if !errors.As(err, &f) || f.Again || !strings.Contains(err.Error(), "Nothing answers at 127.0.0.1:1234") {
 		t.Error(err)
 	}
-	if err := Unreachable(t.Context(), io.ErrUnexpectedEOF); !errors.As(err, &f) || !f.Again {
+	if err := Unreachable(t.Context(), "127.0.0.1:1234", io.ErrUnexpectedEOF); !errors.As(err, &f) || !f.Again {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Unreachable(ctx, refused); !errors.Is(err, context.Canceled) {
+	if err := Unreachable(ctx, "127.0.0.1:1234", refused); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,12 +10,12 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,13 +27,13 @@ type Failure struct {
 	Reason string        // the server's message
 	Again  bool          // another attempt may succeed
 	After  time.Duration // the wait that the server asks for; 0 if it does not say
-	err    *protocol.Error
+	Err    *protocol.Error
 }
 
-func (f *Failure) Error() string { return f.err.Error() }
+func (f *Failure) Error() string { return f.Err.Error() }
 
 // Unwrap returns the *protocol.Error.
-func (f *Failure) Unwrap() error { return f.err }
+func (f *Failure) Unwrap() error { return f.Err }
 
 // phrase returns the reason for a retry in a few words.
 func (f *Failure) phrase() string {
@@ -49,55 +50,44 @@ func (f *Failure) phrase() string {
 	return f.Reason
 }
 
-// CheckStatus returns resp if its status is 200; the caller closes its body. Otherwise it closes
-// the body and returns a *Failure. refine, which may be nil, corrects a failure with details that
-// are specific to the provider.
+// CheckStatus returns resp if its status is one of success; the caller closes its body. Otherwise
+// it closes the body and returns a *Failure. refine, which may be nil, corrects a failure with
+// details that are specific to the provider.
 func CheckStatus(resp *http.Response, refine func(f *Failure, body []byte)) (*http.Response, error) {
-	f := webPageFailure(resp)
-	if resp.StatusCode != http.StatusOK {
-		f = refusal(resp, refine)
-	}
-	if f == nil {
+	var f *Failure
+	to, err := resp.Location()
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch status := resp.StatusCode; {
+	case status >= 300 && status <= 399 && err == nil:
+		f = Permanent("the server redirects requests to " + to.Scheme + "://" + to.Host + to.Path + "; if that is the right server, give its address in Settings")
+		f.Status = status
+	case status < 200 || status > 299:
+		// The beginning of a body that breaks off is better than nothing.
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+		f = Classify(status, Reason(body))
+		f.After = retryAfter(resp.Header, time.Now())
+		if refine != nil {
+			refine(f, body)
+			f.Err.Retryable = f.Again
+		}
+	case kind == "text/html":
+		f = Permanent("the server answered with a web page, so it is not a model server; check its address, and whether the network requires a login")
+	default:
 		return resp, nil
 	}
 	resp.Body.Close()
 	return nil, f
 }
 
-// refusal reads an error response.
-func refusal(resp *http.Response, refine func(f *Failure, body []byte)) *Failure {
-	if f := redirectFailure(resp); f != nil {
-		return f
-	}
-	// The beginning of a body that breaks off is better than nothing.
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	f := Classify(resp.StatusCode, Reason(body))
-	f.After = retryAfter(resp.Header, time.Now())
-	if refine != nil {
-		refine(f, body)
-		f.err.Retryable = f.Again
-	}
-	return f
-}
-
-// webPageFailure returns the failure of a response that is a web page; nil for any other response.
-func webPageFailure(resp *http.Response) *Failure {
-	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil || kind != "text/html" {
-		return nil
-	}
-	return Permanent("the server answered with a web page, so it is not a model server; check its address, and whether the network requires a login")
-}
-
 // Broken returns the failure of an answer that ended too early or cannot be parsed.
 func Broken(what string) *Failure {
 	what = shorten(what) // libraries quote everything that they could not read
-	return &Failure{Reason: what, Again: true, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
+	return &Failure{Reason: what, Again: true, Err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
 // Permanent returns a failure that a retry cannot fix.
 func Permanent(what string) *Failure {
-	return &Failure{Reason: what, err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
+	return &Failure{Reason: what, Err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
 }
 
 // Decode decodes an event of a stream. A field of an unexpected type is skipped, because servers
@@ -111,49 +101,23 @@ func Decode(data []byte, v any) error {
 	return Broken("the server sent an event that cannot be parsed: " + protocol.Problem(err))
 }
 
-// Unreachable returns the failure of a request that could not be sent or whose answer was cut off.
-// If ctx has ended, it returns ctx's error.
-func Unreachable(ctx context.Context, err error) error {
+// Unreachable returns the failure of a request to a host that could not be sent or whose answer was
+// cut off. If ctx has ended, it returns ctx's error.
+func Unreachable(ctx context.Context, host string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var u *url.Error
-	where := "the model server"
-	if errors.As(err, &u) {
-		if at, perr := url.Parse(u.URL); perr == nil && at.Host != "" {
-			where = at.Host
-		}
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	return unreachable(ctx, where, err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return &Failure{Reason: err.Error(), Err: protocol.ErrModel.With("Nothing answers at " + host + ". Is the model server running?")}
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET):
+		return Broken("the connection to " + host + " was interrupted")
+	}
+	return Broken("the connection to " + host + " failed: " + err.Error())
 }
-
-func unreachable(ctx context.Context, where string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return &Failure{Reason: err.Error(), err: protocol.ErrModel.With("Nothing answers at " + where + ". Is the model server running?")}
-	}
-	f := Broken("the connection to " + where + " failed: " + err.Error())
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-		f = Broken("the connection to " + where + " was interrupted")
-	}
-	return f
-}
-
-// wait appends the server's requested wait to f's sentence if it is longer than a retry would wait.
-func (f *Failure) wait() {
-	if f.Again && f.After > patience && f.After < longestTold {
-		f.err = f.err.With(strings.TrimSuffix(f.err.Message, ".") + ". Try again in " + llm.Pause(f.After) + ".")
-	}
-}
-
-// longestTold is the longest wait that is shown: a longer one is useless as advice.
-const longestTold = 48 * time.Hour
-
-// SetError changes f to another kind of failure with another sentence.
-func (f *Failure) SetError(kind *protocol.Error, sentence string) { f.err = kind.With(sentence) }
 
 // IsError reports whether an event's "error" field contains an error: some servers send an empty
 // one with every event.
@@ -189,56 +153,61 @@ func StreamError(data []byte) *Failure {
 	status, err := strconv.Atoi(code)
 	if err != nil || status < 400 {
 		status = http.StatusInternalServerError
-		switch {
-		case strings.Contains(code, "rate_limit"):
-			status = http.StatusTooManyRequests
-		case strings.HasPrefix(code, "invalid_") || detail.Type == "invalid_request_error" || strings.Contains(code, "context_length"):
-			status = http.StatusBadRequest
-		case detail.Type == "overloaded_error":
-			status = 529
+		for _, known := range kinds {
+			if strings.Contains(code+" "+detail.Type, known.word) {
+				status = known.status
+			}
 		}
 	}
 	return Classify(status, Reason(data))
 }
 
+// kinds are the words in the codes and types of errors, with the status that they stand for.
+var kinds = []struct {
+	word   string
+	status int
+}{
+	{"invalid_", http.StatusBadRequest},
+	{"context_length", http.StatusBadRequest},
+	{"request_too_large", http.StatusBadRequest},
+	{"not_found", http.StatusBadRequest},
+	{"authentication", http.StatusUnauthorized},
+	{"permission", http.StatusUnauthorized},
+	{"timeout", http.StatusRequestTimeout},
+	{"overloaded", 529},
+	{"rate_limit", http.StatusTooManyRequests},
+}
+
 // Classify returns the failure for a status and the server's message.
 func Classify(status int, reason string) *Failure {
 	f := &Failure{Status: status, Reason: reason}
-	said := reason
-	if said == "" {
-		said = strings.TrimSpace(http.StatusText(status))
-	}
+	said := cmp.Or(reason, http.StatusText(status))
 	low := strings.ToLower(reason)
 	switch {
-	case Overflow(low):
-		f.err = protocol.ErrContextOverflow.With("The chat is longer than the model can read: " + said)
+	case isOverflow(low):
+		f.Err = protocol.ErrContextOverflow.With("The chat is longer than the model can read: " + said)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden && !strings.Contains(low, "moderation"):
-		f.err = protocol.ErrModelAuth.With("The provider refused the key: " + said)
+		f.Err = protocol.ErrModelAuth.With("The provider refused the key: " + said)
 	case status == http.StatusTooManyRequests:
-		f.err = protocol.ErrModelRateLimit.With("Rate limit reached: " + said)
+		f.Err = protocol.ErrModelRateLimit.With("Rate limit reached: " + said)
 		// An exhausted budget does not recover by waiting.
 		f.Again = !strings.Contains(low, "quota") && !strings.Contains(low, "billing")
 	default:
-		f.err = protocol.ErrModel.With(fmt.Sprintf("The model server answered %d: %s", status, said))
+		f.Err = protocol.ErrModel.With(fmt.Sprintf("The model server answered %d: %s", status, said))
 		// llama.cpp answers 500 to an image if its model does not support images.
 		f.Again = (status == http.StatusRequestTimeout || status == http.StatusConflict || status >= 500) &&
 			!strings.Contains(low, "not supported") && !strings.Contains(low, "unsupported")
 	}
-	f.err.Retryable = f.Again
+	f.Err.Retryable = f.Again
 	return f
 }
 
-// Overflow reports whether an error message, in lower case, means that the prompt is too long.
-func Overflow(low string) bool {
-	for _, phrase := range []string{
+// isOverflow reports whether an error message, in lower case, means that the prompt is too long.
+func isOverflow(low string) bool {
+	return slices.ContainsFunc([]string{
 		"context_length_exceeded", "maximum context length", "context size", "context window", "exceeds the context", "context length", "prompt is too long",
 		"too many tokens", "input is too long", "input length", "reduce the length", "token limit", "tokens exceed", "exceeds the maximum number of tokens", "request_too_large",
-	} {
-		if strings.Contains(low, phrase) {
-			return true
-		}
-	}
-	return false
+	}, func(phrase string) bool { return strings.Contains(low, phrase) })
 }
 
 // Reason returns the message in an error body: {"error": {"message"}}, {"error": "…"}, {"message"},
@@ -293,6 +262,9 @@ func shorten(s string) string {
 	return s
 }
 
+// longestWait is far longer than [Retry] waits, but does not overflow in calculations.
+const longestWait = 365 * 24 * time.Hour
+
 // retryAfter returns the wait that a server asks for, in any of three forms. A longer wait is cut
 // to [longestWait].
 func retryAfter(h http.Header, now time.Time) time.Duration {
@@ -315,6 +287,3 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	}
 	return 0
 }
-
-// longestWait is far longer than [Retry] waits, but does not overflow in calculations.
-const longestWait = 365 * 24 * time.Hour

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,10 +31,9 @@ func TestGuardKeepsWhatALibraryWouldLose(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	c := Guard(Options{Headers: map[string]string{"X-Extra": "1"}})
-	get := func(path string) (string, *Watch, error) {
-		ctx, watch := WithWatch(t.Context())
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+path, nil)
+	get := func(path string) (string, *Guard, error) {
+		c, watch := NewGuard(llm.Options{Headers: map[string]string{"X-Extra": "1"}})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/llm/llmserver"
 	"fairlead/gateway/protocol"
 )
 
@@ -108,18 +107,6 @@ func TestOtherServersAreNotTakenForModelServers(t *testing.T) {
 			t.Errorf("%s: %+v", name, found)
 		}
 		s.Close()
-	}
-}
-
-func TestRealServerIsFoundInAllItsStates(t *testing.T) {
-	s := llmserver.Start(t, llmserver.WithContext(8192))
-	got := one(t, strings.TrimPrefix(s.URL, "http://"))
-	if got.Provider != "llamacpp" || got.State != Ready || len(got.Models) != 1 || got.Models[0].ContextWindow != 8192 || !got.Models[0].Tools {
-		t.Errorf("%+v", got)
-	}
-	s = llmserver.Start(t, llmserver.WithKey("secret"))
-	if got := one(t, strings.TrimPrefix(s.URL, "http://")); got.Provider != "llamacpp" || got.State != NeedsKey {
-		t.Errorf("%+v", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ollama"
 	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/protocol"
@@ -136,7 +137,7 @@ func (p *prober) isStudio(ctx context.Context) bool {
 
 func (p *prober) ollama(ctx context.Context) *protocol.DetectedServer {
 	s := &protocol.DetectedServer{Provider: "ollama", Name: "Ollama", BaseURL: p.root, State: Ready}
-	if models, err := ollama.Models(ctx, ollama.Options{BaseURL: p.root, HTTP: p.client}); err == nil {
+	if models, err := ollama.Models(ctx, llm.Options{BaseURL: p.root, HTTP: p.client}); err == nil {
 		s.Models = models
 	}
 	return s
@@ -162,7 +163,7 @@ func (p *prober) compatible(ctx context.Context, provider, name string) *protoco
 
 // list adds the models; a server without models is still returned.
 func (p *prober) list(ctx context.Context, s *protocol.DetectedServer) *protocol.DetectedServer {
-	if models, err := openai.Models(ctx, openai.Options{BaseURL: s.BaseURL, HTTP: p.client}); err == nil {
+	if models, err := openai.Models(ctx, llm.Options{BaseURL: s.BaseURL, HTTP: p.client}); err == nil {
 		s.Models = models
 	}
 	return s

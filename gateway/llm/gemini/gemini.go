@@ -1,87 +1,78 @@
+// Package gemini implements Google's Gemini API with a small client of its own: the official SDK
+// depends on gRPC, protobuf and some 190 packages for one POST with server-sent events, and panics
+// on JSON of an unexpected shape.
+//
+// Gemini sends complete function calls, mostly without IDs, so IDs are generated here. It requires
+// the signatures of its thoughts back with the parts that they came with; [protocol.Block.Opaque]
+// stores them.
 package gemini
 
 import (
 	"context"
-	"errors"
-	"io"
+	"encoding/json"
 	"iter"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
-	"fairlead/gateway/llm/sse"
 	"fairlead/gateway/protocol"
 )
 
 // DefaultBaseURL is Google's own API.
 const DefaultBaseURL = "https://generativelanguage.googleapis.com"
 
-// Options hold the address and the known properties of a model.
-type Options = ask.Options
+const pathPrefix = "/v1beta/"
 
 type model struct {
-	Options
-	think thinker
+	llm.Options
+	style   style
+	refused ask.Refusals // settings of thinking
 }
 
 // New returns a model at o.BaseURL, by default [DefaultBaseURL].
-func New(o Options) llm.Model { return newModel(o) }
+func New(o llm.Options) llm.Model { return newModel(o) }
 
-func newModel(o Options) *model {
-	m := &model{Options: o}
-	m.Model = strings.TrimPrefix(o.Model, "models/")
-	m.BaseURL = base(o.BaseURL)
-	m.think.style = styleOf(m.Model)
-	return m
-}
-
-// base completes an address as people write it, without the API's version.
-func base(address string) string {
-	if address == "" {
-		return DefaultBaseURL
-	}
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	address = strings.TrimRight(address, "/")
-	for _, path := range []string{"/models", "/openai", "/v1beta"} {
-		address = strings.TrimSuffix(address, path)
-	}
-	return address
+func newModel(o llm.Options) *model {
+	o.Model = strings.TrimPrefix(o.Model, "models/")
+	o.BaseURL = ask.BaseURL(o.BaseURL, DefaultBaseURL, "/models", "/openai", "/v1beta")
+	return &model{Options: o, style: styleOf(o.Model)}
 }
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	var thinking *thinkingConfig
 	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
-		thinking = m.think.plan(req.Thinking, m.Info.Thinking)
+		thinking = m.thinking(req.Thinking)
 		return m.try(ctx, req, thinking, out)
 	}, func(f *ask.Failure) bool {
-		return f.Status == http.StatusBadRequest && thinking != nil && m.think.learn(thinking, f.Reason)
+		return f.Status == http.StatusBadRequest && thinking != nil && m.learn(thinking, f.Reason)
 	})
 }
 
 // try sends one request and reads its answer.
 func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConfig, out *ask.Out) error {
 	n := newNames(req.Tools)
-	body, err := protocol.Marshal(m.request(req, thinking, n))
+	name := m.Model
+	if !strings.HasPrefix(name, "tunedModels/") {
+		name = "models/" + name
+	}
+	path := (&url.URL{Path: pathPrefix + name + ":streamGenerateContent"}).EscapedPath() + "?alt=sse"
+	send, err := m.httpRequest(path, m.request(req, thinking))
 	if err != nil {
 		return err
 	}
-	resp, err := m.post(ctx, body)
+	resp, err := ask.Send(ctx, m.Options, send)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	r := &reader{Out: out, model: m.Model, names: n}
-	for events := sse.NewEvents(resp.Body); ; {
-		ev, err := events.Next()
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return r.end()
-		}
+	for ev, err := range ask.Events(ctx, resp) {
 		if err != nil {
-			return ask.Unreachable(ctx, err)
+			return err
 		}
 		var chunk response
 		if err := ask.Decode(ev.Data, &chunk); err != nil {
@@ -92,6 +83,56 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConf
 		}
 		if r.take(&chunk); r.Stopped() {
 			return nil
+		}
+	}
+	return r.end()
+}
+
+// httpRequest returns a request with the key; body is nil for a GET. Only a key that the person set
+// is used, never one from the environment. A server of one's own may not need one.
+func (m *model) httpRequest(path string, body any) (ask.Request, error) {
+	r := ask.Request{URL: m.BaseURL + path, Body: body, Refine: refine}
+	if m.Key != "" {
+		r.Header = map[string]string{"X-Goog-Api-Key": m.Key}
+	} else if m.BaseURL == DefaultBaseURL {
+		return r, protocol.ErrModelAuth.With("Google Gemini needs a key. Paste one in Settings.")
+	}
+	return r, nil
+}
+
+// refine handles Google's peculiarities: an invalid key is a 400, every limit is called a quota,
+// and the wait is in the body.
+func refine(f *ask.Failure, body []byte) {
+	var e struct {
+		Error struct {
+			Details []struct {
+				Reason     string
+				RetryDelay string
+				Violations []struct{ QuotaID string }
+			}
+		}
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return
+	}
+	for _, d := range e.Error.Details {
+		if d.Reason == "API_KEY_INVALID" || d.Reason == "API_KEY_EXPIRED" {
+			f.Again = false
+			f.Err = protocol.ErrModelAuth.With("The provider refused the key: " + f.Reason)
+		}
+		if f.Status != http.StatusTooManyRequests {
+			continue
+		}
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
+			f.Again = true
+			f.After = max(f.After, wait)
+		}
+	}
+	for _, d := range e.Error.Details {
+		for _, v := range d.Violations {
+			if strings.Contains(v.QuotaID, "PerDay") { // the error contains a delay anyway
+				f.Again = false
+			}
 		}
 	}
 }

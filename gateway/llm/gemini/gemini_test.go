@@ -95,7 +95,6 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 		{Role: protocol.RoleAssistant, Content: first.Content},
 		{Role: protocol.RoleToolResult, ToolCallID: first.Calls[0].ID, ToolName: "laptop__Bash", Content: protocol.Content{protocol.Text("ok"), {Type: protocol.BlockImage, Data: "aGk=", MimeType: "image/png"}}},
 		{Role: protocol.RoleToolResult, ToolCallID: "own1", ToolName: "2nd__Glob", IsError: true, Content: protocol.Content{protocol.Text("no")}},
-		{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}},
 	}
 	second := llmtest.Collect(t.Context(), m, req)
 	if second.Err != nil || second.Text != "Done." || second.Stop != llm.StopEnd {

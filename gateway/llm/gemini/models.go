@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
@@ -14,7 +15,7 @@ import (
 const maxPages = 100
 
 // Models returns the models that the key may use and that can chat.
-func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
+func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
 	var out []protocol.ModelInfo
 	token := ""
@@ -23,7 +24,11 @@ func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
 		if token != "" {
 			query.Set("pageToken", token)
 		}
-		data, err := m.get(ctx, pathPrefix+"models?"+query.Encode())
+		request, err := m.httpRequest(pathPrefix+"models?"+query.Encode(), nil)
+		if err != nil {
+			return nil, err
+		}
+		data, err := ask.Read(ctx, m.Options, request)
 		if err != nil {
 			return nil, err
 		}

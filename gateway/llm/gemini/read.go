@@ -1,8 +1,8 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -29,9 +29,7 @@ func (r *reader) take(chunk *response) {
 	}
 	if f := chunk.PromptFeedback; f.BlockReason != "" {
 		r.finish, r.message = finishSafety, f.BlockReasonMessage
-		if r.message == "" {
-			r.message = fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason)
-		}
+		r.message = cmp.Or(r.message, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
 	}
 	if len(chunk.Candidates) == 0 {
 		return
@@ -51,24 +49,20 @@ func (r *reader) part(p part) {
 	}
 	switch {
 	case p.Thought:
-		if p.Text != "" {
-			r.thought.WriteString(p.Text)
-			r.Emit(llm.Event{Type: llm.EventThinking, Text: p.Text})
-		}
+		r.thought.WriteString(p.Text)
+		r.Text(llm.EventThinking, p.Text)
 	case p.FunctionCall != nil:
 		r.call(p.FunctionCall, p.ThoughtSignature)
 	case p.InlineData != nil && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
 		r.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{
 			Type: protocol.BlockImage, MimeType: p.InlineData.MIMEType, Data: base64.StdEncoding.EncodeToString(p.InlineData.Data),
-			Opaque: opaque{Model: r.model, Signature: p.ThoughtSignature}.raw(),
+			Opaque: ask.Opaque(opaque{Origin: origin(r.model), Signature: p.ThoughtSignature}),
 		}})
 	default:
-		if p.Text != "" {
-			r.Emit(llm.Event{Type: llm.EventText, Text: p.Text})
-		}
+		r.Text(llm.EventText, p.Text)
 		if len(p.ThoughtSignature) > 0 {
 			r.Emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{
-				Type: protocol.BlockThinking, Opaque: opaque{Model: r.model, Signature: p.ThoughtSignature, ForText: true}.raw(),
+				Type: protocol.BlockThinking, Opaque: ask.Opaque(opaque{Origin: origin(r.model), Signature: p.ThoughtSignature, ForText: true}),
 			}})
 		}
 	}
@@ -79,31 +73,20 @@ func (r *reader) closeThought() {
 	if r.thought.Len() == 0 {
 		return
 	}
-	b := protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: opaque{Model: r.model}.raw()}
+	b := protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: ask.Opaque(opaque{Origin: origin(r.model)})}
 	r.thought.Reset()
 	r.Emit(llm.Event{Type: llm.EventSignature, Block: b})
 }
 
 func (r *reader) call(c *functionCall, signature []byte) {
-	b := protocol.Block{Type: protocol.BlockToolCall, ID: c.ID, Name: r.names.original(c.Name)}
-	o := opaque{Model: r.model, Signature: signature, ID: c.ID != ""}
-	if c.ID == "" {
-		b.ID = "call_" + protocol.NewID()
+	name, ok := r.names[c.Name]
+	if !ok {
+		name = c.Name
 	}
-	args, bad := "{}", ""
-	if len(c.Args) > 0 && string(c.Args) != "null" {
-		if args = string(c.Args); c.Args[0] != '{' {
-			bad = args
-		}
-	}
-	index := r.calls
+	o := ask.Opaque(opaque{Origin: origin(r.model), Signature: signature, ID: c.ID != ""})
+	b := protocol.Block{Type: protocol.BlockToolCall, ID: cmp.Or(c.ID, "call_"+protocol.NewID()), Name: name, Opaque: o}
+	r.WholeCall(r.calls, b, string(c.Args))
 	r.calls++
-	r.Emit(llm.Event{Type: llm.EventCallStart, Index: index, Block: b})
-	r.Emit(llm.Event{Type: llm.EventCallDelta, Index: index, Text: args})
-	if b.Opaque = o.raw(); bad == "" {
-		b.Arguments = json.RawMessage(args)
-	}
-	r.Emit(llm.Event{Type: llm.EventCall, Index: index, Block: b, BadArgs: bad})
 }
 
 // usage converts Google's counts: input without cached tokens, output with thoughts.
@@ -135,9 +118,7 @@ func (r *reader) end() error {
 		ev.Stop = llm.StopMaxTokens
 	default:
 		ev.Stop, ev.Text = llm.StopRefusal, r.message
-		if ev.Text == "" {
-			ev.Text = fmt.Sprintf("Google stopped the answer (%s).", r.finish)
-		}
+		ev.Text = cmp.Or(ev.Text, fmt.Sprintf("Google stopped the answer (%s).", r.finish))
 	}
 	r.Emit(ev)
 	return nil

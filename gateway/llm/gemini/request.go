@@ -1,19 +1,19 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"math"
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
 // opaque is the data that this package stores in [protocol.Block.Opaque].
 type opaque struct {
-	Wire      string `json:"wire"`
-	Model     string `json:"model"`
+	ask.Origin
 	Signature []byte `json:"signature,omitempty"`
 	// ForText means that the signature belongs to the text before the block, which has no place for
 	// one.
@@ -22,63 +22,32 @@ type opaque struct {
 	ID bool `json:"id,omitempty"`
 }
 
-const wire = "gemini"
-
-func (o opaque) raw() json.RawMessage {
-	o.Wire = wire
-	data, err := protocol.Marshal(o)
-	if err != nil {
-		return nil
-	}
-	return data
-}
-
-// opaqueOf returns b's data for this model, or nothing.
-func (m *model) opaqueOf(b protocol.Block) opaque {
-	var o opaque
-	if len(b.Opaque) == 0 || json.Unmarshal(b.Opaque, &o) != nil || o.Wire != wire || o.Model != m.Model {
-		return opaque{}
-	}
-	return o
-}
+func origin(model string) ask.Origin { return ask.Origin{Wire: "gemini", Model: model} }
 
 // foreign is the signature that Google documents for calls of other models: newer models refuse a
 // call without one.
-var foreign = func() []byte {
-	raw, err := base64.URLEncoding.DecodeString("skip_thought_signature_validator")
-	if err != nil {
-		panic(err)
-	}
-	return raw
-}()
+var foreign, _ = base64.URLEncoding.DecodeString("skip_thought_signature_validator")
 
-// names converts tool names for Gemini, which requires a letter or _ first.
-type names struct{ back map[string]string }
+// names are the original names of tools by those for Gemini, which requires a letter or _ first.
+type names map[string]string
 
 func newNames(tools []llm.Tool) names {
-	n := names{map[string]string{}}
+	n := names{}
 	for _, t := range tools {
-		n.back[n.fit(t.Name)] = t.Name
+		n[fit(t.Name)] = t.Name
 	}
 	return n
 }
 
-func (n names) fit(name string) string {
+func fit(name string) string {
 	if name != "" && (name[0] == '-' || name[0] >= '0' && name[0] <= '9') {
 		return "_" + name
 	}
 	return name
 }
 
-func (n names) original(name string) string {
-	if o, ok := n.back[name]; ok {
-		return o
-	}
-	return name
-}
-
-func (m *model) request(req llm.Request, thinking *thinkingConfig, n names) request {
-	r := request{Contents: m.contents(req.Messages, n)}
+func (m *model) request(req llm.Request, thinking *thinkingConfig) request {
+	r := request{Contents: m.contents(req.Messages)}
 	if req.System != "" {
 		r.SystemInstruction = &content{Role: roleUser, Parts: []part{{Text: req.System}}}
 	}
@@ -91,7 +60,7 @@ func (m *model) request(req llm.Request, thinking *thinkingConfig, n names) requ
 	}
 	var list []functionDeclaration
 	for _, t := range req.Tools {
-		list = append(list, functionDeclaration{Name: n.fit(t.Name), Description: t.Description, ParametersJSONSchema: t.Schema})
+		list = append(list, functionDeclaration{Name: fit(t.Name), Description: t.Description, ParametersJSONSchema: t.Schema})
 	}
 	if len(list) > 0 {
 		r.Tools = []toolList{{FunctionDeclarations: list}}
@@ -101,7 +70,7 @@ func (m *model) request(req llm.Request, thinking *thinkingConfig, n names) requ
 
 // contents builds the conversation. All results of a step are one message, because Gemini requires
 // as many results as calls.
-func (m *model) contents(list []protocol.Message, n names) []content {
+func (m *model) contents(list []protocol.Message) []content {
 	var out []content
 	add := func(role string, parts []part) {
 		if len(parts) == 0 {
@@ -119,9 +88,6 @@ func (m *model) contents(list []protocol.Message, n names) []content {
 	calls := map[string]*functionCall{}
 	var images []part // of results, after the last of them
 	for _, msg := range list {
-		if msg.Origin == protocol.OriginNotice {
-			continue
-		}
 		if msg.Role != protocol.RoleToolResult {
 			add(roleUser, images)
 			images = nil
@@ -130,9 +96,9 @@ func (m *model) contents(list []protocol.Message, n names) []content {
 		case protocol.RoleUser:
 			add(roleUser, person(msg.Content))
 		case protocol.RoleAssistant:
-			add(roleModel, m.own(msg, n, calls))
+			add(roleModel, m.own(msg, calls))
 		case protocol.RoleToolResult:
-			r := result(msg, n)
+			r := result(msg)
 			if c := calls[msg.ToolCallID]; c != nil {
 				r.ID, r.Name = c.ID, c.Name
 			}
@@ -155,11 +121,11 @@ func person(c protocol.Content) []part {
 		case b.Type == protocol.BlockText && b.Text != "":
 			out = append(out, part{Text: b.Text})
 		case b.Type == protocol.BlockImage:
-			if p := picture(b); p.InlineData != nil {
-				out = append(out, p)
-			} else {
-				out = append(out, part{Text: "(an image that is no longer stored)"})
+			p := picture(b)
+			if p.InlineData == nil {
+				p.Text = ask.LostImage
 			}
+			out = append(out, p)
 		}
 	}
 	return out
@@ -171,20 +137,17 @@ func picture(b protocol.Block) part {
 	if err != nil || len(data) == 0 {
 		return part{}
 	}
-	kind := b.MimeType
-	if kind == "" {
-		kind = "image/png"
-	}
-	return part{InlineData: &blob{Data: data, MIMEType: kind}}
+	return part{InlineData: &blob{Data: data, MIMEType: ask.ImageType(b)}}
 }
 
 // own builds the model's own message and records its calls. The text of thoughts is not sent back,
 // their signatures are.
-func (m *model) own(msg protocol.Message, n names, calls map[string]*functionCall) []part {
+func (m *model) own(msg protocol.Message, calls map[string]*functionCall) []part {
 	var out []part
 	first := true
 	for _, b := range msg.Content {
-		o := m.opaqueOf(b)
+		var o opaque
+		ours := ask.ReadOpaque(b, origin(m.Model), &o)
 		switch b.Type {
 		case protocol.BlockThinking:
 			if last := len(out) - 1; o.ForText && last >= 0 && out[last].Text != "" {
@@ -196,14 +159,14 @@ func (m *model) own(msg protocol.Message, n names, calls map[string]*functionCal
 			}
 		case protocol.BlockImage:
 			p := picture(b)
-			if p.InlineData == nil || o.Wire == "" {
+			if p.InlineData == nil || !ours {
 				p = part{Text: "(an image)"}
 			} else {
 				p.ThoughtSignature = o.Signature
 			}
 			out = append(out, p)
 		case protocol.BlockToolCall:
-			c := &functionCall{Name: n.fit(b.Name)}
+			c := &functionCall{Name: fit(b.Name)}
 			if len(b.Arguments) > 0 && b.Arguments[0] == '{' && string(b.Arguments) != "{}" {
 				c.Args = b.Arguments
 			}
@@ -211,7 +174,7 @@ func (m *model) own(msg protocol.Message, n names, calls map[string]*functionCal
 				c.ID = b.ID
 			}
 			p := part{FunctionCall: c, ThoughtSignature: o.Signature}
-			if first && o.Wire == "" && m.think.style == levelStyle {
+			if first && !ours && m.style == levelStyle {
 				p.ThoughtSignature = foreign
 			}
 			first = false
@@ -222,14 +185,10 @@ func (m *model) own(msg protocol.Message, n names, calls map[string]*functionCal
 	return out
 }
 
-func result(msg protocol.Message, n names) *functionResponse {
+func result(msg protocol.Message) *functionResponse {
 	key := "output"
 	if msg.IsError {
 		key = "error"
 	}
-	text := msg.Content.Text()
-	if text == "" {
-		text = "(no output)"
-	}
-	return &functionResponse{Name: n.fit(string(msg.ToolName)), Response: map[string]string{key: text}}
+	return &functionResponse{Name: fit(string(msg.ToolName)), Response: map[string]string{key: cmp.Or(msg.Content.Text(), "(no output)")}}
 }

@@ -1,9 +1,9 @@
 package gemini
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // style is the way in which a family of models is asked to think.
@@ -36,61 +36,48 @@ func styleOf(name string) style {
 var budgets = map[string]int{"none": 0, "minimal": 1024, "low": 4096, "medium": 8192, "high": 16_384, "xhigh": 24_576}
 
 var levels = map[string]string{
-	"none": levelMinimal, "minimal": levelMinimal, "low": levelLow,
-	"medium": levelMedium, "high": levelHigh, "xhigh": levelHigh,
+	"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH", "xhigh": "HIGH",
 }
 
-// thinker records what a model has refused: levels, budgets, or any setting of thinking.
-type thinker struct {
-	style style
+// anySetting stands for every setting of thinking in [model.refused].
+const anySetting = "thinking"
 
-	mu      sync.Mutex
-	refused map[string]bool
-	budgets map[int]bool // refused as well
-	silent  bool
+// setting identifies c: its level, its budget, or that it has neither.
+func (c *thinkingConfig) setting() string {
+	if c.ThinkingBudget != nil {
+		return strconv.Itoa(*c.ThinkingBudget)
+	}
+	return cmp.Or(c.ThinkingLevel, anySetting)
 }
 
-// plan chooses the setting for a level (protocol.ThinkingLevels). An empty or refused level leaves
-// the amount to the model. nil does not mention thinking at all.
-func (t *thinker) plan(level string, known bool) *thinkingConfig {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.silent || t.style == noStyle && (!known || level == "none") {
+// thinking chooses the setting for a level (protocol.ThinkingLevels). An empty or refused level
+// leaves the amount to the model. nil does not mention thinking at all.
+func (m *model) thinking(level string) *thinkingConfig {
+	if m.refused.Has(anySetting) || m.style == noStyle && (!m.Info.Thinking || level == "none") {
 		return nil
 	}
-	c := &thinkingConfig{IncludeThoughts: level != "none"}
+	c := thinkingConfig{IncludeThoughts: level != "none"}
+	exact := c
 	switch {
 	case level == "":
-	case t.style == budgetStyle && !t.budgets[budgets[level]]:
-		c.ThinkingBudget = new(budgets[level])
-	case t.style == levelStyle && !t.refused[levels[level]]:
-		c.ThinkingLevel = levels[level]
+	case m.style == budgetStyle:
+		exact.ThinkingBudget = new(budgets[level])
+	case m.style == levelStyle:
+		exact.ThinkingLevel = levels[level]
 	}
-	return c
+	if m.refused.Has(exact.setting()) {
+		return &c
+	}
+	return &exact
 }
 
-// learn records that a server refused a request because of its plan, and reports whether an attempt
-// without it is worthwhile.
-func (t *thinker) learn(c *thinkingConfig, reason string) bool {
+// learn records that a server refused a request because of its setting, and reports whether an
+// attempt without it is worthwhile.
+func (m *model) learn(c *thinkingConfig, reason string) bool {
 	low := strings.ToLower(reason)
 	if strings.Contains(low, "signature") || !strings.Contains(low, "thinking") && !strings.Contains(low, "thought") && !strings.Contains(low, "budget") {
 		return false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case c.ThinkingLevel != "":
-		if t.refused == nil {
-			t.refused = map[string]bool{}
-		}
-		t.refused[c.ThinkingLevel] = true
-	case c.ThinkingBudget != nil:
-		if t.budgets == nil {
-			t.budgets = map[int]bool{}
-		}
-		t.budgets[*c.ThinkingBudget] = true
-	default:
-		t.silent = true
-	}
+	m.refused.Add(c.setting())
 	return true
 }

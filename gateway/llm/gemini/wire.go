@@ -101,14 +101,6 @@ const (
 	finishUnexpectedCall = "UNEXPECTED_TOOL_CALL"
 )
 
-// The values of thinkingLevel.
-const (
-	levelMinimal = "MINIMAL"
-	levelLow     = "LOW"
-	levelMedium  = "MEDIUM"
-	levelHigh    = "HIGH"
-)
-
 type modelList struct {
 	Models        []listedModel
 	NextPageToken string

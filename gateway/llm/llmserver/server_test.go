@@ -1,135 +1,211 @@
 package llmserver
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
 	"net/http"
-	"strings"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
 	"testing"
+	"time"
+
+	"fairlead/gateway/peer/porttest"
 )
 
-func TestModelFileIsTheSameEachTime(t *testing.T) {
-	var a, b bytes.Buffer
-	if err := WriteScripted(&a); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteScripted(&b); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(a.Bytes(), b.Bytes()) || !bytes.HasPrefix(a.Bytes(), []byte("GGUF")) {
-		t.Fatal("not the same bytes, or no GGUF")
-	}
-	if a.Len() > 1<<20 {
-		t.Fatalf("the file has grown to %d bytes", a.Len())
-	}
+// Server is a llama-server with the scripted model, on its own loopback port.
+type Server struct {
+	// URL is the server's root without a trailing slash: "http://127.0.0.1:40001". The APIs are
+	// under /v1.
+	URL string
+	// Context is the context window in tokens, which for this model are bytes.
+	Context int
+	// Key is the key that the server requires; empty without [WithKey].
+	Key string
+	// Pid is the server's process ID, for tests that kill it.
+	Pid int
 }
 
-type answer struct {
-	Content   string
-	Reasoning string `json:"reasoning_content"`
-	Calls     []struct {
-		Function struct{ Name, Arguments string }
-	} `json:"tool_calls"`
-}
+// Model is the ID of the server's model.
+const Model = "scripted"
 
-// ask sends one request that does not stream and returns the answer's message.
-func ask(t *testing.T, s *Server, messages string) answer {
+// Option changes how [Start] starts a server.
+type Option func(*Server)
+
+// WithContext sets the context window; the default is 32,768. Prompts need [MaxPlan] tokens more
+// than their text.
+func WithContext(tokens int) Option { return func(s *Server) { s.Context = tokens } }
+
+// WithKey makes the server refuse requests without this key.
+func WithKey(key string) Option { return func(s *Server) { s.Key = key } }
+
+// Start starts a server that stops with the test, and waits until it is ready. If no llama-server
+// is available, it skips the test with the reason. The program comes from FAIRLEAD_LLAMA_SERVER,
+// PATH, or the cache folder, which packaging/llama-server.sh fills.
+func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	body := `{"messages":[` + messages + `],` + tools + `}`
-	resp, err := http.Post(s.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	program, err := find()
 	if err != nil {
+		t.Skipf("SKIPPED, THE REAL MODEL SERVER CANNOT BE HAD: %v", err)
+	}
+	s := &Server{Context: 32768}
+	for _, o := range options {
+		o(s)
+	}
+	dir := t.TempDir()
+	model := filepath.Join(dir, "scripted.gguf")
+	if err := writeModel(model); err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
+	// Another process may take the port before the server starts; then the server exits and the
+	// next port is tried.
+	for range 3 {
+		if err = s.start(t, program, model, dir); err == nil {
+			return s
+		}
+	}
+	t.Fatalf("llama-server does not start: %v", err)
+	return nil
+}
+
+func writeModel(path string) error {
+	f, err := os.Create(path)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	var reply struct {
-		Choices []struct{ Message answer }
-	}
-	if err := json.Unmarshal(raw, &reply); err != nil || len(reply.Choices) != 1 {
-		t.Fatalf("%s: %.2000s", resp.Status, raw)
-	}
-	return reply.Choices[0].Message
+	return errors.Join(WriteScripted(f), f.Close())
 }
 
-const tools = `"tools":[
- {"type":"function","function":{"name":"tower__Read","description":"d","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}},
- {"type":"function","function":{"name":"laptop__Bash","description":"d","parameters":{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}}},
- {"type":"function","function":{"name":"laptop__Glob","description":"d","parameters":{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}}}]`
-
-func user(text string) string {
-	raw, err := json.Marshal(text)
+func (s *Server) start(t testing.TB, program, model, dir string) error {
+	t.Helper()
+	host, port, err := net.SplitHostPort(porttest.Free(t))
 	if err != nil {
-		panic(err)
+		return err
 	}
-	return `{"role":"user","content":` + string(raw) + `}`
-}
+	s.URL = "http://" + net.JoinHostPort(host, port)
+	logPath := filepath.Join(dir, "server-"+port+".log")
+	log, err := os.Create(logPath)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
 
-func TestModelFollowsItsPlan(t *testing.T) {
-	s := Start(t)
-	const hello = `laptop__Bash {"command": "echo hello from the model"}`
-	called := func(k, command, result string) string {
-		return `,{"role":"assistant","content":"x","tool_calls":[{"id":"c` + k + `","type":"function","function":{"name":"laptop__Bash","arguments":"{\"command\": \"` + command +
-			`\"}"}}]},{"role":"tool","tool_call_id":"c` + k + `","content":"` + result + `"}`
+	args := []string{
+		"--model", model, "--alias", Model, "--host", host, "--port", port,
+		"--ctx-size", strconv.Itoa(s.Context), "--parallel", "1", "--threads", "1", "--threads-batch", "2",
+		"--jinja", "--temp", "0", "--no-warmup", "--offline",
 	}
-	for _, tc := range []struct {
-		messages, thought, content string
-		calls                      []string
-	}{
-		{user("hi"), "", "Hello from a scripted model in a real server.", nil},
-		{user("say grüße, äöü ✓"), "", "grüße, äöü ✓", nil},
-		{user("Today is Monday.\nthink about it"), "The user wants me to think.", "about it", nil},
-		{user("please list the files"), "The user wants a listing.", "I will look.", []string{hello}},
-		{user("do two things"), "The user wants two things.", "I will do both.", []string{hello, `laptop__Glob {"pattern": "*"}`}},
-		{user(`run printf 'a"b\n'`), "The user wants a command to run.", "I will run it.", []string{`laptop__Bash {"command": "printf 'a\"b\\n'"}`}},
-		{user(`call Read {"path": "a b"}`), "", "", []string{`tower__Read {"path": "a b"}`}},
-		{user("call Fly {}"), "", "No tool is called Fly.", nil},
-		{user("list") + called("1", "ls", "a.txt"), "", "The tool answered: a.txt", nil},
-		{user("steps 2"), "", "Step 1.", []string{`laptop__Bash {"command": "echo step 1"}`}},
-		{user("steps 2") + called("1", "echo step 1", "ok"), "", "Step 2.", []string{`laptop__Bash {"command": "echo step 2"}`}},
-		{user("steps 2") + called("1", "echo step 1", "ok") + called("2", "echo step 2", "ok"), "", "All 2 steps are done.", nil},
-	} {
-		got := ask(t, s, tc.messages)
-		var calls []string
-		for _, c := range got.Calls {
-			calls = append(calls, c.Function.Name+" "+c.Function.Arguments)
-		}
-		if strings.TrimSpace(got.Reasoning) != tc.thought || strings.TrimSpace(got.Content) != tc.content || strings.Join(calls, "\n") != strings.Join(tc.calls, "\n") {
-			t.Errorf("%s:\ngot  %q %q %q\nwant %q %q %q", tc.messages, got.Reasoning, got.Content, calls, tc.thought, tc.content, tc.calls)
-		}
+	if s.Key != "" {
+		args = append(args, "--api-key", s.Key)
 	}
-}
+	cmd := exec.Command(program, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.Pid = cmd.Process.Pid
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	stop := sync.OnceFunc(func() {
+		_ = cmd.Process.Kill() // fails if it has exited already
+		<-ended
+	})
 
-// The same model behind the two other wires of the server.
-func TestModelSpeaksEveryWire(t *testing.T) {
-	s := Start(t)
-	for path, tc := range map[string]struct{ body, want string }{
-		"/v1/responses": {`{"input":"list","tools":[{"type":"function","name":"laptop__Bash","parameters":{"type":"object","properties":{"command":{"type":"string"}}}}]}`, `"name":"laptop__Bash"`},
-		"/v1/messages": {
-			`{"max_tokens":500,"messages":[{"role":"user","content":"list"}],"tools":[{"name":"laptop__Bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}}]}`,
-			`"input":{"command":"echo hello from the model"}`,
-		},
-		"/v1/messages/count_tokens": {`{"messages":[{"role":"user","content":"hi"}]}`, `"input_tokens":`},
-	} {
-		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(tc.body))
-		if err != nil {
-			t.Fatal(err)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			ended <- err
+			return fmt.Errorf("ended at once (%w):\n%s", err, tail(logPath))
+		case <-ctx.Done():
+			stop()
+			return fmt.Errorf("%w:\n%s", ctx.Err(), tail(logPath))
+		case <-tick.C:
 		}
-		raw, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != 200 || !strings.Contains(string(raw), tc.want) {
-			t.Errorf("%s: %s %.1500s (%v)", path, resp.Status, raw, err)
+		if s.healthy(ctx) {
+			t.Cleanup(func() {
+				stop()
+				if t.Failed() {
+					t.Logf("llama-server said at last:\n%s", tail(logPath))
+				}
+			})
+			return nil
 		}
 	}
 }
 
-func TestModelTalksForeverUntilTheContextIsFull(t *testing.T) {
-	s := Start(t, WithContext(2048))
-	got := ask(t, s, user("forever"))
-	if !strings.HasPrefix(got.Content, "On and on and on and on") || len(got.Content) < 500 {
-		t.Errorf("%d bytes: %.100q", len(got.Content), got.Content)
+func (s *Server) healthy(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/health", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+func tail(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	const most = 6000
+	return string(data[max(0, len(data)-most):])
+}
+
+// find returns the path of the program, and downloads it if it is missing. A failure is cached, so
+// that not every test waits for the network.
+var find = sync.OnceValues(func() (string, error) {
+	if p := os.Getenv("FAIRLEAD_LLAMA_SERVER"); p != "" {
+		return exec.LookPath(p)
+	}
+	if p, err := exec.LookPath("llama-server"); err == nil {
+		return p, nil
+	}
+	cache, err := os.UserCacheDir() // XDG_CACHE_HOME or ~/.cache on Linux, where the script works
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "fairlead", "llama-server")
+	program := filepath.Join(dir, "llama-server")
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command(filepath.Join(root, "packaging", "llama-server.sh"), dir).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("packaging/llama-server.sh: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd() // for a test: its package's folder
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("find go.mod: %w", fs.ErrNotExist)
+		}
+		dir = up
 	}
 }

@@ -56,28 +56,7 @@ func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 			}
 		})
 	})
-	t.Run("cut anywhere", func(t *testing.T) {
-		// a regular end, and a broken connection
-		for _, cut := range []error{nil, io.ErrUnexpectedEOF} {
-			complete := 0
-			for n := range len(d.Whole) + 1 {
-				// a cut before anything was shown is retried after a wait
-				synctest.Test(t, func(t *testing.T) {
-					a := d.ask(t.Context(), NewWire(Reply{Body: d.Whole[:n], Cut: cut}))
-					if a.Err == nil {
-						complete++
-						a.Usage = whole.Usage // some report it after the end
-						same(t, a)
-					} else if !errors.Is(a.Err, protocol.ErrModel) || a.Stop != "" {
-						t.Fatalf("cut at %d: %+v", n, a)
-					}
-				})
-			}
-			if cut == nil && complete == 0 {
-				t.Error("not even the whole is complete")
-			}
-		}
-	})
+	t.Run("cut anywhere", func(t *testing.T) { d.cutAnywhere(t, whole, same) })
 	t.Run("cut once shown", func(t *testing.T) {
 		for _, cut := range []error{nil, io.ErrUnexpectedEOF} {
 			w := NewWire(Reply{Body: d.Whole[:d.Shown], Cut: cut})
@@ -109,6 +88,30 @@ func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 			t.Error("the connection is still open")
 		}
 	})
+}
+
+// cutAnywhere checks that an answer that is cut is complete or an error.
+func (d Dialect) cutAnywhere(t *testing.T, whole Answer, same func(*testing.T, Answer)) {
+	// a regular end, and a broken connection
+	for _, cut := range []error{nil, io.ErrUnexpectedEOF} {
+		complete := 0
+		for n := range len(d.Whole) + 1 {
+			// a cut before anything was shown is retried after a wait
+			synctest.Test(t, func(t *testing.T) {
+				a := d.ask(t.Context(), NewWire(Reply{Body: d.Whole[:n], Cut: cut}))
+				if a.Err == nil {
+					complete++
+					a.Usage = whole.Usage // some report it after the end
+					same(t, a)
+				} else if !errors.Is(a.Err, protocol.ErrModel) || a.Stop != "" {
+					t.Fatalf("cut at %d: %+v", n, a)
+				}
+			})
+		}
+		if cut == nil && complete == 0 {
+			t.Error("not even the whole is complete")
+		}
+	}
 }
 
 // cancelled checks, over a real connection, that a cancelled answer also ends at the server at

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -84,9 +85,7 @@ func (w *Wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	if r.Status == 0 {
-		r.Status = http.StatusOK
-	}
+	r.Status = cmp.Or(r.Status, http.StatusOK)
 	h := r.Header.Clone()
 	if h == nil {
 		h = http.Header{}

@@ -1,22 +1,24 @@
 package ollama
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
 // request is the body of POST /api/chat.
 type request struct {
-	Model     string         `json:"model"`
-	Messages  []message      `json:"messages"`
-	Tools     []functionTool `json:"tools,omitempty"`
-	Stream    bool           `json:"stream"`
-	Think     any            `json:"think,omitempty"` // a bool, or a level for models with levels
-	KeepAlive string         `json:"keep_alive,omitempty"`
-	Options   map[string]any `json:"options,omitempty"`
+	Model     string             `json:"model"`
+	Messages  []message          `json:"messages"`
+	Tools     []ask.FunctionTool `json:"tools,omitempty"`
+	Stream    bool               `json:"stream"`
+	Think     any                `json:"think,omitempty"` // a bool, or a level for models with levels
+	KeepAlive string             `json:"keep_alive,omitempty"`
+	Options   map[string]any     `json:"options,omitempty"`
 	// Without it, a prompt over the window silently loses its beginning.
 	Truncate *bool `json:"truncate,omitempty"`
 }
@@ -40,15 +42,6 @@ type call struct {
 	} `json:"function"`
 }
 
-type functionTool struct {
-	Type     string `json:"type"`
-	Function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description,omitempty"`
-		Parameters  json.RawMessage `json:"parameters"`
-	} `json:"function"`
-}
-
 const (
 	// defaultContext is used if the window is unknown: enough for the tools and some work.
 	defaultContext = 16384
@@ -57,77 +50,42 @@ const (
 )
 
 func (m *model) request(req llm.Request) request {
-	no := false
-	r := request{Model: m.Model, Stream: true, KeepAlive: keepAlive, Truncate: &no, Options: map[string]any{"num_ctx": m.context()}}
+	r := request{Model: m.Model, Stream: true, KeepAlive: keepAlive, Truncate: new(false), Options: map[string]any{"num_ctx": cmp.Or(m.Info.ContextWindow, defaultContext)}}
 	if req.System != "" {
 		r.Messages = append(r.Messages, message{Role: "system", Content: req.System})
 	}
-	turn := lastUser(req.Messages)
+	turn := req.Turn()
 	for i, msg := range req.Messages {
-		if msg.Origin == protocol.OriginNotice {
-			continue
-		}
 		if out, ok := convert(msg, i > turn); ok {
 			r.Messages = append(r.Messages, out)
 		}
 	}
-	for _, t := range req.Tools {
-		if m.noTools.Load() {
-			break
-		}
-		f := functionTool{Type: "function"}
-		f.Function.Name, f.Function.Description, f.Function.Parameters = t.Name, t.Description, t.Schema
-		if len(t.Schema) == 0 {
-			f.Function.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		r.Tools = append(r.Tools, f)
+	if !m.refused.Has("tools") {
+		r.Tools = ask.FunctionTools(req.Tools)
 	}
 	if req.MaxTokens > 0 {
 		r.Options["num_predict"] = req.MaxTokens
 	}
-	if !m.noThink.Load() {
+	if !m.refused.Has("thinking") {
 		r.Think = m.think(req.Thinking)
 	}
 	return r
 }
 
-// context returns the context window to request.
-func (m *model) context() int64 {
-	if m.Info.ContextWindow > 0 {
-		return m.Info.ContextWindow
-	}
-	return defaultContext
-}
-
 // think converts a level. Only gpt-oss supports levels, and its thinking cannot be turned off.
 func (m *model) think(level string) any {
-	if strings.HasPrefix(m.Model, "gpt-oss") {
-		switch level {
-		case "":
-			return nil
-		case "none", "minimal", "low":
-			return "low"
-		case "medium":
-			return "medium"
-		}
+	levels := strings.HasPrefix(m.Model, "gpt-oss")
+	switch {
+	case level == "":
+		return nil
+	case !levels:
+		return level != "none"
+	case level == "none" || level == "minimal":
+		return "low"
+	case level == "xhigh":
 		return "high"
 	}
-	switch level {
-	case "":
-		return nil
-	case "none":
-		return false
-	}
-	return true
-}
-
-func lastUser(list []protocol.Message) int {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Role == protocol.RoleUser && list[i].Origin != protocol.OriginNotice {
-			return i
-		}
-	}
-	return -1
+	return level
 }
 
 // convert builds one message; ok is false for an empty answer. Thoughts are sent back only within
@@ -138,7 +96,7 @@ func convert(msg protocol.Message, present bool) (out message, ok bool) {
 		switch b.Type {
 		case protocol.BlockImage:
 			if b.Data == "" {
-				out.Content = strings.TrimSpace(out.Content + "\n(an image that is no longer stored)")
+				out.Content = strings.TrimSpace(out.Content + "\n" + ask.LostImage)
 			} else if msg.Role != protocol.RoleAssistant {
 				out.Images = append(out.Images, b.Data)
 			}

@@ -1,12 +1,14 @@
 package ollama
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 )
 
@@ -15,26 +17,22 @@ const mostContext = 32768
 
 // Models returns the server's models that can chat, those in memory first. ContextWindow is the
 // window to run them with: the model's own, at most 32,768, or that of the running model.
-func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
+func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
 	var tags struct {
 		Models []struct{ Name, Model string }
 	}
-	if err := m.call(ctx, "GET", "/api/tags", nil, &tags); err != nil {
+	if err := m.call(ctx, "/api/tags", nil, &tags); err != nil {
 		return nil, err
 	}
 	list := make([]*protocol.ModelInfo, len(tags.Models))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
 	for i, t := range tags.Models {
-		name := t.Name
-		if name == "" {
-			name = t.Model
-		}
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			list[i] = m.show(ctx, name)
+			list[i] = m.show(ctx, cmp.Or(t.Name, t.Model))
 		})
 	}
 	wg.Wait()
@@ -61,7 +59,7 @@ func (m *model) show(ctx context.Context, name string) *protocol.ModelInfo {
 		Capabilities []string
 		ModelInfo    map[string]json.RawMessage `json:"model_info"`
 	}
-	if m.call(ctx, "POST", "/api/show", map[string]string{"model": name}, &about) != nil {
+	if m.call(ctx, "/api/show", map[string]string{"model": name}, &about) != nil {
 		return info
 	}
 	if c := about.Capabilities; c != nil {
@@ -90,7 +88,7 @@ func (m *model) running(ctx context.Context) map[string]int64 {
 			Context int64 `json:"context_length"`
 		}
 	}
-	if m.call(ctx, "GET", "/api/ps", nil, &ps) != nil {
+	if m.call(ctx, "/api/ps", nil, &ps) != nil {
 		return nil
 	}
 	out := map[string]int64{}

@@ -1,116 +1,161 @@
+// Package ollama implements Ollama's own API: POST /api/chat with one JSON object per line, GET
+// /api/tags, POST /api/show. Its OpenAI-compatible endpoint would be enough for text, but does not
+// accept num_ctx, and Ollama's default context is too short for tools.
 package ollama
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
-	"fairlead/gateway/llm/sse"
 	"fairlead/gateway/protocol"
 )
 
-// Options hold the address and the known properties of a model.
-type Options = ask.Options
-
 type model struct {
-	Options
-	noThink atomic.Bool // the model has refused the setting of thinking
-	noTools atomic.Bool
+	llm.Options
+	refused ask.Refusals // "thinking", "tools"
 }
 
 // New returns a model of the Ollama server at o.BaseURL, by default http://127.0.0.1:11434. Its
 // context window is o.Info.ContextWindow, or 16,384 if that is unknown.
-func New(o Options) llm.Model { return newModel(o) }
+func New(o llm.Options) llm.Model { return newModel(o) }
 
-func newModel(o Options) *model {
-	m := &model{Options: o}
-	if m.BaseURL == "" {
-		m.BaseURL = "http://127.0.0.1:11434"
-	}
-	if !strings.Contains(m.BaseURL, "://") {
-		m.BaseURL = "http://" + m.BaseURL
-	}
-	m.BaseURL = strings.TrimRight(m.BaseURL, "/")
-	for _, path := range []string{"/v1", "/api"} { // people paste the address of the other API
-		m.BaseURL = strings.TrimSuffix(m.BaseURL, path)
-	}
-	return m
+func newModel(o llm.Options) *model {
+	// People paste the address of the other API.
+	o.BaseURL = ask.BaseURL(o.BaseURL, "http://127.0.0.1:11434", "/v1", "/api")
+	return &model{Options: o}
 }
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
-		return m.try(ctx, m.request(req), &reader{Out: out})
-	}, func(f *ask.Failure) bool {
-		refuses := func(what string, known *atomic.Bool) bool {
-			return strings.Contains(f.Reason, "does not support "+what) && known.CompareAndSwap(false, true)
+		resp, err := ask.Send(ctx, m.Options, m.httpRequest("/api/chat", m.request(req)))
+		if err != nil {
+			return err
 		}
-		return f.Status == http.StatusBadRequest && (refuses("thinking", &m.noThink) || refuses("tools", &m.noTools))
+		defer resp.Body.Close()
+		r := &reader{Out: out}
+		return r.read(ask.Lines(ctx, resp))
+	}, func(f *ask.Failure) bool {
+		refuses := func(what string) bool {
+			return strings.Contains(f.Reason, "does not support "+what) && m.refused.Add(what)
+		}
+		return f.Status == http.StatusBadRequest && (refuses("thinking") || refuses("tools"))
 	})
 }
 
-func (m *model) try(ctx context.Context, body request, r *reader) error {
-	resp, err := m.send(ctx, http.MethodPost, "/api/chat", body)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	err = r.read(resp.Body)
-	var known *protocol.Error
-	if err == nil || r.Stopped() || errors.As(err, &known) {
-		return err
-	}
-	return ask.Unreachable(ctx, err)
-}
-
-// send returns a response with status 200; the caller closes its body.
-func (m *model) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
-	var payload io.Reader
-	if body != nil {
-		data, err := protocol.Marshal(body)
-		if err != nil {
-			return nil, fmt.Errorf("build request: %w", err)
-		}
-		payload = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, m.BaseURL+path, payload)
-	if err != nil {
-		return nil, protocol.ErrModel.With("The address of the model server is wrong: " + err.Error())
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
+// httpRequest returns a request with the key; body is nil for a GET.
+func (m *model) httpRequest(path string, body any) ask.Request {
+	r := ask.Request{URL: m.BaseURL + path, Body: body}
 	if m.Key != "" { // for Ollama's own cloud, or a proxy before the server
-		req.Header.Set("Authorization", "Bearer "+m.Key)
+		r.Header = map[string]string{"Authorization": "Bearer " + m.Key}
 	}
-	for k, v := range m.Headers {
-		req.Header.Set(k, v)
-	}
-	resp, err := m.Client().Do(req)
-	if err != nil {
-		return nil, ask.Unreachable(ctx, err)
-	}
-	return ask.CheckStatus(resp, nil)
+	return r
 }
 
 // call sends a request and decodes its single JSON object.
-func (m *model) call(ctx context.Context, method, path string, body, into any) error {
-	resp, err := m.send(ctx, method, path, body)
+func (m *model) call(ctx context.Context, path string, body, into any) error {
+	data, err := ask.Read(ctx, m.Options, m.httpRequest(path, body))
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(resp.Body, sse.MaxLine)).Decode(into); err != nil {
+	if err := json.Unmarshal(data, into); err != nil {
 		return ask.Broken("the answer to " + path + " cannot be read: " + err.Error())
 	}
 	return nil
+}
+
+// reader converts lines to events.
+type reader struct {
+	*ask.Out
+	calls    int
+	thinking strings.Builder
+	ended    bool // the finished thought was emitted
+}
+
+// line is one object of the stream.
+type line struct {
+	Message    message         `json:"message"`
+	Done       bool            `json:"done"`
+	DoneReason string          `json:"done_reason"`
+	Prompt     int64           `json:"prompt_eval_count"`
+	Output     int64           `json:"eval_count"`
+	Error      json.RawMessage `json:"error"`
+}
+
+func (r *reader) read(list iter.Seq2[[]byte, error]) error {
+	for data, err := range list {
+		if err != nil {
+			return err
+		}
+		if len(bytes.TrimSpace(data)) == 0 {
+			continue
+		}
+		var l line
+		if err := ask.Decode(data, &l); err != nil {
+			return err
+		}
+		if ask.IsError(l.Error) {
+			return ask.StreamError(data)
+		}
+		r.piece(l.Message)
+		if l.Done {
+			r.end(l)
+			return nil
+		}
+		if r.Stopped() {
+			return nil
+		}
+	}
+	return ask.Broken("the connection closed before the answer was complete")
+}
+
+func (r *reader) piece(m message) {
+	r.thinking.WriteString(m.Thinking)
+	r.Text(llm.EventThinking, m.Thinking)
+	if m.Content != "" || len(m.Calls) > 0 {
+		r.endThought()
+	}
+	r.Text(llm.EventText, m.Content)
+	for _, c := range m.Calls {
+		r.call(c)
+	}
+	for _, data := range m.Images {
+		r.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: "image/png", Data: data}})
+	}
+}
+
+// endThought emits the finished thought once.
+func (r *reader) endThought() {
+	if !r.ended && r.thinking.Len() > 0 {
+		r.ended = true
+		r.Emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thinking.String()}})
+	}
+}
+
+// call emits a call, which this API sends in one piece, often without an ID.
+func (r *reader) call(c call) {
+	id := cmp.Or(c.ID, "call_"+rand.Text()[:16])
+	r.WholeCall(r.calls, protocol.Block{Type: protocol.BlockToolCall, ID: id, Name: c.Function.Name}, string(c.Function.Arguments))
+	r.calls++
+}
+
+func (r *reader) end(l line) {
+	r.endThought()
+	r.Emit(llm.Event{Type: llm.EventUsage, Usage: protocol.Usage{Input: l.Prompt, Output: l.Output, Total: l.Prompt + l.Output}})
+	stop := llm.StopEnd
+	switch {
+	case l.DoneReason == "length":
+		stop = llm.StopMaxTokens
+	case r.calls > 0:
+		stop = llm.StopToolUse
+	}
+	r.Emit(llm.Event{Type: llm.EventStop, Stop: stop})
 }

@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -54,13 +55,12 @@ func TestRequestHoldsTheConversation(t *testing.T) {
 	image := protocol.Block{Type: protocol.BlockImage, MimeType: "image/png", Data: "QUJD"}
 	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "hm"}
 	call := protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Read", Arguments: json.RawMessage(`{"path":"x"}`)}
-	m := newModel(Options{Model: "qwen3", Info: protocol.ModelInfo{ContextWindow: 8192}})
+	m := newModel(llm.Options{Model: "qwen3", Info: protocol.ModelInfo{ContextWindow: 8192}})
 	raw, err := protocol.Marshal(m.request(llm.Request{
 		System: "Be kind.", MaxTokens: 99, Thinking: "high",
 		Messages: []protocol.Message{
 			user("before"),
 			{Role: protocol.RoleAssistant, Content: protocol.Content{thought, protocol.Text("past")}},
-			{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}},
 			{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("look"), image}},
 			{Role: protocol.RoleAssistant, Content: protocol.Content{thought, call}},
 			{Role: protocol.RoleToolResult, ToolCallID: "a", ToolName: "laptop__Read", Content: protocol.Content{image}},
@@ -101,7 +101,7 @@ func TestLevelsOfThinkingAreTranslated(t *testing.T) {
 		{"gpt-oss:20b", "medium", "medium"},
 		{"gpt-oss:20b", "xhigh", "high"},
 	} {
-		if got := newModel(Options{Model: tc.model}).think(tc.level); got != tc.want {
+		if got := newModel(llm.Options{Model: tc.model}).think(tc.level); got != tc.want {
 			t.Errorf("%s %q: %v", tc.model, tc.level, got)
 		}
 	}
@@ -123,7 +123,7 @@ func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
 		io.WriteString(w, `{"message":{"content":"a"},"done":true}`)
 	}))
 	defer s.Close()
-	m := New(Options{BaseURL: s.URL + "/v1", Model: "llama3"})
+	m := New(llm.Options{BaseURL: s.URL + "/v1", Model: "llama3"})
 	req := hi()
 	req.Thinking = "high"
 	for range 2 {
@@ -153,7 +153,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 			w.WriteHeader(tc.status)
 			io.WriteString(w, tc.body)
 		}))
-		got := llmtest.Collect(t.Context(), New(Options{BaseURL: s.URL, Model: "x"}), hi())
+		got := llmtest.Collect(t.Context(), New(llm.Options{BaseURL: s.URL, Model: "x"}), hi())
 		s.Close()
 		if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) > 0 {
 			t.Errorf("%s: %v, %d retries", tc.body, got.Err, len(got.Retries))
@@ -187,7 +187,7 @@ func TestModelsAreListedWithTheirAbilities(t *testing.T) {
 	})
 	s := httptest.NewServer(mux)
 	defer s.Close()
-	got, err := Models(t.Context(), Options{BaseURL: s.URL})
+	got, err := Models(t.Context(), llm.Options{BaseURL: s.URL})
 	want := []protocol.ModelInfo{
 		{ID: "seen", ContextWindow: 4096, Images: true}, {ID: "big", ContextWindow: 32768, Tools: true, Thinking: true}, {ID: "broken", Tools: true},
 	}
@@ -207,7 +207,7 @@ func FuzzStream(f *testing.F) {
 			}
 			return true
 		})}
-		if err := r.read(strings.NewReader(string(in))); (err == nil) != (stops == 1) {
+		if err := r.read(ask.Lines(t.Context(), &http.Response{Body: io.NopCloser(bytes.NewReader(in))})); (err == nil) != (stops == 1) {
 			t.Fatalf("%d stops and %v", stops, err)
 		}
 	})

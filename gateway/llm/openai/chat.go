@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -16,18 +18,18 @@ type chatWire struct{}
 func (chatWire) path() string { return "/chat/completions" }
 
 type chatRequest struct {
-	Model         string         `json:"model"`
-	Messages      []message      `json:"messages"`
-	Tools         []functionTool `json:"tools,omitempty"`
-	Stream        bool           `json:"stream"`
-	StreamOptions *streamOptions `json:"stream_options,omitempty"`
-	MaxTokens     int            `json:"max_tokens,omitempty"`
-	MaxCompletion int            `json:"max_completion_tokens,omitempty"`
-	Effort        string         `json:"reasoning_effort,omitempty"`
-	Reasoning     *effort        `json:"reasoning,omitempty"` // OpenRouter's equivalent
-	Kwargs        map[string]any `json:"chat_template_kwargs,omitempty"`
-	CacheKey      string         `json:"prompt_cache_key,omitempty"`
-	Modalities    []string       `json:"modalities,omitempty"`
+	Model         string             `json:"model"`
+	Messages      []message          `json:"messages"`
+	Tools         []ask.FunctionTool `json:"tools,omitempty"`
+	Stream        bool               `json:"stream"`
+	StreamOptions *streamOptions     `json:"stream_options,omitempty"`
+	MaxTokens     int                `json:"max_tokens,omitempty"`
+	MaxCompletion int                `json:"max_completion_tokens,omitempty"`
+	Effort        string             `json:"reasoning_effort,omitempty"`
+	Reasoning     *effort            `json:"reasoning,omitempty"` // OpenRouter's equivalent
+	Kwargs        map[string]any     `json:"chat_template_kwargs,omitempty"`
+	CacheKey      string             `json:"prompt_cache_key,omitempty"`
+	Modalities    []string           `json:"modalities,omitempty"`
 }
 
 type streamOptions struct {
@@ -41,28 +43,21 @@ type effort struct {
 }
 
 func (chatWire) body(m *model, req llm.Request) any {
-	r := chatRequest{Model: m.Model, Messages: m.messages(req), Tools: functionTools(req.Tools), Stream: true}
-	if !m.refused.has(paramStreamOptions) {
+	r := chatRequest{Model: m.Model, Messages: m.messages(req), Tools: ask.FunctionTools(req.Tools), Stream: true}
+	if !m.refused.Has(paramStreamOptions) {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	if req.MaxTokens > 0 {
-		// OpenAI renamed it to max_completion_tokens; all other servers know the old name.
-		newName := m.host == hostOpenAI
-		if m.refused.has(paramMaxTokens) {
-			newName = true
-		} else if m.refused.has(paramMaxCompletion) {
-			newName = false
-		}
-		switch {
-		case m.refused.has(paramMaxTokens) && m.refused.has(paramMaxCompletion):
-		case newName:
-			r.MaxCompletion = req.MaxTokens
-		default:
-			r.MaxTokens = req.MaxTokens
-		}
+	// OpenAI renamed it to max_completion_tokens; all other servers know the old name.
+	oldRefused, newRefused := m.refused.Has(paramMaxTokens), m.refused.Has(paramMaxCompletion)
+	switch {
+	case oldRefused && newRefused:
+	case oldRefused || m.host == hostOpenAI && !newRefused:
+		r.MaxCompletion = req.MaxTokens
+	default:
+		r.MaxTokens = req.MaxTokens
 	}
 	m.think(&r, req.Thinking)
-	if m.host == hostOpenAI && !m.refused.has(paramCacheKey) {
+	if m.host == hostOpenAI && !m.refused.Has(paramCacheKey) {
 		r.CacheKey = req.CacheKey
 	}
 	if m.host == hostOpenRouter && strings.Contains(m.Model, "-image") {
@@ -76,7 +71,7 @@ func (m *model) think(r *chatRequest, level string) {
 	switch {
 	case level == "":
 	case m.host == hostOpenRouter:
-		if m.refused.has(paramReasoning) {
+		if m.refused.Has(paramReasoning) {
 			return
 		}
 		if level == "none" {
@@ -87,11 +82,11 @@ func (m *model) think(r *chatRequest, level string) {
 	case m.host != hostOpenAI && level == "none":
 		// llama.cpp, vLLM and SGLang turn thinking off through the chat template; others ignore the
 		// field.
-		if !m.refused.has(paramKwargs) {
+		if !m.refused.Has(paramKwargs) {
 			r.Kwargs = map[string]any{"enable_thinking": false}
 		}
 	default:
-		if !m.refused.has(paramEffort) {
+		if !m.refused.Has(paramEffort) {
 			r.Effort = level
 		}
 	}
@@ -110,27 +105,29 @@ type chatReader struct {
 	over     bool // [DONE] was received, or the answer came in one piece
 }
 
-func (chatWire) read(m *model, s *stream) error {
+func (chatWire) read(m *model, s *stream, list iter.Seq2[ask.Event, error]) error {
 	r := &chatReader{m: m, s: s}
-	if err := s.each(r.event); err != nil {
-		return err
+	for ev, err := range list {
+		if string(ev.Data) == "[DONE]" {
+			r.over = true
+			break
+		}
+		if err == nil {
+			err = r.event(ev.Name, ev.Data)
+		}
+		if err != nil || s.Stopped() {
+			return err
+		}
 	}
 	return r.end()
 }
 
 func (r *chatReader) event(name string, data []byte) error {
-	if name == "done" && data == nil {
-		r.over = true
-		return nil
-	}
 	var c chunk
 	if err := ask.Decode(data, &c); err != nil {
 		return err
 	}
-	if ask.IsError(c.Error) {
-		return ask.StreamError(data)
-	}
-	if name == "error" {
+	if name == "error" || ask.IsError(c.Error) {
 		return ask.StreamError(data)
 	}
 	if u := c.Usage; u != nil && u.Prompt+u.Completion > 0 {
@@ -160,9 +157,7 @@ func (r *chatReader) count(u *usage) {
 }
 
 func (r *chatReader) delta(d *delta) {
-	if t := r.thoughts.add(d); t != "" {
-		r.s.emit(llm.Event{Type: llm.EventThinking, Text: t})
-	}
+	r.s.text(llm.EventThinking, r.thoughts.add(d))
 	thought, answer := parts(d.Content)
 	inline, answer := r.split.add(answer)
 	r.say(thought+inline, answer)
@@ -182,44 +177,37 @@ func (r *chatReader) delta(d *delta) {
 
 // say emits a piece of a thought that came inside the text, and a piece of the text.
 func (r *chatReader) say(thought, answer string) {
-	if thought != "" {
-		r.thoughts.text.WriteString(thought)
-		r.s.emit(llm.Event{Type: llm.EventThinking, Text: thought})
-	}
+	r.thoughts.text.WriteString(thought)
+	r.s.text(llm.EventThinking, thought)
 	if answer != "" {
 		r.thoughts.finish(r.m.Model, r.s.emit)
-		r.s.emit(llm.Event{Type: llm.EventText, Text: answer})
+		r.s.text(llm.EventText, answer)
 	}
 }
 
 func (r *chatReader) toolCall(t toolDelta) {
 	r.thoughts.finish(r.m.Model, r.s.emit)
 	c := r.which(t)
-	if c.id == "" {
-		c.id = t.ID
-	}
-	c.named(t.Function.Name)
+	c.id = cmp.Or(c.id, t.ID)
+	c.addName(t.Function.Name)
 	if len(t.Extra) > 0 && string(t.Extra) != "null" {
 		c.extra = t.Extra
 	}
-	r.calls.add(c, argumentText(t.Function.Arguments), r.s.emit)
+	c.add(argumentText(t.Function.Arguments), r.s)
 }
 
 // which returns the call that t continues, by its index. For servers that omit the index, or use
 // the same one for every call, a name and a new ID begin a call.
 func (r *chatReader) which(t toolDelta) *call {
 	var c *call
-	var key string
+	key := ""
 	if t.Index != nil {
 		key = strconv.Itoa(*t.Index)
-		c = r.calls.by[key]
-	} else if c = r.calls.last(); t.ID != "" && c != nil && c.id != t.ID {
-		c = nil
+		c = r.calls.find(key)
+	} else if n := len(r.calls); n > 0 {
+		c = r.calls[n-1]
 	}
-	if c != nil && t.Function.Name != "" && t.ID != "" && c.id != "" && c.id != t.ID {
-		c = nil
-	}
-	if c == nil {
+	if c == nil || t.ID != "" && c.id != t.ID && (t.Index == nil || t.Function.Name != "" && c.id != "") {
 		return r.calls.open(key)
 	}
 	return c
@@ -236,12 +224,12 @@ func (r *chatReader) end() error {
 	if r.finish == "" && !r.over && r.usage == nil {
 		return ask.Broken("the connection closed before the answer was complete")
 	}
-	for _, c := range r.calls.list {
+	for _, c := range r.calls {
 		var o json.RawMessage
 		if c.extra != nil {
-			o = opaque{Wire: wireChat, Model: r.m.Model, Extra: c.extra}.raw()
+			o = ask.Opaque(opaque{Origin: ask.Origin{Wire: wireChat, Model: r.m.Model}, Extra: c.extra})
 		}
-		r.calls.finish(c, r.s.emit, o)
+		c.finish(r.s, o)
 	}
 	if r.usage == nil {
 		r.s.emit(llm.Event{Type: llm.EventUsage, Usage: r.s.estimate()})
@@ -254,7 +242,7 @@ func (r *chatReader) stop() string {
 	switch {
 	case r.finish == "length" || r.finish == "max_tokens" || r.finish == "model_length":
 		return llm.StopMaxTokens
-	case len(r.calls.list) > 0: // whatever the server's finish reason is
+	case len(r.calls) > 0: // whatever the server's finish reason is
 		return llm.StopToolUse
 	case r.refusal || r.finish == "content_filter" || r.finish == "refusal":
 		return llm.StopRefusal

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
@@ -87,8 +88,8 @@ func (s send) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // as returns options for a model that takes the test server for the given host.
-func (s *serve) as(host, model string) Options {
-	return Options{BaseURL: "https://" + host + "/v1", Model: model, Key: "k", HTTP: &http.Client{Transport: send{strings.TrimPrefix(s.URL, "http://")}}}
+func (s *serve) as(host, model string) llm.Options {
+	return llm.Options{BaseURL: "https://" + host + "/v1", Model: model, Key: "k", HTTP: &http.Client{Transport: send{strings.TrimPrefix(s.URL, "http://")}}}
 }
 
 func hi() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
@@ -106,21 +107,21 @@ const cassette = ": keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\
 	"data: [DONE]\r\n\r\n"
 
 func TestChatStreamComesWholeOrFails(t *testing.T) {
-	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "Let me lóok.", Opaque: opaque{Wire: wireChat, Model: "m", Field: "reasoning_content"}.raw()}
+	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "Let me lóok.", Opaque: ask.Opaque(opaque{Origin: ask.Origin{Wire: wireChat, Model: "m"}, Field: "reasoning_content"})}
 	streams(t, NewChat, cassette, strings.Index(cassette, `data: {"choices":[{"delta":{"tool_calls"`), thought, map[int]string{1: `{"command": "ls"}`},
 		protocol.Block{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
 		protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)})
 }
 
 // streams tests an API with an answer of a thought, "I will look." and calls.
-func streams(t *testing.T, open func(Options) llm.Model, whole string, shown int, thought protocol.Block, deltas map[int]string, calls ...protocol.Block) {
+func streams(t *testing.T, open func(llm.Options) llm.Model, whole string, shown int, thought protocol.Block, deltas map[int]string, calls ...protocol.Block) {
 	t.Helper()
 	want := llmtest.Answer{
 		Text: "I will look.", Thinking: thought.Thinking, Stop: llm.StopToolUse, Deltas: deltas, BadArgs: []string{"", ""}, Calls: calls,
 		Content: append(protocol.Content{thought, protocol.Text("I will look.")}, calls...),
 		Usage:   protocol.Usage{Input: 10, Output: 20, CacheRead: 90, Total: 120, Reasoning: 5},
 	}
-	llmtest.Dialect{New: open, Options: Options{Model: "m"}, Request: hi(), Whole: whole, Shown: shown}.Test(t, func(t *testing.T, got llmtest.Answer) {
+	llmtest.Dialect{New: open, Options: llm.Options{Model: "m"}, Request: hi(), Whole: whole, Shown: shown}.Test(t, func(t *testing.T, got llmtest.Answer) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("got  %+v\nwant %+v", got, want)
 		}
@@ -197,7 +198,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
-			got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL, Model: "m"}), hi())
+			got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL, Model: "m"}), hi())
 			if got.Err != nil {
 				t.Fatal(got.Err)
 			}
@@ -210,7 +211,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 
 func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 	s := newServe(t, status(200, `{"choices":[{"message":{"role":"assistant","content":"whole","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, "Content-Type", "application/json"))
-	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL}), hi())
 	if got.Err != nil || got.Text != "whole" || len(got.Calls) != 1 || got.Usage.Input != 3 {
 		t.Fatalf("%+v", got)
 	}
@@ -219,7 +220,7 @@ func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 func TestChatReadsALineOfManyMegabytes(t *testing.T) {
 	picture := strings.Repeat("QUJD", 3<<20)
 	s := newServe(t, events(data(`{"choices":[{"delta":{"images":[{"image_url":"data:image/png;base64,`+picture+`"}]},"finish_reason":"stop"}]}`)))
-	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL}), hi())
 	if got.Err != nil || len(got.Images) != 1 || len(got.Images[0].Data) != len(picture) {
 		t.Fatal(got.Err, len(got.Images))
 	}
@@ -248,7 +249,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{events("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: {\"error\":{\"code\":502,\"message\":\"Provider disconnected\"}}\n\n"), protocol.ErrModel, "Provider disconnected", 0},
 	} {
 		s := newServe(t, tc.answer)
-		got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL, Key: "k"}), hi())
+		got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL, Key: "k"}), hi())
 		if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) != tc.retries {
 			t.Errorf("%q: %v, %d retries", tc.says, got.Err, len(got.Retries))
 		}
@@ -257,7 +258,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 
 func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 	s := newServe(t, status(529, "", "Retry-After-Ms", "1"), status(503, `{"error":{"message":"Loading model"}}`, "Retry-After-Ms", "1"), events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)))
-	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL}), hi())
 	if got.Err != nil || got.Text != "a" || len(got.Retries) != 2 || got.Retries[0].Reason != "the provider is overloaded (529)" || got.Retries[1].Attempt != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -265,7 +266,7 @@ func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 
 func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 	address := porttest.Free(t)
-	got := llmtest.Collect(t.Context(), NewChat(Options{BaseURL: address}), hi())
+	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: address}), hi())
 	if !errors.Is(got.Err, protocol.ErrModel) || !strings.Contains(got.Err.Error(), "Nothing answers at "+address) || len(got.Retries) > 0 {
 		t.Fatal(got.Err, got.Retries)
 	}
@@ -277,7 +278,7 @@ func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 		status(400, `{"error":{"message":"Unknown parameter: stream_options"}}`),
 		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`),
 		status(422, `{"detail":[{"loc":["body","reasoning_effort"],"msg":"extra fields not permitted"}]}`), ok)
-	m := NewChat(Options{BaseURL: s.URL})
+	m := NewChat(llm.Options{BaseURL: s.URL})
 	req := hi()
 	req.MaxTokens, req.Thinking = 10, "high"
 	for range 2 {
@@ -294,3 +295,13 @@ func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 		}
 	}
 }
+
+func user(text string) protocol.Message {
+	return protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
+}
+
+func result(id, text string) protocol.Message {
+	return protocol.Message{Role: protocol.RoleToolResult, ToolCallID: id, Content: protocol.Content{protocol.Text(text)}}
+}
+
+var wires = map[string]func(llm.Options) llm.Model{"chat": NewChat, "responses": NewResponses}

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -12,8 +14,7 @@ import (
 // error has exactly one stop, every started call is complete, and nothing follows an error.
 func read(t *testing.T, w wire, body, contentType string) {
 	stops, begun, complete := 0, map[int]bool{}, map[int]bool{}
-	s := &stream{body: strings.NewReader(body), contentType: contentType}
-	s.Out = ask.To(func(ev llm.Event, _ error) bool {
+	s := &stream{Out: ask.To(func(ev llm.Event, _ error) bool {
 		switch ev.Type {
 		case llm.EventStop:
 			stops++
@@ -30,8 +31,9 @@ func read(t *testing.T, w wire, body, contentType string) {
 			complete[ev.Index] = true
 		}
 		return true
-	})
-	err := w.read(&model{}, s)
+	})}
+	resp := &http.Response{Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(body))}
+	err := w.read(&model{}, s, ask.Events(t.Context(), resp))
 	if (err == nil) != (stops == 1) || err == nil && len(begun) != len(complete) {
 		t.Fatalf("%d stops, %d calls begun, %d complete, %v", stops, len(begun), len(complete), err)
 	}

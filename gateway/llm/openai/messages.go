@@ -1,12 +1,14 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"strconv"
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
@@ -55,7 +57,7 @@ func (m *model) messages(req llm.Request) []message {
 	if req.System != "" {
 		out = append(out, message{Role: "system", Content: m.cached(req.System)})
 	}
-	turn := lastUser(req.Messages)
+	turn := req.Turn()
 	var images []part
 	flush := func() {
 		if len(images) > 0 {
@@ -64,9 +66,6 @@ func (m *model) messages(req llm.Request) []message {
 		}
 	}
 	for i, msg := range req.Messages {
-		if msg.Origin == protocol.OriginNotice {
-			continue
-		}
 		switch msg.Role {
 		case protocol.RoleUser:
 			flush()
@@ -88,16 +87,6 @@ func (m *model) messages(req llm.Request) []message {
 	}
 	flush()
 	return out
-}
-
-// lastUser returns the index of the message that began the current turn, or -1.
-func lastUser(list []protocol.Message) int {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Role == protocol.RoleUser && list[i].Origin != protocol.OriginNotice {
-			return i
-		}
-	}
-	return -1
 }
 
 // cached marks the end of a prefix that Anthropic should cache behind OpenRouter. No other server
@@ -129,16 +118,9 @@ func (m *model) userContent(c protocol.Content) any {
 
 func picture(b protocol.Block) part {
 	if b.Data == "" {
-		return part{Type: "text", Text: "(an image that is no longer stored)"}
+		return part{Type: "text", Text: ask.LostImage}
 	}
-	return part{Type: "image_url", ImageURL: &imageURL{"data:" + imageType(b) + ";base64," + b.Data}}
-}
-
-func imageType(b protocol.Block) string {
-	if b.MimeType == "" {
-		return "image/png"
-	}
-	return b.MimeType
+	return part{Type: "image_url", ImageURL: &imageURL{"data:" + ask.ImageType(b) + ";base64," + b.Data}}
 }
 
 // assistant builds the model's own message; ok is false for one without content that a server
@@ -169,9 +151,7 @@ func (m *model) assistant(msg protocol.Message, present bool) (out message, ok b
 			}
 		case protocol.BlockToolCall:
 			args := string(b.Arguments)
-			if args == "" {
-				args = "{}"
-			}
+			args = cmp.Or(args, "{}")
 			out.ToolCalls = append(out.ToolCalls, toolCall{
 				ID: m.callID(b.ID), Type: "function", Function: function{b.Name, args}, Extra: opaqueOf(b, wireChat, m.Model).Extra,
 			})
@@ -218,44 +198,4 @@ func (m *model) callID(id string) string {
 
 func notAlphanumeric(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-}
-
-// functionTool is a tool in the chat API's form.
-type functionTool struct {
-	Type     string `json:"type"`
-	Function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description,omitempty"`
-		Parameters  json.RawMessage `json:"parameters"`
-	} `json:"function"`
-}
-
-func functionTools(tools []llm.Tool) []functionTool {
-	var out []functionTool
-	for _, t := range tools {
-		f := functionTool{Type: "function"}
-		f.Function.Name, f.Function.Description, f.Function.Parameters = t.Name, t.Description, schema(t.Schema)
-		out = append(out, f)
-	}
-	return out
-}
-
-// schema adds parts that several servers require: an object with properties.
-func schema(s json.RawMessage) json.RawMessage {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(s, &object) != nil {
-		return json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	if _, ok := object["properties"]; ok {
-		return s
-	}
-	object["properties"] = json.RawMessage("{}")
-	if _, ok := object["type"]; !ok {
-		object["type"] = json.RawMessage(`"object"`)
-	}
-	raw, err := protocol.Marshal(object)
-	if err != nil {
-		return s
-	}
-	return raw
 }

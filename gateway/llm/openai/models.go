@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,7 +18,7 @@ import (
 // report are zero, except Tools and Images: those are true unless the server says otherwise,
 // because it refuses requests that it does not support. Models that LM Studio or llama.cpp have
 // loaded come first, and their ContextWindow is the current one.
-func Models(ctx context.Context, o Options) ([]protocol.ModelInfo, error) {
+func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
 	raw, err := m.get(ctx, m.BaseURL+"/models")
 	if err != nil {
@@ -58,11 +59,7 @@ func (m *model) root() string {
 // or the whole response (Together).
 func listed(raw []byte) ([]listedModel, error) {
 	var items []json.RawMessage
-	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
-		if err := json.Unmarshal(raw, &items); err != nil {
-			return nil, err
-		}
-	} else {
+	if json.Unmarshal(raw, &items) != nil {
 		var object struct{ Data, Models []json.RawMessage }
 		if err := json.Unmarshal(raw, &object); err != nil {
 			return nil, err
@@ -123,29 +120,19 @@ func (l listedModel) chats() bool {
 	if l.Architecture != nil && l.Architecture.Output != nil {
 		return slices.Contains(l.Architecture.Output, "text")
 	}
-	switch l.Type {
-	case "embedding", "embeddings", "image", "audio", "moderation", "rerank", "transcribe", "video":
+	if l.Active != nil && !*l.Active || slices.Contains([]string{"embedding", "embeddings", "image", "audio", "moderation", "rerank", "transcribe", "video"}, l.Type) {
 		return false
 	}
-	if l.Active != nil && !*l.Active {
-		return false
-	}
-	id := strings.ToLower(l.ID)
-	for _, word := range []string{"embed", "whisper", "tts", "dall-e", "moderation", "transcribe", "rerank", "gpt-image", "sora", "realtime", "davinci", "babbage"} {
-		if strings.Contains(id, word) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{
+		"embed", "whisper", "tts", "dall-e", "moderation", "transcribe", "rerank", "gpt-image", "sora", "realtime", "davinci", "babbage",
+	}, func(word string) bool { return strings.Contains(strings.ToLower(l.ID), word) })
 }
 
 func (l listedModel) info(host string) protocol.ModelInfo {
 	i := protocol.ModelInfo{ID: l.ID, Name: l.Name, MaxOutput: l.MaxCompletion, Tools: true, Images: true}
 	i.ContextWindow = max(l.ContextLength, l.MaxModelLen, l.ContextWindow, l.MaxContext)
 	if l.Meta != nil {
-		if i.ContextWindow = l.Meta.Context; i.ContextWindow == 0 {
-			i.ContextWindow = l.Meta.Train
-		}
+		i.ContextWindow = cmp.Or(l.Meta.Context, l.Meta.Train)
 	}
 	if l.Top != nil {
 		i.MaxOutput = l.Top.MaxCompletion

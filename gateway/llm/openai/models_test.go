@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/llm/llmserver"
+	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 )
 
@@ -70,7 +70,7 @@ func TestModelsReadsEveryonesList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := paths(t, tc.bodies)
-			o := Options{BaseURL: "https://" + tc.host + "/v1", HTTP: &http.Client{Transport: send{strings.TrimPrefix(s.URL, "http://")}}}
+			o := llm.Options{BaseURL: "https://" + tc.host + "/v1", HTTP: &http.Client{Transport: send{strings.TrimPrefix(s.URL, "http://")}}}
 			got, err := Models(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
@@ -89,22 +89,13 @@ func TestModelsReadsEveryonesList(t *testing.T) {
 	}
 }
 
-func TestModelsOfTheRealServer(t *testing.T) {
-	s := llmserver.Start(t, llmserver.WithContext(8192))
-	got, err := Models(t.Context(), Options{BaseURL: s.URL})
-	want := []protocol.ModelInfo{{ID: llmserver.Model, ContextWindow: 8192, Tools: true}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%+v, %v", got, err)
-	}
-}
-
 func TestModelsSaysThatTheKeyIsWrong(t *testing.T) {
 	s := newServe(t, status(401, `{"error":{"message":"no"}}`))
-	if _, err := Models(t.Context(), Options{BaseURL: s.URL}); !errors.Is(err, protocol.ErrModelAuth) {
+	if _, err := Models(t.Context(), llm.Options{BaseURL: s.URL}); !errors.Is(err, protocol.ErrModelAuth) {
 		t.Fatal(err)
 	}
 	s = newServe(t, status(200, `<html>`))
-	if _, err := Models(t.Context(), Options{BaseURL: s.URL}); !errors.Is(err, protocol.ErrModel) {
+	if _, err := Models(t.Context(), llm.Options{BaseURL: s.URL}); !errors.Is(err, protocol.ErrModel) {
 		t.Fatal(err)
 	}
 }

@@ -1,7 +1,11 @@
 package openai
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"net/url"
@@ -12,9 +16,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Options hold the address and the known properties of a model.
-type Options = ask.Options
-
 // Hosts that get parameters which others would refuse.
 const (
 	hostOpenAI     = "api.openai.com"
@@ -24,7 +25,7 @@ const (
 
 // New returns a model of the server at o.BaseURL: with the responses API at api.openai.com, with
 // chat completions elsewhere. An address without a path gets /v1; empty means OpenAI itself.
-func New(o Options) llm.Model {
+func New(o llm.Options) llm.Model {
 	m := newModel(o)
 	if m.host == hostOpenAI {
 		m.wire = responsesWire{}
@@ -33,65 +34,134 @@ func New(o Options) llm.Model {
 }
 
 // NewChat is [New] with the chat completions API for every server.
-func NewChat(o Options) llm.Model { return newModel(o) }
+func NewChat(o llm.Options) llm.Model { return newModel(o) }
 
 // NewResponses is [New] with the responses API for every server.
-func NewResponses(o Options) llm.Model {
+func NewResponses(o llm.Options) llm.Model {
 	m := newModel(o)
 	m.wire = responsesWire{}
 	return m
 }
 
 type model struct {
-	Options // BaseURL is normalized
-	host    string
-	wire    wire
-	refused refused
+	llm.Options // BaseURL is normalized
+	host        string
+	wire        wire
+	refused     ask.Refusals // parameters
 }
 
 // wire is one of the two APIs.
 type wire interface {
 	path() string
 	body(m *model, req llm.Request) any
-	read(m *model, s *stream) error
+	read(m *model, s *stream, list iter.Seq2[ask.Event, error]) error
 }
 
-func newModel(o Options) *model {
+func newModel(o llm.Options) *model {
 	m := &model{Options: o, wire: chatWire{}}
 	m.BaseURL, m.host = base(o.BaseURL)
 	return m
 }
 
-// base completes an address as people write it: without a scheme, with a trailing slash, or with
-// the path of one endpoint.
+// base completes an address as people write it.
 func base(address string) (baseURL, host string) {
-	if address == "" {
-		address = "https://" + hostOpenAI
-	}
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	address = strings.TrimRight(address, "/")
-	for _, endpoint := range []string{"/chat/completions", "/responses", "/models"} {
-		address = strings.TrimSuffix(address, endpoint)
-	}
+	address = ask.BaseURL(address, "https://"+hostOpenAI, "/chat/completions", "/responses", "/models")
 	u, err := url.Parse(address)
 	if err != nil {
 		return address, "" // the request will report the error
 	}
-	if u.Path == "" {
-		u.Path = "/v1"
-	}
+	u.Path = cmp.Or(u.Path, "/v1")
 	return u.String(), u.Hostname()
 }
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	var data []byte
+	var data json.RawMessage
 	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) (err error) {
 		if data, err = protocol.Marshal(m.wire.body(m, req)); err != nil {
 			return fmt.Errorf("build request: %w", err)
 		}
-		return m.try(ctx, data, &stream{Out: out, limit: req.MaxTokens, sent: len(data)})
-	}, func(f *ask.Failure) bool { return m.refused.learn(f, data) })
+		resp, err := ask.Send(ctx, m.Options, m.request(m.BaseURL+m.wire.path(), data))
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		return m.wire.read(m, &stream{Out: out, limit: req.MaxTokens, sent: len(data)}, ask.Events(ctx, resp))
+	}, func(f *ask.Failure) bool { return m.learn(f, data) })
+}
+
+// request returns a request with our headers; body is nil for a GET.
+func (m *model) request(address string, body any) ask.Request {
+	header := map[string]string{}
+	if m.Key != "" {
+		header["Authorization"] = "Bearer " + m.Key
+	}
+	if m.host == hostOpenRouter { // identifies the program in OpenRouter's statistics
+		header["HTTP-Referer"], header["X-Title"] = "http://localhost", "Fairlead"
+	}
+	return ask.Request{URL: address, Body: body, Header: header}
+}
+
+// get returns the body of the response to a GET.
+func (m *model) get(ctx context.Context, address string) ([]byte, error) {
+	return ask.Read(ctx, m.Options, m.request(address, nil))
+}
+
+// stream emits events and counts what was shown.
+type stream struct {
+	*ask.Out
+	bytes int // of output, for an estimate if the server does not count
+	sent  int // of the request
+	limit int // of the answer in tokens, as requested; 0 means none
+}
+
+// emit emits ev, and counts.
+func (s *stream) emit(ev llm.Event) {
+	if s.Emit(ev) {
+		s.bytes += len(ev.Text)
+	}
+}
+
+// text emits a piece of text or of a thought, unless it is empty.
+func (s *stream) text(kind llm.EventType, piece string) {
+	if piece != "" {
+		s.emit(llm.Event{Type: kind, Text: piece})
+	}
+}
+
+// estimate assumes four bytes per token, for servers that do not count.
+func (s *stream) estimate() protocol.Usage {
+	u := protocol.Usage{Input: int64(s.sent+3) / 4, Output: int64(s.bytes+3) / 4, Estimated: true}
+	u.Total = u.Input + u.Output
+	return u
+}
+
+// Parameters that not every server or model accepts.
+const (
+	paramStreamOptions = "stream_options"
+	paramMaxTokens     = "max_tokens"
+	paramMaxCompletion = "max_completion_tokens"
+	paramEffort        = "reasoning_effort"
+	paramCacheKey      = "prompt_cache_key"
+	paramReasoning     = "reasoning"
+	paramInclude       = "include"
+	paramKwargs        = "chat_template_kwargs"
+)
+
+// learn looks for a parameter of body in a server's reason for a 400 or 422 and reports whether the
+// request should be sent again without it.
+func (m *model) learn(f *ask.Failure, body []byte) bool {
+	if f.Status != 400 && f.Status != 422 || errors.Is(f, protocol.ErrContextOverflow) {
+		return false
+	}
+	for _, param := range []string{
+		paramStreamOptions, paramMaxCompletion, paramMaxTokens, paramKwargs, paramCacheKey, paramInclude, paramEffort, paramReasoning,
+	} {
+		named := strings.Contains(f.Reason, param) || param == paramInclude && strings.Contains(f.Reason, "ncrypted")
+		// A reason may name two parameters, the second as advice; only one of them was sent.
+		if named && bytes.Contains(body, []byte(`"`+param+`":`)) {
+			return m.refused.Add(param)
+		}
+	}
+	return false
 }

@@ -5,8 +5,36 @@ import (
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
+
+// The APIs that opaque data can belong to.
+const (
+	wireChat      = "openai-chat"
+	wireResponses = "openai-responses"
+)
+
+// opaque is the data that this package stores in [protocol.Block.Opaque].
+type opaque struct {
+	ask.Origin
+	// Field is the name under which a chat server sent its thoughts.
+	Field string `json:"field,omitempty"`
+	// Details are OpenRouter's reasoning_details.
+	Details json.RawMessage `json:"details,omitempty"`
+	// Extra is a call's extra_content, in which Gemini's compatible endpoint sends its signature.
+	Extra json.RawMessage `json:"extra,omitempty"`
+	// Item is a reasoning item of the responses wire.
+	Item json.RawMessage `json:"item,omitempty"`
+}
+
+// opaqueOf returns b's data for this API and model, or nothing.
+func opaqueOf(b protocol.Block, wire, model string) (o opaque) {
+	if !ask.ReadOpaque(b, ask.Origin{Wire: wire, Model: model}, &o) {
+		return opaque{}
+	}
+	return o
+}
 
 // reasoning collects the thoughts of a chat answer, under any of the names that servers use.
 type reasoning struct {
@@ -84,10 +112,10 @@ func (r *reasoning) finish(model string, emit func(llm.Event)) {
 	if r.text.Len() == 0 && len(r.details) == 0 {
 		return
 	}
-	o := opaque{Wire: wireChat, Model: model, Field: r.field, Details: r.rawDetails()}
+	o := opaque{Origin: ask.Origin{Wire: wireChat, Model: model}, Field: r.field, Details: r.rawDetails()}
 	block := protocol.Block{Type: protocol.BlockThinking, Thinking: r.text.String()}
 	if o.Field != "" || o.Details != nil {
-		block.Opaque = o.raw()
+		block.Opaque = ask.Opaque(o)
 	}
 	r.text.Reset()
 	r.details = nil
@@ -99,9 +127,75 @@ func (r *reasoning) rawDetails() json.RawMessage {
 	if len(r.details) == 0 {
 		return nil
 	}
-	raw, err := protocol.Marshal(r.details)
-	if err != nil {
-		return nil
+	return ask.Opaque(r.details)
+}
+
+// splitter separates a thought from the text for servers that do not: an answer that begins with
+// <think>. It delays text only while that may be the beginning of a tag.
+type splitter struct {
+	state int
+	held  string
+}
+
+const (
+	splitStart = iota // only white space so far
+	splitThought
+	splitText
+)
+
+const (
+	thinkOpen  = "<think>"
+	thinkClose = "</think>"
+)
+
+// add takes the next piece and returns its thought and its text.
+func (s *splitter) add(piece string) (thought, text string) {
+	if s.state == splitText {
+		return "", piece
 	}
-	return raw
+	s.held += piece
+	if s.state == splitStart {
+		trimmed := strings.TrimLeft(s.held, " \r\n\t")
+		switch {
+		case strings.HasPrefix(trimmed, thinkOpen):
+			s.state = splitThought
+			s.held = strings.TrimLeft(trimmed[len(thinkOpen):], "\r\n")
+		case strings.HasPrefix(thinkOpen, trimmed):
+			return "", ""
+		default:
+			s.state = splitText
+			return "", s.take(len(s.held))
+		}
+	}
+	if i := strings.Index(s.held, thinkClose); i >= 0 {
+		thought = s.held[:i]
+		text = strings.TrimLeft(s.held[i+len(thinkClose):], "\r\n")
+		// Line breaks at the start of the next piece remain: they are invisible at the beginning of
+		// a paragraph.
+		s.state, s.held = splitText, ""
+		return thought, text
+	}
+	keep := 0
+	for n := min(len(thinkClose)-1, len(s.held)); n > 0; n-- {
+		if strings.HasPrefix(thinkClose, s.held[len(s.held)-n:]) {
+			keep = n
+			break
+		}
+	}
+	return s.take(len(s.held) - keep), ""
+}
+
+// end returns the delayed text.
+func (s *splitter) end() (thought, text string) {
+	rest := s.take(len(s.held))
+	if s.state == splitThought {
+		return rest, ""
+	}
+	return "", rest
+}
+
+func (s *splitter) take(n int) string {
+	out := s.held[:n]
+	s.held = s.held[n:]
+	return out
 }

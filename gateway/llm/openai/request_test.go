@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
@@ -14,7 +15,7 @@ import (
 const okChat = `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`
 
 // sent returns the body and headers of one request.
-func sent(t *testing.T, open func(Options) llm.Model, host, model string, req llm.Request) (map[string]any, map[string][]string) {
+func sent(t *testing.T, open func(llm.Options) llm.Model, host, model string, req llm.Request) (map[string]any, map[string][]string) {
 	t.Helper()
 	s := newServe(t, events("data: {\"type\":\"response.completed\",\"response\":{}}\n\n"+data(okChat)))
 	llmtest.Collect(t.Context(), open(s.as(host, model)), req)
@@ -43,16 +44,15 @@ func conversation(wire, model string) llm.Request {
 	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "hm"}
 	switch wire {
 	case wireChat:
-		thought.Opaque = opaque{Wire: wire, Model: model, Field: "reasoning_content"}.raw()
+		thought.Opaque = ask.Opaque(opaque{Origin: ask.Origin{Wire: wire, Model: model}, Field: "reasoning_content"})
 	case wireResponses:
-		thought.Opaque = opaque{Wire: wire, Model: model, Item: json.RawMessage(`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"}`)}.raw()
+		thought.Opaque = ask.Opaque(opaque{Origin: ask.Origin{Wire: wire, Model: model}, Item: json.RawMessage(`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"}`)})
 	}
 	return llm.Request{
 		System: "Be kind.", CacheKey: "main", Thinking: "low", MaxTokens: 99,
 		Messages: []protocol.Message{
 			user("before"),
 			{Role: protocol.RoleAssistant, Content: protocol.Content{thought, protocol.Text("past")}},
-			{Role: protocol.RoleUser, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("stopped")}},
 			{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("look"), image}},
 			{Role: protocol.RoleAssistant, Content: protocol.Content{thought, call}},
 			{Role: protocol.RoleToolResult, ToolCallID: "c1", ToolName: "laptop__Read", Content: protocol.Content{image}},
@@ -100,7 +100,7 @@ func TestOpenAIGetsItsOwnParameters(t *testing.T) {
 
 func TestOpenRouterGetsItsOwnParameters(t *testing.T) {
 	req := conversation("", "")
-	req.Messages[4].Content[0].Opaque = opaque{Wire: wireChat, Model: "anthropic/claude", Details: json.RawMessage(`[{"type":"reasoning.text","text":"hm","signature":"s"}]`)}.raw()
+	req.Messages[3].Content[0].Opaque = ask.Opaque(opaque{Origin: ask.Origin{Wire: wireChat, Model: "anthropic/claude"}, Details: json.RawMessage(`[{"type":"reasoning.text","text":"hm","signature":"s"}]`)})
 	body, headers := sent(t, NewChat, hostOpenRouter, "anthropic/claude", req)
 	same(t, body["reasoning"], `{"effort":"low"}`)
 	messages := body["messages"].([]any)
@@ -124,7 +124,7 @@ func TestLateSignatureFindsItsThought(t *testing.T) {
 		`{"choices":[{"delta":{"content":"a"}}]}`,
 		`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}]}}]}`,
 		`{"choices":[{"delta":{"reasoning":"again","reasoning_details":[{"type":"reasoning.text","text":"again","index":1}]},"finish_reason":"stop"}]}`)))
-	m := NewChat(Options{BaseURL: s.URL, Model: "m"})
+	m := NewChat(llm.Options{BaseURL: s.URL, Model: "m"})
 	first := llmtest.Collect(t.Context(), m, hi())
 	req := hi()
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content})
@@ -144,7 +144,7 @@ func TestMistralGetsShortCallIDs(t *testing.T) {
 
 func TestGeminiSignatureGoesBackWithItsCall(t *testing.T) {
 	s := newServe(t, events(data(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},"finish_reason":"tool_calls"}]}`)))
-	m := NewChat(Options{BaseURL: s.URL, Model: "m"})
+	m := NewChat(llm.Options{BaseURL: s.URL, Model: "m"})
 	first := llmtest.Collect(t.Context(), m, hi())
 	req := hi()
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content}, result("a", "ok"))

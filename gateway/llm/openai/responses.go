@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
@@ -65,18 +67,18 @@ func (responsesWire) body(m *model, req llm.Request) any {
 		Model: m.Model, Instructions: req.System, Input: m.input(req.Messages), Stream: true, MaxTokens: req.MaxTokens,
 	}
 	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, responseTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: schema(t.Schema)})
+		r.Tools = append(r.Tools, responseTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: ask.Schema(t.Schema)})
 	}
-	if !m.refused.has(paramInclude) {
+	if !m.refused.Has(paramInclude) {
 		r.Include = []string{"reasoning.encrypted_content"}
 	}
-	if !m.refused.has(paramReasoning) && (req.Thinking != "" || m.Info.Thinking) {
+	if !m.refused.Has(paramReasoning) && (req.Thinking != "" || m.Info.Thinking) {
 		r.Reasoning = &effort{Effort: req.Thinking}
 		if req.Thinking != "none" {
 			r.Reasoning.Summary = "auto"
 		}
 	}
-	if !m.refused.has(paramCacheKey) {
+	if !m.refused.Has(paramCacheKey) {
 		r.CacheKey = req.CacheKey
 	}
 	return r
@@ -93,9 +95,6 @@ func (m *model) input(list []protocol.Message) []any {
 		}
 	}
 	for _, msg := range list {
-		if msg.Origin == protocol.OriginNotice {
-			continue
-		}
 		switch msg.Role {
 		case protocol.RoleUser:
 			flush()
@@ -151,9 +150,7 @@ func (m *model) pastAnswer(c protocol.Content) []any {
 			}
 		case protocol.BlockToolCall:
 			args := string(b.Arguments)
-			if args == "" {
-				args = "{}"
-			}
+			args = cmp.Or(args, "{}")
 			items = append(items, inputCall{Type: "function_call", CallID: b.ID, Name: b.Name, Arguments: args})
 		}
 	}

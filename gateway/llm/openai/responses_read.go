@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -84,16 +86,24 @@ type responsesReader struct {
 	counted bool
 }
 
-func (responsesWire) read(m *model, s *stream) error {
+func (responsesWire) read(m *model, s *stream, list iter.Seq2[ask.Event, error]) error {
 	r := &responsesReader{m: m, s: s}
-	if err := s.each(r.event); err != nil {
-		return err
+	for ev, err := range list {
+		if string(ev.Data) == "[DONE]" { // which only compatible servers send
+			break
+		}
+		if err == nil {
+			err = r.event(ev.Name, ev.Data)
+		}
+		if err != nil || s.Stopped() {
+			return err
+		}
 	}
 	if !r.ended {
 		return ask.Broken("the connection closed before the answer was complete")
 	}
-	for _, c := range r.calls.list {
-		r.calls.finish(c, s.emit, nil)
+	for _, c := range r.calls {
+		c.finish(s, nil)
 	}
 	if !r.counted {
 		s.emit(llm.Event{Type: llm.EventUsage, Usage: s.estimate()})
@@ -103,24 +113,17 @@ func (responsesWire) read(m *model, s *stream) error {
 }
 
 func (r *responsesReader) event(name string, data []byte) error {
-	if data == nil { // [DONE], which only compatible servers send
-		return nil
-	}
 	var e responseEvent
 	if err := ask.Decode(data, &e); err != nil {
 		return err
 	}
-	if e.Type == "" {
-		e.Type = name
-	}
-	emit := r.s.emit
+	e.Type = cmp.Or(e.Type, name)
 	switch e.Type {
 	case "response.output_text.delta":
-		r.said = true
-		emit(llm.Event{Type: llm.EventText, Text: e.Delta})
+		r.text(e.Delta)
 	case "response.refusal.delta":
-		r.refusal, r.said = true, true
-		emit(llm.Event{Type: llm.EventText, Text: e.Delta})
+		r.refusal = true
+		r.text(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		r.think(e.Delta)
 	case "response.reasoning_summary_part.added":
@@ -132,7 +135,7 @@ func (r *responsesReader) event(name string, data []byte) error {
 			r.call(e)
 		}
 	case "response.function_call_arguments.delta":
-		r.calls.add(r.which(e), e.Delta, emit)
+		r.which(e).add(e.Delta, r.s)
 	case "response.output_item.done":
 		if e.Item != nil {
 			r.item(e)
@@ -150,11 +153,13 @@ func (r *responsesReader) event(name string, data []byte) error {
 }
 
 func (r *responsesReader) think(piece string) {
-	if piece == "" {
-		return
-	}
 	r.thought.WriteString(piece)
-	r.s.emit(llm.Event{Type: llm.EventThinking, Text: piece})
+	r.s.text(llm.EventThinking, piece)
+}
+
+func (r *responsesReader) text(piece string) {
+	r.said = true
+	r.s.text(llm.EventText, piece)
 }
 
 // which returns a call by the index of its item in the output, or by the item's ID.
@@ -166,7 +171,7 @@ func (r *responsesReader) which(e responseEvent) *call {
 	if e.OutputIndex != nil {
 		key = "#" + strconv.Itoa(*e.OutputIndex)
 	}
-	if c := r.calls.by[key]; c != nil {
+	if c := r.calls.find(key); c != nil {
 		return c
 	}
 	return r.calls.open(key)
@@ -174,13 +179,8 @@ func (r *responsesReader) which(e responseEvent) *call {
 
 func (r *responsesReader) call(e responseEvent) *call {
 	c := r.which(e)
-	if c.id == "" {
-		c.id = e.Item.CallID
-	}
-	if c.name == "" {
-		c.name = e.Item.Name
-	}
-	r.calls.start(c, r.s.emit)
+	c.id, c.name = cmp.Or(c.id, e.Item.CallID), cmp.Or(c.name, e.Item.Name)
+	c.start(r.s)
 	return c
 }
 
@@ -190,9 +190,9 @@ func (r *responsesReader) item(e responseEvent) {
 	case "function_call":
 		c := r.call(e)
 		if c.args.Len() == 0 {
-			r.calls.add(c, argumentText(e.Item.Arguments), r.s.emit)
+			c.add(argumentText(e.Item.Arguments), r.s)
 		}
-		r.calls.finish(c, r.s.emit, nil)
+		c.finish(r.s, nil)
 	case "reasoning":
 		if r.thought.Len() == 0 { // it was not streamed
 			var summary []string
@@ -201,23 +201,18 @@ func (r *responsesReader) item(e responseEvent) {
 			}
 			r.think(strings.Join(summary, "\n\n"))
 		}
-		o := opaque{Wire: wireResponses, Model: r.m.Model, Item: withoutStatus(e.Item.raw)}
-		r.s.emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: o.raw()}})
+		o := ask.Opaque(opaque{Origin: ask.Origin{Wire: wireResponses, Model: r.m.Model}, Item: withoutStatus(e.Item.raw)})
+		r.s.emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: o}})
 		r.thought.Reset()
 	case "image_generation_call":
 		if e.Item.Result != "" {
-			mime := "image/" + e.Item.Format
-			if e.Item.Format == "" {
-				mime = "image/png"
-			}
+			mime := "image/" + cmp.Or(e.Item.Format, "png")
 			r.s.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mime, Data: e.Item.Result}})
 		}
 	case "message":
 		if !r.said {
-			if _, answer := parts(e.Item.Content); answer != "" {
-				r.said = true
-				r.s.emit(llm.Event{Type: llm.EventText, Text: answer})
-			}
+			_, answer := parts(e.Item.Content)
+			r.text(answer)
 		}
 	}
 }
@@ -261,7 +256,7 @@ func (r *responsesReader) stop() string {
 		return llm.StopRefusal
 	case r.cut != "":
 		return llm.StopMaxTokens
-	case len(r.calls.list) > 0:
+	case len(r.calls) > 0:
 		return llm.StopToolUse
 	case r.refusal:
 		return llm.StopRefusal

@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"fairlead/gateway/protocol"
 )
@@ -44,25 +46,31 @@ func studioV1(raw []byte) []protocol.ModelInfo {
 	if json.Unmarshal(raw, &answer) != nil {
 		return nil
 	}
-	var loaded, rest []protocol.ModelInfo
+	var out studioModels
 	for _, m := range answer.Models {
-		if m.Key == "" || m.Type == "embedding" {
-			continue
-		}
 		info := protocol.ModelInfo{
 			ID: m.Key, Name: m.Name, ContextWindow: m.MaxContext, Images: m.Capabilities.Vision, Tools: m.Capabilities.Tools,
 			Thinking: !slices.Contains([]string{"", "false", "null"}, string(m.Capabilities.Thinking)),
 		}
-		if len(m.Loaded) == 0 {
-			rest = append(rest, info)
-			continue
+		if len(m.Loaded) > 0 {
+			info.ContextWindow = cmp.Or(m.Loaded[0].Config.Context, info.ContextWindow)
 		}
-		if c := m.Loaded[0].Config.Context; c > 0 {
-			info.ContextWindow = c
-		}
-		loaded = append(loaded, info)
+		out.add(info, m.Type, len(m.Loaded) > 0)
 	}
-	return append(loaded, rest...)
+	return append(out.loaded, out.rest...)
+}
+
+// studioModels are the models that can chat.
+type studioModels struct{ loaded, rest []protocol.ModelInfo }
+
+func (s *studioModels) add(info protocol.ModelInfo, kind string, isLoaded bool) {
+	switch {
+	case info.ID == "" || strings.HasPrefix(kind, "embedding"):
+	case isLoaded:
+		s.loaded = append(s.loaded, info)
+	default:
+		s.rest = append(s.rest, info)
+	}
 }
 
 // studioV0 parses GET /api/v0/models.
@@ -78,20 +86,13 @@ func studioV0(raw []byte) []protocol.ModelInfo {
 	if json.Unmarshal(raw, &answer) != nil {
 		return nil
 	}
-	var loaded, rest []protocol.ModelInfo
+	var out studioModels
 	for _, m := range answer.Data {
-		if m.ID == "" || m.Type == "embeddings" {
-			continue
-		}
 		info := protocol.ModelInfo{ID: m.ID, ContextWindow: m.MaxContext, Images: m.Type == "vlm", Tools: slices.Contains(m.Capabilities, "tool_use")}
-		if m.State != "loaded" {
-			rest = append(rest, info)
-			continue
+		if m.State == "loaded" {
+			info.ContextWindow = cmp.Or(m.Context, m.MaxContext)
 		}
-		if m.Context > 0 {
-			info.ContextWindow = m.Context
-		}
-		loaded = append(loaded, info)
+		out.add(info, m.Type, m.State == "loaded")
 	}
-	return append(loaded, rest...)
+	return append(out.loaded, out.rest...)
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,26 +54,19 @@ func (h hands) named(name string) (protocol.NodeID, bool) {
 	return "", false
 }
 
-// call builds a call of a tool on a node, or returns the reason why it cannot. If no node is given,
-// it is the default one, or the first that has the tool.
-func (h hands) call(node protocol.NodeID, bare string, in map[string]any) (call, string) {
-	if len(h.nodes) == 0 {
+// use builds a call of a tool on the request's machine, or returns the reason why it cannot. If the
+// person named no machine, it is the default one, or the first that has the tool.
+func (r formMatch) use(bare string, in args) (call, string) {
+	if len(r.nodes) == 0 {
 		return call{}, "No machine is connected, so I have no hands right now."
 	}
-	if node == "" {
-		node = h.first
-		for _, n := range h.nodes {
-			if _, ok := h.tools[node][bare]; !ok {
-				node = n
-			}
+	for _, node := range append([]protocol.NodeID{cmp.Or(r.node, r.first)}, r.nodes...) {
+		if tool, ok := r.tools[node][bare]; ok {
+			return call{tool, in}, ""
 		}
-		if _, ok := h.tools[node][bare]; !ok {
-			return call{}, fmt.Sprintf("None of the connected machines can do that: there is no %s tool.", bare)
+		if r.node != "" {
+			return call{}, fmt.Sprintf("%s cannot do that: it has no %s tool.", node, bare)
 		}
 	}
-	name, ok := h.tools[node][bare]
-	if !ok {
-		return call{}, fmt.Sprintf("%s cannot do that: it has no %s tool.", node, bare)
-	}
-	return call{name, in}, ""
+	return call{}, fmt.Sprintf("None of the connected machines can do that: there is no %s tool.", bare)
 }

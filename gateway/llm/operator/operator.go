@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
@@ -31,9 +30,14 @@ func (Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, e
 			}
 		}
 		for i, c := range calls {
+			raw, err := protocol.Marshal(c.in)
+			if err != nil {
+				yield(llm.Event{}, err)
+				return
+			}
 			block := protocol.Block{Type: protocol.BlockToolCall, ID: fmt.Sprintf("op_%d_%d", len(req.Messages), i), Name: string(c.name)}
 			begin := llm.Event{Type: llm.EventCallStart, Index: i, Block: block}
-			block.Arguments = c.args()
+			block.Arguments = raw
 			if !yield(begin, nil) || !yield(llm.Event{Type: llm.EventCallDelta, Index: i, Text: string(block.Arguments)}, nil) ||
 				!yield(llm.Event{Type: llm.EventCall, Index: i, Block: block}, nil) {
 				return
@@ -66,16 +70,10 @@ func pieces(text string) []string {
 // call is a tool call to make.
 type call struct {
 	name protocol.ToolName
-	in   map[string]any
+	in   args
 }
 
-func (c call) args() json.RawMessage {
-	raw, err := protocol.Marshal(c.in)
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return raw
-}
+type args map[string]any
 
 // answer returns the next text and calls. Calls that the person ran directly and notices of the
 // gateway are not requests.

@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,9 +56,17 @@ var language = sync.OnceValue(func() grammar {
 		greeting: whole(`(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|moin|hallo)(?:,? (?:there|again|fairlead|operator|everyone|you))?`),
 		thanks:   whole(`(?:thanks|thank you|thx|great|perfect|nice|well done|ok|okay|cool)(?:,? (?:a lot|very much|so much|you|thanks|thank you|fairlead|operator))?`),
 		machines: whole(`(?:(?:which|what|list|show)(?: (?:are|me))?(?: (?:my|the|all|all the|all my))? )?(?:machines|computers|nodes)(?: (?:are|do|can|have|is).*)?`),
-		forms:    forms(), blocks: blockForms(),
+		forms:    compiled(forms), blocks: compiled(blockForms),
 	}
 })
+
+func compiled(list []form) []form {
+	out := slices.Clone(list)
+	for i, f := range list {
+		out[i].re = regexp.MustCompile(`(?is)^` + f.pattern + `\s*$`)
+	}
+	return out
+}
 
 // understand converts one request to a call, or to an answer if it is a question. If ok is false,
 // it is not understood or cannot be done, and words has the reason.
@@ -95,7 +104,7 @@ func understand(h hands, r item) (c call, words string, ok bool) {
 	if f == nil {
 		return call{}, notUnderstood(g, line), false
 	}
-	c, words = f.act(h, node, append(m, r.block))
+	c, words = f.act(formMatch{h, node, m, r.block})
 	return c, words, words == ""
 }
 

@@ -34,35 +34,27 @@ func report(messages []protocol.Message) string {
 
 // outcome is the result of a node's tool.
 type outcome struct {
-	ExitCode     *int            `json:"exitCode"`
-	TimedOut     bool            `json:"timedOut"`
-	Signal       string          `json:"signal"`
-	Output       *string         `json:"output"`
-	Status       string          `json:"status"`
-	Lines        *int            `json:"lines"`
-	Count        *int            `json:"count"`
-	Truncated    bool            `json:"truncated"`
-	Bytes        *int            `json:"bytes"`
-	Replacements *int            `json:"replacements"`
-	Matches      json.RawMessage `json:"matches"`
+	ExitCode     *int    `json:"exitCode"`
+	TimedOut     bool    `json:"timedOut"`
+	Signal       string  `json:"signal"`
+	Output       *string `json:"output"`
+	Status       string  `json:"status"`
+	Lines        *int    `json:"lines"`
+	Count        *int    `json:"count"`
+	Truncated    bool    `json:"truncated"`
+	Bytes        *int    `json:"bytes"`
+	Replacements *int    `json:"replacements"`
 }
 
 func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 	node, bare, _ := m.ToolName.Split()
-	var in struct{ Command, Path, Pattern string }
+	var in arguments
 	json.Unmarshal(rawArgs, &in) // our own arguments
 	text := m.Content.Text()
 	if m.Call != nil {
 		switch m.Call.State {
 		case protocol.CallDenied:
-			switch why := m.Call.Error; {
-			case m.Call.Unanswered():
-				return "Nobody answered the question in time, so nothing was run."
-			case why == "" || strings.HasPrefix(why, "The person denied"):
-				return "You denied it, so nothing was done."
-			default:
-				return why
-			}
+			return denial(m.Call)
 		case protocol.CallCancelled:
 			return "It was stopped."
 		case protocol.CallUnknown:
@@ -70,8 +62,7 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 		}
 	}
 	var r outcome
-	// a long result is cut and no longer valid JSON
-	parsed := json.Unmarshal([]byte(text), &r) == nil
+	json.Unmarshal([]byte(text), &r) // a long result is cut and no longer valid JSON
 	if m.Call != nil && r.ExitCode == nil {
 		r.ExitCode = m.Call.ExitCode
 	}
@@ -82,50 +73,73 @@ func sentence(m protocol.Message, rawArgs json.RawMessage) string {
 	if m.IsError && r.ExitCode == nil {
 		return "That did not work: " + strings.TrimPrefix(text, "Error: ")
 	}
-	switch bare {
-	case "Bash":
-		return commandSentence(r)
-	case "Read":
-		if !parsed || r.Lines == nil {
+	if describe := descriptions[bare]; describe != nil {
+		return describe(in, r)
+	}
+	return "Done."
+}
+
+func denial(c *protocol.CallInfo) string {
+	switch why := c.Error; {
+	case c.Unanswered():
+		return "Nobody answered the question in time, so nothing was run."
+	case why == "" || strings.HasPrefix(why, "The person denied"):
+		return "You denied it, so nothing was done."
+	default:
+		return why
+	}
+}
+
+// arguments are those of the calls that the operator makes.
+type arguments struct{ Command, Path, Pattern string }
+
+// descriptions are sentences about the results of tools.
+var descriptions = map[string]func(in arguments, r outcome) string{
+	"Bash": func(_ arguments, r outcome) string { return commandSentence(r) },
+	"Read": func(in arguments, r outcome) string {
+		switch {
+		case r.Lines == nil:
 			return fmt.Sprintf("Here is %s.", code(in.Path))
-		}
-		if *r.Lines == 0 {
+		case *r.Lines == 0:
 			return fmt.Sprintf("%s is empty.", code(in.Path))
 		}
 		return fmt.Sprintf("%s: %s.", code(in.Path), protocol.Plural(*r.Lines, "line"))
-	case "Glob":
-		if r.Count == nil {
-			return "Here is what matches."
-		}
-		if *r.Count == 0 {
-			return fmt.Sprintf("Nothing matches %s.", code(in.Pattern))
-		}
+	},
+	"Glob": func(in arguments, r outcome) string {
 		more := ""
-		if r.Truncated {
+		switch {
+		case r.Count == nil:
+			return "Here is what matches."
+		case *r.Count == 0:
+			return fmt.Sprintf("Nothing matches %s.", code(in.Pattern))
+		case r.Truncated:
 			more = " (only the newest are shown)"
 		}
 		return fmt.Sprintf("%s %s %s%s.", protocol.Plural(*r.Count, "file"), match(*r.Count), code(in.Pattern), more)
-	case "Grep":
+	},
+	"Grep": func(_ arguments, r outcome) string {
 		switch {
 		case r.Truncated:
 			return "More than 100 lines match; the first 100 are shown."
-		case r.Count != nil && *r.Count == 0:
-			return "Nothing matched."
-		case r.Count != nil:
-			return fmt.Sprintf("%s %s.", protocol.Plural(*r.Count, "line"), match(*r.Count))
-		default:
+		case r.Count == nil:
 			return "Here is what matches."
+		case *r.Count == 0:
+			return "Nothing matched."
 		}
-	case "Edit":
-		if r.Replacements != nil {
-			return fmt.Sprintf("Replaced %s in %s.", protocol.Plural(*r.Replacements, "place"), code(in.Path))
+		return fmt.Sprintf("%s %s.", protocol.Plural(*r.Count, "line"), match(*r.Count))
+	},
+	"Edit": func(in arguments, r outcome) string {
+		if r.Replacements == nil {
+			return "Done."
 		}
-	case "Write":
-		if r.Bytes != nil {
-			return fmt.Sprintf("Wrote %s to %s.", protocol.Plural(*r.Bytes, "byte"), code(in.Path))
+		return fmt.Sprintf("Replaced %s in %s.", protocol.Plural(*r.Replacements, "place"), code(in.Path))
+	},
+	"Write": func(in arguments, r outcome) string {
+		if r.Bytes == nil {
+			return "Done."
 		}
-	}
-	return "Done."
+		return fmt.Sprintf("Wrote %s to %s.", protocol.Plural(*r.Bytes, "byte"), code(in.Path))
+	},
 }
 
 func commandSentence(r outcome) string {

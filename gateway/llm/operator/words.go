@@ -1,8 +1,9 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ func notUnderstood(g grammar, line string) string {
 			list = append(list, near{score, i})
 		}
 	}
-	sort.SliceStable(list, func(a, b int) bool { return list[a].score > list[b].score })
+	slices.SortStableFunc(list, func(a, b near) int { return cmp.Compare(b.score, a.score) })
 	var b strings.Builder
 	b.WriteString("I did not understand that. Until a model is connected I only understand plain requests, for example:\n\n")
 	for _, n := range list[:3] {

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"cmp"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -9,7 +11,10 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
+	"fairlead/gateway/llm"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
 
@@ -71,18 +76,102 @@ func (r *Registry) corrected(m protocol.ModelInfo) protocol.ModelInfo {
 
 // complete fills in the values that a provider did not report.
 func complete(m, known protocol.ModelInfo) protocol.ModelInfo {
-	if m.Name == "" {
-		m.Name = known.Name
-	}
-	if m.ContextWindow == 0 {
-		m.ContextWindow = known.ContextWindow
-	}
-	if m.MaxOutput == 0 {
-		m.MaxOutput = known.MaxOutput
-	}
+	m.Name = cmp.Or(m.Name, known.Name)
+	m.ContextWindow = cmp.Or(m.ContextWindow, known.ContextWindow)
+	m.MaxOutput = cmp.Or(m.MaxOutput, known.MaxOutput)
 	m.Tools, m.Images, m.Thinking = m.Tools || known.Tools, m.Images || known.Images, m.Thinking || known.Thinking
 	if m.PriceIn == nil {
 		m.PriceIn, m.PriceOut, m.PriceRead, m.PriceWrite = known.PriceIn, known.PriceOut, known.PriceRead, known.PriceWrite
 	}
 	return m
+}
+
+const (
+	// infoLimit is the time in which a server must describe its models before a chat continues
+	// without a description.
+	infoLimit = 2 * time.Second
+	// listAge is the time for which a hosted provider's list is cached, and localAge that for a
+	// server on this machine, where a model may be loaded again with another window. failedAge is
+	// the time after a failure during which a hosted provider is not queried.
+	listAge   = time.Hour
+	localAge  = 15 * time.Second
+	failedAge = time.Minute
+)
+
+// lists caches the providers' lists of models.
+type lists struct {
+	mu sync.Mutex
+	by map[string]list
+}
+
+type list struct {
+	models map[string]protocol.ModelInfo
+	until  time.Time
+}
+
+func key(p provider, o llm.Options) string { return p.ID + " " + o.BaseURL + " " + o.Key }
+
+func (l *lists) put(k string, models []protocol.ModelInfo, age time.Duration) {
+	by := make(map[string]protocol.ModelInfo, len(models))
+	for _, m := range models {
+		by[m.ID] = m
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.by == nil {
+		l.by = map[string]list{}
+	}
+	l.by[k] = list{by, time.Now().Add(age)}
+}
+
+func (l *lists) get(k string) (models map[string]protocol.ModelInfo, fresh bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	have := l.by[k]
+	return have.models, time.Now().Before(have.until)
+}
+
+// fetch queries a provider's list and caches it.
+func (r *Registry) fetch(ctx context.Context, p provider, o llm.Options) ([]protocol.ModelInfo, error) {
+	models, err := p.list(ctx, o)
+	if err != nil {
+		return nil, keychain.Hide(err, o.Key)
+	}
+	for i, m := range models {
+		if known, ok := builtIn()[m.ID]; ok && !p.Local {
+			m = complete(m, known)
+		}
+		models[i] = r.corrected(m)
+	}
+	age := listAge
+	if p.Local {
+		age = localAge
+	}
+	r.lists.put(key(p, o), models, age)
+	return models, nil
+}
+
+// info returns the description of a model: the person's corrections, the provider's values, the
+// catalogue's values, in this order. An unknown model counts as having every ability: its server
+// refuses requests that it does not support.
+func (r *Registry) info(ctx context.Context, p provider, o llm.Options, id string) protocol.ModelInfo {
+	k := key(p, o)
+	models, fresh := r.lists.get(k)
+	if !fresh && p.ID != "openai" { // OpenAI's list has only names
+		ctx, cancel := context.WithTimeout(ctx, infoLimit)
+		defer cancel()
+		if _, err := r.fetch(ctx, p, o); err != nil && !p.Local {
+			r.lists.put(k, nil, failedAge)
+		}
+		if now, _ := r.lists.get(k); len(now) > 0 {
+			models = now
+		}
+	}
+	if m, ok := models[id]; ok {
+		return m
+	}
+	if known, ok := builtIn()[id]; ok && !p.Local {
+		return r.corrected(known)
+	}
+	return r.corrected(protocol.ModelInfo{ID: id, Tools: true, Images: true, Thinking: true})
 }

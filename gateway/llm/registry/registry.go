@@ -3,6 +3,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,13 +57,13 @@ type provider struct {
 	protocol.Provider
 	env     []string // environment variables that may contain a key
 	headers map[string]string
-	open    func(ask.Options) llm.Model
+	open    func(llm.Options) llm.Model
 	wires   bool // the person may choose one of wires instead of open
-	list    func(context.Context, ask.Options) ([]protocol.ModelInfo, error)
+	list    func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
 }
 
 // wires are the APIs of OpenAI-compatible servers.
-var wires = map[string]func(ask.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
+var wires = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
 
 // providers are all providers, in the order in which windows show them.
 var providers = []provider{
@@ -105,11 +106,9 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 }(), CheckRedirect: ask.SameServer}
 
 // options returns the current options of a provider, or an error that says what is missing.
-func (r *Registry) options(p provider, model string) (ask.Options, error) {
-	o := ask.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient, Headers: p.headers}
-	if o.BaseURL == "" {
-		o.BaseURL = p.BaseURL
-	}
+func (r *Registry) options(p provider, model string) (llm.Options, error) {
+	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient, Headers: p.headers}
+	o.BaseURL = cmp.Or(o.BaseURL, p.BaseURL)
 	if o.BaseURL == "" {
 		return o, protocol.ErrBadRequest.With("Enter the server's address in Settings, such as http://127.0.0.1:8000/v1.")
 	}

@@ -4,10 +4,13 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
@@ -99,4 +102,26 @@ func DeviceID(key ed25519.PublicKey) protocol.DeviceID {
 func KeyWords(key ed25519.PublicKey) []string {
 	sum := sha256.Sum256(key)
 	return Words(sum[:], ShortWords)
+}
+
+// wordText has 256 words, sorted, one for each byte value. They are short, common, and hard to
+// confuse when spoken.
+//
+//go:embed words.txt
+var wordText string
+
+var wordList = strings.Fields(wordText)
+
+// Words returns the words for the first n bytes of a hash, so that people can compare them.
+func Words(hash []byte, n int) []string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = wordList[hash[i]]
+	}
+	return words
+}
+
+func IsWord(word string) bool {
+	_, ok := slices.BinarySearch(wordList, word)
+	return ok
 }

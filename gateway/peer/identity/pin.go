@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -107,7 +106,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 		return nil, "", protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", address, err))
 	}
 	var have Pin
-	conn := tls.Client(wire.NewBufferedConn(raw), &tls.Config{
+	conn := tls.Client(raw, &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		InsecureSkipVerify: true, // the pin replaces the certificate check: no authority certifies a gateway at home
 		VerifyConnection: func(state tls.ConnectionState) error {

@@ -1,6 +1,13 @@
 package stream
 
-import "fairlead/gateway/protocol"
+import (
+	"context"
+	"path"
+	"sync/atomic"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
 
 // attemptID identifies what only one attempt at a time may use: an attempt of a transfer starts
 // when the previous one has closed its files, and its unfinished files are removed if necessary.
@@ -37,4 +44,100 @@ func (e *Ends) enqueueLocked(t attemptID, n *end) (wait, done func()) {
 		}
 	}
 	return wait, done
+}
+
+func (e *Ends) stop(p protocol.TransferStop) {
+	cause := ErrDiscard
+	if p.Keep {
+		cause = errLost
+	}
+	found := false
+	for _, source := range []bool{true, false} {
+		if n := e.find(p.TransferID, source); n != nil {
+			n.cancel(cause)
+			n.in.Close(cause)
+			found = true
+		}
+	}
+	if found {
+		return
+	}
+	if p.Keep || p.Stream == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		wait, done := e.enqueueLocked(attemptID{id: p.Stream.ID}, nil)
+		e.wg.Go(func() {
+			defer done()
+			wait()
+			e.discard(p)
+		})
+	}
+}
+
+// discard removes the unfinished files of a transfer that was cancelled while it was not running.
+func (e *Ends) discard(p protocol.TransferStop) {
+	mark := partPrefixOf(p.Stream.ID)
+	removed := e.options.Unfinished.removeFiles(e.options.Files, mark, time.Time{})
+	t, err := e.options.Files.Target(p.Path, p.Stream.Into, false)
+	if err == nil {
+		defer t.Root.Close()
+	}
+	if err == nil && p.Current != "" {
+		if t.Root.Remove(partName(p.Stream.ID, path.Clean(p.Current))) == nil {
+			removed++
+		}
+	}
+	if removed > 0 {
+		e.options.Log.Info("Unfinished files removed", "transfer", p.Stream.ID, "files", removed)
+	}
+	e.discarded(p.TransferID, p.Stream.ID)
+}
+
+// discarded confirms that a transfer left nothing unfinished. A gateway that does not receive it
+// asks again.
+func (e *Ends) discarded(number uint32, id protocol.TransferID) {
+	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
+	defer cancel()
+	e.options.Peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &number, Discarded: id}, false)
+}
+
+// confirmLimit is the time limit for sending a confirmation.
+const confirmLimit = 5 * time.Second
+
+const (
+	// sharedWindow is the number of bytes in flight of all transfers on a connection together, if
+	// there are several. More bytes would wait in the system's buffers, where they delay calls and
+	// their results. minWindow is the minimum for each: a frame, and what is sent before the next
+	// credit.
+	sharedWindow = 4 << 20
+	minWindow    = 128 << 10
+	// sharedBody is the maximum length of a frame when several transfers share the connection.
+	sharedBody = 64 << 10
+)
+
+// Share divides a connection among its outgoing transfers in equal parts. The zero Share is ready.
+// It is safe for concurrent use.
+type Share struct{ running atomic.Int32 }
+
+// isShared reports whether there is more than one transfer.
+func (s *Share) isShared() bool { return s != nil && s.running.Load() > 1 }
+
+// window returns the number of bytes that a transfer may have in flight.
+func (s *Share) window() int {
+	if !s.isShared() {
+		return Window
+	}
+	return min(Window, max(minWindow, sharedWindow/int(s.running.Load())))
+}
+
+// maxFrame returns the maximum length of the next frame's body, which is limited because calls and
+// their results are sent between frames.
+func (s *Share) maxFrame() int {
+	if s.isShared() {
+		return sharedBody
+	}
+	return maxBody
 }

@@ -67,7 +67,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 		home := t.TempDir()
 		g := &gatekeeper{disk: disk{home}, reached: make(chan struct{}), open: make(chan struct{})}
 		h := &heard{accepted: make(chan uint32, 4), discarded: make(chan uint32, 4)}
-		e := NewEnds(g, h, nil, nil).Keep(OpenUnfinished(filepath.Join(t.TempDir(), "ledger")))
+		e := NewEnds(Options{Files: g, Peer: h, Unfinished: OpenUnfinished(filepath.Join(t.TempDir(), "ledger"))})
 		stream := &protocol.TransferStream{ID: "t1", Attempt: 1, Into: true, Conflict: protocol.ConflictRename}
 		begin := func(id uint32) {
 			event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: id, Path: home, Size: 1 << 20, Stream: stream})
@@ -80,7 +80,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 			p.add(t.Context(), recData, []byte("hello"))
 			p.flush(t.Context())
 		}
-		part := filepath.Join(home, (&Receiver{Transfer: "t1"}).partName("f"))
+		part := filepath.Join(home, partName("t1", "f"))
 		there := func() bool { info, err := os.Stat(part); return err == nil && info.Size() == 5 }
 		until := func(what string, ok func() bool) {
 			t.Helper()

@@ -23,12 +23,12 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	part, err := e.openPartFile(ctx, p)
 	if err != nil {
 		accept.Error = err.Error()
-		e.report(ctx, n, protocol.TransferAccept.Name, accept, false)
+		n.report(ctx, protocol.TransferAccept.Name, accept, false)
 		return
 	}
-	defer e.unfinished.removeEntry(path.Base(part.temp))
+	defer e.options.Unfinished.removeEntry(path.Base(part.temp))
 	defer part.discard()
-	if !e.report(ctx, n, protocol.TransferAccept.Name, accept, false) {
+	if !n.report(ctx, protocol.TransferAccept.Name, accept, false) {
 		return
 	}
 	written := int64(0)
@@ -63,7 +63,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	if done.Path = part.abs; err != nil {
 		done.Error = err.Error()
 	}
-	e.report(ctx, n, protocol.TransferFinish.Name, done, true)
+	n.report(ctx, protocol.TransferFinish.Name, done, true)
 }
 
 // nextFrame is Inbox.Next that waits at most [basicIdle].
@@ -90,26 +90,25 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 	if p.Size < 0 {
 		return nil, errors.New("The gateway did not give the size of the file") //lint:ignore ST1005 for people
 	}
-	if e.consent != nil {
-		if err := e.consent(ctx, p); err != nil {
+	if e.options.Consent != nil {
+		if err := e.options.Consent(ctx, p); err != nil {
 			return nil, err
 		}
 	}
-	t, err := e.targetOf(p)
+	t, err := targetOf(e.options.Files, p)
 	if err != nil {
 		return nil, err
 	}
 	w := &partFile{root: t.Root, to: t, name: t.Name, abs: t.path(t.Name), id: p.ID, conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite)}
 	w.temp = path.Join(path.Dir(t.Name), partPrefix+rand.Text()+partSuffix)
-	w.replaces = func() { e.unfinished.addTrash(t.path(".")) }
+	w.replaces = func() { e.options.Unfinished.addTrash(t.path(".")) }
 	fail := func(err error) (*partFile, error) {
 		t.Root.Close()
 		//lint:ignore ST1005 the original's text
 		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, withoutPath(err))
 	}
 	if p.Place != nil {
-		r := &Receiver{Root: t.Root, checkedFolders: map[string]bool{".": true}}
-		if err := r.parents(path.Dir(t.Name)); err != nil {
+		if err := newTargetFolder(t.Root).parents(path.Dir(t.Name)); err != nil {
 			return fail(err)
 		}
 	}
@@ -122,7 +121,7 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 	if err := checkSpace(t.Root, p); err != nil {
 		return fail(err)
 	}
-	e.unfinished.addFolder(path.Base(w.temp), t.path(path.Dir(t.Name)))
+	e.options.Unfinished.addFolder(path.Base(w.temp), t.path(path.Dir(t.Name)))
 	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return fail(err)
 	}
@@ -131,14 +130,14 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 
 // targetOf opens the folder for one file. With a place, that is the folder of the whole transfer,
 // where replaced files are retained, and the file's name may have folders.
-func (e *Ends) targetOf(p protocol.TransferReceive) (Target, error) {
+func targetOf(files Files, p protocol.TransferReceive) (Target, error) {
 	if p.Place == nil {
-		return e.files.Target(p.Path, false, true)
+		return files.Target(p.Path, false, true)
 	}
 	if err := CheckName(runtime.GOOS, p.Place.Name); err != nil {
 		return Target{}, err
 	}
-	t, err := e.files.Target(p.Place.Path, p.Place.Into, true)
+	t, err := files.Target(p.Place.Path, p.Place.Into, true)
 	if err != nil {
 		return t, err
 	}
@@ -161,9 +160,9 @@ func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams
 	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
 		return err
 	}
-	r := &Receiver{Root: w.root, Conflict: w.conflict, Transfer: w.id, OnReplace: w.replaces}
-	defer r.closeFolder()
-	if r.sameContent(w.name, w.temp) { // identical, so nothing is replaced
+	r := &Receiver{Root: w.root, target: newTargetFolder(w.root), Conflict: w.conflict, Transfer: w.id, OnReplace: w.replaces}
+	defer r.target.close()
+	if r.target.haveSameContent(w.name, w.temp, info.Size()) { // identical, so nothing is replaced
 		r.Transfer = ""
 	}
 	name, skipped, err := r.name(ctx, &receivingFile{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})

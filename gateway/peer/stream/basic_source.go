@@ -25,34 +25,34 @@ var errIdle = errors.New("no data for 10 minutes")
 // transfer.start, and sends its bytes.
 func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
 	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
-	f, size, mime, err := e.openFile(p.Path, p.Name)
+	f, size, mime, err := openFile(e.options.Files, p.Path, p.Name)
 	if err != nil {
 		meta.Error = err.Error()
-		e.report(ctx, n, protocol.TransferMeta.Name, meta, false)
+		n.report(ctx, protocol.TransferMeta.Name, meta, false)
 		return
 	}
 	defer f.Close()
 	*meta.Size, meta.Mime = size, mime
 	waiting, cancel := context.WithTimeoutCause(ctx, basicIdle, errIdle)
 	defer cancel()
-	if !e.report(ctx, n, protocol.TransferMeta.Name, meta, false) || !n.waitStart(waiting) {
+	if !n.report(ctx, protocol.TransferMeta.Name, meta, false) || !n.waitStart(waiting) {
 		return
 	}
 	done := protocol.TransferCompleteParams{TransferID: &n.id}
-	if err := e.sendBytes(ctx, n, f, size); err != nil {
+	if err := n.sendBytes(ctx, f, size); err != nil {
 		if ctx.Err() != nil {
 			return
 		}
 		done.Error = err.Error()
 		// Without records only transfer.meta has an error, and transfer.complete means success.
-		e.report(ctx, n, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: done.Error}, true)
+		n.report(ctx, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: done.Error}, true)
 	}
-	e.report(ctx, n, protocol.TransferComplete.Name, done, true)
+	n.report(ctx, protocol.TransferComplete.Name, done, true)
 }
 
 // openFile opens the file at a path, or, if below is set, the file below that folder.
-func (e *Ends) openFile(name, below string) (f *os.File, size int64, mime string, err error) {
-	item, release, err := e.files.Source(name)
+func openFile(files Files, name, below string) (f *os.File, size int64, mime string, err error) {
+	item, release, err := files.Source(name)
 	if err != nil {
 		return nil, 0, "", err
 	}
@@ -115,7 +115,7 @@ func mimeOfOne(items []Item) string {
 	return mime
 }
 
-func (e *Ends) sendBytes(ctx context.Context, n *end, f *os.File, size int64) error {
+func (n *end) sendBytes(ctx context.Context, f *os.File, size int64) error {
 	sent := int64(0)
 	for {
 		frame := newFrame(n.id)
@@ -123,7 +123,7 @@ func (e *Ends) sendBytes(ctx context.Context, n *end, f *os.File, size int64) er
 		frame.buf = frame.buf[:idSize+k]
 		if sent += int64(k); k == 0 {
 			frame.Free()
-		} else if err := e.peer.SendFrame(ctx, frame); err != nil {
+		} else if err := n.peer.SendFrame(ctx, frame); err != nil {
 			return err
 		}
 		switch {

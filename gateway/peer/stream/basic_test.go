@@ -34,7 +34,7 @@ func TestAnAbandonedTransferOfTheBasicProtocolEndsByItself(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		said := make(reports, 8)
-		e := NewEnds(Disk{home}, said, nil, nil)
+		e := NewEnds(Options{Files: Disk{home}, Peer: said})
 		defer e.Close()
 		event(e, protocol.EventTransferSend, protocol.TransferSend{TransferID: 1, Path: "x"})
 		event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 2, Path: "y", Size: 9})
@@ -64,7 +64,7 @@ func TestAnAbandonedTransferOfTheBasicProtocolEndsByItself(t *testing.T) {
 
 func TestATransferBeyondTheLimitIsRefusedInWords(t *testing.T) {
 	said := make(reports, 2*maxOpen)
-	e := NewEnds(Disk{t.TempDir()}, said, nil, nil)
+	e := NewEnds(Options{Files: Disk{t.TempDir()}, Peer: said})
 	defer e.Close()
 	for id := range uint32(maxOpen) {
 		event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: id, Path: "x"})

@@ -3,13 +3,12 @@ package stream
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"runtime"
-	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -29,7 +28,7 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 	r.current = nil
 	if in.offset != in.size || !bytes.Equal(in.hasher.h.Sum(nil), sum) {
 		in.close(r, true)
-		r.failEntry(&e.entry, errors.New("its checksum does not match: it changed on the way"))
+		r.result.addFailure(e.name, errors.New("its checksum does not match: it changed on the way"))
 		return nil
 	}
 	if in.match {
@@ -44,14 +43,14 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 		if isFatal(err) {
 			return err
 		}
-		r.failEntry(&e.entry, err)
+		r.result.addFailure(e.name, err)
 	}
 	return nil
 }
 
 // countExisting counts an existing file with the same content.
 func (r *Receiver) countExisting(e *entry) {
-	r.recordName(e.name)
+	r.names.add(e.name)
 	r.result.Skipped++
 	r.result.Files++
 	r.result.Bytes += e.size
@@ -61,15 +60,15 @@ func (r *Receiver) countExisting(e *entry) {
 // old file or the new one.
 func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) error {
 	e := &in.entry
-	if in.size <= smallFile && r.hasChecksum(e, sum) {
+	if in.size <= smallFile && bytes.Equal(r.target.checksum(e.name, in.size), sum) {
 		in.close(r, true)
 		r.countExisting(e)
 		return nil
 	}
 	synced := !hasSyncAll || in.size > 16<<20
 	settle := func() error {
-		err := in.writer.close(true)
-		if err == nil && in.holes {
+		var err error
+		if in.holes {
 			err = in.f.Truncate(in.size) // the file may end with a hole
 		}
 		if err == nil && runtime.GOOS != "windows" {
@@ -87,10 +86,10 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 		err = settle()
 	}
 	if in.f = nil; err != nil {
-		r.truncateUnsynced(in)
+		r.target.remove(in.part)
 		return errNotSaved(err)
 	}
-	root, base := r.at(in.part)
+	root, base := r.target.at(in.part)
 	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
 		return withoutPath(err)
 	}
@@ -102,54 +101,39 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 		r.result.Top = name
 	}
 	if skipped {
-		r.remove(in.part)
+		r.target.remove(in.part)
 		r.result.Skipped++
 	} else {
 		r.result.New++
 		r.result.Written += in.size
-		r.recordPlaced(in, name, synced)
-		r.recordName(name)
+		r.addComplete(in, name)
+		r.names.add(name)
 	}
 	r.result.Files++
 	r.result.Bytes += in.size
 	return nil
 }
 
-// hasChecksum reports whether a small file with this checksum exists under the name.
-func (r *Receiver) hasChecksum(e *entry, sum []byte) bool {
-	f, info := r.regular(e.name)
-	if f == nil {
-		return false
-	}
-	defer f.Close()
-	if info.Size() != e.size {
-		return false
-	}
-	h := sha256.New()
-	_, err := io.Copy(h, f)
-	return err == nil && bytes.Equal(h.Sum(nil), sum)
-}
-
 // name renames the part file to its name, or to another one if the name is taken.
 func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, skipped bool, err error) {
 	name = in.entry.name
 	conflict := r.Conflict
-	if r.nameClashes(name) {
+	if r.names.clashes(name, r.target) {
 		conflict = protocol.ConflictRename
 	}
 	if conflict == protocol.ConflictOverwrite {
-		if info, err := r.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		if info, err := r.target.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
 			return name, false, errors.New("something that is not a regular file already has this name")
 		}
 		back := r.retainReplaced(replacedFile{Name: name, Size: in.size, Mtime: in.mtime})
-		if err := r.rename(in.part, name); err != nil {
+		if err := r.target.rename(in.part, name); err != nil {
 			back()
 			return name, false, withoutPath(err)
 		}
 		return name, false, nil
 	}
 	for n := 2; ; n++ {
-		err = r.renameExclusive(in.part, name)
+		err = r.target.renameExclusive(in.part, name)
 		switch {
 		case !errors.Is(err, fs.ErrExist):
 			return name, false, withoutPath(err)
@@ -158,9 +142,9 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 		case n > 999:
 			return name, false, errors.New("1,000 files with this name already exist")
 		}
-		same := false
+		same := false // an earlier attempt may have completed the file
 		r.withKeepAlive(ctx, func() error {
-			same = r.sameContent(name, in.part)
+			same = r.target.haveSameContent(name, in.part, in.size)
 			return nil
 		})
 		if same {
@@ -170,48 +154,81 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 	}
 }
 
-// nameClashes reports whether a name belongs to another file of this transfer: some file systems
-// treat two names as equal that differ in case or Unicode normalization. If the folder has both,
-// the file system distinguishes them.
-func (r *Receiver) nameClashes(name string) bool {
-	if other, like := r.names[foldedHash(name)]; !like || other == nameHash(name) {
-		return false
-	}
-	root, base := r.at(name)
-	if _, err := root.Lstat(base); err != nil {
-		return false
-	}
-	dir, err := root.Open(".")
-	if err != nil {
-		return true
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	return err != nil || !slices.Contains(names, base)
+// A disk may refuse data when it is synced: it is full, over its quota, or broken. The system
+// reports that once, discards the data, and may show it as long as it is in memory. So files that
+// the disk did not accept are removed; otherwise others, including a later attempt, would take them
+// for complete.
+
+// errNotSaved returns the error of a disk that did not accept data, for people.
+func errNotSaved(err error) error {
+	return fmt.Errorf("the disk could not store it (%w): check the disk, then retry", withoutPath(err))
 }
 
-// sameContent reports whether two files have the same content, because an earlier attempt may have
-// completed the file.
-func (r *Receiver) sameContent(a, b string) bool {
-	fa, ia := r.regular(a)
-	if fa == nil {
-		return false
+// diskFullText tells the person what to do about a full disk.
+func diskFullText(err error) string {
+	what := "The disk is full."
+	if isQuotaError(err) {
+		what = "Your quota on this disk is used up."
 	}
-	defer fa.Close()
-	fb, ib := r.regular(b)
-	if fb == nil {
-		return false
+	return what + " Free up space and retry: the transfer continues where it stopped."
+}
+
+// removeUnsaved removes the files of this transfer that have their names but that the disk did not
+// accept. They count as failed. An error ends the transfer.
+func (r *Receiver) removeUnsaved() error {
+	var full error
+	for top := range r.names.top {
+		r.removeUnsavedBelow(top, &full)
 	}
-	defer fb.Close()
-	if ia.Size() != ib.Size() {
-		return false
+	if full != nil {
+		return full
 	}
-	ha, hb := sha256.New(), sha256.New()
-	if _, err := io.Copy(ha, fa); err != nil {
-		return false
+	if err := syncAll(r.rootDir); err != nil { // of the folders; the system reports an error only once
+		return errNotSaved(err)
 	}
-	if _, err := io.Copy(hb, fb); err != nil {
-		return false
+	return nil
+}
+
+func (r *Receiver) removeUnsavedBelow(name string, full *error) {
+	info, err := r.Root.Lstat(name)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		dir, err := r.Root.Open(name)
+		if err != nil {
+			return
+		}
+		defer dir.Close()
+		for {
+			names, err := dir.Readdirnames(1000)
+			for _, n := range names {
+				r.removeUnsavedBelow(path.Join(name, n), full)
+			}
+			if len(names) == 0 || err != nil {
+				return
+			}
+		}
+	case info.Mode().IsRegular() && r.names.has(name):
+		f, err := r.target.openFile(name, os.O_RDONLY|nonblock, 0)
+		if err != nil {
+			return
+		}
+		err = errors.Join(f.Sync(), f.Close())
+		if err == nil {
+			return
+		}
+		err = errNotSaved(err)
+		r.target.remove(name)
+		delete(r.names.hashes, foldedHash(name))
+		r.result.addFailure(name, err)
+		r.result.Files--
+		r.result.Bytes -= info.Size()
+		if r.result.New > 0 {
+			r.result.New--
+			r.result.Written -= info.Size()
+		}
+		if isDiskFull(err) && *full == nil {
+			*full = err
+		}
 	}
-	return bytes.Equal(ha.Sum(nil), hb.Sum(nil))
 }

@@ -2,15 +2,19 @@ package stream
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
 
-// Direct connects the two ends of a transfer without the gateway's message connections. Its errors
-// are for the log only: after any failure, the transfer uses the gateway.
+// Direct connects the two ends of a transfer without the gateway between them. After any failure,
+// the transfer uses the gateway.
 type Direct interface {
 	// Source prepares the connecting end.
 	Source(id protocol.TransferID) (Caller, error)
@@ -22,9 +26,8 @@ type Direct interface {
 type Caller interface {
 	// Self returns what the destination needs to know.
 	Self() protocol.TransferPeer
-	// Dial connects to the destination; both ends prove their identity. The route is a Route
-	// constant.
-	Dial(ctx context.Context, destination protocol.TransferPeer) (conn net.Conn, route string, err error)
+	// Dial connects to the destination, for a few seconds; both ends prove their identity.
+	Dial(ctx context.Context, destination protocol.TransferPeer) (net.Conn, error)
 }
 
 // Listener is a listening destination.
@@ -37,103 +40,168 @@ type Listener interface {
 	Close()
 }
 
-// minDirectBytes is the minimum number of bytes for a connection of their own.
-const minDirectBytes = 16 << 20
+// Payloads of recRoute.
+const (
+	routeDirect = 1 // the source's data arrives over the direct connection
+	routeLost   = 2 // the direct connection failed, and the attempt with it
+)
 
-// directWait is the maximum time for which a source waits for a direct connection before it starts
-// to send through the gateway.
-const directWait = 3 * time.Second
+// writeLimit is the time limit for writing a frame to a direct connection. The other end reads
+// until it has used up its credit, so only a lost connection takes that long.
+const writeLimit = 20 * time.Second
 
-// Direct enables connections of their own for transfers whose other end supports them. Call it
-// before anything else.
-func (e *Ends) Direct(d Direct) *Ends {
-	e.direct = d
-	return e
+// errDirectLost reports that the direct connection ended before the transfer.
+var errDirectLost = errors.New("the direct connection was lost")
+
+// directConn carries the frames of a transfer over a connection of its own. In place of the
+// transfer's number, a frame begins with the length of its body.
+type directConn struct {
+	conn   net.Conn
+	closed chan struct{} // closed when nothing more arrives
 }
 
-// sendItems sends after transfer.start. call, which may be nil, connects to the destination. fresh
-// creates a sender; its argument reports whether it is the attempt's first one.
-func (e *Ends) sendItems(ctx context.Context, n *end, call Caller, near bool, fresh func(first bool) *Sender) error {
-	e.share.running.Add(1)
-	defer e.share.running.Add(-1)
-	if call != nil {
-		if err := e.sendOver(ctx, n, call, near, fresh(true)); !errors.Is(err, errRouteLost) {
-			return err
+// readDirect puts the frames that arrive over a direct connection into the end's inbox, and closes
+// the inbox when the connection ends. It calls used, which may be nil, before the first
+// frame; without any frame, the inbox stays open, because the source uses the gateway.
+func (n *end) readDirect(conn net.Conn, used func()) {
+	var head [idSize]byte
+	for {
+		if _, err := io.ReadFull(conn, head[:]); err != nil {
+			break
 		}
+		size := binary.LittleEndian.Uint32(head[:])
+		if size == 0 || size > maxBody {
+			break
+		}
+		f := newFrame(n.id)
+		f.buf = f.buf[:idSize+size]
+		if _, err := io.ReadFull(conn, f.Body()); err != nil {
+			f.Free()
+			break
+		}
+		if used != nil {
+			used()
+			used = nil
+		}
+		n.in.Put(f)
 	}
-	s := fresh(call == nil)
-	s.Out, s.In, s.Share = e.sendFrame, n.in, &e.share
-	return s.Run(ctx)
+	if used == nil {
+		n.in.Close(errDirectLost)
+	}
 }
 
-// sendOver sends through the gateway until the ends are connected, and over their own connection
-// afterwards. If a connection from machine to machine is possible, it waits for that before it
-// sends anything.
-func (e *Ends) sendOver(ctx context.Context, n *end, call Caller, near bool, s *Sender) error {
-	r := newRoute(ctx, e, n)
-	r.connect(func(ctx context.Context) (net.Conn, byte, error) {
-		select {
-		case peer := <-n.peerAddress:
-			conn, route, err := call.Dial(ctx, peer)
-			if route == protocol.RouteDirect {
-				return conn, routeDirect, err
-			}
-			return conn, routeJoined, err
-		case <-ctx.Done():
-			return nil, 0, context.Cause(ctx)
+// send implements [Send]. Only one goroutine may call it.
+func (d *directConn) send(ctx context.Context, f *Frame) error {
+	defer f.Free()
+	f.SetID(uint32(len(f.Body())))
+	d.conn.SetWriteDeadline(time.Now().Add(writeLimit))
+	if _, err := d.conn.Write(f.Bytes()); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
+		return fmt.Errorf("%w: %w", errDirectLost, err)
+	}
+	return nil
+}
+
+// closeRaw closes a connection without TLS's closing alert, which would wait for an end that does
+// not read.
+func closeRaw(c net.Conn) {
+	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = t.NetConn()
+	}
+	c.Close()
+}
+
+// prepareCaller prepares a source for a direct connection; nil if there is none.
+func (e *Ends) prepareCaller(s *protocol.TransferStream) Caller {
+	if e.options.Direct == nil || s.Peer == nil {
+		return nil
+	}
+	call, err := e.options.Direct.Source(s.ID)
+	if err != nil {
+		e.options.Log.Warn("Direct connection unavailable", "transfer", s.ID, "err", err)
+		return nil
+	}
+	return call
+}
+
+// prepareListener prepares a destination for a direct connection; nil if there is none.
+func (e *Ends) prepareListener(s *protocol.TransferStream) Listener {
+	if e.options.Direct == nil || s.Peer == nil {
+		return nil
+	}
+	listen, err := e.options.Direct.Destination(s.ID, *s.Peer)
+	if err != nil {
+		e.options.Log.Warn("Direct connection unavailable", "transfer", s.ID, "err", err)
+		return nil
+	}
+	return listen
+}
+
+// dialDirect connects a source to the destination; nil if that fails. The connection ends with ctx.
+func (e *Ends) dialDirect(ctx context.Context, n *end, call Caller) *directConn {
+	if call == nil || n.destination == nil {
+		return nil
+	}
+	conn, err := call.Dial(ctx, *n.destination)
+	if err != nil {
+		e.options.Log.Info("Direct connection failed", "transfer", n.id, "err", err)
+		return nil
+	}
+	e.options.Log.Info("Connected directly", "transfer", n.id)
+	d := &directConn{conn: conn, closed: make(chan struct{})}
+	context.AfterFunc(ctx, func() { closeRaw(conn) })
+	e.wg.Go(func() {
+		defer close(d.closed)
+		n.readDirect(conn, nil)
+		closeRaw(conn)
 	})
-	s.Out, s.In, s.Share, s.OnRoute = r.sendOrSwitch, n.in, &e.share, r.handleDestinationRoute
-	var err error
-	if near && !r.waitConnected(ctx, directWait) {
-		err = e.route(ctx, n, routeFailed)
-	}
-	if err == nil {
-		err = s.Run(r.ctx)
-	}
-	if err == nil {
-		err = r.waitAcknowledged()
-	}
-	return r.close(ctx, err)
+	return d
 }
 
-// receiveItems receives after transfer.accept. fresh creates a receiver that uses the gateway; its
-// argument reports whether it is the attempt's first one.
-func (e *Ends) receiveItems(ctx context.Context, n *end, listen Listener, fresh func(first bool) *Receiver) (Result, error) {
-	if listen == nil {
-		return fresh(true).Run(ctx)
-	}
-	r := newRoute(ctx, e, n)
-	r.connect(func(ctx context.Context) (net.Conn, byte, error) {
+// acceptDirect lets the source connect, which may send over that connection or through the gateway.
+// The returned function sends the destination's frames the same way. wait returns when the
+// listener and its connection have ended, after ctx.
+func (e *Ends) acceptDirect(ctx context.Context, n *end, listen Listener) (send Send, wait func()) {
+	var current atomic.Pointer[directConn]
+	closed := make(chan struct{})
+	e.wg.Go(func() {
+		defer close(closed)
 		conn, err := listen.Accept(ctx)
-		return conn, 0, err
-	})
-	first := fresh(true)
-	first.Out, first.Progress, first.OnRoute = r.send, e.sendFrame, r.handleSourceRoute
-	before, err := first.Run(r.ctx)
-	if err == nil {
-		r.acknowledge()
-	}
-	if err = r.close(ctx, err); !errors.Is(err, errRouteLost) {
-		if errors.Is(context.Cause(ctx), ErrDiscard) { // the connection may have ended before ctx did
-			first.discard()
+		if err != nil {
+			return
 		}
-		return before, err
+		stop := context.AfterFunc(ctx, func() { closeRaw(conn) })
+		defer stop()
+		defer closeRaw(conn)
+		n.readDirect(conn, func() {
+			current.Store(&directConn{conn: conn})
+			n.sendRoute(ctx, routeDirect)
+		})
+	})
+	send = func(ctx context.Context, f *Frame) error {
+		if d := current.Load(); d != nil {
+			return d.send(ctx, f)
+		}
+		return e.options.Peer.SendFrame(ctx, f)
 	}
-	res, err := fresh(false).Run(ctx)
-	return res.after(before), err
+	return send, func() { <-closed }
 }
 
-// after adds the counts of an earlier part of the same attempt, whose files this part found
-// complete.
-func (r Result) after(before Result) Result {
-	r.Written += before.Written
-	r.New += before.New
-	r.Skipped = max(r.Skipped-before.New, 0)
-	r.Replaced = max(r.Replaced, before.Replaced)
-	if r.Top == "" {
-		r.Top = before.Top
-	}
-	r.restarted = true
-	return r
+// sendRoute sends a route record to the gateway.
+func (n *end) sendRoute(ctx context.Context, route byte) {
+	sendRecord(ctx, n.id, n.peer.SendFrame, recRoute, []byte{route}) // an error means that the connection to the gateway is lost too
+}
+
+// ParseRoute looks for a report about the direct connection in a frame: the source's data arrives
+// over it, or it is lost.
+func ParseRoute(f *Frame) (direct, lost bool) {
+	records(f.Body(), func(kind byte, payload []byte) error {
+		if kind == recRoute && len(payload) == 1 {
+			direct, lost = payload[0] == routeDirect, payload[0] == routeLost
+		}
+		return nil
+	})
+	return direct, lost
 }

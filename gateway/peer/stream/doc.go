@@ -7,10 +7,7 @@
 // folders, a [Receiver] writes them, and the gateway relays frames in both directions.
 //
 // Flow control: the sender may have at most [Window] unwritten bytes in flight; the receiver grants
-// credit for what it has written. With [Sender.Early] the sender starts before the receiver has
-// answered, so that the first byte is written two and a half round trips with the gateway after the
-// request. What it sends of the first file then counts only if the receiver has nothing of it
-// ([earlyStart]).
+// credit for what it has written.
 //
 // Files: a file is received into a hidden part file in the destination folder, which is named after
 // the transfer, so that a later attempt can continue it. It gets its name atomically when its
@@ -19,23 +16,16 @@
 // through a symbolic link. Replaced files are retained for [TrashAge] and can be restored. Holes of
 // sparse files are sent as holes, and only data needs disk space.
 //
-// Resume: each end stores the state of its hashes every 16 MiB in a log of checkpoints
-// ([checkpointLog]), so that a later attempt does not hash those bytes again if the file is still
-// the same one. A checkpoint is stored only after the disk has the bytes before it
-// ([checkpointWriter]). The final checksum covers all bytes of all attempts, so a wrong checkpoint
-// is always detected. A part file that another program may have changed, because its times differ
-// or its writer was killed, is hashed again before it is continued. A lost or damaged checkpoint
-// costs time only: the whole file is hashed, and checksums of blocks tell how much of it is valid.
+// Resume: each end keeps the states of its hashes in memory ([checkpoints]), so that a later attempt
+// in the same process hashes little again if the file is still the same one. After a restart of the
+// program, the part file is hashed again before it is continued, and checksums of blocks tell how
+// much of it is valid. The final checksum covers all bytes of all attempts.
 //
 // Concurrency: only one attempt of a transfer at a time uses its files ([attemptID]); the next one
 // waits for the previous one.
 //
-// Direct connections: when [Direct] connects the two ends, the same frames travel over that
-// connection ([directConn]) as soon as it exists ([route]). The source announces the switch in its
-// last record through the gateway, and then the destination does, so that each reads everything in
-// order. Each end sends a heartbeat every five seconds; an end that is silent for twenty seconds
-// counts as lost. The destination's last message is a frame of its own; a connection that ends
-// without it has lost data. Then both ends announce in a record through the gateway that they
-// switch back, and a new [Sender] and [Receiver] continue as a later attempt would: from the part
-// files, by their hashes. So no end needs to know which frames were lost.
+// Direct connections: if the source can connect to the destination ([Direct]), it sends the same
+// frames over that connection ([directConn]), and otherwise through the gateway. The destination
+// answers on the way on which data arrives. If the connection is lost, each end tells the gateway,
+// which starts another attempt without one; that continues from the part files.
 package stream

@@ -54,17 +54,22 @@ type Peer interface {
 // Files allows. It may block.
 type Consent func(ctx context.Context, in protocol.TransferReceive) error
 
+// Options configure the ends of a connection. All but Files and Peer may be nil.
+type Options struct {
+	Files      Files
+	Peer       Peer
+	Consent    Consent
+	Log        *slog.Logger
+	Unfinished *Unfinished // records unfinished files
+	// Direct enables direct connections for transfers whose other end supports them.
+	Direct Direct
+}
+
 // Ends are the ends of all transfers on one connection. Event and Binary are called on the
 // connection's reading goroutine.
 type Ends struct {
-	files      Files
-	peer       Peer
-	consent    Consent
-	log        *slog.Logger
-	unfinished *Unfinished // records unfinished files; may be nil
-	direct     Direct      // may be nil
-	minDirect  int64       // minimum number of bytes for a connection of their own
-	share      Share       // of outgoing transfers
+	options Options
+	share   Share // of outgoing transfers
 
 	mu       sync.Mutex // guards the fields below
 	open     map[role]*end
@@ -92,29 +97,25 @@ const maxRefusals = 16
 // errLost is the cancellation cause when the connection is lost.
 var errLost = errors.New("the connection to the gateway was lost")
 
-// NewEnds creates the ends for a connection. log and consent may be nil.
-func NewEnds(files Files, peer Peer, consent Consent, log *slog.Logger) *Ends {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+// NewEnds creates the ends of a connection.
+func NewEnds(o Options) *Ends {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Ends{files: files, peer: peer, consent: consent, log: log, minDirect: minDirectBytes, open: make(map[role]*end), attempts: make(map[attemptID]*queuedAttempt)}
-}
-
-// Keep sets the record of unfinished files. Call it before anything else.
-func (e *Ends) Keep(l *Unfinished) *Ends {
-	e.unfinished = l
-	return e
+	return &Ends{options: o, open: make(map[role]*end), attempts: make(map[attemptID]*queuedAttempt)}
 }
 
 // end is one end of one transfer.
 type end struct {
 	role
-	in            *Inbox
-	startReceived chan struct{}              // closed by transfer.start
-	peerAddress   chan protocol.TransferPeer // receives the destination's address from transfer.meet, once
-	once          sync.Once
-	cancel        context.CancelCauseFunc
-	basic         bool // without records: frames contain the bytes of one file
+	peer        Peer
+	log         *slog.Logger
+	in          *Inbox
+	started     chan struct{}          // closed by transfer.start
+	destination *protocol.TransferPeer // from transfer.start: the listening destination; nil if there is none
+	once        sync.Once
+	cancel      context.CancelCauseFunc
+	basic       bool // without records: frames contain the bytes of one file
 }
 
 // Event handles an event and reports whether it belongs to transfers. It does not block.
@@ -135,17 +136,10 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		var p protocol.TransferStartEvent
 		if err = json.Unmarshal(payload, &p); err == nil {
 			if n := e.find(p.TransferID, true); n != nil {
-				n.once.Do(func() { close(n.startReceived) })
-			}
-		}
-	case protocol.EventTransferMeet:
-		var p protocol.TransferMeet
-		if err = json.Unmarshal(payload, &p); err == nil {
-			if n := e.find(p.TransferID, true); n != nil {
-				select {
-				case n.peerAddress <- p.Peer:
-				default: // already received
-				}
+				n.once.Do(func() {
+					n.destination = p.Peer
+					close(n.started)
+				})
 			}
 		}
 	case protocol.EventTransferEnd:
@@ -169,7 +163,7 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		return false
 	}
 	if err != nil {
-		e.log.Warn("Event cannot be read", "name", name, "err", err)
+		e.options.Log.Warn("Event cannot be read", "name", name, "err", err)
 	}
 	return true
 }
@@ -199,9 +193,7 @@ func (e *Ends) find(id uint32, source bool) *end {
 
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{
-		role: role{id, source}, in: NewInbox(Window), startReceived: make(chan struct{}), peerAddress: make(chan protocol.TransferPeer, 1), cancel: cancel, basic: stream == nil,
-	}
+	n := &end{role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window), started: make(chan struct{}), cancel: cancel, basic: stream == nil}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -257,9 +249,9 @@ func (e *Ends) refuseLocked(ctx context.Context, n *end) {
 	e.wg.Go(func() {
 		defer n.cancel(nil)
 		if n.source {
-			e.report(ctx, n, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: why}, false)
+			n.report(ctx, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: why}, false)
 		} else {
-			e.report(ctx, n, protocol.TransferAccept.Name, protocol.TransferAcceptParams{TransferID: &n.id, Error: why}, false)
+			n.report(ctx, protocol.TransferAccept.Name, protocol.TransferAcceptParams{TransferID: &n.id, Error: why}, false)
 		}
 		e.mu.Lock()
 		e.refusals--
@@ -287,13 +279,11 @@ func (e *Ends) Close() {
 	e.wg.Wait()
 }
 
-func (e *Ends) sendFrame(ctx context.Context, f *Frame) error { return e.peer.SendFrame(ctx, f) }
-
-// report calls a method of the gateway, unless the transfer has ended.
-func (e *Ends) report(ctx context.Context, n *end, method string, params any, behind bool) bool {
-	err := e.peer.Report(ctx, method, params, behind)
+// report calls a method of the gateway, and logs an error unless the transfer has ended.
+func (n *end) report(ctx context.Context, method string, params any, behind bool) bool {
+	err := n.peer.Report(ctx, method, params, behind)
 	if err != nil && ctx.Err() == nil {
-		e.log.Warn("Transfer report failed", "transfer", n.id, "method", method, "err", err)
+		n.log.Warn("Transfer report failed", "transfer", n.id, "method", method, "err", err)
 	}
 	return err == nil
 }

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"runtime"
@@ -20,21 +19,21 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 	case isFatal(err):
 		return err
 	case err != nil:
-		r.failEntry(&e, err)
+		r.result.addFailure(e.name, err)
 	case e.mode.IsDir():
 		if err := r.folder(&e); err != nil {
 			if isFatal(err) {
 				return err
 			}
-			r.failEntry(&e, err)
+			r.result.addFailure(e.name, err)
 		}
 	case e.mode&fs.ModeSymlink != 0:
 		if err := r.link(&e); err != nil {
-			r.failEntry(&e, err)
+			r.result.addFailure(e.name, err)
 		}
 	case !e.mode.IsRegular():
-		r.failEntry(&e, errors.New(describeKind(e.mode)))
-	case r.Conflict == protocol.ConflictSkip && r.exists(e.name) && !r.nameClashes(e.name):
+		r.result.addFailure(e.name, errors.New(describeKind(e.mode)))
+	case r.Conflict == protocol.ConflictSkip && r.target.exists(e.name) && !r.names.clashes(e.name, r.target):
 		delete(r.announced, e.index)
 		r.countExisting(&e)
 	default:
@@ -53,7 +52,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		return nil
 	}
 	if large {
-		return r.sendRecord(ctx, recVerdict, verdict{index: e.index, have: -1}.encode())
+		return sendRecord(ctx, r.ID, r.Out, recVerdict, verdict{index: e.index, have: -1}.encode())
 	}
 	return nil
 }
@@ -76,45 +75,12 @@ func (r *Receiver) place(e *entry) error {
 	if r.result.Top == "" {
 		r.result.Top = top
 	}
-	return r.parents(path.Dir(e.name))
-}
-
-// parents creates the folders down to dir, and checks that none of them is a symbolic link, which
-// would lead to another place.
-func (r *Receiver) parents(dir string) error {
-	if r.checkedFolders[dir] {
-		return nil
-	}
-	if err := r.parents(path.Dir(dir)); err != nil {
-		return err
-	}
-	info, err := r.Root.Lstat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = r.Root.Mkdir(dir, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
-			info, err = r.Root.Lstat(dir)
-		}
-	}
-	switch {
-	case err != nil:
-		//lint:ignore ST1005 the original's text
-		return fmt.Errorf("Failed to create directory %s: %w", dir, withoutPath(err))
-	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symbolic link; transfers do not follow symbolic links", dir)
-	case !info.IsDir():
-		return fmt.Errorf("%s is a file, not a folder", dir)
-	}
-	r.checkedFolders[dir] = true
-	return nil
-}
-
-func (r *Receiver) exists(name string) bool {
-	_, err := r.lstat(name)
-	return err == nil
+	return r.target.parents(path.Dir(e.name))
 }
 
 // folder creates a folder, or uses an existing one.
 func (r *Receiver) folder(e *entry) error {
-	if err := r.parents(e.name); err != nil {
+	if err := r.target.parents(e.name); err != nil {
 		return err
 	}
 	r.dirs = append(r.dirs, *e)

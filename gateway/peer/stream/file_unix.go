@@ -33,8 +33,7 @@ func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || isQuo
 
 func isQuotaError(err error) bool { return errors.Is(err, syscall.EDQUOT) }
 
-// identity returns the identity of a file, which distinguishes it from other files of the same
-// name.
+// identity returns the identity of a file's content.
 func identity(f *os.File) (id fileIdentity) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -44,8 +43,7 @@ func identity(f *os.File) (id fileIdentity) {
 	if ctlErr := raw.Control(func(fd uintptr) { err = unix.Fstat(int(fd), &st) }); ctlErr != nil || err != nil {
 		return id
 	}
-	id.file = fmt.Sprintf("%x %x", st.Dev, st.Ino)
-	id.content = fmt.Sprintf("%s %x %x %x", id.file, st.Size, st.Mtim.Nano(), st.Ctim.Nano())
+	id.content = fmt.Sprintf("%x %x %x %x %x", st.Dev, st.Ino, st.Size, st.Mtim.Nano(), st.Ctim.Nano())
 	id.age = time.Since(time.Unix(0, st.Ctim.Nano()))
 	return id
 }

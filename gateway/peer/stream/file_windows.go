@@ -30,8 +30,7 @@ func isDiskFull(err error) bool {
 
 func isQuotaError(err error) bool { return errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) }
 
-// identity returns the identity of a file, which distinguishes it from other files of the same
-// name.
+// identity returns the identity of a file's content.
 func identity(f *os.File) (id fileIdentity) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -50,8 +49,7 @@ func identity(f *os.File) (id fileIdentity) {
 	if ctlErr != nil || err != nil {
 		return id
 	}
-	id.file = fmt.Sprintf("%x %x %x", info.VolumeSerialNumber, info.FileIndexHigh, info.FileIndexLow)
-	id.content = fmt.Sprintf("%s %x %x %x %x", id.file, info.FileSizeHigh, info.FileSizeLow, times.write, times.change)
+	id.content = fmt.Sprintf("%x %x %x %x %x %x %x", info.VolumeSerialNumber, info.FileIndexHigh, info.FileIndexLow, info.FileSizeHigh, info.FileSizeLow, times.write, times.change)
 	ft := windows.Filetime{LowDateTime: uint32(times.change), HighDateTime: uint32(times.change >> 32)}
 	id.age = time.Since(time.Unix(0, ft.Nanoseconds()))
 	return id

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -79,5 +80,123 @@ func ReadFrame(r io.Reader, alive func(), take func(*Frame)) error {
 		if end {
 			return nil
 		}
+	}
+}
+
+// ErrFlood reports that a peer sent more than it was allowed to.
+var ErrFlood = errors.New("the other machine sent more than allowed")
+
+// Inbox queues the frames that arrived for one end, at most limit bytes. It is safe for concurrent
+// use.
+type Inbox struct {
+	limit int
+	wake  chan struct{} // holds a token when the queue may not be empty
+	room  chan struct{} // holds a token when there may be space
+
+	mu    sync.Mutex // guards the fields below
+	queue []*Frame
+	bytes int
+	err   error // the reason, once closed
+}
+
+// NewInbox creates an inbox of limit bytes.
+func NewInbox(limit int) *Inbox {
+	return &Inbox{limit: limit, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// Put adds a frame and takes ownership of it. It never blocks. A frame beyond the limit closes the
+// inbox with [ErrFlood].
+func (b *Inbox) Put(f *Frame) {
+	b.mu.Lock()
+	switch {
+	case b.err != nil:
+		f.Free()
+	case b.bytes+len(f.Body()) > b.limit+maxBody:
+		b.closeLocked(ErrFlood)
+		f.Free()
+	default:
+		b.queue = append(b.queue, f)
+		b.bytes += len(f.Body())
+	}
+	b.mu.Unlock()
+	signal(b.wake)
+}
+
+// PutWait is Put for a peer without flow control: it waits for space. It reports false when the
+// inbox is closed or ctx has ended.
+func (b *Inbox) PutWait(ctx context.Context, f *Frame) bool {
+	for {
+		b.mu.Lock()
+		if b.err != nil || b.bytes < b.limit {
+			ended := b.err != nil
+			b.mu.Unlock()
+			b.Put(f)
+			return !ended
+		}
+		b.mu.Unlock()
+		select {
+		case <-b.room:
+		case <-ctx.Done():
+			f.Free()
+			return false
+		}
+	}
+}
+
+// Next waits for the next frame. After Close it returns the remaining frames, and then the reason.
+func (b *Inbox) Next(ctx context.Context) (*Frame, error) {
+	for {
+		b.mu.Lock()
+		if len(b.queue) > 0 {
+			f := b.queue[0]
+			b.queue[0] = nil
+			if b.queue = b.queue[1:]; len(b.queue) == 0 {
+				b.queue = nil
+			}
+			b.bytes -= len(f.Body())
+			b.mu.Unlock()
+			signal(b.room)
+			return f, nil
+		}
+		err := b.err
+		b.mu.Unlock()
+		if err != nil {
+			signal(b.wake) // wakes another waiting goroutine
+			return nil, err
+		}
+		select {
+		case <-b.wake:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Empty reports whether no frame is queued.
+func (b *Inbox) Empty() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.queue) == 0
+}
+
+// Close closes the inbox for new frames, with a reason.
+func (b *Inbox) Close(err error) {
+	b.mu.Lock()
+	b.closeLocked(err)
+	b.mu.Unlock()
+	signal(b.wake)
+	signal(b.room)
+}
+
+func (b *Inbox) closeLocked(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }

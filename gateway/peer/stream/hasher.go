@@ -7,13 +7,15 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"slices"
 )
 
 const (
 	sumSize = sha256.Size
-	// checkpointEvery is the distance of stored checkpoints in bytes: about as much is hashed again
-	// after an interruption.
-	checkpointEvery = 16 << 20
+	// checkpointEvery is the distance in bytes of the retained states of files with one block:
+	// about as much is hashed again after an interruption.
+	checkpointEvery = minBlock / stepsPerBlock
+	stepsPerBlock   = 4
 	// minBlock is the distance in bytes of the checksums that tell how much of an unfinished file
 	// is valid, for files with at most maxBlocks of them.
 	minBlock  = 64 << 20
@@ -35,31 +37,37 @@ func blockCount(n int64) int {
 	return int((n + b - 1) / b)
 }
 
-// hasher hashes a file from its beginning and retains the states at the ends of blocks.
-type hasher struct {
-	h            hash.Hash
-	n            int64
-	checkpoints  []checkpoint
-	onCheckpoint func(checkpoint) // called with each checkpoint; may be nil
-	rehashed     int64            // existing bytes that were hashed again
+// checkpoint is the state of a SHA-256 after a number of bytes.
+type checkpoint struct {
+	n     int64
+	state []byte
 }
 
-// newHasher continues from the last checkpoint of a file.
-func newHasher(marks []checkpoint) *hasher {
+// hasher hashes a file from its beginning and retains states on the way, those at the ends of
+// blocks among them.
+type hasher struct {
+	h        hash.Hash
+	n        int64
+	retained []checkpoint
+	rehashed int64 // existing bytes that were hashed again
+}
+
+// newHasher continues from the last of a hasher's states.
+func newHasher(states []checkpoint) *hasher {
 	l := &hasher{h: sha256.New()}
-	if len(marks) == 0 {
-		return l
-	}
-	last := marks[len(marks)-1]
-	if l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(last.state) != nil {
-		l.h = sha256.New()
-		return l
-	}
-	l.n = last.n
-	if l.checkpoints = marks; last.n%blockSize(last.n) != 0 {
-		l.checkpoints = marks[:len(marks)-1]
+	if k := len(states); k > 0 && l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(states[k-1].state) == nil {
+		l.n, l.retained = states[k-1].n, states
 	}
 	return l
+}
+
+// states returns the retained states and the current one.
+func (l *hasher) states() []checkpoint {
+	states := slices.Clone(l.retained)
+	if k := len(states); k > 0 && states[k-1].n == l.n {
+		return states
+	}
+	return append(states, l.state())
 }
 
 func (l *hasher) state() checkpoint {
@@ -74,27 +82,17 @@ func (l *hasher) add(p []byte) {
 		l.h.Write(p[:k])
 		l.n += k
 		if p = p[k:]; l.n%checkpointEvery == 0 {
-			l.addCheckpoint()
+			l.retain()
 		}
 	}
 }
 
-func (l *hasher) addCheckpoint() {
-	m := l.state()
-	if b := blockSize(m.n); m.n%b == 0 {
-		if k := len(l.checkpoints); k > 0 && l.checkpoints[0].n < b { // the blocks are twice as long from now on
-			kept := l.checkpoints[:0]
-			for _, old := range l.checkpoints {
-				if old.n%b == 0 {
-					kept = append(kept, old)
-				}
-			}
-			l.checkpoints = kept
-		}
-		l.checkpoints = append(l.checkpoints, m)
-	}
-	if l.onCheckpoint != nil {
-		l.onCheckpoint(m)
+// retain retains the current state, and drops those that are too close together by now.
+func (l *hasher) retain() {
+	step := blockSize(l.n) / stepsPerBlock
+	l.retained = slices.DeleteFunc(l.retained, func(c checkpoint) bool { return c.n%step != 0 })
+	if l.n%step == 0 {
+		l.retained = append(l.retained, l.state())
 	}
 }
 
@@ -136,7 +134,7 @@ func (l *hasher) sum(n int64) []byte {
 	if n == l.n {
 		return l.h.Sum(nil)
 	}
-	for _, m := range l.checkpoints {
+	for _, m := range l.retained {
 		h := sha256.New()
 		if m.n == n && h.(encoding.BinaryUnmarshaler).UnmarshalBinary(m.state) == nil {
 			return h.Sum(nil)
@@ -151,12 +149,12 @@ func (l *hasher) rewind(n int64) bool {
 	if n == l.n {
 		return true
 	}
-	for i, m := range l.checkpoints {
+	for i, m := range l.retained {
 		if m.n == n && l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(m.state) == nil {
-			l.n, l.checkpoints = n, l.checkpoints[:i+1]
+			l.n, l.retained = n, l.retained[:i+1]
 			return true
 		}
 	}
-	l.h, l.n, l.checkpoints = sha256.New(), 0, nil
+	l.h, l.n, l.retained = sha256.New(), 0, nil
 	return n == 0
 }

@@ -15,7 +15,7 @@ const MaxListed = 10_000
 // listFolder reports the files of a folder to the gateway. It returns false for anything but a
 // folder.
 func (e *Ends) listFolder(ctx context.Context, n *end, p protocol.TransferSend) bool {
-	item, release, err := e.files.Source(p.Path)
+	item, release, err := e.options.Files.Source(p.Path)
 	if err != nil {
 		return false
 	}
@@ -27,7 +27,7 @@ func (e *Ends) listFolder(ctx context.Context, n *end, p protocol.TransferSend) 
 	if err := fillList(ctx, &meta, item, p.Links); err != nil {
 		meta = protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: err.Error()}
 	}
-	e.report(ctx, n, protocol.TransferMeta.Name, meta, false)
+	n.report(ctx, protocol.TransferMeta.Name, meta, false)
 	return true
 }
 

@@ -36,9 +36,6 @@ type Receiver struct {
 	Out      Send
 	In       *Inbox
 	Progress Send // sends progress; nil means Out
-	Early    int  // number of bytes that the sender may send without credit
-	// OnRoute, which may be nil, is called when the sender switches its route. It may block.
-	OnRoute func(ctx context.Context, way byte) error
 	// OnFolder, which may be nil, is called with each folder, relative to Root, before an
 	// unfinished file is created in it.
 	OnFolder func(dir string)
@@ -46,40 +43,33 @@ type Receiver struct {
 	// retained: see [TrashAge]. A receiver without Transfer retains nothing.
 	OnReplace func()
 
-	packer          packer
-	uncredited      int // bytes written for which no credit was granted yet
+	target          *targetFolder // Root
+	uncredited      int           // bytes written for which no credit was granted yet
 	lastProgress    time.Time
 	announced       map[uint32]*announcedFile // announced, not complete
 	current         *receivingFile            // the file that is being written
-	recordedFolders map[string]bool           // folders for which Note was called
-	checkedFolders  map[string]bool           // folders that are known not to be symbolic links
-	names           map[uint64]uint64         // of created files: folded names to names, both as hashes
-	topNames        map[string]bool           // the first elements of these names
-	rootDir         *os.File                  // Root's folder, open since before anything was written
-	dirs            []entry                   // folders that get their modes and times at the end
-	openFolder      *openFolder
+	recordedFolders map[string]bool           // folders for which OnFolder was called
+	names           createdNames
+	rootDir         *os.File // Root's folder, open since before anything was written
+	dirs            []entry  // folders that get their modes and times at the end
 	ended           bool
 
-	trash         *trashEntry    // nil until something is replaced
-	checkpoints   *checkpointLog // stores checkpoints; may be nil
-	writer        *checkpointWriter
-	unsynced      []keyedRecord // of files that have their names, but are not synced
-	unsyncedBytes int64         // their size in bytes
-	rehashed      int64         // existing bytes that were hashed again
-	result        Result
+	trash       *trashEntry // nil until something is replaced
+	checkpoints checkpoints
+	rehashed    int64 // existing bytes that were hashed again
+	result      Result
 }
 
 // Result is the result of a transfer at its destination.
 type Result struct {
 	ProgressReport
-	Written   int64 // bytes
-	New       int   // files written
-	Skipped   int   // identical files that existed already, and unwanted files
-	Failed    int
-	Replaced  int // replaced files, also by earlier attempts, that are in the trash
-	Problems  []protocol.TransferProblem
-	Top       string // name of the first top-level file or folder
-	restarted bool   // the transfer started over during the attempt
+	Written  int64 // bytes
+	New      int   // files written
+	Skipped  int   // identical files that existed already, and unwanted files
+	Failed   int
+	Replaced int // replaced files, also by earlier attempts, that are in the trash
+	Problems []protocol.TransferProblem
+	Top      string // name of the first top-level file or folder
 }
 
 // Run receives everything. When it returns without an error, everything is durable on the disk.
@@ -87,17 +77,18 @@ type Result struct {
 // for a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.recordedFolders = make(map[string]bool)
-	r.announced, r.checkedFolders, r.names = make(map[uint32]*announcedFile), map[string]bool{".": true}, make(map[uint64]uint64)
-	r.topNames = make(map[string]bool)
-	r.packer = packer{id: r.ID, send: r.Out}
-	defer r.closeFolder()
+	r.announced, r.names, r.target = make(map[uint32]*announcedFile), newCreatedNames(), newTargetFolder(r.Root)
+	if r.Progress == nil {
+		r.Progress = r.Out
+	}
+	defer r.target.close()
 	defer func() { r.trash.close() }()
 	var err error
 	if r.rootDir, err = r.Root.Open("."); err != nil {
 		return r.result, withoutPath(err)
 	}
 	defer r.rootDir.Close()
-	err = r.grant(ctx, Window-r.Early)
+	err = r.grant(ctx, Window)
 	for err == nil && !r.ended {
 		var f *Frame
 		if f, err = r.In.Next(ctx); err != nil {
@@ -117,12 +108,8 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 			err = r.sendProgress(ctx)
 		}
 	}
-	lost := r.withKeepAlive(ctx, func() error { return r.writer.close(false) })
-	switch {
-	case err == nil:
-		err = r.finish(ctx, lost)
-	case lost != nil:
-		r.removeUnsaved()
+	if err == nil {
+		err = r.finish(ctx)
 	}
 	if r.current != nil {
 		r.current.close(r, errors.Is(context.Cause(ctx), ErrDiscard))
@@ -140,23 +127,8 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 // files are then removed.
 var ErrDiscard = errors.New("the transfer was cancelled")
 
-// discard removes the unfinished files of Run.
-func (r *Receiver) discard() {
-	if r.current != nil {
-		r.current.close(r, true)
-		r.closeFolder()
-	}
-}
-
 func (r *Receiver) grant(ctx context.Context, n int) error {
-	return r.sendRecord(ctx, recCredit, binary.LittleEndian.AppendUint64(nil, uint64(n)))
-}
-
-func (r *Receiver) sendRecord(ctx context.Context, kind byte, payload []byte) error {
-	if err := r.packer.add(ctx, kind, payload); err != nil {
-		return err
-	}
-	return r.packer.flush(ctx)
+	return sendRecord(ctx, r.ID, r.Out, recCredit, binary.LittleEndian.AppendUint64(nil, uint64(n)))
 }
 
 func (r *Receiver) sendProgress(ctx context.Context) error {
@@ -166,36 +138,27 @@ func (r *Receiver) sendProgress(ctx context.Context) error {
 		a.Bytes += r.current.hasher.n
 		a.Current = r.current.name
 	}
-	if r.Progress == nil {
-		return r.sendRecord(ctx, recProgress, a.encode())
-	}
-	p := packer{id: r.ID, send: r.Progress}
-	if err := p.add(ctx, recProgress, a.encode()); err != nil {
-		return err
-	}
-	return p.flush(ctx)
+	return sendRecord(ctx, r.ID, r.Progress, recProgress, a.encode())
 }
 
 func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) error {
 	if r.ended {
 		return protocolError("more after the end")
 	}
+	p := reader{b: payload}
 	switch kind {
 	case recData:
-		if r.current == nil {
-			return nil // of an unwanted file
+		if r.current != nil { // otherwise it is of an unwanted file
+			return r.current.write(payload)
 		}
-		return r.current.write(payload)
 	case recHole:
-		p := reader{b: payload}
 		n := p.i64()
 		if p.bad || n < 0 {
 			return protocolError("a hole")
 		}
-		if r.current == nil {
-			return nil
+		if r.current != nil {
+			return r.current.hole(ctx, n, func() error { return r.sendProgressIfDue(ctx) })
 		}
-		return r.current.hole(ctx, n, func() error { return r.sendProgressIfDue(ctx) })
 	case recEntry:
 		e, err := parseEntry(payload)
 		if err != nil {
@@ -203,40 +166,28 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 		}
 		return r.entry(ctx, e)
 	case recBegin:
-		p := reader{b: payload}
 		index, offset := p.u32(), p.i64()
 		if p.bad || offset < 0 {
 			return protocolError("a beginning")
 		}
 		return r.begin(index, offset)
-	case recGuess:
-		p := reader{b: payload}
-		index := p.u32()
-		if p.bad {
-			return protocolError("a beginning")
-		}
-		return r.guess(index)
 	case recFile:
-		p := reader{b: payload}
 		index, sum := p.u32(), p.bytes(sumSize)
 		if p.bad {
 			return protocolError("an end")
 		}
 		return r.complete(ctx, index, sum)
 	case recFailed:
-		p := reader{b: payload}
-		index := p.u32()
-		return r.abandonFile(index, string(p.rest()))
+		r.abandonFile(p.u32(), string(p.rest()))
 	case recSkipped, recUnreadable:
-		p := reader{b: payload}
 		name := string(p.bytes(int(p.u32())))
 		if p.bad {
 			return protocolError("a note")
 		}
 		if kind == recUnreadable {
-			r.addFailure(name, string(p.rest()))
+			r.result.addFailure(name, errors.New(string(p.rest())))
 		} else {
-			r.addProblem(name, string(p.rest()))
+			r.result.addProblem(name, string(p.rest()))
 		}
 	case recEnd:
 		if r.current != nil {
@@ -244,13 +195,6 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 		}
 		r.ended = true
 	case recAlive:
-	case recRoute:
-		r.uncredited -= recHead + len(payload) // the sender needs no credit for a route announcement
-		way, err := parseRoute(payload)
-		if err != nil || r.OnRoute == nil {
-			return err
-		}
-		return r.OnRoute(ctx, way)
 	default:
 		return protocolError("an unknown record")
 	}
@@ -268,7 +212,7 @@ func (r *Receiver) sendProgressIfDue(ctx context.Context) error {
 // other end that this end is alive. A peer without records gets nothing, because its protocol has
 // no message for that.
 func (r *Receiver) withKeepAlive(ctx context.Context, f func() error) error {
-	if r.Out == nil {
+	if r.Progress == nil {
 		return f()
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -283,43 +227,26 @@ func (r *Receiver) withKeepAlive(ctx context.Context, f func() error) error {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				r.sendAlive(ctx)
+				sendRecord(ctx, r.ID, r.Progress, recAlive, nil) // the next send returns an error too
 			}
 		}
 	})
 	return f()
 }
 
-// sendAlive sends a sign of life without progress. Errors are ignored, because the next send
-// returns them too.
-func (r *Receiver) sendAlive(ctx context.Context) {
-	p := packer{id: r.ID, send: r.Out}
-	if r.Progress != nil {
-		p.send = r.Progress
-	}
-	if p.add(ctx, recAlive, nil) == nil {
-		p.flush(ctx)
-	}
-}
-
 // addProblem reports an entry that arrived changed or was omitted, which is not a failure.
-func (r *Receiver) addProblem(name, text string) { r.insertProblem(len(r.result.Problems), name, text) }
+func (r *Result) addProblem(name, text string) { r.insertProblem(len(r.Problems), name, text) }
 
 // addFailure counts a failed file, and reports it before the problems that are not failures.
-func (r *Receiver) addFailure(name, text string) {
-	r.insertProblem(min(r.result.Failed, len(r.result.Problems)), name, text)
-	r.result.Failed++
+func (r *Result) addFailure(name string, err error) {
+	r.insertProblem(min(r.Failed, len(r.Problems)), name, err.Error())
+	r.Failed++
 }
 
-func (r *Receiver) insertProblem(at int, name, text string) {
+func (r *Result) insertProblem(at int, name, text string) {
 	p := protocol.TransferProblem{Path: strings.ToValidUTF8(name, "�"), Text: strings.ToValidUTF8(text, "�")}
-	list := slices.Insert(r.result.Problems, at, p)
-	r.result.Problems = list[:min(len(list), maxProblems)]
-}
-
-// failEntry counts a file that could not be received.
-func (r *Receiver) failEntry(e *entry, err error) {
-	r.addFailure(e.name, err.Error())
+	list := slices.Insert(r.Problems, at, p)
+	r.Problems = list[:min(len(list), maxProblems)]
 }
 
 // isFatal reports whether an error ends the whole transfer instead of one file.
@@ -328,7 +255,7 @@ func isFatal(err error) bool {
 }
 
 // finish sets the modes and times of folders, innermost first, and makes everything durable.
-func (r *Receiver) finish(ctx context.Context, lost error) error {
+func (r *Receiver) finish(ctx context.Context) error {
 	if len(r.announced) > 0 {
 		return protocolError("files were announced and not sent")
 	}
@@ -339,14 +266,8 @@ func (r *Receiver) finish(ctx context.Context, lost error) error {
 		}
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
-	if len(r.names) > 0 && lost == nil { // also what an earlier attempt wrote
-		lost = r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) })
+	if len(r.names.hashes) > 0 && r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) }) != nil { // also what an earlier attempt wrote
+		return r.removeUnsaved()
 	}
-	if lost != nil {
-		if err := r.removeUnsaved(); err != nil {
-			return err
-		}
-	}
-	r.recordSynced()
 	return nil
 }

@@ -23,7 +23,6 @@ type announcedFile struct {
 	hasher     *hasher
 	isComplete bool
 	found      string
-	hasData    bool // there is existing data
 	// content is the identity of the part file's content when it was hashed ([identity]); empty
 	// without a part file.
 	content string
@@ -35,7 +34,6 @@ type receivingFile struct {
 	announced string // the name in the announcement
 	part      string // its name until it is complete
 	f         *os.File
-	writer    *checkpointWriter // stores checkpoints; may be nil
 	hasher    *hasher
 	offset    int64
 	holes     bool
@@ -52,22 +50,9 @@ func partPrefixOf(id protocol.TransferID) string {
 
 // partName returns the name of an unfinished file, which is the same in every attempt of a
 // transfer.
-func (r *Receiver) partName(name string) string {
-	h := sha256.Sum256([]byte(string(r.Transfer) + "\x00" + name))
-	return path.Join(path.Dir(name), partPrefixOf(r.Transfer)+hex.EncodeToString(h[:8])+partSuffix)
-}
-
-func (r *Receiver) regular(name string) (*os.File, os.FileInfo) {
-	info, err := r.lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, nil
-	}
-	root, base := r.at(name)
-	f, info, err := openRegular(root, base)
-	if err != nil {
-		return nil, nil
-	}
-	return f, info
+func partName(id protocol.TransferID, name string) string {
+	h := sha256.Sum256([]byte(string(id) + "\x00" + name))
+	return path.Join(path.Dir(name), partPrefixOf(id)+hex.EncodeToString(h[:8])+partSuffix)
 }
 
 // begin opens the file whose data follows.
@@ -89,7 +74,7 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 			return err
 		}
 		delete(r.announced, index)
-		r.failEntry(&e.entry, err)
+		r.result.addFailure(e.name, err)
 		return nil
 	}
 	if r.current = f; f.size > smallFile {
@@ -98,17 +83,8 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 	return nil
 }
 
-// guess is begin for a file of which the sender assumes that the receiver has nothing. Otherwise it
-// does nothing, and the existing data stays.
-func (r *Receiver) guess(index uint32) error {
-	if e := r.announced[index]; e == nil || e.hasData {
-		return nil
-	}
-	return r.begin(index, 0)
-}
-
 func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) {
-	in := &receivingFile{entry: x.entry, announced: x.name, part: r.partName(x.name), hasher: newHasher(nil), offset: offset, flushedTo: offset}
+	in := &receivingFile{entry: x.entry, announced: x.name, part: partName(r.Transfer, x.name), hasher: newHasher(nil), offset: offset, flushedTo: offset}
 	if offset > 0 {
 		if x.hasher == nil || x.isComplete && offset != x.size || !x.hasher.rewind(offset) {
 			return nil, protocolError("a file starts that was not announced")
@@ -123,23 +99,16 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 		r.recordedFolders[dir] = true
 		r.OnFolder(dir)
 	}
-	key := recordKeyOf(partFileRecord, x.name)
-	if _, err := r.lstat(in.part); errors.Is(err, fs.ErrNotExist) {
-		if err := r.checkpoints.truncate(key, "", 0); err != nil { // otherwise an old checkpoint could be applied to the new part file
-			return nil, withoutPath(err)
-		}
-	}
 	var err error
-	in.f, err = r.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	in.f, err = r.target.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) { // left by an earlier attempt
-		if info, err := r.lstat(in.part); err != nil || !info.Mode().IsRegular() {
+		if info, err := r.target.lstat(in.part); err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is no file", in.part)
 		}
-		if in.f, err = r.openFile(in.part, os.O_WRONLY, 0); err == nil {
-			id := identity(in.f)
-			if offset > 0 && id.content != x.content {
+		if in.f, err = r.target.openFile(in.part, os.O_WRONLY, 0); err == nil {
+			if offset > 0 && identity(in.f).content != x.content {
 				err = errors.New("the partial file was changed: retry")
-			} else if err = r.checkpoints.truncate(key, id.file, offset); err == nil {
+			} else {
 				err = in.f.Truncate(offset)
 			}
 		}
@@ -148,7 +117,7 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 		}
 	} else if err == nil && offset > 0 {
 		in.f.Close()
-		r.remove(in.part)
+		r.target.remove(in.part)
 		return nil, errors.New("the partial file is missing")
 	}
 	if in.f == nil {
@@ -158,16 +127,9 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 		_, err = in.f.Seek(offset, io.SeekStart)
 	}
 	if err != nil {
+		in.hasher = newHasher(nil) // what was hashed may differ from the file
 		in.close(r, false)
 		return nil, withoutPath(err)
-	}
-	if r.checkpoints != nil && in.size > checkpointEvery {
-		r.checkpoints.recordClosed(x.name, "")
-		file := identity(in.f).file
-		in.writer = r.newCheckpointWriter(in.f)
-		in.hasher.onCheckpoint = func(m checkpoint) {
-			in.writer.enqueue(keyedRecord{key, logRecord{checkpoint: m, file: file}})
-		}
 	}
 	return in, nil
 }
@@ -183,7 +145,7 @@ func (in *receivingFile) write(p []byte) error {
 	if _, err := in.f.Write(p); err != nil {
 		return writeError(withoutPath(err))
 	}
-	in.hasher.add(p) // existing data: a checkpoint can be made of it
+	in.hasher.add(p)
 	if in.offset-in.flushedTo >= writebackEvery {
 		writeback(in.f, in.flushedTo, in.offset-in.flushedTo)
 		in.flushedTo = in.offset
@@ -204,7 +166,7 @@ func (in *receivingFile) hole(ctx context.Context, n int64, alive func() error) 
 		in.holes = true
 		allowHoles(in.f)
 	}
-	if err := in.f.Truncate(in.offset); err != nil { // so that no checkpoint is made of data beyond the end
+	if err := in.f.Truncate(in.offset); err != nil {
 		return writeError(withoutPath(err))
 	}
 	if _, err := in.f.Seek(in.offset, io.SeekStart); err != nil {
@@ -226,25 +188,24 @@ func (in *receivingFile) hole(ctx context.Context, n int64, alive func() error) 
 
 // close closes an incomplete file.
 func (in *receivingFile) close(r *Receiver, remove bool) {
-	lost := in.writer.close(remove) != nil
-	if in.f != nil {
-		if in.writer != nil && !remove && !lost {
-			r.checkpoints.recordClosed(in.announced, identity(in.f).content)
-		}
-		in.f.Close()
-		in.f = nil
+	if in.match {
+		return
 	}
-	switch {
-	case in.match || in.part == "":
-	case remove || in.size <= smallFile:
-		r.remove(in.part)
-	case lost:
-		r.truncateUnsynced(in)
+	remove = remove || in.size <= smallFile
+	if in.f != nil {
+		if !remove && in.f.Sync() != nil {
+			remove = true
+		}
+		r.checkpoints.add(in.announced, fileState{content: identity(in.f).content, states: in.hasher.states()})
+		in.f.Close()
+	}
+	if remove {
+		r.target.remove(in.part)
 	}
 }
 
 // abandonFile gives up a file that the sender cannot send.
-func (r *Receiver) abandonFile(index uint32, why string) error {
+func (r *Receiver) abandonFile(index uint32, why string) {
 	e := r.announced[index]
 	delete(r.announced, index)
 	if r.current != nil && r.current.index == index {
@@ -252,7 +213,6 @@ func (r *Receiver) abandonFile(index uint32, why string) error {
 		r.current = nil
 	}
 	if e != nil {
-		r.failEntry(&e.entry, errors.New(why))
+		r.result.addFailure(e.name, errors.New(why))
 	}
-	return nil
 }

@@ -12,7 +12,6 @@ import (
 const (
 	recEntry      = 'e' // a file, folder or link: index, type, mode, size, mtime, name, link target
 	recBegin      = 'b' // data of a file follows: index, offset
-	recGuess      = 'g' // the same, from the beginning, if the receiver has nothing of it: index
 	recData       = 'd' // bytes
 	recHole       = 'h' // a number of zeros
 	recFile       = 'x' // a file is complete: index, SHA-256 of the whole file
@@ -32,8 +31,7 @@ const (
 // recAlive, from either end, is a sign of life during work that takes long.
 const recAlive = 'k'
 
-// recRoute, from either end, announces the route on which the end sends from now on, to the gateway
-// and to the other end.
+// recRoute, from either end, is a report to the gateway about the direct connection.
 const recRoute = 'w'
 
 // recHead is the length of a record's header: its kind and the length of its payload.
@@ -100,6 +98,15 @@ func (p *packer) add(ctx context.Context, kind byte, payload []byte) error {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
 	p.frame.buf = append(b, payload...)
 	return nil
+}
+
+// sendRecord sends a frame with one record.
+func sendRecord(ctx context.Context, id uint32, out Send, kind byte, payload []byte) error {
+	p := packer{id: id, send: out}
+	if err := p.add(ctx, kind, payload); err != nil {
+		return err
+	}
+	return p.flush(ctx)
 }
 
 // space returns the free part of the current frame for a data record, of at least least bytes;
@@ -209,9 +216,8 @@ func parseEntry(b []byte) (e entry, err error) {
 // verdict tells how much the receiver has of a file.
 type verdict struct {
 	index uint32
-	have  int64       // bytes; -1: the file is not wanted
-	sums  [][]byte    // of everything up to the end of each block; the last one of everything
-	early *earlyStart // the verdict is an assumption; nil: it came from the receiver
+	have  int64    // bytes; -1: the file is not wanted
+	sums  [][]byte // of everything up to the end of each block; the last one of everything
 }
 
 func (v verdict) encode() []byte {

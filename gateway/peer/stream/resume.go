@@ -3,28 +3,111 @@ package stream
 import (
 	"context"
 	"os"
+	"slices"
+	"sync"
+	"time"
 )
+
+// checkpoints has the hash states of one end's files of one transfer, by announced name, so that a
+// later attempt in the same process does not hash them again. A lost checkpoint costs only time. A
+// nil map stores nothing. Only one attempt at a time uses it.
+type checkpoints map[string]fileState
+
+// fileState is the state of a file when it was last read or written.
+type fileState struct {
+	content string // identity of its content ([identity])
+	states  []checkpoint
+	// A complete file at the destination, and its name there.
+	isComplete bool
+	name       string
+}
+
+// fileIdentity identifies a file's content. content changes with the file's content or metadata; it
+// is empty if the system does not provide it.
+type fileIdentity struct {
+	content string
+	age     time.Duration // time since the last change
+}
+
+const (
+	// maxCheckpointFiles is the maximum number of files of a transfer with checkpoints,
+	// maxCheckpointTransfers that of transfers.
+	maxCheckpointFiles     = 10_000
+	maxCheckpointTransfers = 64
+)
+
+// minFileAge is the minimum age of the last change of a file that other programs may write, so that
+// the clock can distinguish the next change. Tests change it.
+var minFileAge = 2 * time.Second
+
+// add stores the state of a file.
+func (c checkpoints) add(name string, s fileState) {
+	if _, known := c[name]; c != nil && s.content != "" && (known || len(c) < maxCheckpointFiles) {
+		c[name] = s
+	}
+}
+
+// hasher returns a hasher with the stored states of a file up to an offset, if its content is still
+// the same.
+func (c checkpoints) hasher(name string, f *os.File, upTo int64) *hasher {
+	s := c[name]
+	if s.content == "" || s.content != identity(f).content {
+		return newHasher(nil)
+	}
+	return newHasher(slices.DeleteFunc(slices.Clone(s.states), func(c checkpoint) bool { return c.n > upTo }))
+}
+
+// The ends of a transfer, each with checkpoints of its own.
+const (
+	atSource      = "out"
+	atDestination = "in"
+)
+
+// stored has the checkpoints of the latest transfers of this process.
+var stored = struct {
+	mu    sync.Mutex // guards the fields below
+	all   map[string]checkpoints
+	order []string // the keys of all, oldest first
+}{all: make(map[string]checkpoints)}
+
+// checkpoints returns the checkpoints of a transfer's files at one of its ends.
+func (l *Unfinished) checkpoints(mark, where string) checkpoints {
+	if l == nil {
+		return nil
+	}
+	stored.mu.Lock()
+	defer stored.mu.Unlock()
+	key := l.path(mark) + where
+	if stored.all[key] == nil {
+		if stored.all[key] = make(checkpoints); len(stored.order) >= maxCheckpointTransfers {
+			delete(stored.all, stored.order[0])
+			stored.order = stored.order[1:]
+		}
+		stored.order = append(stored.order, key)
+	}
+	return stored.all[key]
+}
 
 // decide determines how much of a large file exists: a part file of an earlier attempt, or a file
 // of the same size under its name, which may be identical.
 func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
 	v := verdict{index: x.index}
-	f, size, tell, end := r.candidate(x)
+	f, size := r.candidate(x)
 	if f == nil {
-		return r.sendRecord(ctx, recVerdict, v.encode())
+		return sendRecord(ctx, r.ID, r.Out, recVerdict, v.encode())
 	}
 	defer f.Close()
+	x.content = identity(f).content
+	x.hasher = r.checkpoints.hasher(x.name, f, size)
 	var said error
-	x.hasher.onCheckpoint = tell
 	err := x.hasher.hashUpTo(ctx, f, size, func() {
 		if said == nil {
 			said = r.sendProgressIfDue(ctx)
 		}
 	})
-	x.hasher.onCheckpoint = nil
 	r.rehashed += x.hasher.rehashed
-	if lost := end(); err == nil {
-		err = lost
+	if err == nil && !x.isComplete {
+		err = r.withKeepAlive(ctx, f.Sync)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -34,10 +117,7 @@ func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
 	case err != nil:
 		x.hasher, x.isComplete = nil, false
 	default:
-		if x.isComplete {
-			tell(x.hasher.state())
-		}
-		x.hasData = true
+		r.checkpoints.add(x.name, fileState{content: x.content, states: x.hasher.states(), isComplete: x.isComplete, name: x.found})
 		v.have, v.sums = size, x.hasher.sums()
 		if x.isComplete { // all or nothing
 			for i := range v.sums[:len(v.sums)-1] {
@@ -45,92 +125,43 @@ func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
 			}
 		}
 	}
-	return r.sendRecord(ctx, recVerdict, v.encode())
+	return sendRecord(ctx, r.ID, r.Out, recVerdict, v.encode())
 }
 
-// candidate opens existing data of a file, and returns the size to hash, a function that receives
-// checkpoints, and one to call at the end. A part file is preferred: it exists only if the file
-// under the name was a different one.
-func (r *Receiver) candidate(x *announcedFile) (f *os.File, size int64, tell func(checkpoint), end func() error) {
-	part := r.partName(x.name)
-	if info, err := r.lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		if f, err := r.openFile(part, os.O_RDWR|nonblock, 0); err == nil {
-			size := min(info.Size(), x.size)
-			id := identity(f)
-			k, file := r.newCheckpointWriter(f), id.file
-			key := recordKeyOf(partFileRecord, x.name)
-			if r.checkpoints.isModified(x.name, id.content) {
-				if r.checkpoints.truncate(key, "", 0) != nil {
-					f.Close()
-					return nil, 0, nil, nil // its checkpoints may be wrong
-				}
-				r.checkpoints.recordClosed(x.name, id.content) // record its present identity, so that it is hashed only once even if that is interrupted
-			}
-			x.content = id.content
-			x.hasher = newHasher(r.checkpoints.checkpoints(key, file, size))
-			return f, size, func(m checkpoint) { k.enqueue(keyedRecord{key, logRecord{checkpoint: m, file: file}}) }, func() error { return k.close(false) }
+// candidate opens existing data of a file, and returns the size to hash. A part file is preferred:
+// it exists only if the file under the name was a different one.
+func (r *Receiver) candidate(x *announcedFile) (f *os.File, size int64) {
+	part := partName(r.Transfer, x.name)
+	if info, err := r.target.lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		if f, err := r.target.openFile(part, os.O_RDWR|nonblock, 0); err == nil {
+			return f, min(info.Size(), x.size)
 		}
 	}
-	key := recordKeyOf(completeFileRecord, x.name)
 	x.found = x.name
-	if s, ok := r.checkpoints.latest(key); ok && s.name != "" {
+	if s := r.checkpoints[x.name]; s.isComplete {
 		x.found = s.name
 	}
-	if f, info := r.regular(x.found); f != nil {
+	if f, info := r.target.regular(x.found); f != nil {
 		if info.Size() == x.size {
-			w := newFileCheckpoints(r.checkpoints, key, x.found, f)
-			x.isComplete, x.hasher = true, newHasher(w.upTo(x.size))
-			return f, x.size, w.add, func() error { return nil }
+			x.isComplete = true
+			return f, x.size
 		}
 		f.Close()
 	}
-	return nil, 0, nil, nil
+	return nil, 0
 }
 
-// newCheckpointWriter creates the writer for a part file.
-func (r *Receiver) newCheckpointWriter(f *os.File) *checkpointWriter {
-	return &checkpointWriter{log: r.checkpoints, sync: f.Sync}
-}
-
-const (
-	// settleEvery is the number of bytes after which smaller files are synced together and recorded
-	// as complete; settleMost is the number of files.
-	settleEvery = 64 << 20
-	settleMost  = 256
-)
-
-// recordPlaced records that a file is complete under this name, so that a later attempt need not
-// hash it.
-func (r *Receiver) recordPlaced(in *receivingFile, name string, synced bool) {
+// addComplete stores that a file is complete under this name.
+func (r *Receiver) addComplete(in *receivingFile, name string) {
 	if r.checkpoints == nil || in.size <= smallFile {
 		return
 	}
-	f, info := r.regular(name)
+	f, info := r.target.regular(name)
 	if f == nil {
 		return
 	}
 	defer f.Close()
-	if info.Size() != in.size || info.ModTime().UnixNano() != in.mtime { // another program changed it already
-		return
+	if info.Size() == in.size && info.ModTime().UnixNano() == in.mtime { // otherwise another program changed it already
+		r.checkpoints.add(in.announced, fileState{content: identity(f).content, states: []checkpoint{in.hasher.state()}, isComplete: true, name: name})
 	}
-	n := keyedRecord{recordKeyOf(completeFileRecord, in.announced), logRecord{checkpoint: in.hasher.state(), file: identity(f).content, name: name}}
-	if synced {
-		r.checkpoints.add(n)
-		return
-	}
-	r.unsynced = append(r.unsynced, n)
-	if r.unsyncedBytes += in.size; r.unsyncedBytes < settleEvery && len(r.unsynced) < settleMost {
-		return
-	}
-	if r.writer == nil {
-		r.writer = &checkpointWriter{log: r.checkpoints, sync: func() error { return syncAll(r.rootDir) }}
-	}
-	r.writer.enqueue(r.unsynced...)
-	r.unsynced, r.unsyncedBytes = nil, 0
-}
-
-// recordSynced writes the remaining records, whose files were synced.
-func (r *Receiver) recordSynced() {
-	r.checkpoints.add(r.unsynced...)
-	r.unsynced = nil
 }

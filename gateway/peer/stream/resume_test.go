@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -41,12 +42,11 @@ func hashOf(t *testing.T, name string) (sum [32]byte) {
 	return [32]byte(h.Sum(nil))
 }
 
-// resumer runs one transfer of one file in several attempts, which know of earlier ones only what
-// is on the disk.
+// resumer runs one transfer of one file in several attempts.
 type resumer struct {
 	t        *testing.T
-	from, to string // folders
-	trails   string
+	from, to string      // folders
+	out, in  checkpoints // of the ends
 	conflict string
 	set      func(*Sender, *Receiver) // may be nil
 	sent     int64                    // number of the sender's bytes in the last attempt
@@ -57,25 +57,14 @@ type resumer struct {
 }
 
 func newResumer(t *testing.T) *resumer {
-	return &resumer{t: t, from: inMemory(t), to: inMemory(t), trails: t.TempDir(), conflict: protocol.ConflictRename}
-}
-
-func (x *resumer) trail(where string) *checkpointLog {
-	x.t.Helper()
-	tr := openCheckpointLog(filepath.Join(x.trails, where))
-	if tr == nil {
-		x.t.Fatal("no trail")
-	}
-	tr.minAge = 0 // the files were just created
-	return tr
+	minFileAge = 0 // the files were just created
+	t.Cleanup(func() { minFileAge = 2 * time.Second })
+	return &resumer{t: t, from: inMemory(t), to: inMemory(t), out: make(checkpoints), in: make(checkpoints), conflict: protocol.ConflictRename}
 }
 
 // attempt sends "f" until so many bytes are in flight; all of it if bytes is 0.
 func (x *resumer) attempt(bytes int64) (Result, error) {
 	x.t.Helper()
-	out, in := x.trail(atSource), x.trail(atDestination)
-	defer out.close()
-	defer in.close()
 	sent := int64(0)
 	cut := func(n int) bool {
 		if x.frame != nil {
@@ -95,7 +84,7 @@ func (x *resumer) attempt(bytes int64) (Result, error) {
 			x.sent += int64(len(f.Body()))
 			return send(ctx, f)
 		}
-		s.checkpoints, r.checkpoints, r.Conflict = out, in, x.conflict
+		s.checkpoints, r.checkpoints, r.Conflict = x.out, x.in, x.conflict
 		if x.set != nil {
 			x.set(s, r)
 		}
@@ -108,7 +97,7 @@ func (x *resumer) attempt(bytes int64) (Result, error) {
 
 func (x *resumer) part() int64 {
 	x.t.Helper()
-	info, err := os.Stat(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+	info, err := os.Stat(filepath.Join(x.to, partName("t1", "f")))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -177,20 +166,8 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 	}
 }
 
-// killed makes the last attempt look like one whose receiver was killed: without a record of the
-// part file's state.
-func killed(t *testing.T, x *resumer) {
-	t.Helper()
-	tr := x.trail(atDestination)
-	defer tr.close()
-	rest, known := tr.last[recordKeyOf(closedPartRecord, "f")]
-	if !known {
-		t.Fatal("nothing was written down about the part")
-	}
-	if err := os.Truncate(tr.name, rest); err != nil {
-		t.Fatal(err)
-	}
-}
+// killed makes the last attempt look like one whose receiver was killed.
+func killed(x *resumer) { clear(x.in) }
 
 func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	x := newResumer(t)
@@ -198,7 +175,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	if _, err := x.attempt(40 << 20); !errors.Is(err, errCut) {
 		t.Fatal(err)
 	}
-	killed(t, x)
+	killed(x)
 	part := x.part()
 	if _, err := x.attempt(maxBody); !errors.Is(err, errCut) || x.r.rehashed != part { // interrupted before anything more is written
 		t.Fatalf("%v: %d bytes of %d were hashed again", err, x.r.rehashed, part)
@@ -220,7 +197,7 @@ func TestAPartThatIsChangedInTheMomentItIsGoneOnWithFailsAndARetryGivesTheRightF
 		if n != 2 { // the first frame announces the file
 			return
 		}
-		f, err := os.OpenFile(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")), os.O_RDWR, 0)
+		f, err := os.OpenFile(filepath.Join(x.to, partName("t1", "f")), os.O_RDWR, 0)
 		if err == nil {
 			_, err = f.WriteAt([]byte("changed"), 5<<20)
 			err = errors.Join(err, f.Close())
@@ -288,40 +265,40 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		"the source is written to": func(t *testing.T, x *resumer) { change(t, filepath.Join(x.from, "f")) },
 		"the source is replaced":   func(t *testing.T, x *resumer) { replace(t, filepath.Join(x.from, "f")) },
 		"the part is written to": func(t *testing.T, x *resumer) {
-			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is written to after it was gone on with": func(t *testing.T, x *resumer) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
 				t.Fatal(err)
 			}
-			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is written to after its writer was killed": func(t *testing.T, x *resumer) {
-			killed(t, x)
-			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+			killed(x)
+			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is written to after it was gone on with by one that was killed": func(t *testing.T, x *resumer) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
 				t.Fatal(err)
 			}
-			killed(t, x)
-			change(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+			killed(x)
+			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is replaced": func(t *testing.T, x *resumer) {
-			replace(t, filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")))
+			replace(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is gone": func(t *testing.T, x *resumer) {
-			if err := os.Remove(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f"))); err != nil {
+			if err := os.Remove(filepath.Join(x.to, partName("t1", "f"))); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"the part is shorter than its mark": func(t *testing.T, x *resumer) { // as after a disk lost data that it had acknowledged
-			if err := os.Truncate(filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f")), 10<<20); err != nil {
+			if err := os.Truncate(filepath.Join(x.to, partName("t1", "f")), 10<<20); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"the part's end is lost": func(t *testing.T, x *resumer) { // as after a crash of the machine: zeros, and no checkpoint of them
-			name := filepath.Join(x.to, (&Receiver{Transfer: "t1"}).partName("f"))
+			name := filepath.Join(x.to, partName("t1", "f"))
 			tick(t, name)
 			n := x.part()
 			if err := errors.Join(os.Truncate(name, n/checkpointEvery*checkpointEvery), os.Truncate(name, n)); err != nil {

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -20,14 +19,7 @@ func (s *Sender) sendFile(ctx context.Context, f sourceFile, v verdict) error {
 	for try := 1; ; try++ {
 		err := s.sendOnce(ctx, f, v, try)
 		var local *fileError
-		var wrong *earlyStartError
 		switch {
-		case errors.As(err, &wrong):
-			if v = wrong.verdict; v.have < 0 {
-				return nil
-			}
-			try = 0
-			continue
 		case !errors.As(err, &local):
 			return err
 		case errors.Is(err, errFileChanged) && try < maxTries:
@@ -61,14 +53,13 @@ func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int)
 			return err
 		}
 	}
-	var t *checkpointLog
-	if f.size > smallFile {
-		t = s.checkpoints
-	}
-	w := newFileCheckpoints(t, recordKeyOf(sourceFileRecord, f.name), "", file)
+	id := identity(file)
 	sum := newHasher(nil)
+	if f.size > smallFile && id.age >= minFileAge {
+		defer func() { s.checkpoints.add(f.name, fileState{content: id.content, states: sum.states()}) }()
+	}
 	if v.have > 0 && v.have <= f.size {
-		if sum, err = s.findCommonPrefix(ctx, file, v, w); err != nil {
+		if sum, err = s.findCommonPrefix(ctx, file, f.name, v); err != nil {
 			return err
 		}
 		if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
@@ -76,24 +67,12 @@ func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int)
 		}
 	}
 	b := binary.LittleEndian.AppendUint32(nil, f.index)
-	if v.early.isPending() {
-		err = s.packer.add(ctx, recGuess, b)
-	} else {
-		err = s.packer.add(ctx, recBegin, binary.LittleEndian.AppendUint64(b, uint64(sum.n)))
-	}
-	if err != nil {
+	if err := s.packer.add(ctx, recBegin, binary.LittleEndian.AppendUint64(b, uint64(sum.n))); err != nil {
 		return err
 	}
-	sum.onCheckpoint = w.add
-	if err := s.sendData(ctx, file, sum, f.size, isSparse(info), v.early); err != nil {
+	if err := s.sendData(ctx, file, sum, f.size, isSparse(info)); err != nil {
 		return err
 	}
-	if v.early.isPending() {
-		if err := v.early.waitVerdict(ctx); err != nil {
-			return err
-		}
-	}
-	w.add(sum.state())
 	now, err := file.Stat()
 	if err != nil || now.Size() != f.size || now.ModTime().UnixNano() != f.mtime {
 		return &fileError{errFileChanged}
@@ -101,8 +80,9 @@ func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int)
 	return s.packer.add(ctx, recFile, append(binary.LittleEndian.AppendUint32(nil, f.index), sum.h.Sum(nil)...))
 }
 
-// findCommonPrefix determines up to which offset the receiver has the same bytes.
-func (s *Sender) findCommonPrefix(ctx context.Context, file *os.File, v verdict, w *fileCheckpoints) (*hasher, error) {
+// findCommonPrefix determines up to which offset the receiver has the same bytes. It returns the
+// hasher of everything that it has read also with an error.
+func (s *Sender) findCommonPrefix(ctx context.Context, file *os.File, name string, v verdict) (*hasher, error) {
 	s.lastAlive = time.Now()
 	var aliveErr error
 	alive := func() {
@@ -113,17 +93,16 @@ func (s *Sender) findCommonPrefix(ctx context.Context, file *os.File, v verdict,
 			}
 		}
 	}
-	sum := newHasher(w.upTo(v.have))
-	sum.onCheckpoint = w.add
+	sum := s.checkpoints.hasher(name, file, v.have)
 	err := sum.hashUpTo(ctx, file, v.have, alive)
 	s.rehashed += sum.rehashed
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, err
+		return sum, err
 	case err != nil:
-		return nil, &fileError{errFileChanged}
+		return sum, &fileError{errFileChanged}
 	case aliveErr != nil:
-		return nil, aliveErr
+		return sum, aliveErr
 	}
 	for i := len(v.sums) - 1; i >= 0; i-- {
 		n := min(int64(i+1)*blockSize(v.have), v.have)
@@ -139,57 +118,60 @@ func (s *Sender) findCommonPrefix(ctx context.Context, file *os.File, v verdict,
 // noSum stands for a missing checksum.
 var noSum = string(make([]byte, sumSize))
 
-// sendData sends the rest of a file, which must be size bytes long, unless an early start of it
-// proves wrong. Zeros of a file with holes are sent as holes.
-func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size int64, holes bool, g *earlyStart) error {
-	run, look := int64(0), int64(0) // number of zeros read but not sent; offset of the next search for a hole
+// sendData sends the rest of a file, which must be size bytes long. The holes of a sparse file are
+// sent as holes.
+func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size int64, sparse bool) error {
+	end := size // of the data at the current offset
+	if sparse {
+		end = sum.n
+	}
 	for sum.n < size {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if g.isPending() {
-			if err := g.checkVerdict(); err != nil {
+		if sum.n == end {
+			if err := s.sendHole(ctx, sum, holeLength(file, sum.n, size)); err != nil {
 				return err
 			}
-		}
-		if holes && sum.n >= look && run == 0 {
-			n, err := s.sendHoleHere(ctx, file, sum, size)
-			if err != nil {
-				return err
+			end = max(dataEnd(file, sum.n, size), sum.n+1)
+			if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
+				return &fileError{withoutPath(err)}
 			}
-			if look = sum.n + lookEvery; n > 0 {
-				continue
-			}
+			continue
 		}
-		buf, err := s.read(ctx, file, size-sum.n)
+		buf, err := s.read(ctx, file, end-sum.n)
 		if err != nil {
 			return err
 		}
 		sum.add(buf)
-		if holes && allZero(buf) {
-			if run += int64(len(buf)); run < maxRun && sum.n < size {
-				continue
-			}
-			if err := s.sendHole(ctx, &run); err != nil {
-				return err
-			}
-			continue
-		}
-		if run > 0 {
-			kept := bytes.Clone(buf) // the hole's record takes this space in the frame
-			if err := s.sendHole(ctx, &run); err != nil {
-				return err
-			}
-			if err := s.sendCopy(ctx, kept); err != nil {
-				return err
-			}
-			continue
-		}
 		s.packer.commit(len(buf))
 		if size > smallFile && len(s.packer.frame.buf) > idSize+s.packer.limit-piece {
 			if err := s.packer.flush(ctx); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// maxHole is the maximum number of zeros in a record: hashing them takes time too.
+const maxHole = 256 << 20
+
+// sendHole sends n zeros as holes.
+func (s *Sender) sendHole(ctx context.Context, sum *hasher, n int64) error {
+	for n > 0 {
+		part := min(n, maxHole)
+		n -= part
+		for left := part; left > 0; {
+			k := min(left, int64(len(zeros)))
+			sum.add(zeros[:k])
+			left -= k
+		}
+		if err := s.packer.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(part))); err != nil {
+			return err
+		}
+		if err := s.packer.flush(ctx); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -213,20 +195,6 @@ func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, 
 		return nil, &fileError{withoutPath(err)}
 	}
 	return buf[:n], nil
-}
-
-// sendCopy copies bytes into frames.
-func (s *Sender) sendCopy(ctx context.Context, data []byte) error {
-	for len(data) > 0 {
-		buf, err := s.packer.space(ctx, 1)
-		if err != nil {
-			return err
-		}
-		n := copy(buf, data)
-		s.packer.commit(n)
-		data = data[n:]
-	}
-	return nil
 }
 
 // openRegular opens a file for sending, without blocking on a named pipe.

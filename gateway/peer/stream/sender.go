@@ -11,9 +11,6 @@ const (
 	// Window is the maximum number of bytes in flight that the receiver has not written yet, so
 	// that either end and the gateway use at most 4 MiB of memory for one transfer.
 	Window = 3 << 20
-	// Early is the maximum number of bytes that a sender may have in flight before the receiver has
-	// answered, if the gateway allows it.
-	Early = 1 << 20
 	// smallFile is the size up to which a file is sent without waiting for the receiver's verdict.
 	smallFile = 64 << 10
 	// maxAnnounced is the number of larger files that are announced in advance, so that verdicts
@@ -33,20 +30,13 @@ type Sender struct {
 	Out   Send
 	In    *Inbox
 	Share *Share // of the connection; may be nil
-	// Early is the credit in bytes at the start. If it is not 0, the first file starts before the
-	// receiver has told how much it has of it.
-	Early int
-	// OnRoute, which may be nil, is called when the receiver switches its route. It must not block.
-	OnRoute func(ctx context.Context, way byte) error
 
-	checkpoints *checkpointLog // stores checkpoints; may be nil
-	rehashed    int64          // bytes of earlier attempts that were hashed again
+	checkpoints checkpoints
+	rehashed    int64 // bytes of earlier attempts that were hashed again
 	packer      packer
 	next        uint32
-	// startedEarly reports that a file was started before its verdict.
-	startedEarly bool
-	lastAlive    time.Time // time of the last sign of life
-	wake         chan struct{}
+	lastAlive   time.Time // time of the last sign of life
+	wake        chan struct{}
 
 	mu       sync.Mutex // guards the fields below
 	credit   int        // bytes that may be sent
@@ -56,7 +46,6 @@ type Sender struct {
 // Run sends everything. It returns when everything was sent, ctx ends, or the other end fails.
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s.credit = s.Early
 	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
 	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve, body: s.Share.maxFrame}
 	done := make(chan struct{})
@@ -81,7 +70,7 @@ func (s *Sender) receive(ctx context.Context) error {
 			return err
 		}
 		s.mu.Lock()
-		err = records(f.Body(), func(kind byte, payload []byte) error { return s.handleRecord(ctx, kind, payload) })
+		err = records(f.Body(), s.handleRecord)
 		s.mu.Unlock()
 		f.Free()
 		if err != nil {
@@ -92,7 +81,7 @@ func (s *Sender) receive(ctx context.Context) error {
 }
 
 // handleRecord handles one record, under s.mu.
-func (s *Sender) handleRecord(ctx context.Context, kind byte, payload []byte) error {
+func (s *Sender) handleRecord(kind byte, payload []byte) error {
 	switch kind {
 	case recCredit:
 		r := reader{b: payload}
@@ -109,12 +98,6 @@ func (s *Sender) handleRecord(ctx context.Context, kind byte, payload []byte) er
 		if s.verdicts[v.index] = v; len(s.verdicts) > 2*maxAnnounced {
 			return protocolError("verdicts about nothing")
 		}
-	case recRoute:
-		way, err := parseRoute(payload)
-		if err != nil || s.OnRoute == nil {
-			return err
-		}
-		return s.OnRoute(ctx, way)
 	}
 	return nil
 }
@@ -216,10 +199,6 @@ func (s *Sender) reportSkipped(ctx context.Context, kind byte, name, why string)
 func (s *Sender) sendLarge(ctx context.Context, f sourceFile) error {
 	if err := s.packer.flush(ctx); err != nil {
 		return err
-	}
-	if s.Early > 0 && !s.startedEarly {
-		s.startedEarly = true
-		return s.sendFile(ctx, f, verdict{index: f.index, early: &earlyStart{s: s, index: f.index}})
 	}
 	v, err := s.verdict(ctx, f.index)
 	if err != nil || v.have < 0 {

@@ -15,11 +15,6 @@ import (
 // The gateway considers an end stuck after a minute of silence, and a slow disk may need longer to
 // write its cache.
 func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
 	synctest.Test(t, func(t *testing.T) {
 		last, longest := time.Now(), time.Duration(0)
 		hear := func(_ context.Context, f *Frame) error {
@@ -27,18 +22,11 @@ func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
 			f.Free()
 			return nil
 		}
-		r := &Receiver{ID: 1, Transfer: "t", Root: root, Out: hear, In: NewInbox(Window), writer: &checkpointWriter{sync: func() error {
+		r := &Receiver{ID: 1, Progress: hear}
+		r.withKeepAlive(t.Context(), func() error {
 			time.Sleep(5 * time.Minute)
 			return nil
-		}}}
-		r.writer.enqueue(keyedRecord{})
-		synctest.Wait()
-		f := newFrame(1)
-		f.buf = append(f.buf, recEnd, 4, 0, 0, 0, 0, 0, 0, 0)
-		r.In.Put(f)
-		if _, err := r.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if longest > 2*aliveEvery {
 			t.Errorf("it is silent for %s", longest)
 		}
@@ -65,7 +53,7 @@ func (e ended) SendFrame(_ context.Context, f *Frame) error {
 func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
 	home := t.TempDir()
 	end := ended{make(chan protocol.TransferDoneParams, 1)}
-	e := NewEnds(Disk{home}, end, nil, nil)
+	e := NewEnds(Options{Files: Disk{home}, Peer: end})
 	defer e.Close()
 	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: filepath.Join(home, "x"), Size: 10})
 	for range 3 { // the end record never arrives

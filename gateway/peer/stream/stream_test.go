@@ -204,9 +204,8 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 	}
 	// A part file with a damaged end is not used.
 	os.Remove(filepath.Join(to, "f"))
-	r := &Receiver{Transfer: "t1"}
 	damaged := append(bytes.Clone(data[:5<<20]), make([]byte, 4096)...)
-	if err := os.WriteFile(filepath.Join(to, r.partName("f")), damaged, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(to, partName("t1", "f")), damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil); sendErr != nil || err != nil {

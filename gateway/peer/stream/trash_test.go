@@ -162,78 +162,19 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 	}
 }
 
-// The daily sweep and a retry of an old transfer at the same time: the part file is either there
-// for the whole retry or not at all.
-func TestASweepLeavesAloneWhatAnAttemptGoesOnWith(t *testing.T) {
+func TestASweepLeavesAloneWhatAnAttemptUsedLately(t *testing.T) {
 	home := t.TempDir()
 	l := OpenUnfinished(t.TempDir())
 	mark := partPrefixOf("t")
 	part := filepath.Join(home, mark+"1.part")
 	old := time.Now().Add(-2 * PartAge)
-	lay := func() {
-		t.Helper()
-		put(t, "x", part)
-		l.addFolder(mark, home)
-		if err := errors.Join(os.Chtimes(part, old, old), os.Chtimes(l.path(mark), old, old)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lay()
-	end := l.beginAttempt(mark)
-	again := l.beginAttempt(mark) // over another connection
-	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
-		t.Error("what an attempt goes on with was removed")
-	}
-	end()
-	if err := os.Chtimes(l.path(mark), old, old); err != nil {
+	put(t, "x", part)
+	l.addFolder(mark, home)
+	if err := errors.Join(os.Chtimes(part, old, old), os.Chtimes(l.path(mark), old, old)); err != nil {
 		t.Fatal(err)
 	}
-	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
-		t.Error("what the other attempt goes on with was removed")
-	}
-	again()
-	// A recently used entry stays for the next attempt, also of another process.
-	l.beginAttempt(mark)()
+	l.touch(mark)
 	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 0 {
 		t.Error("what was begun lately was removed")
 	}
-	lay()
-	slow := &slowDisk{disk: disk{home}, asked: make(chan struct{}), answer: make(chan struct{})}
-	swept := make(chan int)
-	go func() { swept <- l.Sweep(slow, time.Now().Add(-PartAge)) }()
-	<-slow.asked
-	begun := make(chan bool)
-	go func() {
-		end := l.beginAttempt(mark)
-		_, err := os.Stat(part)
-		end()
-		begun <- err == nil
-	}()
-	select {
-	case <-begun:
-		t.Error("an attempt began in the middle of a sweep")
-	case <-time.After(10 * time.Millisecond): // it may continue later, but not before the sweep is over
-	}
-	close(slow.answer)
-	if n := <-swept; n != 1 {
-		t.Errorf("%d were removed", n)
-	}
-	if <-begun {
-		t.Error("the attempt saw what was just removed")
-	}
-	if len(entries.open) != 0 {
-		t.Errorf("%d entries are in use", len(entries.open))
-	}
-}
-
-// slowDisk delays its answers.
-type slowDisk struct {
-	disk
-	asked, answer chan struct{}
-}
-
-func (d *slowDisk) Target(name string, into, make bool) (Target, error) {
-	close(d.asked)
-	<-d.answer
-	return d.disk.Target(name, into, make)
 }

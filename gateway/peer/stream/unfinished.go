@@ -2,14 +2,19 @@ package stream
 
 import (
 	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"fairlead/gateway/protocol"
 )
 
 // PartAge is the time for which an unfinished file is retained for the next attempt of its
@@ -46,6 +51,14 @@ func (l *Unfinished) addFolder(mark, folder string) {
 	}
 }
 
+// touch keeps the unfinished files of a transfer from [Unfinished.Sweep] for some time.
+func (l *Unfinished) touch(mark string) {
+	if l != nil {
+		now := time.Now()
+		os.Chtimes(l.path(mark), now, now) // the entry may not exist
+	}
+}
+
 // isUnknown reports whether nothing of a transfer was ever written here, or everything was removed.
 func (l *Unfinished) isUnknown(mark string) bool {
 	if l == nil {
@@ -53,74 +66,6 @@ func (l *Unfinished) isUnknown(mark string) bool {
 	}
 	_, err := os.Stat(l.path(mark))
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// The ends of a transfer, each with a checkpoint log of its own.
-const (
-	atSource      = "out"
-	atDestination = "in"
-)
-
-// maxFinished is the maximum number of checkpoint logs of finished transfers that are retained,
-// because the gateway may not have received the final report.
-const maxFinished = 32
-
-func (l *Unfinished) checkpointPath(mark, where string) string {
-	return filepath.Join(l.dir, "trails", strings.TrimPrefix(mark, partPrefix)+where)
-}
-
-// openCheckpoints opens the checkpoints of a transfer's files at one of its ends. done marks the
-// transfer as finished; nothing more is written then.
-func (l *Unfinished) openCheckpoints(mark, where string) (t *checkpointLog, done func()) {
-	if l == nil {
-		return nil, func() {}
-	}
-	name := l.checkpointPath(mark, where)
-	os.Rename(name+finishedSuffix, name)
-	t = openCheckpointLog(name)
-	return t, func() {
-		if t.close() {
-			os.Rename(name, name+finishedSuffix)
-			l.removeOldCheckpoints()
-		}
-	}
-}
-
-const finishedSuffix = ".over"
-
-// removeOldCheckpoints removes the oldest checkpoint logs of finished transfers.
-func (l *Unfinished) removeOldCheckpoints() {
-	dir := filepath.Join(l.dir, "trails")
-	list, _ := os.ReadDir(dir) // on an error there is nothing to remove
-	var infos []fs.FileInfo
-	for _, entry := range list {
-		if info, err := entry.Info(); err == nil && strings.HasSuffix(entry.Name(), finishedSuffix) {
-			infos = append(infos, info)
-		}
-	}
-	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	for i := range max(len(infos)-maxFinished, 0) {
-		os.Remove(filepath.Join(dir, infos[i].Name()))
-	}
-}
-
-// removeCheckpoints removes the checkpoints of a transfer's files at one of its ends.
-func (l *Unfinished) removeCheckpoints(mark, where string) {
-	if l != nil {
-		os.Remove(l.checkpointPath(mark, where))
-		os.Remove(l.checkpointPath(mark, where) + finishedSuffix)
-	}
-}
-
-// removeStaleCheckpoints removes the checkpoints of transfers without an attempt since before.
-func (l *Unfinished) removeStaleCheckpoints(before time.Time) {
-	dir := filepath.Join(l.dir, "trails")
-	list, _ := os.ReadDir(dir)
-	for _, entry := range list {
-		if info, err := entry.Info(); err == nil && info.ModTime().Before(before) {
-			os.Remove(filepath.Join(dir, entry.Name()))
-		}
-	}
 }
 
 // removeEntry records that no unfinished file with this prefix is left.
@@ -206,7 +151,6 @@ func (l *Unfinished) Sweep(files Files, before time.Time) (removed int) {
 	if err != nil {
 		return 0
 	}
-	l.removeStaleCheckpoints(before)
 	l.sweepTrash(files)
 	for _, entry := range list {
 		removed += l.sweep(files, entry, before)
@@ -216,14 +160,100 @@ func (l *Unfinished) Sweep(files Files, before time.Time) (removed int) {
 
 func (l *Unfinished) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
 	mark := partPrefix + entry.Name()
-	end, ok := l.beginSweep(mark)
-	if !ok {
-		return 0
-	}
-	defer end()
 	info, err := os.Lstat(l.path(mark)) // an attempt may have started since the folder was read
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
 		return 0
 	}
 	return l.removeFiles(files, mark, before)
+}
+
+// retainReplaced retains a file that is about to be replaced, and reports a problem if that fails,
+// because the person wanted it replaced anyway. back undoes it if nothing replaces the file.
+func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
+	if r.Transfer == "" {
+		return func() {}
+	}
+	if r.trash == nil {
+		if r.OnReplace != nil {
+			r.OnReplace()
+		}
+		r.trash = openTrashEntry(r.Root, r.Transfer)
+	}
+	back, err := r.trash.add(line)
+	if err != nil {
+		r.result.addProblem(line.Name, "The previous version could not be saved: "+withoutPath(err).Error())
+	}
+	return back
+}
+
+// addTrash records that a folder's trash is about to get replaced files.
+func (l *Unfinished) addTrash(folder string) {
+	if l == nil {
+		return
+	}
+	sum := sha256.Sum256([]byte(folder))
+	name := filepath.Join(l.dir, "trash", hex.EncodeToString(sum[:8]))
+	if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
+		os.WriteFile(name, []byte(strconv.Quote(folder)+"\n"), 0o600)
+	}
+}
+
+// sweepTrash removes expired replaced files.
+func (l *Unfinished) sweepTrash(files Files) {
+	dir := filepath.Join(l.dir, "trash")
+	list, _ := os.ReadDir(dir) // without the folder, nothing was replaced
+	for _, e := range list {
+		name := filepath.Join(dir, e.Name())
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		folder, err := strconv.Unquote(strings.TrimSpace(string(raw)))
+		if err != nil {
+			os.Remove(name)
+			continue
+		}
+		t, err := files.Target(strings.TrimPrefix(folder, "gsv:"), true, false)
+		if err != nil {
+			continue // it may be reachable the next time
+		}
+		if !sweepTrashFolder(t.Root, time.Now().Add(-TrashAge)) {
+			os.Remove(name)
+		}
+		t.Root.Close()
+	}
+}
+
+// removeOldestTrash removes the oldest entry of a folder's trash, and reports whether there was
+// one.
+func removeOldestTrash(root *os.Root) bool {
+	list := trashEntries(root)
+	return len(list) > 0 && root.RemoveAll(path.Join(trashName, list[0])) == nil
+}
+
+// undo restores the files that a transfer replaced, once no attempt of it uses its files.
+func (e *Ends) undo(p protocol.TransferUndoEvent) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	wait, done := e.enqueueLocked(attemptID{id: p.ID}, nil)
+	e.wg.Go(func() {
+		defer done()
+		wait()
+		out := protocol.TransferUndone{ID: p.ID}
+		t, err := e.options.Files.Target(p.Path, p.Into, false)
+		if err != nil {
+			out.Error = err.Error()
+		} else {
+			u := undo(t.Root, p.ID)
+			out.Back, out.Problems = u.restored, u.problems
+			t.Root.Close()
+		}
+		e.options.Log.Info("Replaced files restored", "transfer", p.ID, "files", out.Back, "problems", len(out.Problems))
+		ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
+		defer cancel()
+		e.options.Peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &p.TransferID, Undone: &out}, false)
+	})
 }

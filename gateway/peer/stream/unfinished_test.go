@@ -5,12 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"fairlead/gateway/protocol"
 )
 
 // disk gives access to all folders below home.
@@ -105,57 +104,40 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 	}
 }
 
-func TestTrailsOfTransfersThatAreOverAreKeptForAWhile(t *testing.T) {
+func TestCheckpointsOfTheLatestTransfersAreKept(t *testing.T) {
 	l := OpenUnfinished(t.TempDir())
-	names := func() (list []string) {
-		entries, err := os.ReadDir(filepath.Join(l.dir, "trails"))
-		if err != nil {
-			t.Fatal(err)
+	first := l.checkpoints("first", atDestination)
+	first.add("f", fileState{content: "1"})
+	first.add("g", fileState{}) // whose content cannot be identified
+	if again := l.checkpoints("first", atDestination); len(again) != 1 || len(l.checkpoints("first", atSource)) != 0 {
+		t.Errorf("%v", again)
+	}
+	for i := range maxCheckpointTransfers {
+		l.checkpoints(strconv.Itoa(i), atSource)
+	}
+	if again := l.checkpoints("first", atDestination); len(again) != 0 || len(stored.all) != maxCheckpointTransfers {
+		t.Errorf("%v of %d", again, len(stored.all))
+	}
+	many := make(checkpoints)
+	for i := range 2 * maxCheckpointFiles {
+		many.add(strconv.Itoa(i), fileState{content: "1"})
+	}
+	if len(many) != maxCheckpointFiles {
+		t.Errorf("%d files", len(many))
+	}
+}
+
+func TestStatesOfALargeFileGetFarther(t *testing.T) {
+	l := newHasher(nil)
+	for l.n = checkpointEvery; l.n <= 512<<30; l.n += checkpointEvery {
+		l.retain()
+	}
+	if n := len(l.retained); n > (maxBlocks+1)*stepsPerBlock || n < maxBlocks*stepsPerBlock/2 {
+		t.Errorf("%d states are retained", n)
+	}
+	for n := blockSize(l.n); n < 512<<30; n += blockSize(l.n) {
+		if !slices.ContainsFunc(l.retained, func(c checkpoint) bool { return c.n == n }) {
+			t.Errorf("none at the end of a block, %d", n)
 		}
-		for _, e := range entries {
-			list = append(list, e.Name())
-		}
-		return list
-	}
-	key := recordKeyOf(partFileRecord, "f")
-	for i := range 40 {
-		mark := partPrefixOf(protocol.TransferID(strconv.Itoa(i)))
-		tr, over := l.openCheckpoints(mark, atDestination)
-		tr.add(at(16, key, "1 2"))
-		at := time.Now().Add(time.Duration(i-100) * time.Hour)
-		if i == 0 { // unfinished
-			tr.close()
-		}
-		if err := os.Chtimes(l.checkpointPath(mark, atDestination), at, at); err != nil {
-			t.Fatal(err)
-		}
-		if i > 0 {
-			over()
-		}
-	}
-	if list := names(); len(list) != maxFinished+1 {
-		t.Errorf("%d are there: %v", len(list), list)
-	}
-	// The trail of a transfer that continues has its checkpoints.
-	tr, over := l.openCheckpoints(partPrefixOf("39"), atDestination)
-	if len(tr.checkpoints(key, "1 2", 1<<30)) != 1 {
-		t.Error("the last one is not there any more")
-	}
-	over()
-	if tr, over := l.openCheckpoints(partPrefixOf("new"), atSource); tr == nil { // nothing to store
-		t.Error("no trail")
-	} else {
-		over()
-	}
-	if list := names(); len(list) != maxFinished+1 {
-		t.Errorf("%d are there: %v", len(list), list)
-	}
-	l.removeCheckpoints(partPrefixOf("39"), atDestination)
-	if list := names(); len(list) != maxFinished {
-		t.Errorf("%d are there: %v", len(list), list)
-	}
-	l.Sweep(disk{t.TempDir()}, time.Now().Add(-90*time.Hour-30*time.Minute))
-	if list := names(); len(list) != 29 {
-		t.Errorf("%d are there: %v", len(list), list)
 	}
 }

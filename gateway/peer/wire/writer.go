@@ -2,8 +2,6 @@ package wire
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -171,19 +169,12 @@ func (w *Writer) Run(ctx context.Context, pingEvery time.Duration, closing func(
 	return false
 }
 
-// write writes a text or binary frame. Over TLS, the records of a large frame are sent together.
+// write writes a text or binary frame.
 func (w *Writer) write(f frame) error {
 	kind, data := websocket.TextMessage, f.text
 	if f.binary != nil {
 		kind, data = websocket.BinaryMessage, f.binary
 	}
 	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(data)/MinSpeed)*time.Second))
-	secure, ok := w.ws.NetConn().(*tls.Conn)
-	if ok && len(data) >= maxRecord {
-		if conn, ok := secure.NetConn().(*BufferedConn); ok {
-			conn.Hold()
-			return errors.Join(w.ws.WriteMessage(kind, data), conn.Flush())
-		}
-	}
 	return w.ws.WriteMessage(kind, data)
 }

@@ -53,7 +53,7 @@ func Analyze(text string, k Kind) (f Facts) {
 	}
 	// /bin/sh may be bash, and the parser's support of zsh is new: if two readings differ, the
 	// result is uncertain
-	if k != Bash && !(k == Zsh && readAlike(text)) {
+	if k != Bash {
 		g := analyze(text, Bash)
 		if !f.equal(g) {
 			f.Findings = append(f.Findings, Finding{Reason: "means different things to different shells"})
@@ -77,6 +77,10 @@ type analysis struct {
 	work  int // number of characters parsed so far
 	guess bool
 	scope
+
+	eval      evaluator
+	guesser   guesser
+	redirects redirects
 }
 
 // scope is the state for a part of the text.
@@ -91,13 +95,13 @@ type scope struct {
 
 func analyze(text string, k Kind) Facts {
 	a := &analysis{kind: k, vars: map[string]string{}, numbers: map[string]bool{}, scope: scope{parent: -1}}
+	a.eval, a.guesser, a.redirects = evaluator{a}, guesser{a}, redirects{a}
 	a.facts.Kind = k
-	a.facts.Commands = make([]Command, 0, 4+len(text)/30)
 	if len(text) > maxRead {
 		text = text[:maxRead]
 	}
 	a.script(text, k)
-	a.checkArithmetic()
+	a.eval.checkArithmetic()
 	return a.facts
 }
 

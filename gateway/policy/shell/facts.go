@@ -27,8 +27,7 @@ type Command struct {
 	Origin string
 	Parent int    // index of the command that starts it, -1 for none
 	Via    string // name of the wrapper that starts it
-	// WordIndex is the index of the command in its parent's words, 0 if it is not their unchanged
-	// tail.
+	// WordIndex is the index of the command in its parent's words, 0 if not their unchanged tail.
 	WordIndex int
 	Stdin     *Word // its input, if it is in the text
 	Piped     bool  // its input comes from another command

@@ -6,10 +6,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// guesser guesses the expansion of words.
+type guesser struct{ *analysis }
+
 // guessWords returns the most likely expansion of a command with dynamic words: variables that the
 // text itself sets have that value, others are empty, $IFS is a space, and $(echo x) is x. It
 // serves to deny hidden commands, never to allow.
-func (a *analysis) guessWords(args []*syntax.Word) []Word {
+func (a guesser) guessWords(args []*syntax.Word) []Word {
 	var list []Word
 	for _, w := range args {
 		for _, s := range a.guessWord(w) {
@@ -22,7 +25,7 @@ func (a *analysis) guessWords(args []*syntax.Word) []Word {
 	return list
 }
 
-func (a *analysis) guessWord(w *syntax.Word) []string {
+func (a guesser) guessWord(w *syntax.Word) []string {
 	var b strings.Builder
 	quotedText := false
 	for _, p := range w.Parts {
@@ -64,7 +67,7 @@ func mayBeEmpty(q *syntax.DblQuoted) bool {
 	return p.Param.Value == "@" || index != nil && index.Lit() == "@"
 }
 
-func (a *analysis) guessPart(p syntax.WordPart) string {
+func (a guesser) guessPart(p syntax.WordPart) string {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		return unescape(p.Value, "$`\"\\")
@@ -106,7 +109,7 @@ func (a *analysis) guessPart(p syntax.WordPart) string {
 }
 
 // echoOutput returns the output of echo or printf with plain words, nil for everything else.
-func (a *analysis) echoOutput(s *syntax.Stmt) *Word {
+func (a guesser) echoOutput(s *syntax.Stmt) *Word {
 	if s == nil || len(s.Redirs) > 0 {
 		return nil
 	}

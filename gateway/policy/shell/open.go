@@ -1,23 +1,17 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// BaseName returns a program's name without folder, in lower case, and without .exe or the
-// extension of a Windows script.
+// BaseName returns a program's name in lower case, without folder and Windows extension.
 func BaseName(name string) string {
-	if isBaseName(name) {
-		return name
-	}
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
 	}
 	name = strings.ToLower(name)
-	if strings.IndexByte(name, '.') < 0 {
-		return name
-	}
 	for _, end := range []string{".exe", ".cmd", ".bat", ".ps1", ".com"} {
 		if plain, ok := strings.CutSuffix(name, end); ok && plain != "" {
 			return plain
@@ -26,83 +20,79 @@ func BaseName(name string) string {
 	return name
 }
 
-// isBaseName reports whether Base would certainly return a name unchanged. Most names are like
-// that, and Base is called often.
-func isBaseName(name string) bool {
-	for i := 0; i < len(name); i++ {
-		if c := name[i]; c == '/' || c == '\\' || c == '.' || c >= 'A' && c <= 'Z' || c >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
 // addStarted records the commands that a command starts.
 func (a *analysis) addStarted(c Command, at, level int) {
-	if c.Words[0].Dynamic {
-		return
-	}
 	o := invocation{a: a, c: c, at: at, level: level, name: BaseName(c.Words[0].Text)}
+	if !c.Words[0].Dynamic && !o.startSpecial() {
+		o.startOthers()
+	}
+}
+
+// startSpecial handles programs with ways of their own, and reports whether that is all they do.
+func (o invocation) startSpecial() (isAll bool) {
+	w := o.c.Words
 	switch o.name {
 	case "eval":
 		o.startJoined(1)
 		// an option in bash and zsh, a program in dash
-		if len(c.Words) > 1 && c.Words[1].Text == "--" {
+		if len(w) > 1 && w[1].Text == "--" {
 			o.startJoined(2)
 		}
-		return
 	case "trap":
-		if i := o.operand(1, ""); i < len(c.Words) {
-			o.script(c.Words[i], Kind(""))
+		if i := o.operand(1, ""); i < len(w) {
+			o.script(w[i], "")
 		}
-		a.addFinding(c.Text, "sets a trap")
-		return
+		o.a.addFinding(o.c.Text, "sets a trap")
 	case "alias":
-		for _, w := range c.Words[1:] {
-			if _, v, ok := strings.Cut(w.Text, "="); ok {
-				o.script(Word{Text: v, Dynamic: w.Dynamic}, Kind(""))
+		for _, x := range w[1:] {
+			if _, v, ok := strings.Cut(x.Text, "="); ok {
+				o.script(Word{Text: v, Dynamic: x.Dynamic}, "")
 			}
 		}
-		a.addFinding(c.Text, "defines an alias")
-		return
+		o.a.addFinding(o.c.Text, "defines an alias")
 	case "compgen", "complete", "fc":
 		o.commandOptions()
-		return
 	case ".", "source":
-		a.addFinding(c.Text, "runs a file in this shell")
-		return
+		o.a.addFinding(o.c.Text, "runs a file in this shell")
 	case "export", "declare", "typeset", "local", "readonly", "let", "read", "mapfile", "readarray", "unset", "printf", "test", "[", "wait",
 		"getopts", "integer", "float", "nameref":
 		o.evaluates()
 		o.commandOptions()
-		return
 	case "find", "gfind", "fd", "fdfind":
 		o.find()
-		return
 	case "xargs", "gxargs":
 		o.xargs()
-		return
+	case "command":
+		return len(w) > 1 && (w[1].Text == "-v" || w[1].Text == "-V")
+	default:
+		o.startFirst()
+		return false
+	}
+	return true
+}
+
+// startFirst handles programs that start others beside those that the tables list.
+func (o invocation) startFirst() {
+	switch o.name {
 	case "git":
 		o.git()
 	case "cmake":
 		o.cmake()
 	case "tmux", "screen", "zellij", "byobu", "dtach":
-		o.terminal()
+		o.a.asGuess(o.terminal)
 	case "hyperfine": // each of its words is a command line
-		for i := o.skip(1, launchers[o.name]); i < len(c.Words); i++ {
-			if t := c.Words[i].Text; len(t) < 2 || t[0] != '-' {
-				o.script(c.Words[i], POSIX)
+		for i := o.skip(1, launchers[o.name]); i < len(o.c.Words); i++ {
+			if t := o.c.Words[i].Text; len(t) < 2 || t[0] != '-' {
+				o.script(o.c.Words[i], POSIX)
 			}
 		}
 	case "setarch": // its first word may be an architecture, or the command
-		if i := o.skip(1, launchers[o.name]); i < len(c.Words) {
-			o.startWords(i)
-		}
-	case "command":
-		if len(c.Words) > 1 && (c.Words[1].Text == "-v" || c.Words[1].Text == "-V") {
-			return
-		}
+		o.startWords(o.skip(1, launchers[o.name]))
 	}
+}
+
+// startOthers handles the options and arguments that the tables list.
+func (o invocation) startOthers() {
 	o.commandOptions()
 	if k, ok := shellOf(o.name); ok {
 		o.shell(k)
@@ -128,8 +118,7 @@ type invocation struct {
 	name  string
 }
 
-// execSubcommand handles exec and similar subcommands, also after other words: yarn workspace a
-// exec rake.
+// execSubcommand handles exec and similar subcommands, as in yarn workspace a exec rake.
 func (o invocation) execSubcommand(subs []string) {
 	if i := o.subcommand(subs); i > 0 {
 		o.startWords(o.operand(i+1, "p"))
@@ -138,18 +127,14 @@ func (o invocation) execSubcommand(subs []string) {
 		}
 		return
 	}
-	was := o.a.guess
-	o.a.guess = true
 	for i, w := range o.c.Words[1:] {
 		if slices.Contains(subs, w.Text) {
-			o.startWords(o.operand(i+2, "p"))
+			o.a.asGuess(func() { o.startWords(o.operand(i+2, "p")) })
 		}
 	}
-	o.a.guess = was
 }
 
-// operand returns the index of the first word from i on that is not an option; values are the short
-// options whose value is the next word.
+// operand returns the index of the first word from i on that is no option or value of one.
 func (o invocation) operand(i int, values string) int {
 	return o.skip(i, launcher{values: values})
 }
@@ -201,40 +186,34 @@ func (o invocation) startWords(i int) {
 	if i < 1 || i >= len(o.c.Words) {
 		return
 	}
-	o.run(o.c.Words[i:], i)
-}
-
-func (o invocation) run(words []Word, spelled int) {
 	o.a.facts.Commands[o.at].Starts = true
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = w.Text
-	}
-	o.a.inScope(func(s *scope) { s.origin, s.piped, s.stdin = origin(o.c), o.c.Piped, o.c.Stdin }, func() {
-		o.a.run(Command{Words: words, Text: strings.Join(texts, " "), Parent: o.at, Via: o.name, WordIndex: spelled}, o.level)
+	o.run(o.c.Words[i:], i, func(s *scope) {
+		s.origin, s.piped, s.stdin = cmp.Or(o.c.Origin, "started by "+o.name), o.c.Piped, o.c.Stdin
 	})
 }
 
-func origin(c Command) string {
-	if c.Origin != "" {
-		return c.Origin
+// run records words as a command; index is their position in the starting command, or 0.
+func (o invocation) run(words []Word, index int, change func(*scope)) {
+	c := Command{Words: words, Text: joined(words).Text, Parent: o.at, Via: o.name, WordIndex: index}
+	o.a.inScope(change, func() { o.a.run(c, o.level) })
+}
+
+// joined joins words by spaces.
+func joined(words []Word) (all Word) {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = w.Text
+		all.Dynamic = all.Dynamic || !w.Plain()
 	}
-	return "started by " + BaseName(c.Words[0].Text)
+	all.Text = strings.Join(texts, " ")
+	return all
 }
 
 // startJoined analyzes the words from i on, joined by spaces, as a shell's text.
 func (o invocation) startJoined(i int) {
-	if i >= len(o.c.Words) {
-		return
+	if i < len(o.c.Words) {
+		o.script(joined(o.c.Words[i:]), "")
 	}
-	var w Word
-	var texts []string
-	for _, p := range o.c.Words[i:] {
-		texts = append(texts, p.Text)
-		w.Dynamic = w.Dynamic || !p.Plain()
-	}
-	w.Text = strings.Join(texts, " ")
-	o.script(w, "")
 }
 
 // script analyzes a text as a shell would; k is "" for the current shell.
@@ -243,16 +222,15 @@ func (o invocation) script(w Word, k Kind) {
 		k = o.a.kind
 	}
 	o.a.facts.Commands[o.at].Starts = true
-	text, was := w.Text, o.a.guess
-	if w.Dynamic {
-		text = strings.Trim(text, `"`)
-		o.a.guess = true
-	}
 	o.a.inScope(func(s *scope) {
 		s.origin, s.parent, s.via, s.stdin, s.piped = "text for "+o.name, o.at, o.name, nil, o.c.Piped
-	},
-		func() { o.a.script(text, k) })
-	o.a.guess = was
+	}, func() {
+		if w.Dynamic {
+			o.a.asGuess(func() { o.a.script(strings.Trim(w.Text, `"`), k) })
+		} else {
+			o.a.script(w.Text, k)
+		}
+	})
 }
 
 // shell handles sh -c TEXT, and a shell that reads its script from a here-document or a pipe.
@@ -310,8 +288,6 @@ func (o invocation) cmake() {
 // terminal handles the commands that a terminal multiplexer runs or types, as guesses, because they
 // are mixed with its own commands.
 func (o invocation) terminal() {
-	was := o.a.guess
-	o.a.guess = true
 	for i, w := range o.c.Words[1:] {
 		switch t := w.Text; {
 		case len(t) > 1 && t[0] == '-':
@@ -321,5 +297,4 @@ func (o invocation) terminal() {
 			o.startWords(i + 1)
 		}
 	}
-	o.a.guess = was
 }

@@ -24,7 +24,7 @@ func (o invocation) find() {
 			inner = append(inner, x)
 		}
 		if len(inner) > 0 {
-			o.startInLoop("started by "+o.name, inner)
+			o.startInLoop(inner)
 		}
 	}
 }
@@ -39,17 +39,11 @@ func (o invocation) xargs() {
 		return
 	}
 	inner := append(slices.Clone(o.c.Words[i:]), Word{Text: "…", Dynamic: true})
-	o.startInLoop("started by "+o.name, inner)
+	o.startInLoop(inner)
 }
 
-func (o invocation) startInLoop(origin string, inner []Word) {
-	o.a.inScope(func(s *scope) { s.origin = origin; s.loop = true }, func() {
-		texts := make([]string, len(inner))
-		for i, w := range inner {
-			texts[i] = w.Text
-		}
-		o.a.run(Command{Words: inner, Text: strings.Join(texts, " "), Parent: o.at, Via: o.name}, o.level)
-	})
+func (o invocation) startInLoop(words []Word) {
+	o.run(words, 0, func(s *scope) { s.origin, s.loop = "started by "+o.name, true })
 }
 
 // git handles -c name=!command, bisect run, submodule foreach, and the ext:: transport.
@@ -113,8 +107,7 @@ func runsValue(name, value string) bool {
 	return strings.HasPrefix(name, "pager.")
 }
 
-// GitSubcommand returns the index of git's subcommand, after its global options; len(words) if
-// there is none.
+// GitSubcommand returns the index of git's subcommand; len(words) if there is none.
 func GitSubcommand(words []Word) int {
 	for i := 1; i < len(words); i++ {
 		switch t := words[i].Text; {
@@ -129,8 +122,7 @@ func GitSubcommand(words []Word) int {
 	return len(words)
 }
 
-// commandOptions handles options whose value is a command, such as tar's
-// --checkpoint-action=exec=sh.
+// commandOptions handles options with a command, such as tar's --checkpoint-action=exec=sh.
 func (o invocation) commandOptions() {
 	flags, marks := programs["options"][o.name], ""
 	if marked := programs["marked"][o.name]; marked != nil {
@@ -153,8 +145,7 @@ func (o invocation) commandOptions() {
 	}
 }
 
-// optionValue returns the value of option f if word i is that option: "--name=v", "--name v",
-// "--nam v", "-fv", "-f v".
+// optionValue returns the value of option f if word i is that option, also abbreviated.
 func optionValue(w []Word, i int, f string) (Word, bool) {
 	t := w[i].Text
 	next := func() (Word, bool) {
@@ -180,4 +171,76 @@ func optionValue(w []Word, i int, f string) (Word, bool) {
 		return Word{Text: t[2:], Dynamic: w[i].Dynamic}, true
 	}
 	return Word{}, false
+}
+
+// remote handles ssh HOST COMMAND and docker exec BOX COMMAND.
+func (o invocation) remote(subs []string) {
+	const skip = 1 // the container, or the host
+	if len(subs) > 0 {
+		if i := slices.IndexFunc(o.c.Words, func(w Word) bool { return w.Text == "--" }); i > 0 && (o.name == "kubectl" || o.name == "oc") {
+			o.a.asGuess(func() { o.startWords(i + 1) })
+			return
+		}
+		i := o.operand(1, "cHln")
+		if i < len(o.c.Words) && o.c.Words[i].Text == "compose" {
+			i = o.operand(i+1, "fp")
+		}
+		if i >= len(o.c.Words) || !slices.Contains(subs, o.c.Words[i].Text) {
+			return
+		}
+		i = o.skip(i+1, launcher{values: "eulvwpcnhm", longs: []string{
+			"env", "user", "volume", "workdir", "name", "network", "entrypoint", "publish",
+			"namespace", "container", "mount", "platform", "memory", "cpus",
+		}}) + skip
+		if i < len(o.c.Words) && o.c.Words[i].Text == "--" {
+			i++
+		}
+		o.a.asGuess(func() { o.startWords(i) }) // in a container the same words may have another meaning
+		return
+	}
+	i := o.operand(1, "bcDEeFIiJLlmOopQRSWw") + skip
+	o.startJoined(o.operand(i, "bcDEeFIiJLlmOopQRSWw"))
+}
+
+// evaluates analyzes builtins that run a quoted substitution, as bash 5.2 in array subscripts.
+func (o invocation) evaluates() {
+	o.setVariables()
+	for _, w := range o.c.Words[1:] {
+		if !w.Dynamic && (strings.Contains(w.Text, "$(") || strings.Contains(w.Text, "`")) {
+			o.a.eval.evaluatedText(w.Text)
+			if o.name != "printf" && o.name != "read" || strings.Contains(w.Text, "[") {
+				o.a.addFinding(o.c.Text, "contains a quoted substitution that the shell may run")
+			}
+		}
+	}
+}
+
+// setVariables records the variables that a builtin sets: read PATH, unset IFS, printf -v ENV.
+func (o invocation) setVariables() {
+	set := func(name string, w Word) {
+		if name != "" {
+			o.a.setNumber(name, false)
+			o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: Word{Text: w.Text, Dynamic: true}, Text: o.c.Text, Guess: o.a.guess})
+		}
+	}
+	for i, w := range o.c.Words[1:] {
+		name, _, _ := strings.Cut(strings.TrimPrefix(w.Text, "-v"), "=")
+		name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
+		switch {
+		case o.name == "printf" && (i > 1 || !strings.HasPrefix(o.c.Words[1].Text, "-v")), o.name == "test", o.name == "[", o.name == "let":
+		case w.Dynamic:
+			set("PATH", w) // it may be any variable
+		case isName(name):
+			set(name, w)
+		}
+	}
+}
+
+func isName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return s != ""
 }

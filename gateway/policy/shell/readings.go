@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -62,8 +64,7 @@ func separateWords(text string) string {
 	return string(b)
 }
 
-// maxDescriptor is the number of characters before and after a redirect's operator that may belong
-// to its descriptor.
+// maxDescriptor is the number of characters around a redirect that may be its descriptor.
 const maxDescriptor = 80
 
 const (
@@ -77,48 +78,6 @@ var (
 	closing         = regexp.MustCompile(`^&[ \t]*-`)
 	hereEnd         = regexp.MustCompile(`(<<-?[ \t]*[^\s;&|<>()]*['"])#`)
 )
-
-// plain are the characters with the same meaning in the grammars of bash and zsh, except for the
-// sequences in unlike.
-var plain = func() (t [256]bool) {
-	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 \t\n_-./,:@%+=*?'\"|&;>" {
-		t[c] = true
-	}
-	return t
-}()
-
-var differentTokens = []string{">>&", "&|", ">&|", ">>|", "&>|", ";|", ";&"}
-
-// readAlike reports whether bash and zsh certainly read a text as the same commands, so that it
-// need not be parsed twice.
-func readAlike(text string) bool {
-	for i := 0; i < len(text); i++ {
-		if !plain[text[i]] {
-			return false
-		}
-	}
-	for _, s := range differentTokens {
-		if strings.Contains(text, s) {
-			return false
-		}
-	}
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && strings.IndexByte(" \t\n;|&>'\"", byte(r)) >= 0 }) {
-		if reserved[w] {
-			return false // such as a redirect before a compound command
-		}
-	}
-	return true
-}
-
-// reserved are words that start a compound command, or that the shell reads in a special way.
-var reserved = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`if then elif else fi while until do done for in case esac repeat foreach end select time function coproc let declare
-		export typeset local readonly integer float nameref always [[ ]] noglob nocorrect eval trap -`) {
-		m[w] = true
-	}
-	return m
-}()
 
 // addGuesses adds the results of another reading of the text as guesses.
 func (f *Facts) addGuesses(g Facts) {
@@ -166,4 +125,85 @@ func (f Facts) equal(g Facts) bool {
 		}
 	}
 	return true
+}
+
+const (
+	// maxText is the longest text, in bytes, that is judged completely: an approval shows longer
+	// ones without their middle anyway.
+	maxText = 32 << 10
+	// maxRead is the size up to which a longer text is still analyzed, to deny commands in it.
+	maxRead = 4 * maxText
+	// maxNesting is the number of brackets that a text may contain; the parser uses stack for each.
+	maxNesting = 3000
+)
+
+// padding is the number of consecutive blanks that looks like an attempt to move text out of sight.
+const padding = 60
+
+// hiddenText returns findings about characters that make the displayed text, or the parser's
+// reading, differ from the text that the shell runs.
+func hiddenText(text string) []Finding {
+	var list []Finding
+	add := func(format string, args ...any) { list = append(list, Finding{Reason: fmt.Sprintf(format, args...)}) }
+	if len(text) > maxText {
+		add("is too long to be checked")
+	}
+	if !utf8.ValidString(text) {
+		add("is not valid UTF-8")
+	}
+	if strings.Contains(text, "\\\n") || strings.HasSuffix(text, "\\") {
+		add("ends a line with a backslash, which shells read differently")
+	}
+	blanks, seen := 0, map[rune]bool{}
+	for _, r := range text {
+		if r == ' ' || r == '\n' || r == '\t' {
+			if blanks++; blanks == padding {
+				add("contains a long run of spaces that may hide text")
+			}
+			continue
+		}
+		blanks = 0
+		if why := unusualRune(r); why != "" && !seen[r] {
+			seen[r] = true
+			add("contains %s (U+%04X)", why, r)
+		}
+	}
+	return list
+}
+
+// isNestedTooDeep reports whether a text contains too many brackets to be parsed.
+func isNestedTooDeep(text string) bool {
+	n := 0
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c == '(' || c == '{' || c == '`' {
+			n++
+		}
+	}
+	return n > maxNesting
+}
+
+// unusualRune returns the reason why a character must be reported; "" for ordinary ones. Tab,
+// newline and space are ordinary.
+func unusualRune(r rune) string {
+	switch {
+	case r < utf8.RuneSelf:
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return "a control character"
+		}
+		return ""
+	case unicode.Is(unicode.Cc, r):
+		return "a control character"
+	case unicode.Is(unicode.Cf, r), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x034f, r == 0x2800,
+		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x17b4, r == 0x17b5:
+		return "an invisible character"
+	case unicode.Is(unicode.Z, r):
+		return "an unusual space character"
+	case unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r), r == utf8.RuneError:
+		return "an undefined character"
+	case strings.ContainsRune("‘’‚‛“”„‟′″`´＇＂；｜＆＄（）＜＞‐‑‒–−﹣－／＼∕⁄∖", r):
+		return "a character that looks like another one"
+	case !unicode.IsGraphic(r):
+		return "an undefined character"
+	}
+	return ""
 }

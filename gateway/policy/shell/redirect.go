@@ -8,8 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// redirects analyzes the redirects of commands.
+type redirects struct{ *analysis }
+
 // input returns the input that a redirect gives to its command, if it is in the text.
-func (a *analysis) input(r *syntax.Redirect) *Word {
+func (a redirects) input(r *syntax.Redirect) *Word {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		if r.Hdoc == nil {
@@ -57,7 +60,7 @@ func isQuoted(w *syntax.Word) bool {
 	return false
 }
 
-func (a *analysis) redirect(r *syntax.Redirect, own int) {
+func (a redirects) redirect(r *syntax.Redirect, own int) {
 	switch {
 	case r.N == nil:
 	case strings.HasPrefix(r.N.Value, "{"):
@@ -66,14 +69,14 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 		a.addFinding(firstLine(a.text(r)), "contains a descriptor that shells read differently")
 	}
 	if r.Hdoc != nil && !isQuoted(r.Word) {
-		a.inScope(func(s *scope) { s.origin = "here-document" }, func() { a.substitutions(r.Hdoc) })
+		a.inScope(func(s *scope) { s.origin = "here-document" }, func() { a.eval.substitutions(r.Hdoc) })
 		if in := a.input(r); in.Dynamic {
 			a.addFinding(firstLine(a.text(r)), "contains a here-document with variables or commands")
 		}
 	}
 	text := a.text(r)
 	if r.Word != nil {
-		a.substitutions(r.Word)
+		a.eval.substitutions(r.Word)
 		if from, to := int(r.Pos().Offset()), int(r.Word.End().Offset()); from < to && to <= len(a.src) {
 			text = a.src[from:to] // without the here-document's body
 		}
@@ -110,9 +113,8 @@ func (a *analysis) redirect(r *syntax.Redirect, own int) {
 	}
 }
 
-// duplicates reports whether the target of >& or <& is an open descriptor. It reports targets that
-// shells read differently.
-func (a *analysis) duplicates(w *syntax.Word, redirect string) bool {
+// duplicates reports whether the target of >& or <& is an open descriptor, and doubtful ones.
+func (a redirects) duplicates(w *syntax.Word, redirect string) bool {
 	target := a.text(w)
 	switch {
 	case target == "-" || len(target) == 1 && isDigits(target):
@@ -122,7 +124,7 @@ func (a *analysis) duplicates(w *syntax.Word, redirect string) bool {
 		a.addFinding(redirect, "contains a descriptor that shells read differently")
 	case !isOrdinary(target): // bash runs the quoted substitution in >&'$(x)'
 		a.addFinding(redirect, "contains a file name that the shell expands twice")
-		a.evaluatedText(a.word(w).Text)
+		a.eval.evaluatedText(a.word(w).Text)
 	}
 	return false
 }
@@ -134,7 +136,7 @@ func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 var descriptor = regexp.MustCompile(`^(\d+|\{\w+(\[.*\])?\})$`)
 
 // descriptors reports such words.
-func (a *analysis) descriptors(c *syntax.CallExpr, list []*syntax.Redirect) {
+func (a redirects) descriptors(c *syntax.CallExpr, list []*syntax.Redirect) {
 	for _, w := range c.Args {
 		if text := a.text(w); descriptor.MatchString(text) && slices.ContainsFunc(list, func(r *syntax.Redirect) bool { return r.Pos() == w.End() }) {
 			a.addFinding(text, "contains a descriptor that shells read differently")

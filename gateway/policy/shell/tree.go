@@ -34,7 +34,7 @@ func (a *analysis) stmt(s *syntax.Stmt) {
 	}
 	a.inScope(func(c *scope) {
 		for _, r := range s.Redirs {
-			if w := a.input(r); w != nil {
+			if w := a.redirects.input(r); w != nil {
 				c.stdin = w
 			}
 		}
@@ -43,7 +43,7 @@ func (a *analysis) stmt(s *syntax.Stmt) {
 		own = -1
 	}
 	for _, r := range s.Redirs {
-		a.redirect(r, own)
+		a.redirects.redirect(r, own)
 	}
 }
 
@@ -51,7 +51,7 @@ func (a *analysis) command(s *syntax.Stmt) {
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		a.descriptors(c, s.Redirs)
+		a.redirects.descriptors(c, s.Redirs)
 		a.call(c, len(s.Redirs) > 0)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
@@ -59,7 +59,7 @@ func (a *analysis) command(s *syntax.Stmt) {
 				a.addFinding(a.text(c.Y), "times a part of a pipe, which shells read differently")
 			}
 			a.stmt(c.X)
-			said := a.echoOutput(c.X)
+			said := a.guesser.echoOutput(c.X)
 			a.inScope(func(sc *scope) { sc.piped, sc.stdin = true, said }, func() { a.stmt(c.Y) })
 			return
 		}
@@ -79,10 +79,10 @@ func (a *analysis) command(s *syntax.Stmt) {
 	case *syntax.ForClause:
 		a.loopOver(c)
 	case *syntax.CaseClause:
-		a.substitutions(c.Word)
+		a.eval.substitutions(c.Word)
 		for _, it := range c.Items {
 			for _, p := range it.Patterns {
-				a.substitutions(p)
+				a.eval.substitutions(p)
 			}
 			a.stmts(it.Stmts)
 		}
@@ -101,7 +101,7 @@ func (a *analysis) command(s *syntax.Stmt) {
 		a.stmt(c.Stmt)
 	default: // ArithmCmd, TestClause, LetClause, TestDecl, and node types of later parsers
 		a.addFinding(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
-		a.evaluated(s.Cmd)
+		a.eval.evaluated(s.Cmd)
 	}
 }
 
@@ -113,7 +113,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 	case *syntax.WordIter:
 		var items []Word
 		for _, w := range l.Items {
-			a.substitutions(w)
+			a.eval.substitutions(w)
 			items = a.words(items, w)
 		}
 		a.setNumber(l.Name.Value, len(items) > 0 && !slices.ContainsFunc(items, func(w Word) bool { return w.Dynamic || !number.MatchString(w.Text) }))
@@ -129,7 +129,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 		}
 	default:
 		a.addFinding(firstLine(a.text(c)), "is evaluated by the shell itself")
-		a.evaluated(c.Loop)
+		a.eval.evaluated(c.Loop)
 	}
 	a.inScope(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Do) })
 }
@@ -168,20 +168,16 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	}
 	a.run(Command{Words: list, Text: text, Parent: a.parent, Via: a.via}, 0)
 	if dynamic {
-		if guess := a.guessWords(c.Args); len(guess) > 0 {
-			was := a.guess
-			a.guess = true
-			a.run(Command{Words: guess, Text: text, Parent: a.parent, Via: a.via}, 0)
-			a.guess = was
+		if guess := a.guesser.guessWords(c.Args); len(guess) > 0 {
+			a.asGuess(func() { a.run(Command{Words: guess, Text: text, Parent: a.parent, Via: a.via}, 0) })
 		}
 	}
 	for _, w := range c.Args {
-		a.substitutions(w)
+		a.eval.substitutions(w)
 	}
 }
 
-// zshWords start a compound command in zsh, or change how it reads the rest; the parser reads them
-// as programs.
+// zshWords start a compound command or modify it in zsh; the parser reads them as programs.
 var zshWords = map[string]bool{"repeat": true, "foreach": true, "end": true, "always": true, "nocorrect": true, "-": true}
 
 // run records a command and those that it starts.

@@ -63,8 +63,7 @@ var (
 	oldSequence = regexp.MustCompile(`^\{(-?(0|[1-9]\d*)\.\.-?(0|[1-9]\d*)|[a-z]\.\.[a-z]|[A-Z]\.\.[A-Z])\}$`)
 )
 
-// bracesReadAlike reports whether the braces of a word are plain text to every shell, or all shells
-// expand them.
+// bracesReadAlike reports whether all shells expand the braces of a word, or none does.
 func bracesReadAlike(w *syntax.Word) bool {
 	text := unquoted(w)
 	if !mayExpand.MatchString(text) {
@@ -94,15 +93,9 @@ func unquoted(w *syntax.Word) string {
 	return b.String()
 }
 
-// word decodes a word that remains one word: it removes quotes and backslashes as the shell does
-// (XCU 2.6.7).
+// word decodes a word that remains one word, as the shell does (XCU 2.6.7).
 func (a *analysis) word(w *syntax.Word) Word {
 	var d Word
-	if len(w.Parts) == 1 {
-		if l, ok := w.Parts[0].(*syntax.Lit); ok && isOrdinary(l.Value) {
-			return Word{Text: l.Value}
-		}
-	}
 	var b strings.Builder
 	for i, p := range w.Parts {
 		a.part(&d, &b, p, i == 0, i == len(w.Parts)-1)
@@ -160,8 +153,7 @@ func isOrdinary(s string) bool {
 	return true
 }
 
-// simpleEscapes reports whether every backslash in $'…' starts an escape that all versions of bash
-// decode alike.
+// simpleEscapes reports whether all versions of bash decode the backslashes in $'…' alike.
 func simpleEscapes(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' {
@@ -175,10 +167,6 @@ func simpleEscapes(s string) bool {
 
 // lit decodes unquoted text.
 func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) {
-	if isOrdinary(s) {
-		b.WriteString(s)
-		return
-	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		start := first && i == 0
@@ -216,12 +204,8 @@ func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) 
 	}
 }
 
-// unescape removes the backslash before the characters that are special in a here-document or in
-// double quotes.
+// unescape removes backslashes as in a here-document or double quotes.
 func unescape(s, special string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) {

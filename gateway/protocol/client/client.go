@@ -90,7 +90,7 @@ func New(opts Options) *Client {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Files != nil {
-		c.ends = stream.NewEnds(opts.Files, c.Peer(), nil, c.log).Keep(opts.Unfinished)
+		c.ends = stream.NewEnds(stream.Options{Files: opts.Files, Peer: c.Peer(), Log: c.log, Unfinished: opts.Unfinished})
 		c.onEvent, c.opts.OnEvent, c.opts.OnFrame = opts.OnEvent, c.event, c.ends.Binary
 	}
 	return c
@@ -185,29 +185,11 @@ func (c *Client) Probe(why string) {
 
 // connectOnce makes one connection and serves it until it ends.
 func (c *Client) connectOnce(ctx context.Context) error {
-	dialer := websocket.Dialer{HandshakeTimeout: handshakeLimit, Proxy: http.ProxyFromEnvironment}
-	if c.opts.OnFrame != nil { // so that a frame is written in one piece
-		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
-	}
-	if c.opts.Dial != nil {
-		dialer.Proxy = nil
-		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.opts.Dial(ctx) }
-	}
-	dialCtx, cancelDial := context.WithTimeout(ctx, handshakeLimit)
-	defer cancelDial()
-	ws, resp, err := dialer.DialContext(dialCtx, c.opts.URL, nil)
+	ws, err := c.dial(ctx)
 	if err != nil {
-		if resp != nil && resp.StatusCode == http.StatusForbidden {
-			return &FinalError{protocol.ErrForbidden.With("the gateway refused the connection: it does not accept connections to this address")}
-		}
-		var final *FinalError
-		if errors.As(err, &final) {
-			return final
-		}
-		return protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
+		return err
 	}
-	early := earlyEvents{deliver: c.opts.OnEvent}
-	conn := newConn(ws, early.event, c.opts.OnFrame)
+	conn := newConn(ws, c.opts.OnEvent, c.opts.OnFrame)
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -217,14 +199,11 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- conn.read() })
 	defer ws.Close()
+	defer func() { conn.ready <- false }()
 
-	params := c.opts.Connect()
-	if c.opts.Auth != nil {
-		if params.Auth, err = c.opts.Auth(ws.NetConn()); err != nil {
-			return err
-		}
-	} else if c.opts.Token != "" {
-		params.Auth = &protocol.Auth{Token: c.opts.Token}
+	params, err := c.connectParams(ws.NetConn())
+	if err != nil {
+		return err
 	}
 	helloCtx, cancelHello := context.WithTimeout(ctx, handshakeLimit)
 	hello, err := call(helloCtx, conn, protocol.Connect, params)
@@ -244,7 +223,7 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	}
 	c.setConn(conn)
 	defer c.setConn(nil)
-	early.open()
+	conn.ready <- true
 	if c.opts.OnUp != nil {
 		wg.Go(func() { c.opts.OnUp(ctx, hello) })
 	}
@@ -257,6 +236,42 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	case err := <-ended:
 		return endError(err)
 	}
+}
+
+// dial opens the WebSocket.
+func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
+	dialer := websocket.Dialer{HandshakeTimeout: handshakeLimit, Proxy: http.ProxyFromEnvironment}
+	if c.opts.OnFrame != nil { // so that a frame is written in one piece
+		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
+	}
+	if c.opts.Dial != nil {
+		dialer.Proxy = nil
+		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.opts.Dial(ctx) }
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
+	defer cancel()
+	ws, resp, err := dialer.DialContext(ctx, c.opts.URL, nil)
+	var final *FinalError
+	switch {
+	case err == nil:
+		return ws, nil
+	case resp != nil && resp.StatusCode == http.StatusForbidden:
+		return nil, &FinalError{protocol.ErrForbidden.With("the gateway refused the connection: it does not accept connections to this address")}
+	case errors.As(err, &final):
+		return nil, final
+	}
+	return nil, protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
+}
+
+// connectParams returns the params of connect, with the credentials for this connection.
+func (c *Client) connectParams(transport net.Conn) (params protocol.ConnectParams, err error) {
+	params = c.opts.Connect()
+	if c.opts.Auth != nil {
+		params.Auth, err = c.opts.Auth(transport)
+	} else if c.opts.Token != "" {
+		params.Auth = &protocol.Auth{Token: c.opts.Token}
+	}
+	return params, err
 }
 
 func (c *Client) setConn(conn *conn) {
@@ -275,20 +290,6 @@ func (c *Client) current() (*conn, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn, c.up
-}
-
-// Beside opens another connection to the address of the current one, for a paired gateway only. The
-// connection is plain TCP: the caller speaks to the gateway's port first.
-func (c *Client) Beside(ctx context.Context) (net.Conn, error) {
-	conn, _ := c.current()
-	switch {
-	case conn == nil:
-		return nil, protocol.ErrUnavailable.With("not connected to the gateway")
-	case c.opts.Auth == nil:
-		return nil, errors.New("this device is not paired with the gateway")
-	}
-	at := conn.ws.RemoteAddr()
-	return new(net.Dialer).DialContext(ctx, at.Network(), at.String())
 }
 
 // Connected reports whether there is a connection now.

@@ -331,29 +331,3 @@ func TestOddFramesAreDropped(t *testing.T) {
 		quit()
 	})
 }
-
-func TestOnlyAGatewayOfAPairingIsReachedBeside(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if _, err := New(Options{URL: "ws://" + l.Addr().String() + "/ws", Connect: hello}).Beside(t.Context()); !errors.Is(err, protocol.ErrUnavailable) {
-		t.Errorf("without a connection: %v", err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		dial, stop := listen(t, func(p peer, _ int) {
-			p.hello()
-			p.idle()
-		})
-		defer stop()
-		up := make(chan struct{}, 1)
-		c, quit := start(t, Options{Dial: dial, Token: "secret", OnUp: func(context.Context, protocol.ConnectResult) { up <- struct{}{} }})
-		<-up
-		if conn, err := c.Beside(t.Context()); err == nil {
-			conn.Close()
-			t.Error("a gateway that is known by its token only was called once more")
-		}
-		quit()
-	})
-}

@@ -1,8 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -22,6 +25,7 @@ type conn struct {
 	onFrame func(*stream.Frame)
 	out     *wire.Writer
 	done    chan struct{} // closed when reading has ended
+	ready   chan bool     // receives whether the handshake succeeded, and then false at the end
 	feed    feedQueue
 	heard   atomic.Int64  // number of received messages
 	probe   chan struct{} // holds a token when the connection has to be tested
@@ -34,7 +38,7 @@ type conn struct {
 func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func(*stream.Frame)) *conn {
 	ws.SetReadLimit(protocol.MaxReadFrame)
 	return &conn{
-		ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}),
+		ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}), ready: make(chan bool, 2),
 		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}, probe: make(chan struct{}, 1),
 	}
 }
@@ -90,6 +94,10 @@ func (c *conn) read() error {
 		return nil
 	})
 	c.ws.SetPongHandler(func(string) error { alive(); return nil })
+	isReady := false
+	// Events that arrive before the handshake is complete are held back: answers to them go over the
+	// current connection, which is this one only afterwards.
+	var early []protocol.EventFrame
 	for {
 		extend() // time that this side spent on processing does not count as silence of the gateway
 		data, err := wire.Receive(c.ws, alive, c.binary(alive))
@@ -109,9 +117,23 @@ func (c *conn) read() error {
 			if waiter != nil {
 				waiter <- *frame.Response
 			}
+			if isReady {
+				continue
+			}
+			if isReady = <-c.ready; !isReady {
+				return net.ErrClosed
+			}
+			for _, e := range early {
+				c.onEvent(e)
+			}
+			early = nil
 		case frame.Event != nil && frame.Event.Event == protocol.EventFeed:
 			c.feed.add(*frame.Event)
-		case frame.Event != nil && c.onEvent != nil:
+		case frame.Event == nil || c.onEvent == nil:
+		case !isReady:
+			frame.Event.Payload = bytes.Clone(frame.Event.Payload)
+			early = append(early, *frame.Event)
+		default:
 			c.onEvent(*frame.Event)
 		}
 	}
@@ -200,4 +222,59 @@ func callBehind[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R],
 		}
 		return out, nil
 	}
+}
+
+// Buffer sizes of a connection that carries files: large enough for a frame with its ID.
+const (
+	bulkRead  = 64 << 10
+	bulkWrite = protocol.ChunkSize + 64
+)
+
+// binary returns the handler of binary frames, or nil.
+func (c *conn) binary(alive func()) func(kind int, r io.Reader) {
+	if c.onFrame == nil {
+		return nil
+	}
+	return func(kind int, r io.Reader) {
+		if kind == websocket.BinaryMessage {
+			stream.ReadFrame(r, alive, c.onFrame) // an error belongs to the connection; the next read returns it too
+		}
+	}
+}
+
+// event handles an event for a client that is itself an end of transfers.
+func (c *Client) event(e protocol.EventFrame) {
+	if !c.ends.Event(e.Event, e.Payload) && c.onEvent != nil {
+		c.onEvent(e)
+	}
+}
+
+// Peer returns the gateway in the form that the ends of transfers use. Reports and data go over the
+// connection that is current at the time.
+func (c *Client) Peer() stream.Peer { return gatewayPeer{c} }
+
+type gatewayPeer struct{ c *Client }
+
+func (p gatewayPeer) Report(ctx context.Context, method string, params any, behind bool) error {
+	conn, _ := p.c.current()
+	if conn == nil {
+		return errLost(method)
+	}
+	_, err := callBehind(ctx, conn, protocol.Method[any, protocol.OK]{Name: method}, params, behind)
+	return err
+}
+
+func (p gatewayPeer) SendFrame(ctx context.Context, f *stream.Frame) error {
+	conn, _ := p.c.current()
+	if conn == nil {
+		f.Free()
+		return errLost("a transfer")
+	}
+	if !conn.out.SendBinary(ctx, f.Bytes(), f.Free) {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		return errLost("a transfer")
+	}
+	return nil
 }

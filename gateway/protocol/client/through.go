@@ -5,7 +5,11 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
+	"time"
+
+	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
@@ -120,4 +124,93 @@ func refusal(err error) (why protocol.DeviceRefused) {
 		return protocol.DeviceRefused{}
 	}
 	return why
+}
+
+// EndPairing ends one of this device's pairings: here at once, and at the gateway as soon as it can
+// be reached. If it cannot be reached now, the error is protocol.ErrUnavailable, and
+// [NotifyEndedPairings] and every attempt to connect [Through] the pairing try again. find may be
+// nil.
+func EndPairing(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) error {
+	if err := peers.End(pairing); err != nil {
+		return err
+	}
+	return notifyEnded(ctx, peers, pairing, id, find)
+}
+
+// notifyEnded notifies a gateway that this device ended the pairing, authenticated by its key
+// alone, and then deletes the pairing.
+func notifyEnded(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) error {
+	p, err := peers.Get(pairing)
+	if err != nil {
+		return err
+	}
+	device := pake.Device{Key: id, Pin: pairing.Pin, End: true, Applicant: pake.Applicant{Role: pairing.Role}}
+	_, err = Pair(ctx, p.Addresses, device)
+	if err != nil && refusal(err).Reason == "" && find != nil && ctx.Err() == nil {
+		if found := find(ctx, pairing.Pin); len(found) > 0 {
+			_, err = Pair(ctx, found, device)
+		}
+	}
+	if err != nil && refusal(err).Reason == "" { // otherwise the gateway does not accept this device anyway
+		return protocol.ErrUnavailable.With(fmt.Sprintf("could not notify %s that the pairing ended: %v", p.Name, err))
+	}
+	return peers.Forget(pairing)
+}
+
+// notifyLimit is the maximum time by which these notifications may delay the start of a program.
+const notifyLimit = 5 * time.Second
+
+// NotifyEndedPairings notifies every gateway that does not know yet that this device ended its
+// pairing, within a few seconds. Unreachable gateways are notified another time; the error is for a
+// log.
+func NotifyEndedPairings(ctx context.Context, peers *identity.Peers, id identity.Key, find func(context.Context, identity.Pin) []string) error {
+	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
+	defer cancel()
+	list, err := peers.List()
+	for _, p := range list {
+		if p.EndedAt > 0 && ctx.Err() == nil {
+			err = errors.Join(err, notifyEnded(ctx, peers, p.ID(), id, find))
+		}
+	}
+	return err
+}
+
+// errPairingEnded stops a client whose pairing was ended by this device.
+func errPairingEnded(name string) error {
+	return &FinalError{protocol.ErrNotFound.With(fmt.Sprintf("this device ended its pairing with %s", name))}
+}
+
+// FinalError reports that the gateway refused the peer and that reconnecting is useless.
+type FinalError struct{ Err error }
+
+func (e *FinalError) Error() string { return e.Err.Error() }
+
+func (e *FinalError) Unwrap() error { return e.Err }
+
+// helloError returns the error of a refused handshake, as a FinalError if it is final.
+func helloError(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) {
+		switch e.Code {
+		case protocol.CodeUnauthorized, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeForbidden, protocol.CodeBadRequest:
+			return &FinalError{err}
+		}
+	}
+	return err
+}
+
+// endError returns the error of a closed connection, as a FinalError if it is final. A peer that
+// was replaced or removed must not reconnect (close code 1000 with a reason, as in the original
+// system). A peer whose token was refused needs another token.
+func endError(err error) error {
+	var closed *websocket.CloseError
+	if errors.As(err, &closed) {
+		switch {
+		case closed.Code == protocol.CloseUnauthorized:
+			return &FinalError{protocol.ErrUnauthorized}
+		case closed.Code == protocol.CloseReplaced && closed.Text != "":
+			return &FinalError{protocol.ErrConflict.With(closed.Text)}
+		}
+	}
+	return protocol.ErrUnavailable.With(fmt.Sprintf("connection lost: %v", err))
 }

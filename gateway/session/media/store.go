@@ -3,17 +3,25 @@
 package media
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/disk"
 )
@@ -74,13 +82,10 @@ func (s *Store) WithImages(msgs []protocol.Message) []protocol.Message {
 	out := slices.Clone(msgs)
 	number, total := 0, 0
 	for i := len(out) - 1; i >= 0; i-- {
-		var content protocol.Content
+		content := slices.Clone(out[i].Content)
 		for j, b := range out[i].Content {
 			if b.Type != protocol.BlockImage || b.Data != "" || b.MediaKey == "" {
 				continue
-			}
-			if content == nil {
-				content = slices.Clone(out[i].Content)
 			}
 			if number >= maxPictures || total >= maxTotal {
 				content[j] = protocol.Text("[an earlier image, which is not shown any more]")
@@ -96,9 +101,7 @@ func (s *Store) WithImages(msgs []protocol.Message) []protocol.Message {
 			b.Data, b.MimeType = base64.StdEncoding.EncodeToString(data), http.DetectContentType(data)
 			content[j] = b
 		}
-		if content != nil {
-			out[i].Content = content
-		}
+		out[i].Content = content
 	}
 	return out
 }
@@ -162,4 +165,72 @@ func (s *Store) remove(ctx context.Context, key string) error {
 		return err
 	}
 	return os.Remove(s.path(key))
+}
+
+// Limits that every provider accepts. Anthropic is the strictest: 5 MB in base64, 2000 pixels a
+// side when there are many pictures.
+const (
+	maxSide     = 2000
+	smallSide   = 1568 // longest side of a reduced picture; providers reduce to this size themselves
+	maxPicture  = 3_700_000
+	maxPictures = 20         // the newest pictures of a conversation
+	maxTotal    = 14_000_000 // bytes of all pictures together
+)
+
+var takenByModels = map[string]bool{"jpeg": true, "png": true, "gif": true, "webp": true}
+
+// fit returns a picture that models accept: data itself, or a smaller picture or another format.
+// changed reports a conversion.
+func fit(data []byte) (out []byte, changed bool, err error) {
+	cfg, format, err := picture.Config(data)
+	if err != nil {
+		return nil, false, err
+	}
+	if takenByModels[format] && cfg.Width <= maxSide && cfg.Height <= maxSide && len(data) <= maxPicture {
+		return data, false, nil
+	}
+	src, err := picture.Open(data)
+	if err != nil {
+		return nil, false, err
+	}
+	for side := smallSide; ; side = side * 3 / 4 {
+		out, err = encode(src.Fit(side))
+		if err != nil || len(out) <= maxPicture || side < 200 {
+			return out, true, err
+		}
+	}
+}
+
+// encode encodes photographs as JPEG, and pictures with transparency as PNG.
+func encode(img *image.NRGBA) ([]byte, error) {
+	var b bytes.Buffer
+	if !img.Opaque() {
+		err := png.Encode(&b, img)
+		return b.Bytes(), err
+	}
+	err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 88})
+	return b.Bytes(), err
+}
+
+// Transcribe converts speech to text. Errors for the person are of type *protocol.Error.
+type Transcribe func(ctx context.Context, name, mimeType string, data []byte) (string, error)
+
+// transcript returns the text that the model reads in place of a recording.
+func (s *Store) transcript(ctx context.Context, name, kind string, data []byte) string {
+	what := strings.TrimSpace("a recording " + name)
+	if s.transcribe == nil {
+		return fmt.Sprintf("[%s, which nothing here can transcribe]", what)
+	}
+	text, err := s.transcribe(ctx, name, kind, data)
+	var known *protocol.Error
+	switch text = strings.TrimSpace(text); {
+	case errors.As(err, &known):
+		return fmt.Sprintf("[%s, which was not transcribed: %s]", what, known.Message)
+	case err != nil:
+		slog.Warn("A recording could not be transcribed", "err", err)
+		return fmt.Sprintf("[%s, which was not transcribed]", what)
+	case text == "":
+		return fmt.Sprintf("[%s, in which nothing is said]", what)
+	}
+	return fmt.Sprintf("[%s, transcribed]\n%s", what, text)
 }

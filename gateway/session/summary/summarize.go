@@ -3,6 +3,7 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -107,9 +108,7 @@ func (s Summarizer) ask(ctx context.Context, text string) (answer string, used p
 			used = e.Usage
 		}
 	}
-	if used.Total == 0 {
-		used.Total = used.Input + used.Output + used.CacheRead + used.CacheWrite
-	}
+	used.Total = cmp.Or(used.Total, used.Input+used.Output+used.CacheRead+used.CacheWrite)
 	return b.String(), used, nil
 }
 

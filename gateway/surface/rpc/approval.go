@@ -3,37 +3,39 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
-// approvalMethods are the methods for approvals.
-type approvalMethods struct{ approvals Approvals }
-
-func (m approvalMethods) register(all methods) {
-	handle(all, protocol.ApprovalList, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.ApprovalListResult, error) {
-		open, err := m.approvals.Pending(ctx)
+// registerApprovals registers the methods for approvals.
+func registerApprovals(all methods, s Services) {
+	handle(all, protocol.ApprovalList, query(func(ctx context.Context) (protocol.ApprovalListResult, error) {
+		open, err := s.Approvals.Pending(ctx)
 		return protocol.ApprovalListResult{Approvals: list(open)}, err
-	})
+	}))
 	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, r *request, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 		if err := checkEditScope(r.conn.principal(), p.Args); err != nil {
 			return protocol.ApprovalAnswerResult{}, err
 		}
-		return m.approvals.Answer(ctx, r.conn.principal().String(), p)
-	})
-	handle(all, protocol.ApprovalShown, func(ctx context.Context, _ *request, p protocol.ApprovalShownParams) (protocol.OK, error) {
-		return protocol.OK{OK: true}, m.approvals.Shown(ctx, p)
-	})
-	handle(all, protocol.ApprovalSnooze, func(ctx context.Context, _ *request, p protocol.ApprovalSnoozeParams) (protocol.OK, error) {
-		return protocol.OK{OK: true}, m.approvals.Snooze(ctx, p)
+		return s.Approvals.Answer(ctx, r.by(), p)
 	})
 	handle(all, protocol.ApprovalAll, func(ctx context.Context, r *request, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
 		if err := checkEditScope(r.conn.principal(), p.Args); err != nil {
 			return protocol.ApprovalAnswerAllResult{}, err
 		}
-		return m.approvals.AnswerAll(ctx, r.conn.principal().String(), p)
+		return s.Approvals.AnswerAll(ctx, r.by(), p)
 	})
+	handle(all, protocol.ApprovalShown, confirmed(func(ctx context.Context, _ string, p protocol.ApprovalShownParams) error {
+		return s.Approvals.Shown(ctx, p)
+	}))
+	handle(all, protocol.ApprovalSnooze, confirmed(func(ctx context.Context, _ string, p protocol.ApprovalSnoozeParams) error {
+		return s.Approvals.Snooze(ctx, p)
+	}))
 }
 
 // checkEditScope refuses replaced arguments from a peer that could not run such a call directly:
@@ -43,4 +45,163 @@ func checkEditScope(who auth.Principal, args json.RawMessage) error {
 		return protocol.ErrForbidden.With("this device may answer questions, but run nothing itself: allow the call as it is, or deny it")
 	}
 	return nil
+}
+
+// registerRules registers the methods for the rules about calls.
+func registerRules(all methods, s Services) {
+	handle(all, protocol.RulesList, query(s.Rules.All))
+	handle(all, protocol.ApprovalUndo, attributed(func(ctx context.Context, by string, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
+		return s.Rules.Undo(ctx, by, p.ID)
+	}))
+	handle(all, protocol.RulePut, attributed(func(ctx context.Context, by string, p protocol.RulePutParams) (protocol.Rule, error) {
+		if err := require("policy required", string(p.Policy)); err != nil {
+			return protocol.Rule{}, err
+		}
+		return s.Rules.Put(ctx, by, p)
+	}))
+	handle(all, protocol.RuleDelete, confirmed(func(ctx context.Context, by string, p protocol.RuleParams) error {
+		return s.Rules.Delete(ctx, by, p.ID)
+	}))
+	handle(all, protocol.RuleRestore, confirmed(func(ctx context.Context, by string, p protocol.RuleParams) error {
+		return s.Rules.Restore(ctx, by, p.ID)
+	}))
+	handle(all, protocol.RuleTry, plain(s.tryRule))
+	handle(all, protocol.RulesSave, query(s.Rules.Export))
+	handle(all, protocol.RulesImport, attributed(func(ctx context.Context, by string, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
+		if err := require("file required", string(p.File)); err != nil {
+			return protocol.RulesImportResult{}, err
+		}
+		return s.Rules.Import(ctx, by, p)
+	}))
+}
+
+// maxTryCalls is the number of recent calls on which a rule is tried.
+const maxTryCalls = 1000
+
+func (s Services) tryRule(ctx context.Context, p protocol.RuleTryParams) (protocol.RuleTryResult, error) {
+	if p.Approval != "" {
+		raw, err := s.offeredRule(ctx, p)
+		if err != nil {
+			return protocol.RuleTryResult{}, err
+		}
+		p.Policy = raw
+	}
+	if len(p.Policy) == 0 {
+		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("policy required")
+	}
+	calls, _, err := s.Journal.Journal(ctx, protocol.JournalListParams{Limit: maxTryCalls})
+	if err != nil {
+		return protocol.RuleTryResult{}, err
+	}
+	var entries []protocol.JournalEntry
+	for _, c := range calls {
+		entries = append(entries, journalEntry(c))
+	}
+	hosts := map[protocol.NodeID]*protocol.HostInfo{}
+	for _, n := range s.Nodes.Nodes() {
+		hosts[n.ID] = n.Host
+	}
+	return s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
+}
+
+// offeredRule returns the rule that an answer to a pending approval would save.
+func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
+	open, err := s.Approvals.Pending(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range open {
+		if a.ID == p.Approval {
+			rule, err := approval.Offered(a, p.Offer, p.Scope)
+			if err != nil {
+				return nil, err
+			}
+			return protocol.Marshal(rule)
+		}
+	}
+	return nil, protocol.ErrNotFound.With(fmt.Sprintf("No open question has the id %s", p.Approval))
+}
+
+// registerJournal registers the methods for the journal and the audit log.
+func registerJournal(all methods, s Services) {
+	handle(all, protocol.JournalList, plain(s.listJournal))
+	handle(all, protocol.AuditList, plain(s.listAudit))
+	handle(all, protocol.AuditVerify, query(s.Audit.Verify))
+}
+
+// checkPage applies the limits and defaults of a page of the journal or the audit log.
+func (s Services) checkPage(limit *int, key *protocol.SessionKey) {
+	if *limit == 0 {
+		*limit = protocol.DefaultJournal
+	}
+	*limit = min(*limit, protocol.MaxJournal)
+	if *key != "" { // empty means every chat
+		*key = s.Canonical(*key)
+	}
+}
+
+func (s Services) listJournal(ctx context.Context, p protocol.JournalListParams) (protocol.JournalListResult, error) {
+	if p.Limit < 0 || p.Offset < 0 {
+		return protocol.JournalListResult{}, protocol.ErrBadRequest.With("limit and offset must not be negative")
+	}
+	s.checkPage(&p.Limit, &p.SessionKey)
+	calls, more, err := s.Journal.Journal(ctx, p)
+	if err != nil {
+		return protocol.JournalListResult{}, err
+	}
+	out := protocol.JournalListResult{Calls: []protocol.JournalEntry{}, More: more}
+	size := 0
+	for _, c := range calls {
+		e := journalEntry(c)
+		if size += len(e.Input) + len(e.Output) + len(e.Error); size > maxPage && len(out.Calls) > 0 {
+			out.More = true
+			break
+		}
+		out.Calls = append(out.Calls, e)
+	}
+	return out, nil
+}
+
+// Limits of one journal response, in bytes. A call's arguments may be as large as a frame, and must
+// not crowd out all other calls.
+const (
+	maxPage  = protocol.MaxWriteFrame / 2
+	maxInput = 200_000
+	maxHead  = 2_000
+)
+
+// journalInput returns the arguments as the journal shows them. Very long ones are cut, as results
+// are.
+func journalInput(args json.RawMessage) json.RawMessage {
+	if len(args) <= maxInput {
+		return args
+	}
+	part, err := protocol.Marshal(map[string]any{"truncated": true, "bytes": len(args), "preview": strings.ToValidUTF8(string(args[:maxHead]), "")})
+	if err != nil {
+		return nil
+	}
+	return part
+}
+
+func journalEntry(c store.Call) protocol.JournalEntry {
+	i := c.Info
+	return protocol.JournalEntry{
+		CallID: i.CallID, RunID: i.RunID, SessionKey: i.SessionKey, Node: i.Node, Iteration: c.Iteration, Attempt: c.Attempt, Seq: c.Seq,
+		Tool: i.Tool, ToolCallID: i.ToolCallID, Effect: i.Effect, Idempotent: c.Idempotent, IdempotencyKey: c.IdempotencyKey,
+		Input: journalInput(i.Args), InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
+		Output: c.ResultJSON, OutputSHA256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
+		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State,
+		Error:     strings.ToValidUTF8(i.Error[:min(len(i.Error), maxInput)], ""),
+		ExitCode:  i.ExitCode,
+		Principal: c.Principal, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview,
+	}
+}
+
+func (s Services) listAudit(ctx context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
+	if p.Limit < 0 {
+		return protocol.AuditListResult{}, protocol.ErrBadRequest.With("limit must not be negative")
+	}
+	s.checkPage(&p.Limit, &p.SessionKey)
+	lines, more, err := s.Audit.List(ctx, p)
+	return protocol.AuditListResult{Entries: list(lines), More: more}, err
 }

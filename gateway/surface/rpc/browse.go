@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
@@ -20,21 +21,14 @@ type browseMethods struct {
 
 func (m browseMethods) register(all methods) {
 	handle(all, protocol.FilesList, m.list)
-	handle(all, protocol.FilesChanges, func(ctx context.Context, r *request, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
-		return fileOperation[protocol.FilesChangesResult](ctx, m, r, protocol.ActChanges, p.Node, p, "")
+	handleFiles(all, m, protocol.FilesChanges, protocol.ActChanges, func(p protocol.FilesChangesParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{""}, nil
 	})
-	handle(all, protocol.FilesDiff, func(ctx context.Context, r *request, p protocol.FilesChangeParams) (protocol.FilesDiffResult, error) {
-		if p.ID == "" || p.Path == "" {
-			return protocol.FilesDiffResult{}, errIDAndPath
-		}
-		return fileOperation[protocol.FilesDiffResult](ctx, m, r, protocol.ActDiff, p.Node, p, p.Path)
-	})
-	handle(all, protocol.FilesRevert, func(ctx context.Context, r *request, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
-		if p.ID == "" || p.Path == "" {
-			return protocol.FilesDone{}, errIDAndPath
-		}
-		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActRevert, p.Node, p, p.Path)
-	})
+	change := func(p protocol.FilesChangeParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{p.Path}, require("id and path required", p.ID, p.Path)
+	}
+	handleFiles(all, m, protocol.FilesDiff, protocol.ActDiff, change)
+	handleFiles(all, m, protocol.FilesRevert, protocol.ActRevert, change)
 	handle(all, protocol.FilesUnwatch, func(_ context.Context, r *request, p protocol.FilesUnwatchParams) (protocol.Ack, error) {
 		return protocol.Ack{OK: true, Dropped: !m.watches.remove(p.WatchID, r.conn)}, nil
 	})
@@ -42,33 +36,34 @@ func (m browseMethods) register(all methods) {
 		m.watches.forward(ctx, r.conn.node(), p)
 		return protocol.Ack{OK: true}, nil
 	})
-	handle(all, protocol.FilesMake, func(ctx context.Context, r *request, p protocol.FilesPathParams) (protocol.FilesDone, error) {
-		if p.Path == "" {
-			return protocol.FilesDone{}, protocol.ErrBadRequest.With("path required")
-		}
-		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActMake, p.Node, p, p.Path)
+	handleFiles(all, m, protocol.FilesMake, protocol.ActMake, func(p protocol.FilesPathParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{p.Path}, require("path required", p.Path)
 	})
-	handle(all, protocol.FilesMove, func(ctx context.Context, r *request, p protocol.FilesMoveParams) (protocol.FilesDone, error) {
-		if p.Path == "" || p.To == "" {
-			return protocol.FilesDone{}, protocol.ErrBadRequest.With("path and to required")
-		}
-		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActMove, p.Node, p, p.Path, p.To)
+	handleFiles(all, m, protocol.FilesMove, protocol.ActMove, func(p protocol.FilesMoveParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{p.Path, p.To}, require("path and to required", p.Path, p.To)
 	})
-	handle(all, protocol.FilesTrash, func(ctx context.Context, r *request, p protocol.FilesTrashParams) (protocol.FilesTrashResult, error) {
+	handleFiles(all, m, protocol.FilesTrash, protocol.ActTrash, func(p protocol.FilesTrashParams) (protocol.NodeID, []string, error) {
 		if len(p.Paths) == 0 || len(p.Paths) > maxTrash {
-			return protocol.FilesTrashResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("paths required, at most %d", maxTrash))
+			return "", nil, protocol.ErrBadRequest.With(fmt.Sprintf("paths required, at most %d", maxTrash))
 		}
-		return fileOperation[protocol.FilesTrashResult](ctx, m, r, protocol.ActTrash, p.Node, p, p.Paths...)
+		return p.Node, p.Paths, nil
 	})
-	handle(all, protocol.FilesRestore, func(ctx context.Context, r *request, p protocol.FilesRestoreParams) (protocol.FilesDone, error) {
-		if p.ID == "" || p.Path == "" {
-			return protocol.FilesDone{}, errIDAndPath
-		}
-		return fileOperation[protocol.FilesDone](ctx, m, r, protocol.ActRestore, p.Node, p, p.Path)
+	handleFiles(all, m, protocol.FilesRestore, protocol.ActRestore, func(p protocol.FilesRestoreParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{p.Path}, require("id and path required", p.ID, p.Path)
 	})
 }
 
-var errIDAndPath = protocol.ErrBadRequest.With("id and path required")
+// handleFiles registers a method that runs a file operation on a node; target returns the node and
+// the paths that rules judge.
+func handleFiles[P, R any](all methods, b browseMethods, m protocol.Method[P, R], name string, target func(P) (protocol.NodeID, []string, error)) {
+	handle(all, m, func(ctx context.Context, r *request, p P) (out R, err error) {
+		node, paths, err := target(p)
+		if err != nil {
+			return out, err
+		}
+		return fileOperation[R](ctx, b, r, name, node, p, paths...)
+	})
+}
 
 // maxTrash is the number of files and folders that one call may delete.
 const maxTrash = 10_000
@@ -76,10 +71,7 @@ const maxTrash = 10_000
 // fileOperation runs a file operation on a node as a direct action of the person: it is journaled,
 // and a rule that denies it stops it.
 func fileOperation[R any](ctx context.Context, m browseMethods, r *request, name string, node protocol.NodeID, args any, paths ...string) (out R, err error) {
-	if node == "" {
-		return out, protocol.ErrBadRequest.With("nodeId required")
-	}
-	if err := m.checkBrowsable(node); err != nil {
+	if err := cmp.Or(require("nodeId required", string(node)), m.checkBrowsable(node)); err != nil {
 		return out, err
 	}
 	raw, err := protocol.Marshal(args)
@@ -138,4 +130,87 @@ func (m browseMethods) checkBrowsable(node protocol.NodeID) error {
 		}
 	}
 	return protocol.ErrNotFound.With(fmt.Sprintf("Unknown node: %s", node))
+}
+
+// maxWatches is the number of folders that one connection may watch.
+const maxWatches = 16
+
+// watches are the folders that clients watch.
+type watches struct {
+	nodes *nodes.Hub
+
+	mu   sync.Mutex // guards open
+	open map[string]watch
+}
+
+type watch struct {
+	client *Conn
+	node   protocol.NodeID
+}
+
+func (w *watches) add(c *Conn, node protocol.NodeID) (id string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, o := range w.open {
+		if o.client == c {
+			n++
+		}
+	}
+	if n >= maxWatches {
+		return "", protocol.ErrConflict.With(fmt.Sprintf("this connection watches %d folders already", maxWatches))
+	}
+	id = protocol.NewID()
+	w.open[id] = watch{c, node}
+	return id, nil
+}
+
+// remove removes a watch of c and notifies its node. It returns false when there was none.
+func (w *watches) remove(id string, c *Conn) bool {
+	w.mu.Lock()
+	o, ok := w.open[id]
+	if ok = ok && o.client == c; ok {
+		delete(w.open, id)
+	}
+	w.mu.Unlock()
+	if !ok {
+		return false
+	}
+	if link, _, online := w.nodes.Link(o.node); online {
+		link.SendEvent(context.Background(), protocol.EventFilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
+	}
+	return true
+}
+
+// removeAll removes all watches of a connection.
+func (w *watches) removeAll(c *Conn) {
+	w.mu.Lock()
+	var ids []string
+	for id, o := range w.open {
+		if o.client == c {
+			ids = append(ids, id)
+		}
+	}
+	w.mu.Unlock()
+	for _, id := range ids {
+		w.remove(id, c)
+	}
+}
+
+// forward sends a node's report to the clients that watch the folder.
+func (w *watches) forward(ctx context.Context, node protocol.NodeID, change protocol.FilesChange) {
+	ids := change.WatchIDs
+	change.Node = node
+	for _, id := range ids {
+		w.mu.Lock()
+		o, ok := w.open[id]
+		if ok = ok && o.node == node; ok && change.Again {
+			delete(w.open, id)
+		}
+		w.mu.Unlock()
+		if ok {
+			change.WatchIDs = []string{id}
+			o.client.SendEvent(ctx, protocol.EventFiles, change)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,8 @@ func (m *toolMethods) register(all methods) {
 // invoke runs a tool as a direct action of the person (tool.invoke,
 // docs/protocol.md#tools-and-calls).
 func (m *toolMethods) invoke(ctx context.Context, r *request, p protocol.ToolInvokeParams) (protocol.ToolInvokeResult, error) {
-	if p.Tool == "" {
-		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("tool required")
+	if err := require("tool required", string(p.Tool)); err != nil {
+		return protocol.ToolInvokeResult{}, err
 	}
 	if args := bytes.TrimSpace(p.Args); len(args) > 0 && args[0] != '{' && string(args) != "null" {
 		return protocol.ToolInvokeResult{}, protocol.ErrBadRequest.With("args must be an object")
@@ -113,25 +114,19 @@ func notRetryable(e *protocol.Error) error {
 // session. An ID that an earlier call had is refused: the session would get the result of that call
 // instead.
 func (m *toolMethods) request(ctx context.Context, r *request, p protocol.ToolRequestParams) (protocol.ToolRequestResult, error) {
-	if p.CallID == "" || p.Tool == "" || p.SessionKey == "" {
-		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("callId, tool, and sessionKey required")
+	who := r.conn.principal()
+	if err := require("callId, tool, and sessionKey required", string(p.CallID), string(p.Tool), string(p.SessionKey)); err != nil {
+		return protocol.ToolRequestResult{}, err
 	}
 	if args := bytes.TrimSpace(p.Args); len(args) == 0 || args[0] != '{' {
 		return protocol.ToolRequestResult{}, protocol.ErrBadRequest.With("args must be an object")
 	}
-	if err := checkKey(p.SessionKey); err != nil {
-		return protocol.ToolRequestResult{}, err
-	}
-	if err := checkID("callId", string(p.CallID)); err != nil {
-		return protocol.ToolRequestResult{}, err
-	}
-	if err := requireScope(r.conn.principal(), protocol.ScopeChat, "the result would go to a chat, and this device may not write there"); err != nil {
-		return protocol.ToolRequestResult{}, err
-	}
-	if err := checkToolScope(r.conn.principal(), p.Tool, p.Args); err != nil {
-		return protocol.ToolRequestResult{}, err
-	}
-	if _, err := m.registry.Lookup(p.Tool); err != nil {
+	_, lookupErr := m.registry.Lookup(p.Tool)
+	if err := cmp.Or(
+		checkKey(p.SessionKey), checkID("callId", string(p.CallID)),
+		requireScope(who, protocol.ScopeChat, "the result would go to a chat, and this device may not write there"),
+		checkToolScope(who, p.Tool, p.Args), lookupErr,
+	); err != nil {
 		return protocol.ToolRequestResult{}, err
 	}
 	release, err := m.claim(ctx, p.CallID)

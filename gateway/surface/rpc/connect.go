@@ -112,7 +112,7 @@ func (h *handshake) attachNode(ctx context.Context) error {
 	if h.principal.Device != "" {
 		entry = services.Devices.Admit(h.principal, p)
 	}
-	entry.Came, entry.Listens = h.conn.sequence, listens
+	entry.Sequence, entry.Listens = h.conn.sequence, listens
 	h.afterResponse(func() { nodes.Listening(p, listens) })
 	detach, err := services.Nodes.Attach(context.WithoutCancel(ctx), p, entry, h.conn)
 	h.params.Programs, h.params.Environment, h.params.Calls = nil, nil, nil // the node registry retains them

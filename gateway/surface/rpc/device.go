@@ -18,32 +18,30 @@ type deviceMethods struct {
 }
 
 func (m deviceMethods) register(all methods) {
-	handle(all, protocol.NodesList, func(context.Context, *request, protocol.Empty) (protocol.NodesListResult, error) {
+	handle(all, protocol.NodesList, query(func(context.Context) (protocol.NodesListResult, error) {
 		return protocol.NodesListResult{Nodes: list(m.nodes.Nodes())}, nil
-	})
+	}))
 	handle(all, protocol.NodeForget, plain(m.nodes.Forget))
 	handle(all, protocol.NodesUpdate, plain(m.nodes.Update))
-	handle(all, protocol.DeviceList, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.DeviceListResult, error) {
-		return m.devices.List(ctx)
-	})
+	handle(all, protocol.DeviceList, query(m.devices.List))
 	handle(all, protocol.DeviceInviteTo, m.invite)
-	handle(all, protocol.DeviceUninvite, func(ctx context.Context, _ *request, p protocol.InviteParams) (protocol.OK, error) {
-		return ok(m.devices.Uninvite(ctx, p.ID))
-	})
+	handle(all, protocol.DeviceUninvite, confirmed(func(ctx context.Context, _ string, p protocol.InviteParams) error {
+		return m.devices.Uninvite(ctx, p.ID)
+	}))
 	handle(all, protocol.DeviceApprove, m.approve)
-	handle(all, protocol.DeviceDeny, func(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.OK, error) {
-		return ok(m.devices.Deny(ctx, r.conn.principal().String(), p.ID))
-	})
+	handle(all, protocol.DeviceDeny, confirmed(func(ctx context.Context, by string, p protocol.DeviceRequestParams) error {
+		return m.devices.Deny(ctx, by, p.ID)
+	}))
 	handle(all, protocol.DeviceUpdate, m.update)
-	handle(all, protocol.DeviceRotate, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.Device, error) {
-		return m.devices.Rotate(ctx, r.conn.principal().String(), p.ID)
-	})
-	handle(all, protocol.DeviceRevoke, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.Device, error) {
-		return m.devices.Revoke(ctx, r.conn.principal().String(), p.ID)
-	})
-	handle(all, protocol.DeviceForget, func(ctx context.Context, r *request, p protocol.DeviceParams) (protocol.OK, error) {
-		return ok(m.devices.Forget(ctx, r.conn.principal().String(), p.ID))
-	})
+	handle(all, protocol.DeviceRotate, attributed(func(ctx context.Context, by string, p protocol.DeviceParams) (protocol.Device, error) {
+		return m.devices.Rotate(ctx, by, p.ID)
+	}))
+	handle(all, protocol.DeviceRevoke, attributed(func(ctx context.Context, by string, p protocol.DeviceParams) (protocol.Device, error) {
+		return m.devices.Revoke(ctx, by, p.ID)
+	}))
+	handle(all, protocol.DeviceForget, confirmed(func(ctx context.Context, by string, p protocol.DeviceParams) error {
+		return m.devices.Forget(ctx, by, p.ID)
+	}))
 	handle(all, protocol.DeviceLeave, m.leave)
 }
 
@@ -56,14 +54,14 @@ func (m deviceMethods) invite(ctx context.Context, r *request, p protocol.Device
 			return protocol.DeviceInvite{}, err
 		}
 	}
-	return m.devices.Invite(ctx, r.conn.principal().String(), p)
+	return m.devices.Invite(ctx, r.by(), p)
 }
 
 func (m deviceMethods) approve(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.Device, error) {
 	if err := m.checkRequest(ctx, r.conn.principal(), p.ID); err != nil {
 		return protocol.Device{}, err
 	}
-	return m.devices.Approve(ctx, r.conn.principal().String(), p)
+	return m.devices.Approve(ctx, r.by(), p)
 }
 
 func (m deviceMethods) update(ctx context.Context, r *request, p protocol.DeviceUpdateParams) (protocol.Device, error) {
@@ -77,7 +75,7 @@ func (m deviceMethods) update(ctx context.Context, r *request, p protocol.Device
 			return protocol.Device{}, err
 		}
 	}
-	return m.devices.Update(ctx, r.conn.principal().String(), p)
+	return m.devices.Update(ctx, r.by(), p)
 }
 
 func (m deviceMethods) leave(ctx context.Context, r *request, _ protocol.Empty) (protocol.OK, error) {

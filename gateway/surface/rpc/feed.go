@@ -138,12 +138,10 @@ type feedMethods struct{ Services }
 
 func (m feedMethods) register(all methods) {
 	handle(all, protocol.FeedSubscribe, m.subscribe)
-	handle(all, protocol.StatusGet, func(ctx context.Context, _ *request, _ protocol.Empty) (protocol.Status, error) {
-		return m.Status(ctx), nil
-	})
-	handle(all, protocol.AgentPause, func(ctx context.Context, _ *request, p protocol.PauseParams) (protocol.Status, error) {
+	handle(all, protocol.StatusGet, query(func(ctx context.Context) (protocol.Status, error) { return m.Status(ctx), nil }))
+	handle(all, protocol.AgentPause, plain(func(ctx context.Context, p protocol.PauseParams) (protocol.Status, error) {
 		return m.Pause(ctx, p.Paused)
-	})
+	}))
 }
 
 // subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen

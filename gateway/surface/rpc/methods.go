@@ -1,43 +1,41 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"fairlead/gateway/channel"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/skills"
 )
 
 // newMethods returns the method table. background runs a function until the server closes.
 func newMethods(s Services, w *watches, background func(func(context.Context)) bool) methods {
 	all := make(methods)
-	for _, group := range []interface{ register(methods) }{
-		sessionMethods{s.Chats, s.Sessions, s.Transcripts, s.Editor, s.Archives, s.Canonical},
-		&toolMethods{
-			tools: s.Tools, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, storeResult: s.Requested,
-			background: background, activeRequests: make(map[protocol.CallID]bool),
-		},
-		deviceMethods{s.Devices, s.Nodes},
-		approvalMethods{s.Approvals},
-		ruleMethods{s.Rules, s.Approvals, s.Journal, s.Nodes},
-		journalMethods{s.Journal, s.Canonical},
-		auditMethods{s.Audit, s.Canonical},
-		workspaceMethods{s.Files},
-		configMethods{s.Config},
-		modelMethods{s.Models},
-		transferMethods{s.Transfers},
-		channelMethods{s.Channels},
-		browseMethods{s.Nodes, s.Tools, w},
-		feedMethods{s},
-	} {
-		group.register(all)
-	}
+	registerSessions(all, s)
+	(&toolMethods{
+		tools: s.Tools, registry: s.Registry, nodes: s.Nodes, execEvent: s.ExecEvent, storeResult: s.Requested,
+		background: background, activeRequests: make(map[protocol.CallID]bool),
+	}).register(all)
+	deviceMethods{s.Devices, s.Nodes}.register(all)
+	registerApprovals(all, s)
+	registerRules(all, s)
+	registerJournal(all, s)
+	registerSettings(all, s)
+	registerWorkspaces(all, s.Files)
+	registerTransfers(all, s.Transfers)
+	registerChannels(all, s.Channels)
+	browseMethods{s.Nodes, s.Tools, w}.register(all)
+	feedMethods{s}.register(all)
 	registerSchedules(all, s.Schedules)
-	registerSkills(all, s.Skills)
+	handle(all, protocol.SkillsStatus, plain(s.Skills.Status))
+	handle(all, protocol.SkillsUpdate, plain(s.Skills.Status))
+	handle(all, protocol.SkillsEnable, plain(s.Skills.Enable))
 	return all
 }
 
@@ -66,15 +64,29 @@ func plain[P, R any](f func(context.Context, P) (R, error)) func(context.Context
 	return func(ctx context.Context, _ *request, p P) (R, error) { return f(ctx, p) }
 }
 
+// query adapts a service method without parameters.
+func query[R any](f func(context.Context) (R, error)) func(context.Context, *request, protocol.Empty) (R, error) {
+	return func(ctx context.Context, _ *request, _ protocol.Empty) (R, error) { return f(ctx) }
+}
+
+// attributed adapts a service method that records who called it.
+func attributed[P, R any](f func(context.Context, string, P) (R, error)) func(context.Context, *request, P) (R, error) {
+	return func(ctx context.Context, r *request, p P) (R, error) { return f(ctx, r.by(), p) }
+}
+
+// confirmed adapts a service method that returns nothing but an error.
+func confirmed[P any](f func(context.Context, string, P) error) func(context.Context, *request, P) (protocol.OK, error) {
+	return func(ctx context.Context, r *request, p P) (protocol.OK, error) {
+		err := f(ctx, r.by(), p)
+		return protocol.OK{OK: err == nil}, err
+	}
+}
+
 // keyed is plain for methods on a session: the key is required and made canonical.
 func keyed[P, R any](canonical func(protocol.SessionKey) protocol.SessionKey, key func(*P) *protocol.SessionKey, f func(context.Context, P) (R, error)) func(context.Context, *request, P) (R, error) {
 	return func(ctx context.Context, _ *request, p P) (R, error) {
 		k := key(&p)
-		if *k == "" {
-			var zero R
-			return zero, protocol.ErrBadRequest.With("sessionKey required")
-		}
-		if err := checkKey(*k); err != nil {
+		if err := cmp.Or(require("sessionKey required", string(*k)), checkKey(*k)); err != nil {
 			var zero R
 			return zero, err
 		}
@@ -102,8 +114,13 @@ func brief(err error) error {
 	return e.With(strings.ToValidUTF8(text[:maxMessageHead], "") + " … " + strings.ToValidUTF8(text[len(text)-maxMessageTail:], ""))
 }
 
-// ok is the result of a method that returns nothing but an error.
-func ok(err error) (protocol.OK, error) { return protocol.OK{OK: err == nil}, err }
+// require refuses a request when one of its values is empty.
+func require(message string, values ...string) error {
+	if slices.Contains(values, "") {
+		return protocol.ErrBadRequest.With(message)
+	}
+	return nil
+}
 
 // list returns l, or an empty list in place of nil, which would be null in JSON.
 func list[T any](l []T) []T {
@@ -127,9 +144,28 @@ func registerSchedules(all methods, s *cron.Scheduler) {
 	handle(all, protocol.HeartbeatTrigger, plain(s.HeartbeatTrigger))
 }
 
-// registerSkills registers the methods of the protocol for skills, and our extension.
-func registerSkills(all methods, s *skills.Catalog) {
-	handle(all, protocol.SkillsStatus, plain(s.Status))
-	handle(all, protocol.SkillsUpdate, plain(s.Update))
-	handle(all, protocol.SkillsEnable, plain(s.Enable))
+// registerChannels registers the methods for channels and the pairing of people on them.
+func registerChannels(all methods, hub *channel.Hub) {
+	handle(all, protocol.ChannelInbound, func(ctx context.Context, r *request, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
+		// Unlike in the original system, a channel may speak only for its own account.
+		name, account := r.conn.account()
+		same := protocol.ConnectParams{Client: protocol.ClientInfo{Channel: in.Channel, AccountID: in.AccountID}}
+		if in.Channel != "" && in.AccountID != "" && (channel.Name(&same) != nil || same.Client.Channel != name || same.Client.AccountID != account) {
+			return protocol.ChannelInboundResult{}, protocol.ErrForbidden.With("This connection speaks for " + name + ":" + account + " only.")
+		}
+		return hub.Inbound(context.WithoutCancel(ctx), in)
+	})
+	handle(all, protocol.ReportDelivery, func(_ context.Context, r *request, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
+		name, account := r.conn.account()
+		return hub.Delivered(name, account, in)
+	})
+	handle(all, protocol.ChannelsList, plain(hub.List))
+	handle(all, protocol.ChannelStart, plain(hub.Start))
+	handle(all, protocol.ChannelStop, plain(hub.Stop))
+	handle(all, protocol.ChannelStatus, plain(hub.Status))
+	handle(all, protocol.ChannelLogin, plain(hub.Login))
+	handle(all, protocol.ChannelLogout, plain(hub.Logout))
+	handle(all, protocol.PairList, plain(hub.Pairs))
+	handle(all, protocol.PairApprove, attributed(hub.Approve))
+	handle(all, protocol.PairReject, attributed(hub.Reject))
 }

@@ -12,43 +12,32 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// transferMethods are the transfer reports of nodes and windows, and the methods of the queue.
-type transferMethods struct{ transfers *transfer.Engine }
-
-func (m transferMethods) register(all methods) {
-	handle(all, protocol.TransferMeta, report(m.transfers.Meta))
-	handle(all, protocol.TransferAccept, report(m.transfers.Accept))
-	handle(all, protocol.TransferComplete, report(m.transfers.Complete))
-	handle(all, protocol.TransferFinish, report(m.transfers.Done))
+// registerTransfers registers the transfer reports of nodes and windows, and the methods of the queue.
+func registerTransfers(all methods, e *transfer.Engine) {
+	handle(all, protocol.TransferMeta, report(e.Meta))
+	handle(all, protocol.TransferAccept, report(e.Accept))
+	handle(all, protocol.TransferComplete, report(e.Complete))
+	handle(all, protocol.TransferFinish, report(e.Done))
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
 		if err := checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
 		}
-		return m.transfers.StartBy(ctx, r.conn.transferClient(), p)
+		return e.StartBy(ctx, r.conn.transferClient(), p)
 	})
-	handle(all, protocol.TransferList, plain(m.transfers.List))
-	handle(all, protocol.TransferGet, plain(m.transfers.Get))
-	handle(all, protocol.TransferPause, plain(m.transfers.Pause))
-	handle(all, protocol.TransferResume, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := m.checkContinue(ctx, r, p); err != nil {
-			return protocol.Transfer{}, err
-		}
-		return m.transfers.Resume(ctx, p, r.conn)
-	})
-	handle(all, protocol.TransferCancel, plain(m.transfers.Cancel))
-	handle(all, protocol.TransferRetry, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := m.checkContinue(ctx, r, p); err != nil {
-			return protocol.Transfer{}, err
-		}
-		return m.transfers.Retry(ctx, p, r.conn)
-	})
-	handle(all, protocol.TransferUndo, func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
-		if err := m.checkContinue(ctx, r, p); err != nil {
-			return protocol.Transfer{}, err
-		}
-		return m.transfers.UndoBy(ctx, r.conn.transferClient(), p)
-	})
-	handle(all, protocol.TransferForget, plain(m.transfers.Forget))
+	handle(all, protocol.TransferList, plain(e.List))
+	handle(all, protocol.TransferGet, plain(e.Get))
+	handle(all, protocol.TransferPause, plain(e.Pause))
+	handle(all, protocol.TransferResume, continued(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		return e.Resume(ctx, p, c)
+	}))
+	handle(all, protocol.TransferCancel, plain(e.Cancel))
+	handle(all, protocol.TransferRetry, continued(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		return e.Retry(ctx, p, c)
+	}))
+	handle(all, protocol.TransferUndo, continued(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+		return e.UndoBy(ctx, c.transferClient(), p)
+	}))
+	handle(all, protocol.TransferForget, plain(e.Forget))
 }
 
 // transferClient returns the peer as the one who requests a transfer.
@@ -56,13 +45,21 @@ func (c *Conn) transferClient() transfer.Client {
 	return transfer.Client{Principal: c.principal(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
 }
 
-// checkContinue refuses to continue a transfer for a peer that could not have started it.
-func (m transferMethods) checkContinue(ctx context.Context, r *request, p protocol.TransferParams) error {
-	t, err := m.transfers.Get(ctx, p)
-	if err != nil {
-		return err
+// continued adapts a method that continues a transfer. It refuses a peer that could not have started
+// the transfer.
+func continued(
+	e *transfer.Engine, f func(context.Context, *Conn, protocol.TransferParams) (protocol.Transfer, error),
+) func(context.Context, *request, protocol.TransferParams) (protocol.Transfer, error) {
+	return func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
+		t, err := e.Get(ctx, p)
+		if err == nil {
+			err = checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
+		}
+		if err != nil {
+			return protocol.Transfer{}, err
+		}
+		return f(ctx, r.conn, p)
 	}
-	return checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: t.Sources, Destination: t.Destination, Into: t.Into})
 }
 
 // report sends the response to a transfer report before the transfer continues.

@@ -39,9 +39,10 @@ func (s *transferRows) Get(_ context.Context, id protocol.TransferID) (store.Tra
 	return store.Transfer{}, protocol.ErrNotFound.With("There is no transfer " + string(id))
 }
 
-func (s *transferRows) Unfinished(context.Context) ([]store.Transfer, error) { return nil, nil }
-
-func (s *transferRows) Finished(context.Context, protocol.NodeID, int, int) (list []store.Transfer, n int, err error) {
+func (s *transferRows) List(_ context.Context, f store.TransferFilter) (list []store.Transfer, n int, err error) {
+	if !f.Finished {
+		return nil, 0, nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range slices.Backward(s.rows) {

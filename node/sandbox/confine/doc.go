@@ -1,6 +1,6 @@
 // Package confine restricts the calling thread, and with it every process that is started from it:
-// files by Landlock, system calls by seccomp, and privileges by dropping capabilities. Everything
-// except [Resolver] is for Linux only.
+// files by Landlock, system calls by seccomp, and privileges by dropping capabilities. It is for Linux
+// only.
 //
 // Landlock and seccomp restrict a thread, not a process, unless asked to do more. So the sandbox's
 // helper needs no second exec between fork and command: a goroutine that is locked to its thread

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"fairlead/node/workspace"
 )
 
 // Wrapping describes the file system that bubblewrap makes for a command when the kernel does not
@@ -27,16 +29,13 @@ func (w Wrapping) Args() []string {
 		args = append(args, "--unshare-net")
 	}
 	s := shaper{blank: w.Blank, at: map[string][]string{}, after: map[string][]string{}}
-	var r Resolver
 	for _, h := range w.Hidden {
-		h, there := r.Resolve(filepath.Clean(h))
+		h = workspace.RealPath(h)
 		if h == "/" {
 			continue
 		}
 		s.hidden = append(s.hidden, h)
-		if there {
-			s.hide(h)
-		}
+		s.hide(h)
 	}
 	for _, d := range w.Devices {
 		s.at[d] = []string{"--dev-bind", d, d}
@@ -99,7 +98,7 @@ func (s *shaper) root(path string, write bool) {
 	if err != nil {
 		return // does not exist: nothing to grant
 	}
-	in := slices.ContainsFunc(s.hidden, func(h string) bool { return within(real, h) })
+	in := slices.ContainsFunc(s.hidden, func(h string) bool { return workspace.InFolder(real, h) })
 	switch {
 	case !write && in:
 		s.bind("--ro-bind", real)
@@ -112,7 +111,7 @@ func (s *shaper) root(path string, write bool) {
 }
 
 func (s *shaper) bind(how, path string) {
-	if within(path, "/dev") {
+	if workspace.InFolder(path, "/dev") {
 		how = "--dev-bind" // devices do not work with other kinds of mounts
 	}
 	s.at[path] = []string{how, path, path}
@@ -120,7 +119,7 @@ func (s *shaper) bind(how, path string) {
 }
 
 func (s *shaper) holdsHidden(path string) bool {
-	return slices.ContainsFunc(s.hidden, func(h string) bool { return h != path && within(h, path) })
+	return slices.ContainsFunc(s.hidden, func(h string) bool { return h != path && workspace.InFolder(h, path) })
 }
 
 // open makes path writable, except for hidden paths: a folder with a hidden entry is opened entry

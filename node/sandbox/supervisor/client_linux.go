@@ -50,12 +50,12 @@ type Spec struct {
 	PTY         bool
 }
 
-// Watcher receives the reports about a command, each once and in this order, even when the helper
-// is lost. It must not block.
-type Watcher interface {
-	Ended(syscall.WaitStatus, error)
-	// Gone reports how many processes, without the command's own, were ended by signals.
-	Gone(ended int)
+// Reports receive what happens to a command, each once and in this order, even when the helper is
+// lost. They must not block.
+type Reports struct {
+	Exited func(syscall.WaitStatus, error)
+	// Finished gets the number of processes, without the command's own, that were ended by signals.
+	Finished func(killed int)
 }
 
 // Helper is the node's end of the connection to a helper process. It is safe for use by several
@@ -73,7 +73,7 @@ type Helper struct {
 
 // call is one command.
 type call struct {
-	watcher Watcher
+	reports Reports
 	first   chan answer // started or refused
 	pid     int         // 0 until started
 	tag     uint64      // of its processes
@@ -151,9 +151,9 @@ func (h *Helper) read(ready chan<- error) {
 		unix.Kill(-c.pid, unix.SIGKILL)
 		killTagged(c.tag)
 		if !c.ended {
-			c.watcher.Ended(0, ErrLost)
+			c.reports.Exited(0, ErrLost)
 		}
-		c.watcher.Gone(0)
+		c.reports.Finished(0)
 	}
 }
 
@@ -173,10 +173,10 @@ func (h *Helper) handle(a answer) {
 		c.first <- a
 	case exited:
 		c.ended = true
-		c.watcher.Ended(a.Status, nil)
+		c.reports.Exited(a.Status, nil)
 	case done:
 		delete(h.calls, a.ID)
-		c.watcher.Gone(a.Signalled)
+		c.reports.Finished(a.Signalled)
 	}
 }
 
@@ -200,8 +200,8 @@ func (c Command) Kill() { c.helper.wire.send(request{ID: c.id, Kill: true}) }
 func (c Command) Processes() []int { return taggedWith(tree(c.helper.cmd.Process.Pid)[1:], c.tag) }
 
 // Launch starts a command with three open files, or nil for the null device; the caller owns them.
-// w may be called before Launch returns, and is not called after an error.
-func (h *Helper) Launch(o Spec, files [3]*os.File, w Watcher) (Command, error) {
+// r may be called before Launch returns, and is not called after an error.
+func (h *Helper) Launch(o Spec, files [3]*os.File, r Reports) (Command, error) {
 	wired := wireRequest{Spec: o}
 	var passed []*os.File
 	for i, f := range files {
@@ -210,7 +210,7 @@ func (h *Helper) Launch(o Spec, files [3]*os.File, w Watcher) (Command, error) {
 			passed = append(passed, f)
 		}
 	}
-	c := &call{watcher: w, first: make(chan answer, 1)}
+	c := &call{reports: r, first: make(chan answer, 1)}
 	h.mu.Lock()
 	if h.lost {
 		h.mu.Unlock()

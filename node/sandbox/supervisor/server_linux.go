@@ -3,10 +3,13 @@ package supervisor
 import (
 	"errors"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/node/sandbox/confine"
 )
 
 // server manages the sessions of a helper.
@@ -18,8 +21,7 @@ type server struct {
 	sessions map[uint64]*session
 	byPID    map[int]*session // by the command's process number, until it is reaped
 	// tag is the latest one; see processes_linux.go.
-	tag   uint64
-	spare *launcher
+	tag uint64
 	// isEnding says that the node has ended.
 	isEnding bool
 }
@@ -100,9 +102,39 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 		return err
 	}
 	v.sessions[id], v.byPID[s.pid] = s, s
-	err = v.wire.send(answer{ID: id, Kind: started, PID: s.pid, Tag: s.tag})
-	v.prepareNext(bonds)
-	return err
+	return v.wire.send(answer{ID: id, Kind: started, PID: s.pid, Tag: s.tag})
+}
+
+// launch starts a command, from a restricted thread if there are restrictions, otherwise from any
+// thread.
+func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) (pid int, err error) {
+	if b == nil {
+		return fork(argv, attr)
+	}
+	defer v.forks.limit()()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// The goroutine never unlocks its thread, so the thread ends with it and never runs
+		// anything else.
+		runtime.LockOSThread()
+		if err = confine.Thread(b.rules); err == nil && b.files != nil {
+			err = b.files.Bind()
+		}
+		if err == nil {
+			pid, err = fork(argv, attr)
+		}
+	}()
+	<-done
+	return pid, err
+}
+
+func fork(argv []string, attr *syscall.ProcAttr) (int, error) {
+	pid, err := syscall.ForkExec(argv[0], argv, attr)
+	if err != nil {
+		return 0, os.NewSyscallError("start", err)
+	}
+	return pid, nil
 }
 
 // reap records every process that has ended. It reports whether none is left.

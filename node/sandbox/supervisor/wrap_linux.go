@@ -55,43 +55,13 @@ func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restric
 	}
 	defer w.conn.Close()
 	w.conn.SetDeadline(time.Now().Add(wrapLimit))
-	said, words, err := os.Pipe()
+	outer, output, err := v.startBubblewrap(theirs, b)
 	if err != nil {
 		return 0, err
 	}
-	defer said.Close()
-	defer words.Close()
-	// This works even if the program's folder is hidden, or its file was replaced.
-	exe, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return 0, err
-	}
-	defer exe.Close()
-
-	null := v.null.Fd()
-	argv := append(append([]string{v.confiner.settings.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
-	argv = append(argv, v.confiner.settings.Inner...)
-	undo := v.forks.limit()
-	outer, err := fork(argv, &syscall.ProcAttr{
-		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, words.Fd(), theirs.Fd(), exe.Fd()},
-	})
-	undo()
-	if err != nil {
-		return 0, fmt.Errorf("starting bubblewrap: %w", err)
-	}
+	defer output.Close()
 	theirs.Close()
-	words.Close()
-	files := make([]*os.File, 0, 3)
-	for _, fd := range attr.Files {
-		copied, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
-		if err == nil {
-			files = append(files, os.NewFile(uintptr(copied), "standard"))
-		}
-	}
-	err = w.send(innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules}, files...)
-	for _, f := range files {
-		f.Close()
-	}
+	err = sendInner(w, attr.Files, innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules})
 	var ready innerState
 	if err == nil {
 		err = w.receive(&ready)
@@ -106,7 +76,7 @@ func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restric
 	case ready.Err != "":
 		return 0, ready.failure()
 	case err != nil:
-		text, _ := io.ReadAll(io.LimitReader(said, 300))
+		text, _ := io.ReadAll(io.LimitReader(output, 300))
 		if len(text) > 0 {
 			err = errors.New(strings.TrimSpace(string(text)))
 		}
@@ -124,6 +94,52 @@ func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restric
 		return 0, fmt.Errorf("bubblewrap could not start the command: %w", err)
 	}
 	return 0, failed.failure()
+}
+
+// startBubblewrap starts bubblewrap, which starts [Inner] with the socket. The caller reads the
+// output of bubblewrap and closes it.
+func (v *server) startBubblewrap(socket *os.File, b *restrictions) (pid int, output *os.File, err error) {
+	output, write, err := os.Pipe()
+	if err != nil {
+		return 0, nil, err
+	}
+	defer write.Close()
+	// This works even if the program's folder is hidden, or its file was replaced.
+	exe, err := os.Open("/proc/self/exe")
+	if err != nil {
+		output.Close()
+		return 0, nil, err
+	}
+	defer exe.Close()
+	null := v.null.Fd()
+	argv := append(append([]string{v.confiner.settings.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
+	argv = append(argv, v.confiner.settings.Inner...)
+	undo := v.forks.limit()
+	pid, err = fork(argv, &syscall.ProcAttr{
+		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, write.Fd(), socket.Fd(), exe.Fd()},
+	})
+	undo()
+	if err != nil {
+		output.Close()
+		return 0, nil, fmt.Errorf("starting bubblewrap: %w", err)
+	}
+	return pid, output, nil
+}
+
+// sendInner sends a command and copies of its standard files to [Inner].
+func sendInner(w *wire, descriptors []uintptr, c innerCommand) error {
+	var files []*os.File
+	for _, fd := range descriptors {
+		copied, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
+		if err == nil {
+			files = append(files, os.NewFile(uintptr(copied), "standard"))
+		}
+	}
+	err := w.send(c, files...)
+	for _, f := range files {
+		f.Close()
+	}
+	return err
 }
 
 func (s innerState) failure() error {

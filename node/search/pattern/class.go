@@ -1,7 +1,10 @@
 package pattern
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -47,13 +50,13 @@ func (p *parser) class(start int) set {
 		}
 		switch {
 		case p.accept("]"):
-			s := p.fold(p.operate(operator, left, members))
+			s := p.flags.fold(p.flags.operate(operator, left, members))
 			if negated {
-				s = s.not(p.top())
+				s = s.not(p.flags.top())
 			}
 			return nonNil(s)
 		case p.accept("&&"), p.accept("--"), p.accept("~~"):
-			left, members, operator = p.operate(operator, left, members), nil, p.text[p.pos-1]
+			left, members, operator = p.flags.operate(operator, left, members), nil, p.text[p.pos-1]
 		case p.accept("["):
 			members = append(members, p.bracket(p.pos-1)...)
 		default:
@@ -62,25 +65,10 @@ func (p *parser) class(start int) set {
 	}
 }
 
-func (p *parser) fold(s set) set {
-	if p.has(ignoreCase) {
-		return s.fold(p.topOfFold())
-	}
-	return s
-}
-
-// topOfFold is the last character that letter case leads to.
-func (p *parser) topOfFold() rune {
-	if p.has(unicodeOn) {
-		return unicode.MaxRune
-	}
-	return unicode.MaxASCII
-}
-
 // operate applies a set operator to left and the members after it, which need not be in order;
 // without one, left is empty.
-func (p *parser) operate(operator byte, left, right set) set {
-	left, right = p.fold(left), p.fold(right.normal())
+func (f flags) operate(operator byte, left, right set) set {
+	left, right = f.fold(left), f.fold(right.normal())
 	switch operator {
 	case '&':
 		return left.intersect(right)
@@ -98,8 +86,8 @@ func (p *parser) bracket(start int) set {
 		plain, negated := strings.CutPrefix(name[1:], "^")
 		if s, ok := asciiClasses[plain]; ok {
 			p.pos += len(name) + len(":]")
-			if s = p.fold(s); negated {
-				s = s.not(p.top())
+			if s = p.flags.fold(s); negated {
+				s = s.not(p.flags.top())
 			}
 			return s
 		}
@@ -112,15 +100,16 @@ func (p *parser) member() set {
 	start := p.pos
 	low, class := p.single()
 	p.skipSpace()
-	rest := p.text[p.pos:]
-	if !strings.HasPrefix(rest, "-") || p.endsUnion() {
+	ahead := *p
+	isRange := ahead.accept("-")
+	ahead.skipSpace()
+	if c := ahead.peek(); !isRange || c == ']' || c == '-' { // the hyphen is literal or belongs to --
 		if class != nil {
 			return class
 		}
 		return runes(low)
 	}
-	p.next()
-	p.skipSpace()
+	p.pos = ahead.pos
 	if p.pos == len(p.text) {
 		p.fail(start, "missing end of a range", `Write \- for the character itself.`)
 	}
@@ -134,26 +123,128 @@ func (p *parser) member() set {
 	return set{{low, high}}
 }
 
-// endsUnion reports whether the hyphen at the current position is literal or belongs to --.
-func (p *parser) endsUnion() bool {
-	here := p.pos
-	defer func() { p.pos = here }()
-	p.next()
-	p.skipSpace()
-	return p.peek() == ']' || p.peek() == '-'
-}
-
 // single parses one character or one class such as \d.
 func (p *parser) single() (rune, set) {
 	start := p.pos
 	r, class := p.next(), set(nil)
 	if r == '\\' {
-		if r, class = p.escape(start); class != nil || r <= p.top() {
+		if r, class = p.escape(start); class != nil || r <= p.flags.top() {
 			return r, class
 		}
-	} else if p.has(unicodeOn) || r <= unicode.MaxASCII {
+	} else if p.flags.has(unicodeOn) || r <= unicode.MaxASCII {
 		return r, nil
 	}
 	p.partOfCharacter(start)
 	return 0, nil
+}
+
+// span is the characters from first to last.
+type span struct{ first, last rune }
+
+// set is a set of characters: ascending spans with gaps between them.
+type set []span
+
+func runes(list ...rune) (s set) {
+	for _, r := range list {
+		s = append(s, span{r, r})
+	}
+	return s.normal()
+}
+
+// fromTables returns the characters of all tables.
+func fromTables(tables ...*unicode.RangeTable) (s set) {
+	add := func(first, last, stride rune) {
+		if stride == 1 {
+			s = append(s, span{first, last})
+			return
+		}
+		for r := first; r <= last; r += stride {
+			s = append(s, span{r, r})
+		}
+	}
+	for _, t := range tables {
+		for _, r := range t.R16 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+		for _, r := range t.R32 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+	}
+	return s.normal()
+}
+
+// normal sorts spans and joins those that overlap or touch. It changes s.
+func (s set) normal() set {
+	slices.SortFunc(s, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	joined := s[:0]
+	for _, p := range s {
+		if n := len(joined) - 1; n >= 0 && p.first <= joined[n].last+1 {
+			joined[n].last = max(joined[n].last, p.last)
+			continue
+		}
+		joined = append(joined, p)
+	}
+	return joined
+}
+
+func (s set) union(t set) set { return slices.Concat(s, t).normal() }
+
+// not returns the characters from 0 to top that are not in s.
+func (s set) not(top rune) (rest set) {
+	next := rune(0)
+	for _, p := range s {
+		if p.first > next {
+			rest = append(rest, span{next, p.first - 1})
+		}
+		next = p.last + 1
+	}
+	if next <= top {
+		rest = append(rest, span{next, top})
+	}
+	return rest
+}
+
+func (s set) minus(t set) set {
+	return s.not(unicode.MaxRune).union(t).not(unicode.MaxRune)
+}
+
+func (s set) intersect(t set) set { return s.minus(t.not(unicode.MaxRune)) }
+
+func (s set) has(r rune) bool {
+	i, _ := slices.BinarySearchFunc(s, r, func(p span, r rune) int { return cmp.Compare(p.last, r) })
+	return i < len(s) && s[i].first <= r
+}
+
+// pairs lists the first and last character of every span.
+func (s set) pairs() (list []rune) {
+	for _, p := range s {
+		list = append(list, p.first, p.last)
+	}
+	return list
+}
+
+// cased returns the characters that have another case.
+var cased = sync.OnceValue(func() (list []rune) {
+	for r := range rune(unicode.MaxRune) {
+		if unicode.SimpleFold(r) != r {
+			list = append(list, r)
+		}
+	}
+	return list
+})
+
+// fold adds the other cases of all characters that are at most top.
+func (s set) fold(top rune) set {
+	folded := slices.Clone(s)
+	for _, r := range cased() {
+		if !s.has(r) {
+			continue
+		}
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			if f <= top {
+				folded = append(folded, span{f, f})
+			}
+		}
+	}
+	return folded.normal()
 }

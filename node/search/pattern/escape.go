@@ -38,7 +38,7 @@ func (p *parser) assertion(start int) *syntax.Regexp {
 			p.pos += strings.IndexByte(rest, '}') + 1
 			p.fail(start, "unknown word boundary", `Write \b{start}, \b{end}, \b{start-half} or \b{end-half}.`)
 		}
-		if p.has(unicodeOn) {
+		if p.flags.has(unicodeOn) {
 			return a.unicode.Tree()
 		}
 		return a.ascii.Tree()
@@ -80,9 +80,9 @@ func (p *parser) escape(start int) (r rune, class set) {
 	case 'p', 'P':
 		return 0, p.property(start, c == 'P')
 	case 'd', 's', 'w', 'D', 'S', 'W':
-		class = p.perl(unicode.ToLower(c))
+		class = p.flags.perl(unicode.ToLower(c))
 		if unicode.IsUpper(c) {
-			class = class.not(p.top())
+			class = class.not(p.flags.top())
 		}
 		return 0, class
 	}
@@ -97,14 +97,6 @@ func (p *parser) escape(start int) (r rune, class set) {
 	return c, nil
 }
 
-// top returns the last character of classes: without Unicode, classes contain bytes.
-func (p *parser) top() rune {
-	if p.has(unicodeOn) {
-		return unicode.MaxRune
-	}
-	return 0xff
-}
-
 // asciiPerl are the Perl classes without Unicode.
 var asciiPerl = map[rune]set{
 	'd': {{'0', '9'}},
@@ -112,9 +104,9 @@ var asciiPerl = map[rune]set{
 	'w': {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
 }
 
-func (p *parser) perl(letter rune) set {
+func (f flags) perl(letter rune) set {
 	switch {
-	case !p.has(unicodeOn):
+	case !f.has(unicodeOn):
 		return asciiPerl[letter]
 	case letter == 'd':
 		return digits()
@@ -168,10 +160,10 @@ func (p *parser) property(start int, negated bool) set {
 	case !ok:
 		p.fail(start, "unknown or unsupported Unicode property", `Supported are general categories such as \p{Lu}, scripts such as \p{Greek}, `+
 			`\p{scx=Greek}, and boolean properties such as \p{Alphabetic} and \p{Emoji}. Otherwise write the characters out: [\x{3b1}-\x{3c9}].`)
-	case !p.has(unicodeOn):
+	case !p.flags.has(unicodeOn):
 		p.fail(start, "Unicode properties need Unicode, but (?-u) is set", "Remove (?-u) here.")
 	}
-	if p.has(ignoreCase) {
+	if p.flags.has(ignoreCase) {
 		s = s.fold(unicode.MaxRune)
 	}
 	if negated != inverted {

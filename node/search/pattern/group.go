@@ -109,10 +109,10 @@ func (p *parser) changeFlags(start int) (content bool) {
 	}
 }
 
-// counted reports whether the { at the current position begins a repetition such as {2,3}; other
-// braces are literal.
-func (p *parser) counted() bool {
-	rest := strings.TrimLeftFunc(p.text[p.pos+1:], unicode.IsSpace)
+// isCounted reports whether a brace before a text begins a repetition such as {2,3}; other braces
+// are literal.
+func isCounted(rest string) bool {
+	rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
 	if after, ok := strings.CutPrefix(rest, ","); ok {
 		rest = strings.TrimLeftFunc(after, unicode.IsSpace)
 	}

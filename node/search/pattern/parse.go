@@ -32,6 +32,27 @@ const (
 
 const flagLetters = "imsURxu" // in the order of the constants
 
+func (f flags) has(flag flags) bool { return f&flag != 0 }
+
+// top returns the last character of classes: without Unicode, classes contain bytes.
+func (f flags) top() rune {
+	if f.has(unicodeOn) {
+		return unicode.MaxRune
+	}
+	return 0xff
+}
+
+// fold adds the other cases of a set's characters if case is ignored.
+func (f flags) fold(s set) set {
+	switch {
+	case !f.has(ignoreCase):
+		return s
+	case f.has(unicodeOn):
+		return s.fold(unicode.MaxRune)
+	}
+	return s.fold(unicode.MaxASCII)
+}
+
 // Error explains why an expression is invalid.
 type Error struct {
 	Problem string
@@ -83,8 +104,6 @@ func (p *parser) fail(start int, problem, remedy string) {
 	panic(&Error{Problem: problem, Part: p.text[start:max(p.pos, min(start+1, len(p.text)))], Remedy: remedy})
 }
 
-func (p *parser) has(f flags) bool { return p.flags&f != 0 }
-
 // peek returns the next character, or -1 at the end.
 func (p *parser) peek() rune {
 	if p.pos == len(p.text) {
@@ -110,7 +129,7 @@ func (p *parser) accept(text string) bool {
 
 // skipSpace skips white space and comments in verbose mode.
 func (p *parser) skipSpace() {
-	for p.has(verbose) {
+	for p.flags.has(verbose) {
 		switch c := p.peek(); {
 		case unicode.Is(unicode.Pattern_White_Space, c):
 			p.next()
@@ -143,7 +162,7 @@ func (p *parser) alternatives() *syntax.Regexp {
 		case c == '|':
 			p.next()
 			branches, items, repeatable = append(branches, concat(items)), nil, false
-		case c == '*', c == '+', c == '?', c == '{' && p.counted():
+		case c == '*', c == '+', c == '?', c == '{' && isCounted(p.text[p.pos+1:]):
 			low, high := p.repetition()
 			if !repeatable {
 				p.fail(start, "nothing to repeat before", `Write \ before a character that is meant literally.`)
@@ -169,14 +188,22 @@ func (p *parser) item() []*syntax.Regexp {
 	case '[':
 		return []*syntax.Regexp{p.characters(start, p.class(start))}
 	case '.':
-		return []*syntax.Regexp{p.dot(start)}
+		if !p.flags.has(unicodeOn) {
+			p.partOfCharacter(start)
+		}
+		return []*syntax.Regexp{p.flags.dot()}
 	case '^':
-		return []*syntax.Regexp{p.lineEdge(syntax.OpBeginText, syntax.OpBeginLine, dfa.LineBeginCRLF)}
+		return []*syntax.Regexp{p.flags.lineEdge(syntax.OpBeginText, syntax.OpBeginLine, dfa.LineBeginCRLF)}
 	case '$':
-		return []*syntax.Regexp{p.lineEdge(syntax.OpEndText, syntax.OpEndLine, dfa.LineEndCRLF)}
+		return []*syntax.Regexp{p.flags.lineEdge(syntax.OpEndText, syntax.OpEndLine, dfa.LineEndCRLF)}
 	case '\\':
 		if p.accept("Q") {
-			return p.quoted()
+			var items []*syntax.Regexp
+			for p.pos < len(p.text) && !p.accept(`\E`) {
+				start = p.pos
+				items = append(items, p.literal(start, p.next()))
+			}
+			return items
 		}
 		if a := p.assertion(start); a != nil {
 			return []*syntax.Regexp{a}
@@ -191,32 +218,21 @@ func (p *parser) item() []*syntax.Regexp {
 	}
 }
 
-// quoted parses the text between \Q and \E.
-func (p *parser) quoted() (items []*syntax.Regexp) {
-	for p.pos < len(p.text) && !p.accept(`\E`) {
-		start := p.pos
-		items = append(items, p.literal(start, p.next()))
-	}
-	return items
-}
-
-func (p *parser) dot(start int) *syntax.Regexp {
+func (f flags) dot() *syntax.Regexp {
 	switch {
-	case !p.has(unicodeOn):
-		p.partOfCharacter(start)
-	case p.has(dotAll):
+	case f.has(dotAll):
 		return &syntax.Regexp{Op: syntax.OpAnyChar}
-	case p.has(crlf):
+	case f.has(crlf):
 		return classTree(runes('\r', '\n').not(unicode.MaxRune))
 	}
 	return &syntax.Regexp{Op: syntax.OpAnyCharNotNL}
 }
 
-func (p *parser) lineEdge(ofText, ofLine syntax.Op, ofLineCRLF dfa.Assertion) *syntax.Regexp {
+func (f flags) lineEdge(ofText, ofLine syntax.Op, ofLineCRLF dfa.Assertion) *syntax.Regexp {
 	switch {
-	case !p.has(multiline):
+	case !f.has(multiline):
 		return &syntax.Regexp{Op: ofText}
-	case p.has(crlf):
+	case f.has(crlf):
 		return ofLineCRLF.Tree()
 	}
 	return &syntax.Regexp{Op: ofLine}
@@ -228,21 +244,21 @@ func (p *parser) partOfCharacter(start int) {
 }
 
 func (p *parser) literal(start int, r rune) *syntax.Regexp {
-	if !p.has(unicodeOn) && r > unicode.MaxASCII {
+	if !p.flags.has(unicodeOn) && r > unicode.MaxASCII {
 		p.partOfCharacter(start)
 	}
-	if !p.has(ignoreCase) {
-		return &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{r}}
+	if !p.flags.has(ignoreCase) {
+		return literalTree(r, 0)
 	}
-	if !p.has(unicodeOn) && strings.ContainsRune("KSks", r) { // which have other cases outside of ASCII
+	if !p.flags.has(unicodeOn) && strings.ContainsRune("KSks", r) { // which have other cases outside of ASCII
 		return classTree(runes(r).fold(unicode.MaxASCII))
 	}
-	return &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{r}, Flags: syntax.FoldCase}
+	return literalTree(r, syntax.FoldCase)
 }
 
 // characters makes a tree of a class.
 func (p *parser) characters(start int, class set) *syntax.Regexp {
-	if n := len(class); !p.has(unicodeOn) && n > 0 && class[n-1].last > unicode.MaxASCII {
+	if n := len(class); !p.flags.has(unicodeOn) && n > 0 && class[n-1].last > unicode.MaxASCII {
 		p.partOfCharacter(start)
 	}
 	return classTree(class)

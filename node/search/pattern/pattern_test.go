@@ -88,24 +88,6 @@ func TestNestingIsLimited(t *testing.T) {
 	}
 }
 
-func TestAlternativesWithTheSameBeginningShareIt(t *testing.T) {
-	for expression, want := range map[string]string{
-		"foobar|foobaz": "fooba[rz]", "abc|abd|a": "a(?:b[cd]|)", "a|b|c": "[a-c]", "x(?:a|b1)": "x(?:a|b1)", "(?i:[aA])b": "(?i:a)b",
-	} {
-		tree, err := Parse(expression)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := Parse(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := tree.Simplify().String(), again.Simplify().String(); got != want {
-			t.Errorf("%s: got %s, want %s", expression, got, want)
-		}
-	}
-}
-
 func TestSetsAreCombined(t *testing.T) {
 	t.Parallel()
 	a, b := set{{'a', 'f'}, {'m', 'z'}}, set{{'d', 'p'}}

@@ -76,7 +76,7 @@ func (w *Watcher) looksAt(t testing.TB, abs string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Release()
+	defer d.Close()
 	var list []workspace.Info
 	if err := d.Infos(func(i workspace.Info) bool { list = append(list, i); return true }); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -49,15 +50,20 @@ type folderState struct {
 	round uint32
 }
 
-// startPolling starts polling the tree below a folder. Its content at the end of the first round
-// counts as known; later changes are sent to w.trees.
-func (w *Watcher) startPolling(abs string) io.Closer {
+// watchesByTree is set on systems without inotify: with kqueue (macOS and the BSDs), every file
+// below would have to be open. macOS could report changes in trees by FSEvents, which only C can
+// call. There, trees are polled.
+const watchesByTree = runtime.GOOS != "linux"
+
+// openTree starts polling the tree below a folder. Its content at the end of the first round counts
+// as known; later changes are sent to w.treeReports.
+func (w *Watcher) openTree(abs string) (io.Closer, error) {
 	p := &poller{
 		ws: w.ws, top: abs, reports: w.treeReports, pause: w.pollPause, maxEntries: w.maxPollEntries, quit: make(chan struct{}), done: make(chan struct{}),
 		seed: maphash.MakeSeed(), folders: make(map[uint64]folderState),
 	}
 	go p.run()
-	return p
+	return p, nil
 }
 
 // Close stops polling, also in the middle of a round, and waits for that.
@@ -116,7 +122,7 @@ func (p *poller) scan() error {
 	if err != nil {
 		return nil
 	}
-	defer d.Release()
+	defer d.Close()
 	if d.Abs != p.top {
 		return nil
 	}
@@ -173,7 +179,7 @@ func (p *poller) scanFolder(d *workspace.Dir, level int) error {
 			continue
 		}
 		err = p.scanFolder(sub, level+1)
-		sub.Release()
+		sub.Close()
 		if err != nil {
 			return err
 		}

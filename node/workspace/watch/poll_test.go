@@ -202,7 +202,11 @@ func BenchmarkRoundThrough50000(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	p := w.startPolling(dir).(*poller) // its own polling is paused
+	tree, err := w.openTree(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := tree.(*poller) // its own polling is paused
 	p.Close()
 	p.quit = make(chan struct{})
 	start := used()

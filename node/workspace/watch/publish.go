@@ -61,50 +61,44 @@ func (d *folder) compareEntry(c *Change, name string) {
 }
 
 // checkMoved reports whether a folder has been moved or removed.
-func (w *Watcher) checkMoved() bool {
+func (w *Watcher) checkMoved() (moved bool) {
 	w.mu.Lock()
-	dirs := make([]*workspace.Dir, 0, len(w.folders))
-	for _, d := range w.folders {
-		d.dir.Retain()
-		dirs = append(dirs, d.dir)
-	}
-	w.mu.Unlock()
-	moved := false
-	for _, dir := range dirs {
-		fresh, err := w.ws.OpenDir(workspace.Path{Abs: dir.Abs})
-		if err == nil && fresh.Abs == dir.Abs && workspace.SameDir(fresh, dir) {
-			fresh.Release()
-			dir.Release()
+	defer w.mu.Unlock()
+	for abs, d := range w.folders {
+		if fresh := d.reopen(w.ws, abs); fresh != nil {
+			fresh.Close()
 			continue
 		}
-		if err == nil {
-			fresh.Release()
-		}
-		w.mu.Lock()
-		if d := w.folders[dir.Abs]; d != nil && d.dir == dir {
-			d.stale, moved = true, true
-		}
-		w.mu.Unlock()
-		dir.Release()
+		d.stale, moved = true, true
 	}
 	return moved
+}
+
+// reopen opens a folder again; nil if its path now leads elsewhere.
+func (d *folder) reopen(ws *workspace.Root, abs string) *workspace.Dir {
+	fresh, err := ws.OpenDir(workspace.Path{Abs: abs})
+	if err != nil {
+		return nil
+	}
+	if fresh.Abs != abs || !workspace.SameDir(fresh, d.dir) {
+		fresh.Close()
+		return nil
+	}
+	return fresh
 }
 
 // relist lists a folder again and reports the difference. If the folder was replaced, it is no
 // longer watched.
 func (w *Watcher) relist(abs string, d *folder) Change {
-	fresh, err := w.ws.OpenDir(workspace.Path{Abs: abs})
-	if err != nil || fresh.Abs != abs || !workspace.SameDir(fresh, d.dir) {
-		if err == nil {
-			fresh.Release()
-		}
+	fresh := d.reopen(w.ws, abs)
+	if fresh == nil {
 		w.stopWatching(abs, d)
 		return Change{Dir: abs, MustRelist: true}
 	}
-	defer fresh.Release()
+	defer fresh.Close()
 	c := Change{Dir: abs}
 	seen := make(map[string]bool, len(d.known))
-	err = fresh.Infos(func(i workspace.Info) bool {
+	err := fresh.Infos(func(i workspace.Info) bool {
 		seen[i.Name] = true
 		if d.known[i.Name] != i {
 			d.known[i.Name] = i

@@ -3,6 +3,8 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -17,12 +19,22 @@ const (
 	maxDepth = 100
 )
 
+// subfolderLimit is the maximum number of watched folders below others: at most a quarter of the
+// limit for all programs of a person, where the system (Linux) names one.
+func subfolderLimit() int {
+	text, _ := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
+	if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+		return min(maxSubfolders, n/4)
+	}
+	return maxSubfolders
+}
+
 // subfolders is the set of watched folders below others. It is part of a Watcher, whose lock guards
 // it.
 type subfolders struct {
 	watched map[string]bool // the folders below others that the system watches
 	pending []string        // folders whose tree must be walked
-	removed map[string]bool // of under: folders that were moved or removed
+	removed map[string]bool // of watched: folders that were moved or removed
 	created map[string]bool // new entries that may be folders
 }
 
@@ -77,7 +89,9 @@ func (w *Watcher) updateTrees() {
 	for abs := range made {
 		if real, info, err := w.ws.Target(workspace.Path{Abs: abs}); err == nil && real.Abs == abs && info.IsDir() {
 			if w.byTree {
+				w.mu.Lock()
 				w.markCreated(abs)
+				w.mu.Unlock()
 			} else {
 				w.addTree(abs, true)
 			}
@@ -91,7 +105,7 @@ func (w *Watcher) addTree(abs string, came bool) {
 	if err != nil {
 		return
 	}
-	defer d.Release()
+	defer d.Close()
 	if d.Abs == abs {
 		w.addSubfolders(d, 0, came)
 	}
@@ -118,7 +132,7 @@ func (w *Watcher) addSubfolders(d *workspace.Dir, level int, came bool) {
 	for _, name := range names {
 		if sub, err := d.Sub(name); err == nil {
 			w.addSubfolders(sub, level+1, came)
-			sub.Release()
+			sub.Close()
 		}
 	}
 }
@@ -133,7 +147,7 @@ func (w *Watcher) addSubfolder(abs string, top, came bool) bool {
 	}
 	if !top && !w.watched[abs] {
 		if len(w.watched) >= w.maxSubfolders {
-			w.stopTrees(abs, tooMany(w.maxSubfolders))
+			w.stopTrees(abs, fmt.Sprintf("there are more than %d folders below", w.maxSubfolders))
 			return false
 		}
 		if err := w.notifier.Add(abs); err != nil {
@@ -145,28 +159,18 @@ func (w *Watcher) addSubfolder(abs string, top, came bool) bool {
 		w.watched[abs] = true
 	}
 	if came {
-		w.markCreatedLocked(abs)
+		w.markCreated(abs)
 	}
 	return true
 }
 
-// markCreated reports a new folder as changed.
+// markCreated reports a new folder as changed. The caller holds the lock.
 func (w *Watcher) markCreated(abs string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.markCreatedLocked(abs)
-}
-
-func (w *Watcher) markCreatedLocked(abs string) {
 	for top, d := range w.folders {
 		if rel, ok := relativePath(top, abs); ok && d.tree.isWatched() && rel != "" {
 			d.tree.mark(rel)
 		}
 	}
-}
-
-func tooMany(limit int) string {
-	return fmt.Sprintf("there are more than %d folders below", limit)
 }
 
 // stopTrees stops watching all trees that contain a folder.

@@ -109,7 +109,7 @@ func (w *Watcher) Close() {
 	defer w.mu.Unlock()
 	for _, d := range w.folders {
 		d.closeTree()
-		d.dir.Release()
+		d.dir.Close()
 	}
 	clear(w.folders)
 }
@@ -129,17 +129,17 @@ func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 	have := w.folders[d.Abs]
 	if have == nil {
 		if len(w.folders) >= maxFolders {
-			d.Release()
+			d.Close()
 			return "", errors.New("too many folders are watched")
 		}
 		if err := w.notifier.Add(d.Abs); err != nil {
-			d.Release()
+			d.Close()
 			return "", err
 		}
 		have = &folder{dir: d, dirty: make(map[string]bool)}
 		w.folders[d.Abs] = have
 	} else {
-		d.Release()
+		d.Close()
 	}
 	have.users++
 	if deep && have.tree == nil {
@@ -191,7 +191,7 @@ func (w *Watcher) stopWatching(abs string, d *folder) {
 		w.removeTree(abs)
 	}
 	d.closeTree()
-	d.dir.Release()
+	d.dir.Close()
 }
 
 func (w *Watcher) run() {

@@ -38,7 +38,7 @@ func listed(t *testing.T, r *workspace.Root, name string) (list []workspace.Info
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Release()
+	defer d.Close()
 	if err := d.Infos(func(i workspace.Info) bool { list = append(list, i); return true }); err != nil {
 		t.Fatal(err)
 	}

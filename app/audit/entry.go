@@ -1,0 +1,193 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
+	title, text := state.AuditLine(e, v)
+	title, _ = state.Reveal(title)
+	text, _ = state.Reveal(text)
+	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Detail: state.When(e.At, now)}
+	if e.Kind == protocol.AuditCall {
+		it.Icon, it.Color = "check", style.ColorGood
+		if e.Verdict == "deny" {
+			it.Icon, it.Color = "denied", style.ColorBad
+		}
+	}
+	return it
+}
+
+// open shows all details of an entry.
+func (p *Page) open(i int) {
+	if i >= len(p.all) {
+		return
+	}
+	e := p.all[i]
+	p.showsEntry = true
+	view := p.h.View()
+	title, text := state.AuditLine(e, view)
+	machine, chat := state.AuditPlace(e, view)
+	title, _ = state.Reveal(title)
+	heading := widgets.NewParagraph(title, style.ColorText, "text")
+	heading.SetStyle(fyne.TextStyle{Bold: true})
+	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, style.ColorText, "text")}
+	for _, f := range []struct{ name, value string }{
+		{"Entry", fmt.Sprint(e.Seq)},
+		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},
+		{"Who", state.AuditWho(e, view)},
+		{"Machine", machine},
+		{"Chat", chat},
+		{"Rule", e.Rule},
+		{"Rule at that time", string(e.Policy)},
+		{"Approval", string(e.Approval)},
+		{"Arguments, SHA-256", e.Input},
+		{"Chain hash", e.Hash},
+	} {
+		if f.value != "" {
+			value, _ := state.Reveal(f.value)
+			rows = append(rows, widgets.NewField(f.name, widgets.NewSelectableText(value)))
+		}
+	}
+	var buttons []fyne.CanvasObject
+	if e.SessionKey != "" && p.h.OpenChat != nil {
+		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
+	}
+	if state.CreatedPermission(e) {
+		undo := widgets.NewQuietButton("Revoke this permission", "undo", func() { p.undo(e) })
+		undo.Danger = true
+		buttons = append(buttons, undo)
+	}
+	if buttons != nil {
+		rows = append(rows, widgets.Flow(style.Inside, buttons...))
+	}
+	back := widgets.NewQuietButton("All entries", "back", p.openList)
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log entry", widgets.NewForm(rows...), back)}
+	p.Box.Refresh()
+}
+
+// undo revokes the permission behind an entry: the grants of the approval, or else the rule that
+// the entry names.
+func (p *Page) undo(e protocol.AuditEntry) {
+	what := ""
+	p.run(func(ctx context.Context) error {
+		if e.Approval != "" {
+			res, err := p.b.RevokeGrants(ctx, e.Approval)
+			if err == nil || e.Rule == "" {
+				what = revokedText(res) + " Calls that already ran are not undone."
+				return err
+			}
+		}
+		what = "The rule was deleted. Calls that already ran are not undone."
+		return p.b.DeleteRule(ctx, e.Rule)
+	}, func(err error) {
+		if err != nil {
+			p.h.Say("Nothing was revoked: " + err.Error())
+			return
+		}
+		p.h.Say(what)
+		p.openList()
+		p.Load()
+	})
+}
+
+// revokedText says what is no longer allowed.
+func revokedText(r protocol.ApprovalUndoResult) string {
+	var parts []string
+	if r.Rules > 0 {
+		parts = append(parts, state.Plural(r.Rules, "rule", "rules"))
+	}
+	if r.Grants > 0 {
+		parts = append(parts, state.Plural(r.Grants, "permission", "permissions")+" of a chat")
+	}
+	if len(parts) == 0 {
+		return "There was nothing left to revoke."
+	}
+	return "Revoked: " + strings.Join(parts, " and ") + "."
+}
+
+// Back returns from one entry to the list, and reports whether one was shown.
+func (p *Page) Back() bool {
+	if !p.showsEntry {
+		return false
+	}
+	p.openList()
+	widgets.Focus(p.list)
+	return true
+}
+
+func menuButton(text string, menu func() []*fyne.MenuItem) *widgets.Button {
+	b := widgets.NewMenuButton(text, "", menu)
+	b.Quiet = true
+	return b
+}
+
+// choice is an entry of the menu of a filter.
+func (p *Page) choice(button *widgets.Button, words string, set func(*protocol.AuditListParams)) *fyne.MenuItem {
+	return fyne.NewMenuItem(words, func() {
+		set(&p.params)
+		button.SetText(words)
+		p.Load()
+	})
+}
+
+func (p *Page) kinds() (items []*fyne.MenuItem) {
+	for _, k := range []struct{ words, kind string }{
+		{"Everything", ""},
+		{"Calls", protocol.AuditCall},
+		{"Rules created", protocol.AuditRuleMade},
+		{"Rules changed", protocol.AuditRuleChanged},
+		{"Rules deleted", protocol.AuditRuleDeleted},
+		{"Permissions revoked", protocol.AuditGrantWithdrawn},
+		{"Approval modes", protocol.AuditMode},
+	} {
+		items = append(items, p.choice(p.kind, k.words, func(a *protocol.AuditListParams) { a.Kind = k.kind }))
+	}
+	return items
+}
+
+func (p *Page) times() (items []*fyne.MenuItem) {
+	for _, t := range []struct {
+		words string
+		d     time.Duration
+	}{{"Any time", 0}, {"Last hour", time.Hour}, {"Last day", 24 * time.Hour}, {"Last week", 7 * 24 * time.Hour}, {"Last 30 days", 30 * 24 * time.Hour}} {
+		items = append(items, p.choice(p.since, t.words, func(a *protocol.AuditListParams) {
+			if a.After = 0; t.d > 0 {
+				a.After = p.now().Add(-t.d).UnixMilli()
+			}
+		}))
+	}
+	return items
+}
+
+// maxChats is the maximum number of chats in the menu, the most recent ones.
+const maxChats = 20
+
+func (p *Page) machines() []*fyne.MenuItem {
+	items := []*fyne.MenuItem{p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })}
+	for _, n := range p.h.View().Nodes {
+		name, _ := state.Reveal(state.NameOf(n))
+		items = append(items, p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID }))
+	}
+	return items
+}
+
+func (p *Page) chats() []*fyne.MenuItem {
+	items := []*fyne.MenuItem{p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })}
+	list := p.h.View().Sessions
+	for _, s := range list[:min(len(list), maxChats)] {
+		title, _ := state.Reveal(state.TitleOf(s))
+		items = append(items, p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey }))
+	}
+	return items
+}

@@ -1,0 +1,155 @@
+package code
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+
+	"fairlead/app/style"
+)
+
+// CleanOutput makes the output of a program displayable: it removes escape sequences, applies
+// carriage returns, expands tabs, and replaces invalid UTF-8 and other control characters with �.
+func CleanOutput(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == utf8.RuneError }) {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	b := make([]byte, 0, len(s))
+	lineStart, col := 0, 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == 0x1b:
+			i += escapeLen(s[i:])
+			continue
+		case r == '\n':
+			b = append(b, '\n')
+			lineStart, col = len(b), 0
+		case r == '\r':
+			if rest := s[i+1:]; rest != "" && rest[0] != '\n' {
+				b, col = b[:lineStart], 0
+			}
+		case r == '\t':
+			pad := 4 - col%4
+			b = append(b, "    "[:pad]...)
+			col += pad
+		case r == '\b':
+		case r < ' ' || r == 0x7f || r == utf8.RuneError:
+			b = utf8.AppendRune(b, utf8.RuneError)
+			col++
+		default:
+			b = utf8.AppendRune(b, r)
+			col++
+		}
+		i += n
+	}
+	return string(b)
+}
+
+// escapeLen returns the length of the terminal escape sequence at the beginning of s.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	switch s[1] {
+	case '[': // CSI: parameters, then a letter
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return len(s)
+	case ']': // OSC: up to BEL or ESC \
+		for i := 2; i < len(s); i++ {
+			if s[i] == 7 {
+				return i + 1
+			}
+			if s[i] == 0x1b {
+				return min(i+2, len(s))
+			}
+		}
+		return len(s)
+	}
+	return 2
+}
+
+// Limits of highlighting, in bytes: more would delay a frame, or in the background use a processor
+// core for seconds.
+const (
+	maxHighlight     = 24 << 10
+	maxHighlightLong = 512 << 10
+)
+
+// Highlight highlights code. lang is a language or a file name. An unknown language stays in one
+// colour, and so does long code, for which there is [HighlightLong].
+func Highlight(code, lang string) []Line { return highlight(code, lang, maxHighlight) }
+
+// HighlightLong is Highlight for longer code. It may take a second, and is safe to call off the GUI
+// thread.
+func HighlightLong(code, lang string) []Line { return highlight(code, lang, maxHighlightLong) }
+
+// IsLong reports whether code is too long for Highlight.
+func IsLong(code string) bool { return len(code) > maxHighlight }
+
+func highlight(code, lang string, most int) []Line {
+	plain := PlainLines(code)
+	if lang == "" || len(code) > most {
+		return plain
+	}
+	lexer := lexers.Get(lang)
+	if lexer == nil {
+		return plain
+	}
+	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, JoinLines(plain))
+	if err != nil {
+		return plain
+	}
+	lines := []Line{{}}
+	for t := tokens(); t != chroma.EOF; t = tokens() {
+		for i, part := range strings.Split(t.Value, "\n") {
+			if i > 0 {
+				lines = append(lines, Line{})
+			}
+			if part != "" {
+				last := &lines[len(lines)-1]
+				last.Spans = append(last.Spans, Span{Text: part, Color: tokenColor(t.Type)})
+			}
+		}
+	}
+	if len(lines) < len(plain) { // the lexer lost text: show the plain text instead
+		return plain
+	}
+	return lines[:len(plain)]
+}
+
+// JoinLines returns lines without their colours.
+func JoinLines(lines []Line) string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.Text()
+	}
+	return strings.Join(out, "\n")
+}
+
+func tokenColor(t chroma.TokenType) fyne.ThemeColorName {
+	switch {
+	case t.InCategory(chroma.Keyword), t == chroma.OperatorWord, t == chroma.NameBuiltinPseudo:
+		return style.SyntaxKeyword
+	case t.InCategory(chroma.Comment) && t != chroma.CommentPreproc:
+		return style.SyntaxComment
+	case t.InSubCategory(chroma.LiteralString), t == chroma.GenericInserted:
+		return style.SyntaxString
+	case t.InSubCategory(chroma.LiteralNumber), t == chroma.CommentPreproc:
+		return style.SyntaxNumber
+	case t == chroma.GenericDeleted, t == chroma.GenericError:
+		return style.ColorBad
+	case t == chroma.NameFunction, t == chroma.NameClass, t == chroma.NameTag, t == chroma.NameBuiltin, t == chroma.NameNamespace,
+		t == chroma.NameDecorator, t == chroma.NameAttribute, t == chroma.NameProperty, t == chroma.GenericHeading, t == chroma.GenericSubheading:
+		return style.SyntaxName
+	}
+	return ""
+}

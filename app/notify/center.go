@@ -1,0 +1,205 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// permission is the permission for notifications, on systems that ask the person.
+type permission int
+
+const (
+	undecided permission = iota // not answered yet
+	refused
+	granted
+	quiet // notifications appear in a list only, not on the screen
+)
+
+// permissionOf reads UNAuthorizationStatus (0 not determined, 1 denied, 2 authorized, 3
+// provisional, 4 ephemeral) and UNAlertStyle (0 none, 1 banner, 2 alert) of Apple's User
+// Notifications framework.
+func permissionOf(status, style int) permission {
+	switch {
+	case status == 0:
+		return undecided
+	case status == 1:
+		return refused
+	case style == 0:
+		return quiet
+	}
+	return granted
+}
+
+// center is the notification center of macOS or Windows. It is safe for concurrent use.
+type center interface {
+	// rights returns the current permission.
+	rights(ctx context.Context) (permission, error)
+	// ask is called while the permission is undecided: it makes the system ask the person. The
+	// answer arrives once as an answer event, possibly after days.
+	ask()
+	// post shows a notification, or replaces the one with the same name.
+	post(ctx context.Context, name string, m Message) error
+	// take removes a notification; it ignores unknown names.
+	take(name string)
+	close()
+}
+
+// event is an event of a center: an action on a notification, or an answer.
+type event struct{ what, name string }
+
+// Values of events besides the keys of a notification's actions.
+const (
+	answerYes    = "yes"
+	answerNo     = "no"
+	answerFailed = "failed" // the system did not ask, or reports the denial as an error
+)
+
+// namePrefix distinguishes this program's notifications from those of a library in it.
+const namePrefix = "fairlead-"
+
+var errQuiet = errors.New("the system settings keep Fairlead's notifications off the screen")
+
+// centerSystem shows notifications in a center once the person has given permission.
+type centerSystem struct {
+	center
+	plain   system // shows notifications if there is no center for this program, and detects the lock
+	actions Actions
+	events  chan event
+	done    sync.WaitGroup
+
+	requested   bool        // used by the notifier's goroutine only
+	unavailable atomic.Bool // there is no center for this program
+
+	mu    sync.Mutex // guards shown, a list of IDs, the oldest first
+	shown []string
+}
+
+// openCenter starts using a center. open creates it and receives a function for its events, which
+// may be called on any thread.
+func openCenter(open func(tell func(event)) center, plain system, actions Actions) *centerSystem {
+	a := &centerSystem{plain: plain, actions: actions, events: make(chan event, maxWaiting)}
+	a.center = open(a.send)
+	a.done.Go(a.listen)
+	return a
+}
+
+// send does not block: the system calls it on its own thread.
+func (a *centerSystem) send(e event) {
+	select {
+	case a.events <- e:
+	default: // drop it: more clicks than a person can make
+	}
+}
+
+func (a *centerSystem) show(ctx context.Context, m Message) error {
+	if a.unavailable.Load() {
+		return a.plain.show(ctx, m)
+	}
+	r, err := a.rights(ctx)
+	if err != nil {
+		return err
+	}
+	switch r {
+	case undecided:
+		if !a.requested {
+			a.requested = true
+			a.ask()
+		}
+		return errLater
+	case refused:
+		return errOff
+	}
+	if err := a.put(ctx, m); err != nil {
+		return err
+	}
+	if r == quiet {
+		return errQuiet
+	}
+	return nil
+}
+
+func (a *centerSystem) put(ctx context.Context, m Message) error {
+	a.mu.Lock()
+	a.shown = append(slices.DeleteFunc(a.shown, func(id string) bool { return id == m.ID }), m.ID)
+	old := ""
+	if len(a.shown) > maxShown {
+		old, a.shown = a.shown[0], slices.Delete(a.shown, 0, 1)
+	}
+	a.mu.Unlock()
+	if old != "" {
+		a.take(nameOf(old))
+	}
+	m.Title, m.Body = oneLine(m.Title, 100), oneLine(m.Body, 300)
+	return a.post(ctx, nameOf(m.ID), m)
+}
+
+// maxShown is the number of notifications that can still be removed.
+const maxShown = 32
+
+// nameOf returns a message's name in the center, without NUL characters, for C.
+func nameOf(id string) string {
+	return namePrefix + strings.ToValidUTF8(strings.ReplaceAll(id, "\x00", ""), "\uFFFD")
+}
+
+func (a *centerSystem) remove(_ context.Context, id string) {
+	a.mu.Lock()
+	a.shown = slices.DeleteFunc(a.shown, func(x string) bool { return x == id })
+	a.mu.Unlock()
+	a.take(nameOf(id))
+}
+
+func (a *centerSystem) locked(ctx context.Context) bool { return a.plain.locked(ctx) }
+
+// listen handles the person's actions. It returns after close.
+func (a *centerSystem) listen() {
+	for e := range a.events {
+		switch e.what {
+		case answerYes, answerNo:
+			a.actions.retry()
+		case answerFailed:
+			ctx, cancel := context.WithTimeout(context.Background(), timeout)
+			r, err := a.rights(ctx)
+			cancel()
+			a.unavailable.Store(err != nil || r == undecided)
+			a.actions.retry()
+		case keyDefault, keyReview, keyDeny:
+			if id, ok := a.find(e.name); ok {
+				if e.what == keyDeny {
+					a.actions.Deny(id)
+				} else {
+					a.actions.Review(id)
+				}
+			}
+		}
+	}
+}
+
+// find returns the message of a notification. A click has already removed it from the screen.
+func (a *centerSystem) find(name string) (string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, id := range a.shown {
+		if nameOf(id) == name {
+			a.shown = slices.Delete(a.shown, i, i+1)
+			return id, true
+		}
+	}
+	return "", false
+}
+
+func (a *centerSystem) close() {
+	a.mu.Lock()
+	shown := a.shown
+	a.shown = nil
+	a.mu.Unlock()
+	for _, id := range shown {
+		a.take(nameOf(id))
+	}
+	a.center.close() // sends no events any more
+	close(a.events)
+	a.done.Wait()
+}

@@ -1,0 +1,205 @@
+package selection
+
+import (
+	"iter"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/style"
+)
+
+// Passage is a widget with text that can be selected and searched, such as a paragraph, a table
+// cell or a code block. Positions are in runes.
+type Passage interface {
+	fyne.CanvasObject
+	// Selectable returns the text with its selection and its search results.
+	Selectable() *Text
+	// Index returns the text position nearest to a point, PositionOf the point of a text position.
+	Index(at fyne.Position) int
+	PositionOf(at int) fyne.Position
+	// Slice returns a range of the text as it is copied.
+	Slice(from, to int) string
+}
+
+// Events are the callbacks of one or several passages. Each may be nil.
+type Events struct {
+	// OnPress is called when the primary mouse button is pressed at a position of a text: once, twice
+	// or three times in quick succession.
+	OnPress func(in Passage, at, times int)
+	OnMenu  func(at fyne.Position) // for the secondary button, with its position on the canvas
+	OnLink  func(*url.URL)         // for a click on a link
+	OnCopy  func(text string)      // for the Copy button of a code block
+	Forward func(*fyne.ScrollEvent)
+}
+
+// Scroll forwards a scroll event that a passage does not use.
+func (e *Events) Scroll(s *fyne.ScrollEvent) {
+	if e.Forward != nil {
+		e.Forward(s)
+	}
+}
+
+// Text is the text of a passage, which embeds it. It consists of parts (lines or paragraphs), which
+// are separated by one rune.
+type Text struct {
+	*Events
+	From, To  int      // selection
+	Hits      [][2]int // search results
+	Current   int      // index in Hits; -1 means none
+	Separator string   // between the previous passage and this one when both are copied
+
+	owner     Passage
+	parts     iter.Seq[string]
+	query     string
+	pressed   time.Time // last mouse press, its position and number
+	pressedAt int
+	presses   int
+}
+
+// NewText creates the text of a passage.
+func NewText(owner Passage, parts iter.Seq[string]) Text {
+	return Text{Events: &Events{}, Current: -1, Separator: "\n\n", owner: owner, parts: parts}
+}
+
+// Selectable implements [Passage].
+func (t *Text) Selectable() *Text { return t }
+
+// Runes returns the length of the text.
+func (t *Text) Runes() int {
+	n := 0
+	for part := range t.parts {
+		n += utf8.RuneCountInString(part) + 1
+	}
+	return max(n-1, 0)
+}
+
+// Slice implements [Passage].
+func (t *Text) Slice(from, to int) string {
+	var b strings.Builder
+	for part := range t.parts {
+		b.WriteString(part + "\n")
+	}
+	text := []rune(strings.TrimSuffix(b.String(), "\n"))
+	return string(text[min(from, len(text)):min(to, len(text))])
+}
+
+// PlainText returns the whole text as it is copied.
+func (t *Text) PlainText() string { return t.owner.Slice(0, t.Runes()) }
+
+// Changed must be called when the parts have changed. It clears the selection and repeats the
+// search.
+func (t *Text) Changed() {
+	t.From, t.To = 0, 0
+	t.search()
+	t.owner.Refresh()
+}
+
+// Select selects a range; none if from equals to.
+func (t *Text) Select(from, to int) {
+	if from, to = min(from, to), max(from, to); t.From != from || t.To != to {
+		t.From, t.To = from, to
+		t.owner.Refresh()
+	}
+}
+
+// Word returns the word at a position, or the whole part.
+func (t *Text) Word(at int, whole bool) (from, to int) {
+	off := 0
+	for part := range t.parts {
+		text := []rune(part)
+		if at <= off+len(text) {
+			if whole {
+				return off, off + len(text)
+			}
+			a, z := wordAround(text, at-off)
+			return off + a, off + z
+		}
+		off += len(text) + 1
+	}
+	return at, at
+}
+
+// Find highlights all occurrences of a text, ignoring case, and returns their number.
+func (t *Text) Find(query string) int {
+	if query != t.query {
+		t.query = query
+		t.search()
+		t.owner.Refresh()
+	}
+	return len(t.Hits)
+}
+
+func (t *Text) search() {
+	t.Hits = nil
+	if t.query == "" {
+		return
+	}
+	off, query := 0, lower(t.query)
+	for text := range t.parts {
+		for _, h := range matchRunes(text, query) {
+			t.Hits = append(t.Hits, [2]int{off + h[0], off + h[1]})
+		}
+		off += utf8.RuneCountInString(text) + 1
+	}
+}
+
+// ShowHit highlights one of the search results as the current one, and returns its position; -1
+// highlights none.
+func (t *Text) ShowHit(hit int) fyne.Position {
+	if t.Current != hit {
+		t.Current = hit
+		t.owner.Refresh()
+	}
+	if hit < 0 || hit >= len(t.Hits) {
+		return fyne.Position{}
+	}
+	return t.owner.PositionOf(t.Hits[hit][0])
+}
+
+// HitColor returns the background of a search result, which differs for the current one.
+func (t *Text) HitColor(hit int) fyne.ThemeColorName {
+	if hit == t.Current {
+		return style.ColorFoundNow
+	}
+	return style.ColorFound
+}
+
+// doubleClickTime is the maximum time between presses of a double or triple click.
+const doubleClickTime = 400 * time.Millisecond
+
+// MouseDown implements desktop.Mouseable.
+func (t *Text) MouseDown(e *desktop.MouseEvent) {
+	if e.Button != desktop.MouseButtonPrimary || t.OnPress == nil {
+		return
+	}
+	at, now := t.owner.Index(e.Position), time.Now()
+	if now.Sub(t.pressed) >= doubleClickTime || max(at-t.pressedAt, t.pressedAt-at) > 1 {
+		t.presses = 0
+	}
+	t.presses = t.presses%3 + 1
+	t.pressed, t.pressedAt = now, at
+	t.OnPress(t.owner, at, t.presses)
+}
+
+// MouseUp implements desktop.Mouseable.
+func (t *Text) MouseUp(*desktop.MouseEvent) {}
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (t *Text) TappedSecondary(e *fyne.PointEvent) {
+	if t.OnMenu != nil {
+		t.OnMenu(e.AbsolutePosition)
+	}
+}
+
+// Cursor implements desktop.Cursorable.
+func (t *Text) Cursor() desktop.Cursor {
+	if t.OnPress != nil {
+		return desktop.TextCursor
+	}
+	return desktop.DefaultCursor
+}

@@ -1,0 +1,147 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// keyRows is the field for an API key: stored in the keychain, and afterwards shown only as set.
+func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+	if p.KeySet {
+		remove := widgets.NewQuietButton("Remove", "trash", nil)
+		replace := widgets.NewQuietButton("Replace", "edit", nil)
+		box := container.NewStack()
+		set := widgets.Flow(style.Inside, widget.NewIcon(style.IconIn("key", style.ColorGood)), widgets.NewText("A key is set.", style.ColorText, "text"), replace, remove)
+		box.Objects = []fyne.CanvasObject{set}
+		remove.OnTap = func() { // a removed key cannot be restored, so it asks first
+			if !remove.Danger {
+				remove.Danger = true
+				remove.Set("Remove permanently", "trash")
+				box.Refresh()
+				return
+			}
+			m.saveKey(p, nil, result)
+		}
+		replace.OnTap = func() {
+			entry, row := m.keyEntry(p, result)
+			box.Objects = []fyne.CanvasObject{row}
+			box.Refresh()
+			if c := fyne.CurrentApp().Driver().CanvasForObject(box); c != nil {
+				c.Focus(entry)
+			}
+		}
+		return []fyne.CanvasObject{box}
+	}
+	_, entry := m.keyEntry(p, result)
+	rows := []fyne.CanvasObject{entry}
+	if u, err := url.Parse(p.KeyURL); err == nil && p.KeyURL != "" {
+		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Get a key", "external", func() { m.page.handlers.OpenURL(u) })))
+	}
+	if p.EnvKey != "" {
+		rows = append(rows, muted(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", p.EnvKey)))
+	}
+	return rows
+}
+
+// keyEntry returns the field alone, and with its button. The text stays until it is saved.
+func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry *widget.Entry, row fyne.CanvasObject) {
+	entry = widget.NewPasswordEntry()
+	entry.SetPlaceHolder("Paste the key")
+	place := widgets.NewParagraph("Stored in "+state.SecretPlace(m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
+	save := func() {
+		if key := strings.TrimSpace(entry.Text); key != "" {
+			m.saveKey(p, &key, result)
+		}
+	}
+	entry.OnSubmitted = func(string) { save() }
+	return entry, widgets.Col(style.Gap, field(entry, widgets.NewButton("Save key", "key", save)), place)
+}
+
+func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {
+	bind.Run(m.page.ctx, func(ctx context.Context) error {
+		var value any
+		if key != nil {
+			value = *key
+		}
+		return m.page.app.Set(ctx, "apiKeys."+p.ID, value)
+	}, func(err error) {
+		if err != nil {
+			setError(result, err)
+			return
+		}
+		m.load(p.ID)
+	})
+}
+
+// addressRows is the field for the server's address.
+func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
+	entry := widget.NewEntry()
+	entry.SetText(p.BaseURL)
+	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
+	save := func() {
+		value := strings.TrimSpace(entry.Text)
+		bind.Run(m.page.ctx, func(ctx context.Context) error {
+			return m.page.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
+		}, func(err error) {
+			if err != nil {
+				setError(result, err)
+				return
+			}
+			m.load(p.ID)
+		})
+	}
+	entry.OnSubmitted = func(string) { save() }
+	return []fyne.CanvasObject{
+		widgets.NewText("Address", style.ColorMuted, style.SizeSmall),
+		field(entry, widgets.NewButton("Save address", "", save)),
+	}
+}
+
+// detectServers returns the area that offers model servers on this computer, and the function that
+// searches for them.
+func (m *models) detectServers() (fyne.CanvasObject, func()) {
+	box := widgets.Col(style.Inside, heading("On this computer"), muted("Looking for model servers…"))
+	return box, func() {
+		bind.Go(m.page.ctx, m.page.app.Models.Detect, func(servers []protocol.DetectedServer, err error) {
+			rows := []fyne.CanvasObject{heading("On this computer")}
+			switch {
+			case err != nil:
+				rows = append(rows, muted(errorText(err)))
+			case len(servers) == 0:
+				rows = append(rows, muted("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
+			}
+			for _, s := range servers {
+				status := muted("")
+				use := widgets.NewButton("Use", "check", func() { m.useServer(s, status) })
+				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
+				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
+					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), status)
+			}
+			box.Objects = rows
+			box.Refresh()
+		})
+	}
+}
+
+// useServer selects a detected server and its first model.
+func (m *models) useServer(s protocol.DetectedServer, status *widgets.Paragraph) {
+	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.page.app.Models.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
+		if err != nil {
+			setError(status, err)
+			return
+		}
+		m.load(s.Provider)
+	})
+}

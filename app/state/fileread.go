@@ -1,0 +1,241 @@
+package state
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	"strings"
+	"unicode"
+
+	"fairlead/gateway/peer/picture"
+	"fairlead/gateway/protocol"
+)
+
+// fileList are the known files, newest first, of a machine's workspace or of a granted folder.
+type fileList struct {
+	place     protocol.NodeID
+	top       string // the folder; empty for the workspace
+	paths     []string
+	note      string
+	truncated bool // the list is incomplete: the machine's tool limits its results
+}
+
+// search returns the files that match the view's filter. If the machine's tool would return too many
+// files, the tool gets a part of the filter.
+func (f *Files) search(ctx context.Context, v FilesView) (fileList, error) {
+	f.mu.Lock()
+	files := f.found
+	f.mu.Unlock()
+	top := ""
+	if isAbsolute(v.Dir) { // outside the workspace
+		top = v.Dir
+	}
+	if files.place != v.Place || files.top != top {
+		var err error
+		if files, err = listFiles(ctx, f.app, v.Place, top, "**"); err != nil {
+			return fileList{}, err
+		}
+		f.mu.Lock()
+		f.found = files
+		f.mu.Unlock()
+	}
+	if part := globOf(v.Filter); files.truncated && part != "" {
+		return listFiles(ctx, f.app, v.Place, top, part)
+	}
+	return files, nil
+}
+
+// globOf returns a pattern for paths that contain the longest word of a filter, ignoring case;
+// empty for none.
+func globOf(filter string) string {
+	longest := ""
+	for _, part := range strings.FieldsFunc(filter, func(r rune) bool { return r == '/' || unicode.IsSpace(r) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	var b strings.Builder
+	for _, r := range longest {
+		switch low, up := unicode.ToLower(r), unicode.ToUpper(r); {
+		case low != up:
+			fmt.Fprintf(&b, "[%c%c]", low, up)
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r > unicode.MaxASCII:
+			b.WriteRune(r)
+		default:
+			b.WriteRune('?') // special characters of patterns
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("{**/*%s*,**/*%[1]s*/**}", b.String())
+}
+
+// listFiles lists a machine's files with its Glob tool, as a call by the person.
+func listFiles(ctx context.Context, a *App, id protocol.NodeID, top, pattern string) (fileList, error) {
+	var out struct {
+		BasePath  string
+		Matches   []string
+		Truncated bool
+		Total     int
+	}
+	args := map[string]any{"pattern": pattern, "ignored": false}
+	if top != "" {
+		args["path"] = top
+	}
+	if err := invokeTool(ctx, a, id, "Glob", args, &out); err != nil {
+		return fileList{}, err
+	}
+	m := fileList{place: id, top: top, truncated: out.Truncated}
+	if top = strings.TrimSuffix(top, "/"); top != "" {
+		top += "/"
+	}
+	base := strings.TrimSuffix(slashes(out.BasePath), "/") + "/"
+	for _, p := range out.Matches {
+		m.paths = append(m.paths, top+strings.TrimPrefix(slashes(p), base))
+	}
+	if out.Truncated {
+		m.note = fmt.Sprintf("Showing the newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
+	}
+	return m, nil
+}
+
+// invokeTool calls a tool of a machine and decodes its result.
+func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, args, out any) error {
+	raw, err := protocol.Marshal(args)
+	if err != nil {
+		return err
+	}
+	r, err := Call(ctx, a, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: protocol.ToolName(string(id) + "__" + name), Args: raw})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(r.Result, out)
+}
+
+// matches reports whether a path contains every word of a filter, ignoring case.
+func matches(p, filter string) bool {
+	p = strings.ToLower(p)
+	for _, w := range strings.Fields(strings.ToLower(filter)) {
+		if !strings.Contains(p, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// entriesOf returns a folder's entries, taken from a machine's list of files (newest first).
+func entriesOf(paths []string, v FilesView) []FileEntry {
+	below := ""
+	if v.Dir != "" {
+		below = v.Dir + "/"
+	}
+	var list []FileEntry
+	dirs := map[string]bool{}
+	for _, p := range paths {
+		rest, ok := strings.CutPrefix(p, below)
+		if !ok || rest == "" {
+			continue
+		}
+		if v.Filter != "" {
+			if matches(rest, v.Filter) {
+				list = append(list, FileEntry{Path: p})
+			}
+			continue
+		}
+		if dir, _, deeper := strings.Cut(rest, "/"); deeper {
+			if !dirs[dir] {
+				dirs[dir] = true
+				list = append(list, FileEntry{Path: below + dir, Dir: true})
+			}
+			continue
+		}
+		list = append(list, FileEntry{Path: p})
+	}
+	return list
+}
+
+// OpenFile is an opened file.
+type OpenFile struct {
+	Path      string
+	Text      string
+	Image     image.Image // instead of Text
+	Problem   string      // reason why it cannot be shown
+	Truncated bool        // Text is incomplete
+	Editable  bool
+	Missing   bool // the file does not exist: Text is the default content for a new agent
+}
+
+// Limits for showing a machine's file.
+const (
+	previewLines = 5000
+	previewSide  = 2560 // maximum side of a picture, in pixels
+)
+
+// Look opens a file for reading.
+func (f *Files) Look(p string) {
+	f.app.startRequest(func(ctx context.Context) {
+		place := f.Value.Get().Place
+		file, err := f.read(ctx, place, p)
+		if err != nil {
+			file = OpenFile{Path: p, Problem: sentence(err)}
+		}
+		f.Value.Update(func(v *FilesView) {
+			if v.Place == place {
+				v.File = &file
+			}
+		})
+	})
+}
+
+func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (OpenFile, error) {
+	file := OpenFile{Path: p}
+	if place == "" {
+		return f.open(ctx, p)
+	}
+	var out struct {
+		Content   json.RawMessage
+		Truncated bool
+	}
+	if err := invokeTool(ctx, f.app, place, "Read", map[string]any{"path": p, "limit": previewLines}, &out); err != nil {
+		return file, err
+	}
+	var numbered string
+	if json.Unmarshal(out.Content, &numbered) == nil {
+		file.Text, file.Truncated = withoutLineNumbers(numbered), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
+		return file, nil
+	}
+	var blocks protocol.Content
+	if err := json.Unmarshal(out.Content, &blocks); err != nil {
+		return file, err
+	}
+	for _, b := range blocks {
+		if b.Type == "image" && b.Data != "" {
+			data, err := base64.StdEncoding.DecodeString(b.Data)
+			if err != nil {
+				return file, err
+			}
+			pic, err := picture.Open(data)
+			if err != nil {
+				return file, err
+			}
+			file.Image = pic.Fit(previewSide)
+			return file, nil
+		}
+	}
+	file.Text = blocks.Text()
+	return file, nil
+}
+
+// withoutLineNumbers removes the line numbers that the Read tool puts before each line, with a tab.
+func withoutLineNumbers(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if n, rest, ok := strings.Cut(l, "\t"); ok && strings.Trim(n, " 0123456789") == "" {
+			lines[i] = rest
+		}
+	}
+	return strings.Join(lines, "\n")
+}

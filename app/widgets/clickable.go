@@ -1,0 +1,77 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+)
+
+// Clickable makes any content a button: tap, Enter and Space press it; it shows hover and focus.
+type Clickable struct {
+	pressable
+	// OnMenu is called for a secondary tap, with its position on the canvas.
+	OnMenu func(at fyne.Position)
+
+	background *Rect
+	box        *fyne.Container
+	base       fyne.ThemeColorName
+}
+
+var (
+	_ fyne.Tappable          = (*Clickable)(nil)
+	_ fyne.SecondaryTappable = (*Clickable)(nil)
+	_ fyne.Focusable         = (*Clickable)(nil)
+	_ desktop.Hoverable      = (*Clickable)(nil)
+)
+
+// NewClickable wraps content.
+func NewClickable(content fyne.CanvasObject, onTap func()) *Clickable {
+	p := &Clickable{background: NewRect("", "", style.Corner)}
+	p.OnTap, p.changed = onTap, p.paint
+	p.box = container.NewStack(p.background, content)
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// SetBackground sets a background; empty means none.
+func (p *Clickable) SetBackground(c fyne.ThemeColorName) { p.base = c; p.paint() }
+
+func (p *Clickable) paint() {
+	fill, line := p.base, fyne.ThemeColorName("")
+	if p.hovered && fill != style.ColorSelected { // a selected row stays so under the mouse
+		fill = style.ColorHover
+	}
+	if p.focused {
+		line = style.ColorAccent
+	}
+	if p.background.Fill != fill || p.background.Line != line {
+		p.background.Fill, p.background.Line = fill, line
+		p.background.Refresh()
+	}
+}
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (p *Clickable) TappedSecondary(e *fyne.PointEvent) {
+	CallWith(p.OnMenu, e.AbsolutePosition)
+}
+
+// TypedKey implements fyne.Focusable.
+func (p *Clickable) TypedKey(e *fyne.KeyEvent) { p.typedKey(p, e) }
+
+// CreateRenderer implements fyne.Widget.
+func (p *Clickable) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
+
+// NewChip creates a rounded button with a short text.
+func NewChip(text, icon string, onTap func()) *Clickable {
+	line := Row(6, -1, NewText(text, style.ColorText, "text"))
+	if icon != "" {
+		line.Objects = append([]fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, style.ColorMuted))}, line.Objects...)
+	}
+	p := NewClickable(container.NewStack(NewRect("", style.ColorLine, 14), Inset(6, 12, 6, 12, line)), onTap)
+	p.background.Corner = 14
+	p.SetBackground(style.ColorSurface)
+	return p
+}

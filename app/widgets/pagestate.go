@@ -1,0 +1,166 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+)
+
+// Problem is the content of an [ErrorBox]: what happened, what it means or what to do, and a button
+// for that.
+type Problem struct {
+	Title    string
+	Advice   string
+	Button   string // empty for none
+	CanRetry bool   // shows a second button, which retries the failed action
+	// IsInfo marks a state that is no error: the person only has to wait.
+	IsInfo bool
+}
+
+// ErrorBox shows a problem.
+type ErrorBox struct {
+	widget.BaseWidget
+	OnButton      func()
+	OnRetry       func()
+	title, advice *Paragraph
+	icon          *widget.Icon
+	edge          *Rect
+	button        *Button
+	retry         *Button
+	foot          *fyne.Container
+	box           *fyne.Container
+}
+
+// NewErrorBox creates a box.
+func NewErrorBox(p Problem, onButton func()) *ErrorBox {
+	b := &ErrorBox{OnButton: onButton, title: NewParagraph("", style.ColorText, "text"), advice: NewParagraph("", style.ColorMuted, "text")}
+	b.button = NewButton("", "", func() { Call(b.OnButton) })
+	b.retry = NewQuietButton("Try again", "", func() { Call(b.OnRetry) })
+	b.foot = Row(style.Inside, 0, layout.NewSpacer(), b.retry, b.button)
+	b.icon = widget.NewIcon(style.IconIn("warning", style.ColorBad))
+	b.edge = NewRect(style.ColorBad, "", 2)
+	b.edge.SetMinSize(fyne.NewSize(3, 0))
+	text := WithIcon("text", 0, b.icon, Col(style.Gap, b.title, b.advice, b.foot))
+	b.box = container.NewStack(NewRect(style.ColorSurface, style.ColorLine, style.Corner), Border(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text)))
+	b.ExtendBaseWidget(b)
+	b.Set(p)
+	return b
+}
+
+// Set shows another problem.
+func (b *ErrorBox) Set(p Problem) {
+	b.title.Set(p.Title, style.ColorText)
+	b.advice.Set(p.Advice, style.ColorMuted)
+	icon, color := "warning", style.ColorBad
+	if p.IsInfo {
+		icon, color = "info", style.ColorAccent
+	}
+	SetIcon(b.icon, icon, color)
+	b.edge.SetFill(color)
+	b.button.SetText(p.Button)
+	SetVisible(b.advice, p.Advice != "")
+	SetVisible(b.retry, p.CanRetry)
+	SetVisible(b.foot, p.Button != "")
+	if b.Size().Width > 0 {
+		Relayout(b.box)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *ErrorBox) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
+
+// NewEmptyState creates the content of an empty view: an icon, a title, a text, and actions such as
+// a button for adding something.
+func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
+	parts := []fyne.CanvasObject{}
+	if icon != "" {
+		i := widget.NewIcon(style.IconIn(icon, style.ColorMuted))
+		parts = append(parts, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(32), i)))
+	}
+	h := NewParagraph(title, style.ColorText, style.SizeTitle)
+	h.segment.Style.Alignment, h.segment.Style.TextStyle.Bold = fyne.TextAlignCenter, true
+	parts = append(parts, h)
+	if text != "" {
+		p := NewParagraph(text, style.ColorMuted, "text")
+		p.segment.Style.Alignment = fyne.TextAlignCenter
+		parts = append(parts, p)
+	}
+	if len(actions) > 0 {
+		parts = append(parts, Inset(style.Inside, 0, 0, 0, container.New(&flowLayout{gap: style.Inside, centre: true}, actions...)))
+	}
+	return container.New(&emptyLayout{limitLayout{width: func() float32 { return emptyWidth }}}, Col(style.Inside, parts...))
+}
+
+// Widths of an empty state: the maximum, and the minimum width that it requests.
+const (
+	emptyWidth    float32 = 620
+	minEmptyWidth float32 = 320
+)
+
+// emptyLayout requests the space that the text needs: by themselves, truncating headings and
+// wrapping texts request almost none.
+type emptyLayout struct{ limitLayout }
+
+func (l *emptyLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	if o[0].Size().Width <= 0 {
+		Fit(o[0], minEmptyWidth)
+	}
+	m := o[0].MinSize()
+	return fyne.NewSize(max(m.Width, min(o[0].Size().Width, minEmptyWidth)), m.Height)
+}
+
+// Body is the area of a page that is rebuilt only when its structure changes: meanwhile a field
+// keeps the focus and its text, and a list its position, while their content is updated. Create it
+// with [NewBody].
+type Body struct {
+	Box *fyne.Container
+	key string
+}
+
+// NewBody creates an empty one.
+func NewBody() Body { return Body{Box: container.NewStack()} }
+
+// Draw shows the result of make, unless the same structure is shown already. It reports whether it
+// called make.
+func (s *Body) Draw(parts string, make func() fyne.CanvasObject) bool {
+	if s.key == parts && len(s.Box.Objects) > 0 {
+		return false
+	}
+	s.Put(make())
+	s.key = parts
+	return true
+}
+
+// Put shows an object until the next Draw.
+func (s *Body) Put(o fyne.CanvasObject) {
+	s.key = ""
+	s.Box.Objects = []fyne.CanvasObject{o}
+	s.Box.Refresh()
+}
+
+// Forget forces the next Draw to rebuild.
+func (s *Body) Forget() { s.key = "" }
+
+// NewLoading is the placeholder for content that is loading.
+func NewLoading() fyne.CanvasObject {
+	return container.NewVBox(NewText("Loading…", style.ColorMuted, "text"))
+}
+
+// NewEmptyPage is the text at the top of an empty page; see [NewEmptyState].
+func NewEmptyPage(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewVBox(Inset(64, 0, 0, 0, NewEmptyState(icon, title, text, actions...)))
+}
+
+// NewEmptyList is the text in place of a list below other objects, such as a search field.
+func NewEmptyList(icon, title, text string) fyne.CanvasObject {
+	return container.NewVBox(Inset(2*style.Page, 0, 0, 0, NewEmptyState(icon, title, text)))
+}
+
+// NewLoadError is the placeholder for content that could not be loaded: its name, the reason, and a
+// button that retries.
+func NewLoadError(what, why string, retry func()) fyne.CanvasObject {
+	return container.NewVBox(NewErrorBox(Problem{Title: what, Advice: why, Button: "Try again"}, retry))
+}

@@ -1,0 +1,231 @@
+package channel
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"fairlead/gateway/cron"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// sendWait is the time for which SendMessage waits for a delivery.
+const sendWait = 20 * time.Second
+
+// Outgoing are a message that the agent or a schedule sends on its own. Empty fields default to the
+// chat's current peer.
+type Outgoing struct {
+	Text                                  string
+	Channel, AccountID, To, Kind, ReplyTo string
+	Files                                 []protocol.Media // with their content
+	// Later allows the message to wait in the outbox while the account is not connected; otherwise
+	// that is an error.
+	Later bool
+}
+
+// SendResult is the result of sending a message. Its JSON is our own: the protocol does not define
+// the result of gsv__Message.
+type SendResult struct {
+	Sent      bool   `json:"sent"`
+	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and not accepted by the network yet
+	Channel   string `json:"channel"`
+	To        string `json:"to"`
+	PeerKind  string `json:"peerKind"`
+	AccountID string `json:"accountId"`
+	MessageID string `json:"messageId,omitempty"`
+}
+
+// SendMessage sends a message on behalf of a chat and waits up to [sendWait] until the network
+// accepts it.
+func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgoing) (SendResult, error) {
+	route, known, err := h.target(ctx, from, w)
+	if err != nil {
+		return SendResult{}, err
+	}
+	said := SendResult{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
+	away := h.registry.senderOf(route.Channel, route.AccountID) == nil
+	// An account that the person stopped does not reconnect.
+	waits := known && h.drivers[route.Channel] == nil || h.isManaged(route.Channel, route.AccountID)
+	if away && !(w.Later && waits) {
+		return SendResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
+	}
+	id := "say:" + protocol.NewID()
+	outcome, stopWaiting := h.outbox.await(id)
+	defer stopWaiting()
+	e := outboundTo(route, from, w.Text)
+	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
+	if err := h.outbox.put(ctx, id, e); err != nil {
+		return SendResult{}, err
+	}
+	if away {
+		said.Queued = true
+		return said, nil
+	}
+	timer := time.NewTimer(sendWait)
+	defer timer.Stop()
+	select {
+	case d := <-outcome:
+		if d.err != nil {
+			return SendResult{}, d.err
+		}
+		said.Sent, said.MessageID = true, d.messageID
+		return said, nil
+	case <-timer.C:
+		said.Queued = true
+	case <-ctx.Done():
+		return SendResult{}, ctx.Err()
+	}
+	return said, nil
+}
+
+// target determines the receiver of a message. known reports whether somebody has written to the
+// chat over that account.
+func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
+	last, _, err := h.o.Store.Channels.LastRoute(ctx, from)
+	switch {
+	case errors.Is(err, protocol.ErrNotFound):
+	case err != nil:
+		return r, false, err
+	}
+	name := last.Channel
+	if w.Channel != "" {
+		if name, err = channelName(w.Channel); err != nil {
+			return r, false, err
+		}
+	}
+	if name == "" {
+		return r, false, protocol.ErrBadRequest.With("Nobody has written to this chat over a channel yet: name the channel and the receiver (channel and to).")
+	}
+	r = store.Route{Channel: name, Peer: protocol.Peer{Kind: cmp.Or(w.Kind, protocol.PeerDM), ID: w.To}}
+	if w.Channel == "" || name == last.Channel {
+		r.AccountID = last.AccountID
+		if w.To == "" || w.To == last.Peer.ID {
+			r.Peer = last.Peer
+			r.Peer.Kind = cmp.Or(w.Kind, last.Peer.Kind)
+		}
+	}
+	if r.Peer.ID == "" {
+		return r, false, protocol.ErrBadRequest.With(fmt.Sprintf("Name the receiver on %s (to): nobody there has written to this chat yet.", name))
+	}
+	if w.AccountID != "" {
+		r.AccountID = accountID(w.AccountID)
+	}
+	if r.AccountID == "" {
+		r.AccountID, err = h.onlyAccount(name, w.Later)
+	}
+	return r, r.Channel == last.Channel && r.AccountID == last.AccountID, err
+}
+
+// LastActive returns where somebody wrote to an agent last, or nil.
+func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.LastActive {
+	r, at, err := h.o.Store.Channels.LastRouteOfAgent(ctx, agent)
+	if err != nil {
+		return nil
+	}
+	return &protocol.LastActive{Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, Timestamp: at}
+}
+
+// Deliver sends a job's answer to the person and describes where it went: to the channel or
+// receiver in the job, or else to the main chat and to its last address on a channel.
+func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
+	home := h.o.Config().Session.Main(d.Agent)
+	if d.Channel != "" || d.To != "" {
+		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
+		return sent.receiver(), err
+	}
+	if d.InMainChat {
+		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true})
+		// nobody writes to the agent over a channel
+		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return sent.receiver(), err
+	}
+	chat, err := cron.ToMain(ctx, h.o.Store, h.o.Bus, home, d)
+	if err != nil {
+		return chat, err
+	}
+	if sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true}); err == nil {
+		chat += " and " + sent.receiver()
+	}
+	return chat, nil
+}
+
+// receiver describes the receiver of a message.
+func (s SendResult) receiver() string {
+	text := s.To + " on " + s.Channel
+	if s.Queued {
+		text += ", as soon as the channel is connected"
+	}
+	return text
+}
+
+// NotifyApproval notifies the person on the channel in the settings (approvals.tell) of an approval
+// that nobody has seen; sent is false if there is none. machine is the name of the approval's
+// machine. The message does not contain the call, because the channel's network belongs to others,
+// and no reply from there answers an approval.
+func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Approval, machine string) (sent bool, err error) {
+	to := h.o.Config().Approvals.Tell
+	if to.Channel == "" || to.To == "" {
+		return false, nil
+	}
+	what := "wants to continue"
+	if a.Kind == protocol.AskCall {
+		what = fmt.Sprintf("wants to use %s on %s", a.Tool, machine)
+	}
+	text := fmt.Sprintf("Fairlead needs your approval: the agent %s, and no window shows the question. Answer in a Fairlead window, or with fairlead approvals.", what)
+	_, err = h.SendMessage(ctx, a.SessionKey, Outgoing{Text: text, Channel: to.Channel, AccountID: to.Account, To: to.To})
+	return err == nil, err
+}
+
+// Limits of the files of one message that an agent sends.
+const (
+	maxAttached      = 4
+	maxAttachedBytes = 10 << 20
+)
+
+// SendFiles is [Hub.SendMessage] with files from the agent's workspace.
+func (h *Hub) SendFiles(ctx context.Context, agent protocol.AgentID, from protocol.SessionKey, w Outgoing, paths []string) (SendResult, error) {
+	var err error
+	if w.Files, err = attach(h.o.Files, agent, paths); err != nil {
+		return SendResult{}, err
+	}
+	return h.SendMessage(ctx, from, w)
+}
+
+// attach reads the files that an agent sends.
+func attach(files Files, agent protocol.AgentID, paths []string) (list []protocol.Media, err error) {
+	if len(paths) > maxAttached {
+		return nil, protocol.ErrTooLarge.With(fmt.Sprintf("a message may have at most %d files", maxAttached))
+	}
+	total := 0
+	for _, name := range paths {
+		f, _, err := files.Read(agent, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case f == nil:
+			return nil, protocol.ErrBadRequest.With(name + " is a folder")
+		}
+		if total += len(f.Data); total > maxAttachedBytes {
+			return nil, protocol.ErrTooLarge.With(fmt.Sprintf("the files of a message may have at most %d MB together", maxAttachedBytes>>20))
+		}
+		m := protocol.Media{Type: "document", Filename: path.Base(f.Path), Size: int64(len(f.Data)), Data: base64.StdEncoding.EncodeToString(f.Data)}
+		m.MimeType, _, _ = strings.Cut(cmp.Or(mime.TypeByExtension(path.Ext(f.Path)), http.DetectContentType(f.Data)), ";")
+		for _, kind := range []string{"image", "audio", "video"} {
+			if strings.HasPrefix(m.MimeType, kind+"/") {
+				m.Type = kind
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}

@@ -1,0 +1,213 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// registry holds the accounts and their connections. It is safe for concurrent use.
+type registry struct {
+	o       Options
+	outbox  *outbox
+	drivers map[string]Driver
+
+	ctx    context.Context // cancelled when the hub's Run ends
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex // guards the fields below
+	closed   bool
+	accounts map[string]*account // by CHANNEL:ACCOUNT
+}
+
+// account is one account of a channel, of a driver or of a connection over the network.
+type account struct {
+	channel, id string
+	config      Config // without secrets; nil for an account over the network
+	driver      Driver // nil for an account over the network
+	stop        context.CancelFunc
+	done        chan struct{} // closed when the driver's goroutine has ended; nil while none runs
+
+	sender        *sender // nil while not connected
+	connectedAt   int64
+	lastMessage   int64
+	authenticated bool
+	err           string
+	loginFailed   bool // the login failed: a person must act
+	retryAt       int64
+	extra         map[string]any
+}
+
+func key(channel, account string) string { return channel + ":" + account }
+
+// load restores the accounts of an earlier start.
+func (r *registry) load(ctx context.Context) error {
+	accounts, err := r.o.Store.Channels.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	seen, err := r.o.Store.Channels.ReceivedAt(ctx)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range accounts {
+		if d := r.drivers[a.Channel]; d != nil {
+			k := key(a.Channel, a.Account)
+			r.accounts[k] = &account{channel: a.Channel, id: a.Account, config: a.Config, driver: d, lastMessage: seen[k]}
+		}
+	}
+	return nil
+}
+
+// close stops all connections and waits for their goroutines.
+func (r *registry) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.cancel()
+	r.wg.Wait()
+}
+
+// goTracked runs f in a goroutine that Run waits for. It returns false when the hub has stopped.
+func (r *registry) goTracked(f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.wg.Go(f)
+	return true
+}
+
+// publishChange publishes that a channel's state has changed.
+func (r *registry) publishChange(channel string) {
+	r.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
+}
+
+// setOnline registers that an account can send over t, closes its earlier connection, and starts to
+// deliver the outbox.
+func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sender {
+	l := newSender(r, a, t)
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return l
+	}
+	old := a.sender
+	a.sender, a.connectedAt, a.authenticated, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
+	r.wg.Go(l.run)
+	r.mu.Unlock()
+	if old != nil {
+		old.cancel()
+	}
+	slog.Info("Channel connected", "channel", a.channel, "account", a.id)
+	r.publishChange(a.channel)
+	return l
+}
+
+// setOffline registers that the line l has closed, the error, and the delay before the next
+// connection.
+func (r *registry) setOffline(a *account, l *sender, err error, retry time.Duration) {
+	if l != nil {
+		l.cancel()
+	}
+	r.mu.Lock()
+	if a.sender == l {
+		a.sender = nil
+	}
+	a.err, a.loginFailed, a.retryAt = "", false, 0
+	if err != nil {
+		a.err = err.Error()
+		if a.loginFailed = errors.Is(err, ErrLogin); a.loginFailed {
+			a.authenticated = false
+		} else {
+			// Round up to seconds for display.
+			a.retryAt = time.Now().Add(retry + time.Second - 1).Truncate(time.Second).UnixMilli()
+		}
+	}
+	r.mu.Unlock()
+	r.publishChange(a.channel)
+}
+
+// senderOf returns an account's line, or nil.
+func (r *registry) senderOf(channel, account string) *sender {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a := r.accounts[key(channel, account)]; a != nil {
+		return a.sender
+	}
+	return nil
+}
+
+// isManaged reports whether the hub keeps an account connected, even if it is not connected at the
+// moment.
+func (r *registry) isManaged(channel, account string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.accounts[key(channel, account)]
+	return a != nil && a.isManaged()
+}
+
+// isManaged requires the registry's lock.
+func (a *account) isManaged() bool { return a.driver != nil && a.done != nil && !isClosed(a.done) }
+
+// onlyAccount returns the account to use when none is named: the only connected one, or the default
+// one of several. later includes accounts that the hub is connecting.
+func (r *registry) onlyAccount(name string, later bool) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ids []string
+	for _, a := range r.accounts {
+		if a.channel == name && (a.sender != nil || later && a.isManaged()) {
+			ids = append(ids, a.id)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s is not connected.", name))
+	case 1:
+		return ids[0], nil
+	}
+	for _, id := range ids {
+		if id == DefaultAccount {
+			return id, nil
+		}
+	}
+	return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s has several accounts: name one with accountId.", name))
+}
+
+// recordActivity stores the time of an account's last incoming message.
+func (r *registry) recordActivity(ctx context.Context, channel, account string) {
+	at := now()
+	r.mu.Lock()
+	if a := r.accounts[key(channel, account)]; a != nil {
+		a.lastMessage = at
+	}
+	r.mu.Unlock()
+	if err := r.o.Store.Channels.SetReceivedAt(ctx, channel, account, at); err != nil {
+		slog.Warn("Storing the time of a channel's last message failed", "channel", channel, "account", account, "err", err)
+	}
+}
+
+// removeConnection removes a connection over the network, and its account unless a newer connection
+// uses it.
+func (r *registry) removeConnection(a *account, l *sender) {
+	l.cancel()
+	r.mu.Lock()
+	if a.sender == l {
+		a.sender = nil
+		if r.accounts[key(a.channel, a.id)] == a && a.driver == nil {
+			delete(r.accounts, key(a.channel, a.id))
+		}
+	}
+	r.mu.Unlock()
+	r.publishChange(a.channel)
+}

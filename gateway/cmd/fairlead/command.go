@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/cron/when"
+	"fairlead/gateway/protocol"
+)
+
+// runner is the RunE of a command.
+type runner = func(cmd *cobra.Command, args []string) error
+
+func command(use, short string, args cobra.PositionalArgs, run runner) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run}
+}
+
+// group makes a command that only has subcommands.
+func group(use, short string, sub ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short}
+	cmd.AddCommand(sub...)
+	return cmd
+}
+
+// onGateway makes a command run f with a connection to the gateway.
+func (o *options) onGateway(f func(ctx context.Context, c *connection, args []string) error) runner {
+	return func(cmd *cobra.Command, args []string) error {
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error { return f(ctx, c, args) })
+	}
+}
+
+// onMethod makes a command call a method and show its result. params may be nil for a method without
+// parameters; text is for [show].
+func onMethod[P, R any](o *options, m protocol.Method[P, R], params func(args []string) (P, error), text func(io.Writer, R) error) runner {
+	return func(cmd *cobra.Command, args []string) error {
+		var p P
+		if params != nil {
+			var err error
+			if p, err = params(args); err != nil {
+				return err
+			}
+		}
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			r, err := call(ctx, c, m, p)
+			return show(c, r, err, text)
+		})
+	}
+}
+
+// onMethodWithNames is [onMethod] for results that are shown with the names of machines and chats.
+func onMethodWithNames[P, R any](
+	o *options, m protocol.Method[P, R], params func(args []string) (P, error), text func(io.Writer, R, nameBook) error,
+) runner {
+	return o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+		p, err := params(args)
+		if err != nil {
+			return err
+		}
+		r, err := call(ctx, c, m, p)
+		return show(c, r, err, func(out io.Writer, r R) error { return text(out, r, c.loadNames(ctx)) })
+	})
+}
+
+// show prints the result of a call: as JSON if requested, otherwise by text, which may be nil to
+// print nothing.
+func show[R any](c *connection, r R, err error, text func(io.Writer, R) error) error {
+	switch {
+	case err != nil:
+		return err
+	case c.json:
+		return printJSON(c.out, r)
+	case text == nil:
+		return nil
+	}
+	return text(c.out, r)
+}
+
+func newTable(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }
+
+// printRow prints a named value that another machine may have chosen; an empty one is omitted.
+func printRow(w io.Writer, name, value string) {
+	if value != "" {
+		fmt.Fprintf(w, "%s\t%s\n", name, flat(value))
+	}
+}
+
+func minuteText(at int64) string { return time.UnixMilli(at).Format("2006-01-02 15:04") }
+
+// usageError returns an error for wrong usage.
+func usageError(format string, args ...any) error {
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+var errNoID = usageError("the ID is empty; give at least its first characters")
+
+// lengthFlag is a flag for a duration, written as everywhere in the gateway: 30m, 24h, 2 days. 0
+// means none.
+type lengthFlag time.Duration
+
+func (l *lengthFlag) Set(text string) error {
+	if text == "0" {
+		*l = 0
+		return nil
+	}
+	d, err := when.Parse(text)
+	*l = lengthFlag(d)
+	return err
+}
+
+func (l *lengthFlag) String() string {
+	if *l == 0 {
+		return ""
+	}
+	return time.Duration(*l).String()
+}
+
+func (l *lengthFlag) Type() string { return "time" }
+
+// after returns the time, in Unix milliseconds, from which on something is within the duration; 0 is
+// no limit.
+func (l lengthFlag) after() int64 {
+	if l <= 0 {
+		return 0
+	}
+	return time.Now().Add(-time.Duration(l)).UnixMilli()
+}
+
+// choiceFlag is a flag with a fixed set of values.
+type choiceFlag[T ~string] struct {
+	into  *T
+	legal []T
+}
+
+func (c choiceFlag[T]) Set(text string) error {
+	if !slices.Contains(c.legal, T(text)) {
+		list := make([]string, len(c.legal))
+		for i, w := range c.legal {
+			list[i] = string(w)
+		}
+		last := len(list) - 1
+		return errors.New("must be " + strings.Join(list[:last], ", ") + " or " + list[last])
+	}
+	*c.into = T(text)
+	return nil
+}
+
+func (c choiceFlag[T]) String() string {
+	if c.into == nil {
+		return ""
+	}
+	return string(*c.into)
+}
+
+func (c choiceFlag[T]) Type() string { return "string" }

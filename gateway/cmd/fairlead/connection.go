@@ -1,0 +1,286 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"fairlead/gateway"
+	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+
+	"github.com/spf13/cobra"
+)
+
+// dialLimit is how long a command waits for the gateway before it reports that the gateway cannot
+// be reached.
+const dialLimit = 5 * time.Second
+
+// findToken returns the token to use: from the file of --token-file, the environment, or this
+// computer's keychain.
+func (o *options) findToken() (string, error) {
+	if o.tokenFile != "" {
+		return readToken(o.tokenFile)
+	}
+	if t := keychain.FromEnv(); t != "" {
+		return t.Reveal(), nil
+	}
+	home, err := o.homeDir()
+	if err != nil {
+		return "", err
+	}
+	t, err := keychain.Open(home).Get(gateway.TokenName)
+	if errors.Is(err, keychain.ErrNotFound) {
+		return "", protocol.ErrUnauthorized.With("there is no token on this computer: start a gateway here (fairlead gateway --node, or the desktop app), or set FAIRLEAD_TOKEN to the token of the gateway at --url")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	return t.Reveal(), nil
+}
+
+// ledgerName returns the gateway's name for [stream.OpenNamed]. A gateway on this computer with the
+// data folder's own token is the data folder's.
+func (o *options) ledgerName(home string) (string, error) {
+	if !strings.Contains(o.url, "://") {
+		peer, err := identity.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
+		return string(peer.Pin), err
+	}
+	if at, err := url.Parse(o.url); err == nil && o.tokenFile == "" && keychain.FromEnv() == "" {
+		if ip := net.ParseIP(at.Hostname()); ip.IsLoopback() || at.Hostname() == "localhost" {
+			return "", nil
+		}
+	}
+	return o.url, nil
+}
+
+// readToken reads a token from a file; - is standard input.
+func readToken(name string) (string, error) {
+	f := os.Stdin
+	if name != "-" {
+		var err error
+		if f, err = os.Open(name); err != nil {
+			return "", fmt.Errorf("read the token: %w", err)
+		}
+		defer f.Close()
+	}
+	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" {
+		return "", fmt.Errorf("read the token: %s is empty", name)
+	}
+	return token, nil
+}
+
+// connection is a connected client; the caller closes it.
+type connection struct {
+	*client.Client
+	hello  protocol.ConnectResult // of the first login
+	logins atomic.Int32           // number of logins
+	stop   context.CancelFunc
+	done   chan error
+	// Set for a command: where it prints its result and notes, and whether the result is JSON.
+	out, err io.Writer
+	json     bool
+}
+
+// connectAs connects to the gateway, or fails within dialLimit with an error that says what to do. It
+// sets the route to the gateway in opts.
+func (o *options) connectAs(ctx context.Context, opts client.Options) (*connection, error) {
+	if !strings.Contains(o.url, "://") {
+		id, peers, err := o.identity()
+		if err != nil {
+			return nil, err
+		}
+		peer, err := peers.Find(o.url, protocol.RoleClient)
+		if err != nil {
+			return nil, err
+		}
+		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.ID(), id, nil))
+	}
+	if err := checkAddress(o.url); err != nil {
+		return nil, err
+	}
+	token, err := o.findToken()
+	if err != nil {
+		return nil, err
+	}
+	opts.URL, opts.Token = o.url, token
+	return o.connectWith(ctx, o.url, opts)
+}
+
+// checkAddress returns an error for an invalid address of a gateway.
+func checkAddress(address string) error {
+	if err := client.CheckURL(address); err != nil {
+		return usageError("%w", err)
+	}
+	return nil
+}
+
+// connectWith connects with opts; where is the gateway's name in errors.
+func (o *options) connectWith(ctx context.Context, where string, opts client.Options) (*connection, error) {
+	up := make(chan protocol.ConnectResult, 1)
+	opts.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }
+	c := &connection{done: make(chan error, 1)}
+	opts.OnUp = func(_ context.Context, hello protocol.ConnectResult) {
+		c.logins.Add(1)
+		select {
+		case up <- hello:
+		default:
+		}
+	}
+	opts.Logger = slog.New(slog.DiscardHandler)
+	// An interrupted command may have to undo something.
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.Client, c.stop = client.New(opts), cancel
+	go func() { c.done <- c.Run(life) }()
+	timer := time.NewTimer(dialLimit)
+	defer timer.Stop()
+	select {
+	case c.hello = <-up:
+		return c, nil
+	case err := <-c.done:
+		cancel()
+		return nil, err
+	case <-ctx.Done():
+		c.close()
+		return nil, ctx.Err()
+	case <-timer.C:
+		c.close()
+		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(
+			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop app", where))
+	}
+}
+
+// close ends the connection and waits for its goroutines.
+func (c *connection) close() {
+	c.stop()
+	<-c.done
+}
+
+// withGateway runs f with a connection for cmd.
+func (o *options) withGateway(cmd *cobra.Command, f func(context.Context, *connection) error) error {
+	return o.withConnection(cmd, client.Options{}, f)
+}
+
+func (o *options) withConnection(cmd *cobra.Command, opts client.Options, f func(context.Context, *connection) error) error {
+	c, err := o.connectAs(cmd.Context(), opts)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	c.out, c.err, c.json = cmd.OutOrStdout(), cmd.ErrOrStderr(), o.json
+	return f(cmd.Context(), c)
+}
+
+// extensionWords say what the extension methods are for, by the prefixes of their names.
+var extensionWords = []struct{ prefix, words string }{
+	{"approval.", "approvals on the command line"},
+	{"audit.", "an audit log"},
+	{"chat.", "stopping runs"},
+	{"config.", "setting descriptions"},
+	{"device.", "device pairing"},
+	{"feed.", "live updates"},
+	{"journal.", "a call journal"},
+	{"models.", "model lists"},
+	{"nodes.", "a machine list"},
+	{"rule", "rules"},
+	{"session.archive", "earlier conversations"},
+	{"sessions.search", "search"},
+	{"skills.", "turning skills on and off"},
+	{"status.", "status information"},
+	{"transfer.", "file transfers"},
+	{"agent.", "pausing the agent"},
+}
+
+// offers reports whether the gateway has a method: every gateway has those of the specification;
+// extensions are listed at login.
+func (c *connection) offers(method string) bool {
+	info, known := protocol.MethodByName(method)
+	return known && !info.Extension || slices.Contains(c.hello.Features.Methods, method)
+}
+
+// need returns an error in plain words if the gateway does not have a method.
+func (c *connection) need(method string) error {
+	if c.offers(method) {
+		return nil
+	}
+	words := "this"
+	for _, e := range extensionWords {
+		if strings.HasPrefix(method, e.prefix) {
+			words = e.words
+			break
+		}
+	}
+	return &exitError{code: exitFailed, err: fmt.Errorf("this gateway does not support %s (%s); a Fairlead gateway of the current version does", words, method)}
+}
+
+// call is [client.Call] for a gateway that may have only the methods of the specification.
+func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R], p P) (R, error) {
+	if err := c.need(m.Name); err != nil {
+		var none R
+		return none, err
+	}
+	return client.Call(ctx, c.Client, m, p)
+}
+
+// nodes lists the machines. For a gateway without such a list, it lists the connected machines by
+// their tools.
+func (c *connection) nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
+	if c.offers(protocol.NodesList.Name) {
+		r, err := call(ctx, c, protocol.NodesList, protocol.Empty{})
+		return r.Nodes, err
+	}
+	r, err := call(ctx, c, protocol.ToolsList, protocol.Empty{})
+	var list []protocol.NodeInfo
+	for _, t := range r.Tools {
+		id, tool, ok := protocol.ToolName(t.Name).Split()
+		if !ok || id == protocol.NativePrefix {
+			continue
+		}
+		i := slices.IndexFunc(list, func(n protocol.NodeInfo) bool { return n.ID == id })
+		if i < 0 {
+			i, list = len(list), append(list, protocol.NodeInfo{ID: id, Online: true})
+		}
+		list[i].Tools = append(list[i].Tools, tool)
+	}
+	return list, err
+}
+
+// status returns the gateway's state, or the part of it that is known without a method for it.
+func (c *connection) status(ctx context.Context) (protocol.Status, error) {
+	if c.offers(protocol.StatusGet.Name) {
+		return call(ctx, c, protocol.StatusGet, protocol.Empty{})
+	}
+	s := protocol.Status{Version: c.hello.Server.Version, MainSession: protocol.MainSession}
+	r, err := call(ctx, c, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model"})
+	if err == nil && len(r.Value) > 0 {
+		err = json.Unmarshal(r.Value, &s.Model)
+	}
+	return s, err
+}
+
+// specificationOnly explains why less is shown than for a Fairlead gateway; it is empty for a
+// Fairlead gateway.
+func (c *connection) specificationOnly() string {
+	if c.offers(protocol.StatusGet.Name) {
+		return ""
+	}
+	return fmt.Sprintf("version %s supports only the basic protocol: approvals and offline machines are not shown", cmp.Or(c.hello.Server.Version, "unknown"))
+}

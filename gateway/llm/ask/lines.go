@@ -1,0 +1,136 @@
+package ask
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+)
+
+// MaxLine is the longest accepted line, event and list of models, in bytes. An image from a model
+// is one line.
+const MaxLine = 32 << 20
+
+var errTooLong = errors.New("a line of the answer is longer than 32 MiB")
+
+// lines yields lines that end in LF, CRLF or a single CR, each as soon as its end has arrived and
+// valid until the next one. A last line without an end is yielded too, unless reading fails.
+func lines(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		s := bufio.NewScanner(r)
+		s.Buffer(nil, MaxLine+2)
+		afterCR := false // a following LF belongs to the last line
+		s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+			start := 0
+			if len(data) > 0 && afterCR && data[0] == '\n' {
+				start = 1
+			}
+			end := bytes.IndexAny(data[start:], "\r\n")
+			switch {
+			case end >= 0:
+				end += start
+				afterCR = data[end] == '\r'
+				return end + 1, data[start:end], nil
+			case atEOF && len(data) > start:
+				return len(data), data[start:], nil
+			case len(data) > 0:
+				afterCR = false
+			}
+			return start, nil, nil
+		})
+		for s.Scan() {
+			if s.Err() == nil && !yield(s.Bytes(), nil) {
+				return
+			}
+		}
+		switch err := s.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			yield(nil, errTooLong)
+		case err != nil:
+			yield(nil, err)
+		}
+	}
+}
+
+// Event is one server-sent event (WHATWG HTML, 9.2). Multiple lines of data are joined with LF.
+type Event struct {
+	Name string
+	Data []byte // valid until the next event
+}
+
+// events yields server-sent events with data; comments and other fields are skipped. Unlike a
+// browser it also yields a last event without an empty line after it, because some servers close
+// directly after it.
+func events(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var ev Event
+		var data []byte
+		some := false
+		for line, err := range lines(r) {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			if len(line) == 0 {
+				if ev.Data = data; some && !yield(ev, nil) {
+					return
+				}
+				ev, data, some = Event{}, data[:0], false
+				continue
+			}
+			field, value, _ := bytes.Cut(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch string(field) {
+			case "event":
+				ev.Name = string(value)
+			case "data":
+				if some {
+					data = append(data, '\n')
+				}
+				if len(data)+len(value) > MaxLine {
+					yield(Event{}, errTooLong)
+					return
+				}
+				data, some = append(data, value...), true
+			}
+		}
+		if ev.Data = data; some {
+			yield(ev, nil)
+		}
+	}
+}
+
+// Events yields the events of a streamed answer, or the whole body of a server that did not stream
+// as one event without a name.
+func Events(ctx context.Context, resp *http.Response) iter.Seq2[Event, error] {
+	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "application/json" {
+		return func(yield func(Event, error) bool) {
+			data, err := readAll(ctx, resp)
+			yield(Event{Data: data}, err)
+		}
+	}
+	return named(ctx, resp, events(resp.Body))
+}
+
+// Lines yields the lines of a streamed answer.
+func Lines(ctx context.Context, resp *http.Response) iter.Seq2[[]byte, error] {
+	return named(ctx, resp, lines(resp.Body))
+}
+
+// named converts the errors of a body to those of [Unreachable].
+func named[T any](ctx context.Context, resp *http.Response, list iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range list {
+			if err != nil {
+				err = Unreachable(ctx, host(resp), err)
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package llmserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/anthropic"
+	"fairlead/gateway/llm/detect"
+	"fairlead/gateway/llm/llmtest"
+	"fairlead/gateway/llm/openai"
+	"fairlead/gateway/protocol"
+)
+
+func user(text string) protocol.Message {
+	return protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
+}
+
+func result(id, text string) protocol.Message {
+	return protocol.Message{Role: protocol.RoleToolResult, ToolCallID: id, Content: protocol.Content{protocol.Text(text)}}
+}
+
+var tools = []llm.Tool{
+	{Name: "laptop__Bash", Description: "Runs a command.", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`)},
+	{Name: "laptop__Glob", Description: "Finds files.", Schema: json.RawMessage(`{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}`)},
+}
+
+// wires are the ways to the real server, openAIWires those of package openai.
+var (
+	wires       = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses, "anthropic": anthropic.New}
+	openAIWires = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
+)
+
+func TestOpenAIModelThinksCallsAndAnswers(t *testing.T) {
+	s := Start(t)
+	for name, open := range openAIWires {
+		t.Run(name, func(t *testing.T) {
+			m := open(llm.Options{BaseURL: s.URL, Model: Model})
+			req := llm.Request{System: "You are a test.", Messages: []protocol.Message{user("do two things")}, Tools: tools}
+			first := llmtest.Collect(t.Context(), m, req)
+			if first.Err != nil || first.Stop != llm.StopToolUse {
+				t.Fatalf("stop %q: %v", first.Stop, first.Err)
+			}
+			if strings.TrimSpace(first.Thinking) != "The user wants two things." || strings.TrimSpace(first.Text) != "I will do both." {
+				t.Errorf("thought %q, said %q", first.Thinking, first.Text)
+			}
+			if len(first.Calls) != 2 || string(first.Calls[0].Arguments) != `{"command":"echo hello from the model"}` || first.Calls[1].Name != "laptop__Glob" {
+				t.Fatalf("calls %+v", first.Calls)
+			}
+			if first.Deltas[0] == "" || first.Calls[0].ID == "" || first.Calls[0].ID == first.Calls[1].ID {
+				t.Errorf("deltas %q, ids %q and %q", first.Deltas[0], first.Calls[0].ID, first.Calls[1].ID)
+			}
+			if first.Usage.Input == 0 || first.Usage.Output == 0 || first.Usage.Estimated {
+				t.Errorf("usage %+v", first.Usage)
+			}
+			req.Messages = append(req.Messages,
+				protocol.Message{Role: protocol.RoleAssistant, Content: first.Content},
+				result(first.Calls[0].ID, "hello from the model"), result(first.Calls[1].ID, "a.txt\nb.txt"))
+			second := llmtest.Collect(t.Context(), m, req)
+			if second.Err != nil || second.Stop != llm.StopEnd || second.Text != "The tool answered: a.txt\nb.txt" {
+				t.Errorf("stop %q, said %q: %v", second.Stop, second.Text, second.Err)
+			}
+			if second.Usage.CacheRead == 0 {
+				t.Errorf("the prefix was not cached: %+v", second.Usage)
+			}
+		})
+	}
+}
+
+func TestRealServerStopsWithinTheLimit(t *testing.T) {
+	s := Start(t)
+	for name, open := range wires {
+		got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Model: Model}), llm.Request{Messages: []protocol.Message{user("forever")}, MaxTokens: 20})
+		if got.Err != nil || got.Stop != llm.StopMaxTokens || !strings.HasPrefix(got.Text, "On and on") {
+			t.Errorf("%s: stop %q, said %q: %v", name, got.Stop, got.Text, got.Err)
+		}
+	}
+}
+
+func TestRealServerIsCancelledAtOnce(t *testing.T) {
+	s := Start(t)
+	for name, open := range wires {
+		m := open(llm.Options{BaseURL: s.URL, Model: Model})
+		took := time.Hour
+		// other programs may delay it: once is enough
+		for end := time.Now().Add(2 * time.Minute); took > time.Second && time.Now().Before(end); {
+			ctx, cancel := context.WithCancel(t.Context())
+			var since time.Time
+			var last error
+			for ev, err := range m.Stream(ctx, llm.Request{Messages: []protocol.Message{user("forever")}}) {
+				if err != nil {
+					last = err
+				} else if ev.Type == llm.EventText && since.IsZero() {
+					since = time.Now()
+					cancel()
+				}
+			}
+			took = time.Since(since)
+			cancel()
+			if !errors.Is(last, context.Canceled) {
+				t.Fatalf("%s: %v", name, last)
+			}
+		}
+		if took > time.Second {
+			t.Errorf("%s: it took %v", name, took)
+		}
+		// The server has one slot: it answers again only when the first request has really ended.
+		if got := llmtest.Collect(t.Context(), m, llm.Request{Messages: []protocol.Message{user("hi")}}); got.Text == "" {
+			t.Errorf("%s: no answer after a cancelled one: %v", name, got.Err)
+		}
+	}
+}
+
+func TestRealServerThatDiesIsAnErrorAtOnce(t *testing.T) {
+	for name, open := range wires {
+		s := Start(t)
+		process, err := os.FindProcess(s.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last error
+		killed := false
+		for _, err := range open(llm.Options{BaseURL: s.URL, Model: Model}).Stream(t.Context(), llm.Request{Messages: []protocol.Message{user("forever")}}) {
+			last = err
+			if !killed {
+				killed = true
+				if err := process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !errors.Is(last, protocol.ErrModel) || !strings.Contains(last.Error(), "was interrupted") {
+			t.Errorf("%s: %v", name, last)
+		}
+	}
+}
+
+func TestRealServerSaysWhenTheChatIsTooLong(t *testing.T) {
+	s := Start(t, WithContext(4096))
+	for name, open := range wires {
+		got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Model: Model}), llm.Request{Messages: []protocol.Message{user(strings.Repeat("long ", 2000))}})
+		if !errors.Is(got.Err, protocol.ErrContextOverflow) {
+			t.Errorf("%s: %v", name, got.Err)
+		}
+	}
+}
+
+func TestRealServerRefusesImagesItCannotSee(t *testing.T) {
+	s := Start(t)
+	picture := protocol.Block{Type: protocol.BlockImage, MimeType: "image/png", Data: "iVBORw0KGgo="}
+	for name, open := range wires {
+		got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Model: Model}), llm.Request{Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("look"), picture}}}})
+		if !errors.Is(got.Err, protocol.ErrModel) || len(got.Retries) > 0 {
+			t.Errorf("%s: %v, %d retries", name, got.Err, len(got.Retries))
+		}
+	}
+}
+
+func TestRealServerRefusesAWrongKey(t *testing.T) {
+	s := Start(t, WithKey("right"))
+	for name, open := range wires {
+		for key, want := range map[string]error{"right": nil, "wrong": protocol.ErrModelAuth} {
+			got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Key: key, Model: Model}), llm.Request{Messages: []protocol.Message{user("hi")}})
+			if !errors.Is(got.Err, want) {
+				t.Errorf("%s with the %s key: %v", name, key, got.Err)
+			}
+		}
+	}
+}
+
+func TestModelsOfTheRealServer(t *testing.T) {
+	s := Start(t, WithContext(8192))
+	got, err := openai.Models(t.Context(), llm.Options{BaseURL: s.URL})
+	want := []protocol.ModelInfo{{ID: Model, ContextWindow: 8192, Tools: true}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+func TestRealServerIsFoundInAllItsStates(t *testing.T) {
+	s := Start(t, WithContext(8192))
+	got := found(t, s)
+	if got.Provider != "llamacpp" || got.State != detect.Ready || len(got.Models) != 1 || got.Models[0].ContextWindow != 8192 || !got.Models[0].Tools {
+		t.Errorf("%+v", got)
+	}
+	s = Start(t, WithKey("secret"))
+	if got := found(t, s); got.Provider != "llamacpp" || got.State != detect.NeedsKey {
+		t.Errorf("%+v", got)
+	}
+}
+
+func found(t *testing.T, s *Server) protocol.DetectedServer {
+	t.Helper()
+	list := detect.Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")})
+	if len(list) != 1 {
+		t.Fatalf("found %+v", list)
+	}
+	return list[0]
+}

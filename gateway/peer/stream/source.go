@@ -1,0 +1,97 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fairlead/gateway/protocol"
+)
+
+// send runs the source's end of a transfer.
+func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
+	switch {
+	case p.Stream != nil:
+	case p.List && e.listFolder(ctx, n, p):
+		return
+	default:
+		e.sendFile(ctx, n, p)
+		return
+	}
+	items, release, err := openItems(e.options.Files, p.Stream.Paths)
+	defer release()
+	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
+	if err == nil {
+		var load Totals
+		load, err = Count(ctx, items, p.Stream.Links)
+		meta.Files, *meta.Size, meta.Holes = load.Files, load.Bytes, load.Holes
+		meta.Mime = mimeOfOne(items)
+	}
+	if err != nil {
+		meta.Error = err.Error()
+		n.report(ctx, protocol.TransferMeta.Name, meta, false)
+		return
+	}
+	call := e.prepareCaller(p.Stream)
+	if call != nil {
+		self := call.Self()
+		meta.Peer = &self
+	}
+	if !n.report(ctx, protocol.TransferMeta.Name, meta, false) || !n.waitStart(ctx) {
+		return
+	}
+	e.options.Log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
+	s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Out: e.options.Peer.SendFrame, In: n.in, Share: &e.share, checkpoints: e.options.Unfinished.checkpoints(partPrefixOf(p.Stream.ID), atSource)}
+	direct := e.dialDirect(ctx, n, call)
+	if direct != nil {
+		s.Out, s.Share = direct.send, nil
+	} else {
+		e.share.running.Add(1)
+		defer e.share.running.Add(-1)
+	}
+	err = s.Run(ctx)
+	done := protocol.TransferCompleteParams{TransferID: &n.id}
+	if err != nil {
+		if ctx.Err() != nil {
+			e.options.Log.Info("Sending was interrupted", "transfer", p.Stream.ID, "err", err)
+			return
+		}
+		if errors.Is(err, errDirectLost) {
+			n.sendRoute(ctx, routeLost)
+			return
+		}
+		done.Error = err.Error()
+	}
+	n.report(ctx, protocol.TransferComplete.Name, done, true)
+	if direct != nil {
+		<-direct.closed // by the destination, once it has read everything, or with ctx
+	}
+}
+
+// waitStart waits for transfer.start.
+func (n *end) waitStart(ctx context.Context) bool {
+	select {
+	case <-n.started:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// openItems opens what is to be sent. release, which is never nil, closes it.
+func openItems(files Files, paths []string) (items []Item, release func(), err error) {
+	var opened []func()
+	release = func() {
+		for _, f := range slices.Backward(opened) {
+			f()
+		}
+	}
+	for _, path := range paths {
+		item, closeItem, err := files.Source(path)
+		if err != nil {
+			return nil, release, err
+		}
+		items, opened = append(items, item), append(opened, closeItem)
+	}
+	return items, release, nil
+}

@@ -1,0 +1,207 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/peer/sensitive"
+	"fairlead/gateway/policy/shell"
+)
+
+// writeReason finds programs that change protected files in their arguments.
+func (fl *floor) writeReason(c shell.Command, name string) string {
+	if i := shell.GitSubcommand(c.Words); name == "git" && i < len(c.Words) && c.Words[i].Text == "mv" {
+		c.Words, name = c.Words[i:], "mv"
+	}
+	if !writers[name] && !rareWriters[name] && c.Via != "find" {
+		return ""
+	}
+	for _, w := range c.Words[1:] {
+		_, v, valued := strings.Cut(w.Text, "=")
+		if w.Dynamic || isFlag(w.Text) && !valued {
+			continue
+		}
+		list, _ := fl.resolver.paths(w)
+		if valued {
+			more, _ := fl.resolver.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
+			list = append(list, more...)
+		}
+		// cp only reads its sources.
+		last := w.Text == c.Words[len(c.Words)-1].Text
+		if why := fl.fileReason(list); why != "" && (name != "cp" || writesElsewhere(name, c.Words) || last || device.MatchString(w.Text)) {
+			return why
+		}
+	}
+	return fl.copyReason(c, name)
+}
+
+// copyReason finds copies whose target, or for folders its possible contents, is protected.
+func (fl *floor) copyReason(c shell.Command, name string) string {
+	_, list := copyTargets(c, name)
+	check := fl.fileReason
+	if name == "mv" || name == "gmv" || name == "ln" || name == "gln" || recursive(c.Words[1:]) {
+		check = fl.folderReason
+		if to := operands(c.Words[1:], "tSgmo"); len(to) > 1 && !to[len(to)-1].Dynamic {
+			list = append(list, to[len(to)-1])
+		}
+	}
+	for _, w := range list {
+		files, _ := fl.resolver.paths(w)
+		if why := check(files); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// outputs matches the options that name output files and folders of programs.
+var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path|folder).*|.*(profile|trace|xml|log|report|stats|history|info|cache)([-_.]?(out|output|file|dir|path|location))?|` +
+	`(write|dump|save|export|record)[-_a-z]*|.*(target|dest|destination)([-_.]?(dir|path|folder|file))?|.*cache[-_]?(file|dir|location)|debug|timings?|cov-report|junit-?xml)$`)
+
+// outputReason returns the reason why a command that is not a known writer would write a file that
+// the floor protects: by an output option, in place, or by the names of its pieces or backups.
+func (fl *floor) outputReason(c shell.Command, name string) string {
+	if readers[name] && !writesElsewhere(name, c.Words) || noFileArguments[name] || shellBuiltins[name] || name == "test" || name == "[" || name == "[[" {
+		return ""
+	}
+	words := c.Words[1:]
+	var files []shell.Word
+	change := false
+	for i, w := range words {
+		if w.Dynamic || !isFlag(w.Text) {
+			continue
+		}
+		change = change || inPlaceOptions[w.Text] && !viewers[name]
+		opt, value := optionAt(words, i)
+		if opt == w.Text && (i+1 == len(words) || isFlag(value.Text)) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
+			continue
+		}
+		if k := strings.LastIndexByte(value.Text, ':'); k > 1 { // a type before it, as in xml:FILE
+			files = append(files, part(value, value.Text[k+1:]))
+		}
+		files = append(files, value)
+	}
+	if change {
+		files = append(files, operands(words, "")...)
+	}
+	if backupMakers[name] {
+		files = append(files, backups(words)...)
+	}
+	if why := fl.wordsReason(files); why != "" {
+		return why
+	}
+	switch name {
+	case "split", "gsplit", "csplit", "gcsplit":
+		return fl.splitReason(name, words)
+	}
+	return ""
+}
+
+// splitReason returns the reason why a piece of a split file may get a protected name.
+func (fl *floor) splitReason(name string, words []shell.Word) string {
+	prefix, ok := valueOf(words, "-f,--prefix")
+	if rest := operands(words, "abCnlt"); !strings.HasSuffix(name, "csplit") && len(rest) > 1 {
+		prefix, ok = rest[1], true
+	}
+	if !ok || prefix.Dynamic {
+		return ""
+	}
+	piece := prefix
+	piece.Text += "x"
+	if why := fl.wordReason(piece); why != "" {
+		return why
+	}
+	begins, _ := strings.CutSuffix(strings.ToLower(path.Base(piece.Text)), "x")
+	if len(begins) < 2 {
+		return ""
+	}
+	for _, e := range sensitive.Entries() {
+		name := strings.ToLower(path.Base(e.Path))
+		if !strings.HasPrefix(name, begins) || strings.Contains(name, "*") {
+			continue
+		}
+		piece.Text = path.Join(path.Dir(prefix.Text), name)
+		if why := fl.wordReason(piece); why != "" {
+			return "May write " + name + ": " + why
+		}
+	}
+	return ""
+}
+
+// backups returns the names that copying or editing in place may give to the previous files.
+func backups(words []shell.Word) (list []shell.Word) {
+	suffixes := append(values(words, "-S,--suffix"), values(words, "--in-place")...)
+	for _, w := range words {
+		if k := strings.IndexByte(w.Text, 'i'); k > 0 && k < len(w.Text)-1 && isLetters(w.Text) {
+			suffixes = append(suffixes, part(w, w.Text[k+1:]))
+		}
+		if k := strings.IndexByte(w.Text, 'S'); k > 1 && k < len(w.Text)-1 && isFlag(w.Text) && strings.Trim(w.Text[1:k], "abdfiHLlnPpRrsTuvxZ") == "" {
+			suffixes = append(suffixes, part(w, w.Text[k+1:])) // in combined options
+		}
+	}
+	for _, suffix := range suffixes {
+		for _, w := range operands(words, "S") {
+			list = append(list, combine(w.Text+suffix.Text, w, suffix))
+		}
+	}
+	return list
+}
+
+// homeFolder matches a home folder by its path, after fold.
+var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/var/root)$`)
+
+// unpackReason finds commands that write files with names from elsewhere, such as archives.
+func (fl *floor) unpackReason(c shell.Command, name string) string {
+	if sub := shell.GitSubcommand(c.Words); unpackers[name] && (name != "git" || sub < len(c.Words) && c.Words[sub].Text == "apply") {
+		for _, a := range accesses(c) {
+			if a.file || a.verb != "write" && a.verb != "extract" || a.word.Dynamic {
+				continue
+			}
+			list, _ := fl.resolver.paths(a.word)
+			if len(list) == 0 && fl.resolver.dirs == nil {
+				return "The folder that " + name + " writes to is unknown"
+			}
+			if folder := fl.protectedFolder(list); folder != "" {
+				return name + " may write any file in " + shorten(folder) + ", including start-up files"
+			}
+		}
+	}
+	to, arriving := copyTargets(c, name)
+	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" {
+		return ""
+	}
+	if recursive(c.Words[1:]) {
+		return name + " may write any file in " + shorten(to.Text) + ", including start-up files"
+	}
+	for _, w := range arriving {
+		if why := fl.wordReason(w); why != "" {
+			return why
+		}
+		if list, _ := fl.resolver.paths(w); name == "mv" && fl.protectedFolder(list) != "" {
+			return "mv may write start-up files in " + shorten(w.Text)
+		}
+		if w.Glob && strings.ContainsAny(path.Base(w.Text)[:1], ".[") {
+			return name + " may write start-up files in " + shorten(to.Text)
+		}
+	}
+	return ""
+}
+
+// protectedFolder returns the folder of the list in which a file may be protected: the workspace
+// itself, with .git and the settings of editors and agents, a home folder, one that contains it, or
+// one with settings of programs. A folder below the workspace belongs to the agent, except for
+// files that are protected by name.
+func (fl *floor) protectedFolder(list []string) string {
+	for _, f := range list {
+		isHome := homeFolder.MatchString(fold(f)) || fl.includesRoot([]string{f}, false)
+		if f == fl.resolver.root || isHome || fl.fileReason([]string{f}) != "" {
+			return f
+		}
+		if !isIn(f, fl.resolver.root) && slices.ContainsFunc(protectedInFolders, func(p string) bool { return fl.fileReason([]string{path.Join(f, p)}) != "" }) {
+			return f
+		}
+	}
+	return ""
+}

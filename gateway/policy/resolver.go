@@ -1,0 +1,232 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"fairlead/gateway/policy/shell"
+	"fairlead/gateway/protocol"
+)
+
+// maxFolders is the number of possible folders of a command; with more, its folder is unknown.
+const maxFolders = 8
+
+// folders are a command's possible working folders, as after a cd that may fail; nil is unknown.
+type folders []string
+
+// pathResolver is the state of paths and folders during a decision.
+type pathResolver struct {
+	call    *Call
+	start   string // the call's folder as given; dirs may have the target of a link in it
+	root    string
+	home    string
+	dirs    folders
+	moved   bool
+	aliases []protocol.Alias
+}
+
+func newPathResolver(c *Call) *pathResolver {
+	p := &pathResolver{call: c, home: c.Home, aliases: aliased(c.Aliases)}
+	if p.home != "" {
+		p.home = p.realPath(clean(p.home))
+	}
+	if isAbs(c.Cwd) {
+		p.dirs = folders{p.realPath(clean(c.Cwd))}
+		p.root = p.dirs[0]
+	}
+	if isAbs(c.Root) {
+		p.root = p.realPath(clean(c.Root))
+	}
+	if c.Resolve == nil || p.dirs == nil {
+		return p
+	}
+	p.start = p.dirs[0]
+	dir, err := c.Resolve(p.start)
+	root, err2 := c.Resolve(p.root)
+	if err != nil || err2 != nil {
+		p.dirs = nil
+		return p
+	}
+	p.dirs, p.root = folders{clean(dir)}, clean(root)
+	return p
+}
+
+// is reports whether d, one of the folders, is cwd or, with tree, is below it: by its real
+// location, or, if strict, by any of its names.
+func (p *pathResolver) is(d, cwd string, tree, strict bool) bool {
+	isSame := func(d, cwd string) bool { return d == cwd || tree && isIn(d, cwd) }
+	for _, have := range []string{d, p.start} {
+		if have == "" || have != d && p.moved {
+			continue
+		}
+		if isSame(p.realPath(have), p.realPath(cwd)) ||
+			strict && slices.ContainsFunc(p.allNames(have), func(name string) bool { return isSame(name, cwd) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOnlyIn reports whether the command certainly runs in exactly this folder.
+func (p *pathResolver) isOnlyIn(dir string) bool {
+	return len(p.dirs) == 1 && p.is(p.dirs[0], clean(dir), false, false)
+}
+
+// changeFolder handles a command that changes the folder.
+func (p *pathResolver) changeFolder(c shell.Command) {
+	name := c.Name()
+	switch name {
+	case "cd", "pushd", "popd", "chdir", "z", "j":
+	default:
+		return
+	}
+	p.moved = true
+	targets := slices.DeleteFunc(slices.Clone(c.Words[1:]), func(w shell.Word) bool {
+		return w.Text == "--" || w.Text == "-P" || w.Text == "-L" || w.Text == "-e"
+	})
+	if len(c.Words) == 1 && name == "cd" {
+		targets = []shell.Word{{Text: "~", Tilde: true}}
+	}
+	if len(targets) != 1 || c.Loop || c.Guess || name != "cd" && name != "chdir" ||
+		targets[0].Text == "" || strings.HasPrefix(targets[0].Text, "-") {
+		p.dirs = nil
+		return
+	}
+	p.addFolder(targets[0])
+}
+
+// enterLaunched handles commands whose launcher may start c in another folder.
+func (p *pathResolver) enterLaunched(all []shell.Command, c shell.Command) {
+	if c.Parent < 0 || c.Parent >= len(all) || p.dirs == nil {
+		return
+	}
+	name := baseName(all[c.Parent].Words[0].Text)
+	if name == "git" { // programs that git starts run in the top folder
+		p.dirs = p.repository(p.dirs)
+	}
+	for _, a := range tableAccesses("in:"+name, all[c.Parent].Words[1:]) {
+		a.word.Tilde = a.word.Tilde || strings.HasPrefix(a.word.Text, "~")
+		p.addFolder(a.word)
+		if a.verb == "unknown" {
+			p.dirs = nil
+		}
+	}
+}
+
+// addFolder adds a folder in which a command may run.
+func (p *pathResolver) addFolder(w shell.Word) {
+	p.moved = true
+	next := slices.Clone(p.dirs)
+	for _, d := range p.dirs {
+		to := clean(w.Text)
+		switch {
+		case w.Tilde:
+			if p.home == "" || w.Text != "~" && !strings.HasPrefix(w.Text, "~/") {
+				p.dirs = nil
+				return
+			}
+			to = path.Join(p.home, strings.TrimPrefix(w.Text, "~"))
+		case !isAbs(to):
+			to = path.Join(d, to)
+		}
+		if to = p.realPath(to); !slices.Contains(next, to) {
+			next = append(next, to)
+		}
+	}
+	p.dirs = next
+	if w.Dynamic || w.Ambiguous || w.Glob || len(next) > maxFolders {
+		p.dirs = nil
+	}
+}
+
+// paths returns the absolute files that a word may name. ok is false if they cannot be determined.
+func (p *pathResolver) paths(w shell.Word) (list []string, ok bool) {
+	text := w.Text
+	if drive(text) {
+		text = strings.ReplaceAll(text, `\`, "/")
+	}
+	text = withoutProcess(text)
+	ok = !w.Dynamic && !w.Ambiguous && !w.Glob
+	switch {
+	case w.Tilde && (text == "~+" || strings.HasPrefix(text, "~+/")): // the current folder
+		for _, d := range p.dirs {
+			list = append(list, path.Join(d, text[2:]))
+		}
+		return list, false
+	case w.Tilde:
+		rest := strings.TrimPrefix(text, "~")
+		if p.home == "" {
+			return []string{path.Clean("~/" + rest)}, false
+		}
+		if rest != "" && rest[0] != '/' {
+			return nil, false
+		}
+		list = []string{path.Clean(p.home + "/" + rest)}
+	case isAbs(text):
+		list = []string{clean(text)}
+	default:
+		ok = ok && p.dirs != nil && text != ""
+		for _, d := range p.dirs {
+			list = append(list, path.Join(d, text))
+		}
+	}
+	// A rule and the floor may be about a name as well as about its target.
+	for i, f := range list {
+		if real := p.realPath(f); real != f {
+			list[i] = real
+			list = append(list, f)
+		}
+	}
+	if p.call.Resolve == nil || !ok {
+		return list, ok
+	}
+	for i, f := range list {
+		real, err := p.call.Resolve(f)
+		if err != nil {
+			return list, false
+		}
+		if real = clean(real); real != f {
+			list[i] = real
+			list = append(list, f)
+		}
+	}
+	return list, ok
+}
+
+// pathsOf is paths for a word that may start with an unmarked tilde.
+func (p *pathResolver) pathsOf(w shell.Word) []string {
+	w.Tilde = w.Tilde || strings.HasPrefix(w.Text, "~")
+	list, _ := p.paths(w)
+	return list
+}
+
+// isOutside reports whether the text itself may have changed the folder to one outside.
+func (p *pathResolver) isOutside() bool {
+	return p.moved && (p.dirs == nil || slices.ContainsFunc(p.dirs, func(d string) bool { return !isIn(d, p.root) }))
+}
+
+// isInside reports whether a path is certainly in the workspace.
+func (p *pathResolver) isInside(w shell.Word) bool {
+	list, ok := p.paths(w)
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !isIn(p.realPath(f), p.root) })
+}
+
+// isRoot reports whether a word certainly names the workspace's folder.
+func (p *pathResolver) isRoot(w shell.Word) bool {
+	list, ok := p.paths(w)
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.realPath(f)) })
+}
+
+// sameAsRoot compares a folder with the workspace's, on Windows ignoring case.
+func (p *pathResolver) sameAsRoot(dir string) bool {
+	return dir == p.root || drive(dir) && strings.EqualFold(dir, p.root)
+}
+
+// repository adds the workspace to folders in it, because a repository's files start at its top.
+func (p *pathResolver) repository(list []string) []string {
+	if slices.ContainsFunc(list, func(f string) bool { return f != p.root && isIn(f, p.root) }) {
+		return append(slices.Clone(list), p.root)
+	}
+	return list
+}

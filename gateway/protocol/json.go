@@ -1,0 +1,115 @@
+package protocol
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Canonical returns the JSON with sorted keys and without white space, so that equal arguments have
+// equal text.
+func Canonical(raw json.RawMessage) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("canonical arguments: %w", err)
+	}
+	return Marshal(v)
+}
+
+// CallHash returns the hash that binds an approval to its call: machine, tool, arguments, preview,
+// and the version of the rules; opened are the folders that the person allowed for the call. The
+// gateway hashes what it shows to the person, and the node what it is about to do. When the hashes
+// differ, the node refuses the call. docs/protocol.md#tools-and-calls has the format.
+func CallHash(kind string, node NodeID, tool string, args json.RawMessage, preview *CallPreview, policy string, opened ...FolderAccess) (string, error) {
+	canonical, err := Canonical(args)
+	if err != nil {
+		return "", err
+	}
+	var p CallPreview
+	if preview != nil {
+		p = *preview
+	}
+	what := []any{kind, node, tool, canonical, p.Path, p.Folder, p.Shell, p.Diff, p.FileSHA256, p.Programs, policy}
+	if len(p.Folders) > 0 || len(opened) > 0 {
+		what = append(what, p.Folders, opened)
+	}
+	raw, err := Marshal(what)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// maxDigits is the maximum number of digits of a rewritten number; an int64 has at most 19. maxNumber
+// is the maximum length of its text.
+const (
+	maxDigits = 19
+	maxNumber = 100
+)
+
+// Unmarshal is json.Unmarshal that also decodes whole numbers such as 1e7 and 1.0 into Go's
+// integers. They are integers in JSON Schema.
+func Unmarshal(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(kind.Value, "number ") {
+		return json.Unmarshal(PlainNumbers(data), v)
+	}
+	return err
+}
+
+// PlainNumbers rewrites whole numbers such as 1e7 and 1.0 with digits only. data is valid JSON.
+func PlainNumbers(data json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return data
+	}
+	plain, err := Marshal(rewriteNumbers(v))
+	if err != nil {
+		return data
+	}
+	return plain
+}
+
+func rewriteNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			v[name] = rewriteNumbers(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = rewriteNumbers(value)
+		}
+	case json.Number:
+		return plainNumber(v)
+	}
+	return v
+}
+
+// plainNumber returns a number unchanged if it is not whole or has too many digits.
+func plainNumber(n json.Number) json.Number {
+	_, power, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	exponent, err := strconv.Atoi(power)
+	if power != "" && err != nil || max(exponent, -exponent) > maxDigits || len(n) > maxNumber {
+		return n
+	}
+	r, ok := new(big.Rat).SetString(string(n))
+	if !ok || !r.IsInt() || len(strings.TrimPrefix(r.Num().String(), "-")) > maxDigits {
+		return n
+	}
+	return json.Number(r.Num().String())
+}

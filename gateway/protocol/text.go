@@ -1,0 +1,126 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line makes text from a machine, a device or a channel user safe to display on one line, so that
+// it cannot imitate anything else: white space becomes single spaces between words, and invisible
+// characters such as control characters and bidirectional marks are removed. The result has at most
+// limit characters, of which the last is an ellipsis if the text was cut; 0 means no limit.
+func Line(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = strings.Join(strings.Fields(s), " ")
+	if limit > 0 && utf8.RuneCountInString(s) > limit {
+		return string([]rune(s)[:limit-1]) + "…"
+	}
+	return s
+}
+
+// Capital returns the text with its first letter in upper case, if its script has cases.
+func Capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// Plural returns a count with its noun, for nouns with a plural in s: "1 step", "2 steps".
+func Plural(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}
+
+// NotEnforced is the phrase with which a machine reports a missing restriction.
+const NotEnforced = "not enforced on this machine"
+
+// DescribeSandbox turns the one line in which a machine describes its sandbox ([HostInfo] and
+// [Approval], Sandbox) into plain words: "files: changes in /srv/app only · network: off ·
+// enforced". Unknown parts are passed through. h may be nil.
+func DescribeSandbox(sandbox string, h *HostInfo) string {
+	files, network, ok := strings.Cut(sandbox, ", network ")
+	files, fine := strings.CutPrefix(files, "files ")
+	if !ok || !fine {
+		return sandbox
+	}
+	switch files {
+	case "workspace-write":
+		files = "changes in " + writable(h) + " only"
+	case "read-only":
+		files = "no changes"
+	}
+	switch network {
+	case "blocked":
+		network = "off"
+	case "allowed":
+		network = "on"
+	}
+	words := "files: " + files + " · network: " + network
+	if !strings.Contains(words, NotEnforced) {
+		words += " · enforced"
+	}
+	return words
+}
+
+// writable describes what commands may change on a machine.
+func writable(h *HostInfo) string {
+	if h == nil || h.Workspace == "" {
+		return "the workspace and the allowed folders"
+	}
+	if slices.ContainsFunc(h.Folders, func(f Folder) bool { return !f.ReadOnly && f.Path != h.Workspace }) {
+		return h.Workspace + " and the allowed folders"
+	}
+	return h.Workspace
+}
+
+// RuleEnd is a choice for the lifetime of a rule that an answer saves. Key is what a person types
+// to choose it.
+type RuleEnd struct {
+	Key, Words string
+	at         func(now time.Time) time.Time // nil: never expires
+}
+
+// RuleEnds are the choices; the first is the default.
+var RuleEnds = []RuleEnd{
+	{"never", "no end", nil},
+	{"1h", "1 hour", func(now time.Time) time.Time { return now.Add(time.Hour) }},
+	{"today", "today", func(now time.Time) time.Time {
+		return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
+	}},
+	{"30d", "30 days", func(now time.Time) time.Time { return now.AddDate(0, 0, 30) }},
+}
+
+// At returns the expiry, in Unix milliseconds, of a rule that is saved now, by the calendar of
+// now's location; 0 is never.
+func (e RuleEnd) At(now time.Time) int64 {
+	if e.at == nil {
+		return 0
+	}
+	return e.at(now).UnixMilli()
+}
+
+// RuleEndByKey finds a choice by its key.
+func RuleEndByKey(key string) (RuleEnd, bool) {
+	for _, e := range RuleEnds {
+		if e.Key == key {
+			return e, true
+		}
+	}
+	return RuleEnd{}, false
+}

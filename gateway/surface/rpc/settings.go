@@ -1,0 +1,137 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/workspace"
+)
+
+// registerSettings registers the methods for settings and model providers.
+func registerSettings(all methods, s Services) {
+	handle(all, protocol.ConfigGet, func(_ context.Context, _ *request, p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
+		if p.Path == "" {
+			all, err := s.Config.All()
+			return protocol.ConfigGetResult{Config: all}, err
+		}
+		value, _, err := s.Config.Read(p.Path)
+		return protocol.ConfigGetResult{Path: p.Path, Value: value}, err
+	})
+	handle(all, protocol.ConfigSet, func(ctx context.Context, r *request, p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
+		if err := require("path required", p.Path); err != nil {
+			return protocol.ConfigSetResult{}, err
+		}
+		// the token gives the owner's rights without expiry
+		if (p.Path == "auth" || p.Path == "auth.token") && r.conn.principal().Device != "" {
+			return protocol.ConfigSetResult{}, protocol.ErrForbidden.With("the gateway's own token is chosen at the gateway, and by no paired device")
+		}
+		err := s.Config.Set(ctx, p.Path, p.Value)
+		return protocol.ConfigSetResult{OK: true, Path: p.Path}, err
+	})
+	handle(all, protocol.ConfigSchema, query(func(context.Context) (protocol.ConfigSchemaResult, error) {
+		return protocol.ConfigSchemaResult{Fields: list(s.Config.Schema())}, nil
+	}))
+	handle(all, protocol.ModelProviders, query(func(context.Context) (protocol.ProvidersResult, error) {
+		return protocol.ProvidersResult{Providers: list(s.Models.Providers())}, nil
+	}))
+	handle(all, protocol.ModelsList, plain(func(ctx context.Context, p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
+		if err := require("provider required", p.Provider); err != nil {
+			return protocol.ModelsListResult{}, err
+		}
+		models, err := s.Models.Models(ctx, p.Provider)
+		return protocol.ModelsListResult{Models: list(models)}, err
+	}))
+	handle(all, protocol.ModelsTest, plain(func(ctx context.Context, p protocol.ModelsTestParams) (protocol.ModelsTestResult, error) {
+		return s.Models.Test(ctx, p.Provider, p.Model), nil
+	}))
+	handle(all, protocol.ModelsDetect, query(func(ctx context.Context) (protocol.ModelsDetectResult, error) {
+		return protocol.ModelsDetectResult{Servers: list(s.Models.Detect(ctx))}, nil
+	}))
+}
+
+// registerWorkspaces registers the methods for the agents' workspaces.
+func registerWorkspaces(all methods, files *workspace.Files) {
+	handle(all, protocol.WorkspaceList, func(_ context.Context, _ *request, p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
+		l, err := files.List(p.AgentID, p.Path)
+		return listing(l), err
+	})
+	handle(all, protocol.WorkspaceRead, func(_ context.Context, _ *request, p protocol.WorkspaceReadParams) (any, error) {
+		return readWorkspace(files, p)
+	})
+	handle(all, protocol.WorkspaceWrite, func(_ context.Context, _ *request, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+		return writeWorkspace(files, p)
+	})
+	handle(all, protocol.WorkspaceDelete, func(_ context.Context, _ *request, p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
+		if err := require("path required", p.Path); err != nil {
+			return protocol.WorkspaceDeleteResult{}, err
+		}
+		path, err := files.Delete(p.AgentID, p.Path)
+		return protocol.WorkspaceDeleteResult{Path: path, Deleted: err == nil}, err
+	})
+}
+
+func listing(l workspace.Listing) protocol.WorkspaceListResult {
+	return protocol.WorkspaceListResult{Path: l.Path, Files: list(l.Files), Directories: list(l.Directories)}
+}
+
+// readWorkspace reads a file. For a folder it returns the listing, as the original system does.
+func readWorkspace(files *workspace.Files, p protocol.WorkspaceReadParams) (any, error) {
+	if err := cmp.Or(require("path required", p.Path), checkEncoding(p.Encoding)); err != nil {
+		return nil, err
+	}
+	var f *workspace.File
+	var folder *workspace.Listing
+	var err error
+	if p.Default {
+		f, err = workspace.Default(p.Path)
+	} else {
+		f, folder, err = files.Read(p.AgentID, p.Path)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case folder != nil:
+		return listing(*folder), nil
+	}
+	out := protocol.WorkspaceReadResult{
+		Path: f.Path, Size: len(f.Data), LastModified: f.Modified.UTC().Format(time.RFC3339Nano),
+		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource, Encoding: p.Encoding,
+	}
+	if p.Encoding == protocol.EncodingBase64 {
+		out.Content = base64.StdEncoding.EncodeToString(f.Data)
+		return out, nil
+	}
+	out.Content, err = f.Text()
+	return out, err
+}
+
+// checkEncoding refuses an unknown encoding, such as a misspelled one, so that the file does not
+// get wrong contents.
+func checkEncoding(name string) error {
+	if name != "" && name != protocol.EncodingBase64 {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("encoding must be %s, or left out for text, not %q", protocol.EncodingBase64, name))
+	}
+	return nil
+}
+
+func writeWorkspace(files *workspace.Files, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+	if p.Path == "" || p.Content == nil {
+		return protocol.WorkspaceWriteResult{}, protocol.ErrBadRequest.With("path and content required")
+	}
+	if err := checkEncoding(p.Encoding); err != nil {
+		return protocol.WorkspaceWriteResult{}, err
+	}
+	data := []byte(*p.Content)
+	if p.Encoding == protocol.EncodingBase64 {
+		var err error
+		if data, err = base64.StdEncoding.DecodeString(*p.Content); err != nil {
+			return protocol.WorkspaceWriteResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("content is not base64: %v", err))
+		}
+	}
+	path, err := files.Write(p.AgentID, p.Path, data)
+	return protocol.WorkspaceWriteResult{Path: path, Size: len(data), Written: err == nil}, err
+}

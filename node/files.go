@@ -1,0 +1,94 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+	"fairlead/node/workspace"
+)
+
+// runFileOperation carries out a person's operation in the browser of this machine's files.
+func (n *Node) runFileOperation(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
+	select {
+	case n.running <- struct{}{}:
+		defer func() { <-n.running }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return n.browse.Act(ctx, inv.Tool, inv.Args)
+}
+
+// replacedFiles returns the folder for the files that the agent replaced.
+func replacedFiles(home string) string {
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, "before")
+}
+
+// filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
+// again, because every folder is listed again after a lost connection.
+func (n *Node) filesChanged(c protocol.FilesChange) {
+	if n.client == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), progressLimit)
+	defer cancel()
+	if _, err := client.Call(ctx, n.client, protocol.FilesReport, c); err != nil {
+		n.log.Info("Reporting a file change failed", "err", err)
+	}
+}
+
+// cleanupInterval is the interval at which a node removes old files; the first time is at its
+// start.
+const cleanupInterval = 24 * time.Hour
+
+// atIntervals calls f now and then at intervals until ctx ends.
+func atIntervals(ctx context.Context, interval time.Duration, f func()) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		f()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// removeExpiredFiles removes expired files of the trash and expired backups.
+func (n *Node) removeExpiredFiles(ctx context.Context) {
+	entries := workspace.Entries{Root: n.ws}
+	atIntervals(ctx, cleanupInterval, func() {
+		if err := entries.SweepTrash(time.Now()); err != nil {
+			n.log.Warn("Emptying the trash failed", "err", err)
+		}
+		if err := n.browse.Sweep(time.Now()); err != nil {
+			n.log.Warn("Removing expired backups failed", "err", err)
+		}
+	})
+}
+
+// transferRecords returns the node's record of unfinished files of transfers, or nil if the program
+// has no data folder.
+func (n *Node) transferRecords() *stream.Unfinished {
+	if n.opts.Keep == "" {
+		return nil
+	}
+	return stream.OpenUnfinished(filepath.Join(n.opts.Keep, "unfinished", "node"))
+}
+
+// removeStaleParts removes unfinished files of abandoned transfers.
+func (n *Node) removeStaleParts(ctx context.Context, parts *stream.Unfinished, files stream.Files) {
+	atIntervals(ctx, cleanupInterval, func() {
+		if removed := parts.Sweep(files, time.Now().Add(-stream.PartAge)); removed > 0 {
+			n.log.Info("Removed unfinished files of old transfers", "files", removed)
+		}
+	})
+}
