@@ -7,9 +7,9 @@ GO      ?= go
 # No animations: a blinking cursor alone takes an eighth of a core where the graphics are painted in software.
 GUITAGS := -tags migrated_fynedo,no_animations
 TARGETS := linux/amd64 linux/arm64 linux/arm windows/amd64 windows/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 freebsd/arm64
-# Tests that kill programs hundreds of times, or decide tens of thousands of calls: a killed program reports no race, and with the detector
-# they take ten times as long. They run without it.
-LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile
+# Tests that kill programs hundreds of times, decide tens of thousands of calls, or parse megabytes of hostile text in one goroutine: a
+# killed program reports no race, one goroutine has none, and with the detector they take ten times as long. They run without it.
+LONG := TestNoAcknowledgedMessageIsLostByKill|TestAKillInTheMiddleOfAnyToolLeavesNothingHalf|TestKillsLeaveNoJobStuckAndServeNoTimeTwice|TestSavedRuleAllowsOnlyWhatItsPreviewListed|TestNoKillMakesAWrongFile|TestHostileTextsAreJudgedInTime|TestEveryFieldTakesHostileJSON
 # The race detector watches everything but the engine of the database: that is C made into Go, which shares no memory with whoever uses it, and takes three
 # quarters of the processor time when it is watched too.
 RACE := -race '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
@@ -55,7 +55,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	$(GO) test $(RACE) -timeout 30m -skip '$(LONG)' ./...
-	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/transfer ./node
+	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/policy ./gateway/transfer ./node ./node/tools
 	@$(MAKE) --no-print-directory cross TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64"
 	@$(MAKE) --no-print-directory wine
 	@$(MAKE) --no-print-directory desktop
@@ -63,7 +63,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 race: ## the tests with the race detector, without the desktop test
 	@packaging/deps.sh build
 	$(GO) test $(RACE) -timeout 30m -skip '$(LONG)' ./...
-	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/transfer ./node
+	$(GO) test -timeout 20m -run '$(LONG)|$(TIMED)' ./gateway ./gateway/approval ./gateway/policy ./gateway/transfer ./node ./node/tools
 
 lint: ## formatting, vet, staticcheck and other linters (.golangci.yml), licences, generated docs
 	@packaging/deps.sh build
