@@ -24,7 +24,7 @@ const (
 	kindDay
 )
 
-// Data of the rows. All types are comparable: a row is redrawn only when its data changed.
+// Data of the rows. All types are comparable, as [transcript.Item] requires.
 type (
 	messageData struct {
 		sentBy
@@ -70,7 +70,6 @@ const (
 // that a streamed piece after 20,000 messages costs little more than a comparison.
 type builder struct {
 	machines *style.Machines
-	stamps   map[string]stamped
 	seen     map[protocol.ApprovalID]sighting
 	rows     map[protocol.MessageID]string // key of a message's first row; of a result, its card
 	day      int                           // for which the settled rows were built
@@ -82,11 +81,6 @@ type builder struct {
 	settledCursor cursor
 }
 
-type stamped struct {
-	data  any
-	stamp uint64
-}
-
 // cursor is the context that a message's rows need from earlier messages.
 type cursor struct {
 	speaker string // previous author, with the run
@@ -95,9 +89,7 @@ type cursor struct {
 }
 
 func newBuilder(machines *style.Machines) *builder {
-	b := &builder{
-		machines: machines, stamps: map[string]stamped{}, seen: map[protocol.ApprovalID]sighting{}, rows: map[protocol.MessageID]string{},
-	}
+	b := &builder{machines: machines, seen: map[protocol.ApprovalID]sighting{}, rows: map[protocol.MessageID]string{}}
 	b.forgetSettled()
 	return b
 }
@@ -177,12 +169,7 @@ func (p *pass) add(key string, kind int, estimate float32, data any) {
 		}
 		p.shown[key] = true
 	}
-	s, ok := p.stamps[key]
-	if !ok || s.data != data {
-		s = stamped{data, s.stamp + 1}
-		p.stamps[key] = s
-	}
-	p.items = append(p.items, transcript.Item{Key: key, Kind: kind, Stamp: s.stamp, Estimate: estimate, Data: data})
+	p.items = append(p.items, transcript.Item{Key: key, Kind: kind, Estimate: estimate, Data: data})
 }
 
 // live adds the activity in progress: streamed text, calls without a stored message, approvals, and

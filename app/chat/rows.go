@@ -51,7 +51,7 @@ func (r *row) Bind(i transcript.Item) {
 // CreateRenderer implements fyne.Widget.
 func (r *row) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.box) }
 
-// Passages returns its selectable texts.
+// Passages implements transcript.Row.
 func (r *row) Passages() []selection.Passage {
 	if c, ok := r.content.(interface{ Passages() []selection.Passage }); ok {
 		return c.Passages()
@@ -121,11 +121,9 @@ func (p rowFactory) queuedRow() *row {
 	text.Ellipsis = true
 	label := widgets.NewText("Next", style.ColorMuted, style.SizeSmall)
 	takeBack := widgets.NewQuietButton("Take back", "cross", func() {
-		if p.handlers.Unqueue != nil {
-			p.handlers.Unqueue(d.run)
-			p.SetDraft(strings.TrimRight(d.text+"\n"+p.Draft(), "\n"))
-			p.FocusComposer()
-		}
+		p.handlers.Unqueue(d.run)
+		p.SetDraft(strings.TrimRight(d.text+"\n"+p.Draft(), "\n"))
+		p.FocusComposer()
 	})
 	takeBack.Small = true
 	line := widgets.Inset(4, 4, 4, 12, widgets.Row(style.Inside, 1, label, text, takeBack))
@@ -149,12 +147,10 @@ func (p rowFactory) messageRow() *row {
 	m := transcript.NewMessageView()
 	m.Forward, m.OnCopy, m.OnPress = p.transcript.Scrolled, copyText, p.transcript.Press
 	m.OnCopyMessage = func() { copyText(p.source(d)) }
-	m.OnLink = func(u *url.URL) { widgets.CallWith(p.handlers.OpenURL, u.String()) }
+	m.OnLink = func(u *url.URL) { p.handlers.OpenURL(u.String()) }
 	m.OnImage = func(i int) {
-		if keys := strings.Split(d.images, "\n"); i < len(keys) && p.handlers.OpenImage != nil {
-			if r := p.images[keys[i]]; r != nil {
-				p.handlers.OpenImage(r)
-			}
+		if keys := strings.Split(d.images, "\n"); i < len(keys) {
+			p.handlers.OpenImage(p.images[keys[i]])
 		}
 	}
 	m.OnMenu = func(at fyne.Position) {
@@ -203,11 +199,11 @@ func (p rowFactory) toolRow() *row {
 	c.OnToggle = func(open bool) { p.setExpanded(d.id, open) }
 	c.OnPress, c.OnTextMoved = p.transcript.Press, p.transcript.TextMoved
 	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.CopyText()) }
-	c.OnStop = func() { widgets.CallWith(p.handlers.StopCall, d.call) }
-	c.OnReview = func() { widgets.CallWith(p.handlers.Review, d.approval) }
+	c.OnStop = func() { p.handlers.StopCall(d.call) }
+	c.OnReview = func() { p.handlers.Review(d.approval) }
 	answer := func(decision string) {
 		for _, q := range p.state.Approvals {
-			if q.ID == d.approval && p.handlers.Answer != nil {
+			if q.ID == d.approval {
 				p.handlers.Answer(q, decision)
 			}
 		}
@@ -244,29 +240,30 @@ func (p rowFactory) pictures(keys string) []fyne.Resource {
 		return nil
 	}
 	var list []fyne.Resource
-	for _, key := range strings.Split(keys, "\n") {
-		r, ok := p.images[key]
-		if !ok {
-			r = style.IconIn("image", style.ColorMuted)
-			p.images[key] = r
-			if data, inline := strings.CutPrefix(key, "data:"); inline {
-				if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
-					r = drawable(key, raw)
-					p.images[key] = r
-				}
-			} else if p.handlers.Media != nil {
-				p.handlers.Media(key, func(data []byte, err error) {
-					if err != nil {
-						return
-					}
-					p.images[key] = drawable(key, data)
-					p.refreshPictures(keys)
-				})
-			}
+	for key := range strings.SplitSeq(keys, "\n") {
+		if _, known := p.images[key]; !known {
+			p.loadPicture(key, keys)
 		}
-		list = append(list, r)
+		list = append(list, p.images[key])
 	}
 	return list
+}
+
+// loadPicture loads one of the pictures of a row; it is an icon until it arrives.
+func (p rowFactory) loadPicture(key, keys string) {
+	p.images[key] = style.IconIn("image", style.ColorMuted)
+	if data, inline := strings.CutPrefix(key, "data:"); inline {
+		if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
+			p.images[key] = drawable(key, raw)
+		}
+		return
+	}
+	p.handlers.Media(key, func(data []byte, err error) {
+		if err == nil {
+			p.images[key] = drawable(key, data)
+			p.refreshPictures(keys)
+		}
+	})
 }
 
 // drawable returns a picture as a resource with a unique name per content, because Fyne caches by
@@ -283,11 +280,9 @@ func drawable(key string, data []byte) fyne.Resource {
 
 // refreshPictures updates the rows that show one of these pictures.
 func (p rowFactory) refreshPictures(images string) {
-	items := append([]transcript.Item{}, p.transcript.Items()...)
-	for i := range items {
-		if d, ok := items[i].Data.(messageData); ok && d.images == images {
-			items[i].Stamp |= 1 << 63
+	for _, it := range p.transcript.Items() {
+		if d, ok := it.Data.(messageData); ok && d.images == images {
+			p.transcript.Rebind(it.Key)
 		}
 	}
-	p.transcript.SetItems(items)
 }

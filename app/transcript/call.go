@@ -55,22 +55,18 @@ func Shorten(s string, n int) string {
 	return s
 }
 
-func stateIcon(s CallState) (icon string, color fyne.ThemeColorName) {
-	switch s {
-	case CallWaiting:
-		return "", style.ColorNeedsYou
-	case CallDone:
-		return "check", style.ColorGood
-	case CallFailed:
-		return "cross", style.ColorBad
-	case CallDenied:
-		return "denied", style.ColorBad
-	case CallStopped:
-		return "stop", style.ColorMuted
-	case CallUnknown:
-		return "question", style.ColorNeedsYou
-	}
-	return "", style.ColorMuted
+// stateIcons are the icons of the states, and their colours.
+var stateIcons = map[CallState]struct {
+	name  string
+	color fyne.ThemeColorName
+}{
+	CallWaiting: {"", style.ColorNeedsYou},
+	CallRunning: {"", style.ColorMuted},
+	CallDone:    {"check", style.ColorGood},
+	CallFailed:  {"cross", style.ColorBad},
+	CallDenied:  {"denied", style.ColorBad},
+	CallStopped: {"stop", style.ColorMuted},
+	CallUnknown: {"question", style.ColorNeedsYou},
 }
 
 // Texts returns a card's texts in reading order: its line, the input, the output.

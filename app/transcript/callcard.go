@@ -173,8 +173,8 @@ func (c *CallCard) show() {
 	c.removed.SetText(fmt.Sprintf("−%d", t.Removed))
 	widgets.SetVisible(c.added, t.Added+t.Removed > 0)
 	widgets.SetVisible(c.removed, t.Added+t.Removed > 0)
-	icon, color := stateIcon(t.State)
-	word := color
+	icon := stateIcons[t.State]
+	word := icon.color
 	if t.State == CallRunning || t.State == CallDone {
 		word = style.ColorMuted
 	}
@@ -186,7 +186,7 @@ func (c *CallCard) show() {
 	if c.open {
 		fold = "down"
 	}
-	widgets.SetIcon(c.icon, icon, color)
+	widgets.SetIcon(c.icon, icon.name, icon.color)
 	widgets.SetIcon(c.arrow, fold, style.ColorMuted)
 
 	open := c.open

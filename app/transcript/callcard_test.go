@@ -59,9 +59,8 @@ func TestWaitingCardAsksAndAllowIsNotReadyAtOnce(t *testing.T) {
 
 func TestEveryStateOfAToolCardHasAWordOrAnIcon(t *testing.T) {
 	for s := CallWaiting; s <= CallUnknown; s++ {
-		icon, _ := stateIcon(s)
 		// these have a text from the caller, and a dot
-		if icon == "" && s != CallWaiting && s != CallRunning {
+		if stateIcons[s].name == "" && s != CallWaiting && s != CallRunning {
 			t.Errorf("state %d has only a colour", s)
 		}
 	}

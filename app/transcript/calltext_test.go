@@ -80,7 +80,7 @@ func cardTranscript(t *testing.T, open map[string]bool, items ...Item) *View {
 // middle returns the centre of a rune of a passage in the transcript.
 func middle(t *testing.T, tr *View, key string, passage, at int) fyne.Position {
 	t.Helper()
-	p := passages(tr.visible[key].row)[passage]
+	p := tr.visible[key].row.Passages()[passage]
 	d := fyne.CurrentApp().Driver()
 	corner := d.AbsolutePositionForObject(p).Subtract(d.AbsolutePositionForObject(tr))
 	for y := float32(2); y < p.Size().Height; y += 4 {
@@ -111,29 +111,29 @@ func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
 		Item{Key: "hushed", Kind: thoughtKind, Data: "Not seen."},
 		Item{Key: "z", Data: "Behind the cards."},
 	)
-	tr.Press(passages(tr.visible["a"].row)[0], 7, 1)
+	tr.Press(tr.visible["a"].row.Passages()[0], 7, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "z", 0, 6)}})
 	want := "the cards.\n\n" + long + "\n\ncc one.c\ncc two.c\n\nls -la\n\nIt is the linker.\n\nBehind"
 	if got := tr.SelectedText(); got != want {
 		t.Errorf("marked %q, want %q", got, want)
 	}
-	if line := passages(tr.visible["folded"].row)[0].(*code.LineView); line.From != 0 || line.To != 6 {
+	if line := tr.visible["folded"].row.Passages()[0].(*code.LineView); line.From != 0 || line.To != 6 {
 		t.Errorf("of the folded card's line %d to %d are marked", line.From, line.To)
 	}
-	if out := passages(tr.visible["open"].row)[2].(*code.View); out.From != 0 || out.To != out.Runes() {
+	if out := tr.visible["open"].row.Passages()[2].(*code.View); out.From != 0 || out.To != out.Runes() {
 		t.Errorf("of the output %d to %d are marked", out.From, out.To)
 	}
 }
 
 func TestMarkingEndsWithinAnOutput(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "a", Data: "Before."}, Item{Key: "c", Kind: cardKind, Data: bash("ls -la", "one\ntwo\nthree\n")})
-	line := passages(tr.visible["c"].row)[0].(*code.LineView)
+	line := tr.visible["c"].row.Passages()[0].(*code.LineView)
 	line.OnPress(line, 3, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "c", 2, 6)}})
 	if got := tr.SelectedText(); got != "-la\n\none\ntw" {
 		t.Errorf("marked %q", got)
 	}
-	out := passages(tr.visible["c"].row)[2].(*code.View)
+	out := tr.visible["c"].row.Passages()[2].(*code.View)
 	out.OnPress(out, 9, 2)
 	if got := tr.SelectedText(); got != "three" {
 		t.Errorf("a second press marked %q", got)
@@ -143,7 +143,7 @@ func TestMarkingEndsWithinAnOutput(t *testing.T) {
 func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	output := strings.Repeat("a line of the output that is long enough for one to have to scroll sideways for the end of it, and then some more of it\n", 60)
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)}, Item{Key: "z", Data: "Behind."})
-	out := passages(tr.visible["c"].row)[2].(*code.View)
+	out := tr.visible["c"].row.Passages()[2].(*code.View)
 	d := fyne.CurrentApp().Driver()
 	corner := d.AbsolutePositionForObject(out).Subtract(d.AbsolutePositionForObject(tr))
 	tr.Press(out, 0, 1)
@@ -197,7 +197,7 @@ func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
 		t.Errorf("open it is found %d times", n)
 	}
 	tr.Find("needle")
-	list := passages(tr.visible["open"].row)
+	list := tr.visible["open"].row.Passages()
 	line, in, out := list[0].(*code.LineView), list[1].(*code.View), list[2].(*code.View)
 	for hit, want := range []*code.View{in, in, in, out} {
 		tr.ShowHit("open", hit)
@@ -232,19 +232,19 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 		}
 		return b.String()
 	}
-	show := func(tr *View, stamp uint64, state CallState, output string) {
+	show := func(tr *View, state CallState, output string) {
 		card := bash("make", output)
 		card.State = state
-		tr.SetItems([]Item{{Key: "c", Kind: cardKind, Stamp: stamp, Data: card}})
+		tr.SetItems([]Item{{Key: "c", Kind: cardKind, Data: card}})
 	}
 	tr := cardTranscript(t, map[string]bool{"c": true})
-	show(tr, 1, CallRunning, lines(0, 40))
-	out := passages(tr.visible["c"].row)[2].(*code.View)
+	show(tr, CallRunning, lines(0, 40))
+	out := tr.visible["c"].row.Passages()[2].(*code.View)
 	from := strings.Index(out.PlainText(), "line 30")
 	tr.Press(out, from, 1)
 	tr.to.rune = from + len("line 30 of the")
 	for i, output := range []string{lines(0, 44), lines(10, 50), lines(20, 60) + "line 6", lines(0, 61)} {
-		show(tr, uint64(i+2), CallRunning, output)
+		show(tr, CallRunning, output)
 		if got := tr.SelectedText(); got != "line 30 of the" {
 			t.Fatalf("after step %d %q is marked", i, got)
 		}
@@ -252,7 +252,7 @@ func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
 			t.Errorf("after step %d %q is shown as marked", i, got)
 		}
 	}
-	show(tr, 9, CallDone, "something else")
+	show(tr, CallDone, "something else")
 	if tr.HasSelection() {
 		t.Errorf("%q is marked of an output that is no more", tr.SelectedText())
 	}
@@ -283,7 +283,7 @@ func TestAHitDeepInAnOutputIsScrolledTo(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)})
 	tr.Find("needle")
 	tr.ShowHit("c", 0)
-	out := passages(tr.visible["c"].row)[2].(*code.View)
+	out := tr.visible["c"].row.Passages()[2].(*code.View)
 	at := out.ShowHit(0)
 	from, size := out.VisibleArea()
 	if at.Y < from.Y || at.Y+10 > from.Y+size.Height || at.X < from.X || at.X+20 > from.X+size.Width {

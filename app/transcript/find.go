@@ -13,7 +13,7 @@ import (
 // searchedPassages returns the passages whose search results count: those that are not collapsed
 // and do not repeat another one.
 func searchedPassages(row Row) []selection.Passage {
-	return slices.DeleteFunc(passages(row), func(p selection.Passage) bool { return !p.Visible() || isRepeated(p) })
+	return slices.DeleteFunc(row.Passages(), func(p selection.Passage) bool { return !p.Visible() || isRepeated(p) })
 }
 
 func isRepeated(p selection.Passage) bool {
@@ -60,7 +60,7 @@ func (s *selector) ShowHit(key string, hit int) bool {
 
 // paintHit highlights the current search result in a row.
 func (s *selector) paintHit(a *visibleRow) {
-	for _, p := range passages(a.row) {
+	for _, p := range a.row.Passages() {
 		if isRepeated(p) {
 			p.Selectable().Find(s.query)
 			p.Selectable().ShowHit(-1)

@@ -127,7 +127,7 @@ func (p *placement) row(i int) *visibleRow {
 	switch {
 	case r == nil || r.item.Kind != it.Kind:
 		r = p.pool.bind(p.View, it)
-	case r.item.Stamp != it.Stamp:
+	case r.item.Data != it.Data:
 		r.row.Bind(it)
 	}
 	p.rows[it.Key] = r

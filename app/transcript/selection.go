@@ -38,22 +38,12 @@ type selector struct {
 // deselect ends the selection.
 func (s *selector) deselect() { s.active, s.from, s.to = false, textPosition{}, textPosition{} }
 
-// passageRow is a row with selectable text.
-type passageRow interface{ Passages() []selection.Passage }
-
-func passages(row Row) []selection.Passage {
-	if r, ok := row.(passageRow); ok {
-		return r.Passages()
-	}
-	return nil
-}
-
 // Press starts selecting text at a mouse press in a passage: at a rune, or for a second and third
 // press at the word or paragraph there. The transcript takes the focus, so that Ctrl+C copies the
 // selection.
 func (s *selector) Press(in selection.Passage, at, times int) {
 	for _, a := range s.view.order {
-		if i := slices.Index(passages(a.row), in); i >= 0 {
+		if i := slices.Index(a.row.Passages(), in); i >= 0 {
 			from, to := at, at
 			if times > 1 {
 				from, to = in.Selectable().Word(at, times > 2)
@@ -95,7 +85,7 @@ func (s *selector) HasSelection() bool { return s.active && s.from != s.to }
 // shows the new text.
 func (s *selector) TextMoved(in selection.Passage, by int, ok bool) {
 	for key, a := range s.view.visible {
-		i := slices.Index(passages(a.row), in)
+		i := slices.Index(a.row.Passages(), in)
 		if i < 0 || !s.active {
 			continue
 		}
@@ -159,7 +149,7 @@ func (s *selector) paint() {
 	r, ok := s.selected()
 	for _, a := range s.view.order {
 		s.paintHit(a)
-		for i, p := range passages(a.row) {
+		for i, p := range a.row.Passages() {
 			if !p.Visible() {
 				continue
 			}
@@ -202,7 +192,7 @@ func (s *selector) itemText(r selectedRange, i int) string {
 		a = t.pool.bind(t, t.items[i])
 		defer t.pool.recycle(a)
 	}
-	list := passages(a.row)
+	list := a.row.Passages()
 	if len(list) == 0 && t.ItemText != nil {
 		return t.ItemText(t.items[i])
 	}
@@ -321,7 +311,7 @@ func (s *selector) positionAt(at fyne.Position) (textPosition, selection.Passage
 		if least >= 0 && (a.y > at.Y+least || a.y+a.h < at.Y-least) {
 			continue
 		}
-		for i, p := range passages(a.row) {
+		for i, p := range a.row.Passages() {
 			if !p.Visible() {
 				continue
 			}

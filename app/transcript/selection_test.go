@@ -36,7 +36,7 @@ func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 	tr := markedTranscript(t, 30)
 	first, last := tr.order[1].item.Key, tr.order[3].item.Key
 	from, to := middle(t, tr, first, 1, 7), middle(t, tr, last, 0, 5)
-	tr.Press(passages(tr.visible[first].row)[1], 7, 1)
+	tr.Press(tr.visible[first].row.Passages()[1], 7, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: from.AddXY(3, 3)}})
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: to}})
 	tr.DragEnd()
@@ -50,7 +50,7 @@ func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if tr.HasSelection() || passages(tr.visible[first].row)[1].(*markdown.RichText).To != 0 {
+	if tr.HasSelection() || tr.visible[first].row.Passages()[1].(*markdown.RichText).To != 0 {
 		t.Error("Escape should unmark")
 	}
 }
@@ -58,7 +58,7 @@ func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
 func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 	tr := markedTranscript(t, 60)
 	key := tr.order[len(tr.order)-1].item.Key
-	tr.Press(passages(tr.visible[key].row)[0], 5, 1)
+	tr.Press(tr.visible[key].row.Passages()[0], 5, 1)
 	for range 40 {
 		tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(40, -50)}})
 	}
@@ -67,7 +67,7 @@ func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 		t.Errorf("marked %q", text)
 	}
 	tr.ScrollToEnd()
-	if p := passages(tr.visible[key].row)[0].(*markdown.RichText); p.To != 5 {
+	if p := tr.visible[key].row.Passages()[0].(*markdown.RichText); p.To != 5 {
 		t.Error("the mark went with its row")
 	}
 	if got := tr.SelectedText(); got != text {
@@ -77,11 +77,11 @@ func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 
 func TestTranscriptMarksWordsAfterASecondPress(t *testing.T) {
 	tr := markedTranscript(t, 3)
-	tr.Press(passages(tr.order[0].row)[1], 9, 2)
+	tr.Press(tr.order[0].row.Passages()[1], 9, 2)
 	if got := tr.SelectedText(); got != "line" {
 		t.Errorf("marked %q", got)
 	}
-	tr.Press(passages(tr.order[0].row)[1], 9, 3)
+	tr.Press(tr.order[0].row.Passages()[1], 9, 3)
 	if got := tr.SelectedText(); got != "Second line of 0." {
 		t.Errorf("marked %q", got)
 	}

@@ -7,16 +7,17 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
-// Item is one row of a [View]. Key is its permanent identity; Stamp changes when its content
-// changes; Kind selects the type of row; Estimate is its height before it was ever visible, or 0.
+// Item is one row of a [View]. Key is its permanent identity; Kind selects the type of row; Estimate
+// is its height before it was ever visible, or 0; Data is its content, of a comparable type: a row
+// is redrawn only when its data changed.
 type Item struct {
 	Key      string
 	Kind     int
-	Stamp    uint64
 	Estimate float32
 	Data     any
 }
@@ -26,6 +27,8 @@ type Row interface {
 	fyne.CanvasObject
 	// Bind shows another item, or a new state of the same item.
 	Bind(Item)
+	// Passages returns its selectable texts.
+	Passages() []selection.Passage
 }
 
 // View is a list of rows of any height. It creates only the visible rows and reuses their
@@ -124,7 +127,7 @@ func (t *View) SetItems(items []Item) {
 		anchorKey = old[t.anchor].Key
 	}
 	n, m := len(items), len(old)
-	if n > 0 && !t.follow && (m == 0 || items[n-1].Key != old[m-1].Key || items[n-1].Stamp != old[m-1].Stamp) {
+	if n > 0 && !t.follow && (m == 0 || items[n-1].Key != old[m-1].Key || items[n-1].Data != old[m-1].Data) {
 		t.hasNew = true
 	}
 	t.items, t.heights = items, make([]float32, n)

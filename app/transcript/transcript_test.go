@@ -30,6 +30,7 @@ func (r *plainRow) Bind(i Item) {
 	r.binds++
 	r.rect.SetMinSize(fyne.NewSize(10, i.Data.(float32)))
 }
+func (r *plainRow) Passages() []selection.Passage       { return nil }
 func (r *plainRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.rect) }
 
 func plainItems(n int, seed uint64) []Item {
@@ -171,7 +172,7 @@ func TestTranscriptBindsOnlyTheRowThatChanged(t *testing.T) {
 		rows[a.item.Key] = a.row.(*plainRow).binds
 	}
 	items := append([]Item{}, tr.Items()...)
-	items[299].Stamp, items[299].Data = 1, float32(400)
+	items[299].Data = float32(400)
 	tr.SetItems(items)
 	for _, a := range tr.order {
 		want := rows[a.item.Key]
@@ -274,7 +275,6 @@ func BenchmarkTranscriptDelta20000(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		items = append([]Item{}, items...)
 		last := &items[len(items)-1]
-		last.Stamp++
 		last.Data = text + strings.Repeat("word ", i%400)
 		tr.SetItems(items)
 	}
