@@ -85,15 +85,9 @@ func (c *conversation) showChat(v state.ChatView) {
 // draw builds the state of the chat pane.
 func (c *conversation) draw() {
 	st := chat.StateOf(c.ui.view, c.chatView)
-	if st.Session.Title == "" {
-		st.Session.Title = state.TitleOf(st.Session)
-	}
-	for _, m := range c.ui.view.Models {
-		st.Models = append(st.Models, chat.Model{Ref: m.Ref, Name: m.Name})
-	}
 	c.pane.Update(st)
 	if c != c.ui.main.conversation {
-		c.window.SetTitle(st.Session.Title + " – Fairlead")
+		c.window.SetTitle(state.TitleOf(st.Session) + " – Fairlead")
 	}
 }
 
@@ -163,21 +157,15 @@ func (c *conversation) handlers() chat.Handlers {
 			bind.Go(u.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
 		},
 		Work: func(work, done func()) {
-			bind.Go(u.ctx, func(context.Context) (struct{}, error) { work(); return struct{}{}, nil }, func(struct{}, error) { done() })
+			bind.Run(u.ctx, func(context.Context) error { work(); return nil }, func(error) { done() })
 		},
 		Media: func(key string, done func([]byte, error)) {
 			bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return u.backend.state.Chats.Media(ctx, key) }, done)
 		},
-		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
-			bind.Go(u.ctx, func(ctx context.Context) ([]protocol.Attachment, error) {
-				return u.backend.state.Chats.Pictures(ctx, said)
-			}, func(list []protocol.Attachment, err error) {
-				if err != nil {
-					u.messages.showIn(c.window, "The pictures in that message could not be loaded: "+err.Error())
-					return
-				}
-				done(list)
-			})
+		Pictures: func(content protocol.Content, done func([]protocol.Attachment)) {
+			request(u, c.window, "The pictures in that message could not be loaded: ", func(ctx context.Context) ([]protocol.Attachment, error) {
+				return u.backend.state.Chats.Pictures(ctx, content)
+			}, done)
 		},
 	}
 }

@@ -139,7 +139,7 @@ func (n *navigator) editFile(path string) {
 func (n *navigator) search(query string) {
 	var p *search.Page
 	n.open(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
-		p = search.New(ctx, n.ui.backend.state, search.Handlers{Open: n.openHit})
+		p = search.New(ctx, n.ui.backend.state, n.openHit)
 		p.Search(query)
 		return p.Box
 	}})

@@ -53,10 +53,8 @@ func (p rowFactory) retry(run protocol.RunID) {
 func newEmpty(p *Pane) fyne.CanvasObject {
 	chip := func(text, icon string) fyne.CanvasObject {
 		return widgets.NewChip(text, icon, func() {
-			if p.handlers.Send != nil {
-				p.composer.entry.remember(text)
-				p.handlers.Send(text, nil, p.composer.machine)
-			}
+			p.composer.entry.remember(text)
+			p.handlers.Send(text, nil, p.composer.machine)
 		})
 	}
 	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself.",
@@ -66,7 +64,7 @@ func newEmpty(p *Pane) fyne.CanvasObject {
 // resendMenu offers to send one of the person's messages again, unchanged or edited, and to ask for
 // another answer.
 func (p rowFactory) resendMenu(d messageData) []*fyne.MenuItem {
-	if p.handlers.Send == nil || p.readOnly {
+	if p.readOnly {
 		return nil
 	}
 	if m := p.state.storedMessage(d.id); m != nil && m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
@@ -90,7 +88,7 @@ func (p rowFactory) resendMenu(d messageData) []*fyne.MenuItem {
 
 // resend sends a text with the pictures of an earlier message.
 func (p rowFactory) resend(text string, content protocol.Content) {
-	if p.handlers.Send == nil {
+	if p.readOnly {
 		return
 	}
 	p.withPictures(content, func(list []protocol.Attachment) {
@@ -105,7 +103,7 @@ func (p rowFactory) resend(text string, content protocol.Content) {
 // withPictures loads the pictures of a stored message and calls a function with them, if the chat
 // is still open then.
 func (p rowFactory) withPictures(content protocol.Content, do func([]protocol.Attachment)) {
-	if imageKeys(content) == "" || p.handlers.Pictures == nil {
+	if imageKeys(content) == "" {
 		do(nil)
 		return
 	}

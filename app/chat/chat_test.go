@@ -51,7 +51,7 @@ func TestStreamingAnswerKeepsItsRowWhenItIsStored(t *testing.T) {
 			t.Fatalf("rows %s", lines(items))
 		}
 	}
-	if live[0].Stamp != grown[0].Stamp || live[1].Stamp == grown[1].Stamp {
+	if live[0].Data != grown[0].Data || live[1].Data == grown[1].Data {
 		t.Error("only the row that grew should have another stamp")
 	}
 }

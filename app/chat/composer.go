@@ -42,7 +42,7 @@ func newComposer(p *Pane) *composer {
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.onSend = c.submit
 	c.entry.onStop = func() bool {
-		if !p.state.isRunning() || p.handlers.Stop == nil {
+		if !p.state.isRunning() {
 			return false
 		}
 		p.handlers.Stop()
@@ -62,14 +62,14 @@ func newComposer(p *Pane) *composer {
 	c.imageStrip.Hide()
 	c.problem.Ellipsis = true
 	c.problem.Hide()
-	c.attach = widgets.NewQuietButton("", "attach", func() { widgets.CallWith(p.handlers.PickFiles, p.AddFiles) })
+	c.attach = widgets.NewQuietButton("", "attach", func() { p.handlers.PickFiles(p.AddFiles) })
 	c.attach.Muted = true
 	c.machineButton = widgets.NewQuietButton("", "machine", nil)
 	c.machineButton.Small, c.machineButton.Muted, c.machineButton.TrailingIcon = true, true, "down"
 	c.machineButton.OnTap = func() { widgets.ShowMenu(c.machineButton, c.machineMenu()) }
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
-	c.stop = widgets.NewButton("Stop", "stop", func() { widgets.Call(p.handlers.Stop) })
+	c.stop = widgets.NewButton("Stop", "stop", p.handlers.Stop)
 	c.stop.Hide()
 	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, "inputBorder", style.Corner)
@@ -129,7 +129,7 @@ func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 func (c *composer) submit() {
 	text := strings.TrimSpace(c.entry.Text)
-	if text == "" && len(c.images) == 0 || c.pane.handlers.Send == nil {
+	if text == "" && len(c.images) == 0 {
 		return
 	}
 	c.entry.remember(text)
@@ -159,7 +159,7 @@ func (c *composer) showThumbnails() {
 		// an unreadable attachment shows an empty picture
 		raw, _ := base64.StdEncoding.DecodeString(a.Data)
 		r := drawable(a.Filename, raw)
-		thumb := transcript.NewThumbnail(r, func() { widgets.CallWith(c.pane.handlers.OpenImage, r) })
+		thumb := transcript.NewThumbnail(r, func() { c.pane.handlers.OpenImage(r) })
 		remove := widgets.NewQuietButton("Remove", "cross", func() {
 			c.images = slices.Delete(slices.Clone(c.images), i, i+1)
 			c.showThumbnails()
@@ -175,13 +175,12 @@ func (c *composer) showThumbnails() {
 // update updates the composer from the state.
 func (c *composer) update(s State) {
 	running := s.isRunning()
-	widgets.SetVisible(c.stop, running && c.pane.handlers.Stop != nil)
+	widgets.SetVisible(c.stop, running)
 	send := "Send"
 	if running {
 		send = "Queue"
 	}
 	c.send.SetText(send)
-	widgets.SetVisible(c.attach, c.pane.handlers.PickFiles != nil)
 	c.usage.SetText(usageText(s.Session))
 	id := c.currentMachine(s)
 	name := c.pane.machines.Name(id)
@@ -244,10 +243,8 @@ func (c *composer) machineMenu() []*fyne.MenuItem {
 func (c *composer) addPath(path string) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
-		if c.pane.handlers.ReadFile != nil {
-			c.pane.handlers.ReadFile(path, c.addAttachment)
-			return
-		}
+		c.pane.handlers.ReadFile(path, c.addAttachment)
+		return
 	}
 	text := c.entry.Text
 	if text != "" && !strings.HasSuffix(text, " ") && !strings.HasSuffix(text, "\n") {

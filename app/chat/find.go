@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,24 +18,21 @@ import (
 // finder is the search bar below the header. Matches are highlighted, and Enter moves between them.
 // The row of the current match is expanded until the bar is closed.
 type finder struct {
-	pane     *Pane
-	field    *findField
-	count    *widgets.Text
-	allChats *widgets.Button
-	box      *fyne.Container
+	pane  *Pane
+	field *findField
+	count *widgets.Text
+	box   *fyne.Container
 
 	matches       []match // from top to bottom
 	index         int     // index in matches
 	searching     bool    // a search is running
 	searchAgain   bool    // another search must follow
 	scrollToMatch bool
-	expanded      map[string]expansion // rows that the search expanded, by ID
+	before        map[string]bool // the reader's choices in [Pane.expanded] without those of the search
 }
 
 func newFinder(p *Pane) *finder {
-	f := &finder{
-		pane: p, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall), expanded: map[string]expansion{},
-	}
+	f := &finder{pane: p, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
 	f.field.OnChanged = func(string) {
 		f.matches = nil
 		f.search(true)
@@ -43,17 +41,15 @@ func newFinder(p *Pane) *finder {
 	f.field.OnMove = f.move
 	up := widgets.NewQuietButton("", "up", func() { f.move(-1) })
 	down := widgets.NewQuietButton("", "down", func() { f.move(1) })
-	f.allChats = widgets.NewQuietButton("All chats", "search", func() {
-		if p.handlers.SearchAll != nil {
-			query := f.field.Text
-			f.close()
-			p.handlers.SearchAll(query)
-		}
+	allChats := widgets.NewQuietButton("All chats", "search", func() {
+		query := f.field.Text
+		f.close()
+		p.handlers.SearchAll(query)
 	})
-	f.allChats.Small, f.allChats.Muted = true, true
+	allChats.Small, allChats.Muted = true, true
 	shut := widgets.NewQuietButton("", "cross", f.close)
 	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0),
-		widgets.Inset(4, 12, 4, style.Group, widgets.Row(style.Inside, 0, f.field, f.count, up, down, f.allChats, shut)))
+		widgets.Inset(4, 12, 4, style.Group, widgets.Row(style.Inside, 0, f.field, f.count, up, down, allChats, shut)))
 	f.box.Hide()
 	return f
 }
@@ -61,7 +57,9 @@ func newFinder(p *Pane) *finder {
 // Find opens the search bar with the text of the previous search.
 func (p *Pane) Find() {
 	f := p.finder
-	widgets.SetVisible(f.allChats, p.handlers.SearchAll != nil)
+	if !f.box.Visible() {
+		f.before = maps.Clone(p.expanded)
+	}
 	f.box.Show()
 	p.relayout()
 	widgets.Focus(f.field)
@@ -135,7 +133,7 @@ func (f *finder) showCount(query string) {
 		text = "Not found"
 	default:
 		text = fmt.Sprintf("%d of %d", f.index+1, len(f.matches))
-		if h := f.matches[f.index]; h.hidden && f.expanded[h.part].key != "" {
+		if h := f.matches[f.index]; h.hidden && f.pane.expanded[h.part] && !f.before[h.part] {
 			text += ", " + h.note
 		}
 	}
@@ -275,12 +273,6 @@ func (p rowFactory) itemText(it transcript.Item) string {
 	return ""
 }
 
-// expansion is a row's state before the search expanded it.
-type expansion struct {
-	key             string
-	wasOpen, chosen bool
-}
-
 // isExpanded reports whether a collapsible part is expanded: the reader's choice, else the default.
 func (p *Pane) isExpanded(id string, open bool) bool {
 	if was, chosen := p.expanded[id]; chosen {
@@ -291,8 +283,7 @@ func (p *Pane) isExpanded(id string, open bool) bool {
 
 // expand expands the part with a match.
 func (f *finder) expand(h *match) {
-	if was, chosen := f.pane.expanded[h.part]; h.hidden && h.part != "" && !f.pane.isExpanded(h.part, h.open) {
-		f.expanded[h.part] = expansion{h.key, was, chosen}
+	if h.hidden && h.part != "" && !f.pane.isExpanded(h.part, h.open) {
 		f.pane.expanded[h.part] = true
 		f.pane.transcript.Rebind(h.key)
 	}
@@ -301,20 +292,20 @@ func (f *finder) expand(h *match) {
 // collapseExpanded collapses the parts that the search expanded, except those that the reader has
 // changed since.
 func (f *finder) collapseExpanded() {
-	for id, was := range f.expanded {
-		if was.chosen {
-			f.pane.expanded[id] = was.wasOpen
-		} else {
-			delete(f.pane.expanded, id)
+	searched := f.pane.expanded
+	f.pane.expanded = f.before
+	for _, it := range f.pane.transcript.Items() {
+		if id, _ := collapsible(it); searched[id] != f.before[id] {
+			f.pane.transcript.Rebind(it.Key)
 		}
-		f.pane.transcript.Rebind(was.key)
 	}
-	clear(f.expanded)
 }
 
 // setExpanded records that the reader expanded or collapsed a part.
 func (p *Pane) setExpanded(id string, open bool) {
 	p.expanded[id] = open
-	delete(p.finder.expanded, id)
+	if p.finder.box.Visible() {
+		p.finder.before[id] = open
+	}
 	p.transcript.HeightChanged()
 }

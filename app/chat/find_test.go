@@ -77,7 +77,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	if f.count.Text != "Not found" {
 		t.Errorf("it says %q", f.count.Text)
 	}
-	test.Tap(f.allChats)
+	test.Tap(p.button("All chats"))
 	if searched != "absent" || f.box.Visible() {
 		t.Errorf("searched %q", searched)
 	}

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -78,9 +77,6 @@ func dayName(t, now time.Time) string {
 	}
 	return t.Format("2 January 2006")
 }
-
-// title returns the conversation's name in the header.
-func title(s protocol.SessionEntry) string { return cmp.Or(s.Title, s.Label, "New chat") }
 
 // Actions of a problem's button.
 const (

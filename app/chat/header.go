@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -20,7 +19,7 @@ import (
 type header struct {
 	pane     *Pane
 	title    *widgets.Text
-	name     *nameEntry // replaces the title while it is edited
+	name     *widgets.NameField // replaces the title while it is edited
 	model    *widgets.Button
 	thinking *widgets.Button
 	mode     *widgets.Button // approval mode of the chat
@@ -33,9 +32,9 @@ type header struct {
 func newHeader(p *Pane) *header {
 	h := &header{pane: p, title: widgets.NewHeading("", "text"), leading: container.NewHBox()}
 	h.title.Ellipsis = true
-	h.name = &nameEntry{onDone: h.endRename}
-	h.name.ExtendBaseWidget(h.name)
-	h.name.OnSubmitted = func(s string) { h.endRename(s, true) }
+	h.name = widgets.NewNameField()
+	h.name.OnSubmitted = h.endRename
+	h.name.OnCancel = func() { h.endRename("") }
 	h.name.Hide()
 	pick := func(open func()) *widgets.Button {
 		b := widgets.NewQuietButton("", "", open)
@@ -52,7 +51,7 @@ func newHeader(p *Pane) *header {
 }
 
 func (h *header) show(s State) {
-	h.title.SetText(title(s.Session))
+	h.title.SetText(state.TitleOf(s.Session))
 	model := cmp.Or(s.Model.ID, "no model")
 	for _, m := range s.Models {
 		if m.Ref == s.Model {
@@ -64,15 +63,14 @@ func (h *header) show(s State) {
 		limit = 20
 	}
 	h.model.SetText(transcript.Shorten(model, limit))
-	widgets.SetVisible(h.model, h.pane.handlers.SetModel != nil)
 	think := "Thinking: auto"
 	if s.Session.Settings != nil && s.Session.Settings.ThinkingLevel != "" {
 		think = "Thinking: " + strings.ToLower(state.ThinkingName(s.Session.Settings.ThinkingLevel))
 	}
 	h.thinking.SetText(think)
-	widgets.SetVisible(h.thinking, h.pane.handlers.SetThink != nil && !h.narrow)
+	widgets.SetVisible(h.thinking, !h.narrow)
 	h.mode.SetText(h.modeName(s))
-	widgets.SetVisible(h.mode, h.pane.handlers.SetMode != nil && !h.narrow)
+	widgets.SetVisible(h.mode, !h.narrow)
 }
 
 func (h *header) modelMenu() []*fyne.MenuItem {
@@ -86,10 +84,7 @@ func (h *header) modelMenu() []*fyne.MenuItem {
 	if s.Session.Settings != nil && s.Session.Settings.Model != nil {
 		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.pane.handlers.SetModel(protocol.ModelRef{}) }))
 	}
-	if h.pane.handlers.Settings != nil {
-		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.pane.handlers.Settings))
-	}
-	return items
+	return append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.pane.handlers.Settings))
 }
 
 func (h *header) thinkingMenu() []*fyne.MenuItem {
@@ -108,40 +103,28 @@ func (h *header) thinkingMenu() []*fyne.MenuItem {
 
 func (h *header) menuItems() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
-	add := func(text, icon string, act func()) {
-		if act != nil {
-			item := fyne.NewMenuItem(text, act)
-			item.Icon = style.Icon(icon)
-			items = append(items, item)
-		}
+	add := func(text, icon string, act func()) *fyne.MenuItem {
+		item := fyne.NewMenuItem(text, act)
+		item.Icon = style.Icon(icon)
+		items = append(items, item)
+		return item
 	}
-	if h.pane.handlers.Rename != nil {
-		add("Rename", "edit", h.Rename)
-	}
+	add("Rename", "edit", h.Rename)
 	add("Export as Markdown…", "export", h.pane.handlers.Export)
 	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
-	addMenu := func(text, icon string, children []*fyne.MenuItem) {
-		add(text, icon, func() {})
-		i := items[len(items)-1]
-		i.Action, i.ChildMenu = nil, fyne.NewMenu("", children...)
+	if h.narrow {
+		add("Thinking", "thinking", nil).ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)
+		add("Approvals", "shield", nil).ChildMenu = fyne.NewMenu("", h.modeMenu()...)
 	}
-	if h.narrow && h.pane.handlers.SetThink != nil {
-		addMenu("Thinking", "thinking", h.thinkingMenu())
-	}
-	if h.narrow && h.pane.handlers.SetMode != nil {
-		addMenu("Approvals", "shield", h.modeMenu())
-	}
-	if h.pane.handlers.Reset != nil {
-		items = append(items, fyne.NewMenuItemSeparator())
-		add("Clear chat", "reset", h.pane.handlers.Reset)
-	}
+	items = append(items, fyne.NewMenuItemSeparator())
+	add("Clear chat", "reset", h.pane.handlers.Reset)
 	add("Delete chat", "trash", h.pane.handlers.Delete)
 	return items
 }
 
 // Rename lets the person edit the title in place.
 func (h *header) Rename() {
-	h.name.SetText(title(h.pane.state.Session))
+	h.name.SetText(state.TitleOf(h.pane.state.Session))
 	h.title.Hide()
 	h.name.Show()
 	// the field was not drawn yet and has no canvas
@@ -151,32 +134,18 @@ func (h *header) Rename() {
 	h.name.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
-func (h *header) endRename(text string, ok bool) {
+// endRename shows the title again, and changes it unless the text is empty.
+func (h *header) endRename(text string) {
 	if !h.name.Visible() {
 		return
 	}
 	h.name.Hide()
 	h.title.Show()
-	if ok && text != "" && text != title(h.pane.state.Session) && h.pane.handlers.Rename != nil {
+	if text != "" && text != state.TitleOf(h.pane.state.Session) {
 		h.title.SetText(text)
 		h.pane.handlers.Rename(text)
 	}
 	h.pane.FocusComposer()
-}
-
-// nameEntry is the title while it is edited: Enter saves, Escape cancels.
-type nameEntry struct {
-	widget.Entry
-	onDone func(text string, ok bool)
-}
-
-// TypedKey implements fyne.Focusable.
-func (e *nameEntry) TypedKey(k *fyne.KeyEvent) {
-	if k.Name == fyne.KeyEscape {
-		e.onDone("", false)
-		return
-	}
-	e.Entry.TypedKey(k)
 }
 
 // modeMenu offers the approval modes.

@@ -103,6 +103,7 @@ func newDesk(t testing.TB, width, height float32) *desk {
 		Rename:   func(s string) { note("rename %q", s) },
 		Settings: func() { note("settings") },
 		SetModel: func(protocol.ModelRef) {}, SetThink: func(string) {},
+		Media: func(string, func([]byte, error)) {},
 		ReadFile: func(path string, done func(protocol.Attachment, error)) {
 			if strings.Contains(path, "bad") {
 				done(protocol.Attachment{}, errors.New("it is too large"))

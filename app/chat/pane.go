@@ -56,7 +56,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.transcript = transcript.New(rowFactory{p}.row)
 	p.transcript.Width = columnWidth
 	p.transcript.OnTop = func() {
-		if p.state.More && p.handlers.Older != nil {
+		if p.state.More {
 			p.handlers.Older()
 		}
 	}
@@ -107,6 +107,7 @@ func (p *Pane) Update(s State) {
 			p.positions[from] = position{key, into, items[len(items)-1].Key}
 		}
 		p.restorePosition = true
+		p.finder.close()
 		p.builder = newBuilder(p.machines)
 		clear(p.expanded)
 		clear(p.showSource)
@@ -118,7 +119,6 @@ func (p *Pane) Update(s State) {
 		p.revealID = ""
 		p.endReveal()
 		p.transcript.ClearSelection()
-		p.finder.close()
 		p.transcript.SetItems(nil)
 		p.transcript.ScrollToEnd()
 	}

@@ -32,15 +32,15 @@ type State struct {
 	// Model is the model in use, including the conversation's own setting. Models are the choices
 	// of the header's menu.
 	Model  protocol.ModelRef
-	Models []Model
+	Models []state.ModelChoice
 	Paused bool
 	// Offline is why the gateway cannot be reached; empty while it can.
 	Offline string
 }
 
-// StateOf extracts a conversation's state from the view models. The caller may set Models.
+// StateOf extracts a conversation's state from the view models.
 func StateOf(v state.View, c state.ChatView) State {
-	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Remote, Model: v.Status.Model, Paused: v.Status.Paused}
+	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Nodes, Elsewhere: v.Remote, Model: v.Status.Model, Models: v.Models, Paused: v.Status.Paused}
 	s.Session, _ = v.Session(c.Key)
 	s.Session.SessionKey = c.Key
 	if p := s.Session.Settings; p != nil && p.Model != nil {
@@ -102,14 +102,8 @@ func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Approval {
 	return nil
 }
 
-// Model is a choice of the header's menu.
-type Model struct {
-	Ref  protocol.ModelRef
-	Name string
-}
-
-// Handlers are the pane's callbacks, called on the GUI thread. A nil one hides its control. Those
-// with a done function call it later, on the GUI thread.
+// Handlers are the pane's callbacks, called on the GUI thread. Those with a done function call it
+// later, on the GUI thread. A reader uses only OpenURL, OpenImage, Media, Settings and Older.
 type Handlers struct {
 	Send       func(text string, images []protocol.Attachment, node protocol.NodeID)
 	Stop       func() // stops the run in progress
@@ -134,7 +128,7 @@ type Handlers struct {
 	OpenImage  func(fyne.Resource)
 	ReadFile   func(path string, done func(protocol.Attachment, error))
 	PickFiles  func(done func(paths []string))
-	PasteImage func(done func(protocol.Attachment, error)) // called if the clipboard has no text
+	PasteImage func(done func(protocol.Attachment, error)) // for a clipboard without text; nil if unsupported
 	Media      func(key string, done func(data []byte, err error))
 	// loads pictures of a stored message, to be sent again; done is not called on failure
 	Pictures func(content protocol.Content, done func([]protocol.Attachment))

@@ -3,7 +3,6 @@ package nodes
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -15,14 +14,22 @@ type actions struct {
 	show       func()
 	confirming string // action that waits for a confirmation; empty for none
 	editing    bool   // the name is being edited
-	field      *nameField
+	field      *widgets.NameField
 }
 
 func newActions(show func()) actions { return actions{Body: widgets.NewBody(), show: show} }
 
+// draw redraws the line after a change of the facts that it depends on, or of its own state.
+func (a *actions) draw(facts string, build func() fyne.CanvasObject) bool {
+	if a.editing {
+		return a.Draw("edit", build) // do not redraw while the person is using it
+	}
+	return a.Draw(facts+a.confirming, build)
+}
+
 // nameEditor is the line while the name is edited.
 func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.CanvasObject {
-	a.field = newNameField()
+	a.field = widgets.NewNameField()
 	a.field.SetText(name)
 	a.field.SetPlaceHolder(placeholder)
 	end := func(keep bool) {
@@ -33,7 +40,7 @@ func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.C
 		a.show()
 	}
 	a.field.OnSubmitted = func(string) { end(true) }
-	a.field.onCancel = func() { end(false) }
+	a.field.OnCancel = func() { end(false) }
 	// The same height as the buttons before, so that nothing below moves.
 	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, a.field)),
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
@@ -69,27 +76,6 @@ func (a *actions) rename() {
 		c.Focus(a.field)
 		a.field.TypedShortcut(&fyne.ShortcutSelectAll{})
 	}
-}
-
-// nameField edits a name: Enter saves, Escape cancels.
-type nameField struct {
-	widget.Entry
-	onCancel func()
-}
-
-func newNameField() *nameField {
-	f := &nameField{}
-	f.ExtendBaseWidget(f)
-	return f
-}
-
-// TypedKey implements fyne.Focusable.
-func (f *nameField) TypedKey(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyEscape {
-		f.onCancel()
-		return
-	}
-	f.Entry.TypedKey(e)
 }
 
 // fieldLayout gives a name's field the width of most names.

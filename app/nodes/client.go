@@ -50,14 +50,9 @@ func (c *client) show() {
 		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, c.bar.Box), c.facts.Box)
 		return widgets.NewPage(d.Name, form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") }))
 	})
-	what := fmt.Sprint(state.HasExpired(d, p.now()), d.RevokedAt > 0, c.bar.confirming)
-	if c.bar.editing {
-		what = "edit" // do not redraw while the person is using it
-	}
-	drawn = c.bar.Draw(what, func() fyne.CanvasObject { return c.actions(d) }) || drawn
+	drawn = c.bar.draw(fmt.Sprint(state.HasExpired(d, p.now()), d.RevokedAt > 0), func() fyne.CanvasObject { return c.actions(d) }) || drawn
 	facts := p.pairing.ClientFacts(p.view, d, p.now())
-	drawn = c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
-	if drawn {
+	if c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn {
 		p.Box.Refresh()
 	}
 }
@@ -103,10 +98,7 @@ func (p *Page) expiryButton(a *actions, d protocol.Device) []fyne.CanvasObject {
 	case a.confirming == changeExpiry:
 		return a.confirmButtons("clock", "End access now", "Keep end date", func() { p.setExpiry(a, d.ID, p.now().UnixMilli()) })
 	}
-	b := widgets.NewButton(changeExpiry, "clock", nil)
-	b.TrailingIcon = "down"
-	b.OnTap = func() { widgets.ShowMenu(b, p.expiryMenu(a, d.ID)) }
-	return []fyne.CanvasObject{b}
+	return []fyne.CanvasObject{widgets.NewMenuButton(changeExpiry, "clock", func() []*fyne.MenuItem { return p.expiryMenu(a, d.ID) })}
 }
 
 // expiryMenu offers the possible expiries. This window's own pairing cannot expire now, because the

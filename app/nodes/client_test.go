@@ -12,6 +12,7 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 )
@@ -123,7 +124,7 @@ func TestAWindowsNameIsTypedUndisturbed(t *testing.T) {
 	p.openClient("tab")
 	test.Tap(pagetest.Button(t, p.Box, "Rename"))
 	field := w.Canvas().Focused()
-	if _, ok := field.(*nameField); !ok {
+	if _, ok := field.(*widgets.NameField); !ok {
 		t.Fatalf("the keyboard is with %T", field)
 	}
 	r := windows()

@@ -67,18 +67,14 @@ func (d *detail) show() {
 	calls := p.view.CallsOn(d.id)
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
-	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0, d.bar.confirming)
-	if d.bar.editing {
-		what = "edit" // do not redraw while the person is using it
-	}
-	drawn = d.bar.Draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
+	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
+	drawn = d.bar.draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
 	facts := p.pairing.MachineFacts(p.view, n, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(names(calls), func() fyne.CanvasObject { return d.running(calls) }) || drawn
 	c := state.ConfinementOf(n)
-	drawn = d.confinement.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn
-	if drawn {
+	if d.confinement.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn {
 		p.Box.Refresh()
 	}
 }

@@ -32,7 +32,7 @@ func (p *Page) networkRows() []fyne.CanvasObject {
 	network := widgets.NewParagraph("", style.ColorMuted, "text")
 	turn := widgets.NewButton("Allow other machines to connect", "globe", nil)
 	load := func() {
-		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) {
+		p.loadPairing(func(r state.Pairing) {
 			p.showPairing(r)
 			text, color := NetworkText(r)
 			network.Set(text, color)
@@ -63,14 +63,13 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 	message := widgets.NewParagraph("", style.ColorMuted, "text")
 	message.Hide()
 	ends := state.AccessPeriods[0]
-	until := widgets.NewButton(ends.Text, "clock", nil)
-	until.TrailingIcon = "down"
-	until.OnTap = func() {
-		widgets.ShowMenu(until, expiryItems(func(e state.AccessPeriod) {
+	var until *widgets.Button
+	until = widgets.NewMenuButton(ends.Text, "clock", func() []*fyne.MenuItem {
+		return expiryItems(func(e state.AccessPeriod) {
 			ends = e
 			until.SetText(e.Text)
-		}))
-	}
+		})
+	})
 	invite := func(role string) func() {
 		return func() {
 			message.Show()

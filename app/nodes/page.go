@@ -76,9 +76,7 @@ func (p *Page) Open(id protocol.NodeID) {
 	if id != "" {
 		p.detail = newDetail(p, id)
 	}
-	if p.h.Opened != nil {
-		p.h.Opened(id)
-	}
+	widgets.CallWith(p.h.Opened, id)
 	p.show(p.view)
 }
 
@@ -116,7 +114,7 @@ func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.DevicesChanged != p.devices {
 		p.devices = v.DevicesChanged
-		bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) { p.showPairing(r) })
+		p.loadPairing(p.showPairing)
 	}
 	items := make([]widgets.ListItem, len(v.Nodes))
 	for i, n := range v.Nodes {
@@ -174,6 +172,11 @@ func (p *Page) drawList() {
 
 const machinesTitle = "Machines"
 
+// loadPairing loads the pending requests and the windows.
+func (p *Page) loadPairing(done func(state.Pairing)) {
+	bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) { done(r) })
+}
+
 // showPairing shows the pending requests and the windows.
 func (p *Page) showPairing(r state.Pairing) {
 	if r.Problem != "" {
@@ -198,29 +201,23 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 		words.SetText(strings.Join(q.Words, "-"))
 		rows = append(rows, widgets.NewParagraph("Allow it only if the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
-	answer := func(m protocol.Method[protocol.DeviceRequestParams, protocol.OK]) {
-		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
-			return state.Call(ctx, p.app, m, protocol.DeviceRequestParams{ID: q.ID})
-		}, p.handleAnswer)
-	}
-	deny := widgets.NewButton("Deny", "", func() { answer(protocol.DeviceDeny) })
-	allow := widgets.NewButton("Allow", "check", func() {
-		bind.Go(p.ctx, func(ctx context.Context) (protocol.OK, error) {
-			_, err := state.Call(ctx, p.app, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: q.ID})
-			return protocol.OK{}, err
-		}, p.handleAnswer)
-	})
+	params := protocol.DeviceRequestParams{ID: q.ID}
+	deny := widgets.NewButton("Deny", "", func() { answerRequest(p, protocol.DeviceDeny, params) })
+	allow := widgets.NewButton("Allow", "check", func() { answerRequest(p, protocol.DeviceApprove, params) })
 	rows = append(rows, widgets.Row(style.Inside, -1, deny, allow))
 	return widgets.Inset(0, 0, style.Inside, 0, container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 		widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Col(style.Inside, rows...))))
 }
 
-func (p *Page) handleAnswer(_ protocol.OK, err error) {
-	if err != nil {
-		p.h.Say("Your answer was not accepted: " + err.Error())
-	}
-	p.devices = -1
-	p.show(p.view)
+// answerRequest allows or denies the pairing of a device.
+func answerRequest[R any](p *Page, m protocol.Method[protocol.DeviceRequestParams, R], params protocol.DeviceRequestParams) {
+	bind.Go(p.ctx, func(ctx context.Context) (R, error) { return state.Call(ctx, p.app, m, params) }, func(_ R, err error) {
+		if err != nil {
+			p.h.Say("Your answer was not accepted: " + err.Error())
+		}
+		p.devices = -1
+		p.show(p.view)
+	})
 }
 
 // Back returns from one machine, window or invitation to the list. It reports whether one was

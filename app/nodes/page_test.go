@@ -13,6 +13,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -121,7 +122,7 @@ func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
 	p.Open("nas")
 	before := pagetest.Button(t, p.Box, "Rename").Size().Height
 	test.Tap(pagetest.Button(t, p.Box, "Rename"))
-	field, ok := w.Canvas().Focused().(*nameField)
+	field, ok := w.Canvas().Focused().(*widgets.NameField)
 	if !ok {
 		t.Fatalf("the keyboard is with %T", w.Canvas().Focused())
 	}

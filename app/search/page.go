@@ -16,19 +16,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	// Open shows a message in its chat, or in the chat's archive.
-	Open func(protocol.SearchHit)
-}
-
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx      context.Context
-	app      *state.App
-	handlers Handlers
-	Box      fyne.CanvasObject
-	Field    *widgets.SearchField
+	ctx   context.Context
+	app   *state.App
+	Box   fyne.CanvasObject
+	Field *widgets.SearchField
 
 	hits   []protocol.SearchHit
 	next   int64
@@ -49,12 +42,13 @@ const showOlder = "Show older"
 // typingPause is the pause in typing after which the search starts.
 const typingPause = 200 * time.Millisecond
 
-// New creates the page; it lives until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, handlers: h, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
+// New creates the page; it lives until ctx ends. open shows a message in its chat, or in the chat's
+// archive.
+func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page {
+	p := &Page{ctx: ctx, app: a, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
 	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.hits) && p.handlers.Open != nil {
-			p.handlers.Open(p.hits[i])
+		if i < len(p.hits) {
+			open(p.hits[i])
 		}
 	})
 	p.more = widgets.NewQuietButton(showOlder, "down", func() {

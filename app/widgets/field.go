@@ -81,6 +81,28 @@ func (s *SearchField) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
+// NameField is an entry that edits a name in place: Enter submits it, Escape calls OnCancel.
+type NameField struct {
+	widget.Entry
+	OnCancel func()
+}
+
+// NewNameField creates an empty field.
+func NewNameField() *NameField {
+	f := &NameField{}
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// TypedKey implements fyne.Focusable.
+func (f *NameField) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape {
+		f.OnCancel()
+		return
+	}
+	f.Entry.TypedKey(e)
+}
+
 // TextArea is a multi-line entry for forms: Tab moves to the next field, whereas Fyne's own entry
 // would insert a tab.
 type TextArea struct{ widget.Entry }
