@@ -1,8 +1,6 @@
 package approve
 
 import (
-	"slices"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
@@ -70,105 +68,43 @@ func (b *buttons) disable() {
 	b.confirm.Disable()
 }
 
-// buttonRow lays out buttons: the first group at the left, the others at the right. If they do not
-// fit in one line, the second group goes below, and a group that is too wide takes several lines.
+// buttonRow puts buttons at the left and at the right. If they do not fit in one line, the second
+// group goes below, and a group that is too wide takes several lines.
 func buttonRow(left, right []fyne.CanvasObject) *fyne.Container {
-	return container.New(&buttonRowLayout{left: len(left)}, slices.Concat(left, right)...)
+	return container.New(&buttonRowLayout{}, widgets.Flow(style.Gap, left...), widgets.Flow(style.Gap, right...))
 }
 
-type buttonRowLayout struct {
-	left  int
-	width float32 // width at the last layout; 0 before
-}
-
-// lines returns the visible objects in lines; in one line if they fit.
-func (l *buttonRowLayout) lines(o []fyne.CanvasObject, width float32) (lines [][]fyne.CanvasObject, one bool) {
-	var groups [2][]fyne.CanvasObject
-	for i, x := range o {
-		switch {
-		case !x.Visible():
-		case i < l.left:
-			groups[0] = append(groups[0], x)
-		default:
-			groups[1] = append(groups[1], x)
-		}
-	}
-	all := slices.Concat(groups[0], groups[1])
-	if width <= 0 || totalWidth(all) <= width {
-		return [][]fyne.CanvasObject{all}, true
-	}
-	for _, g := range groups {
-		var line []fyne.CanvasObject
-		for _, x := range g {
-			if len(line) > 0 && totalWidth(append(line[:len(line):len(line)], x)) > width {
-				lines = append(lines, line)
-				line = nil
-			}
-			line = append(line, x)
-		}
-		if len(line) > 0 {
-			lines = append(lines, line)
-		}
-	}
-	return lines, false
-}
-
-func totalWidth(o []fyne.CanvasObject) (w float32) {
-	for i, x := range o {
-		if i > 0 {
-			w += style.Gap
-		}
-		w += x.MinSize().Width
-	}
-	return w
-}
+type buttonRowLayout struct{ below bool } // result of the last layout
 
 // MinSize implements fyne.Layout. Its height is for the width of the last layout.
 func (l *buttonRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	lines, _ := l.lines(o, l.width)
-	var s fyne.Size
-	for i, line := range lines {
-		var h float32
-		for _, x := range line {
-			m := x.MinSize()
-			s.Width, h = max(s.Width, m.Width), max(h, m.Height)
-		}
-		if i > 0 {
-			h += style.Gap
-		}
-		s.Height += h
+	left, right := o[0].MinSize(), o[1].MinSize()
+	height := max(left.Height, right.Height)
+	if l.below {
+		height = left.Height + style.Gap + right.Height
 	}
-	return s
+	return fyne.NewSize(max(left.Width, right.Width), height)
 }
 
 // Layout implements fyne.Layout.
 func (l *buttonRowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	l.width = size.Width
-	lines, one := l.lines(o, size.Width)
-	y := float32(0)
-	for _, line := range lines {
-		x, h := float32(0), float32(0)
-		if !one && l.isRight(o, line[0]) {
-			x = max(size.Width-totalWidth(line), 0)
-		}
-		for _, b := range line {
-			m := b.MinSize()
-			if one && l.isRight(o, b) && x < size.Width {
-				x = max(size.Width-totalWidth(line[slices.Index(line, b):]), x)
-				one = false // the other groups follow in the same line
-			}
-			m.Width = min(m.Width, size.Width)
-			b.Resize(m)
-			b.Move(fyne.NewPos(x, y))
-			x += m.Width + style.Gap
-			h = max(h, m.Height)
-		}
-		y += h + style.Gap
+	left, right := min(totalWidth(o[0]), size.Width), min(totalWidth(o[1]), size.Width)
+	y := widgets.Fit(o[0], left) + style.Gap
+	widgets.Fit(o[1], right)
+	if l.below = left+style.Gap+right > size.Width; !l.below {
+		y = 0
 	}
+	o[1].Move(fyne.NewPos(size.Width-right, y))
 }
 
-func (l *buttonRowLayout) isRight(o []fyne.CanvasObject, b fyne.CanvasObject) bool {
-	return slices.Index(o, b) >= l.left
+// totalWidth returns the width of the visible buttons of a group in one line.
+func totalWidth(group fyne.CanvasObject) (width float32) {
+	for _, b := range group.(*fyne.Container).Objects {
+		if b.Visible() {
+			width += style.Gap + b.MinSize().Width
+		}
+	}
+	return max(width-style.Gap, 0)
 }
 
 // newCheck returns a check box that passes key presses to the dialog.
