@@ -49,11 +49,7 @@ func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) (wait <-
 func Go[R any](ctx context.Context, work func(context.Context) (R, error), done func(R, error)) {
 	go func() {
 		r, err := work(ctx)
-		fyne.Do(func() {
-			if ctx.Err() == nil {
-				done(r, err)
-			}
-		})
+		Do(ctx, func() { done(r, err) })
 	}()
 }
 
@@ -81,11 +77,7 @@ func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 			case <-ctx.Done():
 				return
 			case now := <-tick.C:
-				fyne.Do(func() {
-					if ctx.Err() == nil {
-						f(now)
-					}
-				})
+				Do(ctx, func() { f(now) })
 			}
 		}
 	}()

@@ -8,7 +8,6 @@
 package launch
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,9 +15,6 @@ import (
 
 // Scheme is the URL scheme of the links.
 const Scheme = "fairlead"
-
-// ErrNoLinks means that the system opens links only with installed programs that declare them.
-var ErrNoLinks = errors.New("this system opens links only with installed programs")
 
 // Program is the command line to register.
 type Program struct {

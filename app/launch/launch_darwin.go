@@ -62,11 +62,12 @@ func (p Program) SetAtLogin(on bool) error {
 	return os.WriteFile(f, p.agent(), 0o644)
 }
 
-// SupportsLinks reports whether SetLinks is supported on this system.
+// SupportsLinks reports whether Links and SetLinks are supported: macOS opens links only with
+// installed application bundles that declare them.
 const SupportsLinks = false
 
-// Links reports whether links open this program.
+// Links is not supported.
 func (p Program) Links() bool { return false }
 
-// SetLinks always returns ErrNoLinks.
-func (p Program) SetLinks(bool) error { return ErrNoLinks }
+// SetLinks is not supported.
+func (p Program) SetLinks(bool) error { return errors.ErrUnsupported }
