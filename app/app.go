@@ -73,21 +73,26 @@ func Main(args []string) int {
 	case version:
 		return report(0, gateway.Version+"\n")
 	}
+	if err := runInstance(f); err != nil {
+		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+	}
+	return 0
+}
+
+// runInstance runs the program until the person quits, unless another instance already runs.
+func runInstance(f flags) error {
 	if f.home != "" {
 		os.Setenv("FAIRLEAD_HOME", f.home) // the names of the keychain entries depend on it
 	}
 	home, err := gateway.Home()
-	if err == nil {
-		err = os.MkdirAll(home, 0o700)
-	}
 	if err != nil {
-		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+		return err
 	}
 	if f.join != "" && !strings.Contains(f.join, "://") {
 		peers := identity.OpenPeers(home, keychain.Open(home))
 		peer, err := peers.Lookup(f.join)
 		if err != nil {
-			return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+			return err
 		}
 		if all, err := peers.List(); err == nil {
 			peer.Name = distinctName(all, peer)
@@ -97,16 +102,16 @@ func Main(args []string) int {
 	}
 	own := windowDir(home, f.join)
 	if err := os.MkdirAll(own, 0o700); err != nil {
-		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+		return err
 	}
 	instance, first := claimInstance(own, f.link)
 	if !first {
-		return 0 // the running instance has shown its window
+		return nil // the running instance has shown its window
 	}
 	defer instance.close()
 	logs, err := gateway.OpenLog(own, "desktop.log")
 	if err != nil {
-		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+		return err
 	}
 	defer logs.Close()
 	if crash, err := os.OpenFile(filepath.Join(gateway.LogDir(own), "crash.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
@@ -119,7 +124,7 @@ func Main(args []string) int {
 	runGUI(f, b, instance)
 	b.stop()
 	b.prefs.close()
-	return 0
+	return nil
 }
 
 // gatewayName is the person's name for the remote gateway of this window; empty for the local

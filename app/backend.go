@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/gateway"
+	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
@@ -88,11 +89,12 @@ func (b *backend) start() {
 		}
 		switch {
 		case b.flags.peer != nil:
-			var err error
-			if opts, err = b.remote.clientOptions(opts, *b.flags.peer); err != nil {
+			key, err := b.remote.identity()
+			if err != nil {
 				b.state.Down(err)
 				return
 			}
+			opts = client.Through(opts, b.remote.peers, b.flags.peer.ID(), key, discovery.Find)
 		case b.join != nil:
 			opts.URL, opts.Token = b.join.URL, b.join.Token
 		default:

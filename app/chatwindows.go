@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -20,41 +19,29 @@ type chatWindows struct {
 }
 
 func (cw *chatWindows) create() {
-	bind.Go(cw.ui.ctx, cw.ui.backend.state.Chats.Create, func(key protocol.SessionKey, err error) {
-		if err != nil {
-			cw.ui.messages.show("The chat could not be created: " + err.Error())
-			return
-		}
-		cw.ui.main.open(key)
-	})
+	request(cw.ui, cw.ui.main.window, "The chat could not be created: ", cw.ui.backend.state.Chats.Create, cw.ui.main.open)
 	cw.ui.main.endFirstRun()
 	cw.ui.main.closeDrawer()
 }
 
 // export saves a chat as Markdown to a file that the person chooses.
 func (cw *chatWindows) export(key protocol.SessionKey, window fyne.Window) {
-	bind.Go(cw.ui.ctx, func(ctx context.Context) ([2]string, error) {
+	request(cw.ui, window, "", func(ctx context.Context) ([2]string, error) {
 		title, text, err := cw.ui.backend.state.Chats.Export(ctx, key)
 		return [2]string{title, text}, err
-	}, func(r [2]string, err error) {
-		if err != nil {
-			cw.ui.messages.showIn(window, err.Error())
-			return
-		}
-		cw.ui.opener.saveAs(window, r[0], r[1])
-	})
+	}, func(r [2]string) { cw.ui.opener.saveAs(window, r[0], r[1]) })
 }
 
 // delete deletes a chat and offers to undo that.
 func (cw *chatWindows) delete(key protocol.SessionKey) {
 	e, _ := cw.ui.view.Session(key)
 	title := state.TitleOf(e)
-	bind.Go(cw.ui.ctx, func(ctx context.Context) (time.Time, error) { return cw.ui.backend.state.Chats.Delete(ctx, key) }, func(until time.Time, err error) {
-		if err != nil {
-			cw.ui.messages.show("The chat was not deleted: " + err.Error())
-			return
+	request(cw.ui, cw.ui.main.window, "The chat was not deleted: ", func(ctx context.Context) (time.Time, error) {
+		return cw.ui.backend.state.Chats.Delete(ctx, key)
+	}, func(until time.Time) {
+		if c := cw.windows[key]; c != nil {
+			c.window.Close()
 		}
-		cw.closeWindows(func(k protocol.SessionKey) bool { return k == key })
 		shown := cw.ui.main.key == key
 		cw.ui.messages.offerUndo(deletedText(title), func() { cw.restore(key, shown) }, until)
 		if shown {
@@ -80,11 +67,9 @@ func (cw *chatWindows) openAnother(but protocol.SessionKey) {
 
 // restore restores a deleted chat, and opens it if it was open before.
 func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
-	bind.Run(cw.ui.ctx, func(ctx context.Context) error { return cw.ui.backend.state.Chats.Restore(ctx, key) }, func(err error) {
-		if err != nil {
-			cw.ui.messages.show("The chat could not be restored: " + err.Error())
-			return
-		}
+	request(cw.ui, cw.ui.main.window, "The chat could not be restored: ", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, cw.ui.backend.state.Chats.Restore(ctx, key)
+	}, func(struct{}) {
 		if show {
 			cw.ui.main.open(key)
 		}
@@ -157,13 +142,4 @@ func (cw *chatWindows) windowClosed(c *conversation) {
 		cw.ui.main.setDraft(cw.ui.drafts.byChat[c.key])
 	}
 	cw.release(c.key)
-}
-
-// closeWindows closes the window of a deleted chat.
-func (cw *chatWindows) closeWindows(gone func(protocol.SessionKey) bool) {
-	for key, c := range cw.windows {
-		if gone(key) {
-			c.window.Close()
-		}
-	}
 }

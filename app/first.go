@@ -28,16 +28,15 @@ type firstPage struct {
 
 func newFirstPage(u *ui) *firstPage {
 	p := &firstPage{ui: u, servers: widgets.Col(style.Inside)}
-	button := func(icon, verb string, act func()) *widgets.Button { return widgets.NewButton(verb, icon, act) }
 	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
 		return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
 			widgets.Inset(style.Group, style.Group, style.Group, style.Group, widgets.Col(style.Inside,
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
-	p.searchAgain = button("reset", "Search again", p.search)
-	p.startButton = button("play", "Start now", func() { u.main.endFirstRun(); u.main.focusComposer() })
+	p.searchAgain = widgets.NewButton("Search again", "reset", p.search)
+	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.focusComposer() })
 	p.startButton.Primary = true
-	connect := button("globe", "Connect a provider", func() { u.main.endFirstRun(); u.settings.open() })
+	connect := widgets.NewButton("Connect a provider", "globe", func() { u.main.endFirstRun(); u.settings.open() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.LimitWidth(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
@@ -80,22 +79,22 @@ func (p *firstPage) search() {
 		return
 	}
 	p.searching = true
-	if p.buttons == nil {
-		p.showText("Searching for model servers…", style.ColorMuted)
-	} else { // the button stays under the pointer
-		p.showText("Searching for model servers…", style.ColorMuted, p.searchAgain)
+	var acts []*widgets.Button
+	if p.buttons != nil {
+		acts = append(acts, p.searchAgain) // the button stays under the pointer
 	}
+	p.showText("Searching for model servers…", style.ColorMuted, acts...)
 	bind.Go(p.ui.ctx, p.ui.backend.state.Models.Detect, p.show)
 }
 
 // show lists the servers that were found.
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 	p.searching = false
-	switch {
-	case err != nil:
+	if err != nil {
 		p.showText("The search failed: "+err.Error(), style.ColorBad, p.searchAgain)
 		return
-	case len(list) == 0:
+	}
+	if len(list) == 0 {
 		p.showText("None is running.", style.ColorMuted, p.searchAgain)
 		return
 	}
@@ -130,16 +129,15 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 	}
 	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {
 		return p.ui.backend.state.Models.UseServer(ctx, server)
-	},
-		func(ref protocol.ModelRef, err error) {
-			if err != nil {
-				p.showText(err.Error(), style.ColorBad, p.searchAgain)
-				return
-			}
-			p.ui.main.endFirstRun()
-			p.ui.messages.show("Now using " + ref.ID + ".")
-			p.ui.main.focusComposer()
-		})
+	}, func(ref protocol.ModelRef, err error) {
+		if err != nil {
+			p.showText(err.Error(), style.ColorBad, p.searchAgain)
+			return
+		}
+		p.ui.main.endFirstRun()
+		p.ui.messages.show("Now using " + ref.ID + ".")
+		p.ui.main.focusComposer()
+	})
 }
 
 // setFirstRun shows the first-run page or the chat.
@@ -164,7 +162,7 @@ func (w *window) endFirstRun() {
 		return
 	}
 	w.setFirstRun(false)
-	bind.Go(w.ui.ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, w.ui.backend.state.Set(ctx, "ui.firstRunDone", true)
-	}, func(struct{}, error) {}) // if this fails, the page is shown once more at the next start
+	bind.Run(w.ui.ctx, func(ctx context.Context) error {
+		return w.ui.backend.state.Set(ctx, "ui.firstRunDone", true)
+	}, func(error) {}) // if this fails, the page is shown once more at the next start
 }

@@ -3,8 +3,6 @@ package app
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -71,8 +68,9 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		if p.EndedAt > 0 {
 			continue // the person has left this gateway
 		}
-		item := settings.Gateway{ID: pairingID(p), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt), IsMachine: p.Role == protocol.RoleNode}
-		if item.IsMachine {
+		item := settings.Gateway{ID: string(p.Pin), Name: p.Name, Addresses: p.Addresses, PairedAt: time.UnixMilli(p.PairedAt)}
+		if p.Role == protocol.RoleNode {
+			item.ID, item.IsMachine = nodePrefix+item.ID, true
 			item.OfflineReason = "its node is not running"
 			if w := g.nodes.node(p.Pin); w != nil {
 				item.OfflineReason = w.state()
@@ -98,13 +96,6 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 // nodePrefix is the prefix of the IDs of pairings in which this computer is a machine. The IDs of
 // windows are the gateways' certificate pins.
 const nodePrefix = "machine of "
-
-func pairingID(p identity.Peer) string {
-	if p.Role == protocol.RoleNode {
-		return nodePrefix + string(p.Pin)
-	}
-	return string(p.Pin)
-}
 
 // setPending sets the number of pending approvals of a gateway.
 func (g *gateways) setPending(id string, n int) {
@@ -187,15 +178,15 @@ func (g *gateways) Open(id string) error {
 		return fmt.Errorf("finding this program: %w", err)
 	}
 	cmd := exec.Command(program, "--home", g.home, "--join", id, "--with-parent")
-	leash, err := cmd.StdinPipe()
-	if err != nil {
-		return fmt.Errorf("opening a window: %w", err)
+	stdin, err := cmd.StdinPipe() // the window closes when this pipe does
+	var counts io.Reader
+	if err == nil {
+		counts, err = cmd.StdoutPipe()
 	}
-	told, err := cmd.StdoutPipe()
-	if err != nil {
-		return fmt.Errorf("opening a window: %w", err)
+	if err == nil {
+		err = cmd.Start()
 	}
-	if err := cmd.Start(); err != nil {
+	if err != nil {
 		return fmt.Errorf("opening a window: %w", err)
 	}
 	open, closeIt := context.WithCancel(g.ctx)
@@ -205,12 +196,9 @@ func (g *gateways) Open(id string) error {
 		g.windows[id] = closeIt
 	}
 	g.mu.Unlock()
+	context.AfterFunc(open, func() { stdin.Close() })
 	g.wg.Go(func() {
-		<-open.Done()
-		leash.Close()
-	})
-	g.wg.Go(func() {
-		readCounts(told, func(n int) { g.setPending(id, n) })
+		readCounts(counts, func(n int) { g.setPending(id, n) })
 		if first {
 			g.setPending(id, 0) // the number of approvals is unknown without the window
 		}
@@ -229,12 +217,12 @@ func (g *gateways) Open(id string) error {
 
 // Leave implements settings.Gateways. If the gateway cannot be reached now, the program notifies it
 // at a later start.
-func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) {
-	tie := identity.PeerID{Pin: identity.Pin(id), Role: protocol.RoleClient}
+func (g *gateways) Leave(ctx context.Context, id string) (notified bool, err error) {
+	pairing := identity.PeerID{Pin: identity.Pin(id), Role: protocol.RoleClient}
 	if pin, ok := strings.CutPrefix(id, nodePrefix); ok {
-		tie = identity.PeerID{Pin: identity.Pin(pin), Role: protocol.RoleNode}
+		pairing = identity.PeerID{Pin: identity.Pin(pin), Role: protocol.RoleNode}
 	}
-	peer, err := g.peers.Get(tie)
+	peer, err := g.peers.Get(pairing)
 	if err != nil {
 		return false, err
 	}
@@ -246,22 +234,21 @@ func (g *gateways) Leave(ctx context.Context, id string) (told bool, err error) 
 		return false, err
 	}
 	g.mu.Lock()
-	closeIt := g.windows[id]
-	g.mu.Unlock()
-	if closeIt != nil {
+	if closeIt := g.windows[id]; closeIt != nil {
 		closeIt()
 	}
+	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
-	err = client.EndPairing(ctx, g.peers, tie, key, nil)
-	told = err == nil
+	err = client.EndPairing(ctx, g.peers, pairing, key, nil)
+	notified = err == nil
 	if errors.Is(err, protocol.ErrUnavailable) {
 		err = nil
 	}
 	if _, e := g.List(); err == nil {
 		err = e
 	}
-	return told, err
+	return notified, err
 }
 
 // leaveTimeout is the time limit for notifying a gateway that this computer left it.
@@ -284,36 +271,12 @@ func (g *gateways) start(ctx context.Context) error {
 	return client.NotifyEndedPairings(ctx, g.peers, id, nil)
 }
 
-// clientOptions completes client options for a paired gateway. It blocks on the keychain.
-func (g *gateways) clientOptions(o client.Options, peer identity.Peer) (client.Options, error) {
-	id, err := g.identity()
-	if err != nil {
-		return o, err
-	}
-	find := func(ctx context.Context, pin identity.Pin) []string { return discovery.Find(ctx, pin) }
-	return client.Through(o, g.peers, peer.ID(), id, find), nil
-}
-
-// windowDir returns the folder of a window's own data: the data folder for the local gateway, and a
-// subfolder of it for each remote one.
-func windowDir(home, join string) string {
-	if join == "" {
-		return home
-	}
-	sum := sha256.Sum256([]byte(join))
-	return filepath.Join(home, "gateways", hex.EncodeToString(sum[:8]))
-}
-
-// waitForParent blocks until the parent process has ended or has closed the pipe.
-func waitForParent() {
-	io.Copy(io.Discard, os.Stdin) //nolint:errcheck // an error is an end too
-}
-
 // writeCounts writes the number of pending approvals to the parent process, one number per line. It
 // returns when writing to w fails.
-func writeCounts(w io.Writer, counts iter.Seq[int]) {
+func writeCounts(w io.Writer, views iter.Seq[state.View]) {
 	last := 0
-	for n := range counts {
+	for v := range views {
+		n := len(v.Approvals)
 		if n == last {
 			continue
 		}
@@ -324,13 +287,13 @@ func writeCounts(w io.Writer, counts iter.Seq[int]) {
 	}
 }
 
-// readCounts reads the output of tellNeeds until it ends. It ignores lines that are not numbers,
+// readCounts reads the output of writeCounts until it ends. It ignores lines that are not numbers,
 // such as output of a library.
-func readCounts(r io.Reader, heard func(int)) {
+func readCounts(r io.Reader, onCount func(int)) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		if n, err := strconv.Atoi(lines.Text()); err == nil && n >= 0 {
-			heard(n)
+			onCount(n)
 		}
 	}
 	io.Copy(io.Discard, r) //nolint:errcheck // a line that is too long

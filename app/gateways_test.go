@@ -116,7 +116,11 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
 		io.WriteString(w, "a library's word\n-3\n")
-		writeCounts(w, slices.Values([]int{0, 2, 2, 1, 0}))
+		writeCounts(w, func(yield func(state.View) bool) {
+			for _, n := range []int{0, 2, 2, 1, 0} {
+				yield(waiting(n))
+			}
+		})
 		w.Close()
 	}()
 	var heard []int
@@ -125,8 +129,8 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 		t.Errorf("heard %v", heard)
 	}
 	r.Close()
-	writeCounts(w, func(yield func(int) bool) {
-		if yield(5) {
+	writeCounts(w, func(yield func(state.View) bool) {
+		if yield(waiting(5)) {
 			t.Error("it goes on though nobody hears it")
 		}
 	})

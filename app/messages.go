@@ -44,11 +44,6 @@ func (m *messages) showNotice(v state.View) {
 	}
 }
 
-func (m *messages) showFor(text string, d time.Duration) {
-	m.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(d))
-	m.ui.main.body.Refresh()
-}
-
 // showMissingSecrets shows a notice about missing secrets, once per change.
 func (m *messages) showMissingSecrets(v state.View) {
 	missing := strings.Join(v.Status.Missing, " ")
@@ -57,8 +52,7 @@ func (m *messages) showMissingSecrets(v state.View) {
 	}
 	m.missingSecrets = missing
 	if missing != "" {
-		m.toast.ShowMessage(state.MissingSecrets(v.Status)+" "+state.MissingSecretsHelp(v.Status), nil, time.Now(), time.Now().Add(time.Minute))
-		m.ui.main.body.Refresh()
+		m.showFor(state.MissingSecrets(v.Status)+" "+state.MissingSecretsHelp(v.Status), time.Minute)
 	}
 }
 
@@ -92,8 +86,13 @@ func (m *messages) showProblem(v state.View) {
 
 func (m *messages) layout() { m.box.Layout.Layout(m.box.Objects, m.box.Size()) }
 
-func (m *messages) show(text string) {
-	m.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(6*time.Second))
+// messageTime is how long a message is shown.
+const messageTime = 6 * time.Second
+
+func (m *messages) show(text string) { m.showFor(text, messageTime) }
+
+func (m *messages) showFor(text string, d time.Duration) {
+	m.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(d))
 	m.ui.main.body.Refresh()
 }
 
@@ -101,7 +100,7 @@ func (m *messages) show(text string) {
 func (m *messages) showIn(w fyne.Window, text string) {
 	for _, c := range m.ui.chats.windows {
 		if c.window == w {
-			c.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(6*time.Second))
+			c.toast.ShowMessage(text, nil, time.Now(), time.Now().Add(messageTime))
 			c.foot.Refresh()
 			return
 		}

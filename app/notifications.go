@@ -54,14 +54,14 @@ func (ns *notifications) start() (stop func()) {
 
 func (ns *notifications) review(id string) {
 	ns.ui.main.show()
-	if ns.reviewTransfers(id) {
-		return
-	}
-	if id == summaryID {
+	switch {
+	case strings.HasPrefix(id, transferPrefix):
+		ns.ui.nav.openTitled(transfersTitle)
+	case id == summaryID:
 		ns.ui.approvals.openInbox()
-		return
+	default:
+		ns.ui.approvals.review(protocol.ApprovalID(id))
 	}
-	ns.ui.approvals.review(protocol.ApprovalID(id))
 }
 
 // deny denies an approval in its current form: a denial does not require the person to see the
@@ -135,34 +135,29 @@ func (ns *notifications) updateTransfers(v state.View) {
 	if len(fresh) == 0 {
 		return
 	}
-	now := time.Now()
+	separate := maxSeparate
 	if ns.hasFocus {
+		separate = 1
+	}
+	var list []notify.Message
+	if len(fresh) > separate {
 		title, text := state.TransferEnds(fresh)
-		if len(fresh) == 1 {
-			title, text = state.TransferEnd(v, fresh[0], now)
+		list = append(list, notify.Message{ID: transferPrefix + summaryID, Title: title, Body: text, News: true})
+	} else {
+		for _, t := range fresh {
+			title, text := state.TransferEnd(v, t, time.Now())
+			list = append(list, notify.Message{ID: transferPrefix + string(t.ID), Title: title, Body: text, News: true})
 		}
-		if ns.ui.nav.title != transfersTitle { // the transfers page already shows it
-			ns.ui.messages.show(title + ": " + text)
+	}
+	for _, m := range list {
+		switch {
+		case !ns.hasFocus && ns.notifier != nil:
+			ns.notifier.Show(m)
+			ns.transferIDs = append(ns.transferIDs, m.ID)
+		case ns.hasFocus && ns.ui.nav.title != transfersTitle: // that page shows it already
+			ns.ui.messages.show(m.Title + ": " + m.Body)
 		}
-		return
 	}
-	if ns.notifier == nil {
-		return
-	}
-	if len(fresh) > maxSeparate {
-		title, text := state.TransferEnds(fresh)
-		ns.showTransfer(notify.Message{ID: transferPrefix + summaryID, Title: title, Body: text, News: true})
-		return
-	}
-	for _, t := range fresh {
-		title, text := state.TransferEnd(v, t, now)
-		ns.showTransfer(notify.Message{ID: transferPrefix + string(t.ID), Title: title, Body: text, News: true})
-	}
-}
-
-func (ns *notifications) showTransfer(m notify.Message) {
-	ns.notifier.Show(m)
-	ns.transferIDs = append(ns.transferIDs, m.ID)
 }
 
 // removeTransfers withdraws the notifications of transfers.
@@ -171,13 +166,4 @@ func (ns *notifications) removeTransfers() {
 		ns.notifier.Remove(id)
 	}
 	ns.transferIDs = nil
-}
-
-// reviewTransfers opens the transfers page after a click on a notification.
-func (ns *notifications) reviewTransfers(id string) bool {
-	if !strings.HasPrefix(id, transferPrefix) {
-		return false
-	}
-	ns.ui.nav.openTitled(transfersTitle)
-	return true
 }

@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/storage"
 
-	"fairlead/app/bind"
 	"fairlead/app/widgets"
 )
 
@@ -141,52 +140,42 @@ func pickFolder(w fyne.Window, done func(string)) {
 	showFiles(d)
 }
 
-// saveAs asks for a file name and saves a text there as Markdown.
-func (o *opener) saveAs(window fyne.Window, title, text string) {
+// newSaveDialog creates a dialog that asks for a file name and calls write with the file; the text
+// that write returns, or the error after the text failed, is shown in the window.
+func (o *opener) newSaveDialog(window fyne.Window, name, failed string, write func(context.Context, fyne.URIWriteCloser) (string, error)) *dialog.FileDialog {
 	d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
 		if err != nil || w == nil {
 			return
 		}
-		bind.Go(o.ui.ctx, func(context.Context) (struct{}, error) {
-			_, err := w.Write([]byte(text))
-			return struct{}{}, errors.Join(err, w.Close())
-		}, func(_ struct{}, err error) {
-			if err != nil {
-				o.ui.messages.showIn(window, "The chat could not be saved: "+err.Error())
-				return
-			}
-			o.ui.messages.showIn(window, "Saved to "+w.URI().Path())
-		})
+		request(o.ui, window, failed, func(ctx context.Context) (string, error) {
+			text, err := write(ctx, w)
+			return text, errors.Join(err, w.Close())
+		}, func(text string) { o.ui.messages.showIn(window, text) })
 	}, window)
-	d.SetFileName(fileName(title) + ".md")
+	d.SetFileName(name)
+	return d
+}
+
+// saveAs asks for a file name and saves a text there as Markdown.
+func (o *opener) saveAs(window fyne.Window, title, text string) {
+	d := o.newSaveDialog(window, fileName(title)+".md", "The chat could not be saved: ", func(_ context.Context, w fyne.URIWriteCloser) (string, error) {
+		_, err := io.WriteString(w, text)
+		return "Saved to " + w.URI().Path(), err
+	})
 	d.SetFilter(storage.NewExtensionFileFilter([]string{".md"}))
 	showFiles(d)
+}
+
+// saveTo asks for a file name and calls write with the file; the text that write returns is shown.
+func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (string, error)) {
+	showFiles(o.newSaveDialog(o.ui.main.window, name, "The file was not saved completely: ", func(ctx context.Context, w fyne.URIWriteCloser) (string, error) {
+		return write(ctx, w)
+	}))
 }
 
 // maxRulesFile is the largest file of rules that can be imported, in bytes: about a thousand times
 // the usual size.
 const maxRulesFile = 8 << 20
-
-// saveTo asks for a file name and calls write with the file; the text that write returns is shown.
-func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (string, error)) {
-	d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
-		if err != nil || w == nil {
-			return
-		}
-		bind.Go(o.ui.ctx, func(ctx context.Context) (string, error) {
-			text, err := write(ctx, w)
-			return text, errors.Join(err, w.Close())
-		}, func(text string, err error) {
-			if err != nil {
-				o.ui.messages.show("The file was not saved completely: " + err.Error())
-				return
-			}
-			o.ui.messages.show(text)
-		})
-	}, o.ui.main.window)
-	d.SetFileName(name)
-	showFiles(d)
-}
 
 // openFile asks for a file of rules and reads it.
 func (o *opener) openFile(done func([]byte)) {
@@ -194,19 +183,13 @@ func (o *opener) openFile(done func([]byte)) {
 		if err != nil || r == nil {
 			return
 		}
-		bind.Go(o.ui.ctx, func(context.Context) ([]byte, error) {
+		request(o.ui, o.ui.main.window, "The file could not be read: ", func(context.Context) ([]byte, error) {
 			data, err := io.ReadAll(io.LimitReader(r, maxRulesFile+1))
 			if err == nil && len(data) > maxRulesFile {
 				err = errors.New("it is larger than 8 MB")
 			}
 			return data, errors.Join(err, r.Close())
-		}, func(data []byte, err error) {
-			if err != nil {
-				o.ui.messages.show("The file could not be read: " + err.Error())
-				return
-			}
-			done(data)
-		})
+		}, done)
 	}, o.ui.main.window)
 	showFiles(d)
 }

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,6 +54,16 @@ type confinement struct {
 	Mode    string   `json:"sandbox,omitempty"`
 	Network string   `json:"network,omitempty"`
 	Grants  []string `json:"grants,omitempty"` // DIR or DIR:ro; never changed in place
+}
+
+// windowDir returns the folder of a window's own data: the data folder for the local gateway, and a
+// subfolder of it for each remote one.
+func windowDir(home, join string) string {
+	if join == "" {
+		return home
+	}
+	sum := sha256.Sum256([]byte(join))
+	return filepath.Join(home, "gateways", hex.EncodeToString(sum[:8]))
 }
 
 // prefs holds the preferences and writes them to a file in the background. It is safe for

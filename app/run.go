@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 
 	fyneapp "fyne.io/fyne/v2/app"
@@ -40,17 +41,11 @@ func runGUI(f flags, b *backend, i *instance) {
 	a.Lifecycle().SetOnStarted(func() {
 		b.start()
 		if f.withParent {
-			// the goroutine ends with the process
-			go func() { waitForParent(); bind.Do(ctx, u.quit) }()
-			b.wg.Go(func() {
-				writeCounts(os.Stdout, func(yield func(int) bool) {
-					for v := range b.state.Value.Changes(ctx) {
-						if !yield(len(v.Approvals)) {
-							return
-						}
-					}
-				})
-			})
+			go func() { // it ends with the process
+				io.Copy(io.Discard, os.Stdin) //nolint:errcheck // the parent process has ended or closed the pipe
+				bind.Do(ctx, u.quit)
+			}()
+			b.wg.Go(func() { writeCounts(os.Stdout, b.state.Value.Changes(ctx)) })
 		} else if f.join == "" {
 			b.wg.Go(func() {
 				if err := b.remote.start(b.startCtx); err != nil {

@@ -87,17 +87,16 @@ func (s *sender) send(paths []string, to protocol.NodeID) {
 
 // sendTo is send into a folder of the machine; an empty folder is its workspace.
 func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
-	bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+	s.start("Sending ", func(ctx context.Context) (protocol.Transfer, error) {
 		return s.ui.backend.state.Transfers.Send(ctx, paths, to, dir)
-	}, s.showSent)
+	})
 }
 
-func (s *sender) showSent(t protocol.Transfer, err error) {
-	if err != nil {
-		s.ui.messages.show("The transfer did not start: " + err.Error())
-		return
-	}
-	s.ui.messages.show("Sending " + state.TransferTitle(s.ui.view, t))
+// start queues transfers, and shows the first one after a verb.
+func (s *sender) start(verb string, queue func(context.Context) (protocol.Transfer, error)) {
+	request(s.ui, s.ui.main.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
+		s.ui.messages.show(verb + state.TransferTitle(s.ui.view, t))
+	})
 }
 
 // dropOnMachine handles files of a machine that were dragged out of its list: dropped on another
@@ -113,9 +112,9 @@ func (s *sender) dropOnMachine(from protocol.NodeID, paths []string, at fyne.Pos
 // sendBetween queues transfers from one machine into a folder of another; an empty folder is its
 // workspace.
 func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
-	bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+	s.start("Sending ", func(ctx context.Context) (protocol.Transfer, error) {
 		return s.ui.backend.state.Transfers.SendBetween(ctx, from, paths, to, dir)
-	}, s.showSent)
+	})
 }
 
 // askMachine shows a menu of machines at a position of the window.
@@ -140,14 +139,8 @@ func (s *sender) pickAndSend(to protocol.NodeID) {
 // fetch copies a file of a machine into a folder of this computer that the person chooses.
 func (s *sender) fetch(from protocol.NodeID, path string) {
 	pickFolder(s.ui.main.window, func(dir string) {
-		bind.Go(s.ui.ctx, func(ctx context.Context) (protocol.Transfer, error) {
+		s.start("Copying ", func(ctx context.Context) (protocol.Transfer, error) {
 			return s.ui.backend.state.Transfers.Fetch(ctx, from, path, dir)
-		}, func(t protocol.Transfer, err error) {
-			if err != nil {
-				s.ui.messages.show("The transfer did not start: " + err.Error())
-				return
-			}
-			s.ui.messages.show("Copying " + state.TransferTitle(s.ui.view, t))
 		})
 	})
 }

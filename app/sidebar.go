@@ -108,18 +108,18 @@ func (b *sidebar) find(query string) {
 	}
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(b.ui.ctx)
-	bind.Go(ctx, func(ctx context.Context) (struct{}, error) {
+	bind.Run(ctx, func(ctx context.Context) error {
 		timer := time.NewTimer(150 * time.Millisecond) // wait for a pause in typing
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-		return struct{}{}, b.ui.backend.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
+		return b.ui.backend.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
 			bind.Do(ctx, func() {
 				b.results, b.complete = list, all
 				b.show(b.ui.view, b.ui.main.key)
 			})
 		})
-	}, func(struct{}, error) {})
+	}, func(error) {})
 }

@@ -66,6 +66,18 @@ func (u *ui) run() {
 	u.main.watch()
 }
 
+// request runs work off the GUI thread and then done on it. If work fails, the window w shows the
+// error after the text failed.
+func request[R any](u *ui, w fyne.Window, failed string, work func(context.Context) (R, error), done func(R)) {
+	bind.Go(u.ctx, work, func(r R, err error) {
+		if err != nil {
+			u.messages.showIn(w, failed+err.Error())
+			return
+		}
+		done(r)
+	})
+}
+
 // update applies a new view of the gateway.
 func (u *ui) update(v state.View) {
 	if v.Loaded && !u.view.Loaded && u.main.firstRun {
