@@ -82,7 +82,6 @@ var only = map[string][]string{
 	"github.com/zalando/go-keyring":        {"gateway/peer/keychain"},
 	"github.com/fsnotify/fsnotify":         {"node/workspace/watch", "gateway/workspace"},
 	"go.yaml.in/yaml/":                     {"gateway/skills"},
-	"github.com/anthropics/":               {"gateway/llm/anthropic"},
 	"github.com/cloudflare/circl/":         {"gateway/peer/pake"},
 	"github.com/bwesterb/":                 {"gateway/peer/pake"},
 	"github.com/mdp/qrterminal/":           {"gateway/cmd/fairlead"},

@@ -2,8 +2,7 @@
 // per provider implements, and shares code between them (retries, prices, detection of servers on
 // this machine).
 //
-// Anthropic uses its official SDK. Gemini, the OpenAI-compatible family (chat completions and
-// responses) and Ollama use small clients of our own: Gemini's SDK brings some 190 packages for one
+// Every provider has a small client of our own: Gemini's SDK brings some 190 packages for one
 // request, and dozens of partly compatible servers differ in ways that no library handles.
 package llm
 

@@ -1,24 +1,17 @@
-// Package anthropic implements Anthropic's messages API through the official SDK, for Anthropic
-// itself or a server with the same endpoint, such as llama-server.
-//
-// The SDK builds requests and decodes events. Three things are done here instead: retries (ours are
-// reported to the person), credentials (only a key that the person set is used, never one from the
-// environment or files), and the assembly of blocks, because some servers let blocks overlap and
-// close all of them at the very end.
+// Package anthropic implements Anthropic's messages API, for Anthropic itself or a server with the
+// same endpoint, such as llama-server. Some servers let blocks overlap and close all of them at the
+// very end.
 package anthropic
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
@@ -30,35 +23,36 @@ const DefaultBaseURL = "https://api.anthropic.com"
 
 type model struct {
 	llm.Options
-	adaptive bool         // version 4.6 or later
-	refused  ask.Refusals // settings of thinking
-	most     atomic.Int64 // the learned limit of an answer; 0 if there is none
+	adaptive  bool         // version 4.6 or later
+	refused   ask.Refusals // settings of thinking
+	maxOutput atomic.Int64 // the learned limit of an answer; 0 if there is none
 }
 
 // New returns a model at o.BaseURL, by default [DefaultBaseURL].
 func New(o llm.Options) llm.Model { return newModel(o) }
 
 func newModel(o llm.Options) *model {
-	o.BaseURL = ask.BaseURL(o.BaseURL, DefaultBaseURL, "/messages", "/v1") // the SDK itself adds /v1
+	o.BaseURL = ask.BaseURL(o.BaseURL, DefaultBaseURL, "/messages", "/v1")
 	return &model{Options: o, adaptive: adaptive(o.Model)}
 }
 
-// sdkOptions returns the options of one request, and the guard that has the cause of its failure.
-func (m *model) sdkOptions() ([]option.RequestOption, *ask.Guard) {
-	client, guard := ask.NewGuard(m.Options)
-	return []option.RequestOption{
-		option.WithBaseURL(m.BaseURL + "/"), option.WithHTTPClient(client), option.WithMaxRetries(0), option.WithAPIKey(m.Key),
-	}, guard
+// httpRequest returns a request with the key; body is nil for a GET.
+func (m *model) httpRequest(path string, body any) ask.Request {
+	r := ask.Request{URL: m.BaseURL + path, Body: body, Header: map[string]string{"Anthropic-Version": apiVersion}}
+	if m.Key != "" {
+		r.Header["X-Api-Key"] = m.Key
+	}
+	return r
 }
 
 // Stream implements [llm.Model].
 func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	var thinking plan
-	var params sdk.MessageNewParams
+	var body request
 	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
 		thinking = m.plan(req.Thinking)
-		params = m.params(req, thinking)
-		return m.try(ctx, params, out)
+		body = m.request(req, thinking)
+		return m.try(ctx, body, out)
 	}, func(f *ask.Failure) bool {
 		if f.Status != http.StatusBadRequest {
 			return false
@@ -66,7 +60,7 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		if m.learn(thinking, f.Reason) {
 			return true
 		}
-		fits := m.learnLimit(f.Reason, params.MaxTokens)
+		fits := m.learnLimit(f.Reason, body.MaxTokens)
 		if fits > 0 {
 			req.MaxTokens = int(fits)
 		}
@@ -74,64 +68,71 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	})
 }
 
-func (m *model) try(ctx context.Context, params sdk.MessageNewParams, out *ask.Out) error {
-	options, guard := m.sdkOptions()
-	service := sdk.NewMessageService(options...)
-	stream := service.NewStreaming(ctx, params)
-	defer stream.Close() // the SDK's errors on closing say nothing about the answer
-	r := &reader{Out: out, model: m.Model, blocks: map[int64]*block{}}
-	for stream.Next() {
-		if r.take(stream.Current()); r.Stopped() {
+// try sends one request and reads its answer.
+func (m *model) try(ctx context.Context, body request, out *ask.Out) error {
+	resp, err := ask.Send(ctx, m.Options, m.httpRequest("/v1/messages", body))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	r := &reader{Out: out, model: m.Model, blocks: map[int64]*openBlock{}}
+	for ev, err := range ask.Events(ctx, resp) {
+		if err != nil {
+			return err
+		}
+		if string(ev.Data) == "[DONE]" { // which only compatible servers send
+			break
+		}
+		var e streamEvent
+		if err := ask.Decode(ev.Data, &e); err != nil {
+			return err
+		}
+		if ev.Name == "error" || ask.IsError(e.Error) {
+			return ask.StreamError(ev.Data)
+		}
+		if r.take(e); r.Stopped() {
 			return nil
 		}
-	}
-	switch err := stream.Err(); {
-	case guard.Err() != nil:
-		return guard.Err()
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		return failure(err)
 	}
 	return r.end()
 }
 
-// failure converts an error that came inside an answer.
-func failure(err error) error {
-	if e, ok := errors.AsType[*sdk.Error](err); ok {
-		return ask.StreamError([]byte(e.RawJSON()))
-	}
-	return ask.Broken("the answer cannot be parsed: " + err.Error())
-}
+// maxPages limits the pages of a list of models.
+const maxPages = 100
 
 // Models returns the models that the key may use, newest first.
 func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	m := newModel(o)
-	options, guard := m.sdkOptions()
-	service := sdk.NewModelService(options...)
-	pages := service.ListAutoPaging(ctx, sdk.ModelListParams{Limit: sdk.Int(100)})
 	var out []protocol.ModelInfo
-	for pages.Next() {
-		if i := pages.Current(); i.Lifecycle != sdk.ModelInfoLifecycleRetired && i.ID != "" {
-			out = append(out, info(i))
+	query := url.Values{"limit": {"100"}}
+	for range maxPages {
+		data, err := ask.Read(ctx, m.Options, m.httpRequest("/v1/models?"+query.Encode(), nil))
+		if err != nil {
+			return nil, err
 		}
-	}
-	if guard.Err() != nil {
-		return nil, guard.Err()
-	}
-	if err := pages.Err(); err != nil {
-		return nil, failure(err)
+		var page modelList
+		if err := ask.Decode(data, &page); err != nil {
+			return nil, err
+		}
+		for _, l := range page.Data {
+			if l.Lifecycle != "retired" && l.ID != "" {
+				out = append(out, l.info())
+			}
+		}
+		if !page.HasMore || page.LastID == "" {
+			break
+		}
+		query.Set("after_id", page.LastID)
 	}
 	return out, nil
 }
 
 // info converts the API's description of a model. All models of this family call tools; if a server
 // does not report abilities, the model counts as having them.
-func info(i sdk.ModelInfo) protocol.ModelInfo {
-	out := protocol.ModelInfo{ID: i.ID, Name: i.DisplayName, ContextWindow: i.MaxInputTokens, MaxOutput: i.MaxTokens, Tools: true, Images: true}
-	if i.JSON.Capabilities.Valid() {
-		out.Images = i.Capabilities.ImageInput.Supported
-		out.Thinking = i.Capabilities.Thinking.Supported
+func (l listedModel) info() protocol.ModelInfo {
+	out := protocol.ModelInfo{ID: l.ID, Name: l.Name, ContextWindow: l.MaxInput, MaxOutput: l.MaxTokens, Tools: true, Images: true}
+	if l.Capabilities != nil {
+		out.Images, out.Thinking = l.Capabilities.Image.Supported, l.Capabilities.Thinking.Supported
 	}
 	return out
 }
@@ -152,7 +153,7 @@ const leastAnswer = 1024
 func (m *model) learnLimit(reason string, asked int64) (fits int64) {
 	if found := tooMany.FindStringSubmatch(reason); found != nil {
 		if most := number(found[2]); most >= leastAnswer && most < asked {
-			m.most.Store(most)
+			m.maxOutput.Store(most)
 			return most
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
@@ -16,7 +14,7 @@ type reader struct {
 	*ask.Out
 
 	model  string
-	blocks map[int64]*block
+	blocks map[int64]*openBlock
 	order  []int64
 	calls  int
 	usage  protocol.Usage
@@ -24,68 +22,67 @@ type reader struct {
 	reason string // the provider's sentence about a refusal
 }
 
-// block is an unfinished block.
-type block struct {
+// openBlock is a block of the answer that is not finished.
+type openBlock struct {
 	kind    string
 	out     protocol.Block  // thinking, redacted_thinking, tool_use
 	thought strings.Builder // which comes in thousands of pieces
-	args    []byte
+	args    strings.Builder
 	index   int // of a call
 	closed  bool
 }
 
-func (r *reader) take(ev sdk.MessageStreamEventUnion) {
+func (r *reader) take(ev streamEvent) {
 	switch ev.Type {
 	case "message_start":
-		u := ev.Message.Usage
-		r.count(u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokensDetails.ThinkingTokens)
+		r.count(ev.Message.Usage)
 	case "content_block_start":
-		r.start(ev.Index, ev.ContentBlock)
+		r.start(ev.Index, ev.Block)
 	case "content_block_delta":
 		r.delta(ev.Index, ev.Delta)
 	case "content_block_stop":
 		r.close(r.blocks[ev.Index])
 	case "message_delta":
-		u := ev.Usage
-		r.count(u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokensDetails.ThinkingTokens)
-		r.stop = string(ev.Delta.StopReason)
-		r.reason = ev.Delta.StopDetails.Explanation
+		r.count(ev.Usage)
+		r.stop, r.reason = ev.Delta.StopReason, ev.Delta.StopDetails.Explanation
 	}
 }
 
-func (r *reader) start(at int64, b sdk.ContentBlockStartEventContentBlockUnion) {
+func (r *reader) start(at int64, b block) {
 	// A thought ends when the next block begins, even if the server closes it later, so that the
 	// events are in order.
 	for _, i := range r.order {
-		if open := r.blocks[i]; open.kind == "thinking" || open.kind == "redacted_thinking" {
+		if open := r.blocks[i]; open.kind == typeThinking || open.kind == typeRedacted {
 			r.close(open)
 		}
 	}
-	n := &block{kind: b.Type}
+	n := &openBlock{kind: b.Type}
 	r.blocks[at] = n
 	r.order = append(r.order, at)
 	switch b.Type {
-	case "text":
+	case typeText:
 		r.Text(llm.EventText, b.Text)
-	case "thinking":
-		n.thought.WriteString(b.Thinking)
-		n.out = protocol.Block{Type: protocol.BlockThinking, Thinking: b.Thinking, Signature: b.Signature}
-		r.Text(llm.EventThinking, b.Thinking)
-	case "redacted_thinking":
+	case typeThinking:
+		n.out = protocol.Block{Type: protocol.BlockThinking, Signature: b.Signature}
+		if b.Thinking != nil {
+			n.thought.WriteString(*b.Thinking)
+			r.Text(llm.EventThinking, *b.Thinking)
+		}
+	case typeRedacted:
 		n.out = protocol.Block{Type: protocol.BlockThinking, Redacted: true, Signature: b.Data}
-	case "tool_use":
+	case typeCall:
 		n.index = r.calls
 		r.calls++
 		n.out = protocol.Block{Type: protocol.BlockToolCall, ID: cmp.Or(b.ID, "toolu_"+protocol.NewID()), Name: b.Name}
 		// a server that does not stream arguments
-		if raw, err := protocol.Marshal(b.Input); err == nil && len(raw) > 2 && raw[0] == '{' {
-			n.args = raw
+		if len(b.Input) > 2 && b.Input[0] == '{' {
+			n.args.Write(b.Input)
 		}
 		r.Emit(llm.Event{Type: llm.EventCallStart, Index: n.index, Block: n.out})
 	}
 }
 
-func (r *reader) delta(at int64, d sdk.MessageStreamEventUnionDelta) {
+func (r *reader) delta(at int64, d delta) {
 	b := r.blocks[at]
 	if b == nil {
 		return
@@ -95,42 +92,42 @@ func (r *reader) delta(at int64, d sdk.MessageStreamEventUnionDelta) {
 		r.Text(llm.EventText, d.Text)
 	case "thinking_delta":
 		b.thought.WriteString(d.Thinking)
-		b.out.Thinking = b.thought.String()
 		r.Text(llm.EventThinking, d.Thinking)
 	case "signature_delta":
 		b.out.Signature += d.Signature
 	case "input_json_delta":
-		if d.PartialJSON != "" && b.kind == "tool_use" {
-			b.args = append(b.args, d.PartialJSON...)
+		if d.PartialJSON != "" && b.kind == typeCall {
+			b.args.WriteString(d.PartialJSON)
 			r.Emit(llm.Event{Type: llm.EventCallDelta, Index: b.index, Text: d.PartialJSON})
 		}
 	}
 }
 
 // close emits a finished block, once.
-func (r *reader) close(b *block) {
+func (r *reader) close(b *openBlock) {
 	if b == nil || b.closed {
 		return
 	}
 	b.closed = true
 	switch b.kind {
-	case "thinking", "redacted_thinking":
+	case typeThinking, typeRedacted:
+		b.out.Thinking = b.thought.String()
 		if b.out.Signature != "" {
 			b.out.Opaque = ask.Opaque(origin(r.model))
 		}
 		r.Emit(llm.Event{Type: llm.EventSignature, Block: b.out})
-	case "tool_use":
-		r.Call(b.index, b.out, string(b.args))
+	case typeCall:
+		r.Call(b.index, b.out, b.args.String())
 	}
 }
 
 // count merges a usage report. Later reports repeat some numbers and omit others, and never
 // decrease one.
-func (r *reader) count(in, out, read, write, reasoning int64) {
+func (r *reader) count(n usage) {
 	u := &r.usage
-	u.Input, u.Output = max(u.Input, in), max(u.Output, out)
-	u.CacheRead, u.CacheWrite = max(u.CacheRead, read), max(u.CacheWrite, write)
-	u.Reasoning = max(u.Reasoning, reasoning)
+	u.Input, u.Output = max(u.Input, n.Input), max(u.Output, n.Output)
+	u.CacheRead, u.CacheWrite = max(u.CacheRead, n.CacheRead), max(u.CacheWrite, n.CacheWrite)
+	u.Reasoning = max(u.Reasoning, n.Details.Thinking)
 	u.Total = u.Input + u.Output + u.CacheRead + u.CacheWrite
 	r.Emit(llm.Event{Type: llm.EventUsage, Usage: *u})
 }
@@ -145,14 +142,13 @@ func (r *reader) end() error {
 		r.close(r.blocks[i])
 	}
 	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}
-	switch sdk.StopReason(r.stop) {
-	case sdk.StopReasonToolUse:
+	switch r.stop {
+	case "tool_use":
 		ev.Stop = llm.StopToolUse
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+	case "max_tokens", "model_context_window_exceeded":
 		ev.Stop = llm.StopMaxTokens
-	case sdk.StopReasonRefusal:
-		ev.Stop, ev.Text = llm.StopRefusal, r.reason
-		ev.Text = cmp.Or(ev.Text, "The provider's safety rules stopped the answer.")
+	case "refusal":
+		ev.Stop, ev.Text = llm.StopRefusal, cmp.Or(r.reason, "The provider's safety rules stopped the answer.")
 	default:
 		if r.calls > 0 {
 			ev.Stop = llm.StopToolUse

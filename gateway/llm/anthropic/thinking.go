@@ -3,14 +3,12 @@ package anthropic
 import (
 	"strconv"
 	"strings"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // plan is the way in which one request asks for thinking.
 type plan struct {
 	kind   string // "": not mentioned; else adaptive, budget or off
-	effort sdk.OutputConfigEffort
+	effort string
 	budget int64
 }
 
@@ -23,10 +21,7 @@ const (
 
 var budgets = map[string]int64{"minimal": 1024, "low": 4096, "medium": 10_000, "high": 24_000, "xhigh": 48_000}
 
-var efforts = map[string]sdk.OutputConfigEffort{
-	"minimal": sdk.OutputConfigEffortLow, "low": sdk.OutputConfigEffortLow, "medium": sdk.OutputConfigEffortMedium,
-	"high": sdk.OutputConfigEffortHigh, "xhigh": sdk.OutputConfigEffortXhigh,
-}
+var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh"}
 
 // plan chooses the plan for a level (protocol.ThinkingLevels). An empty level leaves the decision
 // to the model: an adaptive one may think, one that needs a budget answers without thinking. Models
@@ -52,8 +47,8 @@ func (m *model) plan(level string) plan {
 	}
 	if p.kind == planAdaptive && !m.refused.Has(anyEffort) {
 		p.effort = efforts[level]
-		if m.refused.Has(string(p.effort)) {
-			p.effort = sdk.OutputConfigEffortHigh
+		if m.refused.Has(p.effort) {
+			p.effort = "high"
 		}
 	}
 	return p
@@ -65,7 +60,7 @@ func (m *model) learn(p plan, reason string) bool {
 	low := strings.ToLower(reason)
 	switch {
 	case p.effort != "" && (strings.Contains(low, "effort") || strings.Contains(low, "output_config")):
-		if p.effort == sdk.OutputConfigEffortXhigh && m.refused.Add(string(p.effort)) {
+		if p.effort == "xhigh" && m.refused.Add(p.effort) {
 			return true
 		}
 		return m.refused.Add(anyEffort)

@@ -65,15 +65,16 @@ func FunctionTools(tools []llm.Tool) []FunctionTool {
 // Schema adds parts that several servers require: an object with properties.
 func Schema(s json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
-	if json.Unmarshal(s, &object) != nil {
+	if json.Unmarshal(s, &object) != nil || object == nil {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	if _, ok := object["properties"]; ok {
+	if object["properties"] != nil && object["type"] != nil {
 		return s
 	}
-	object["properties"] = json.RawMessage("{}")
-	if _, ok := object["type"]; !ok {
-		object["type"] = json.RawMessage(`"object"`)
+	for name, value := range map[string]string{"type": `"object"`, "properties": "{}"} {
+		if object[name] == nil {
+			object[name] = json.RawMessage(value)
+		}
 	}
 	raw, err := protocol.Marshal(object)
 	if err != nil {
