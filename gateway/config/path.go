@@ -31,35 +31,39 @@ func lookup(path string) (field, error) {
 		return field{}, bad("path required")
 	}
 	f := field{typ: reflect.TypeFor[Config]()}
-	parts := strings.Split(path, ".")
-	for i, name := range parts {
+	above := ""
+	for name := range strings.SplitSeq(path, ".") {
 		if name == "" {
 			return field{}, bad("%q is not a path: a part of it is empty", path)
 		}
-		above := strings.Join(parts[:i], ".")
-		switch deref(f.typ).Kind() {
-		case reflect.Struct:
-			next, names, ok := member(deref(f.typ), name)
-			if !ok {
-				return field{}, unknown(above, name, names)
-			}
-			f = field{typ: next.Type, tag: next.Tag, secret: next.Tag.Get("secret")}
-		case reflect.Map:
-			if err := checkKey(above, name); err != nil {
-				return field{}, err
-			}
-			secret := f.secret
-			if secret != "" {
-				secret += name
-			}
-			f = field{typ: f.typ.Elem(), secret: secret}
-		case reflect.Slice:
-			return field{}, bad("%s is a list: set it as a whole", above)
-		default:
-			return field{}, bad("%s is a single value without parts", above)
+		var err error
+		if f, err = f.part(above, name); err != nil {
+			return field{}, err
 		}
+		above = join(above, name)
 	}
 	return f, nil
+}
+
+// part returns the field with a name in f, whose own path is path.
+func (f field) part(path, name string) (field, error) {
+	switch t := deref(f.typ); t.Kind() {
+	case reflect.Struct:
+		next, names, ok := member(t, name)
+		if !ok {
+			return field{}, unknown(path, name, names)
+		}
+		return field{typ: next.Type, tag: next.Tag, secret: next.Tag.Get("secret")}, nil
+	case reflect.Map:
+		secret := f.secret
+		if secret != "" {
+			secret += name
+		}
+		return field{typ: t.Elem(), secret: secret}, checkKey(path, name)
+	case reflect.Slice:
+		return field{}, bad("%s is a list: set it as a whole", path)
+	}
+	return field{}, bad("%s is a single value without parts", path)
 }
 
 func deref(t reflect.Type) reflect.Type {
@@ -111,91 +115,41 @@ func member(t reflect.Type, name string) (found reflect.StructField, names []str
 	return found, names, false
 }
 
-// check reports whether value can be decoded as the field's type, with every name in it spelled
-// exactly. Limits are checked by validate, on the whole configuration, because a part may rely on
-// defaults.
+// check reports whether value can be decoded as the field's type. Go's decoder accepts names in any
+// case; here they must be exact, because a misspelled name would be stored beside the right one.
+// Limits are checked by validate, on the whole configuration, because a part may rely on defaults.
 func (f field) check(path string, value json.RawMessage) error {
-	var any any
-	if err := json.Unmarshal(value, &any); err != nil {
-		return bad("%s must be %s, not %s", path, typeText(f), short(value))
-	}
-	if err := names(path, f.typ, any); err != nil {
-		return err
-	}
-	if err := protocol.Unmarshal(value, reflect.New(f.typ).Interface()); err != nil {
-		return f.blame(path, value)
-	}
-	return nil
-}
-
-// blame returns an error that names the part of a value with the wrong type.
-func (f field) blame(path string, value json.RawMessage) error {
-	t := deref(f.typ)
 	var parts map[string]json.RawMessage
 	var list []json.RawMessage
-	switch {
-	case t.Kind() == reflect.Slice && json.Unmarshal(value, &list) == nil:
-		for i, part := range list {
-			if err := (field{typ: t.Elem()}).check(fmt.Sprintf("%s.%d", path, i), part); err != nil {
-				return err
-			}
+	var err error
+	t := deref(f.typ)
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		err = json.Unmarshal(value, &parts)
+	case reflect.Slice:
+		err = json.Unmarshal(value, &list)
+	default:
+		err = protocol.Unmarshal(value, reflect.New(t).Interface())
+	}
+	if err != nil {
+		return bad("%s must be %s, not %s", path, typeText(f), short(value))
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		part, err := f.part(path, name)
+		if err == nil && string(parts[name]) != "null" { // null leaves the default
+			err = part.check(join(path, name), parts[name])
 		}
-	case json.Unmarshal(value, &parts) != nil:
-	case t.Kind() == reflect.Map, t.Kind() == reflect.Struct:
-		for _, name := range slices.Sorted(maps.Keys(parts)) {
-			part := field{}
-			if t.Kind() == reflect.Map {
-				part.typ = t.Elem()
-			} else if next, _, ok := member(t, name); ok {
-				part.typ, part.tag = next.Type, next.Tag
-			}
-			if part.typ == nil || string(parts[name]) == "null" {
-				continue
-			}
-			if err := part.check(join(path, name), parts[name]); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 	}
-	return bad("%s must be %s, not %s", path, typeText(f), short(value))
-}
-
-// names checks the names in v. Go's decoder accepts them in any case; a misspelled name would then
-// be stored beside the right one.
-func names(path string, t reflect.Type, v any) error {
-	t = deref(t)
-	switch v := v.(type) {
-	case map[string]any:
-		for k, x := range v {
-			switch t.Kind() {
-			case reflect.Struct:
-				next, all, ok := member(t, k)
-				if !ok {
-					return unknown(path, k, all)
-				}
-				if err := names(path+"."+k, next.Type, x); err != nil {
-					return err
-				}
-			case reflect.Map:
-				if err := checkKey(path, k); err != nil {
-					return err
-				}
-				if err := names(path+"."+k, t.Elem(), x); err != nil {
-					return err
-				}
-			}
+	for i, item := range list {
+		at, part := fmt.Sprintf("%s.%d", path, i), field{typ: t.Elem()}
+		if string(item) == "null" { // the decoder would make it empty
+			return bad("%s must be %s, not null", at, typeText(part))
 		}
-	case []any:
-		if t.Kind() != reflect.Slice {
-			return nil // the decoder reports the error
-		}
-		for i, x := range v {
-			if x == nil { // the decoder would make it empty
-				return bad("%s.%d must be %s, not null", path, i, typeText(field{typ: t.Elem()}))
-			}
-			if err := names(fmt.Sprintf("%s.%d", path, i), t.Elem(), x); err != nil {
-				return err
-			}
+		if err := part.check(at, item); err != nil {
+			return err
 		}
 	}
 	return nil
