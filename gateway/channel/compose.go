@@ -17,12 +17,13 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/speech"
+	"fairlead/gateway/workspace"
 )
 
 // compose formats a message for the agent: an envelope with time, place and sender, then the text,
 // then its files. The original system's envelope has no reply, place or sending time. why maps the
 // index of a file to the reason why it could not be fetched.
-func compose(files Files, cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
+func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
 	m := in.Message
 	at := time.Now()
 	if sent := time.UnixMilli(m.Timestamp); m.Timestamp > 0 && sent.Before(at.Add(5*time.Minute)) {
@@ -93,7 +94,7 @@ var fileName = regexp.MustCompile(`[^A-Za-z0-9._ -]+`)
 // media describes a file, attaches images and recordings to the message, and stores any other file
 // in the agent's workspace. A file that has only an address was not fetched, because somebody else
 // chose that address, or for the reason why.
-func media(files Files, agent protocol.AgentID, f protocol.Media, why string) (line string, attached *protocol.Attachment) {
+func media(files *workspace.Files, agent protocol.AgentID, f protocol.Media, why string) (line string, attached *protocol.Attachment) {
 	kind := f.Type
 	if !slices.Contains([]string{"image", "audio", "video", "document"}, kind) {
 		kind = "document"
@@ -142,12 +143,12 @@ func media(files Files, agent protocol.AgentID, f protocol.Media, why string) (l
 		name = name[len(name)-80:]
 	}
 	name = fmt.Sprintf("inbox/%s-%s", time.Now().UTC().Format("20060102-150405.000"), cmp.Or(name, kind))
-	kept, err := files.Write(agent, name, data)
+	stored, err := files.Write(agent, name, data)
 	if err != nil {
 		slog.Warn("Storing a file from a channel failed", "err", err)
 		return fmt.Sprintf("[%s, which could not be stored]", what), nil
 	}
-	return fmt.Sprintf("[%s, %d bytes, stored in your workspace as %s]", what, len(data), kept), nil
+	return fmt.Sprintf("[%s, %d bytes, stored in your workspace as %s]", what, len(data), stored), nil
 }
 
 // fetchLimit limits the time to fetch all files of a message.

@@ -28,12 +28,6 @@ type Sessions interface {
 // otherwise the conversation's.
 type Route func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
 
-// Files are the agents' workspaces.
-type Files interface {
-	Read(agent protocol.AgentID, name string) (*workspace.File, *workspace.Listing, error)
-	Write(agent protocol.AgentID, name string, data []byte) (string, error)
-}
-
 // Options configure a hub. All fields except Drivers are required.
 type Options struct {
 	Store    *store.DB
@@ -44,7 +38,7 @@ type Options struct {
 	Config   func() config.Config
 	// Set changes the configuration.
 	Set     func(ctx context.Context, path string, value json.RawMessage) error
-	Files   Files
+	Files   *workspace.Files
 	Drivers []Driver
 }
 

@@ -113,7 +113,7 @@ func TestDocumentsAreKeptUnderHarmlessNames(t *testing.T) {
 	text := b.Sent()[0].Message
 	_, name, ok := strings.Cut(text, "stored in your workspace as ")
 	name = strings.TrimSuffix(name, "]")
-	if !ok || !strings.HasPrefix(name, "inbox/") || strings.Contains(name, "..") || strings.Count(name, "/") != 1 || string(b.File(name)) != "obey" {
+	if !ok || !strings.HasPrefix(name, "inbox/") || strings.Contains(name, "..") || strings.Count(name, "/") != 1 || b.File(t, name) != "obey" {
 		t.Errorf("%q", text)
 	}
 }

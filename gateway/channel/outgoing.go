@@ -15,12 +15,13 @@ import (
 	"fairlead/gateway/cron"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
 )
 
 // sendWait is the time for which SendMessage waits for a delivery.
 const sendWait = 20 * time.Second
 
-// Outgoing are a message that the agent or a schedule sends on its own. Empty fields default to the
+// Outgoing is a message that the agent or a schedule sends on its own. Empty fields default to the
 // chat's current peer.
 type Outgoing struct {
 	Text                                  string
@@ -50,11 +51,11 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 	if err != nil {
 		return SendResult{}, err
 	}
-	said := SendResult{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
-	away := h.registry.senderOf(route.Channel, route.AccountID) == nil
+	res := SendResult{Channel: route.Channel, To: route.Peer.ID, PeerKind: route.Peer.Kind, AccountID: route.AccountID}
+	isOffline := h.registry.senderOf(route.Channel, route.AccountID) == nil
 	// An account that the person stopped does not reconnect.
-	waits := known && h.drivers[route.Channel] == nil || h.isManaged(route.Channel, route.AccountID)
-	if away && !(w.Later && waits) {
+	canWait := known && h.drivers[route.Channel] == nil || h.isManaged(route.Channel, route.AccountID)
+	if isOffline && !(w.Later && canWait) {
 		return SendResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
@@ -65,9 +66,9 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 	if err := h.outbox.put(ctx, id, e); err != nil {
 		return SendResult{}, err
 	}
-	if away {
-		said.Queued = true
-		return said, nil
+	if isOffline {
+		res.Queued = true
+		return res, nil
 	}
 	timer := time.NewTimer(sendWait)
 	defer timer.Stop()
@@ -76,14 +77,14 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 		if d.err != nil {
 			return SendResult{}, d.err
 		}
-		said.Sent, said.MessageID = true, d.messageID
-		return said, nil
+		res.Sent, res.MessageID = true, d.messageID
+		return res, nil
 	case <-timer.C:
-		said.Queued = true
+		res.Queued = true
 	case <-ctx.Done():
 		return SendResult{}, ctx.Err()
 	}
-	return said, nil
+	return res, nil
 }
 
 // target determines the receiver of a message. known reports whether somebody has written to the
@@ -202,7 +203,7 @@ func (h *Hub) SendFiles(ctx context.Context, agent protocol.AgentID, from protoc
 }
 
 // attach reads the files that an agent sends.
-func attach(files Files, agent protocol.AgentID, paths []string) (list []protocol.Media, err error) {
+func attach(files *workspace.Files, agent protocol.AgentID, paths []string) (list []protocol.Media, err error) {
 	if len(paths) > maxAttached {
 		return nil, protocol.ErrTooLarge.With(fmt.Sprintf("a message may have at most %d files", maxAttached))
 	}

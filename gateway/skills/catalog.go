@@ -16,14 +16,9 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Files lists the files of skills.
-type Files interface {
-	Skills(agent protocol.AgentID) ([]workspace.SkillFile, error)
-}
-
 // Options configure a catalog. All fields but Has and HasVariable are required.
 type Options struct {
-	Files  Files
+	Files  *workspace.Files
 	Nodes  func() []protocol.NodeInfo
 	Config func() config.Config
 	// Has reports whether a machine has a program, and whether that is known; nil means that
@@ -147,14 +142,9 @@ func setting(entries map[string]config.Skill, f locatedSkill) config.Skill {
 // maxNamed is the number of changed files that are published by name at once.
 const maxNamed = 50
 
-// Watcher reports changes of files; *workspace.Files implements it.
-type Watcher interface {
-	Watch(ctx context.Context, ready func(), changed func(paths []string)) error
-}
-
 // Watch publishes changes of files to the windows, until ctx ends.
-func Watch(ctx context.Context, w Watcher, bus *event.Bus) {
-	err := w.Watch(ctx, func() {}, func(paths []string) {
+func Watch(ctx context.Context, files *workspace.Files, bus *event.Bus) {
+	err := files.Watch(ctx, func() {}, func(paths []string) {
 		if slices.ContainsFunc(paths, isOfSkill) {
 			bus.Publish(protocol.Change{Kind: protocol.ChangeSkills})
 		}

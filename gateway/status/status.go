@@ -7,21 +7,15 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session"
 )
-
-// Agents pauses and resumes the agents; *session.Manager implements it.
-type Agents interface {
-	// Paused reports whether the agents are paused, and the storage error that caused it, or "".
-	Paused() (paused bool, storageError string)
-	SetPaused(paused bool)
-}
 
 // Reporter reports the gateway's state. It is safe for concurrent use.
 type Reporter struct {
 	// Fixed contains the fields that do not change: version, start time, addresses and folders.
 	Fixed  protocol.Status
 	Config *config.Store
-	Agents Agents
+	Agents *session.Manager
 	Bus    *event.Bus
 }
 

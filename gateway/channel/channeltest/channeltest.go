@@ -19,13 +19,13 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Bench is a hub with its environment. It also implements the hub's sessions and files.
+// Bench is a hub with its environment. It also implements the hub's sessions.
 type Bench struct {
 	*channel.Hub
 	Store   *store.DB
 	Bus     *event.Bus
 	Config  *config.Store
-	Secrets Secrets
+	Secrets keychain.Store
 	// Slow receives a token when a message that ends in "slowly" arrives, and another one before it
 	// continues.
 	Slow chan struct{}
@@ -34,8 +34,8 @@ type Bench struct {
 	sent     []Sent
 	commands []string
 	labels   map[protocol.SessionKey]string
-	files    map[string][]byte
 
+	files  *workspace.Files
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -46,46 +46,13 @@ type Sent struct {
 	protocol.ChatSendParams
 }
 
-// Secrets is a secret store in memory.
-type Secrets struct {
-	mu  *sync.Mutex
-	all map[string]keychain.Secret
-}
-
-// Get implements secret.Store.
-func (s Secrets) Get(name string) (keychain.Secret, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.all[name]
-	if !ok {
-		return "", keychain.ErrNotFound
-	}
-	return v, nil
-}
-
-// Set implements secret.Store.
-func (s Secrets) Set(name string, v keychain.Secret) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all[name] = v
-	return nil
-}
-
-// Delete implements secret.Store.
-func (s Secrets) Delete(name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, name)
-	return nil
-}
-
-// Where implements secret.Store.
-func (s Secrets) Where() string { return "memory" }
-
 // Open opens a hub over the store in dir. Nothing runs before Begin.
 func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	t.Helper()
-	b := &Bench{Bus: new(event.Bus), Secrets: Secrets{new(sync.Mutex), map[string]keychain.Secret{}}, Slow: make(chan struct{}), labels: map[protocol.SessionKey]string{}, files: map[string][]byte{}}
+	b := &Bench{
+		Bus: new(event.Bus), Secrets: keychain.OpenFile(dir), Slow: make(chan struct{}), labels: map[protocol.SessionKey]string{},
+		files: workspace.NewFiles(dir, workspace.FilesOptions{}),
+	}
 	var err error
 	if b.Store, err = store.Open(context.Background(), filepath.Join(dir, "s.db")); err != nil {
 		t.Fatal(err)
@@ -100,7 +67,7 @@ func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 		return protocol.MainAgent, protocol.SessionKey(strings.Join([]string{"agent:main", channel, kind, id}, ":"))
 	}
 	b.Hub = channel.New(channel.Options{
-		Store: b.Store, Bus: b.Bus, Sessions: b, Route: route, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b, Drivers: drivers,
+		Store: b.Store, Bus: b.Bus, Sessions: b, Route: route, Secrets: b.Secrets, Config: b.Config.Get, Set: b.Config.Set, Files: b.files, Drivers: drivers,
 	})
 	if err := b.Hub.Load(context.Background()); err != nil {
 		t.Fatal(err)
@@ -149,28 +116,12 @@ func (b *Bench) Label(key protocol.SessionKey) string {
 	return b.labels[key]
 }
 
-// File returns a stored file.
-func (b *Bench) File(name string) []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.files[name]
-}
-
-// Read implements channel.Files.
-func (b *Bench) Read(_ protocol.AgentID, name string) (*workspace.File, *workspace.Listing, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	data, ok := b.files[name]
-	if !ok {
-		return nil, nil, protocol.ErrNotFound
+// File returns a stored file of the main agent.
+func (b *Bench) File(t testing.TB, name string) string {
+	t.Helper()
+	f, _, err := b.files.Read(protocol.MainAgent, name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &workspace.File{Path: name, Data: data}, nil, nil
-}
-
-// Write implements channel.Files.
-func (b *Bench) Write(_ protocol.AgentID, name string, data []byte) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.files[name] = data
-	return name, nil
+	return string(f.Data)
 }

@@ -49,7 +49,7 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 	got = say("Read this.", "<file-sharing xmlns='urn:xmpp:sfs:0'><file xmlns='urn:xmpp:file:metadata:0'><name>plan.txt</name><media-type>text/plain</media-type></file>"+
 		"<sources><url-data xmlns='http://jabber.org/protocol/url-data' target='"+at[1]+"'/></sources></file-sharing>")
 	_, kept, _ := strings.Cut(got.Message, "stored in your workspace as ")
-	if text := b.File(strings.TrimSuffix(kept, "]")); string(text) != "dig here" {
+	if text := b.File(t, strings.TrimSuffix(kept, "]")); text != "dig here" {
 		t.Errorf("%q kept %q", got.Message, text)
 	}
 	for link, why := range map[string]string{

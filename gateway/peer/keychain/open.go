@@ -38,8 +38,13 @@ func Open(dir string) Store {
 		sum := sha256.Sum256([]byte(dir))
 		service += ":" + hex.EncodeToString(sum[:4])
 	}
-	return &chosen{keychain: &keychain{service: service}, file: &file{path: filepath.Join(dir, "secrets.json")}}
+	return &chosen{keychain: &keychain{service: service}, file: newFile(dir)}
 }
+
+// OpenFile returns the secrets in the file of the data folder dir, without the keychain.
+func OpenFile(dir string) Store { return newFile(dir) }
+
+func newFile(dir string) *file { return &file{path: filepath.Join(dir, "secrets.json")} }
 
 // reach is reachable; tests with a fake keychain replace it.
 var reach = func() (struct{}, error) { return struct{}{}, reachable() }

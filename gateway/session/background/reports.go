@@ -1,3 +1,12 @@
+// Package background reports background commands that have ended to the chats that started them
+// (docs/protocol.md#background-commands). An agent that has ended the command itself, or has seen
+// its end, is not started for it: the chat only gets a line for people (package session).
+//
+// The journal knows which chat a command belongs to: the call that started it names the chat, and
+// is stored before it is sent to the node. A run of that chat answers the event, under an ID
+// derived from the call. So a command starts one run, however often a node reports its end and
+// whatever was restarted in between: an event that cannot be accepted is refused, and its node
+// sends it again.
 package background
 
 import (
@@ -27,15 +36,6 @@ const (
 	maxPending = 1024
 )
 
-// Journal reads calls.
-type Journal interface {
-	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
-	CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (store.Call, error)
-	OpenCalls(ctx context.Context) ([]store.Call, error)
-	CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]store.Call, error)
-	Run(ctx context.Context, id protocol.RunID) (store.Run, error)
-}
-
 // Chats receive the events. PostCompletion starts or queues a run after the run that started the
 // command, on behalf of whoever that call was made for. It returns protocol.ErrConflict if the run
 // exists, and protocol.ErrNotFound if the chat was deleted.
@@ -52,7 +52,7 @@ type Channels interface {
 
 // Reports handles the exec events of nodes. It is safe for concurrent use.
 type Reports struct {
-	journal  Journal
+	journal  store.CallStore
 	chats    Chats
 	channels Channels
 
@@ -67,7 +67,7 @@ type pendingCommand struct {
 }
 
 // New returns a handler of exec events.
-func New(j Journal, chats Chats, channels Channels) *Reports {
+func New(j store.CallStore, chats Chats, channels Channels) *Reports {
 	return &Reports{journal: j, chats: chats, channels: channels, early: make(map[pendingCommand]time.Time)}
 }
 
@@ -155,7 +155,7 @@ func retryLater(err error) error {
 }
 
 // callOf returns the call that started a command. It returns protocol.ErrNotFound if there is none,
-// and errEarly if the call may still be in progress.
+// and errNotReady if the call may still be in progress.
 func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (call store.Call, err error) {
 	if e.CallID != "" {
 		call, err = r.journal.Call(ctx, e.CallID)
