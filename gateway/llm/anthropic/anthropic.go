@@ -52,7 +52,8 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	return ask.Stream(ctx, func(ctx context.Context, out *ask.Out) error {
 		thinking = m.plan(req.Thinking)
 		body = m.request(req, thinking)
-		return m.try(ctx, body, out)
+		r := &reader{Out: out, model: m.Model, blocks: map[int64]*openBlock{}}
+		return ask.Exchange(ctx, m.Options, m.httpRequest("/v1/messages", body), out, r)
 	}, func(f *ask.Failure) bool {
 		if f.Status != http.StatusBadRequest {
 			return false
@@ -66,35 +67,6 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		}
 		return fits > 0
 	})
-}
-
-// try sends one request and reads its answer.
-func (m *model) try(ctx context.Context, body request, out *ask.Out) error {
-	resp, err := ask.Send(ctx, m.Options, m.httpRequest("/v1/messages", body))
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	r := &reader{Out: out, model: m.Model, blocks: map[int64]*openBlock{}}
-	for ev, err := range ask.Events(ctx, resp) {
-		if err != nil {
-			return err
-		}
-		if string(ev.Data) == "[DONE]" { // which only compatible servers send
-			break
-		}
-		var e streamEvent
-		if err := ask.Decode(ev.Data, &e); err != nil {
-			return err
-		}
-		if ev.Name == "error" || ask.IsError(e.Error) {
-			return ask.StreamError(ev.Data)
-		}
-		if r.take(e); r.Stopped() {
-			return nil
-		}
-	}
-	return r.end()
 }
 
 // maxPages limits the pages of a list of models.

@@ -32,7 +32,15 @@ type openBlock struct {
 	closed  bool
 }
 
-func (r *reader) take(ev streamEvent) {
+// Event implements [ask.Reader].
+func (r *reader) Event(data ask.Event) error {
+	var ev streamEvent
+	if err := ask.Decode(data.Data, &ev); err != nil {
+		return err
+	}
+	if data.Name == "error" || ask.IsError(ev.Error) {
+		return ask.StreamError(data.Data)
+	}
 	switch ev.Type {
 	case "message_start":
 		r.count(ev.Message.Usage)
@@ -46,6 +54,7 @@ func (r *reader) take(ev streamEvent) {
 		r.count(ev.Usage)
 		r.stop, r.reason = ev.Delta.StopReason, ev.Delta.StopDetails.Explanation
 	}
+	return nil
 }
 
 func (r *reader) start(at int64, b block) {
@@ -132,9 +141,9 @@ func (r *reader) count(n usage) {
 	r.Emit(llm.Event{Type: llm.EventUsage, Usage: *u})
 }
 
-// end closes the blocks that the server left open and emits the stop reason. An answer without a
+// End closes the blocks that the server left open and emits the stop reason. An answer without a
 // stop reason was cut off.
-func (r *reader) end() error {
+func (r *reader) End(bool) error {
 	if r.stop == "" {
 		return ask.Broken("the answer ended too early")
 	}

@@ -66,6 +66,7 @@ type Out struct {
 	yield   func(llm.Event, error) bool
 	stopped bool
 	shown   bool // an event was emitted that cannot be retracted
+	bytes   int
 }
 
 // To returns an Out that emits its events to yield.
@@ -79,9 +80,13 @@ func (o *Out) Emit(ev llm.Event) bool {
 	if ev.Type != llm.EventRetry && ev.Type != llm.EventUsage {
 		o.shown = true
 	}
+	o.bytes += len(ev.Text)
 	o.stopped = !o.yield(ev, nil)
 	return !o.stopped
 }
+
+// Bytes returns the length of the text, thoughts and arguments so far.
+func (o *Out) Bytes() int { return o.bytes }
 
 // Text emits a piece of text or of a thought, unless it is empty.
 func (o *Out) Text(kind llm.EventType, piece string) {
@@ -122,6 +127,35 @@ func (o *Out) WholeCall(index int, b protocol.Block, args string) {
 
 // Stopped reports whether the reader of the stream has stopped.
 func (o *Out) Stopped() bool { return o.stopped }
+
+// Reader reads the events of an answer and emits what they mean.
+type Reader interface {
+	Event(ev Event) error
+	// End is called after the last event. done reports that the server marked the end with [DONE],
+	// which only compatible servers do.
+	End(done bool) error
+}
+
+// Exchange sends a request and passes its answer to r, until the reader of out has stopped.
+func Exchange(ctx context.Context, o llm.Options, request Request, out *Out, r Reader) error {
+	resp, err := Send(ctx, o, request)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	for ev, err := range Events(ctx, resp) {
+		if string(ev.Data) == "[DONE]" {
+			return r.End(true)
+		}
+		if err == nil {
+			err = r.Event(ev)
+		}
+		if err != nil || out.stopped {
+			return err
+		}
+	}
+	return r.End(false)
+}
 
 // Stream returns the answer to a request, with retries as in [Retry] until an answer begins. try
 // sends the request once and emits the answer; its ctx ends with the stream. learn gets the reason

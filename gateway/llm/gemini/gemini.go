@@ -64,28 +64,7 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConf
 	if err != nil {
 		return err
 	}
-	resp, err := ask.Send(ctx, m.Options, send)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	r := &reader{Out: out, model: m.Model, names: n}
-	for ev, err := range ask.Events(ctx, resp) {
-		if err != nil {
-			return err
-		}
-		var chunk response
-		if err := ask.Decode(ev.Data, &chunk); err != nil {
-			return err
-		}
-		if ask.IsError(chunk.Error) {
-			return ask.StreamError(ev.Data)
-		}
-		if r.take(&chunk); r.Stopped() {
-			return nil
-		}
-	}
-	return r.end()
+	return ask.Exchange(ctx, m.Options, send, out, &reader{Out: out, model: m.Model, names: n})
 }
 
 // httpRequest returns a request with the key; body is nil for a GET. Only a key that the person set

@@ -23,7 +23,15 @@ type reader struct {
 	message string // Google's, about the end
 }
 
-func (r *reader) take(chunk *response) {
+// Event implements [ask.Reader].
+func (r *reader) Event(ev ask.Event) error {
+	var chunk response
+	if err := ask.Decode(ev.Data, &chunk); err != nil {
+		return err
+	}
+	if ask.IsError(chunk.Error) {
+		return ask.StreamError(ev.Data)
+	}
 	if u := chunk.UsageMetadata; u != nil {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
@@ -32,7 +40,7 @@ func (r *reader) take(chunk *response) {
 		r.message = cmp.Or(r.message, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
 	}
 	if len(chunk.Candidates) == 0 {
-		return
+		return nil
 	}
 	c := chunk.Candidates[0]
 	for _, p := range c.Content.Parts {
@@ -41,6 +49,7 @@ func (r *reader) take(chunk *response) {
 	if c.FinishReason != "" && c.FinishReason != finishUnspecified {
 		r.finish, r.message = c.FinishReason, c.FinishMessage
 	}
+	return nil
 }
 
 func (r *reader) part(p part) {
@@ -101,8 +110,8 @@ func usage(u *usageMetadata) protocol.Usage {
 	return out
 }
 
-// end emits the stop reason. An answer without one was cut off.
-func (r *reader) end() error {
+// End emits the stop reason. An answer without one was cut off.
+func (r *reader) End(bool) error {
 	r.closeThought()
 	ev := llm.Event{Type: llm.EventStop, Stop: llm.StopEnd}
 	switch r.finish {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/protocol"
 )
 
@@ -59,39 +60,39 @@ func (n *call) block() protocol.Block {
 }
 
 // add appends a piece to n's arguments and emits the resulting events.
-func (n *call) add(piece string, s *stream) {
+func (n *call) add(piece string, out *ask.Out) {
 	if piece == "" {
 		return
 	}
-	n.start(s)
+	n.start(out)
 	n.args.WriteString(piece)
 	if n.started {
-		s.emit(llm.Event{Type: llm.EventCallDelta, Index: n.index, Text: piece})
+		out.Emit(llm.Event{Type: llm.EventCallDelta, Index: n.index, Text: piece})
 	}
 }
 
 // start emits the start of a call, if its name is known.
-func (n *call) start(s *stream) {
+func (n *call) start(out *ask.Out) {
 	if n.started || n.name == "" {
 		return
 	}
 	n.started = true
 	n.id = cmp.Or(n.id, "call_"+rand.Text()[:16])
-	s.emit(llm.Event{Type: llm.EventCallStart, Index: n.index, Block: n.block()})
+	out.Emit(llm.Event{Type: llm.EventCallStart, Index: n.index, Block: n.block()})
 	if n.args.Len() > 0 { // arguments that came before the name
-		s.emit(llm.Event{Type: llm.EventCallDelta, Index: n.index, Text: n.args.String()})
+		out.Emit(llm.Event{Type: llm.EventCallDelta, Index: n.index, Text: n.args.String()})
 	}
 }
 
 // finish emits a complete call, even one without a name: the model must get an error for it.
-func (n *call) finish(s *stream, opaque json.RawMessage) {
+func (n *call) finish(out *ask.Out, opaque json.RawMessage) {
 	if n.finished {
 		return
 	}
 	n.finished = true
 	n.name = cmp.Or(n.name, "unknown")
-	n.start(s)
+	n.start(out)
 	b := n.block()
 	b.Opaque = opaque
-	s.Call(n.index, b, n.args.String())
+	out.Call(n.index, b, n.args.String())
 }

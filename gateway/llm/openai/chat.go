@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"iter"
 	"strconv"
 	"strings"
 
@@ -94,41 +93,27 @@ func (m *model) think(r *chatRequest, level string) {
 
 // chatReader reads one answer.
 type chatReader struct {
+	stream
 	m        *model
-	s        *stream
 	split    splitter
 	thoughts reasoning
 	calls    calls
 	usage    *protocol.Usage
 	finish   string
 	refusal  bool
-	over     bool // [DONE] was received, or the answer came in one piece
+	isWhole  bool // the answer came in one piece
 }
 
-func (chatWire) read(m *model, s *stream, list iter.Seq2[ask.Event, error]) error {
-	r := &chatReader{m: m, s: s}
-	for ev, err := range list {
-		if string(ev.Data) == "[DONE]" {
-			r.over = true
-			break
-		}
-		if err == nil {
-			err = r.event(ev.Name, ev.Data)
-		}
-		if err != nil || s.Stopped() {
-			return err
-		}
-	}
-	return r.end()
-}
+func (chatWire) reader(m *model, s stream) ask.Reader { return &chatReader{m: m, stream: s} }
 
-func (r *chatReader) event(name string, data []byte) error {
+// Event implements [ask.Reader].
+func (r *chatReader) Event(ev ask.Event) error {
 	var c chunk
-	if err := ask.Decode(data, &c); err != nil {
+	if err := ask.Decode(ev.Data, &c); err != nil {
 		return err
 	}
-	if name == "error" || ask.IsError(c.Error) {
-		return ask.StreamError(data)
+	if ev.Name == "error" || ask.IsError(c.Error) {
+		return ask.StreamError(ev.Data)
 	}
 	if u := c.Usage; u != nil && u.Prompt+u.Completion > 0 {
 		r.count(u)
@@ -141,7 +126,7 @@ func (r *chatReader) event(name string, data []byte) error {
 		}
 		if choice.Message != nil && choice.Delta == nil {
 			r.delta(choice.Message)
-			r.over = true
+			r.isWhole = true
 		}
 		if f := choice.FinishReason; f != nil && *f != "" {
 			r.finish = *f
@@ -153,11 +138,11 @@ func (r *chatReader) event(name string, data []byte) error {
 func (r *chatReader) count(u *usage) {
 	counted := u.count()
 	r.usage = &counted
-	r.s.emit(llm.Event{Type: llm.EventUsage, Usage: counted})
+	r.Emit(llm.Event{Type: llm.EventUsage, Usage: counted})
 }
 
 func (r *chatReader) delta(d *delta) {
-	r.s.text(llm.EventThinking, r.thoughts.add(d))
+	r.Text(llm.EventThinking, r.thoughts.add(d))
 	thought, answer := parts(d.Content)
 	inline, answer := r.split.add(answer)
 	r.say(thought+inline, answer)
@@ -170,7 +155,7 @@ func (r *chatReader) delta(d *delta) {
 	}
 	for _, i := range d.Images {
 		if mime, data, ok := dataURL(i.ImageURL); ok {
-			r.s.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mime, Data: data}})
+			r.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mime, Data: data}})
 		}
 	}
 }
@@ -178,22 +163,22 @@ func (r *chatReader) delta(d *delta) {
 // say emits a piece of a thought that came inside the text, and a piece of the text.
 func (r *chatReader) say(thought, answer string) {
 	r.thoughts.text.WriteString(thought)
-	r.s.text(llm.EventThinking, thought)
+	r.Text(llm.EventThinking, thought)
 	if answer != "" {
-		r.thoughts.finish(r.m.Model, r.s.emit)
-		r.s.text(llm.EventText, answer)
+		r.thoughts.finish(r.m.Model, r.Out)
+		r.Text(llm.EventText, answer)
 	}
 }
 
 func (r *chatReader) toolCall(t toolDelta) {
-	r.thoughts.finish(r.m.Model, r.s.emit)
+	r.thoughts.finish(r.m.Model, r.Out)
 	c := r.which(t)
 	c.id = cmp.Or(c.id, t.ID)
 	c.addName(t.Function.Name)
 	if len(t.Extra) > 0 && string(t.Extra) != "null" {
 		c.extra = t.Extra
 	}
-	c.add(argumentText(t.Function.Arguments), r.s)
+	c.add(argumentText(t.Function.Arguments), r.Out)
 }
 
 // which returns the call that t continues, by its index. For servers that omit the index, or use
@@ -213,15 +198,15 @@ func (r *chatReader) which(t toolDelta) *call {
 	return c
 }
 
-// end completes the answer after the end of the stream.
-func (r *chatReader) end() error {
+// End completes the answer after the end of the stream.
+func (r *chatReader) End(done bool) error {
 	r.say(r.split.end())
-	r.thoughts.finish(r.m.Model, r.s.emit)
+	r.thoughts.finish(r.m.Model, r.Out)
 	if r.finish == "error" {
 		return ask.Broken("the provider ended the answer too early")
 	}
 	// The connection was closed regularly, but nothing said that the answer was complete.
-	if r.finish == "" && !r.over && r.usage == nil {
+	if r.finish == "" && !done && !r.isWhole && r.usage == nil {
 		return ask.Broken("the connection closed before the answer was complete")
 	}
 	for _, c := range r.calls {
@@ -229,12 +214,12 @@ func (r *chatReader) end() error {
 		if c.extra != nil {
 			o = ask.Opaque(opaque{Origin: ask.Origin{Wire: wireChat, Model: r.m.Model}, Extra: c.extra})
 		}
-		c.finish(r.s, o)
+		c.finish(r.Out, o)
 	}
 	if r.usage == nil {
-		r.s.emit(llm.Event{Type: llm.EventUsage, Usage: r.s.estimate()})
+		r.Emit(llm.Event{Type: llm.EventUsage, Usage: r.estimate()})
 	}
-	r.s.emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
+	r.Emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
 	return nil
 }
 

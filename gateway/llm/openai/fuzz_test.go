@@ -1,20 +1,19 @@
 package openai
 
 import (
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/ask"
+	"fairlead/gateway/llm/llmtest"
 )
 
 // read passes a body to an API's reader and checks the rules for every answer: an answer without an
 // error has exactly one stop, every started call is complete, and nothing follows an error.
 func read(t *testing.T, w wire, body, contentType string) {
 	stops, begun, complete := 0, map[int]bool{}, map[int]bool{}
-	s := &stream{Out: ask.To(func(ev llm.Event, _ error) bool {
+	out := ask.To(func(ev llm.Event, _ error) bool {
 		switch ev.Type {
 		case llm.EventStop:
 			stops++
@@ -31,9 +30,9 @@ func read(t *testing.T, w wire, body, contentType string) {
 			complete[ev.Index] = true
 		}
 		return true
-	})}
-	resp := &http.Response{Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(body))}
-	err := w.read(&model{}, s, ask.Events(t.Context(), resp))
+	})
+	o := llm.Options{HTTP: llmtest.NewWire(llmtest.Reply{Header: http.Header{"Content-Type": {contentType}}, Body: body}).Client()}
+	err := ask.Exchange(t.Context(), o, ask.Request{URL: "http://model.test"}, out, w.reader(&model{}, stream{Out: out}))
 	if (err == nil) != (stops == 1) || err == nil && len(begun) != len(complete) {
 		t.Fatalf("%d stops, %d calls begun, %d complete, %v", stops, len(begun), len(complete), err)
 	}

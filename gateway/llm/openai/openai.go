@@ -54,7 +54,7 @@ type model struct {
 type wire interface {
 	path() string
 	body(m *model, req llm.Request) any
-	read(m *model, s *stream, list iter.Seq2[ask.Event, error]) error
+	reader(m *model, s stream) ask.Reader
 }
 
 func newModel(o llm.Options) *model {
@@ -81,12 +81,8 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		if data, err = protocol.Marshal(m.wire.body(m, req)); err != nil {
 			return fmt.Errorf("build request: %w", err)
 		}
-		resp, err := ask.Send(ctx, m.Options, m.request(m.BaseURL+m.wire.path(), data))
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		return m.wire.read(m, &stream{Out: out, limit: req.MaxTokens, sent: len(data)}, ask.Events(ctx, resp))
+		r := m.wire.reader(m, stream{Out: out, limit: req.MaxTokens, sent: len(data)})
+		return ask.Exchange(ctx, m.Options, m.request(m.BaseURL+m.wire.path(), data), out, r)
 	}, func(f *ask.Failure) bool { return m.learn(f, data) })
 }
 
@@ -107,31 +103,16 @@ func (m *model) get(ctx context.Context, address string) ([]byte, error) {
 	return ask.Read(ctx, m.Options, m.request(address, nil))
 }
 
-// stream emits events and counts what was shown.
+// stream emits the events of the answer to one request.
 type stream struct {
 	*ask.Out
-	bytes int // of output, for an estimate if the server does not count
-	sent  int // of the request
+	sent  int // bytes of the request
 	limit int // of the answer in tokens, as requested; 0 means none
 }
 
-// emit emits ev, and counts.
-func (s *stream) emit(ev llm.Event) {
-	if s.Emit(ev) {
-		s.bytes += len(ev.Text)
-	}
-}
-
-// text emits a piece of text or of a thought, unless it is empty.
-func (s *stream) text(kind llm.EventType, piece string) {
-	if piece != "" {
-		s.emit(llm.Event{Type: kind, Text: piece})
-	}
-}
-
 // estimate assumes four bytes per token, for servers that do not count.
-func (s *stream) estimate() protocol.Usage {
-	u := protocol.Usage{Input: int64(s.sent+3) / 4, Output: int64(s.bytes+3) / 4, Estimated: true}
+func (s stream) estimate() protocol.Usage {
+	u := protocol.Usage{Input: int64(s.sent+3) / 4, Output: int64(s.Bytes()+3) / 4, Estimated: true}
 	u.Total = u.Input + u.Output
 	return u
 }

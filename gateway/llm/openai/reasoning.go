@@ -108,7 +108,7 @@ func samePlace(a, b map[string]any) bool {
 
 // finish emits the finished block when the answer continues with something else or ends, and starts
 // another one: some models think again between texts.
-func (r *reasoning) finish(model string, emit func(llm.Event)) {
+func (r *reasoning) finish(model string, out *ask.Out) {
 	if r.text.Len() == 0 && len(r.details) == 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func (r *reasoning) finish(model string, emit func(llm.Event)) {
 	}
 	r.text.Reset()
 	r.details = nil
-	emit(llm.Event{Type: llm.EventSignature, Block: block})
+	out.Emit(llm.Event{Type: llm.EventSignature, Block: block})
 }
 
 // rawDetails is nil if there are none.

@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"iter"
 	"strconv"
 	"strings"
 
@@ -75,49 +74,41 @@ func (u *responseUsage) count() protocol.Usage {
 
 // responsesReader reads one answer.
 type responsesReader struct {
+	stream
 	m       *model
-	s       *stream
 	calls   calls
 	thought strings.Builder // of the reasoning item that is being streamed
-	said    bool            // text has been streamed
+	hasText bool            // text has been streamed
 	refusal bool
 	ended   bool
 	cut     string // the reason why the answer is incomplete
 	counted bool
 }
 
-func (responsesWire) read(m *model, s *stream, list iter.Seq2[ask.Event, error]) error {
-	r := &responsesReader{m: m, s: s}
-	for ev, err := range list {
-		if string(ev.Data) == "[DONE]" { // which only compatible servers send
-			break
-		}
-		if err == nil {
-			err = r.event(ev.Name, ev.Data)
-		}
-		if err != nil || s.Stopped() {
-			return err
-		}
-	}
+func (responsesWire) reader(m *model, s stream) ask.Reader { return &responsesReader{m: m, stream: s} }
+
+// End implements [ask.Reader].
+func (r *responsesReader) End(bool) error {
 	if !r.ended {
 		return ask.Broken("the connection closed before the answer was complete")
 	}
 	for _, c := range r.calls {
-		c.finish(s, nil)
+		c.finish(r.Out, nil)
 	}
 	if !r.counted {
-		s.emit(llm.Event{Type: llm.EventUsage, Usage: s.estimate()})
+		r.Emit(llm.Event{Type: llm.EventUsage, Usage: r.estimate()})
 	}
-	s.emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
+	r.Emit(llm.Event{Type: llm.EventStop, Stop: r.stop()})
 	return nil
 }
 
-func (r *responsesReader) event(name string, data []byte) error {
+// Event implements [ask.Reader].
+func (r *responsesReader) Event(ev ask.Event) error {
 	var e responseEvent
-	if err := ask.Decode(data, &e); err != nil {
+	if err := ask.Decode(ev.Data, &e); err != nil {
 		return err
 	}
-	e.Type = cmp.Or(e.Type, name)
+	e.Type = cmp.Or(e.Type, ev.Name)
 	switch e.Type {
 	case "response.output_text.delta":
 		r.text(e.Delta)
@@ -135,7 +126,7 @@ func (r *responsesReader) event(name string, data []byte) error {
 			r.call(e)
 		}
 	case "response.function_call_arguments.delta":
-		r.which(e).add(e.Delta, r.s)
+		r.which(e).add(e.Delta, r.Out)
 	case "response.output_item.done":
 		if e.Item != nil {
 			r.item(e)
@@ -143,10 +134,10 @@ func (r *responsesReader) event(name string, data []byte) error {
 	case "response.completed", "response.incomplete", "response.done":
 		r.complete(e)
 	case "response.failed", "error":
-		return ask.StreamError(data)
+		return ask.StreamError(ev.Data)
 	default:
 		if ask.IsError(e.Error) {
-			return ask.StreamError(data)
+			return ask.StreamError(ev.Data)
 		}
 	}
 	return nil
@@ -154,12 +145,12 @@ func (r *responsesReader) event(name string, data []byte) error {
 
 func (r *responsesReader) think(piece string) {
 	r.thought.WriteString(piece)
-	r.s.text(llm.EventThinking, piece)
+	r.Text(llm.EventThinking, piece)
 }
 
 func (r *responsesReader) text(piece string) {
-	r.said = true
-	r.s.text(llm.EventText, piece)
+	r.hasText = true
+	r.Text(llm.EventText, piece)
 }
 
 // which returns a call by the index of its item in the output, or by the item's ID.
@@ -180,7 +171,7 @@ func (r *responsesReader) which(e responseEvent) *call {
 func (r *responsesReader) call(e responseEvent) *call {
 	c := r.which(e)
 	c.id, c.name = cmp.Or(c.id, e.Item.CallID), cmp.Or(c.name, e.Item.Name)
-	c.start(r.s)
+	c.start(r.Out)
 	return c
 }
 
@@ -190,9 +181,9 @@ func (r *responsesReader) item(e responseEvent) {
 	case "function_call":
 		c := r.call(e)
 		if c.args.Len() == 0 {
-			c.add(argumentText(e.Item.Arguments), r.s)
+			c.add(argumentText(e.Item.Arguments), r.Out)
 		}
-		c.finish(r.s, nil)
+		c.finish(r.Out, nil)
 	case "reasoning":
 		if r.thought.Len() == 0 { // it was not streamed
 			var summary []string
@@ -202,15 +193,15 @@ func (r *responsesReader) item(e responseEvent) {
 			r.think(strings.Join(summary, "\n\n"))
 		}
 		o := ask.Opaque(opaque{Origin: ask.Origin{Wire: wireResponses, Model: r.m.Model}, Item: withoutStatus(e.Item.raw)})
-		r.s.emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: o}})
+		r.Emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thought.String(), Opaque: o}})
 		r.thought.Reset()
 	case "image_generation_call":
 		if e.Item.Result != "" {
 			mime := "image/" + cmp.Or(e.Item.Format, "png")
-			r.s.emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mime, Data: e.Item.Result}})
+			r.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mime, Data: e.Item.Result}})
 		}
 	case "message":
-		if !r.said {
+		if !r.hasText {
 			_, answer := parts(e.Item.Content)
 			r.text(answer)
 		}
@@ -243,10 +234,10 @@ func (r *responsesReader) complete(e responseEvent) {
 	}
 	if u := e.Response.Usage; u != nil {
 		r.counted = true
-		if r.s.limit > 0 && u.Output >= int64(r.s.limit) && r.cut == "" {
+		if r.limit > 0 && u.Output >= int64(r.limit) && r.cut == "" {
 			r.cut = "max_output_tokens" // llama.cpp reports a cut answer as complete
 		}
-		r.s.emit(llm.Event{Type: llm.EventUsage, Usage: u.count()})
+		r.Emit(llm.Event{Type: llm.EventUsage, Usage: u.count()})
 	}
 }
 
