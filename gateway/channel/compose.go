@@ -40,14 +40,14 @@ func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, 
 		if s := in.Sender; s != nil {
 			who = cmp.Or(s.Name, s.Handle, s.ID, who)
 			if s.ID != "" && s.ID != who { // anybody can use somebody else's name
-				who = clip(who, 120) + " (" + s.ID + ")"
+				who = protocol.Clip(who, 120) + " (" + s.ID + ")"
 			}
 		}
 		fmt.Fprintf(&b, " · %s", inBrackets(who))
 	}
 	b.WriteString("]")
 	if m.ReplyToText != "" {
-		fmt.Fprintf(&b, "\n[in reply to: %s]", inBrackets(clip(m.ReplyToText, maxQuote)))
+		fmt.Fprintf(&b, "\n[in reply to: %s]", inBrackets(protocol.Clip(m.ReplyToText, maxQuote)))
 	}
 	if text := strings.TrimSpace(m.Text); text != "" {
 		if len(text) > maxText {
@@ -62,7 +62,7 @@ func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, 
 	if l := m.Location; l != nil {
 		fmt.Fprintf(&b, "\n[location: %.6f, %.6f", l.Lat, l.Lon)
 		if l.Name != "" {
-			fmt.Fprintf(&b, ", %s", inBrackets(clip(l.Name, 200)))
+			fmt.Fprintf(&b, ", %s", inBrackets(protocol.Clip(l.Name, 200)))
 		}
 		b.WriteString("]")
 	}
@@ -101,23 +101,23 @@ func media(files *workspace.Files, agent protocol.AgentID, f protocol.Media, why
 	}
 	what := kind
 	if f.Filename != "" {
-		what += " " + inBrackets(clip(f.Filename, 120))
+		what += " " + inBrackets(protocol.Clip(f.Filename, 120))
 	}
 	if f.MimeType != "" {
-		what += ", " + inBrackets(clip(f.MimeType, 80))
+		what += ", " + inBrackets(protocol.Clip(f.MimeType, 80))
 	}
 	if f.Duration > 0 {
 		what += fmt.Sprintf(", %.0f s", f.Duration)
 	}
 	if f.Transcription != "" {
-		return fmt.Sprintf("[%s, transcribed: %s]", what, inBrackets(clip(f.Transcription, 20_000))), nil
+		return fmt.Sprintf("[%s, transcribed: %s]", what, inBrackets(protocol.Clip(f.Transcription, 20_000))), nil
 	}
 	if f.Data == "" {
 		if f.URL != "" {
 			if why != "" {
 				why = ": " + inBrackets(why)
 			}
-			return fmt.Sprintf("[%s, at %s; it was not fetched%s]", what, inBrackets(clip(f.URL, 500)), why), nil
+			return fmt.Sprintf("[%s, at %s; it was not fetched%s]", what, inBrackets(protocol.Clip(f.URL, 500)), why), nil
 		}
 		return fmt.Sprintf("[%s, without its content]", what), nil
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
@@ -113,7 +112,7 @@ func checkInbound(in *protocol.ChannelInboundParams) error {
 	case in.Peer.ID == "" || in.Peer.Kind == "":
 		return protocol.ErrBadRequest.With("peer.kind and peer.id required")
 	case !slices.Contains(kinds, in.Peer.Kind):
-		return protocol.ErrBadRequest.With(fmt.Sprintf("peer.kind must be one of %s, not %q", strings.Join(kinds, ", "), clip(in.Peer.Kind, 40)))
+		return protocol.ErrBadRequest.With(fmt.Sprintf("peer.kind must be one of %s, not %q", strings.Join(kinds, ", "), protocol.Clip(in.Peer.Kind, 40)))
 	case strings.TrimSpace(m.Text) == "" && len(m.Media) == 0 && m.Location == nil:
 		return protocol.ErrBadRequest.With("message required: text, media or location")
 	case len(in.Peer.ID) > 512 || in.Sender != nil && len(in.Sender.ID) > 512 || len(m.ID) > 512:
@@ -135,7 +134,7 @@ func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protoco
 	if err != nil || s.Label != "" {
 		return
 	}
-	name = clip(name, 80) + " (" + in.Channel + ")"
+	name = protocol.Clip(name, 80) + " (" + in.Channel + ")"
 	if _, err := h.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: chat, Label: &name}); err != nil {
 		slog.Warn("Naming a chat failed", "session", chat, "err", err)
 	}
@@ -210,12 +209,4 @@ func runID(channel, account string, in protocol.ChannelInboundParams) protocol.R
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{channel, account, in.Peer.Kind, in.Peer.ID, in.Message.ID}, "\x00")))
 	return protocol.RunID(inboundRun + hex.EncodeToString(sum[:16]))
-}
-
-// clip shortens a text to n runes.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }

@@ -125,9 +125,9 @@ func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, 
 		case d.Error == "":
 			return d.MessageID, nil
 		case d.Retryable:
-			return "", errors.New(clip(d.Error, 500))
+			return "", errors.New(protocol.Clip(d.Error, 500))
 		}
-		return "", Refused("%s", clip(d.Error, 500))
+		return "", Refused("%s", protocol.Clip(d.Error, 500))
 	case <-timer.C:
 		return "", errors.New("the channel did not confirm the delivery")
 	case <-ctx.Done():

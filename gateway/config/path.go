@@ -132,7 +132,7 @@ func (f field) check(path string, value json.RawMessage) error {
 		err = protocol.Unmarshal(value, reflect.New(t).Interface())
 	}
 	if err != nil {
-		return bad("%s must be %s, not %s", path, typeText(f), short(value))
+		return bad("%s must be %s, not %s", path, typeText(f), protocol.Clip(string(value), 60))
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		part, err := f.part(path, name)
@@ -153,13 +153,6 @@ func (f field) check(path string, value json.RawMessage) error {
 		}
 	}
 	return nil
-}
-
-func short(v json.RawMessage) string {
-	if len(v) > 60 {
-		return string(v[:57]) + "…"
-	}
-	return string(v)
 }
 
 // typeText returns what a value of the field must be.

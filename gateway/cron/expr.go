@@ -53,7 +53,7 @@ func ParseExpr(text string, zone *time.Location) (*Expr, error) {
 		minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
 		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone,
 	}
-	if _, ok := e.nextMatch(civil(time.Unix(0, 0).UTC()), nil); !ok {
+	if _, ok := e.nextMatch(when.Shown(time.Unix(0, 0).UTC()), nil); !ok {
 		return nil, fmt.Errorf("cron expression: no day matches %.60q", text)
 	}
 	return e, nil
@@ -115,17 +115,20 @@ const horizon = 9 * 366 * 24 * time.Hour
 func (e *Expr) Next(t time.Time) time.Time {
 	t = t.In(e.zone)
 	limit := t.Add(horizon)
-	at := civil(t)
+	at := when.Shown(t)
 	start, end := t.ZoneBounds()
 	if !e.anyHour && !start.IsZero() {
-		at = latest(at, lastShown(start))
+		// Clock times that were shown before the clock was set back must not match again.
+		if last := when.Shown(start.Add(-time.Second)); last.After(at) {
+			at = last
+		}
 	}
 	for {
 		_, offset := t.Zone()
 		shift := time.Duration(offset) * time.Second
 		var stop *time.Time
 		if !end.IsZero() {
-			last := civil(end.UTC()).Add(shift)
+			last := when.Shown(end.UTC()).Add(shift)
 			stop = &last
 		}
 		if found, ok := e.nextMatch(at, stop); ok {
@@ -137,7 +140,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 		before := *stop
 		t = end
 		_, end = t.ZoneBounds()
-		next := civil(t)
+		next := when.Shown(t)
 		switch {
 		case e.anyHour:
 			at = next.Add(-time.Second)
@@ -151,20 +154,6 @@ func (e *Expr) Next(t time.Time) time.Time {
 		}
 	}
 }
-
-// lastShown returns the last clock time that was shown before start. Earlier times must not match
-// again.
-func lastShown(start time.Time) time.Time { return civil(start.Add(-time.Second)) }
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// civil returns the clock time of t in its zone, as a time in UTC.
-func civil(t time.Time) time.Time { return when.Shown(t) }
 
 // nextMatch returns the first matching minute after t and, if stop is set, before stop. Both are
 // clock times without a zone.

@@ -51,7 +51,7 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 // deliver delivers the agent's answer and returns the run's outcome. missed is the result of
 // [runner.expiredText].
 func (x *runner) deliver(ctx context.Context, j store.Job, r store.JobRun, answer, expired string) outcome {
-	out := outcome{protocol.CronOK, "", truncate(answer, maxSummary)}
+	out := outcome{protocol.CronOK, "", protocol.Clip(answer, maxSummary)}
 	if expired != "" {
 		out.status, out.err = protocol.CronError, expired
 	}
@@ -213,14 +213,6 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 			}
 		}
 	}
-}
-
-// truncate shortens s to n characters.
-func truncate(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // ToMain delivers to home, the agent's main chat. It is the only delivery until a channel is

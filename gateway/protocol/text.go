@@ -24,10 +24,18 @@ func Line(s string, limit int) string {
 		return r
 	}, strings.ToValidUTF8(s, ""))
 	s = strings.Join(strings.Fields(s), " ")
-	if limit > 0 && utf8.RuneCountInString(s) > limit {
-		return string([]rune(s)[:limit-1]) + "…"
+	if limit > 0 {
+		return Clip(s, limit)
 	}
 	return s
+}
+
+// Clip shortens a text to at most n characters, of which the last is an ellipsis.
+func Clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
 }
 
 // Capital returns the text with its first letter in upper case, if its script has cases.

@@ -3,9 +3,9 @@
 // session's goroutine. So cancelling a queued or starting run and sending a message during a run
 // are handled in order of arrival.
 //
-// [Manager] finds the sessions. session.go starts and ends the runs of one session, queue.go orders
-// those that wait, stop.go stops them, run.go executes one and sink.go publishes its events. What
-// only lists and reads chats is in reader.go.
+// [Manager] finds the sessions. session.go orders, starts and ends the runs of one session, stop.go
+// stops them, run.go executes one and sink.go publishes its events. What only lists and reads chats
+// is in reader.go.
 //
 // A message is stored before chat.send acknowledges it. While a run is active, further messages
 // wait in a queue, each as a run of its own with its own terminal event; the original system

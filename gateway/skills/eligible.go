@@ -64,31 +64,26 @@ func statusOf(f locatedSkill, set config.Skill, nodes []protocol.NodeInfo, has m
 // unmetRequirements returns the requirements that no online machine meets. If each is met by some
 // machine, but no machine meets all, it returns all of them.
 func unmetRequirements(nodes []protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has machineFacts) (reasons []string) {
-	type need struct {
-		words string
-		alone protocol.SkillRequirementSnapshot
-	}
-	var needs []need
-	if len(r.Capabilities) > 0 {
-		needs = append(needs, need{"capabilities: " + strings.Join(r.Capabilities, ", "), protocol.SkillRequirementSnapshot{Capabilities: r.Capabilities}})
-	}
-	if len(r.OS) > 0 {
-		needs = append(needs, need{"system: " + strings.Join(r.OS, " or "), protocol.SkillRequirementSnapshot{OS: r.OS}})
-	}
-	if len(r.Bins) > 0 {
-		needs = append(needs, need{"programs: " + strings.Join(r.Bins, ", "), protocol.SkillRequirementSnapshot{Bins: r.Bins}})
-	}
-	if len(r.AnyBins) > 0 {
-		needs = append(needs, need{"one of the programs: " + strings.Join(r.AnyBins, ", "), protocol.SkillRequirementSnapshot{AnyBins: r.AnyBins}})
-	}
-	if len(r.Env) > 0 {
-		needs = append(needs, need{"environment variables: " + strings.Join(r.Env, ", "), protocol.SkillRequirementSnapshot{Env: r.Env}})
-	}
+	type requirements = protocol.SkillRequirementSnapshot
 	var all []string
-	for _, n := range needs {
-		all = append(all, "requires "+n.words)
-		if !slices.ContainsFunc(nodes, func(i protocol.NodeInfo) bool { return i.Online && meets(i, n.alone, has) }) {
-			reasons = append(reasons, "requires "+n.words)
+	for _, need := range []struct {
+		kind, separator string
+		names           []string
+		alone           requirements
+	}{
+		{"capabilities", ", ", r.Capabilities, requirements{Capabilities: r.Capabilities}},
+		{"system", " or ", r.OS, requirements{OS: r.OS}},
+		{"programs", ", ", r.Bins, requirements{Bins: r.Bins}},
+		{"one of the programs", ", ", r.AnyBins, requirements{AnyBins: r.AnyBins}},
+		{"environment variables", ", ", r.Env, requirements{Env: r.Env}},
+	} {
+		if len(need.names) == 0 {
+			continue
+		}
+		reason := "requires " + need.kind + ": " + strings.Join(need.names, need.separator)
+		all = append(all, reason)
+		if !slices.ContainsFunc(nodes, func(n protocol.NodeInfo) bool { return n.Online && len(missingOn(n, need.alone, has)) == 0 }) {
+			reasons = append(reasons, reason)
 		}
 	}
 	if len(reasons) == 0 {
@@ -119,13 +114,8 @@ func (t machineFacts) lacks(node protocol.NodeID, program string) bool {
 	return t.program.lacks(node, program)
 }
 
-// meets reports whether a machine meets a skill's requirements. A machine that does not report its
-// platform or features, such as a node without extensions, may be anything.
-func meets(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has machineFacts) bool {
-	return len(missingOn(n, r, has)) == 0
-}
-
-// missingOn returns the requirements of a skill that a machine is known not to meet.
+// missingOn returns the requirements of a skill that a machine is known not to meet. A machine that
+// does not report its platform or features, such as a node without extensions, may be anything.
 func missingOn(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has machineFacts) (list []string) {
 	for _, c := range r.Capabilities {
 		if !slices.Contains(n.Caps, c) {

@@ -163,6 +163,9 @@ func commandSentence(r outcome) string {
 	return fmt.Sprintf("It ended with exit code %d.%s", *r.ExitCode, quiet)
 }
 
+// maxLine is the longest quotation of a request or a command, in characters.
+const maxLine = 60
+
 // command returns the first line of the executed command, or nothing.
 func command(args json.RawMessage) string {
 	var in struct{ Command string }
@@ -170,7 +173,7 @@ func command(args json.RawMessage) string {
 		return ""
 	}
 	line, _, _ := strings.Cut(in.Command, "\n")
-	return shorten(line)
+	return protocol.Clip(line, maxLine)
 }
 
 func match(n int) string {

@@ -15,7 +15,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -229,22 +228,15 @@ func completion(node protocol.NodeID, e protocol.NodeExecEvent, call store.Call)
 	json.Unmarshal(call.Info.Args, &args) // the tool may not be ours, and have other arguments
 	return protocol.ExecCompletion{
 		EventID: e.EventID, NodeID: node, SessionID: e.SessionID, CallID: call.Info.CallID, Event: e.Event, ExitCode: e.ExitCode,
-		Signal: head(e.Signal, maxWord), OutputTail: tail(e.OutputTail, maxTail), StartedAt: e.StartedAt, EndedAt: e.EndedAt,
-		Command: head(strings.Join(strings.Fields(args.Command), " "), maxWord),
+		Signal: protocol.Clip(e.Signal, maxWord), OutputTail: tail(e.OutputTail, maxTail), StartedAt: e.StartedAt, EndedAt: e.EndedAt,
+		Command: protocol.Clip(strings.Join(strings.Fields(args.Command), " "), maxWord),
 	}
 }
 
-// head returns the first n characters of s, tail the last.
-func head(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
-
+// tail returns the last n characters of s.
 func tail(s string, n int) string {
 	if r := []rune(s); len(r) > n {
-		return fmt.Sprintf("…%s", string(r[len(r)-n+1:]))
+		return "…" + string(r[len(r)-n+1:])
 	}
 	return s
 }
