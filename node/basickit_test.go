@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"fairlead/gateway/protocol"
 )
 
 // fields are a message of the basic protocol.
@@ -36,7 +34,7 @@ func (l *link) frame(id uint32, data string) {
 	l.t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.ws.WriteMessage(websocket.BinaryMessage, protocol.AppendChunk(nil, id, []byte(data))); err != nil {
+	if err := l.ws.WriteMessage(websocket.BinaryMessage, append(binary.LittleEndian.AppendUint32(nil, id), data...)); err != nil {
 		l.t.Error(err)
 	}
 }

@@ -3,7 +3,6 @@ package protocol
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,25 +214,6 @@ func Marshal(v any) ([]byte, error) {
 // ChunkSize is the largest number of data bytes in a binary frame that Fairlead sends. Receivers
 // accept any size.
 const ChunkSize = 256 << 10
-
-// chunkHeader is the length of a binary frame's header in bytes: the transfer ID as an unsigned
-// 32-bit little-endian integer.
-const chunkHeader = 4
-
-// AppendChunk appends a binary frame with the given data to dst.
-func AppendChunk(dst []byte, transfer uint32, data []byte) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, transfer)
-	return append(dst, data...)
-}
-
-// ParseChunk splits a binary frame. data shares memory with frame and may be empty; ok is false
-// when the frame is shorter than its header.
-func ParseChunk(frame []byte) (transfer uint32, data []byte, ok bool) {
-	if len(frame) < chunkHeader {
-		return 0, nil, false
-	}
-	return binary.LittleEndian.Uint32(frame), frame[chunkHeader:], true
-}
 
 // looseID finds the ID of a frame that the decoder rejects, at any nesting depth: the string member
 // "id" of the outermost object. It is empty when there is none, when it is not valid UTF-8, or when

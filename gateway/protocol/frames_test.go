@@ -167,27 +167,6 @@ func normal(t *testing.T, f Frame) any {
 	return v
 }
 
-func FuzzParseChunk(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte{1, 2, 3})
-	f.Add(AppendChunk(nil, 0xdeadbeef, []byte("data")))
-	f.Fuzz(func(t *testing.T, frame []byte) {
-		id, data, ok := ParseChunk(frame)
-		if ok != (len(frame) >= 4) {
-			t.Fatalf("ok = %v for %d bytes", ok, len(frame))
-		}
-		if ok && string(AppendChunk(nil, id, data)) != string(frame) {
-			t.Fatal("a chunk changed on the way")
-		}
-	})
-}
-
-func TestChunkHeaderIsLittleEndian(t *testing.T) {
-	if got := string(AppendChunk(nil, 0x01020304, []byte("x"))); got != "\x04\x03\x02\x01x" {
-		t.Errorf("chunk = %q", got)
-	}
-}
-
 func TestRequestThatNobodyCouldReadIsNotSent(t *testing.T) {
 	_, err := EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "n__Bash", Args: json.RawMessage("{\"command\":\"\xff\"}")})
 	if !errors.Is(err, ErrBadRequest) {

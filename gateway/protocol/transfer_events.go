@@ -1,9 +1,5 @@
 package protocol
 
-import (
-	"encoding/json"
-)
-
 // Events to the two ends of a transfer (docs/protocol.md#transfers).
 const (
 	EventTransferSend    = "transfer.send"
@@ -172,54 +168,6 @@ type TransferDoneParams struct {
 	Kept      int        `json:"kept,omitempty"` // number of replaced files whose old content was retained
 	// Undone answers the transfer.undo event; all other fields are then empty.
 	Undone *TransferUndone `json:"undone,omitempty"`
-}
-
-// UnmarshalJSON treats a transferId that is not a number as missing, because the original system
-// returns the same error for both.
-func (p *TransferMetaParams) UnmarshalJSON(data []byte) error {
-	type plain TransferMetaParams
-	return lenient(data, (*plain)(p), &p.TransferID)
-}
-
-// UnmarshalJSON works as in [TransferMetaParams].
-func (p *TransferAcceptParams) UnmarshalJSON(data []byte) error {
-	type plain TransferAcceptParams
-	return lenient(data, (*plain)(p), &p.TransferID)
-}
-
-// UnmarshalJSON works as in [TransferMetaParams].
-func (p *TransferCompleteParams) UnmarshalJSON(data []byte) error {
-	type plain TransferCompleteParams
-	return lenient(data, (*plain)(p), &p.TransferID)
-}
-
-// UnmarshalJSON works as in [TransferMetaParams].
-func (p *TransferDoneParams) UnmarshalJSON(data []byte) error {
-	type plain TransferDoneParams
-	return lenient(data, (*plain)(p), &p.TransferID)
-}
-
-// lenient decodes data into v, and id only if it is a number that fits.
-func lenient[T any](data []byte, v *T, id **uint32) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return json.Unmarshal(data, v) // returns the error with the names of the type's own fields
-	}
-	var n uint32
-	raw, found := fields["transferId"]
-	ok := found && json.Unmarshal(raw, &n) == nil && string(raw) != "null"
-	delete(fields, "transferId")
-	rest, err := json.Marshal(fields)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(rest, v); err != nil {
-		return err
-	}
-	if *id = nil; ok {
-		*id = &n
-	}
-	return nil
 }
 
 // ExtDirect: the node's owner allows connections from machine to machine for transfers, without the

@@ -3,6 +3,7 @@ package transfer_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"maps"
 	"path"
@@ -138,7 +139,7 @@ func (s *basicNode) report(method string, id uint32, params map[string]any, chan
 func (s *basicNode) send(id uint32, content string, frame int) {
 	for rest := content; len(rest) > 0; {
 		n := min(len(rest), frame)
-		stream.ReadFrame(bytes.NewReader(protocol.AppendChunk(nil, id, []byte(rest[:n]))), func() {}, func(f *stream.Frame) {
+		stream.ReadFrame(bytes.NewReader(append(binary.LittleEndian.AppendUint32(nil, id), rest[:n]...)), func() {}, func(f *stream.Frame) {
 			s.c.Peer().SendFrame(context.Background(), f)
 		})
 		rest = rest[n:]

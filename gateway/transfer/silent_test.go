@@ -170,7 +170,7 @@ func (s *stage) accepts(f func(p *puppet, id uint32)) func(*puppet, string, uint
 }
 
 func (s *stage) frame(p *puppet, id uint32, body []byte) {
-	stream.ReadFrame(bytes.NewReader(protocol.AppendChunk(nil, id, body)), func() {}, func(f *stream.Frame) { s.e.Frame(p, f) })
+	stream.ReadFrame(bytes.NewReader(append(binary.LittleEndian.AppendUint32(nil, id), body...)), func() {}, func(f *stream.Frame) { s.e.Frame(p, f) })
 }
 
 // progress encodes a destination's progress record.

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/gorilla/websocket"
@@ -14,10 +15,10 @@ import (
 
 // registerTransfers registers the transfer reports of nodes and windows, and the methods of the queue.
 func registerTransfers(all methods, e *transfer.Engine) {
-	handle(all, protocol.TransferMeta, report(e.Meta))
-	handle(all, protocol.TransferAccept, report(e.Accept))
-	handle(all, protocol.TransferComplete, report(e.Complete))
-	handle(all, protocol.TransferFinish, report(e.Done))
+	handleReport(all, protocol.TransferMeta, e.Meta)
+	handleReport(all, protocol.TransferAccept, e.Accept)
+	handleReport(all, protocol.TransferComplete, e.Complete)
+	handleReport(all, protocol.TransferFinish, e.Done)
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
 		if err := checkTransferScopes(r.conn.principal(), native.TransferIn{Sources: p.Sources, Destination: p.Destination, Into: p.Into}); err != nil {
 			return protocol.Transfer{}, err
@@ -62,16 +63,35 @@ func continued(
 	}
 }
 
-// report sends the response to a transfer report before the transfer continues.
-func report[P any](f func(transfer.Link, P) (func(), error)) func(context.Context, *request, P) (protocol.OK, error) {
-	return func(ctx context.Context, r *request, p P) (protocol.OK, error) {
+// handleReport registers a transfer report. Its response is sent before the transfer continues.
+func handleReport[P any](all methods, m protocol.Method[P, protocol.OK], f func(transfer.Link, P) (func(), error)) {
+	handle(all, m, func(_ context.Context, r *request, p P) (protocol.OK, error) {
 		proceed, err := f(r.conn, p)
 		if err != nil {
 			return protocol.OK{}, err
 		}
 		r.afterResponse(proceed)
 		return protocol.OK{OK: true}, nil
+	})
+	decode := all[m.Name]
+	all[m.Name] = func(ctx context.Context, r *request, params json.RawMessage) (any, error) {
+		return decode(ctx, r, withoutInvalidID(params))
 	}
+}
+
+// withoutInvalidID removes a transferId that is not a number: the original system treats it as
+// missing.
+func withoutInvalidID(params json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	var id *uint32
+	if json.Unmarshal(params, &fields) != nil || json.Unmarshal(fields["transferId"], &id) == nil {
+		return params
+	}
+	delete(fields, "transferId")
+	if rest, err := json.Marshal(fields); err == nil {
+		return rest
+	}
+	return params
 }
 
 // readBinary handles a binary frame. Before the handshake none is expected.
