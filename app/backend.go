@@ -98,7 +98,7 @@ func (b *backend) start() {
 		case b.join != nil:
 			opts.URL, opts.Token = b.join.URL, b.join.Token
 		default:
-			opts.Dial = b.gw.DialOwner()
+			opts.Dial = b.gw.Dial
 		}
 		c := client.New(opts)
 		b.state.Use(c)
@@ -205,7 +205,7 @@ func (b *backend) stop() bool {
 		if b.gw != nil {
 			b.stopGateway()
 			b.gwWG.Wait()
-			if err := b.gw.Close(ctx); err != nil {
+			if err := b.gw.Close(); err != nil {
 				b.log.Error("Closing the store failed", "err", err)
 			}
 		}

@@ -55,7 +55,7 @@ func (b *backend) startNode(dir string) error {
 		return err
 	}
 	host, _ := os.Hostname()
-	opts.ID, opts.Dial, opts.LogDir = protocol.CleanNodeID(host), b.gw.DialNode(), b.gw.LogDir()
+	opts.ID, opts.Dial, opts.LogDir = protocol.CleanNodeID(host), b.gw.Dial, b.gw.LogDir()
 	n, err := node.New(opts)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func during(t *testing.T, home string, f func(*client.Client)) {
 	stop()
 	cancel()
 	wg.Wait()
-	if err := g.Close(context.Background()); err != nil {
+	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -222,7 +222,7 @@ func benchGateway(b *testing.B) string {
 	b.Cleanup(func() {
 		cancel()
 		wg.Wait()
-		g.Close(context.Background())
+		g.Close()
 	})
 	wg.Go(func() { g.Run(ctx) })
 	return g.URL()

@@ -76,9 +76,7 @@ type Gateway struct {
 }
 
 // Close releases everything. Run must have returned.
-func (g *Gateway) Close(context.Context) error { return g.release() }
-
-func (g *Gateway) release() error {
+func (g *Gateway) Close() error {
 	var errs []error
 	for _, l := range []net.Listener{g.listener, g.memory} {
 		if l != nil {
@@ -96,10 +94,8 @@ func (g *Gateway) release() error {
 	return errors.Join(errs...)
 }
 
-// DialOwner returns a function that connects within this process, with the owner's rights. DialNode
-// is the same for this machine's node.
-func (g *Gateway) DialOwner() func(context.Context) (net.Conn, error) { return g.dial }
-func (g *Gateway) DialNode() func(context.Context) (net.Conn, error)  { return g.dial }
+// Dial connects within this process, with the owner's rights. This machine's node uses it, too.
+func (g *Gateway) Dial(ctx context.Context) (net.Conn, error) { return g.dial(ctx) }
 
 // URL returns the gateway's WebSocket address; one for memory if there is no listener.
 func (g *Gateway) URL() string {

@@ -42,7 +42,7 @@ func openHouse(t *testing.T) *house {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { gw.Run(ctx) })
-	h.owner = client.New(client.Options{URL: "ws://memory/ws", Dial: gw.DialOwner(), Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") }})
+	h.owner = client.New(client.Options{URL: "ws://memory/ws", Dial: gw.Dial, Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") }})
 	wg.Go(func() { h.owner.Run(ctx) })
 	wg.Go(func() {
 		h.owner.Feed(ctx, func(protocol.FeedSnapshot) {}, func(c protocol.Change) {
@@ -55,7 +55,7 @@ func openHouse(t *testing.T) *house {
 	t.Cleanup(func() {
 		cancel()
 		wg.Wait()
-		gw.Close(context.Background())
+		gw.Close()
 	})
 	h.until("the owner is connected", h.owner.Connected)
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "network.listen", Value: json.RawMessage(`"127.0.0.1:0"`)})

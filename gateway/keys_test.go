@@ -45,7 +45,7 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 	defer func() {
 		cancel()
 		wg.Wait()
-		g.Close(context.Background())
+		g.Close()
 	}()
 	wg.Go(func() { g.Run(ctx) })
 	wg.Go(func() { n.Run(ctx) })

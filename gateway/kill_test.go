@@ -71,7 +71,7 @@ func runChild(home string) {
 	if err != nil {
 		fail(err)
 	}
-	n, err := node.New(node.Options{ID: "laptop", Workspace: home, Dial: g.DialNode(), LogDir: g.LogDir(), Logger: log, Version: "test"})
+	n, err := node.New(node.Options{ID: "laptop", Workspace: home, Dial: g.Dial, LogDir: g.LogDir(), Logger: log, Version: "test"})
 	if err != nil {
 		fail(err)
 	}
@@ -89,7 +89,7 @@ func runChild(home string) {
 // hasMachine waits until the gateway's machine is connected.
 func hasMachine(ctx context.Context, g *gateway.Gateway) error {
 	ctx, cancel := context.WithCancel(ctx)
-	c := client.New(client.Options{URL: "ws://memory/ws", Dial: g.DialOwner(), Connect: func() protocol.ConnectParams { return gateway.ClientParams("looks") }})
+	c := client.New(client.Options{URL: "ws://memory/ws", Dial: g.Dial, Connect: func() protocol.ConnectParams { return gateway.ClientParams("looks") }})
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()

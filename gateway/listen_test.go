@@ -20,7 +20,7 @@ func TestAnAddressThatOtherMachinesReachIsSaidToBeUnencrypted(t *testing.T) {
 		if strings.Contains(log.String(), "not encrypted") != want {
 			t.Errorf("%s: %s", listen, log.String())
 		}
-		if err := g.Close(t.Context()); err != nil {
+		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
 	}

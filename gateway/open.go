@@ -64,7 +64,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 			if g.sessions != nil {
 				g.sessions.Close()
 			}
-			g.release()
+			g.Close()
 			return nil, err
 		}
 	}

@@ -149,7 +149,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 	defer func() {
 		cancel()
 		wg.Wait()
-		g.Close(context.Background())
+		g.Close()
 	}()
 	wg.Go(func() { g.Run(ctx) })
 

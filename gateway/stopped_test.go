@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"log/slog"
@@ -20,7 +19,7 @@ func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close(context.Background())
+	defer g.Close()
 	feed := g.bus.SubscribeOnly(func(c protocol.Change) bool {
 		return c.Kind == protocol.ChangeStatus || c.Kind == protocol.ChangeNotice
 	})

@@ -55,7 +55,7 @@ func roamGateway() {
 	go g.Run(ctx)
 	up := make(chan struct{})
 	c := client.New(client.Options{
-		URL: "ws://memory/ws", Dial: g.DialOwner(), Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") },
+		URL: "ws://memory/ws", Dial: g.Dial, Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") },
 		OnUp: func(context.Context, protocol.ConnectResult) { close(up) },
 	})
 	go c.Run(ctx)

@@ -195,7 +195,7 @@ func (r *rig) start() {
 	r.stopGW = func() {
 		cancel()
 		<-done
-		g.Close(context.Background())
+		g.Close()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,14 +113,14 @@ func listChannels(ctx context.Context, c *connection, _ []string) error {
 	for _, e := range list.Channels {
 		names[e.Channel] = true
 	}
-	w := newTable(c.out)
+	var t table
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		st, err := call(ctx, c, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if err != nil {
 			return err
 		}
 		if len(st.Accounts) == 0 {
-			fmt.Fprintf(w, "%s\t-\tno account\t\n", name)
+			t.row(name, "-", "no account", "")
 		}
 		for _, a := range st.Accounts {
 			var more []string
@@ -129,10 +130,10 @@ func listChannels(ctx context.Context, c *connection, _ []string) error {
 			if a.Waiting > 0 {
 				more = append(more, fmt.Sprintf("%d waiting to be delivered", a.Waiting))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, a.AccountID, accountState(a), strings.Join(more, ", "))
+			t.row(name, a.AccountID, accountState(a), strings.Join(more, ", "))
 		}
 	}
-	return w.Flush()
+	return t.print(c.out, "")
 }
 
 // accountOf returns the status of one account.
@@ -241,15 +242,12 @@ func channelPairCommand(o *options) *cobra.Command {
 		return protocol.PairParams{Channel: args[0], SenderID: args[1]}, nil
 	}
 	list := func(out io.Writer, r protocol.PairListResult) error {
-		if len(r.Pairs) == 0 {
-			fmt.Fprintln(out, "No unknown senders are waiting.")
-		}
-		w := newTable(out)
+		var t table
 		for _, k := range slices.Sorted(maps.Keys(r.Pairs)) {
 			p := r.Pairs[k]
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%q\n", p.Channel, p.SenderID, p.SenderName, minuteText(p.RequestedAt), firstLine(p.FirstMessage))
+			t.row(p.Channel, p.SenderID, p.SenderName, minuteText(p.RequestedAt), strconv.Quote(firstLine(p.FirstMessage)))
 		}
-		return w.Flush()
+		return t.print(out, "No unknown senders are waiting.")
 	}
 	return group("pair", "Approve or reject unknown senders",
 		command("list", "List unknown senders", cobra.NoArgs, onMethod(o, protocol.PairList, nil, list)),

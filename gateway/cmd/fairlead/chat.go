@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/node/setup"
 )
 
 func chatCommand(o *options) *cobra.Command {
@@ -46,7 +48,7 @@ again, it leaves the chat. A line that starts with ! is your own command and run
 			chat.takeSignals = context.AfterFunc(cmd.Context(), cancel)
 			message := strings.Join(args, " ")
 			if local {
-				return o.localChat(ctx, chat, message, defaultNode(nodeID, workspace))
+				return o.localChat(ctx, chat, message, setup.Default(nodeID, workspace, gateway.Version))
 			}
 			chat.events = newChatEvents()
 			c, err := o.connectAs(ctx, client.Options{OnEvent: chat.events.add})

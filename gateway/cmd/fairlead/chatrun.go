@@ -102,7 +102,7 @@ func (ch *chat) resumeAfterGap(ctx context.Context, run protocol.RunID, s protoc
 	if err == nil {
 		for _, m := range p.Messages {
 			if m.RunID == run && m.Role == protocol.RoleAssistant && m.Origin != protocol.OriginNotice {
-				ch.term.print(filterText(m.Content.Text()) + "\n")
+				ch.term.print(m.Content.Text() + "\n")
 				found = true
 			}
 		}
@@ -174,7 +174,7 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 
 // localChat chats with the gateway that runs on this computer, or with a gateway of its own that
 // ends with the chat.
-func (o *options) localChat(ctx context.Context, ch *chat, message string, own *node.Options) error {
+func (o *options) localChat(ctx context.Context, ch *chat, message string, own node.Options) error {
 	listen, here := o.listenAddress()
 	if !here || !isUnused(ctx, listen) {
 		if c, err := o.connectAs(ctx, client.Options{}); err == nil {
@@ -194,7 +194,7 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, own *
 		return err
 	}
 	defer logs.Close()
-	l := localOptions{home: home, listen: listen, log: slog.New(slog.NewTextHandler(logs, nil)), node: own}
+	l := localOptions{home: home, listen: listen, log: slog.New(slog.NewTextHandler(logs, nil)), node: &own}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var chatErr error
@@ -202,7 +202,7 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, own *
 	err = l.run(ctx, func(g *gateway.Gateway) {
 		wg.Go(func() {
 			defer cancel()
-			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.DialOwner()})
+			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.Dial})
 			if err != nil {
 				chatErr = err
 				return

@@ -30,7 +30,7 @@ func withLocal(t *testing.T, f func(context.Context, *connection)) {
 		go func() {
 			defer close(done)
 			defer cancel()
-			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.DialOwner()})
+			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.Dial})
 			if err != nil {
 				t.Error(err)
 				return

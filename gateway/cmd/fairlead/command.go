@@ -83,15 +83,38 @@ func show[R any](c *connection, r R, err error, text func(io.Writer, R) error) e
 	return text(c.out, r)
 }
 
-func newTable(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }
+// table is a list of rows, which are lists of cells.
+type table [][]string
 
-// printRow prints a named value that another machine may have chosen; an empty one is omitted.
-func printRow(w io.Writer, name, value string) {
+func (t *table) row(cells ...string) { *t = append(*t, cells) }
+
+// value adds a row with a named value that another machine may have chosen; an empty one is
+// omitted.
+func (t *table) value(name, value string) {
 	if value != "" {
-		fmt.Fprintf(w, "%s\t%s\n", name, flat(value))
+		t.row(name, flat(value))
 	}
 }
 
+// print prints the rows in columns, or none when there are no rows. Every row stays on its line.
+func (t table) print(out io.Writer, none string) error {
+	if len(t) == 0 && none != "" {
+		_, err := fmt.Fprintln(out, none)
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	oneLine := strings.NewReplacer("\n", "\uFFFD", "\t", "\uFFFD")
+	for _, cells := range t {
+		for i, cell := range cells {
+			cells[i] = oneLine.Replace(cell)
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	return w.Flush()
+}
+
+// timeText formats a time in Unix milliseconds, minuteText without the seconds.
+func timeText(at int64) string   { return time.UnixMilli(at).Format(time.DateTime) }
 func minuteText(at int64) string { return time.UnixMilli(at).Format("2006-01-02 15:04") }
 
 // usageError returns an error for wrong usage.

@@ -13,14 +13,11 @@ import (
 )
 
 func printDevices(out io.Writer, r protocol.DeviceListResult) error {
-	w := newTable(out)
+	var t table
 	for _, d := range r.Devices {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.Role, deviceState(d), strings.Join(d.Words, " "))
+		t.row(string(d.ID), d.Name, d.Role, deviceState(d), strings.Join(d.Words, " "))
 	}
-	w.Flush()
-	if len(r.Devices) == 0 {
-		fmt.Fprintln(out, "No device is paired. To add one: fairlead pair")
-	}
+	err := t.print(out, "No device is paired. To add one: fairlead pair")
 	for _, q := range r.Requests {
 		fmt.Fprintf(out, "\nrequest %s, %s\n", q.ID, ago(q.CreatedAt))
 		printRequest(out, q)
@@ -28,7 +25,7 @@ func printDevices(out io.Writer, r protocol.DeviceListResult) error {
 	for _, i := range r.Invites {
 		fmt.Fprintf(out, "\ninvitation %s for a %s, until %s\n", i.ID, i.Role, time.UnixMilli(i.ExpiresAt).Format("15:04"))
 	}
-	return nil
+	return err
 }
 
 func deviceState(d protocol.Device) string {

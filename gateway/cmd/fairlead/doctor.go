@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -154,7 +153,7 @@ func examineNodes(ctx context.Context, c *connection, add addFinding) {
 			online++
 			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools", len(n.Tools)), "")
 		default:
-			add("machine "+string(n.ID), "warning", "offline since "+time.UnixMilli(n.LastSeenAt).Format(time.DateTime), "start fairlead node on it")
+			add("machine "+string(n.ID), "warning", "offline since "+timeText(n.LastSeenAt), "start fairlead node on it")
 		}
 	}
 	if online == 0 {

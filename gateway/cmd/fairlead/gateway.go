@@ -49,7 +49,7 @@ func gatewayCommand(o *options) *cobra.Command {
 			}
 			local := localOptions{home: home, listen: listen, log: log}
 			if withNode {
-				local.node = opts
+				local.node = &opts
 			}
 			return local.run(cmd.Context(), func(g *gateway.Gateway) {
 				log.Info("Gateway ready", "url", g.URL(), "home", home, "secrets", g.SecretsAt())
@@ -113,7 +113,7 @@ func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) err
 	var nodeDone chan error // nil without a node
 	if l.node != nil {
 		opts := *l.node
-		opts.Home, opts.Dial, opts.LogDir, opts.Logger = g.Home(), g.DialNode(), g.LogDir(), l.log
+		opts.Home, opts.Dial, opts.LogDir, opts.Logger = g.Home(), g.Dial, g.LogDir(), l.log
 		n, err := node.New(opts)
 		if err != nil {
 			stopGateway()
@@ -140,7 +140,7 @@ func (l localOptions) run(ctx context.Context, ready func(*gateway.Gateway)) err
 	}
 	stopGateway()
 	<-gatewayDone
-	if err := g.Close(quit); err != nil {
+	if err := g.Close(); err != nil {
 		runErr = errors.Join(runErr, err)
 	}
 	if errors.Is(runErr, context.Canceled) {

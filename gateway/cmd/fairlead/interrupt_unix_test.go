@@ -21,6 +21,7 @@ import (
 	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/node/setup"
 )
 
 // wasTyped returns a terminal with input that no program has read yet. It is in raw mode already,
@@ -59,12 +60,13 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	o := &options{home: home}
-	l := localOptions{home: home, listen: porttest.Free(t), node: defaultNode("box", work), log: slog.New(slog.DiscardHandler)}
+	own := setup.Default("box", work, gateway.Version)
+	l := localOptions{home: home, listen: porttest.Free(t), node: &own, log: slog.New(slog.DiscardHandler)}
 	var wg sync.WaitGroup
 	err := l.run(ctx, func(g *gateway.Gateway) {
 		wg.Go(func() {
 			defer cancel()
-			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.DialOwner()})
+			c, err := o.connectWith(ctx, g.URL(), client.Options{URL: g.URL(), Dial: g.Dial})
 			if err != nil {
 				t.Error(err)
 				return

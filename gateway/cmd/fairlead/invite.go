@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/setup"
 )
 
 // invite makes an invitation and serves it until it is used or withdrawn.
@@ -100,14 +101,14 @@ func serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i proto
 func askToApprove(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
 	printRequest(cmd.ErrOrStderr(), r)
 	fmt.Fprint(cmd.ErrOrStderr(), "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
-	answer, err := readLine(ctx, cmd.InOrStdin())
+	answer, err := setup.ReadLine(ctx, cmd.InOrStdin())
 	if errors.Is(err, io.EOF) {
 		return waitForAnswer(ctx, c, cmd, r)
 	}
 	if err != nil {
 		return err
 	}
-	if !isYes(answer) {
+	if !setup.IsYes(answer) {
 		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
 		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
 	}
@@ -138,34 +139,33 @@ func printPaired(out io.Writer, d protocol.Device) error {
 
 func printRequest(out io.Writer, r protocol.DeviceRequest) {
 	d := r.Device
-	w := newTable(out)
-	row := func(name, value string) { printRow(w, "  "+name, value) }
+	var t table
 	if r.Kind == protocol.RequestWiden {
-		fmt.Fprintf(w, "%s asks for more than it was allowed:\n", flat(d.Name))
+		fmt.Fprintf(out, "%s asks for more than it was allowed:\n", flat(d.Name))
 		for _, more := range r.Wider {
-			row("more", more)
+			t.value("  more", more)
 		}
 	} else {
-		fmt.Fprintf(w, "%s asks to be paired as a %s:\n", flat(d.Name), flat(d.Role))
-		row("words", strings.Join(r.Words, " "))
+		fmt.Fprintf(out, "%s asks to be paired as a %s:\n", flat(d.Name), flat(d.Role))
+		t.value("  words", strings.Join(r.Words, " "))
 	}
-	row("machine", string(d.NodeID))
-	row("system", d.OS)
-	row("host", d.Hostname)
-	row("address", d.Address)
+	t.value("  machine", string(d.NodeID))
+	t.value("  system", d.OS)
+	t.value("  host", d.Hostname)
+	t.value("  address", d.Address)
 	if reach := d.Reach; reach != nil {
-		row("tools", strings.Join(reach.Tools, ", "))
-		row("commands", strings.Trim(reach.Sandbox+", network "+reach.Network, ", "))
+		t.value("  tools", strings.Join(reach.Tools, ", "))
+		t.value("  commands", strings.Trim(reach.Sandbox+", network "+reach.Network, ", "))
 		for _, f := range reach.Folders {
-			row("folder", folderText(f))
+			t.value("  folder", folderText(f))
 		}
 		if reach.Disk {
-			row("folder", "the whole disk")
+			t.value("  folder", "the whole disk")
 		}
 	}
 	for _, s := range d.Scopes {
-		row("may", string(s))
+		t.value("  may", string(s))
 	}
-	row("key", d.Fingerprint)
-	w.Flush()
+	t.value("  key", d.Fingerprint)
+	t.print(out, "")
 }

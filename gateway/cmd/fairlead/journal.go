@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,26 +43,19 @@ The outcome of a call is unknown if its machine or the gateway stopped while it 
 }
 
 func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error {
-	if len(r.Calls) == 0 {
-		fmt.Fprintln(out, "No calls.")
-		return nil
-	}
-	w := newTable(out)
+	var t table
 	for _, c := range r.Calls {
 		took := ""
 		if c.StartedAt > 0 && c.EndedAt > 0 {
 			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(c.RequestedAt).Format("2006-01-02 15:04:05"), c.Status, k.toolAndMachine(c.Node, c.Tool), took,
-			k.principalName(c.Principal, ""), brief(c.Input))
+		t.row(timeText(c.RequestedAt), c.Status, k.toolAndMachine(c.Node, c.Tool), took, k.principalName(c.Principal, ""), brief(c.Input))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	err := t.print(out, "No calls.")
 	if r.More {
 		fmt.Fprintln(out, "Older calls: use -n and --offset.")
 	}
-	return nil
+	return err
 }
 
 func auditCommand(o *options) *cobra.Command {
@@ -87,28 +81,22 @@ func auditCommand(o *options) *cobra.Command {
 }
 
 func printAudit(out io.Writer, r protocol.AuditListResult, k nameBook) error {
-	if len(r.Entries) == 0 {
-		fmt.Fprintln(out, "No entries.")
-		return nil
-	}
-	w := newTable(out)
+	var t table
 	for _, e := range r.Entries {
 		verdict := e.Kind
 		if e.Kind == protocol.AuditCall {
 			verdict = e.Verdict + ", " + e.State
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, time.UnixMilli(e.At).Format(time.DateTime), verdict, k.principalName(e.By, e.Why), k.toolAndMachine(e.Node, e.Tool), shortLine(e.What))
+		t.row(strconv.FormatInt(e.Seq, 10), timeText(e.At), verdict, k.principalName(e.By, e.Why), k.toolAndMachine(e.Node, e.Tool), shortLine(e.What))
 		if e.Approval != "" && e.Kind == protocol.AuditRuleMade {
-			fmt.Fprintf(w, "\t\t\tto undo: fairlead approvals undo %s\t\t\n", e.Approval)
+			t.row("", "", "", "to undo: fairlead approvals undo "+string(e.Approval), "", "")
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if r.More {
+	err := t.print(out, "No entries.")
+	if r.More && len(r.Entries) > 0 {
 		fmt.Fprintf(out, "Older entries: --before %d\n", r.Entries[len(r.Entries)-1].Seq)
 	}
-	return nil
+	return err
 }
 
 func verifyAudit(ctx context.Context, c *connection, _ []string) error {

@@ -46,11 +46,7 @@ without it, the provider in use.`
 }
 
 func printModels(out io.Writer, l modelList) error {
-	if len(l.Models) == 0 {
-		_, err := fmt.Fprintf(out, "%s has no models. Load one there, then try again.\n", l.Provider)
-		return err
-	}
-	w := newTable(out)
+	var t table
 	for _, m := range l.Models {
 		mark, name, window, price, tools := " ", "", "", "", ""
 		if l.used == (protocol.ModelRef{Provider: l.Provider, ID: m.ID}) {
@@ -68,7 +64,7 @@ func printModels(out io.Writer, l modelList) error {
 		if !m.Tools {
 			tools = "no tools"
 		}
-		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\n", mark, flat(m.ID), flat(name), window, price, tools)
+		t.row(mark+" "+flat(m.ID), flat(name), window, price, tools)
 	}
-	return w.Flush()
+	return t.print(out, l.Provider+" has no models. Load one there, then try again.")
 }

@@ -58,19 +58,15 @@ func forgetNodeCommand(o *options) *cobra.Command {
 }
 
 func printNodes(out io.Writer, r protocol.NodesListResult) error {
-	if len(r.Nodes) == 0 {
-		fmt.Fprintln(out, "No machines. To add one: fairlead pair, or start the gateway with --node.")
-		return nil
-	}
-	w := newTable(out)
+	var t table
 	for _, n := range r.Nodes {
 		system := n.Platform
 		if n.Host != nil {
 			system = cmp.Or(n.Host.OS, system)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.ID, presence(n), flat(system), n.Name)
+		t.row(string(n.ID), presence(n), flat(system), n.Name)
 	}
-	return w.Flush()
+	return t.print(out, "No machines. To add one: fairlead pair, or start the gateway with --node.")
 }
 
 // presence describes a machine's connection: the measured round trip, or since when it is offline.
@@ -115,35 +111,34 @@ func showNode(ctx context.Context, c *connection, args []string) error {
 }
 
 func printNode(out io.Writer, n protocol.NodeInfo) error {
-	w := newTable(out)
-	row := func(name, value string) { printRow(w, name, value) }
-	row("machine", string(n.ID))
-	row("name", n.Name)
-	row("colour", n.Colour)
-	row("presence", presence(n))
-	row("platform", n.Platform)
-	row("version", n.Version)
+	var t table
+	t.value("machine", string(n.ID))
+	t.value("name", n.Name)
+	t.value("colour", n.Colour)
+	t.value("presence", presence(n))
+	t.value("platform", n.Platform)
+	t.value("version", n.Version)
 	if h := n.Host; h != nil {
-		row("system", strings.TrimSpace(h.OS+" "+h.Arch))
-		row("host", h.Hostname)
-		row("user", h.User)
-		row("workspace", h.Workspace)
+		t.value("system", strings.TrimSpace(h.OS+" "+h.Arch))
+		t.value("host", h.Hostname)
+		t.value("user", h.User)
+		t.value("workspace", h.Workspace)
 		for _, f := range h.Folders[min(1, len(h.Folders)):] {
-			row("folder", folderText(f))
+			t.value("folder", folderText(f))
 		}
 		if h.WholeDisk {
-			row("folder", "the whole disk")
+			t.value("folder", "the whole disk")
 		}
-		row("sandbox", protocol.DescribeSandbox(h.Sandbox, h))
+		t.value("sandbox", protocol.DescribeSandbox(h.Sandbox, h))
 	}
 	if n.Direct {
-		row("transfers", "directly to machines on its local network that allow it")
+		t.value("transfers", "directly to machines on its local network that allow it")
 	}
-	row("tools", strings.Join(n.Tools, ", "))
-	row("need your approval", strings.Join(n.Held, ", "))
-	row("can", strings.Join(n.Caps, ", "))
-	row("device", string(n.Device))
-	return w.Flush()
+	t.value("tools", strings.Join(n.Tools, ", "))
+	t.value("need your approval", strings.Join(n.Held, ", "))
+	t.value("can", strings.Join(n.Caps, ", "))
+	t.value("device", string(n.Device))
+	return t.print(out, "")
 }
 
 func folderText(f protocol.Folder) string {

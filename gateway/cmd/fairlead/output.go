@@ -13,77 +13,64 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+	"golang.org/x/text/transform"
 )
 
 // output is standard output or standard error. It makes all text safe to print, whoever wrote it,
-// so that no node, model, channel or other gateway can control the terminal. It remembers a failed
-// write, because a list that a full disk cuts off is not a success.
+// so that no node, model, channel or other gateway can control the terminal.
 type output struct {
-	to       io.Writer
+	plain    *plainOutput
 	terminal bool
 
-	mu       sync.Mutex // guards the fields below
-	filter   joinFilter
-	partial  []byte // the beginning of a character whose rest is in the next write
-	writeErr error
+	mu     sync.Mutex // guards filter
+	filter *transform.Writer
 }
 
-func newOutput(f *os.File) *output { return &output{to: f, terminal: term.IsTerminal(int(f.Fd()))} }
+func newOutput(to io.Writer) *output {
+	plain := &plainOutput{to: to}
+	return &output{plain: plain, terminal: isTerminal(to), filter: transform.NewWriter(plain, new(joinFilter))}
+}
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := append(o.partial, p...)
-	whole := len(all)
-	for i := 1; i <= min(len(all), utf8.UTFMax); i++ {
-		if b := all[len(all)-i]; utf8.RuneStart(b) {
-			if !utf8.FullRune(all[len(all)-i:]) {
-				whole -= i
-			}
-			break
-		}
-	}
-	text := o.filter.add(string(all[:whole]))
-	o.partial = bytes.Clone(all[whole:])
-	return len(p), o.writeLocked(text)
+	return o.filter.Write(p)
 }
 
-func (o *output) writeLocked(text string) error {
-	_, err := io.WriteString(o.to, text)
-	if err != nil {
-		o.writeErr = err
-	}
-	return err
-}
-
-// close writes buffered bytes, and returns the error of the first failed write.
+// close writes an incomplete character at the end, and returns the error of the last failed write.
 func (o *output) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if rest := o.filter.add(string(o.partial)) + o.filter.flush(); rest != "" {
-		o.writeLocked(rest)
+	o.filter.Close() // plain remembers its error
+	if err := o.plain.writeErr; err != nil {
+		return fmt.Errorf("write the output: %w", err)
 	}
-	o.partial = nil
-	if o.writeErr == nil {
-		return nil
-	}
-	return fmt.Errorf("write the output: %w", o.writeErr)
+	return nil
 }
 
-// plainOutput is an [output] that writes bytes unchanged.
-type plainOutput struct{ *output }
+// plainOutput writes bytes unchanged. It remembers a failed write, because a list that a full disk
+// cuts off is not a success.
+type plainOutput struct {
+	to       io.Writer
+	mu       sync.Mutex // guards writeErr
+	writeErr error
+}
 
-func (o plainOutput) Write(p []byte) (int, error) {
+func (o *plainOutput) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(p), o.writeLocked(string(p))
+	n, err := o.to.Write(p)
+	if err != nil {
+		o.writeErr = err
+	}
+	return n, err
 }
 
 // unfilteredOutput writes bytes unchanged: it is for the program's own control sequences. Other
 // text must have passed [flat].
 func unfilteredOutput(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
-		return plainOutput{o}
+		return o.plain
 	}
 	return w
 }
@@ -147,55 +134,34 @@ var joining = []*unicode.RangeTable{
 	unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
-// filterText is clean for text that is only read: joiners stay where they combine several emoji or
+// joinFilter is [clean] for text that is only read: joiners stay where they combine several emoji or
 // spell a word. Elsewhere they could hide something, so they are shown.
-func filterText(s string) string {
-	var f joinFilter
-	return f.add(s) + f.flush()
-}
+type joinFilter struct{ before rune }
 
-// joinFilter applies prose to text that arrives in pieces.
-type joinFilter struct {
-	before  rune
-	pending string // a joiner at the end, until the next character is known
-}
+func (f *joinFilter) Reset() { f.before = 0 }
 
-func (f *joinFilter) add(s string) string {
-	s = f.pending + s
-	f.pending = ""
-	if !strings.ContainsAny(s, string([]rune{joiner, nonJoiner})) {
-		if s != "" {
-			f.before, _ = utf8.DecodeLastRuneInString(s)
+func (f *joinFilter) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		r, size := utf8.DecodeRune(src[nSrc:])
+		next := src[nSrc+size:]
+		isJoiner := r == joiner || r == nonJoiner
+		if !atEOF && (!utf8.FullRune(src[nSrc:]) || isJoiner && !utf8.FullRune(next)) {
+			return nDst, nSrc, transform.ErrShortSrc
 		}
-		return clean(s)
-	}
-	var b strings.Builder
-	for i, r := range s {
-		if r != joiner && r != nonJoiner {
-			b.WriteString(clean(string(r)))
-			f.before = r
-			continue
+		safe := cleanRune(r)
+		if after, _ := utf8.DecodeRune(next); isJoiner && len(next) > 0 && joins(f.before, r, after) {
+			safe = r
 		}
-		size := utf8.RuneLen(r)
-		if i+size == len(s) {
-			f.pending = string(r)
-			break
+		if nDst+utf8.UTFMax > len(dst) {
+			return nDst, nSrc, transform.ErrShortDst
 		}
-		if after, _ := utf8.DecodeRuneInString(s[i+size:]); joins(f.before, r, after) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(clean(string(r)))
+		if safe >= 0 {
+			nDst += utf8.EncodeRune(dst[nDst:], safe)
 		}
+		nSrc += size
 		f.before = r
 	}
-	return b.String()
-}
-
-// flush returns the text that was held back. The next piece begins another text.
-func (f *joinFilter) flush() string {
-	rest := clean(f.pending)
-	*f = joinFilter{}
-	return rest
+	return nDst, nSrc, nil
 }
 
 func joins(before, r, after rune) bool {

@@ -30,7 +30,7 @@ func TestOutputNeverSteersTheTerminal(t *testing.T) {
 			t.Parallel()
 			for size := 1; size <= len(c.in); size++ { // wherever the text is cut
 				var got bytes.Buffer
-				o := &output{to: &got}
+				o := newOutput(&got)
 				for rest := []byte(c.in); len(rest) > 0; {
 					n := min(size, len(rest))
 					if wrote, err := o.Write(rest[:n]); wrote != n || err != nil {
@@ -77,7 +77,8 @@ func TestAToolsOutputIsExactUnlessAPersonSeesIt(t *testing.T) {
 		t.Run(c.title, func(t *testing.T) {
 			t.Parallel()
 			var got bytes.Buffer
-			o := &output{to: &got, terminal: c.terminal}
+			o := newOutput(&got)
+			o.terminal = c.terminal
 			fmt.Fprint(exactOutput(o), text)
 			if err := errors.Join(printResult(exactOutput(o), result), o.close()); err != nil {
 				t.Fatal(err)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +13,11 @@ import (
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
+	"fairlead/node/setup"
 )
+
+// roles are the roles in which a machine can be paired.
+var roles = []string{protocol.RoleNode, protocol.RoleClient}
 
 // pairFlags are the flags of fairlead pair.
 type pairFlags struct {
@@ -53,7 +55,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 			case p.ssh != "":
 				return pairSSH(o, cmd, p)
 			case invitation == "-":
-				line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+				line, err := setup.ReadLine(cmd.Context(), cmd.InOrStdin())
 				if err != nil && !errors.Is(err, io.EOF) {
 					return fmt.Errorf("read the invitation: %w", err)
 				}
@@ -68,7 +70,8 @@ Both sides show the same four words. If the words differ, somebody may be interc
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.as, "as", protocol.RoleNode, "role to pair: node (runs tools) or client (shows and approves)")
+	p.as = protocol.RoleNode
+	f.Var(choiceFlag[string]{&p.as, roles}, "as", "role to pair: node (runs tools) or client (shows and approves)")
 	f.StringVar(&p.name, "name", "", "name for the paired machine")
 	f.IntVar(&p.minutes, "minutes", 10, "minutes until the invitation expires, 1 to 60")
 	f.IntVar(&p.days, "days", 0, "days until the pairing expires (default: never)")
@@ -89,8 +92,6 @@ func (p pairFlags) check(cmd *cobra.Command, args []string, invitation string) e
 	switch {
 	case len(args) > 0 && invitation == "":
 		return usageError("the link or code is empty; \"fairlead pair\" without an argument creates an invitation")
-	case p.as != protocol.RoleNode && p.as != protocol.RoleClient:
-		return usageError("--as must be node or client")
 	case p.minutes < 1 || p.minutes > 60:
 		return usageError("--minutes must be 1 to 60, not %d", p.minutes)
 	case p.days < 0 || p.days > 3650:
@@ -123,20 +124,4 @@ func (o *options) identity() (identity.Key, *identity.Peers, error) {
 	secrets := keychain.Open(home)
 	id, err := identity.OpenKey(secrets)
 	return id, identity.OpenPeers(home, secrets), err
-}
-
-// readLine reads a line unless ctx ends first.
-func readLine(ctx context.Context, in io.Reader) (string, error) {
-	return await(ctx, nil, func() (string, error) {
-		text, err := bufio.NewReader(in).ReadString('\n')
-		if text != "" {
-			err = nil
-		}
-		return text, err
-	})
-}
-
-func isYes(answer string) bool {
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
 }

@@ -13,12 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway"
-	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
-	"fairlead/node"
+	"fairlead/node/setup"
 )
 
 // join pairs this machine.
@@ -27,7 +25,8 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 	if err != nil {
 		return err
 	}
-	j := client.Join{Key: id, Peers: peers, Invitation: invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") }}
+	j := setup.NewJoin(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+	j.Key, j.Peers, j.Invitation = id, peers, invitation
 	if p.gateway != "" {
 		j.Gateways = []string{p.gateway}
 	}
@@ -38,22 +37,9 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 		if err != nil {
 			return err
 		}
-		opts.LogDir, opts.URL = "", "ws://not.used/ws"
-		n, err := node.New(opts)
-		if err != nil {
+		if j.Applicant, err = setup.Applicant(opts); err != nil {
 			return err
 		}
-		j.Applicant = n.Applicant()
-		n.Close()
-	}
-	out := cmd.ErrOrStderr()
-	j.Show = func(words []string, seconds int) {
-		fmt.Fprintf(out, "Check that the gateway shows the same words:\n\n  %s\n\nWaiting for approval on the gateway, at most %d s …\n", strings.Join(words, " "), seconds)
-	}
-	j.Confirm = func(words []string) bool {
-		fmt.Fprintf(out, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
-		answer, err := readLine(cmd.Context(), cmd.InOrStdin())
-		return err == nil && isYes(answer)
 	}
 	peer, err := j.Run(cmd.Context())
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +14,7 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/node/setup"
 )
 
 func gatewaysCommand(o *options) *cobra.Command {
@@ -33,11 +33,7 @@ func gatewaysCommand(o *options) *cobra.Command {
 				// Without gateways, print an empty list and not null.
 				return printJSON(cmd.OutOrStdout(), append([]identity.Peer{}, list...))
 			}
-			if len(list) == 0 {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), "This machine is not paired with a gateway. To pair it with a link or code from the gateway: fairlead pair LINK")
-				return err
-			}
-			w := newTable(cmd.OutOrStdout())
+			var t table
 			for _, p := range list {
 				state := "paired " + ago(p.PairedAt)
 				if p.EndedAt > 0 {
@@ -52,9 +48,9 @@ func gatewaysCommand(o *options) *cobra.Command {
 						state += " " + ago(p.Refusal.At)
 					}
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.Role, state, strings.Join(p.Addresses, " "))
+				t.row(p.Name, p.Role, state, strings.Join(p.Addresses, " "))
 			}
-			return w.Flush()
+			return t.print(cmd.OutOrStdout(), "This machine is not paired with a gateway. To pair it with a link or code from the gateway: fairlead pair LINK")
 		},
 	}
 }
@@ -64,7 +60,7 @@ func leaveCommand(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "leave GATEWAY", Short: "End this machine's pairing with a gateway", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if as != "" && as != protocol.RoleNode && as != protocol.RoleClient {
+			if as != "" && !slices.Contains(roles, as) {
 				return usageError("--as must be node or client, not %q", as)
 			}
 			id, peers, err := o.identity()
@@ -75,23 +71,11 @@ func leaveCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), dialLimit)
-			defer cancel()
-			unreachable := ""
-			for _, p := range list {
-				if p.Refusal != nil {
-					err = peers.Forget(p.ID())
-				} else if err = client.EndPairing(ctx, peers, p.ID(), id, nil); errors.Is(err, protocol.ErrUnavailable) {
-					unreachable, err = p.Name, nil
-				}
-				if err != nil {
-					return err
-				}
+			unreachable, err := endPairings(cmd.Context(), peers, id, list)
+			if len(unreachable) > 0 { // the pairings are all with one gateway
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is notified when a node starts on this machine or when you run this command again. You can also revoke this machine there.\n", unreachable[0])
 			}
-			if unreachable != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s could not be reached. It is notified when a node starts on this machine or when you run this command again. You can also revoke this machine there.\n", unreachable)
-			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", "", "end only the pairing as `ROLE`: node or client (default: both)")
@@ -142,22 +126,28 @@ func pairResetCommand(o *options) *cobra.Command {
 			}
 			if !yes {
 				fmt.Fprint(out, "Create a new key? (yes/no) ")
-				answer, err := readLine(cmd.Context(), cmd.InOrStdin())
+				answer, err := setup.ReadLine(cmd.Context(), cmd.InOrStdin())
 				if err != nil || strings.TrimSpace(answer) != "yes" {
 					fmt.Fprintln(out, "Nothing was changed.")
 					return nil
 				}
 			}
-			for _, name := range leaveGateways(cmd.Context(), peers, secrets, list) {
-				fmt.Fprintf(out, "%s could not be notified; revoke this machine there too.\n", name)
+			id, err := identity.OpenKey(secrets)
+			if err != nil {
+				fmt.Fprintf(out, "The gateways could not be notified; revoke this machine there too: %v\n", err)
+			} else if unreachable, err := endPairings(cmd.Context(), peers, id, list); err != nil {
+				return err
+			} else {
+				for _, name := range unreachable {
+					fmt.Fprintf(out, "%s could not be notified; revoke this machine there too.\n", name)
+				}
 			}
 			for _, p := range list {
 				if err := peers.Forget(p.ID()); err != nil {
 					return err
 				}
 			}
-			id, err := identity.ResetKey(secrets)
-			if err != nil {
+			if id, err = identity.ResetKey(secrets); err != nil {
 				return err
 			}
 			fmt.Fprintf(out, "This machine has a new key: %s\n", strings.Join(identity.KeyWords(id.Public()), " "))
@@ -168,32 +158,27 @@ func pairResetCommand(o *options) *cobra.Command {
 	return cmd
 }
 
-// leaveTimeout is how long to wait for gateways to confirm that a machine's key is revoked.
-const leaveTimeout = 2 * time.Second
-
-// leaveGateways notifies gateways, all at once, that this machine leaves them, and returns the
-// names of those that could not be notified: afterwards the key that such a message needs no longer
-// exists. A gateway that has ended the pairing itself counts as notified.
-func leaveGateways(ctx context.Context, peers *identity.Peers, secrets keychain.Store, list []identity.Peer) (unreachable []string) {
-	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
+// endPairings ends pairings, all at once, within dialLimit. It returns the names of the gateways that
+// could not be notified. A gateway that has ended the pairing itself needs no notification.
+func endPairings(ctx context.Context, peers *identity.Peers, id identity.Key, list []identity.Peer) (unreachable []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	open := slices.DeleteFunc(slices.Clone(list), func(p identity.Peer) bool { return p.Refusal != nil })
-	if len(open) == 0 {
-		return nil
-	}
-	id, err := identity.OpenKey(secrets)
-	notified := make([]bool, len(open))
+	errs := make([]error, len(list))
 	var wg sync.WaitGroup
-	if err == nil {
-		for i, p := range open {
-			wg.Go(func() { notified[i] = client.EndPairing(ctx, peers, p.ID(), id, nil) == nil })
-		}
+	for i, p := range list {
+		wg.Go(func() {
+			if p.Refusal != nil {
+				errs[i] = peers.Forget(p.ID())
+			} else {
+				errs[i] = client.EndPairing(ctx, peers, p.ID(), id, nil)
+			}
+		})
 	}
 	wg.Wait()
-	for i, p := range open {
-		if !notified[i] {
-			unreachable = append(unreachable, p.Name)
+	for i, p := range list {
+		if errors.Is(errs[i], protocol.ErrUnavailable) {
+			unreachable, errs[i] = append(unreachable, p.Name), nil
 		}
 	}
-	return unreachable
+	return unreachable, errors.Join(errs...)
 }

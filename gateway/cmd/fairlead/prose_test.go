@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -12,9 +14,21 @@ import (
 // joined are texts in which a joiner is part of the spelling.
 var joined = []string{"👨\u200d👩\u200d👧", "👩🏽\u200d💻", "❤\ufe0f\u200d🔥", "🧑\u200d⚕\ufe0f", "🏴\u200d☠\ufe0f", "می\u200cخواهم", "क्\u200dष", "ශ්\u200dරී"}
 
+// printed returns s as an output prints it.
+func printed(t *testing.T, s string) string {
+	t.Helper()
+	var to bytes.Buffer
+	o := newOutput(&to)
+	_, err := io.WriteString(o, s)
+	if err = errors.Join(err, o.close()); err != nil {
+		t.Fatal(err)
+	}
+	return to.String()
+}
+
 func TestJoinersStayWhereTheyJoin(t *testing.T) {
 	for _, s := range joined {
-		if got := filterText("a " + s + " b"); got != "a "+s+" b" {
+		if got := printed(t, "a "+s+" b"); got != "a "+s+" b" {
 			t.Errorf("%+q became %+q", s, got)
 		}
 	}
@@ -22,7 +36,7 @@ func TestJoinersStayWhereTheyJoin(t *testing.T) {
 		"rm\u200d -rf": "rm\uFFFD -rf", "a\u200cb": "a\uFFFDb", "\u200d": "\uFFFD", "👨\u200d": "👨\uFFFD", "👨\u200d\u200d👩": "👨\uFFFD\uFFFD👩", "👨\u200dx": "👨\uFFFDx",
 		"\u200d👨": "\uFFFD👨", "م\u200cx": "م\uFFFDx", "©\u200d\u202eevil\x1b[2J\r\n": "©\uFFFD\uFFFDevil\uFFFD[2J\n", "1\u200b2": "1\uFFFD2", "\xff": "\uFFFD",
 	} {
-		if got := filterText(s); got != want {
+		if got := printed(t, s); got != want {
 			t.Errorf("%+q became %+q, want %+q", s, got, want)
 		}
 	}
@@ -32,7 +46,7 @@ func TestJoinersStayWhereTheyJoin(t *testing.T) {
 func TestAStreamedTextKeepsItsJoiners(t *testing.T) {
 	whole := strings.Join(joined, " ")
 	var out, note bytes.Buffer
-	term := &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}
+	term := &terminal{out: newOutput(&out), err: &note, in: newLines(strings.NewReader(""))}
 	at := 0
 	for _, r := range whole + "\u200d" {
 		term.delta(protocol.Delta{Step: 1, Offset: at, Text: string(r)})

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -56,12 +55,11 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 
 func printRuleTry(out io.Writer, r protocol.RuleTryResult, k nameBook) error {
 	fmt.Fprintf(out, "It would change %d of the last %s.\n", len(r.Changed), protocol.Plural(r.Looked, "call"))
-	w := newTable(out)
+	var t table
 	for _, c := range r.Changed {
-		fmt.Fprintf(w, "%s\t%s → %s\t%s\t%s\n", time.UnixMilli(c.Call.RequestedAt).Format(time.DateTime), c.Was, c.Now,
-			k.toolAndMachine(c.Call.Node, c.Call.Tool), brief(c.Call.Input))
+		t.row(timeText(c.Call.RequestedAt), c.Was+" → "+c.Now, k.toolAndMachine(c.Call.Node, c.Call.Tool), brief(c.Call.Input))
 	}
-	return w.Flush()
+	return t.print(out, "")
 }
 
 func ruleJSON(text string) (json.RawMessage, error) {
@@ -72,11 +70,7 @@ func ruleJSON(text string) (json.RawMessage, error) {
 }
 
 func printRules(out io.Writer, r protocol.RulesResult) error {
-	if len(r.Rules) == 0 {
-		fmt.Fprintf(out, "No rules. Default: %s.\n", r.Default)
-		return nil
-	}
-	w := newTable(out)
+	var t table
 	for _, rule := range r.Rules {
 		words := rule.Words
 		if rule.Problem != "" {
@@ -84,14 +78,14 @@ func printRules(out io.Writer, r protocol.RulesResult) error {
 		}
 		used := "never used"
 		if rule.Hits > 0 {
-			used = fmt.Sprintf("used %d×, last %s", rule.Hits, time.UnixMilli(rule.LastUsed).Format(time.DateTime))
+			used = fmt.Sprintf("used %d×, last %s", rule.Hits, timeText(rule.LastUsed))
 		}
 		if rule.Origin == protocol.RuleFromConfig {
 			used = "toolApproval"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", rule.ID, words, used)
+		t.row(rule.ID, words, used)
 	}
-	return w.Flush()
+	return t.print(out, fmt.Sprintf("No rules. Default: %s.", r.Default))
 }
 
 func printRule(out io.Writer, r protocol.Rule) error {

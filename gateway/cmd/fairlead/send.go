@@ -51,8 +51,11 @@ DIR is in its workspace. With --from, the target can also be a folder on this co
 	cmd.SetFlagErrorFunc(explainDashFile)
 	f := cmd.Flags()
 	f.StringVar(&flags.from, "from", "", "`machine` that has the files (default: this computer)")
-	f.StringVar(&flags.conflict, "conflict", protocol.ConflictRename, "if a file already exists: rename, skip, or overwrite, which keeps the old version for 30 days")
-	f.StringVar(&flags.links, "links", protocol.LinksKeep, "how to treat symbolic links: keep, follow or skip")
+	flags.conflict, flags.links = protocol.ConflictRename, protocol.LinksKeep
+	conflicts := []string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}
+	f.Var(choiceFlag[string]{&flags.conflict, conflicts}, "conflict", "if a file already exists: rename, skip, or overwrite, which keeps the old version for 30 days")
+	links := []string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}
+	f.Var(choiceFlag[string]{&flags.links, links}, "links", "how to treat symbolic links: keep, follow or skip")
 	f.DurationVar(&flags.wait, "later", 0, "if a machine is offline, wait at most this `time` for it, such as 24h")
 	return cmd
 }
@@ -239,17 +242,6 @@ func watchTransfer(
 // check returns an error for invalid flags and empty arguments, such as unset variables of a
 // script.
 func (s sendFlags) check(args []string, fromGiven bool) error {
-	for _, c := range []struct {
-		flag, value string
-		legal       []string
-	}{
-		{"conflict", s.conflict, []string{protocol.ConflictRename, protocol.ConflictOverwrite, protocol.ConflictSkip}},
-		{"links", s.links, []string{protocol.LinksKeep, protocol.LinksFollow, protocol.LinksSkip}},
-	} {
-		if !slices.Contains(c.legal, c.value) {
-			return usageError("--%s must be one of %s, not %q", c.flag, strings.Join(c.legal, ", "), c.value)
-		}
-	}
 	switch {
 	case slices.Contains(args, ""):
 		return usageError("a path is empty: use . for the current folder")

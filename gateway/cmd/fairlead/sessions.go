@@ -66,32 +66,21 @@ func (c *connection) sessionOrMain(ctx context.Context, named string) (protocol.
 }
 
 func printSessions(out io.Writer, r protocol.SessionsListResult) error {
-	if len(r.Sessions) == 0 {
-		fmt.Fprintln(out, "No chats.")
-		return nil
-	}
-	w := newTable(out)
+	var t table
 	for _, s := range r.Sessions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n",
-			minuteText(s.LastActiveAt), s.SessionKey, protocol.Plural(s.MessageCount, "message"), filterText(s.Title))
+		t.row(minuteText(s.LastActiveAt), string(s.SessionKey), protocol.Plural(s.MessageCount, "message"), s.Title)
 	}
-	return w.Flush()
+	return t.print(out, "No chats.")
 }
 
 func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
-	w := newTable(out)
-	n := 0
+	var t table
 	for _, a := range r.Archives {
 		if a.Kind == protocol.ArchiveReset { // other archives are parts of a conversation and are restored with it
-			n++
-			fmt.Fprintf(w, "%s\t%s\t%s\n",
-				a.ID, minuteText(a.CreatedAt), protocol.Plural(a.Messages, "message"))
+			t.row(string(a.ID), minuteText(a.CreatedAt), protocol.Plural(a.Messages, "message"))
 		}
 	}
-	if n == 0 {
-		fmt.Fprintf(out, "The chat %s has no archived conversations.\n", r.SessionKey)
-	}
-	return w.Flush()
+	return t.print(out, fmt.Sprintf("The chat %s has no archived conversations.", r.SessionKey))
 }
 
 // Default and maximum number of results.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -32,7 +31,7 @@ built-in ones. A skill is a folder with a SKILL.md file; new ones are found at o
 }
 
 func printSkills(out io.Writer, r protocol.SkillsStatusResult) error {
-	w := newTable(out)
+	var t table
 	for _, s := range r.Skills {
 		state := "ready"
 		switch {
@@ -41,10 +40,10 @@ func printSkills(out io.Writer, r protocol.SkillsStatusResult) error {
 		case !s.Eligible:
 			state = strings.Join(s.Reasons, "; ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, s.Source, state, firstLine(s.Description))
+		t.row(s.Name, s.Source, state, firstLine(s.Description))
 		for _, p := range s.Problems {
-			fmt.Fprintf(w, "\t\t! %s\t\n", p)
+			t.row("", "", "! "+p, "")
 		}
 	}
-	return w.Flush()
+	return t.print(out, "")
 }

@@ -147,7 +147,8 @@ func runCommand(t *testing.T, url string, args ...string) (stdout, stderr string
 	t.Setenv("FAIRLEAD_TOKEN", "t")
 	var out, problems bytes.Buffer
 	root := newRoot()
-	o, e := &output{to: &out, terminal: true}, &output{to: &problems, terminal: true}
+	o, e := newOutput(&out), newOutput(&problems)
+	o.terminal, e.terminal = true, true
 	root.SetOut(o)
 	root.SetErr(e)
 	root.SetIn(strings.NewReader(""))

@@ -139,6 +139,6 @@ func (r *specRun) answer(ctx context.Context) error {
 		return err
 	}
 	r.term.denied = r.term.denied || strings.HasPrefix(strings.ToLower(reply), "n")
-	r.term.note(filterText(res.Response))
+	r.term.note(res.Response)
 	return nil
 }

@@ -41,7 +41,7 @@ func statusCommand(o *options) *cobra.Command {
 }
 
 func printStatus(out io.Writer, v overview) error {
-	w := newTable(out)
+	var t table
 	state := "ready"
 	switch {
 	case v.Status.Storage != "":
@@ -50,14 +50,16 @@ func printStatus(out io.Writer, v overview) error {
 		state = "the agent is paused"
 	}
 	if v.Note != "" {
-		fmt.Fprintf(w, "gateway\t%s\tready, %s\nmodel\t%s\n", v.URL, flat(v.Note), v.Status.Model)
+		t.row("gateway", v.URL, "ready, "+flat(v.Note))
+		t.row("model", v.Status.Model.String())
 	} else {
-		fmt.Fprintf(w, "gateway\t%s\t%s, version %s, up %s\n", v.URL, state, v.Status.Version,
-			time.Since(time.UnixMilli(v.Status.StartedAt)).Round(time.Second))
-		fmt.Fprintf(w, "model\t%s\nsecrets\t%s\n", v.Status.Model, v.Status.SecretStore)
+		up := time.Since(time.UnixMilli(v.Status.StartedAt)).Round(time.Second)
+		t.row("gateway", v.URL, fmt.Sprintf("%s, version %s, up %s", state, v.Status.Version, up))
+		t.row("model", v.Status.Model.String())
+		t.row("secrets", v.Status.SecretStore)
 	}
 	if len(v.Nodes) == 0 {
-		fmt.Fprintln(w, "machines\tnone: run fairlead node, or start the gateway with --node")
+		t.row("machines", "none: run fairlead node, or start the gateway with --node")
 	}
 	names := namesOf(v.Nodes)
 	for _, n := range v.Nodes {
@@ -68,12 +70,12 @@ func printStatus(out io.Writer, v overview) error {
 		if n.Host != nil {
 			line += ", " + n.Host.OS + ", workspace " + n.Host.Workspace
 		}
-		fmt.Fprintf(w, "machine\t%s\t%s\n", names.full(n.ID), flat(line))
+		t.row("machine", names.full(n.ID), flat(line))
 	}
 	for _, a := range v.Approvals {
-		fmt.Fprintf(w, "needs you\t%s on %s\t%s\n", a.Tool, names.of(a.Node), firstLine(questionText(a)))
+		t.row("needs you", a.Tool+" on "+names.of(a.Node), firstLine(questionText(a)))
 	}
-	return w.Flush()
+	return t.print(out, "")
 }
 
 // pauseCommand makes the command pause or resume, which does the same as "Pause agent" of the tray.

@@ -24,7 +24,6 @@ type terminal struct {
 	editor  *term.Terminal
 	keys    keys // input of the line editor
 	step    int
-	filter  joinFilter                 // of the current step's text
 	written int                        // bytes of the current step's text that are on the screen
 	denied  bool                       // a call of this run was denied
 	failed  bool                       // the person's own command failed
@@ -98,11 +97,10 @@ func (t *terminal) delta(d protocol.Delta) {
 		return
 	}
 	if d.Step != t.step {
-		t.print(t.filter.flush())
 		t.step, t.written = d.Step, 0
 	}
 	if skip := t.written - d.Offset; skip >= 0 && skip < len(d.Text) {
-		t.print(t.filter.add(d.Text[skip:]))
+		t.print(d.Text[skip:])
 		t.written = d.Offset + len(d.Text)
 	}
 }
@@ -129,7 +127,6 @@ func (t *terminal) message(m protocol.Message) {
 		}
 		// The streamed part is on the screen already.
 		t.delta(protocol.Delta{Step: t.step, Text: m.Content.Text()})
-		t.print(t.filter.flush())
 		t.newline()
 		t.written = 0
 		t.step = -1
@@ -159,7 +156,7 @@ func (t *terminal) call(c protocol.CallInfo) {
 		} else if t.output[c.CallID] > 0 {
 			s = "…" + s
 		}
-		t.print(indent(filterText(s), t.midline))
+		t.print(indent(s, t.midline))
 		setEntry(&t.output, c.CallID, c.Bytes)
 		setEntry(&t.tail, c.CallID, c.Tail)
 	}
@@ -174,11 +171,11 @@ func (t *terminal) result(m protocol.Message) {
 	if c.State == protocol.CallDone || c.State == protocol.CallFailed {
 		if t.output[c.CallID] > 0 {
 			if rest := unseenOutput(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
-				t.print(indent(filterText(rest), t.midline))
+				t.print(indent(rest, t.midline))
 			}
 		} else if s := resultText(m); s != "" {
 			t.newline()
-			t.print(indent(filterText(firstLines(s, 40)), false))
+			t.print(indent(firstLines(s, 40), false))
 		}
 	}
 	t.newline()
@@ -190,7 +187,7 @@ func (t *terminal) result(m protocol.Message) {
 		line += ", " + (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).Round(10*time.Millisecond).String()
 	}
 	if c.Error != "" && c.State != protocol.CallFailed {
-		line += ": " + filterText(c.Error)
+		line += ": " + c.Error
 	}
 	t.print("  " + line + "\n")
 }
@@ -198,7 +195,6 @@ func (t *terminal) result(m protocol.Message) {
 // finish shows a run's end and returns the command's result.
 func (t *terminal) finish(r protocol.RunInfo) error {
 	denied, failed, end := t.denied, t.failed, cmp.Or(t.end, "Stopped.")
-	t.print(t.filter.flush())
 	t.step, t.written, t.notices, t.denied, t.failed, t.end = 0, 0, nil, false, false, ""
 	if t.json {
 		t.emit("run", r)
@@ -214,7 +210,7 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 		}
 		return nil
 	case protocol.RunCancelled:
-		t.note(filterText(end))
+		t.note(end)
 		return &exitError{code: exitInterrupted, err: protocol.ErrCancelled, shown: true}
 	}
 	err := error(protocol.ErrInternal)

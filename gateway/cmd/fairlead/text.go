@@ -11,18 +11,19 @@ import (
 )
 
 // clean makes text from elsewhere safe to print: control, bidirectional and zero-width characters
-// are shown, not obeyed. It is for text on which a person decides; for text that is only read, see
-// [filterText].
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r':
-			return -1
-		case unsafeToPrint(r):
-			return '\uFFFD'
-		}
-		return r
-	}, s)
+// are shown, not obeyed. It is for text on which a person decides; text that is only read passes
+// the [joinFilter] of the output.
+func clean(s string) string { return strings.Map(cleanRune, s) }
+
+// cleanRune returns the character to print for r, or -1 for none.
+func cleanRune(r rune) rune {
+	switch {
+	case r == '\r':
+		return -1
+	case unsafeToPrint(r):
+		return '\uFFFD'
+	}
+	return r
 }
 
 // unsafeToPrint reports whether a terminal may obey r or show nothing for it: control,

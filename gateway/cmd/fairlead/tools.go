@@ -20,15 +20,11 @@ func toolsCommand(o *options) *cobra.Command {
 }
 
 func printTools(out io.Writer, r protocol.ToolsListResult) error {
-	if len(r.Tools) == 0 {
-		_, err := fmt.Fprintln(out, "No tools: no machine is connected.")
-		return err
+	var t table
+	for _, spec := range r.Tools {
+		t.row(flat(spec.Name), cmp.Or(string(spec.Effect), "unknown"), flat(firstLine(spec.Description)))
 	}
-	w := newTable(out)
-	for _, t := range r.Tools {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", flat(t.Name), cmp.Or(string(t.Effect), "unknown"), flat(firstLine(t.Description)))
-	}
-	return w.Flush()
+	return t.print(out, "No tools: no machine is connected.")
 }
 
 func toolsCallCommand(o *options) *cobra.Command {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,26 +54,19 @@ func transfersListCommand(o *options) *cobra.Command {
 }
 
 func printTransfers(out io.Writer, p protocol.TransferListParams, r protocol.TransferListResult) error {
-	if len(r.Transfers) == 0 {
-		text := "No active transfers."
-		if p.History {
-			text = "No finished transfers."
-		}
-		_, err := fmt.Fprintln(out, text)
-		return err
-	}
-	w := newTable(out)
+	var rows table
 	for _, t := range r.Transfers {
-		fmt.Fprintf(w, "%s\t%s\t%s → %s\t%s\t%s\t%s\n",
-			shortID(t.ID), t.State, flat(sources(t)), destination(t), progressText(t), flat(t.Route), flat(t.Error))
+		rows.row(shortID(t.ID), t.State, flat(sources(t))+" → "+destination(t), progressText(t), flat(t.Route), flat(t.Error))
 	}
-	if err := w.Flush(); err != nil {
-		return err
+	none := "No active transfers."
+	if p.History {
+		none = "No finished transfers."
 	}
-	if more := r.Count - p.Offset - len(r.Transfers); more > 0 {
+	err := rows.print(out, none)
+	if more := r.Count - p.Offset - len(r.Transfers); more > 0 && len(rows) > 0 {
 		fmt.Fprintf(out, "%d more: --offset %d\n", more, p.Offset+len(r.Transfers))
 	}
-	return nil
+	return err
 }
 
 func forgetTransfers(ctx context.Context, c *connection, args []string) error {
@@ -171,7 +163,7 @@ func progressText(t protocol.Transfer) string {
 		if t.Skipped > 0 {
 			s += fmt.Sprintf(", %d skipped", t.Skipped)
 		}
-		return s + ", " + time.UnixMilli(t.EndedAt).Format(time.DateTime)
+		return s + ", " + timeText(t.EndedAt)
 	case t.Bytes == 0:
 		return ""
 	}

@@ -43,7 +43,7 @@ func startLive(t testing.TB) *live {
 	t.Cleanup(func() {
 		cancel()
 		wg.Wait()
-		g.Close(context.Background())
+		g.Close()
 	})
 	wg.Go(func() { g.Run(ctx) })
 	l := &live{t: t, gw: g}

@@ -18,15 +18,11 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
-	"fairlead/node/direct"
 	"fairlead/node/sandbox"
-	"fairlead/node/transfer"
-	"fairlead/node/workspace"
+	"fairlead/node/setup"
 )
 
 // version is set at link time.
@@ -78,54 +74,6 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	return n.Run(ctx)
 }
 
-// nodeFlags are the flags that describe the node.
-type nodeFlags struct {
-	id, dir, mode, network, receive, receiveFrom, receiveFolder, direct string
-	disk                                                                bool
-	grants                                                              []string
-}
-
-func (n *nodeFlags) add(f *flag.FlagSet) {
-	host, _ := os.Hostname()
-	f.StringVar(&n.id, "id", string(protocol.CleanNodeID(host)), "name of this machine")
-	f.StringVar(&n.dir, "workspace", ".", "folder to work in")
-	f.BoolVar(&n.disk, "whole-disk", false, "allow file tools to use the whole disk instead of only the workspace")
-	f.StringVar(&n.mode, "sandbox", string(sandbox.WorkspaceWrite), "file access of commands: read-only (applies to file tools and transfers too), workspace-write or full")
-	f.StringVar(&n.network, "network", string(sandbox.NetBlocked), "network access of commands: blocked, ask (for each command that requests it) or allowed")
-	f.Func("grant", "a further `folder` that tools may use, DIR or DIR:ro (read-only); can be repeated", func(text string) error {
-		n.grants = append(n.grants, text)
-		return nil
-	})
-	f.StringVar(&n.receive, "receive", transfer.Trusted, "which incoming transfers to accept: trusted, ask (the person at this machine's terminal) or off")
-	f.StringVar(&n.receiveFrom, "receive-from", "", "accept files only from these `machines`, separated by commas; gsv is the agent's workspace, @here a window or command line")
-	f.StringVar(&n.receiveFolder, "receive-folder", "", "accept files only into this `folder`, which must be in the workspace or granted")
-	f.StringVar(&n.direct, "direct", direct.Off, direct.Usage)
-}
-
-// options returns the options of the node, without its gateway. Every error is about a flag.
-func (n *nodeFlags) options(stderr io.Writer) (opts node.Options, err error) {
-	opts = node.Options{Workspace: n.dir, Version: version}
-	if opts.ID, err = protocol.ParseNodeID(n.id); err != nil {
-		return opts, err
-	}
-	if opts.Confine, err = node.ParseConfinement(n.mode, n.network, n.grants); err != nil {
-		return opts, err
-	}
-	if n.disk {
-		opts.Confine.Access = workspace.WholeDisk
-	}
-	if opts.Receive, err = transfer.ParsePolicy(n.receive, n.receiveFrom, n.receiveFolder); err != nil {
-		return opts, err
-	}
-	if opts.Receive.Mode == transfer.Ask && term.IsTerminal(int(os.Stdin.Fd())) {
-		opts.Receive.Ask = transfer.AskAt(os.Stdin, stderr)
-	}
-	if opts.Direct, err = direct.Parse(n.direct); err != nil {
-		return opts, fmt.Errorf("--direct: %w", err)
-	}
-	return opts, nil
-}
-
 // parse reads flags and environment. The token is read from the environment only, because everyone
 // on the machine can see a command line.
 func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err error) {
@@ -142,8 +90,13 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
 	f.BoolVar(&p.only, "only-pair", false, "exit after pairing")
 	show := f.Bool("version", false, "print the version")
-	var flags nodeFlags
-	flags.add(f)
+	host, _ := os.Hostname()
+	flags := setup.Flags{ID: string(protocol.CleanNodeID(host)), Workspace: "."}
+	flags.Add(f, "id", true)
+	f.Func("grant", setup.GrantUsage, func(text string) error {
+		flags.Grants = append(flags.Grants, text)
+		return nil
+	})
 	err = f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -156,13 +109,13 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	case f.NArg() > 0:
 		return opts, p, usageError(fmt.Sprintf("unexpected argument %q", f.Arg(0)))
 	}
-	if opts, err = flags.options(stderr); err != nil {
+	if opts, err = flags.Options(version, stderr); err != nil {
 		return opts, p, usageError(err.Error())
 	}
 	// Without a data folder, the node works with a token only.
 	if p.home, err = keychain.Home(); err == nil {
 		opts.Home, opts.LogDir = p.home, filepath.Join(p.home, "logs")
 	}
-	f.Visit(func(one *flag.Flag) { p.ownID = p.ownID || one.Name == "id" })
+	f.Visit(func(one *flag.Flag) { p.hasID = p.hasID || one.Name == "id" })
 	return opts, p, nil
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"flag"
 	"io"
@@ -92,23 +90,5 @@ func TestRunTellsWhyItCannotStart(t *testing.T) {
 	err := run(t.Context(), []string{"--gateway", "ws://127.0.0.1:1/ws", "--workspace", t.TempDir() + "/none"}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("error = %v", err)
-	}
-}
-
-// TestCtrlCEndsTheQuestionAboutTheWords: a person who interrupts the question has not agreed.
-func TestCtrlCEndsTheQuestionAboutTheWords(t *testing.T) {
-	keys, typed := io.Pipe()
-	defer typed.Close()
-	ctx, interrupt := context.WithCancel(t.Context())
-	answered := make(chan bool)
-	go func() { answered <- yes(ctx, bufio.NewReader(keys)) }()
-	interrupt()
-	if <-answered {
-		t.Error("it was taken for a yes")
-	}
-	for text, want := range map[string]bool{"y\n": true, " Yes\n": true, "\n": false, "n\n": false, "": false} {
-		if got := yes(t.Context(), bufio.NewReader(strings.NewReader(text))); got != want {
-			t.Errorf("%q is %v", text, got)
-		}
 	}
 }

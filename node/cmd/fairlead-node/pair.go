@@ -6,21 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 
-	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 	"fairlead/node"
+	"fairlead/node/setup"
 )
 
 // pairing are the flags that say how the node connects to its gateway.
 type pairing struct {
 	invitation, gateway, home string
-	ask, key, only, ownID     bool
+	ask, key, only, hasID     bool
 }
 
 func (p pairing) identity() (identity.Key, *identity.Peers, error) {
@@ -48,22 +46,10 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 			return false, fmt.Errorf("reading the invitation: %w", err)
 		}
 	}
-	opts.LogDir, opts.URL = "", "ws://not.used/ws"
-	n, err := node.New(opts)
-	if err != nil {
+	j := setup.NewJoin(ctx, lines, stderr)
+	j.Key, j.Peers, j.Invitation = id, peers, p.invitation
+	if j.Applicant, err = setup.Applicant(opts); err != nil {
 		return false, err
-	}
-	applicant := n.Applicant()
-	n.Close()
-	j := client.Join{
-		Key: id, Peers: peers, Applicant: applicant, Invitation: p.invitation, Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },
-		Show: func(words []string, seconds int) {
-			fmt.Fprintf(stderr, "Compare these words with those on the gateway: %s\nIf they differ, the connection is not secure. Waiting for approval (%d s).\n", strings.Join(words, " "), seconds)
-		},
-		Confirm: func(words []string) bool {
-			fmt.Fprintf(stderr, "Does the gateway show %s? [y/N] ", strings.Join(words, " "))
-			return yes(ctx, lines)
-		},
 	}
 	if p.gateway != "" && !strings.Contains(p.gateway, "://") {
 		j.Gateways = []string{p.gateway}
@@ -76,25 +62,9 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	return p.only, nil
 }
 
-// yes reads the person's answer. It is no when ctx ends first; the reading goroutine then stays
-// until the program ends.
-func yes(ctx context.Context, lines *bufio.Reader) bool {
-	read := make(chan string, 1)
-	go func() {
-		answer, _ := lines.ReadString('\n')
-		read <- strings.ToLower(strings.TrimSpace(answer))
-	}()
-	select {
-	case answer := <-read:
-		return answer == "y" || answer == "yes"
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // configure sets how the node connects to its gateway: by address and token, or through its
 // pairing. Until release is called, no other program of this data folder can be a node of the same
-// paired gateway. release is never nil.
+// paired gateway. release is nil only with an error.
 func (p pairing) configure(ctx context.Context, opts *node.Options) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(p.gateway, "://") {
@@ -105,16 +75,9 @@ func (p pairing) configure(ctx context.Context, opts *node.Options) (release fun
 	if err != nil {
 		return release, err
 	}
-	name := p.gateway
-	if strings.Contains(name, ":") { // an address of a paired gateway
-		name = ""
-	}
-	if err := client.NotifyEndedPairings(ctx, peers, id, nil); err != nil {
-		slog.Debug("Notifying a gateway that this machine left failed", "err", err)
-	}
-	peer, err := peers.Find(p.gateway, protocol.RoleNode) // an address is accepted, too
-	if errors.Is(err, protocol.ErrNotFound) && name != p.gateway {
-		peer, err = peers.Find(name, protocol.RoleNode)
+	peer, err := setup.FindGateway(ctx, id, peers, p.gateway) // an address is accepted, too
+	if errors.Is(err, protocol.ErrNotFound) && strings.Contains(p.gateway, ":") {
+		peer, err = peers.Find("", protocol.RoleNode)
 	}
 	if errors.Is(err, protocol.ErrNotFound) {
 		return release, usageError("no gateway is set: pair this machine with --pair, or set --gateway or FAIRLEAD_URL")
@@ -122,13 +85,5 @@ func (p pairing) configure(ctx context.Context, opts *node.Options) (release fun
 	if err != nil {
 		return release, err
 	}
-	hold, err := node.Hold(p.home, peer, "fairlead-node")
-	if err != nil {
-		return release, err
-	}
-	if !p.ownID {
-		opts.ID = peer.NodeID
-	}
-	opts.Through = func(c client.Options) client.Options { return client.Through(c, peers, peer.ID(), id, discovery.Find) }
-	return hold, nil
+	return setup.Connect(opts, id, peers, peer, p.hasID, "fairlead-node")
 }

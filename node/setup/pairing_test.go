@@ -1,0 +1,26 @@
+package setup
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestCtrlCEndsTheQuestionAboutTheWords: a person who interrupts the question has not agreed.
+func TestCtrlCEndsTheQuestionAboutTheWords(t *testing.T) {
+	keys, typed := io.Pipe()
+	defer typed.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	answered := make(chan bool)
+	go func() { answered <- NewJoin(ctx, keys, io.Discard).Confirm(nil) }()
+	interrupt()
+	if <-answered {
+		t.Error("got yes, want no")
+	}
+	for text, want := range map[string]bool{"y\n": true, " Yes\n": true, "\n": false, "n\n": false, "": false} {
+		if got := NewJoin(t.Context(), strings.NewReader(text), io.Discard).Confirm(nil); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
