@@ -60,40 +60,30 @@ func (v SettingsView) Find(query, group string, changed bool) []Setting {
 	return list
 }
 
-// Settings is the view model of all settings. Its methods are safe for concurrent use.
-type Settings struct {
-	Value *Value[SettingsView]
-	app   *App
-}
+// Settings is the view model of all settings.
+type Settings struct{ loader[SettingsView] }
 
 // NewSettings returns an empty view model; Follow loads it.
-func NewSettings(a *App) *Settings { return &Settings{Value: NewValue(SettingsView{}), app: a} }
-
-// Follow loads the settings, and reloads them when the feed reports a change or the connection is
-// back, until ctx ends. It blocks.
-func (s *Settings) Follow(ctx context.Context) {
-	s.app.follow(ctx, 0, func(v View) string { return fmt.Sprint(v.ConfigChanged, v.Connected) }, s.Load)
+func NewSettings(a *App) *Settings {
+	s := &Settings{}
+	s.loader = loader[SettingsView]{
+		Value: NewValue(SettingsView{}), app: a, fetch: s.fetch, problem: func(v *SettingsView) *string { return &v.Problem },
+		key: func(v View) string { return fmt.Sprint(v.ConfigChanged, v.Connected) },
+	}
+	return s
 }
 
-// Load loads the settings once. It blocks.
-func (s *Settings) Load(ctx context.Context) {
+func (s *Settings) fetch(ctx context.Context) (func(*SettingsView), error) {
 	schema, err := Call(ctx, s.app, protocol.ConfigSchema, protocol.Empty{})
-	var tree map[string]json.RawMessage
-	if err == nil {
-		var all protocol.ConfigGetResult
-		if all, err = Call(ctx, s.app, protocol.ConfigGet, protocol.ConfigGetParams{}); err == nil {
-			err = json.Unmarshal(all.Config, &tree)
-		}
-	}
-	if ctx.Err() != nil {
-		return
-	}
 	if err != nil {
-		s.Value.Update(func(v *SettingsView) { v.Problem = sentence(err) })
-		return
+		return nil, err
+	}
+	tree, err := ConfigAt[map[string]json.RawMessage](ctx, s.app, "")
+	if err != nil {
+		return nil, err
 	}
 	list := settingsOf(schema.Fields, tree)
-	s.Value.Update(func(v *SettingsView) { *v = SettingsView{Loaded: true, List: list} })
+	return func(v *SettingsView) { *v = SettingsView{Loaded: true, List: list} }, nil
 }
 
 // Save changes a setting; nil restores its default. It blocks.
@@ -173,15 +163,19 @@ func plainValue(raw json.RawMessage) any {
 	return v
 }
 
-// configAt decodes the configuration at a path; a missing value is the zero value. It blocks.
-func configAt[T any](ctx context.Context, a *App, path string) (T, error) {
+// ConfigAt decodes the configuration at a path, or all of it if the path is empty; a missing value is
+// the zero value. It blocks.
+func ConfigAt[T any](ctx context.Context, a *App, path string) (T, error) {
 	var out T
 	r, err := Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
+	if path == "" {
+		r.Value = r.Config
+	}
 	if err != nil || r.Value == nil {
 		return out, err
 	}
 	if err := json.Unmarshal(r.Value, &out); err != nil {
-		return out, fmt.Errorf("reading %s: %w", path, err)
+		return out, fmt.Errorf("reading %s: %w", cmp.Or(path, "the configuration"), err)
 	}
 	return out, nil
 }

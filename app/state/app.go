@@ -188,33 +188,6 @@ func (a *App) startRequest(f func(context.Context)) {
 	})
 }
 
-// follow calls load at once, whenever the key of the view changes, and at an interval unless that is
-// 0, until ctx ends. It blocks.
-func (a *App) follow(ctx context.Context, interval time.Duration, key func(View) string, load func(context.Context)) {
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	if interval > 0 {
-		wg.Go(func() {
-			tick := time.Tick(interval)
-			for {
-				select {
-				case <-tick:
-					load(ctx)
-				case <-ctx.Done():
-					return
-				}
-			}
-		})
-	}
-	last, loaded := "", false
-	for v := range a.Value.Changes(ctx) {
-		if now := key(v); !loaded || now != last {
-			last, loaded = now, true
-			load(ctx)
-		}
-	}
-}
-
 // UndoTime is how long a deletion can be undone.
 const UndoTime = 10 * time.Second
 

@@ -94,7 +94,7 @@ func (c *Channels) setLogin(key string, l ChannelLogin) {
 
 // Start connects an account and keeps it connected.
 func (c *Channels) Start(a ChannelAccount) {
-	c.do(a, "Connecting…", func(ctx context.Context) error {
+	c.act(a, "Connecting…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
 		return send(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
@@ -102,14 +102,14 @@ func (c *Channels) Start(a ChannelAccount) {
 
 // Stop disconnects an account until it is started again.
 func (c *Channels) Stop(a ChannelAccount) {
-	c.do(a, "Stopping…", func(ctx context.Context) error {
+	c.act(a, "Stopping…", func(ctx context.Context) error {
 		return send(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
 // Login logs an account in again.
 func (c *Channels) Login(a ChannelAccount) {
-	c.do(a, "Logging in…", func(ctx context.Context) error {
+	c.act(a, "Logging in…", func(ctx context.Context) error {
 		_, err := c.login(ctx, protocol.ChannelLoginParams{Channel: a.Channel, AccountID: a.AccountID, Force: true})
 		return err
 	})
@@ -117,18 +117,17 @@ func (c *Channels) Login(a ChannelAccount) {
 
 // Logout logs an account out and deletes it with its secrets and undelivered messages.
 func (c *Channels) Logout(a ChannelAccount) {
-	c.do(a, "Logging out…", func(ctx context.Context) error {
+	c.act(a, "Logging out…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
 		return send(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
-// do performs an action on an account that is shown as busy meanwhile. A failure becomes a notice.
-func (c *Channels) do(a ChannelAccount, words string, f func(context.Context) error) {
+// act performs an action on an account that is shown as busy meanwhile. A failure becomes a notice.
+func (c *Channels) act(a ChannelAccount, words string, f func(context.Context) error) {
 	key := a.Key()
 	c.setBusy(key, words)
-	c.app.do(func(ctx context.Context) error {
-		defer c.Load(ctx)
+	c.do(func(ctx context.Context) error {
 		defer c.setBusy(key, "")
 		return f(ctx)
 	})
@@ -145,15 +144,12 @@ func (c *Channels) setBusy(key, words string) {
 func (c *Channels) Answer(p protocol.PendingPair, allow bool) {
 	same := func(x protocol.PendingPair) bool { return x.Channel == p.Channel && x.SenderID == p.SenderID }
 	c.Value.Update(func(v *ChannelsView) { v.Pending = without(v.Pending, same) })
-	c.app.do(func(ctx context.Context) (err error) {
-		defer c.Load(ctx)
+	c.do(func(ctx context.Context) error {
 		in := protocol.PairParams{Channel: p.Channel, SenderID: p.SenderID}
 		if allow {
-			_, err = Call(ctx, c.app, protocol.PairApprove, in)
-		} else {
-			_, err = Call(ctx, c.app, protocol.PairReject, in)
+			return send(ctx, c.app, protocol.PairApprove, in)
 		}
-		return err
+		return send(ctx, c.app, protocol.PairReject, in)
 	})
 }
 
@@ -174,10 +170,7 @@ func (c *Channels) config(path string, value, previous any) (undo func()) {
 		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
 			value = nil
 		}
-		c.app.do(func(ctx context.Context) error {
-			defer c.Load(ctx)
-			return c.app.Set(ctx, "channels."+path, value)
-		})
+		c.do(func(ctx context.Context) error { return c.app.Set(ctx, "channels."+path, value) })
 	}
 	set(value)
 	return func() { set(previous) }

@@ -65,42 +65,28 @@ func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 }
 
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
-type Channels struct {
-	Value *Value[ChannelsView]
-	app   *App
-}
+type Channels struct{ loader[ChannelsView] }
+
+// channelsInterval is the polling interval while the page is open: the feed does not report each
+// message.
+const channelsInterval = 10 * time.Second
 
 // NewChannels returns an empty view model; Follow loads it.
-func NewChannels(a *App) *Channels { return &Channels{Value: NewValue(ChannelsView{}), app: a} }
-
-// channelsPace is the polling interval of the accounts while the page is open: the feed does not
-// report each message.
-const channelsPace = 10 * time.Second
-
-// Follow keeps the view up to date until ctx ends. It blocks.
-func (c *Channels) Follow(ctx context.Context) {
-	c.app.follow(ctx, channelsPace, func(v View) string { return fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected) }, c.Load)
-}
-
-// Reload loads the accounts again.
-func (c *Channels) Reload() { c.app.start(c.Load) }
-
-// Load loads the accounts once. It blocks.
-func (c *Channels) Load(ctx context.Context) {
-	limited, cancel := context.WithTimeout(ctx, actionTimeout)
-	defer cancel()
-	next, err := c.load(limited)
-	if ctx.Err() != nil {
-		return
+func NewChannels(a *App) *Channels {
+	c := &Channels{}
+	c.loader = loader[ChannelsView]{
+		Value: NewValue(ChannelsView{}), app: a, problem: func(v *ChannelsView) *string { return &v.Problem },
+		key:      func(v View) string { return fmt.Sprint(v.ChannelsChanged, v.ConfigChanged, v.Connected) },
+		interval: channelsInterval,
+		fetch: func(ctx context.Context) (func(*ChannelsView), error) {
+			next, err := c.read(ctx)
+			return func(v *ChannelsView) {
+				next.Logins, next.busy = v.Logins, v.busy
+				*v = next.withBusy()
+			}, err
+		},
 	}
-	c.Value.Update(func(v *ChannelsView) {
-		if err != nil {
-			v.Problem = sentence(err)
-			return
-		}
-		next.Logins, next.busy = v.Logins, v.busy
-		*v = next.withBusy()
-	})
+	return c
 }
 
 // withBusy merges this window's own state into the gateway's.
@@ -112,7 +98,7 @@ func (v ChannelsView) withBusy() ChannelsView {
 	return v
 }
 
-func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
+func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 	list, err := Call(ctx, c.app, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return v, err
@@ -121,7 +107,7 @@ func (c *Channels) load(ctx context.Context) (v ChannelsView, err error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Policies, err = configAt[map[string]ChannelPolicy](ctx, c.app, "channels"); err != nil {
+	if v.Policies, err = ConfigAt[map[string]ChannelPolicy](ctx, c.app, "channels"); err != nil {
 		return v, err
 	}
 	v.Loaded, v.Kinds = true, list.Kinds

@@ -155,7 +155,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		p.mu.Lock()
 		p.accounts["default"].LastActivity = 7
 		p.mu.Unlock()
-		time.Sleep(channelsPace + time.Second)
+		time.Sleep(channelsInterval + time.Second)
 		if one, _ := c.Value.Get().Account("pigeon:default"); one.LastActivity != 7 {
 			t.Error("what is told by no event is not seen")
 		}

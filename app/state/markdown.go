@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -207,45 +208,15 @@ var textKeys = []string{"output", "stdout", "stderr", "content", "tail", "error"
 // lenientString reads the string value of a key from JSON that is invalid at some later position.
 func lenientString(s, key string) (string, bool) {
 	_, rest, ok := strings.Cut(s, `"`+key+`":"`)
-	if !ok {
-		return "", false
-	}
-	end := 0
-	for end < len(rest) && rest[end] != '"' {
-		if rest[end] == '\\' {
-			end++
-		}
-		end++
-	}
-	rest = rest[:min(end, len(rest))]
 	var b strings.Builder
-	for rest != "" {
-		i := strings.IndexByte(rest, '\\')
-		if i < 0 || i+1 >= len(rest) {
-			b.WriteString(rest)
-			break
+	for rest != "" && rest[0] != '"' {
+		r, _, after, err := strconv.UnquoteChar(rest, '"')
+		if err != nil { // the escape sequence was cut off, or is valid in JSON only
+			rest = rest[1:]
+			continue
 		}
-		b.WriteString(rest[:i])
-		switch c := rest[i+1]; c {
-		case 'n':
-			b.WriteByte('\n')
-		case 't':
-			b.WriteByte('\t')
-		case 'r':
-			b.WriteByte('\r')
-		case 'u':
-			var r rune
-			if len(rest) >= i+6 {
-				if _, err := fmt.Sscanf(rest[i+2:i+6], "%04x", &r); err == nil {
-					b.WriteRune(r)
-					rest = rest[i+6:]
-					continue
-				}
-			}
-		default:
-			b.WriteByte(c)
-		}
-		rest = rest[i+2:]
+		b.WriteRune(r)
+		rest = after
 	}
-	return b.String(), true
+	return b.String(), ok
 }

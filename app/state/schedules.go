@@ -32,43 +32,34 @@ func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
 
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct {
-	Value   *Value[SchedulesView]
-	app     *App
+	loader[SchedulesView]
 	deleted hidden[protocol.CronJobID]
 }
 
+// schedulesInterval is the polling interval while the page is open: the feed does not report
+// schedules.
+const schedulesInterval = 4 * time.Second
+
 // NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
-	return &Schedules{Value: NewValue(SchedulesView{}), app: a}
-}
-
-// schedulesPace is the polling interval while the page is open: the feed does not report schedules.
-const schedulesPace = 4 * time.Second
-
-// Follow keeps the view up to date until ctx ends. It blocks.
-func (s *Schedules) Follow(ctx context.Context) {
-	s.app.follow(ctx, schedulesPace, func(View) string { return "" }, s.Load)
-}
-
-// Load loads the schedules once. It blocks.
-func (s *Schedules) Load(ctx context.Context) {
-	next, err := s.load(ctx, s.Value.Get().Shown)
-	if ctx.Err() != nil {
-		return
+	s := &Schedules{}
+	s.loader = loader[SchedulesView]{
+		Value: NewValue(SchedulesView{}), app: a, problem: func(v *SchedulesView) *string { return &v.Problem },
+		key: func(View) string { return "" }, interval: schedulesInterval,
+		fetch: func(ctx context.Context) (func(*SchedulesView), error) {
+			next, err := s.read(ctx, s.Value.Get().Shown)
+			return func(v *SchedulesView) {
+				if v.Shown != next.Shown {
+					next.Shown, next.Runs, next.RunsInAll = v.Shown, v.Runs, v.RunsInAll
+				}
+				*v = next
+			}, err
+		},
 	}
-	s.Value.Update(func(v *SchedulesView) {
-		switch {
-		case err != nil:
-			v.Problem = sentence(err)
-			return
-		case v.Shown != next.Shown:
-			next.Shown, next.Runs, next.RunsInAll = v.Shown, v.Runs, v.RunsInAll
-		}
-		*v = next
-	})
+	return s
 }
 
-func (s *Schedules) load(ctx context.Context, shown protocol.CronJobID) (v SchedulesView, err error) {
+func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v SchedulesView, err error) {
 	v.Loaded, v.Shown = true, shown
 	if v.Jobs, err = s.jobs(ctx); err != nil {
 		return v, err
@@ -82,7 +73,7 @@ func (s *Schedules) load(ctx context.Context, shown protocol.CronJobID) (v Sched
 		return v, err
 	}
 	v.Heartbeat = heartbeat.Agents["main"]
-	v.Every, _ = configAt[string](ctx, s.app, "agents.defaultHeartbeat.every") // unknown without the right to read it
+	v.Every, _ = ConfigAt[string](ctx, s.app, "agents.defaultHeartbeat.every") // unknown without the right to read it
 	if shown != "" {
 		limit := 100
 		runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit})
@@ -118,9 +109,6 @@ func (s *Schedules) Show(id protocol.CronJobID) {
 	})
 	s.Reload()
 }
-
-// Reload loads the schedules again.
-func (s *Schedules) Reload() { s.app.start(s.Load) }
 
 // Save creates a schedule, or changes the one of the form. It blocks. Errors of the gateway are
 // returned unchanged.
@@ -188,13 +176,6 @@ func (s *Schedules) RunHeartbeat() {
 // SetHeartbeat sets the heartbeat's interval, such as 30m, or 0m for never.
 func (s *Schedules) SetHeartbeat(every string) {
 	s.do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
-}
-
-func (s *Schedules) do(f func(context.Context) error) {
-	s.app.do(func(ctx context.Context) error {
-		defer s.Load(ctx)
-		return f(ctx)
-	})
 }
 
 // Delete deletes a schedule. It leaves the view at once and does not run any more, but is deleted

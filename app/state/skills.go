@@ -37,60 +37,50 @@ func (v SkillsView) Skill(path string) (protocol.SkillStatusEntry, bool) {
 }
 
 // Skills is the view model of the page of skills. Its methods are safe for concurrent use.
-type Skills struct {
-	Value *Value[SkillsView]
-	app   *App
-}
+type Skills struct{ loader[SkillsView] }
 
 // NewSkills returns an empty view model; Follow loads it.
-func NewSkills(a *App) *Skills { return &Skills{Value: NewValue(SkillsView{}), app: a} }
-
-// Follow keeps the view up to date until ctx ends: with changes of skill files, settings, and
-// connected machines. It blocks.
-func (s *Skills) Follow(ctx context.Context) {
-	s.app.follow(ctx, 0, func(v View) string {
-		key := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
-		for _, n := range v.Nodes {
-			key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
-		}
-		return key
-	}, s.Load)
+func NewSkills(a *App) *Skills {
+	s := &Skills{}
+	s.loader = loader[SkillsView]{
+		Value: NewValue(SkillsView{}), app: a, fetch: s.fetchWith(protocol.SkillsStatus), problem: func(v *SkillsView) *string { return &v.Problem },
+		key: func(v View) string {
+			key := fmt.Sprint(v.SkillsChanged, v.ConfigChanged, v.Connected)
+			for _, n := range v.Nodes {
+				key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, NameOf(n))
+			}
+			return key
+		},
+	}
+	return s
 }
-
-// Load loads the skills once. It blocks.
-func (s *Skills) Load(ctx context.Context) { s.load(ctx, protocol.SkillsStatus) }
-
-// Reload loads the skills again.
-func (s *Skills) Reload() { s.app.start(s.Load) }
 
 // Reread makes the gateway read all files again.
 func (s *Skills) Reread() {
-	s.app.start(func(ctx context.Context) { s.load(ctx, protocol.SkillsUpdate) })
+	s.app.start(func(ctx context.Context) { s.load(ctx, s.fetchWith(protocol.SkillsUpdate)) })
 }
 
-func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) {
-	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-	defer cancel()
-	r, err := Call(ctx, s.app, m, protocol.SkillsParams{})
-	if err != nil {
-		if ctx.Err() == nil || ctx.Err() == context.DeadlineExceeded {
-			s.Value.Update(func(v *SkillsView) { v.Problem = sentence(err) })
+// fetchWith returns the fetch function of the loader with one of the methods that list the skills.
+func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.SkillsStatusResult]) func(context.Context) (func(*SkillsView), error) {
+	return func(ctx context.Context) (func(*SkillsView), error) {
+		r, err := Call(ctx, s.app, m, protocol.SkillsParams{})
+		if err != nil {
+			return nil, err
 		}
-		return
-	}
-	set, err := configAt[map[string]SkillSettings](ctx, s.app, "skills.entries")
-	if err != nil {
-		set = nil // the list is useful without them
-	}
-	names := map[protocol.NodeID]string{}
-	for _, n := range s.app.Value.Get().Nodes {
-		names[n.ID] = NameOf(n)
-	}
-	s.Value.Update(func(v *SkillsView) {
-		v.Loaded, v.Problem, v.Skills, v.Nodes, v.Names, v.Set = true, "", r.Skills, r.Nodes, names, set
-	})
-	if shown := s.Value.Get().Shown; shown != "" {
-		s.read(ctx, shown)
+		set, err := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries")
+		if err != nil {
+			set = nil // the list is useful without them
+		}
+		names := map[protocol.NodeID]string{}
+		for _, n := range s.app.Value.Get().Nodes {
+			names[n.ID] = NameOf(n)
+		}
+		if shown := s.Value.Get().Shown; shown != "" {
+			s.read(ctx, shown)
+		}
+		return func(v *SkillsView) {
+			v.Loaded, v.Problem, v.Skills, v.Nodes, v.Names, v.Set = true, "", r.Skills, r.Nodes, names, set
+		}, nil
 	}
 }
 
@@ -98,13 +88,11 @@ func (s *Skills) load(ctx context.Context, m protocol.Method[protocol.SkillsPara
 func (s *Skills) Show(path string) {
 	s.Value.Update(func(v *SkillsView) { v.Shown, v.Text, v.TextProblem = path, "", "" })
 	if path != "" {
-		s.app.start(func(ctx context.Context) { s.read(ctx, path) })
+		s.app.startRequest(func(ctx context.Context) { s.read(ctx, path) })
 	}
 }
 
 func (s *Skills) read(ctx context.Context, path string) {
-	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
-	defer cancel()
 	file, err := readWorkspace(ctx, s.app, protocol.WorkspaceReadParams{Path: path})
 	s.Value.Update(func(v *SkillsView) {
 		if v.Shown != path {
@@ -167,14 +155,6 @@ func (s *Skills) SetNeeds(e protocol.SkillStatusEntry, caps []string) {
 			return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires", nil)
 		}
 		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".requires.capabilities", caps)
-	})
-}
-
-// do performs an action; a failure becomes a notice. Then it reloads the gateway's state.
-func (s *Skills) do(f func(context.Context) error) {
-	s.app.do(func(ctx context.Context) error {
-		defer s.Load(ctx)
-		return f(ctx)
 	})
 }
 
