@@ -3,7 +3,6 @@ package code
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/selection"
 	"fairlead/app/style"
@@ -13,11 +12,10 @@ import (
 // Panel shows long monospaced text on a background. It wraps lines only after [Panel.Wrap],
 // and scrolls.
 type Panel struct {
-	widget.BaseWidget
+	widgets.Composite
 	view           *View
 	scroller       *widgets.Scroller
 	background     *widgets.Background
-	box            *fyne.Container
 	source, format string // last text of SetFormatted
 }
 
@@ -28,8 +26,7 @@ func NewPanel(maxHeight float32) *Panel {
 	p.scroller.MaxHeight = maxHeight
 	p.view.reveal, p.view.drag = p.reveal, p.scroller.MoveBy
 	p.scroller.Forward = func(e *fyne.ScrollEvent) { p.view.Scroll(e) }
-	p.box = container.NewStack(p.background, widgets.Inset(style.Inside, 1, style.Inside, style.Inside+4, p.scroller))
-	p.ExtendBaseWidget(p)
+	p.Compose(p, container.NewStack(p.background, widgets.Inset(style.Inside, 1, style.Inside, style.Inside+4, p.scroller)))
 	return p
 }
 
@@ -98,9 +95,6 @@ func (p *Panel) Lines() int { return len(p.view.source) }
 
 // View returns the text of the panel.
 func (p *Panel) View() *View { return p.view }
-
-// CreateRenderer implements fyne.Widget.
-func (p *Panel) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
 // LineView shows one line of code, cut to the available width.
 type LineView struct {

@@ -17,7 +17,7 @@ import (
 
 // row is one line of a table.
 type row struct {
-	widget.BaseWidget
+	widgets.Composite
 	table      *table
 	index      int
 	entry      state.FileEntry
@@ -43,7 +43,7 @@ func newRow(t *table) *row {
 	r.nameField.OnSubmitted = t.finishRename
 	r.nameField.Hide()
 	r.line = container.New(&rowLayout{r}, r.icon, r.title, r.nameField, r.mark, r.size, r.time)
-	r.ExtendBaseWidget(r)
+	r.Compose(r, container.NewStack(r.background, r.line))
 	return r
 }
 
@@ -113,11 +113,6 @@ func (r *row) startRename(name string) {
 		c.Focus(r.nameField)
 	}
 	r.nameField.TypedShortcut(&fyne.ShortcutSelectAll{})
-}
-
-// CreateRenderer implements fyne.Widget.
-func (r *row) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.NewStack(r.background, r.line))
 }
 
 // MinSize implements fyne.CanvasObject.

@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/code"
 	"fairlead/app/selection"
@@ -20,7 +19,7 @@ import (
 // requires parsing of its last block only. Links call OnLink and do nothing else: pictures are
 // never fetched; a remote one is shown as a link.
 type View struct {
-	widget.BaseWidget
+	widgets.Composite
 	*selection.Events // links have the scheme http, https or mailto; others are plain text
 
 	source string
@@ -31,7 +30,7 @@ type View struct {
 // NewView creates an empty view.
 func NewView() *View {
 	m := &View{Events: &selection.Events{}, box: widgets.Col(style.Inside)}
-	m.ExtendBaseWidget(m)
+	m.Compose(m, m.box)
 	return m
 }
 
@@ -135,17 +134,13 @@ func IsAllowedLink(u *url.URL) bool {
 	return false
 }
 
-// CreateRenderer implements fyne.Widget.
-func (m *View) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(m.box) }
-
 // codeBlock is a fenced code block of Markdown: language, Copy button, highlighted code.
 type codeBlock struct {
-	widget.BaseWidget
+	widgets.Composite
 	block Block
 	lang  *widgets.Text
 	copy  *widgets.Button
 	panel *code.Panel
-	box   *fyne.Container
 }
 
 func newCodeBlock(events *selection.Events) *codeBlock {
@@ -155,8 +150,7 @@ func newCodeBlock(events *selection.Events) *codeBlock {
 	c.copy = widgets.NewQuietButton("Copy", "copy", func() { widgets.CallWith(events.OnCopy, c.block.Source) })
 	c.copy.Small, c.copy.Muted = true, true
 	head := widgets.Inset(2, 4, 0, style.Inside+4, widgets.Row(style.Inside, 0, c.lang, c.copy))
-	c.box = container.NewStack(widgets.NewBackground(style.ColorCode, style.ColorLine, style.Corner), widgets.Col(0, head, c.panel))
-	c.ExtendBaseWidget(c)
+	c.Compose(c, container.NewStack(widgets.NewBackground(style.ColorCode, style.ColorLine, style.Corner), widgets.Col(0, head, c.panel)))
 	return c
 }
 
@@ -179,6 +173,3 @@ func (c *codeBlock) set(b Block) {
 	}
 	c.panel.SetMaxHeight(height)
 }
-
-// CreateRenderer implements fyne.Widget.
-func (c *codeBlock) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }

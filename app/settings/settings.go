@@ -11,7 +11,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -33,11 +32,10 @@ type Handlers struct {
 
 // Page is the content of the window. It belongs to the GUI thread.
 type Page struct {
-	widget.BaseWidget
+	widgets.Composite
 	ctx      context.Context
 	app      *state.App
 	handlers Handlers
-	box      fyne.CanvasObject
 
 	models      *models
 	tabs        *container.AppTabs
@@ -76,8 +74,7 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	}
 	p.openAll = func() { tabs.Select(all) }
 	p.tabs = tabs
-	p.box = container.NewStack(widgets.NewRect("background", "", 0), tabs)
-	p.ExtendBaseWidget(p)
+	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), tabs))
 	return p
 }
 
@@ -110,9 +107,6 @@ func (p *Page) Find(query string) {
 	p.openAll()
 	p.allSettings.search.SetText(query)
 }
-
-// CreateRenderer implements fyne.Widget.
-func (p *Page) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
 func page(rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.NewVScroll(widgets.Inset(style.Page, style.Page, style.Page, style.Page, widgets.LimitWidth(720, true, widgets.Col(style.Page, rows...))))

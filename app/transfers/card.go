@@ -15,22 +15,24 @@ import (
 
 // card is an unfinished transfer.
 type card struct {
-	page   *Page
-	id     protocol.TransferID
-	box    fyne.CanvasObject
-	icon   *widget.Icon
-	title  *widgets.Text
-	line   *widgets.Text
-	bar    *progressBar
-	pause  *widgets.Button
-	cancel *widgets.Button
-	paused bool
-	narrow bool // no room for text on the buttons
+	page     *Page
+	id       protocol.TransferID
+	box      fyne.CanvasObject
+	icon     *widget.Icon
+	title    *widgets.Text
+	line     *widgets.Text
+	bar      *fyne.Container
+	progress *barLayout
+	pause    *widgets.Button
+	cancel   *widgets.Button
+	paused   bool
+	narrow   bool // no room for text on the buttons
 }
 
 func newCard(p *Page, id protocol.TransferID) *card {
-	c := &card{page: p, id: id, title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), bar: newBar()}
+	c := &card{page: p, id: id, title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), progress: &barLayout{}}
 	c.title.Ellipsis, c.line.Ellipsis = true, true
+	c.bar = container.New(c.progress, widgets.NewRect(style.ColorLine, "", 2), widgets.NewRect(style.ColorAccent, "", 2))
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
 	c.pause = widgets.NewQuietButton("Pause", "pause", func() {
 		act := protocol.TransferPause
@@ -52,7 +54,8 @@ func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
 		line += " · " + state.VisibleName(t.Current)
 	}
 	c.line.SetText(line)
-	c.bar.set(state.Progress(t))
+	c.progress.fraction = state.Progress(t)
+	c.progress.Layout(c.bar.Objects, c.bar.Size())
 	c.paused = t.State == protocol.TransferPaused
 	c.updateButtons()
 	if t.Simple {
@@ -60,40 +63,15 @@ func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
 	}
 }
 
-// progressBar shows a progress fraction.
-type progressBar struct {
-	widget.BaseWidget
-	fraction float64
-	track    *widgets.Rect
-	full     *widgets.Rect
-	box      *fyne.Container
+// barLayout lays out the track and the filled part of a progress bar.
+type barLayout struct{ fraction float64 }
+
+func (*barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
+
+func (l *barLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(size)
+	o[1].Resize(fyne.NewSize(size.Width*float32(l.fraction), size.Height))
 }
-
-func newBar() *progressBar {
-	b := &progressBar{track: widgets.NewRect(style.ColorLine, "", 2), full: widgets.NewRect(style.ColorAccent, "", 2)}
-	b.box = container.New(barLayout{b}, b.track, b.full)
-	b.ExtendBaseWidget(b)
-	return b
-}
-
-func (b *progressBar) set(part float64) {
-	if part != b.fraction {
-		b.fraction = part
-		barLayout{b}.Layout(nil, b.Size())
-	}
-}
-
-type barLayout struct{ b *progressBar }
-
-func (barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
-
-func (l barLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
-	l.b.track.Resize(size)
-	l.b.full.Resize(fyne.NewSize(size.Width*float32(l.b.fraction), size.Height))
-}
-
-// CreateRenderer implements fyne.Widget.
-func (b *progressBar) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
 
 // updateButtons shows text on the buttons if it fits.
 func (c *card) updateButtons() {

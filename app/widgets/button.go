@@ -246,7 +246,7 @@ func (r *buttonRenderer) Destroy() {}
 
 // SplitButton performs an action, and offers others in a menu.
 type SplitButton struct {
-	widget.BaseWidget
+	Composite
 	Main *Button
 	More *Button
 	menu func() []*fyne.MenuItem
@@ -257,7 +257,7 @@ func NewSplitButton(text string, primary bool, onTap func(), menu func() []*fyne
 	s := &SplitButton{Main: NewButton(text, "", onTap), menu: menu}
 	s.More = NewButton("", "down", s.Open)
 	s.Main.Primary, s.More.Primary = primary, primary
-	s.ExtendBaseWidget(s)
+	s.Compose(s, Row(1, 0, s.Main, s.More))
 	return s
 }
 
@@ -268,8 +268,3 @@ func (s *SplitButton) Open() { ShowMenu(s, s.menu()) }
 func (s *SplitButton) Enable() { s.Main.Enable(); s.More.Enable() }
 
 func (s *SplitButton) Disable() { s.Main.Disable(); s.More.Disable() }
-
-// CreateRenderer implements fyne.Widget.
-func (s *SplitButton) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(Row(1, 0, s.Main, s.More))
-}

@@ -5,6 +5,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 )
@@ -213,6 +214,21 @@ func (l *iconLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	Fit(objects[1], max(end-x, 0))
 	objects[1].Move(fyne.NewPos(x, l.top))
 }
+
+// Composite is the base of a widget that consists of other objects.
+type Composite struct {
+	widget.BaseWidget
+	content fyne.CanvasObject
+}
+
+// Compose sets the content of self, the widget that embeds c. It must be called first.
+func (c *Composite) Compose(self fyne.Widget, content fyne.CanvasObject) {
+	c.content = content
+	c.ExtendBaseWidget(self)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (c *Composite) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.content) }
 
 // Call calls f unless it is nil.
 func Call(f func()) {

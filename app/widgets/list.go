@@ -122,7 +122,7 @@ func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 
 // listRow is one line.
 type listRow struct {
-	widget.BaseWidget
+	Composite
 	list      *ItemList
 	index     int
 	item      ListItem
@@ -132,7 +132,6 @@ type listRow struct {
 	text      *Text
 	detail    *Text
 	focusRing *Rect
-	box       *fyne.Container
 }
 
 func newListRow(l *ItemList) *listRow {
@@ -142,8 +141,7 @@ func newListRow(l *ItemList) *listRow {
 	}
 	r.focusRing.Hide()
 	r.title.Ellipsis, r.text.Ellipsis = true, true
-	r.box = container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.text), r.detail)), r.focusRing)
-	r.ExtendBaseWidget(r)
+	r.Compose(r, container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.text), r.detail)), r.focusRing))
 	return r
 }
 
@@ -171,7 +169,7 @@ func (r *listRow) set(i int, item ListItem) {
 		trail = style.ColorNeedsYou
 	}
 	r.detail.Set(item.Detail, trail)
-	Relayout(r.box)
+	Relayout(r.content)
 }
 
 // MinSize is the same for all lines of a list.
@@ -194,6 +192,3 @@ func (r *listRow) TappedSecondary(e *fyne.PointEvent) {
 		r.list.OnMenu(r.index, e.AbsolutePosition)
 	}
 }
-
-// CreateRenderer implements fyne.Widget.
-func (r *listRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.box) }

@@ -22,7 +22,7 @@ type Problem struct {
 
 // ErrorBox shows a problem.
 type ErrorBox struct {
-	widget.BaseWidget
+	Composite
 	OnButton      func()
 	OnRetry       func()
 	title, advice *Paragraph
@@ -31,7 +31,6 @@ type ErrorBox struct {
 	button        *Button
 	retry         *Button
 	foot          *fyne.Container
-	box           *fyne.Container
 }
 
 // NewErrorBox creates a box.
@@ -44,8 +43,7 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 	b.edge = NewRect(style.ColorBad, "", 2)
 	b.edge.SetMinSize(fyne.NewSize(3, 0))
 	text := WithIcon("text", 0, b.icon, Col(style.Gap, b.title, b.advice, b.foot))
-	b.box = container.NewStack(NewRect(style.ColorSurface, style.ColorLine, style.Corner), Border(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text)))
-	b.ExtendBaseWidget(b)
+	b.Compose(b, container.NewStack(NewRect(style.ColorSurface, style.ColorLine, style.Corner), Border(nil, nil, b.edge, nil, Inset(8, 10, 8, 10, text))))
 	b.Set(p)
 	return b
 }
@@ -65,12 +63,9 @@ func (b *ErrorBox) Set(p Problem) {
 	SetVisible(b.retry, p.CanRetry)
 	SetVisible(b.foot, p.Button != "")
 	if b.Size().Width > 0 {
-		Relayout(b.box)
+		Relayout(b.content)
 	}
 }
-
-// CreateRenderer implements fyne.Widget.
-func (b *ErrorBox) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }
 
 // NewEmptyState creates the content of an empty view: an icon, a title, a text, and actions such as
 // a button for adding something.

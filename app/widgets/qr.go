@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 	"rsc.io/qr"
 
 	"fairlead/app/style"
@@ -17,7 +16,7 @@ import (
 // with the quiet zone of ISO/IEC 18004. Each module is a whole number of screen pixels, so that its
 // edges are sharp at every scale of the screen.
 type QR struct {
-	widget.BaseWidget
+	Composite
 	code *qr.Code
 }
 
@@ -34,7 +33,11 @@ func NewQR(text string) (*QR, error) {
 		return nil, err
 	}
 	q := &QR{code: code}
-	q.ExtendBaseWidget(q)
+	raster := canvas.NewRaster(q.paint)
+	raster.ScaleMode = canvas.ImageScalePixels
+	// the line separates white from a white background
+	side := fyne.NewSquareSize(float32((code.Size + 2*qrQuiet) * qrModule))
+	q.Compose(q, container.NewGridWrap(side, container.NewStack(raster, NewRect("", style.ColorLine, 0))))
 	return q, nil
 }
 
@@ -51,24 +54,4 @@ func (q *QR) paint(w, h int) image.Image {
 		}
 	}
 	return pic
-}
-
-// CreateRenderer implements fyne.Widget. The line separates white from a white background.
-func (q *QR) CreateRenderer() fyne.WidgetRenderer {
-	raster := canvas.NewRaster(q.paint)
-	raster.ScaleMode = canvas.ImageScalePixels
-	return widget.NewSimpleRenderer(container.New(qrLayout{q}, raster, NewRect("", style.ColorLine, 0)))
-}
-
-// qrLayout keeps the code square, at the left of its area.
-type qrLayout struct{ q *QR }
-
-func (l qrLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSquareSize(float32((l.q.code.Size + 2*qrQuiet) * qrModule))
-}
-
-func (l qrLayout) Layout(objects []fyne.CanvasObject, _ fyne.Size) {
-	for _, o := range objects {
-		o.Resize(l.MinSize(nil))
-	}
 }

@@ -27,7 +27,7 @@ type SidebarItem struct {
 // SidebarRow is one line of a list at the side of a window: icon, title, and a short text at the
 // right. Tap, Enter and Space choose it.
 type SidebarRow struct {
-	widget.BaseWidget
+	Composite
 	OnTap  func()
 	OnMenu func(at fyne.Position)
 
@@ -58,7 +58,7 @@ func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 	r.title.Ellipsis = true
 	r.press = NewClickable(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.detail, r.badge))), func() { Call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) { CallWith(r.OnMenu, at) }
-	r.ExtendBaseWidget(r)
+	r.Compose(r, r.press)
 	r.Set(item)
 	return r
 }
@@ -99,9 +99,6 @@ func (r *SidebarRow) Focusable() fyne.Focusable { return r.press }
 // Item returns the item.
 func (r *SidebarRow) Item() SidebarItem { return r.item }
 
-// CreateRenderer implements fyne.Widget.
-func (r *SidebarRow) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.press) }
-
 // NewSection creates a small heading of a list, such as MACHINES, with an optional count.
 func NewSection(title string, badge *Badge) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
@@ -115,17 +112,15 @@ func NewSection(title string, badge *Badge) fyne.CanvasObject {
 
 // Badge is a count on a coloured background. Zero hides it.
 type Badge struct {
-	widget.BaseWidget
+	Composite
 	text *Text
-	box  *fyne.Container
 }
 
 // NewBadge creates a badge in the *needs you* colour.
 func NewBadge(n int) *Badge {
 	b := &Badge{text: NewText("", style.ColorOnNeeds, style.SizeSmall)}
 	b.text.Style.Bold, b.text.Align = true, fyne.TextAlignCenter
-	b.box = container.New(badgeLayout{}, NewRect(style.ColorNeedsYou, "", canvas.RadiusMaximum), b.text)
-	b.ExtendBaseWidget(b)
+	b.Compose(b, container.New(badgeLayout{}, NewRect(style.ColorNeedsYou, "", canvas.RadiusMaximum), b.text))
 	b.Set(n)
 	return b
 }
@@ -152,6 +147,3 @@ func (badgeLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Resize(size)
 	o[1].Resize(size)
 }
-
-// CreateRenderer implements fyne.Widget.
-func (b *Badge) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(b.box) }

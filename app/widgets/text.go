@@ -138,8 +138,7 @@ func NewParagraph(text string, color fyne.ThemeColorName, size fyne.ThemeSizeNam
 	p := &Paragraph{segment: &widget.TextSegment{Text: text, Style: widget.RichTextStyle{ColorName: color, SizeName: size}}}
 	p.rich = widget.NewRichText(p.segment)
 	p.rich.Wrapping = fyne.TextWrapWord
-	p.box = WithoutPadding(p.rich)
-	p.ExtendBaseWidget(p)
+	p.Compose(p, WithoutPadding(p.rich))
 	return p
 }
 
@@ -152,10 +151,9 @@ func NewSelectableText(text string) fyne.CanvasObject {
 
 // Paragraph is wrapping plain text.
 type Paragraph struct {
-	widget.BaseWidget
+	Composite
 	segment *widget.TextSegment
 	rich    *widget.RichText
-	box     fyne.CanvasObject
 }
 
 // Set changes text and colour.
@@ -174,9 +172,6 @@ func (p *Paragraph) SetStyle(s fyne.TextStyle) {
 	p.segment.Style.TextStyle = s
 	p.rich.Refresh()
 }
-
-// CreateRenderer implements fyne.Widget.
-func (p *Paragraph) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(p.box) }
 
 // singleFont returns a single font that has all characters of a text in a style, or nil to let Fyne
 // choose. Fyne's choice loads for each style also the fonts for emoji, symbols and the system's

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 )
@@ -14,11 +12,10 @@ import (
 // Toast is the bar that shows a completed action and offers to undo it for a while. It has no
 // timer: its window calls [Toast.Tick] each second while [Toast.Visible].
 type Toast struct {
-	widget.BaseWidget
+	Composite
 	text      *Paragraph
 	remaining *Text
 	undo      *Button
-	box       *fyne.Container
 	until     time.Time
 	onUndo    func()
 }
@@ -28,9 +25,8 @@ func NewToast() *Toast {
 	t := &Toast{text: NewParagraph("", style.ColorText, "text"), remaining: NewText("", style.ColorMuted, style.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", t.Undo)
 	closeIt := NewQuietButton("", "cross", t.Close)
-	t.box = container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
-		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.remaining, t.undo, closeIt)))
-	t.ExtendBaseWidget(t)
+	t.Compose(t, container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
+		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.remaining, t.undo, closeIt))))
 	t.Hide()
 	return t
 }
@@ -57,7 +53,7 @@ func (t *Toast) Tick(now time.Time) {
 	}
 	t.remaining.SetText(fmt.Sprintf("%d s", int((rest+time.Second-1)/time.Second)))
 	if t.Size().Width > 0 {
-		Relayout(t.box)
+		Relayout(t.content)
 	}
 }
 
@@ -73,6 +69,3 @@ func (t *Toast) Close() {
 	t.onUndo = nil
 	t.Hide()
 }
-
-// CreateRenderer implements fyne.Widget.
-func (t *Toast) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(t.box) }

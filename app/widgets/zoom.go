@@ -7,13 +7,12 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/widget"
 )
 
 // Zoom shows a picture: the whole picture, or after a tap its natural size, with further zoom
 // steps. A picture larger than the view is moved by the wheel, the scroll bars and dragging.
 type Zoom struct {
-	widget.BaseWidget
+	Composite
 	// Scroller is the object to put into a window.
 	Scroller *Scroller
 
@@ -42,7 +41,7 @@ func NewZoom(r fyne.Resource) *Zoom {
 	if c, _, err := image.DecodeConfig(bytes.NewReader(r.Content())); err == nil {
 		z.pixels = fyne.NewSize(float32(c.Width), float32(c.Height))
 	}
-	z.ExtendBaseWidget(z)
+	z.Compose(z, z.img)
 	z.Scroller = NewScroller(z)
 	z.Scroller.MaxHeight = 120 // its window must not grow with it
 	return z
@@ -129,6 +128,3 @@ func (z *Zoom) DragEnd() {}
 
 // Cursor implements desktop.Cursorable.
 func (z *Zoom) Cursor() desktop.Cursor { return desktop.PointerCursor }
-
-// CreateRenderer implements fyne.Widget.
-func (z *Zoom) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(z.img) }
