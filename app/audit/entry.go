@@ -72,8 +72,7 @@ func (p *Page) open(i int) {
 		rows = append(rows, widgets.Flow(style.Inside, buttons...))
 	}
 	back := widgets.NewQuietButton("All entries", "back", p.openList)
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log entry", widgets.NewForm(rows...), back)}
-	p.Box.Refresh()
+	widgets.SetContent(p.Box, widgets.NewPage("Audit log entry", widgets.NewForm(rows...), back))
 }
 
 // undo revokes the permission behind an entry: the grants of the approval, or else the rule that

@@ -96,8 +96,7 @@ func (d *detail) show() {
 	}
 	d.state.Set(text, style.ColorText)
 	d.showLogin(p.view.Logins[d.key])
-	d.facts.Objects = []fyne.CanvasObject{widgets.Col(style.Group, d.lines()...)}
-	d.facts.Refresh()
+	widgets.SetContent(d.facts, widgets.Col(style.Group, d.lines()...))
 	if d.policy == nil {
 		d.policy = newPolicy(p, a.Channel)
 	}

@@ -118,8 +118,7 @@ func (o *form) draw() {
 		name.OnChanged = func(s string) { o.f.Account = s }
 		rows = append(rows, widgets.NewField("Account name", name))
 	}
-	o.fields.Objects = []fyne.CanvasObject{widgets.Col(style.Group, rows...)}
-	o.fields.Refresh()
+	widgets.SetContent(o.fields, widgets.Col(style.Group, rows...))
 	o.p.Box.Refresh()
 }
 

@@ -46,8 +46,7 @@ func (p *Page) draw() {
 		o = widgets.NewEmptyPage("folder", "This folder is empty", "")
 	}
 	p.dropHighlight.Hide()
-	p.body.Objects = []fyne.CanvasObject{o, p.dropHighlight}
-	p.body.Refresh()
+	widgets.SetContent(p.body, o, p.dropHighlight)
 	if framed {
 		return // the frame with its fields stays
 	}
@@ -67,8 +66,7 @@ func (p *Page) draw() {
 		row = append(row, widgets.NewButton(name, "plus", p.actions.newFolder))
 	}
 	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
-	p.Box.Objects = []fyne.CanvasObject{p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body))}
-	p.Box.Refresh()
+	widgets.SetContent(p.Box, p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body)))
 	if p.focusPending {
 		p.focus()
 	}
@@ -80,8 +78,7 @@ func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
 		c.Unfocus()
 	}
 	p.drawnKey = drawn
-	p.Box.Objects = []fyne.CanvasObject{o}
-	p.Box.Refresh()
+	widgets.SetContent(p.Box, o)
 }
 
 // frameKey names the set of parts around the list.

@@ -44,8 +44,7 @@ func (w *pathBar) draw() {
 	for _, c := range w.crumbs {
 		list = append(list, widgets.NewQuietButton(state.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
 	}
-	w.box.Objects = list
-	w.box.Refresh()
+	widgets.SetContent(w.box, list...)
 }
 
 // edit starts editing the path.
@@ -54,8 +53,7 @@ func (w *pathBar) edit() {
 	if n := len(w.crumbs); n > 0 {
 		w.field.SetText(w.crumbs[n-1].Dir)
 	}
-	w.box.Objects = []fyne.CanvasObject{w.field}
-	w.box.Refresh()
+	widgets.SetContent(w.box, w.field)
 	// the field has no canvas before it is drawn
 	if c := fyne.CurrentApp().Driver().CanvasForObject(w.box); c != nil {
 		c.Focus(w.field)

@@ -207,8 +207,7 @@ func (l changes) open(c protocol.FileChange) {
 			default:
 				o = diff.NewPanel(d.Diff, 0)
 			}
-			body.Objects = []fyne.CanvasObject{o}
-			body.Refresh()
+			widgets.SetContent(body, o)
 			switch {
 			case err != nil:
 			case d.State == protocol.ChangeStands && c.Lost == "":

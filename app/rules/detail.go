@@ -219,8 +219,7 @@ func (d *detail) check() {
 			rows = append(rows, widgets.Row(style.Inside, 0, t, widgets.NewText("was "+c.Was+", now "+c.Now, style.ColorMuted, style.SizeSmall),
 				widgets.NewText(state.When(c.Call.RequestedAt, d.p.now()), style.ColorMuted, style.SizeSmall)))
 		}
-		d.result.Objects = rows
-		d.result.Refresh()
+		widgets.SetContent(d.result, rows...)
 		d.p.Box.Refresh()
 	})
 }

@@ -189,8 +189,7 @@ func (a *allSettings) setBody(key string, o fyne.CanvasObject) {
 		return
 	}
 	a.shownKey = key
-	a.body.Objects = []fyne.CanvasObject{o}
-	a.body.Refresh()
+	widgets.SetContent(a.body, o)
 }
 
 func (a *allSettings) row(s state.Setting) *settingRow {

@@ -133,16 +133,14 @@ func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
 func (c *computerPage) showEnforcement(v state.View) {
 	n, ok := v.Local()
 	if !ok {
-		c.enforcement.Objects = []fyne.CanvasObject{muted("This computer's tools are not running yet.")}
-		c.enforcement.Refresh()
+		widgets.SetContent(c.enforcement, muted("This computer's tools are not running yet."))
 		c.shownKey = ""
 		return
 	}
 	now := state.ConfinementOf(n)
 	if key := fmt.Sprint(now); key != c.shownKey {
 		c.shownKey = key
-		c.enforcement.Objects = []fyne.CanvasObject{nodes.Confinement(now)}
-		c.enforcement.Refresh()
+		widgets.SetContent(c.enforcement, nodes.Confinement(now))
 	}
 }
 

@@ -70,8 +70,7 @@ func (m *models) load(selected string) {
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {
-			m.detail.Objects = []fyne.CanvasObject{page(widgets.NewErrorBox(widgets.Problem{Title: errorText(err), Button: "Try again"}, func() { m.load(selected) }))}
-			m.detail.Refresh()
+			widgets.SetContent(m.detail, page(widgets.NewErrorBox(widgets.Problem{Title: errorText(err), Button: "Try again"}, func() { m.load(selected) })))
 			return
 		}
 		m.providers, m.current = s.providers, s.current
@@ -114,8 +113,7 @@ func (m *models) showProvider(id string) {
 	for _, p := range m.providers {
 		if p.ID == id {
 			rows, load := m.provider(p)
-			m.detail.Objects = []fyne.CanvasObject{page(widgets.Col(style.Group, rows...))}
-			m.detail.Refresh()
+			widgets.SetContent(m.detail, page(widgets.Col(style.Group, rows...)))
 			load()
 		}
 	}

@@ -36,8 +36,7 @@ func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.
 		}
 		replace.OnTap = func() {
 			entry, row := m.keyEntry(p, result)
-			box.Objects = []fyne.CanvasObject{row}
-			box.Refresh()
+			widgets.SetContent(box, row)
 			if c := fyne.CurrentApp().Driver().CanvasForObject(box); c != nil {
 				c.Focus(entry)
 			}
@@ -129,8 +128,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
 					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), status)
 			}
-			box.Objects = rows
-			box.Refresh()
+			widgets.SetContent(box, rows...)
 		})
 	}
 }

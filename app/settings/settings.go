@@ -68,8 +68,7 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	tabs.OnSelected = func(t *container.TabItem) {
 		if t == all && p.allSettings == nil {
 			p.allSettings = p.newAllSettings(settings)
-			everySetting.Objects = []fyne.CanvasObject{p.allSettings.box}
-			everySetting.Refresh()
+			widgets.SetContent(everySetting, p.allSettings.box)
 		}
 	}
 	p.openAll = func() { tabs.Select(all) }

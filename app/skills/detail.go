@@ -67,8 +67,7 @@ func (d *detail) show() {
 		d.problem.Show()
 		d.problem.Set("The text could not be loaded: "+p.view.TextProblem, style.ColorBad)
 	}
-	d.facts.Objects = []fyne.CanvasObject{widgets.Col(style.Group, d.lines()...)}
-	d.facts.Refresh()
+	widgets.SetContent(d.facts, widgets.Col(style.Group, d.lines()...))
 	if d.drawn != d.path { // once only, so that the focus stays
 		d.drawn = d.path
 		back := widgets.NewQuietButton("All skills", "back", p.back)

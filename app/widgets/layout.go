@@ -260,6 +260,12 @@ func Relayout(o fyne.CanvasObject) {
 	}
 }
 
+// SetContent shows other objects in a container.
+func SetContent(box *fyne.Container, objects ...fyne.CanvasObject) {
+	box.Objects = objects
+	box.Refresh()
+}
+
 // SetVisible shows or hides an object.
 func SetVisible(o fyne.CanvasObject, on bool) {
 	if o.Visible() != on {

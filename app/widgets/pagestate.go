@@ -132,8 +132,7 @@ func (s *Body) Draw(parts string, make func() fyne.CanvasObject) bool {
 // Put shows an object until the next Draw.
 func (s *Body) Put(o fyne.CanvasObject) {
 	s.key = ""
-	s.Box.Objects = []fyne.CanvasObject{o}
-	s.Box.Refresh()
+	SetContent(s.Box, o)
 }
 
 // Forget forces the next Draw to rebuild.
