@@ -14,7 +14,6 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/protocol"
 )
 
 // openForm opens the form for a new account, with the first kind of channel.
@@ -192,5 +191,5 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 
 // sentence starts with a capital letter and ends with a full stop.
 func sentence(err error) string {
-	return protocol.Capital(strings.TrimRight(strings.TrimSpace(err.Error()), ".")) + "."
+	return strings.TrimRight(state.Sentence(err), ".") + "."
 }

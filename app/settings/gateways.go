@@ -124,7 +124,7 @@ func (e *gatewaysPage) load() {
 		e.list.Objects = nil
 		switch {
 		case err != nil:
-			e.list.Add(widgets.NewParagraph(errorText(err), style.ColorBad, "text"))
+			e.list.Add(widgets.NewParagraph(state.Sentence(err), style.ColorBad, "text"))
 		case len(list) == 0:
 			e.list.Add(muted("None yet."))
 		}
@@ -229,7 +229,7 @@ func (e *gatewaysPage) pairOrCancel() {
 		case canceled:
 			e.showResult("Cancelled.", style.ColorMuted)
 		case err != nil:
-			e.showResult(errorText(err), style.ColorBad)
+			e.showResult(state.Sentence(err), style.ColorBad)
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")

@@ -2,8 +2,6 @@ package settings
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"fyne.io/fyne/v2"
 
@@ -12,7 +10,6 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/protocol"
 )
 
 // Local has the settings of this computer, not of the gateway.
@@ -161,22 +158,6 @@ func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	return []fyne.CanvasObject{section("Theme", modeGroup), section("Text size", sizeGroup, result)}, show
 }
 
-// readConfig decodes the configuration at a path.
-func readConfig[T any](ctx context.Context, app *state.App, path string) (T, error) {
-	var out T
-	r, err := state.Call(ctx, app, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
-	if err != nil {
-		return out, err
-	}
-	if r.Value == nil {
-		return out, nil
-	}
-	if err := json.Unmarshal(r.Value, &out); err != nil {
-		return out, fmt.Errorf("read %s: %w", path, err)
-	}
-	return out, nil
-}
-
 // UI has the windows' settings in the configuration.
 type UI struct {
 	Theme        string  `json:"theme"`
@@ -185,7 +166,9 @@ type UI struct {
 }
 
 // ReadUI loads it. It blocks.
-func ReadUI(ctx context.Context, app *state.App) (UI, error) { return readConfig[UI](ctx, app, "ui") }
+func ReadUI(ctx context.Context, app *state.App) (UI, error) {
+	return state.ConfigAt[UI](ctx, app, "ui")
+}
 
 // watchConfig calls read on the GUI thread now, whenever the configuration changes, and when the
 // gateway reconnects.

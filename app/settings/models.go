@@ -66,11 +66,11 @@ func (m *models) load(selected string) {
 		if err != nil {
 			return modelState{}, err
 		}
-		ref, err := readConfig[modelConfig](ctx, m.page.app, "model")
+		ref, err := state.ConfigAt[modelConfig](ctx, m.page.app, "model")
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {
-			widgets.SetContent(m.detail, page(widgets.NewErrorBox(widgets.Problem{Title: errorText(err), Button: "Try again"}, func() { m.load(selected) })))
+			widgets.SetContent(m.detail, page(widgets.NewErrorBox(widgets.Problem{Title: state.Sentence(err), Button: "Try again"}, func() { m.load(selected) })))
 			return
 		}
 		m.providers, m.current = s.providers, s.current

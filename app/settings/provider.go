@@ -117,7 +117,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
 			switch {
 			case err != nil:
-				rows = append(rows, muted(errorText(err)))
+				rows = append(rows, muted(state.Sentence(err)))
 			case len(servers) == 0:
 				rows = append(rows, muted("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
 			}

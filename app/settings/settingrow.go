@@ -257,7 +257,7 @@ func (r *settingRow) offerUndo(before state.Setting) {
 }
 
 func (r *settingRow) showError(err error) {
-	r.showResult(errorText(errors.New(state.SettingRefusal(r.setting, err))), style.ColorBad)
+	r.showResult(state.Sentence(errors.New(state.SettingRefusal(r.setting, err))), style.ColorBad)
 }
 
 func (r *settingRow) showResult(text string, color fyne.ThemeColorName) {

@@ -140,16 +140,7 @@ func showSaved(result *widgets.Paragraph, err error) {
 	result.Set("✓ Saved.", style.ColorGood)
 }
 
-func setError(result *widgets.Paragraph, err error) { result.Set(errorText(err), style.ColorBad) }
-
-// errorText formats an error as a sentence.
-func errorText(err error) string {
-	s := strings.TrimSpace(err.Error())
-	if s == "" {
-		return "Something went wrong."
-	}
-	return protocol.Capital(s)
-}
+func setError(result *widgets.Paragraph, err error) { result.Set(state.Sentence(err), style.ColorBad) }
 
 // formatPrice formats a price per million tokens.
 func formatPrice(v *float64) string {

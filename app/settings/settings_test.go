@@ -351,7 +351,7 @@ func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 }
 
 func TestErrorsInOtherScriptsBeginWhole(t *testing.T) {
-	if got := errorText(errors.New("模型不存在")); got != "模型不存在" {
+	if got := state.Sentence(errors.New("模型不存在")); got != "模型不存在" {
 		t.Errorf("%q", got)
 	}
 }

@@ -87,7 +87,7 @@ func (a *App) Connected() {
 
 // Down records that the gateway is not connected, and why.
 func (a *App) Down(err error) {
-	problem := sentence(err)
+	problem := Sentence(err)
 	var final *client.FinalError
 	if errors.As(err, &final) && errors.Is(err, protocol.ErrUnauthorized) {
 		problem = a.unauthorized(err)
@@ -106,11 +106,11 @@ func (a *App) unauthorized(err error) string {
 	case known == nil || len(known.Details) == 0:
 		return "The gateway no longer accepts this computer's token."
 	}
-	return sentence(known) + ". Pair this computer again."
+	return Sentence(known) + ". Pair this computer again."
 }
 
-// sentence turns an error's text into a sentence.
-func sentence(err error) string {
+// Sentence turns an error's text into a sentence.
+func Sentence(err error) string {
 	s := strings.TrimSpace(err.Error())
 	if s == "" {
 		return "Something went wrong."
@@ -246,7 +246,7 @@ func callInBackground[P, R any](a *App, m protocol.Method[P, R], p P) {
 // fail shows the failure of an action, unless the program is exiting.
 func (a *App) fail(err error) {
 	if a.ctx.Err() == nil {
-		a.Notify("error", sentence(err))
+		a.Notify("error", Sentence(err))
 	}
 }
 

@@ -70,7 +70,7 @@ func FilesText(q protocol.Approval) string {
 	if q.Files == "" {
 		return ""
 	}
-	return sentence(errors.New(q.Files)) + "."
+	return Sentence(errors.New(q.Files)) + "."
 }
 
 // FilesLoose reports whether some of them do not apply.

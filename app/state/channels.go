@@ -183,7 +183,7 @@ func AccountText(a ChannelAccount, now time.Time) string {
 		}
 		return "Connecting."
 	case protocol.AccountNoLogin:
-		return sentence(errors.New(why)) + ". Correct the settings or log in again."
+		return Sentence(errors.New(why)) + ". Correct the settings or log in again."
 	case protocol.AccountStopped:
 		return "Stopped. Nobody can reach the agent there until you start it."
 	}

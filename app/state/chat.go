@@ -50,7 +50,7 @@ func (c *Chat) Reload() {
 		late := v.late
 		v.late = nil
 		if err != nil {
-			v.Problem = sentence(err)
+			v.Problem = Sentence(err)
 			return
 		}
 		v.Messages, v.More = p.list, p.more

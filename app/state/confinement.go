@@ -64,7 +64,7 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
 	for _, w := range e.Warnings {
 		w = strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)
-		c.Warnings = append(c.Warnings, sentence(errors.New(w))+".")
+		c.Warnings = append(c.Warnings, Sentence(errors.New(w))+".")
 	}
 	held := 0
 	for _, want := range []bool{true, false} {
@@ -99,7 +99,7 @@ func guaranteeText(c protocol.EnforcedCheck) string {
 	text = "Not enforced: " + text + "."
 	for _, more := range []string{c.Why, c.Fix} {
 		if more != "" {
-			text += " " + sentence(errors.New(more)) + "."
+			text += " " + Sentence(errors.New(more)) + "."
 		}
 	}
 	return text

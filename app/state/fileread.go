@@ -180,7 +180,7 @@ func (f *Files) Look(p string) {
 		place := f.Value.Get().Place
 		file, err := f.read(ctx, place, p)
 		if err != nil {
-			file = OpenFile{Path: p, Problem: sentence(err)}
+			file = OpenFile{Path: p, Problem: Sentence(err)}
 		}
 		f.Value.Update(func(v *FilesView) {
 			if v.Place == place {

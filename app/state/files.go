@@ -190,7 +190,7 @@ func (f *Files) show() {
 		f.update(request, func(v *FilesView) {
 			v.Loading, v.Problem = false, ""
 			if err != nil {
-				v.Problem = sentence(err)
+				v.Problem = Sentence(err)
 				return
 			}
 			v.Entries, v.Note, v.ReadOnly = entries, note, readOnly

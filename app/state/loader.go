@@ -62,7 +62,7 @@ func (l *loader[V]) load(ctx context.Context, fetch func(context.Context) (func(
 	}
 	l.Value.Update(func(v *V) {
 		if err != nil {
-			*l.problem(v) = sentence(err)
+			*l.problem(v) = Sentence(err)
 			return
 		}
 		apply(v)

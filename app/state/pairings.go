@@ -24,7 +24,7 @@ type Pairings struct{ app *App }
 func (p Pairings) Load(ctx context.Context) Pairing {
 	r, err := Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
-		return Pairing{Problem: sentence(err)}
+		return Pairing{Problem: Sentence(err)}
 	}
 	return Pairing{DeviceListResult: r}
 }

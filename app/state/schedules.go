@@ -167,7 +167,7 @@ func (s *Schedules) RunHeartbeat() {
 	s.do(func(ctx context.Context) error {
 		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
 		if err == nil {
-			s.app.Notify("info", sentence(fmt.Errorf("%s", r.Message)))
+			s.app.Notify("info", Sentence(fmt.Errorf("%s", r.Message)))
 		}
 		return err
 	})

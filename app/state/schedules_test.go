@@ -209,7 +209,7 @@ func TestTimesAreSaidInWords(t *testing.T) {
 	if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 5400_000}, now); got != "every 1 h 30 min" {
 		t.Error(got)
 	}
-	if s := sentence(errors.New("  ")); s == "" {
+	if s := Sentence(errors.New("  ")); s == "" {
 		t.Error("an empty error says nothing")
 	}
 }

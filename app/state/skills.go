@@ -100,7 +100,7 @@ func (s *Skills) read(ctx context.Context, path string) {
 		}
 		v.Text, v.TextProblem = skillBody(file.Content), ""
 		if err != nil {
-			v.TextProblem = sentence(err)
+			v.TextProblem = Sentence(err)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func skillReason(r string) string {
 	if what, ok := strings.CutPrefix(r, "requires "); ok {
 		return "No online machine has what it needs (" + what + ")."
 	}
-	return sentence(errors.New(r))
+	return Sentence(errors.New(r))
 }
 
 // SkillLack describes briefly why a skill cannot be used now, for a list.
