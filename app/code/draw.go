@@ -13,29 +13,8 @@ import (
 
 // CreateRenderer implements fyne.Widget.
 func (c *View) CreateRenderer() fyne.WidgetRenderer {
-	r := &viewRenderer{c: c, Raster: widgets.NewRaster(c.draw)}
-	r.fit()
-	return r
+	return widgets.NewRasterRenderer(c.draw, c.fullSize, c.area)
 }
-
-type viewRenderer struct {
-	c *View
-	*widgets.Raster
-}
-
-func (r *viewRenderer) MinSize() fyne.Size { return r.c.fullSize() }
-
-func (r *viewRenderer) Layout(fyne.Size) { r.fit() }
-
-func (r *viewRenderer) fit() { r.Place(r.c.area()) }
-
-func (r *viewRenderer) Refresh() {
-	r.fit()
-	r.Redraw()
-}
-
-func (r *viewRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.Image} }
-func (r *viewRenderer) Destroy()                     {}
 
 // fullSize returns the size of the whole text.
 func (c *View) fullSize() fyne.Size {

@@ -25,29 +25,11 @@ func (p *RichText) MinSize() fyne.Size {
 
 // CreateRenderer implements fyne.Widget.
 func (p *RichText) CreateRenderer() fyne.WidgetRenderer {
-	return &richTextRenderer{p: p, Raster: widgets.NewRaster(p.draw)}
+	return widgets.NewRasterRenderer(p.draw, p.MinSize, func() (fyne.Position, fyne.Size) {
+		p.layOut(p.Size().Width)
+		return fyne.Position{}, fyne.NewSize(p.pictureWidth(), p.fullSize.Height)
+	})
 }
-
-type richTextRenderer struct {
-	p *RichText
-	*widgets.Raster
-}
-
-func (r *richTextRenderer) MinSize() fyne.Size { return r.p.MinSize() }
-
-func (r *richTextRenderer) Layout(size fyne.Size) {
-	r.p.layOut(size.Width)
-	r.Place(fyne.Position{}, fyne.NewSize(r.p.pictureWidth(), r.p.fullSize.Height))
-}
-
-func (r *richTextRenderer) Refresh() {
-	r.Layout(r.p.Size())
-	r.Redraw()
-}
-
-func (r *richTextRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.Image} }
-
-func (r *richTextRenderer) Destroy() {}
 
 // pictureWidth returns the part of the width that has content.
 func (p *RichText) pictureWidth() float32 {

@@ -2,7 +2,7 @@ package markdown
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
+	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/selection"
 	"fairlead/app/style"
@@ -18,7 +18,7 @@ const cellPadding = style.Inside
 // table shows a Markdown table: bold header, a line under each row. Columns are as wide as their
 // widest cell.
 type table struct {
-	widget.BaseWidget
+	widgets.Composite
 	cells [][]*RichText
 	align []int
 	lines []*widgets.Rect
@@ -30,6 +30,11 @@ func newTable(source string, events *selection.Events) *table {
 	t := &table{head: widgets.NewRect("headerBackground", "", style.Corner-1), frame: widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner)}
 	rows, align := parseTable(source)
 	t.align = align
+	objects := []fyne.CanvasObject{t.frame, t.head}
+	for range rows[1:] {
+		t.lines = append(t.lines, widgets.NewRect(style.ColorLine, "", 0))
+		objects = append(objects, t.lines[len(t.lines)-1])
+	}
 	for r, row := range rows {
 		var cells []*RichText
 		for c, text := range row {
@@ -42,37 +47,19 @@ func newTable(source string, events *selection.Events) *table {
 				cell.Separator = "\n"
 			}
 			cells = append(cells, cell)
+			objects = append(objects, cell)
 		}
 		t.cells = append(t.cells, cells)
-		if r > 0 {
-			t.lines = append(t.lines, widgets.NewRect(style.ColorLine, "", 0))
-		}
 	}
-	t.ExtendBaseWidget(t)
+	t.Compose(t, container.New(tableLayout{t}, objects...))
 	return t
 }
 
-func (t *table) CreateRenderer() fyne.WidgetRenderer {
-	r := &tableRenderer{t: t, objects: []fyne.CanvasObject{t.frame, t.head}}
-	for _, l := range t.lines {
-		r.objects = append(r.objects, l)
-	}
-	for _, row := range t.cells {
-		for _, c := range row {
-			r.objects = append(r.objects, c)
-		}
-	}
-	return r
-}
+type tableLayout struct{ t *table }
 
-type tableRenderer struct {
-	t       *table
-	objects []fyne.CanvasObject
-}
-
-func (r *tableRenderer) measure() (widths, heights []float32) {
-	widths = make([]float32, len(r.t.cells[0]))
-	for _, row := range r.t.cells {
+func (l tableLayout) measure() (widths, heights []float32) {
+	widths = make([]float32, len(l.t.cells[0]))
+	for _, row := range l.t.cells {
 		h := float32(0)
 		for c, cell := range row {
 			cell.layOut(maxCellWidth)
@@ -84,8 +71,8 @@ func (r *tableRenderer) measure() (widths, heights []float32) {
 	return widths, heights
 }
 
-func (r *tableRenderer) MinSize() fyne.Size {
-	widths, heights := r.measure()
+func (l tableLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	widths, heights := l.measure()
 	var s fyne.Size
 	for _, w := range widths {
 		s.Width += w
@@ -96,36 +83,27 @@ func (r *tableRenderer) MinSize() fyne.Size {
 	return s
 }
 
-func (r *tableRenderer) Layout(fyne.Size) {
-	widths, heights := r.measure()
+func (l tableLayout) Layout([]fyne.CanvasObject, fyne.Size) {
+	widths, heights := l.measure()
 	total, y := float32(0), float32(0)
 	for _, w := range widths {
 		total += w
 	}
-	for i, row := range r.t.cells {
+	for i, row := range l.t.cells {
 		x := float32(0)
 		for c, cell := range row {
 			room := widths[c] - 2*cellPadding - cell.fullSize.Width
-			cell.Move(fyne.NewPos(x+cellPadding+float32(int(room*float32(r.t.align[c])/2)), y+cellPadding-2))
+			cell.Move(fyne.NewPos(x+cellPadding+float32(int(room*float32(l.t.align[c])/2)), y+cellPadding-2))
 			cell.Resize(cell.fullSize)
 			x += widths[c]
 		}
 		if i > 0 {
-			r.t.lines[i-1].Move(fyne.NewPos(0, y))
-			r.t.lines[i-1].Resize(fyne.NewSize(total, 1))
+			l.t.lines[i-1].Move(fyne.NewPos(0, y))
+			l.t.lines[i-1].Resize(fyne.NewSize(total, 1))
 		}
 		y += heights[i]
 	}
-	r.t.head.Move(fyne.NewPos(1, 1))
-	r.t.head.Resize(fyne.NewSize(total-2, heights[0]-1))
-	r.t.frame.Resize(fyne.NewSize(total, y))
+	l.t.head.Move(fyne.NewPos(1, 1))
+	l.t.head.Resize(fyne.NewSize(total-2, heights[0]-1))
+	l.t.frame.Resize(fyne.NewSize(total, y))
 }
-
-func (r *tableRenderer) Refresh() {
-	for _, o := range r.objects {
-		o.Refresh()
-	}
-	r.Layout(r.t.Size())
-}
-func (r *tableRenderer) Objects() []fyne.CanvasObject { return r.objects }
-func (r *tableRenderer) Destroy()                     {}

@@ -4,7 +4,6 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html"
 	"slices"
@@ -159,8 +158,6 @@ func (b *bus) locked(ctx context.Context) bool {
 	return lockedByLogind(ctx)
 }
 
-var errNoHint = errors.New("logind gives no hint")
-
 // lockedByLogind returns logind's hint whether the session is locked.
 func lockedByLogind(ctx context.Context) bool {
 	system, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
@@ -168,20 +165,8 @@ func lockedByLogind(ctx context.Context) bool {
 		return false
 	}
 	defer system.Close()
-	locked, err := lockedHint(ctx, system)
+	var locked bool
+	err = system.Object("org.freedesktop.login1", "/org/freedesktop/login1/session/auto").
+		CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, "org.freedesktop.login1.Session", "LockedHint").Store(&locked)
 	return err == nil && locked
-}
-
-func lockedHint(ctx context.Context, conn *dbus.Conn) (bool, error) {
-	var v dbus.Variant
-	err := conn.Object("org.freedesktop.login1", "/org/freedesktop/login1/session/auto").
-		CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, "org.freedesktop.login1.Session", "LockedHint").Store(&v)
-	if err != nil {
-		return false, err
-	}
-	locked, ok := v.Value().(bool)
-	if !ok {
-		return false, errNoHint
-	}
-	return locked, nil
 }

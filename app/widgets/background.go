@@ -177,3 +177,23 @@ func (p *Raster) Place(at fyne.Position, size fyne.Size) {
 		p.Image.Resize(size)
 	}
 }
+
+// NewRasterRenderer returns the renderer of a widget that consists of one picture, which draw paints
+// in pixels. area returns the present place and size of the picture in the widget.
+func NewRasterRenderer(draw func(w, h int) image.Image, minSize func() fyne.Size, area func() (fyne.Position, fyne.Size)) fyne.WidgetRenderer {
+	r := &rasterRenderer{Raster: NewRaster(draw), minSize: minSize, area: area}
+	r.Place(area())
+	return r
+}
+
+type rasterRenderer struct {
+	*Raster
+	minSize func() fyne.Size
+	area    func() (fyne.Position, fyne.Size)
+}
+
+func (r *rasterRenderer) MinSize() fyne.Size           { return r.minSize() }
+func (r *rasterRenderer) Layout(fyne.Size)             { r.Place(r.area()) }
+func (r *rasterRenderer) Refresh()                     { r.Place(r.area()); r.Redraw() }
+func (r *rasterRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.Image} }
+func (r *rasterRenderer) Destroy()                     {}
