@@ -1,3 +1,4 @@
+// Package diff shows unified diffs.
 package diff
 
 import (

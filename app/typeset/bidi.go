@@ -1,6 +1,8 @@
 package typeset
 
 import (
+	"slices"
+
 	"golang.org/x/text/unicode/bidi"
 )
 
@@ -20,7 +22,7 @@ const firstRightToLeft = 0x590
 // separators, and the paragraph level. fixed is the paragraph level, or -1 to derive it from the
 // text. For a text without right-to-left characters the list is nil: all levels are 0.
 func levels(text []rune, fixed int) (list []uint8, base uint8) {
-	if fixed <= 0 && !mayBeRightToLeft(text) {
+	if fixed <= 0 && !slices.ContainsFunc(text, func(r rune) bool { return r >= firstRightToLeft }) {
 		return nil, 0
 	}
 	p := paragraph{classes: make([]bidi.Class, len(text)), text: text, levels: make([]uint8, len(text)), match: make([]int, len(text))}
@@ -28,7 +30,7 @@ func levels(text []rune, fixed int) (list []uint8, base uint8) {
 		c, _ := bidi.LookupRune(r)
 		p.classes[i] = c.Class()
 	}
-	p.types = append([]bidi.Class{}, p.classes...)
+	p.types = slices.Clone(p.classes)
 	p.pairIsolates()
 	if fixed < 0 {
 		p.base = p.firstStrongLevel(0, len(text))
@@ -36,20 +38,11 @@ func levels(text []rune, fixed int) (list []uint8, base uint8) {
 		p.base = uint8(fixed)
 	}
 	p.explicit()
-	p.explicitLevels = append([]uint8{}, p.levels...)
+	p.explicitLevels = slices.Clone(p.levels)
 	p.sequences()
 	p.assignRemoved()
 	p.resetSeparators(p.levels, 0, len(text))
 	return p.levels, p.base
-}
-
-func mayBeRightToLeft(text []rune) bool {
-	for _, r := range text {
-		if r >= firstRightToLeft {
-			return true
-		}
-	}
-	return false
 }
 
 type paragraph struct {
@@ -293,9 +286,7 @@ func visualOrder(list []uint8) []int {
 			for to < len(order) && list[order[to]] >= level {
 				to++
 			}
-			for a, b := from, to-1; a < b; a, b = a+1, b-1 {
-				order[a], order[b] = order[b], order[a]
-			}
+			slices.Reverse(order[from:to])
 			from = to
 		}
 	}

@@ -123,8 +123,8 @@ func TestDirectionGoesOnThroughStyles(t *testing.T) {
 func TestEachLineOfAParagraphIsTurnedByItself(t *testing.T) {
 	words := strings.Repeat("מילה 12 ", 12)
 	l := lay("ab "+words, 120)
-	if l.Lines() < 3 {
-		t.Fatalf("%d lines", l.Lines())
+	if len(l.lines) < 3 {
+		t.Fatalf("%d lines", len(l.lines))
 	}
 	for i := range l.lines {
 		got := strings.TrimSpace(seen(l, i))

@@ -10,6 +10,7 @@ import (
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/font/opentype"
 	"github.com/go-text/typesetting/shaping"
+	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
 )
 
@@ -179,3 +180,7 @@ func Clear(dst *image.RGBA, x, y, w, h float32) {
 func pixels(x, y, w, h float32) image.Rectangle {
 	return image.Rectangle{image.Pt(int(x+0.5), int(y+0.5)), image.Pt(int(x+w+0.5), int(y+h+0.5))}
 }
+
+func points(v float32) fixed.Int26_6 { return fixed.Int26_6(v * 64) }
+func units(v fixed.Int26_6) float32  { return float32(v) / 64 }
+func round(v float32) float32        { return float32(math.Round(float64(v))) }

@@ -18,14 +18,11 @@ type Style struct {
 	Size               float32
 }
 
-// family is a style without its size.
-type family struct{ bold, italic, mono bool }
-
-// faces are the fonts of a family: its own, and the fallbacks for missing characters.
+// faces are the fonts of a style: its own, and the fallbacks for missing characters.
 type faces struct {
-	family family
-	all    []*font.Face
-	spare  bool // all includes the emoji font
+	style Style // without its size
+	all   []*font.Face
+	spare bool // all includes the emoji font
 	// the symbol font, for arrows and other signs; its letters of other scripts are monospaced, so
 	// the system's fonts come first
 	signs  *font.Face
@@ -34,32 +31,32 @@ type faces struct {
 }
 
 var (
-	families = map[family]*faces{}
+	families = map[Style]*faces{} // by style without its size
 	system   *fontscan.FontMap
 	scanned  bool
 )
 
 func facesFor(s Style) *faces {
-	key := family{s.Bold, s.Italic, s.Mono}
-	f := families[key]
+	s.Size = 0
+	f := families[s]
 	if f == nil {
-		f = &faces{family: key, lacks: map[rune]bool{}, blocks: map[rune]int{}}
-		f.add(fontResource(key))
-		families[key] = f
+		f = &faces{style: s, lacks: map[rune]bool{}, blocks: map[rune]int{}}
+		f.add(fontResource(s))
+		families[s] = f
 	}
 	return f
 }
 
-// fontResource returns Fyne's font of a family; the font for code is the same for all styles.
-func fontResource(f family) fyne.Resource {
+// fontResource returns Fyne's font of a style; the font for code is the same for all styles.
+func fontResource(s Style) fyne.Resource {
 	switch {
-	case f.mono:
+	case s.Mono:
 		return theme.DefaultTextMonospaceFont()
-	case f.bold && f.italic:
+	case s.Bold && s.Italic:
 		return theme.DefaultTextBoldItalicFont()
-	case f.bold:
+	case s.Bold:
 		return theme.DefaultTextBoldFont()
-	case f.italic:
+	case s.Italic:
 		return theme.DefaultTextItalicFont()
 	}
 	return theme.DefaultTextFont()
@@ -150,13 +147,13 @@ func (f *faces) find(r rune) *font.Face {
 		return nil
 	}
 	name, aspect := fontscan.SansSerif, font.Aspect{Style: font.StyleNormal, Weight: font.WeightNormal}
-	if f.family.mono {
+	if f.style.Mono {
 		name = fontscan.Monospace
 	}
-	if f.family.italic {
+	if f.style.Italic {
 		aspect.Style = font.StyleItalic
 	}
-	if f.family.bold {
+	if f.style.Bold {
 		aspect.Weight = font.WeightBold
 	}
 	system.SetQuery(fontscan.Query{Families: []string{name}, Aspect: aspect})

@@ -44,8 +44,8 @@ func TestLinesAreNoWiderThanAskedAndLoseNothing(t *testing.T) {
 }
 
 func TestLinesHaveTheHeightOfTheirLetters(t *testing.T) {
-	if l := lay("one\n\nthree", 0); l.Lines() != 3 || l.Height != 60 {
-		t.Errorf("%d lines, %g high", l.Lines(), l.Height)
+	if l := lay("one\n\nthree", 0); len(l.lines) != 3 || l.Height != 60 {
+		t.Errorf("%d lines, %g high", len(l.lines), l.Height)
 	}
 	if l := LayOut([]Run{{"big ", Style{Size: 20, Bold: true}}, {"and small", Style{Size: 14}}}, 0, 1.45); l.Height != 29 {
 		t.Errorf("%g high", l.Height)

@@ -1,7 +1,17 @@
 package typeset
 
+import "slices"
+
 // Box is a part of a line.
 type Box struct{ X, Y, Width, Height float32 }
+
+// Runes returns the length of the text.
+func (t *Text) Runes() int { return len(t.runes) }
+
+// IsRightToLeft reports whether a line is right-to-left.
+func (t *Text) IsRightToLeft() bool {
+	return slices.ContainsFunc(t.lines, func(l line) bool { return l.rtl })
+}
 
 // left returns the start of a line for a given width: right-to-left lines are aligned to the right.
 func (l *line) left(width float32) float32 {

@@ -1,3 +1,10 @@
+// Package typeset lays out text in lines and draws it into pictures. Compared to Fyne's text it
+// adds: a paragraph with several styles as one picture, drawn from cached glyphs; line breaking by
+// the rules of each script (UAX 14); right-to-left text (UAX 9); and conversion between positions
+// in the picture and in the text.
+//
+// Sizes are in Fyne's units; scale is the number of pixels per unit. Everything here belongs to the
+// GUI thread.
 package typeset
 
 import (
@@ -289,27 +296,4 @@ func (h *paragraphLayout) moveSpacesLast(parts []part, deep []uint8, from int) (
 		}
 	}
 	return parts, deep
-}
-
-// Runes returns the length of the text.
-func (t *Text) Runes() int { return len(t.runes) }
-
-// Slice returns a part of the text.
-func (t *Text) Slice(from, to int) string { return string(t.runes[from:to]) }
-
-// Lines returns the number of lines.
-func (t *Text) Lines() int { return len(t.lines) }
-
-func points(v float32) fixed.Int26_6 { return fixed.Int26_6(v * 64) }
-func units(v fixed.Int26_6) float32  { return float32(v) / 64 }
-func round(v float32) float32        { return float32(math.Round(float64(v))) }
-
-// IsRightToLeft reports whether a line is right-to-left.
-func (t *Text) IsRightToLeft() bool {
-	for i := range t.lines {
-		if t.lines[i].rtl {
-			return true
-		}
-	}
-	return false
 }

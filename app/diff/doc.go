@@ -1,2 +1,0 @@
-// Package diff shows unified diffs.
-package diff
