@@ -24,11 +24,6 @@ func textRow(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject
 	return labelled(label, value, buttons...)
 }
 
-// controlRow is a fact with a control of its own.
-func controlRow(label string, control fyne.CanvasObject) fyne.CanvasObject {
-	return labelled(label, widgets.LimitWidth(240, true, control))
-}
-
 // secretsText says where keys and tokens are stored.
 func secretsText(st protocol.Status) string {
 	switch st.SecretStore {

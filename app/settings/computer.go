@@ -151,11 +151,7 @@ func (p *Page) workspace(l Agent) fyne.CanvasObject {
 	entry.SetText(l.Workspace())
 	set := func(dir string) {
 		status.Set("Changing the folder…", style.ColorMuted)
-		bind.Run(p.ctx, func(context.Context) error { return l.SetWorkspace(dir) }, func(err error) {
-			if err != nil {
-				setError(status, err)
-				return
-			}
+		p.run(status, func(context.Context) error { return l.SetWorkspace(dir) }, func() {
 			entry.SetText(l.Workspace())
 			status.Set("✓ Saved. The agent now works in this folder.", style.ColorGood)
 		})

@@ -180,7 +180,7 @@ func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 		m.page.saveSetting("model.thinkingLevel", value, result)
 		m.current.ThinkingLevel = level
 	}
-	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), controlRow("Thinking", group)}
+	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelled("Thinking", widgets.LimitWidth(240, true, group))}
 }
 
 // testProvider sends a test request to the provider and shows the result.
@@ -262,11 +262,7 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 
 // useModel sets the default model.
 func (m *models) useModel(ref protocol.ModelRef, status *widgets.Paragraph) {
-	bind.Run(m.page.ctx, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func(err error) {
-		if err != nil {
-			setError(status, err)
-			return
-		}
+	m.page.run(status, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func() {
 		status.Set("✓ Now using "+ref.ID+".", style.ColorGood)
 		m.load(ref.Provider)
 	})

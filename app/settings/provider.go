@@ -32,14 +32,12 @@ func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.
 				box.Refresh()
 				return
 			}
-			m.saveKey(p, nil, result)
+			m.save(p, "apiKeys."+p.ID, nil, result)
 		}
 		replace.OnTap = func() {
 			entry, row := m.keyEntry(p, result)
 			widgets.SetContent(box, row)
-			if c := fyne.CurrentApp().Driver().CanvasForObject(box); c != nil {
-				c.Focus(entry)
-			}
+			widgets.Focus(entry)
 		}
 		return []fyne.CanvasObject{box}
 	}
@@ -61,27 +59,16 @@ func (m *models) keyEntry(p protocol.Provider, result *widgets.Paragraph) (entry
 	place := widgets.NewParagraph("Stored in "+state.SecretPlace(m.page.app.Value.Get().Status)+".", style.ColorMuted, style.SizeSmall)
 	save := func() {
 		if key := strings.TrimSpace(entry.Text); key != "" {
-			m.saveKey(p, &key, result)
+			m.save(p, "apiKeys."+p.ID, key, result)
 		}
 	}
 	entry.OnSubmitted = func(string) { save() }
 	return entry, widgets.Col(style.Gap, field(entry, widgets.NewButton("Save key", "key", save)), place)
 }
 
-func (m *models) saveKey(p protocol.Provider, key *string, result *widgets.Paragraph) {
-	bind.Run(m.page.ctx, func(ctx context.Context) error {
-		var value any
-		if key != nil {
-			value = *key
-		}
-		return m.page.app.Set(ctx, "apiKeys."+p.ID, value)
-	}, func(err error) {
-		if err != nil {
-			setError(result, err)
-			return
-		}
-		m.load(p.ID)
-	})
+// save changes a setting of a provider and reloads its page; nil removes the value.
+func (m *models) save(p protocol.Provider, path string, value any, result *widgets.Paragraph) {
+	m.page.run(result, func(ctx context.Context) error { return m.page.app.Set(ctx, path, value) }, func() { m.load(p.ID) })
 }
 
 // addressRows is the field for the server's address.
@@ -89,18 +76,7 @@ func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []f
 	entry := widget.NewEntry()
 	entry.SetText(p.BaseURL)
 	entry.SetPlaceHolder("http://127.0.0.1:8000/v1")
-	save := func() {
-		value := strings.TrimSpace(entry.Text)
-		bind.Run(m.page.ctx, func(ctx context.Context) error {
-			return m.page.app.Set(ctx, "providers."+p.ID+".baseUrl", value)
-		}, func(err error) {
-			if err != nil {
-				setError(result, err)
-				return
-			}
-			m.load(p.ID)
-		})
-	}
+	save := func() { m.save(p, "providers."+p.ID+".baseUrl", strings.TrimSpace(entry.Text), result) }
 	entry.OnSubmitted = func(string) { save() }
 	return []fyne.CanvasObject{
 		widgets.NewText("Address", style.ColorMuted, style.SizeSmall),
@@ -135,11 +111,8 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 
 // useServer selects a detected server and its first model.
 func (m *models) useServer(s protocol.DetectedServer, status *widgets.Paragraph) {
-	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelRef, error) { return m.page.app.Models.UseServer(ctx, s) }, func(_ protocol.ModelRef, err error) {
-		if err != nil {
-			setError(status, err)
-			return
-		}
-		m.load(s.Provider)
-	})
+	m.page.run(status, func(ctx context.Context) error {
+		_, err := m.page.app.Models.UseServer(ctx, s)
+		return err
+	}, func() { m.load(s.Provider) })
 }

@@ -126,9 +126,20 @@ func muted(text string) *widgets.Paragraph {
 	return widgets.NewParagraph(text, style.ColorMuted, "text")
 }
 
-// saveSetting changes a setting; an error is shown in the window.
+// run does work off the GUI thread and then done on it. result shows an error instead.
+func (p *Page) run(result *widgets.Paragraph, work func(context.Context) error, done func()) {
+	bind.Run(p.ctx, work, func(err error) {
+		if err != nil {
+			setError(result, err)
+			return
+		}
+		done()
+	})
+}
+
+// saveSetting changes a setting; result shows the outcome.
 func (p *Page) saveSetting(path string, value any, result *widgets.Paragraph) {
-	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Set(ctx, path, value) }, func(err error) { showSaved(result, err) })
+	p.run(result, func(ctx context.Context) error { return p.app.Set(ctx, path, value) }, func() { showSaved(result, nil) })
 }
 
 // showSaved shows the result of saving.
