@@ -11,6 +11,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/widgets/widgettest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -41,25 +43,10 @@ func Markup(t *testing.T, name string, o fyne.CanvasObject) {
 // contain; one per line.
 func Words(o fyne.CanvasObject) string {
 	var b strings.Builder
-	var visit func(fyne.CanvasObject)
-	visit = func(o fyne.CanvasObject) {
-		if !o.Visible() {
-			return
-		}
+	widgettest.Visit(o, func(o fyne.CanvasObject) {
 		if p, ok := o.(interface{ PlainText() string }); ok {
 			b.WriteString(p.PlainText() + "\n")
 		}
-		var inside []fyne.CanvasObject
-		switch o := o.(type) {
-		case *fyne.Container:
-			inside = o.Objects
-		case fyne.Widget:
-			inside = test.WidgetRenderer(o).Objects()
-		}
-		for _, c := range inside {
-			visit(c)
-		}
-	}
-	visit(o)
+	})
 	return b.String()
 }

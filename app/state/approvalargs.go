@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,19 +104,14 @@ func Identical(open []protocol.Approval, q protocol.Approval) []protocol.Approva
 
 // ScopeWords describes the extent of a scope, for a menu.
 func ScopeWords(q protocol.Approval, scope string) string {
-	switch scope {
-	case protocol.ScopeOnce:
-		return "Allow once"
-	case protocol.ScopeSession:
-		return "Allow in this chat: " + q.SessionRule
-	case protocol.ScopeFolder:
-		return "Always in this folder…"
-	case protocol.ScopeMachine:
-		return "Always on this machine…"
-	case protocol.ScopeAlways:
-		return "Always, everywhere…"
-	}
-	return scope
+	words := map[string]string{
+		protocol.ScopeOnce:    "Allow once",
+		protocol.ScopeSession: "Allow in this chat: " + q.SessionRule,
+		protocol.ScopeFolder:  "Always in this folder…",
+		protocol.ScopeMachine: "Always on this machine…",
+		protocol.ScopeAlways:  "Always, everywhere…",
+	}[scope]
+	return cmp.Or(words, scope)
 }
 
 // OfferedRule is a rule that an answer can create, as the gateway will store it.
@@ -166,25 +162,13 @@ const NoCallsText = "There are no earlier calls to check against."
 
 // Editable is an argument that a person may change before the call runs, with its label.
 func Editable(q protocol.Approval) (name, text string, ok bool) {
-	field, name := editField(q)
+	tool := machineTools[q.Tool]
 	var in map[string]any
-	if field == "" || q.Kind != protocol.AskCall || json.Unmarshal(q.Args, &in) != nil {
+	if tool.editable == "" || q.Kind != protocol.AskCall || json.Unmarshal(q.Args, &in) != nil {
 		return "", "", false
 	}
-	text, ok = in[field].(string)
-	return name, text, ok
-}
-
-func editField(q protocol.Approval) (field, name string) {
-	switch q.Tool {
-	case "Bash":
-		return "command", "The command"
-	case "Write":
-		return "content", "The content"
-	case "Edit":
-		return "newString", "The new text"
-	}
-	return "", ""
+	text, ok = in[tool.editable].(string)
+	return tool.label, text, ok
 }
 
 // WithEdited returns a call's arguments with a new text in the editable argument; nil if it is
@@ -199,8 +183,7 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	case q.Tool == "Bash" && strings.TrimSpace(text) == "":
 		return nil, fmt.Errorf("the command is empty")
 	}
-	field, _ := editField(q)
-	return withArg(q.Args, field, text, true)
+	return withArg(q.Args, machineTools[q.Tool].editable, text, true)
 }
 
 // CallLine summarizes a call of the journal in one line: action and machine.

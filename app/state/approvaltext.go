@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"strings"
@@ -33,6 +34,17 @@ func QuestionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
+// machineTools describes the tools of machines: what they do, the argument that a call is about, and
+// the argument that a person may change before the call runs, with its label.
+var machineTools = map[string]struct{ verb, subject, editable, label string }{
+	"Bash":  {"Run", "command", "command", "The command"},
+	"Write": {"Write", "path", "content", "The content"},
+	"Edit":  {"Edit", "path", "newString", "The new text"},
+	"Read":  {"Read", "path", "", ""},
+	"Glob":  {"List", "pattern", "", ""},
+	"Grep":  {"Search", "pattern", "", ""},
+}
+
 // QuestionLine summarizes an approval in one line, for lists and the tray.
 func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, v.MachineName(a.Node)) }
 
@@ -49,16 +61,13 @@ func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	if a.Kind == protocol.AskContinue {
 		return "Continue the run", ""
 	}
-	verb := map[string]string{"Bash": "Run", "Write": "Write", "Edit": "Edit", "Read": "Read", "Glob": "List", "Grep": "Search"}[a.Tool]
-	if verb == "" {
-		verb = a.Tool
-	}
+	tool := machineTools[a.Tool]
 	what = QuestionText(a)
-	if (a.Tool == "Write" || a.Tool == "Edit" || a.Tool == "Read") && what != "" {
+	if tool.subject == "path" && what != "" {
 		what = path.Base(slashes(what))
 	}
 	what, _, _ = strings.Cut(what, "\n")
-	return strings.TrimSpace(verb + " " + what), strings.TrimSpace(onMachine(a.Node, machine))
+	return strings.TrimSpace(cmp.Or(tool.verb, a.Tool) + " " + what), strings.TrimSpace(onMachine(a.Node, machine))
 }
 
 // onMachine says where a call runs; it is empty for the gateway's own tools.
@@ -93,8 +102,7 @@ func WaitingWord(q protocol.Approval) string {
 func QuestionText(a protocol.Approval) string {
 	var in map[string]any
 	if json.Unmarshal(a.Args, &in) == nil {
-		key := map[string]string{"Bash": "command", "Write": "path", "Edit": "path", "Read": "path", "Glob": "pattern", "Grep": "pattern"}[a.Tool]
-		if s, ok := in[key].(string); ok {
+		if s, ok := in[machineTools[a.Tool].subject].(string); ok {
 			return s
 		}
 	}

@@ -51,24 +51,18 @@ func (s FileSort) order(list []FileEntry) {
 			}
 			return 1
 		}
-		c := 0
+		byName := cmp.Or(strings.Compare(keys[a.Path], keys[b.Path]), strings.Compare(a.Path, b.Path))
+		c := byName
 		switch s.By {
 		case BySize:
 			c = cmp.Compare(a.Info.Size, b.Info.Size)
 		case ByTime:
 			c = cmp.Compare(a.Info.Time, b.Info.Time)
 		}
-		byName := cmp.Or(strings.Compare(keys[a.Path], keys[b.Path]), strings.Compare(a.Path, b.Path))
-		if c == 0 && (s.By == BySize || s.By == ByTime) {
-			return byName
-		}
-		if c == 0 {
-			c = byName
-		}
 		if s.Down {
-			return -c
+			c = -c
 		}
-		return c
+		return cmp.Or(c, byName)
 	})
 }
 

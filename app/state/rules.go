@@ -59,21 +59,22 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 	})
 }
 
+// ruleOrigins describe the origins of rules.
+var ruleOrigins = map[string]string{
+	protocol.RuleFromQuestion: "created from an approval",
+	protocol.RuleFromPerson:   "created",
+	protocol.RuleFromImport:   "imported",
+	protocol.RuleFromChat:     "allowed in one chat",
+	protocol.RuleFromConfig:   "from the configuration (toolApproval)",
+}
+
 // RuleOrigin describes the origin of a rule.
 func RuleOrigin(r protocol.Rule) string {
 	switch r.Origin {
-	case protocol.RuleFromQuestion:
-		return "created from an approval" + byText(r.CreatedBy)
-	case protocol.RuleFromPerson:
-		return "created" + byText(r.CreatedBy)
-	case protocol.RuleFromImport:
-		return "imported" + byText(r.CreatedBy)
-	case protocol.RuleFromChat:
-		return "allowed in one chat"
-	case protocol.RuleFromConfig:
-		return "from the configuration (toolApproval)"
+	case protocol.RuleFromQuestion, protocol.RuleFromPerson, protocol.RuleFromImport:
+		return ruleOrigins[r.Origin] + byText(r.CreatedBy)
 	}
-	return r.Origin
+	return cmp.Or(ruleOrigins[r.Origin], r.Origin)
 }
 
 // RuleUse describes how often a rule was used, and when last.
