@@ -37,14 +37,14 @@ func past(n int) func(*fake) {
 
 func historyOf(t *testing.T, a *App) (text string) {
 	t.Helper()
-	list, n, err := a.Transfers.History(t.Context())
+	history, err := a.Transfers.History(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range list[:min(3, len(list))] {
+	for _, x := range history.List[:min(3, len(history.List))] {
 		text += string(x.ID) + " "
 	}
-	return fmt.Sprint(text, "of ", n)
+	return fmt.Sprint(text, "of ", history.Total)
 }
 
 func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {

@@ -82,11 +82,17 @@ func (s *Transfers) resumeLocal(list []protocol.Transfer) {
 // historyPage is the number of finished transfers per request, the gateway's maximum.
 const historyPage = 500
 
-// History returns the newest finished transfers and the number of all of them. It blocks.
-func (s *Transfers) History(ctx context.Context) ([]protocol.Transfer, int, error) {
+// TransferHistory has the newest finished transfers, and the number of all of them.
+type TransferHistory struct {
+	List  []protocol.Transfer
+	Total int
+}
+
+// History loads the history. It blocks.
+func (s *Transfers) History(ctx context.Context) (TransferHistory, error) {
 	r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
 	list := without(r.Transfers, func(t protocol.Transfer) bool { return s.removed.has(t.ID) })
-	return list, max(r.Count-s.removed.count(), len(list)), err
+	return TransferHistory{list, max(r.Count-s.removed.count(), len(list))}, err
 }
 
 // ClearHistory is [Transfers.Remove] for all transfers that have finished by now. It blocks.

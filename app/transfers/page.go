@@ -40,8 +40,7 @@ type Page struct {
 
 	view            state.View
 	historyRevision int // change counter of the view that the history belongs to; -1 for none
-	history         []protocol.Transfer
-	historyTotal    int
+	history         state.TransferHistory
 	historyLoaded   bool // the history was loaded before
 	problem         string
 	cards           map[protocol.TransferID]*card
@@ -66,8 +65,8 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 		foot: widgets.NewText("", style.ColorMuted, style.SizeSmall), now: time.Now,
 	}
 	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.history) {
-			p.open(p.history[i])
+		if i < len(p.history.List) {
+			p.open(p.history.List[i])
 		}
 	})
 	p.list.OnMenu = p.menu
@@ -80,11 +79,7 @@ func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.HistoryChanged != p.historyRevision {
 		p.historyRevision = v.HistoryChanged
-		var r historyPage
-		bind.Run(p.ctx, func(ctx context.Context) (err error) {
-			r.list, r.total, err = p.app.Transfers.History(ctx)
-			return err
-		}, func(err error) { p.showHistory(r, err) })
+		bind.Go(p.ctx, p.app.Transfers.History, p.showHistory)
 	}
 	var objects []fyne.CanvasObject
 	cards := make(map[protocol.TransferID]*card, len(v.Transfers))
@@ -107,26 +102,21 @@ func (p *Page) show(v state.View) {
 	p.active.Refresh()
 }
 
-type historyPage struct {
-	list  []protocol.Transfer
-	total int
-}
-
-func (p *Page) showHistory(r historyPage, err error) {
+func (p *Page) showHistory(h state.TransferHistory, err error) {
 	p.problem = ""
 	if err != nil {
 		p.problem = err.Error()
 	} else {
-		p.history, p.historyTotal, p.historyLoaded = r.list, r.total, true
+		p.history, p.historyLoaded = h, true
 	}
-	items := make([]widgets.ListItem, len(p.history))
-	for i, t := range p.history {
+	items := make([]widgets.ListItem, len(p.history.List))
+	for i, t := range p.history.List {
 		items[i] = p.item(t)
 	}
 	p.list.Set(items)
 	p.foot.SetText("")
-	if p.historyTotal > len(items) {
-		p.foot.SetText(fmt.Sprintf("The last %d of %d", len(items), p.historyTotal))
+	if p.history.Total > len(items) {
+		p.foot.SetText(fmt.Sprintf("The last %d of %d", len(items), p.history.Total))
 	}
 	p.draw()
 }
@@ -149,8 +139,8 @@ func (p *Page) draw() {
 	if p.detail != "" {
 		return
 	}
-	none := len(p.view.Transfers) == 0 && len(p.history) == 0
-	p.Draw(fmt.Sprint("page ", p.view.Loaded, p.historyLoaded, p.problem, none, len(p.history) == 0, len(p.view.Transfers) == 0), func() fyne.CanvasObject { return p.page(none) })
+	none := len(p.view.Transfers) == 0 && len(p.history.List) == 0
+	p.Draw(fmt.Sprint("page ", p.view.Loaded, p.historyLoaded, p.problem, none, len(p.history.List) == 0, len(p.view.Transfers) == 0), func() fyne.CanvasObject { return p.page(none) })
 }
 
 func (p *Page) page(none bool) fyne.CanvasObject {
@@ -167,7 +157,7 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 		body = widgets.NewEmptyPage("transfer", "No transfers", "Drop files or folders on a machine in the sidebar, or on a chat, to send them there. Files that the agent sends appear here too.")
 	default:
 		var top, rest fyne.CanvasObject = p.active, p.list
-		if len(p.history) > 0 {
+		if len(p.history.List) > 0 {
 			top = widgets.Col(style.Inside, p.active, widgets.NewSectionHeading("HISTORY", clear))
 		} else {
 			rest = container.NewStack()
@@ -179,10 +169,10 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 
 // menu offers the actions for a finished transfer.
 func (p *Page) menu(i int, at fyne.Position) {
-	if i >= len(p.history) {
+	if i >= len(p.history.List) {
 		return
 	}
-	t := p.history[i]
+	t := p.history.List[i]
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) })}
 	for _, a := range p.actions(t) {
 		item := fyne.NewMenuItem(a.label, a.do)

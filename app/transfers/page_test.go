@@ -36,24 +36,24 @@ func moving() state.View {
 	}}
 }
 
-func ended() historyPage {
-	return historyPage{[]protocol.Transfer{
+func ended() state.TransferHistory {
+	return state.TransferHistory{List: []protocol.Transfer{
 		{ID: "c", State: protocol.TransferDone, Sources: []string{"@here:/report.pdf"}, From: protocol.Here, To: "nas", BytesDone: 2000, StartedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), EndedAt: pagetest.Noon.Add(-time.Hour + 3*time.Second).UnixMilli()},
 		{ID: "d", State: protocol.TransferFailed, Sources: []string{"nas:/big"}, From: "nas", To: protocol.Here, Error: "the disk is full", EndedAt: pagetest.Noon.Add(-30 * time.Hour).UnixMilli()},
-	}, 900}
+	}, Total: 900}
 }
 
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(state.View{Loaded: true})
-	p.showHistory(historyPage{}, nil)
+	p.showHistory(state.TransferHistory{}, nil)
 	golden.Markup(t, "empty", p.Box)
 	p.show(moving())
 	golden.Markup(t, "moving", p.Box)
 	p.showHistory(ended(), nil)
 	golden.Markup(t, "history", p.Box)
-	p.showHistory(historyPage{}, protocol.ErrUnavailable.With("not connected"))
+	p.showHistory(state.TransferHistory{}, protocol.ErrUnavailable.With("not connected"))
 	golden.Markup(t, "problem", p.Box)
 }
 
@@ -117,10 +117,10 @@ func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
 	p.show(moving())
 	why := "'/etc/shadow' is outside the workspace '/srv/app'. " + strings.Repeat("File tools on this machine are limited to the workspace. ", 4)
 	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
-	p.showHistory(historyPage{[]protocol.Transfer{{
+	p.showHistory(state.TransferHistory{List: []protocol.Transfer{{
 		ID: "f", State: protocol.TransferFailed, Sources: []string{"laptop:/srv/app/" + name}, Destination: "nas:backup", From: "laptop", To: "nas", Error: why, Failed: 3,
 		Problems: []protocol.TransferProblem{{Path: "a/b", Text: "it is a device"}},
-	}}, 1}, nil)
+	}}, Total: 1}, nil)
 	p.list.OnChoose(0)
 	pagetest.Window(t, p.Box, 700, 900)
 	pagetest.Shows(t, p.Box, "limited to the workspace", "(final).pdf to The box", "The box, backup", "a/b: it is a device", "and 2 more", "Try again")
@@ -134,11 +134,11 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 	p := inPage(t)
 	p.show(moving())
 	until := pagetest.Noon.Add(20 * 24 * time.Hour).UnixMilli()
-	p.showHistory(historyPage{[]protocol.Transfer{
+	p.showHistory(state.TransferHistory{List: []protocol.Transfer{
 		{ID: "k", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: until},
 		{ID: "u", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Undone: 1},
 		{ID: "o", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: pagetest.Noon.Add(-time.Hour).UnixMilli()},
-	}, 3}, nil)
+	}, Total: 3}, nil)
 	for i, want := range []struct {
 		says string
 		can  bool
