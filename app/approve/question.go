@@ -36,7 +36,7 @@ func (v *questionView) content(q protocol.Approval, o *options) fyne.CanvasObjec
 	}
 	rows = append(rows, previewRows(q.Preview)...)
 	rows = append(rows, sandboxRows(q)...)
-	rows = append(rows, fact("why asked", q.Why))
+	rows = append(rows, fact("reason", q.Why))
 	return widgets.Col(style.Inside, append(rows, o.rows()...)...)
 }
 
