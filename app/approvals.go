@@ -100,7 +100,7 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 		Snooze: func(q protocol.Approval) { a.ui.backend.state.Approvals.Snooze(q) },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) {
-				return a.ui.backend.state.Rules.Try(ctx, policy)
+				return state.TryRule(ctx, a.ui.backend.state, policy)
 			}, done)
 		},
 	}

@@ -81,14 +81,15 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	what := ""
 	p.run(func(ctx context.Context) error {
 		if e.Approval != "" {
-			res, err := p.b.RevokeGrants(ctx, e.Approval)
+			res, err := state.Call(ctx, p.gateway, protocol.ApprovalUndo, protocol.ApprovalParams{ID: e.Approval})
 			if err == nil || e.Rule == "" {
 				what = revokedText(res) + " Calls that already ran are not undone."
 				return err
 			}
 		}
 		what = "The rule was deleted. Calls that already ran are not undone."
-		return p.b.DeleteRule(ctx, e.Rule)
+		_, err := state.Call(ctx, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: e.Rule})
+		return err
 	}, func(err error) {
 		if err != nil {
 			p.h.Say("Nothing was revoked: " + err.Error())

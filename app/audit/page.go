@@ -19,15 +19,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Backend has the gateway's methods that the page uses. They block.
-type Backend interface {
-	List(context.Context, protocol.AuditListParams) (protocol.AuditListResult, error)
-	Verify(context.Context) (protocol.AuditVerifyResult, error)
-	RevokeGrants(context.Context, protocol.ApprovalID) (protocol.ApprovalUndoResult, error)
-	DeleteRule(ctx context.Context, id string) error
-	Export(ctx context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error)
-}
-
 // Handlers are the page's callbacks.
 type Handlers struct {
 	Say      func(string)
@@ -43,9 +34,9 @@ const pageSize = 200
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	b   Backend
-	h   Handlers
-	Box *fyne.Container
+	gateway state.Gateway
+	h       Handlers
+	Box     *fyne.Container
 
 	params       protocol.AuditListParams
 	all          []protocol.AuditEntry
@@ -68,7 +59,7 @@ type Page struct {
 
 // New creates the page and loads the newest entries.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(a.Audit, h)
+	p := newPage(a, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
 		bind.Run(ctx, work, done)
 	}
@@ -76,8 +67,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(b Backend, h Handlers) *Page {
-	p := &Page{b: b, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
+func newPage(g state.Gateway, h Handlers) *Page {
+	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
 	p.list = widgets.NewItemList(func(i int) { p.open(i) })
 	p.search = widgets.NewSearchField("Search the log", "")
@@ -121,7 +112,10 @@ func (p *Page) fetch(before int64) {
 	asked, params := p.request, p.params
 	params.Before = before
 	var res protocol.AuditListResult
-	p.run(func(ctx context.Context) (err error) { res, err = p.b.List(ctx, params); return err }, func(err error) {
+	p.run(func(ctx context.Context) (err error) {
+		res, err = state.Call(ctx, p.gateway, protocol.AuditList, params)
+		return err
+	}, func(err error) {
 		if asked != p.request {
 			return
 		}
@@ -159,7 +153,10 @@ func (p *Page) verify() {
 	p.verifyResult.Show()
 	p.Box.Refresh()
 	var res protocol.AuditVerifyResult
-	p.run(func(ctx context.Context) (err error) { res, err = p.b.Verify(ctx); return err }, func(err error) {
+	p.run(func(ctx context.Context) (err error) {
+		res, err = state.Call(ctx, p.gateway, protocol.AuditVerify, protocol.Empty{})
+		return err
+	}, func(err error) {
 		text, ok := state.Verified(res)
 		if err != nil {
 			text, ok = "The log could not be verified: "+err.Error(), false
@@ -180,7 +177,7 @@ func (p *Page) export(asCSV bool) {
 		name = "fairlead-audit.csv"
 	}
 	p.h.SaveTo(name, func(ctx context.Context, w io.Writer) (string, error) {
-		n, err := p.b.Export(ctx, w, params, asCSV)
+		n, err := state.ExportAudit(ctx, p.gateway, w, params, asCSV)
 		return state.Plural(n, "entry", "entries") + " exported.", err
 	})
 }

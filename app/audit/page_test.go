@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,26 @@ type gateway struct {
 	gone   bool // the approval granted nothing
 }
 
-func (g *gateway) List(_ context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
+func (g *gateway) Invoke(_ context.Context, _ string, params any) (json.RawMessage, error) {
+	var result any = g.broken
+	switch p := params.(type) {
+	case protocol.AuditListParams:
+		result = g.list(p)
+	case protocol.ApprovalParams:
+		g.did = append(g.did, "undo "+string(p.ID))
+		if g.gone {
+			return nil, protocol.ErrNotFound.With("it gave nothing")
+		}
+		result = protocol.ApprovalUndoResult{Rules: 1}
+	case protocol.RuleParams:
+		g.did = append(g.did, "delete "+p.ID)
+		result = protocol.OK{}
+	}
+	raw, err := protocol.Marshal(result)
+	return raw, errors.Join(err, g.fail)
+}
+
+func (g *gateway) list(p protocol.AuditListParams) protocol.AuditListResult {
 	g.did = append(g.did, fmt.Sprintf("list %s %d %d %s %s %s", p.Kind, p.After, p.Before, p.Query, p.Node, p.SessionKey))
 	var out []protocol.AuditEntry
 	for _, e := range g.lines {
@@ -36,30 +56,7 @@ func (g *gateway) List(_ context.Context, p protocol.AuditListParams) (protocol.
 			out = append(out, e)
 		}
 	}
-	more := len(out) > p.Limit
-	return protocol.AuditListResult{Entries: out[:min(len(out), p.Limit)], More: more}, g.fail
-}
-
-func (g *gateway) Verify(context.Context) (protocol.AuditVerifyResult, error) {
-	return g.broken, g.fail
-}
-
-func (g *gateway) RevokeGrants(_ context.Context, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
-	g.did = append(g.did, "undo "+string(id))
-	if g.gone {
-		return protocol.ApprovalUndoResult{}, protocol.ErrNotFound.With("it gave nothing")
-	}
-	return protocol.ApprovalUndoResult{Rules: 1}, g.fail
-}
-
-func (g *gateway) DeleteRule(_ context.Context, id string) error {
-	g.did = append(g.did, "delete "+id)
-	return g.fail
-}
-
-func (g *gateway) Export(_ context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (int, error) {
-	fmt.Fprintf(w, "csv %v kind %s", asCSV, p.Kind)
-	return 3, g.fail
+	return protocol.AuditListResult{Entries: out[:min(len(out), p.Limit)], More: len(out) > p.Limit}
 }
 
 type bench struct {
@@ -194,7 +191,10 @@ func TestLogIsExported(t *testing.T) {
 	b.kinds()[1].Action()
 	b.export(true)
 	b.export(false)
-	if got := b.file.String(); got != "csv true kind callcsv false kind call" || b.said[0] != "fairlead-audit.csv 3 entries exported. <nil>" {
-		t.Errorf("%q, %v", got, b.said)
+	if got := b.file.String(); strings.Count(got, "\nseq,") != 0 || !strings.HasPrefix(got, "seq,at,kind,") || strings.Count(got, "make test") != 2 || strings.Contains(got, "Allow make test") {
+		t.Errorf("got %q, want the calls as a table and as JSON lines", got)
+	}
+	if want := []string{"fairlead-audit.csv 3 entries exported. <nil>", "fairlead-audit.jsonl 3 entries exported. <nil>"}; !slices.Equal(b.said, want) {
+		t.Errorf("said %q, want %q", b.said, want)
 	}
 }

@@ -178,7 +178,10 @@ func (d *detail) save() {
 		return
 	}
 	var rule protocol.Rule
-	d.p.run(func(ctx context.Context) (err error) { rule, err = d.p.b.Put(ctx, d.rule.ID, raw); return err }, func(err error) {
+	d.p.run(func(ctx context.Context) (err error) {
+		rule, err = state.Call(ctx, d.p.gateway, protocol.RulePut, protocol.RulePutParams{ID: d.rule.ID, Policy: raw})
+		return err
+	}, func(err error) {
 		if err != nil {
 			d.showError("The rule was not saved: " + err.Error())
 			d.p.Box.Refresh()
@@ -201,7 +204,7 @@ func (d *detail) check() {
 		return
 	}
 	var res protocol.RuleTryResult
-	d.p.run(func(ctx context.Context) (err error) { res, err = d.p.b.Try(ctx, raw); return err }, func(err error) {
+	d.p.run(func(ctx context.Context) (err error) { res, err = state.TryRule(ctx, d.p.gateway, raw); return err }, func(err error) {
 		if err != nil {
 			d.showError("The check failed: " + err.Error())
 			d.p.Box.Refresh()

@@ -19,22 +19,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Backend has the gateway's methods that the page uses. They block.
-type Backend interface {
-	Editor
-	Export(context.Context) ([]byte, error)
-	Import(ctx context.Context, file []byte) (protocol.RulesImportResult, error)
-}
-
-// Editor lists and changes the rules.
-type Editor interface {
-	List(context.Context) (protocol.RulesResult, error)
-	Put(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error)
-	Delete(ctx context.Context, id string) error
-	Restore(ctx context.Context, id string) error
-	Try(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error)
-}
-
 // Handlers are the page's callbacks.
 type Handlers struct {
 	// Undo shows a deletion and offers to undo it until a time.
@@ -49,10 +33,10 @@ type Handlers struct {
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	b   Backend
-	h   Handlers
-	Box *fyne.Container
+	ctx     context.Context
+	gateway state.Gateway
+	h       Handlers
+	Box     *fyne.Container
 
 	view   state.View
 	all    protocol.RulesResult
@@ -70,7 +54,7 @@ type Page struct {
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a.Rules, h)
+	p := newPage(ctx, a, h)
 	p.run = func(work func(context.Context) error, done func(error)) {
 		bind.Run(ctx, work, done)
 	}
@@ -85,8 +69,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, b Backend, h Handlers) *Page {
-	p := &Page{ctx: ctx, b: b, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
+func newPage(ctx context.Context, g state.Gateway, h Handlers) *Page {
+	p := &Page{ctx: ctx, gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.shown) {
 			p.open(p.shown[i])
@@ -102,7 +86,10 @@ func newPage(ctx context.Context, b Backend, h Handlers) *Page {
 // Load loads the rules.
 func (p *Page) Load() {
 	var all protocol.RulesResult
-	p.run(func(ctx context.Context) (err error) { all, err = p.b.List(ctx); return err }, func(err error) {
+	p.run(func(ctx context.Context) (err error) {
+		all, err = state.Call(ctx, p.gateway, protocol.RulesList, protocol.Empty{})
+		return err
+	}, func(err error) {
 		if err != nil {
 			p.body.Put(widgets.NewLoadError("The rules could not be loaded.", err.Error(), p.Load))
 			return
@@ -188,7 +175,13 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 
 // remove deletes a rule and offers to undo that.
 func (p *Page) remove(r protocol.Rule) {
-	p.run(func(ctx context.Context) error { return p.b.Delete(ctx, r.ID) }, func(err error) {
+	call := func(m protocol.Method[protocol.RuleParams, protocol.OK]) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := state.Call(ctx, p.gateway, m, protocol.RuleParams{ID: r.ID})
+			return err
+		}
+	}
+	p.run(call(protocol.RuleDelete), func(err error) {
 		if err != nil {
 			p.h.Say("The rule was not deleted: " + err.Error())
 			return
@@ -196,7 +189,7 @@ func (p *Page) remove(r protocol.Rule) {
 		p.openList()
 		p.Load()
 		p.h.Undo("The rule was deleted.", func() {
-			p.run(func(ctx context.Context) error { return p.b.Restore(ctx, r.ID) }, func(err error) {
+			p.run(call(protocol.RuleRestore), func(err error) {
 				if err != nil {
 					p.h.Say("The rule could not be restored: " + err.Error())
 				}
@@ -207,20 +200,23 @@ func (p *Page) remove(r protocol.Rule) {
 }
 
 func (p *Page) save() {
-	var file []byte
-	p.run(func(ctx context.Context) (err error) { file, err = p.b.Export(ctx); return err }, func(err error) {
+	var all protocol.RulesExport
+	p.run(func(ctx context.Context) (err error) {
+		all, err = state.Call(ctx, p.gateway, protocol.RulesSave, protocol.Empty{})
+		return err
+	}, func(err error) {
 		if err != nil {
 			p.h.Say("The rules were not exported: " + err.Error())
 			return
 		}
-		p.h.Save("fairlead-rules.json", file)
+		p.h.Save("fairlead-rules.json", all.File)
 	})
 }
 
 func (p *Page) load() {
 	p.h.Open(func(file []byte) {
 		var res protocol.RulesImportResult
-		p.run(func(ctx context.Context) (err error) { res, err = p.b.Import(ctx, file); return err }, func(err error) {
+		p.run(func(ctx context.Context) (err error) { res, err = state.ImportRules(ctx, p.gateway, file); return err }, func(err error) {
 			if err != nil {
 				p.h.Say("The rules were not imported: " + err.Error())
 				return

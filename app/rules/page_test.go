@@ -27,39 +27,36 @@ type gateway struct {
 
 func (g *gateway) note(f string, a ...any) { g.did = append(g.did, fmt.Sprintf(f, a...)) }
 
-func (g *gateway) List(context.Context) (protocol.RulesResult, error) {
-	return protocol.RulesResult{Rules: g.rules, Default: "ask"}, g.fail
-}
-
-func (g *gateway) Put(_ context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
-	g.note("put %s %s", id, strings.Join(strings.Fields(string(policy)), ""))
-	r := protocol.Rule{ID: id, Policy: policy, Words: "Kept"}
-	if !strings.Contains(string(policy), "verdict") {
-		r.Problem = "it has no verdict"
+func (g *gateway) Invoke(_ context.Context, method string, params any) (json.RawMessage, error) {
+	var result any = protocol.OK{}
+	switch p := params.(type) {
+	case protocol.RulePutParams:
+		g.note("put %s %s", p.ID, strings.Join(strings.Fields(string(p.Policy)), ""))
+		r := protocol.Rule{ID: p.ID, Policy: p.Policy, Words: "Kept"}
+		if !strings.Contains(string(p.Policy), "verdict") {
+			r.Problem = "it has no verdict"
+		}
+		result = r
+	case protocol.RuleParams:
+		g.note("%s %s", strings.TrimPrefix(method, "rules."), p.ID)
+	case protocol.RulesImportParams:
+		g.note("import %s", p.File)
+		result = protocol.RulesImportResult{Added: 2, Skipped: 1, Problems: []string{"rule 3: ls does not match"}}
+	case protocol.RuleTryParams:
+		result = protocol.RuleTryResult{Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
+			CallID: "1", Tool: "Bash", Node: "server",
+			Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000,
+		}, Was: "ask", Now: "allow"}}}
+	default:
+		switch method {
+		case protocol.RulesList.Name:
+			result = protocol.RulesResult{Rules: g.rules, Default: "ask"}
+		case protocol.RulesSave.Name:
+			result = protocol.RulesExport{File: []byte(`{"rules":[]}`)}
+		}
 	}
-	return r, g.fail
-}
-
-func (g *gateway) Delete(_ context.Context, id string) error {
-	g.note("delete %s", id)
-	return g.fail
-}
-
-func (g *gateway) Restore(_ context.Context, id string) error {
-	g.note("restore %s", id)
-	return g.fail
-}
-func (g *gateway) Export(context.Context) ([]byte, error) { return []byte(`{"rules":[]}`), g.fail }
-func (g *gateway) Import(_ context.Context, file []byte) (protocol.RulesImportResult, error) {
-	g.note("import %s", file)
-	return protocol.RulesImportResult{Added: 2, Skipped: 1, Problems: []string{"rule 3: ls does not match"}}, g.fail
-}
-
-func (g *gateway) Try(_ context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
-	return protocol.RuleTryResult{Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
-		CallID: "1", Tool: "Bash", Node: "server",
-		Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000,
-	}, Was: "ask", Now: "allow"}}}, g.fail
+	raw, err := protocol.Marshal(result)
+	return raw, errors.Join(err, g.fail)
 }
 
 type bench struct {

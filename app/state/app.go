@@ -2,7 +2,9 @@ package state
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,8 +22,6 @@ type App struct {
 	Chats     *Chats
 	Archives  Archives
 	Approvals Approvals
-	Rules     Rules
-	Audit     AuditLog
 	Machines  Machines
 	Pairings  Pairings
 	Transfers *Transfers
@@ -54,7 +54,7 @@ func newApp(v View) *App {
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Transfers = &Transfers{app: a}
 	a.Drafts = &FileDrafts{}
-	a.Archives, a.Approvals, a.Rules, a.Audit = Archives{a}, Approvals{a}, Rules{a}, AuditLog{a}
+	a.Archives, a.Approvals = Archives{a}, Approvals{a}
 	a.Machines, a.Pairings, a.Models = Machines{a}, Pairings{a}, Models{a}
 	return a
 }
@@ -153,18 +153,35 @@ func (a *App) apply(c protocol.Change) {
 // actionTimeout is the timeout of an action.
 const actionTimeout = 30 * time.Second
 
-// Call calls a method and waits for its result. Forms use it through bind.Go.
-func Call[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) (R, error) {
+// Gateway calls methods of the gateway. [App] implements it; tests of pages replace it.
+type Gateway interface {
+	// Invoke calls a method and returns its result as JSON. It blocks.
+	Invoke(ctx context.Context, method string, params any) (json.RawMessage, error)
+}
+
+// Invoke implements [Gateway].
+func (a *App) Invoke(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	c := a.client.Load()
 	if c == nil {
-		var zero R
-		return zero, protocol.ErrUnavailable.With("not connected to the gateway yet")
+		return nil, protocol.ErrUnavailable.With("not connected to the gateway yet")
 	}
-	return client.Call(ctx, c, m, p)
+	return client.Call(ctx, c, protocol.Method[any, json.RawMessage]{Name: method}, params)
+}
+
+// Call calls a method and waits for its result. Forms use it through bind.Go.
+func Call[P, R any](ctx context.Context, g Gateway, m protocol.Method[P, R], p P) (result R, err error) {
+	raw, err := g.Invoke(ctx, m.Name, p)
+	if err != nil || len(raw) == 0 {
+		return result, err
+	}
+	if err := protocol.Unmarshal(raw, &result); err != nil {
+		return result, fmt.Errorf("reading the result of %s: %w", m.Name, err)
+	}
+	return result, nil
 }
 
 // send is [Call] for a result that does not matter.
-func send[P, R any](ctx context.Context, a *App, m protocol.Method[P, R], p P) error {
+func send[P, R any](ctx context.Context, a Gateway, m protocol.Method[P, R], p P) error {
 	_, err := Call(ctx, a, m, p)
 	return err
 }

@@ -13,29 +13,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// AuditLog reads and checks the audit log. Its methods block.
-type AuditLog struct{ app *App }
-
-// List loads a page of the audit log, newest first. It blocks.
-func (l AuditLog) List(ctx context.Context, p protocol.AuditListParams) (protocol.AuditListResult, error) {
-	return Call(ctx, l.app, protocol.AuditList, p)
-}
-
-// Verify checks whether the audit log was tampered with. It blocks.
-func (l AuditLog) Verify(ctx context.Context) (protocol.AuditVerifyResult, error) {
-	return Call(ctx, l.app, protocol.AuditVerify, protocol.Empty{})
-}
-
-// RevokeGrants revokes the lasting permissions that the answer to an approval created.
-func (l AuditLog) RevokeGrants(ctx context.Context, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
-	return Call(ctx, l.app, protocol.ApprovalUndo, protocol.ApprovalParams{ID: id})
-}
-
-// DeleteRule deletes the rule that an entry names.
-func (l AuditLog) DeleteRule(ctx context.Context, id string) error {
-	return l.app.Rules.Delete(ctx, id)
-}
-
 // Verified describes the result of a check of the log's hash chain; ok is false if the chain is
 // broken.
 func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
@@ -199,16 +176,16 @@ var unansweredWords = map[string]string{
 // maxAuditPage is the maximum number of entries per request.
 const maxAuditPage = 1000
 
-// Export writes all entries that match a filter, newest first, as CSV or JSONL, and returns
+// ExportAudit writes all entries that match a filter, newest first, as CSV or JSONL, and returns
 // their number. It blocks.
-func (l AuditLog) Export(ctx context.Context, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
+func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
 	write := jsonLines(w)
 	if asCSV {
 		write = csvLines(w)
 	}
 	p.Limit = maxAuditPage
 	for {
-		page, err := l.List(ctx, p)
+		page, err := Call(ctx, g, protocol.AuditList, p)
 		if err != nil {
 			return lines, err
 		}

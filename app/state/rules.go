@@ -10,46 +10,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Rules loads and changes the rules about calls. Its methods block.
-type Rules struct{ app *App }
-
-// List loads the rules. It blocks.
-func (s Rules) List(ctx context.Context) (protocol.RulesResult, error) {
-	return Call(ctx, s.app, protocol.RulesList, protocol.Empty{})
-}
-
-// Put creates a rule, or changes the one with the same ID. It blocks.
-func (s Rules) Put(ctx context.Context, id string, policy json.RawMessage) (protocol.Rule, error) {
-	return Call(ctx, s.app, protocol.RulePut, protocol.RulePutParams{ID: id, Policy: policy})
-}
-
-// Delete deletes a rule; RestoreRule undoes that. It blocks.
-func (s Rules) Delete(ctx context.Context, id string) error {
-	return send(ctx, s.app, protocol.RuleDelete, protocol.RuleParams{ID: id})
-}
-
-// Restore restores a deleted rule. It blocks.
-func (s Rules) Restore(ctx context.Context, id string) error {
-	return send(ctx, s.app, protocol.RuleRestore, protocol.RuleParams{ID: id})
-}
-
-// Export returns all rules as a file. It blocks.
-func (s Rules) Export(ctx context.Context) ([]byte, error) {
-	r, err := Call(ctx, s.app, protocol.RulesSave, protocol.Empty{})
-	return r.File, err
-}
-
-// Import adds the rules of a file. It blocks.
-func (s Rules) Import(ctx context.Context, file []byte) (protocol.RulesImportResult, error) {
+// ImportRules adds the rules of a file. It blocks.
+func ImportRules(ctx context.Context, g Gateway, file []byte) (protocol.RulesImportResult, error) {
 	if !json.Valid(file) {
 		return protocol.RulesImportResult{}, fmt.Errorf("the file does not contain rules: it is not JSON")
 	}
-	return Call(ctx, s.app, protocol.RulesImport, protocol.RulesImportParams{File: file})
+	return Call(ctx, g, protocol.RulesImport, protocol.RulesImportParams{File: file})
 }
 
-// Try describes which earlier calls a rule would have decided differently. It blocks.
-func (s Rules) Try(ctx context.Context, policy json.RawMessage) (protocol.RuleTryResult, error) {
-	return Call(ctx, s.app, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
+// TryRule finds the earlier calls that a rule would have decided differently. It blocks.
+func TryRule(ctx context.Context, g Gateway, policy json.RawMessage) (protocol.RuleTryResult, error) {
+	return Call(ctx, g, protocol.RuleTry, protocol.RuleTryParams{Policy: policy, Limit: 50})
 }
 
 // FindRules returns the rules whose description, origin or text contain every word of a query.
