@@ -46,14 +46,6 @@ const rowBatch = 9
 // allGroups is the choice of all groups.
 const allGroups = "All groups"
 
-// newAllSettings creates the page for m. The page follows it until the window closes.
-func (p *Page) newAllSettings(m *state.Settings) *allSettings {
-	a := newAllSettings(p.ctx, m)
-	a.update(m.Value.Get())
-	bind.Watch(p.ctx, m.Value, a.update)
-	return a
-}
-
 func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	a := &allSettings{ctx: ctx, model: m, rows: map[string]*settingRow{}, column: widgets.Col(style.Group), body: container.NewStack()}
 	a.save = func(name string, value []byte, done func(error)) {
@@ -74,7 +66,7 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	space.SetMinSize(fyne.NewSize(170, 0))
 	head := widgets.WithControls(200, a.search, widgets.Row(style.Inside, 0, container.NewStack(space, a.group), a.changedOnly))
 	a.box = widgets.WithHeader(widgets.Inset(style.Group, style.Page, style.Inside, style.Page, head), a.body)
-	a.draw()
+	a.update(m.Value.Get())
 	return a
 }
 

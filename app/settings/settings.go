@@ -67,7 +67,8 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	tabs.SetTabLocation(container.TabLocationTop)
 	tabs.OnSelected = func(t *container.TabItem) {
 		if t == all && p.allSettings == nil {
-			p.allSettings = p.newAllSettings(settings)
+			p.allSettings = newAllSettings(ctx, settings)
+			bind.Watch(ctx, settings.Value, p.allSettings.update)
 			widgets.SetContent(everySetting, p.allSettings.box)
 		}
 	}

@@ -76,11 +76,7 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	case f.Unit != "":
 		text += " " + f.Unit
 	}
-	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", ", ")
-	if r := []rune(text); len(r) > 80 {
-		text = string(r[:79]) + "…"
-	}
-	return text
+	return shorten(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
 }
 
 // SettingLimits describes the range of a number; empty if it has none.
@@ -207,11 +203,7 @@ func durationWords(d time.Duration) string {
 	var parts []string
 	for _, u := range durations {
 		if n := d / u.unit; n > 0 {
-			word := u.one
-			if n > 1 {
-				word += "s"
-			}
-			parts = append(parts, fmt.Sprintf("%d %s", n, word))
+			parts = append(parts, protocol.Plural(int(n), u.one))
 			d %= u.unit
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 )
@@ -15,25 +14,13 @@ import (
 // distance to the corners for every pixel of a rounded rectangle, which dominates the drawing time
 // without a graphics processor. Here only the bands with the corners are rounded, and the area
 // between is one stretched pixel.
-type Background struct {
-	widget.BaseWidget
-	Fill, Line fyne.ThemeColorName // Line may be empty
-	Corner     float32
-}
+type Background struct{ Rect }
 
 // NewBackground creates one.
 func NewBackground(fill, line fyne.ThemeColorName, corner float32) *Background {
-	g := &Background{Fill: fill, Line: line, Corner: corner}
+	g := &Background{Rect{Fill: fill, Line: line, Corner: corner}}
 	g.ExtendBaseWidget(g)
 	return g
-}
-
-// SetLine changes the border's colour.
-func (g *Background) SetLine(line fyne.ThemeColorName) {
-	if g.Line != line {
-		g.Line = line
-		g.Refresh()
-	}
 }
 
 // CreateRenderer implements fyne.Widget.
