@@ -151,11 +151,8 @@ func (p *Page) enter(dir string) {
 
 // focus focuses the list once it is visible again.
 func (p *Page) focus() {
-	if p.focusPending = !strings.HasPrefix(p.drawnKey, "list"); p.focusPending {
-		return
-	}
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil {
-		c.Focus(p.list)
+	if p.focusPending = !strings.HasPrefix(p.drawnKey, "list"); !p.focusPending {
+		widgets.Focus(p.list)
 	}
 }
 

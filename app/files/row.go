@@ -2,6 +2,7 @@ package files
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -127,17 +128,13 @@ var (
 
 // isPicture reports whether a file's name is that of a picture.
 func isPicture(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp"}, strings.ToLower(path.Ext(name)))
 }
 
 // MouseDown implements desktop.Mouseable: pressing selects a line at once.
 func (r *row) MouseDown(e *desktop.MouseEvent) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(r.table); c != nil && r.table.renaming == "" {
-		c.Focus(r.table)
+	if r.table.renaming == "" {
+		widgets.Focus(r.table)
 	}
 	switch {
 	case e.Button == desktop.MouseButtonSecondary:

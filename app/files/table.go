@@ -90,9 +90,7 @@ func (t *table) cancelRename() {
 func (t *table) finishRename(name string) {
 	path := t.renaming
 	t.cancelRename()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil {
-		c.Focus(t)
-	}
+	widgets.Focus(t)
 	if name != "" && t.onRename != nil {
 		t.onRename(path, name)
 	}

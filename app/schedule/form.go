@@ -20,6 +20,7 @@ type option struct{ value, words string }
 
 var (
 	kinds  = []option{{protocol.CronEvery, "Repeats"}, {protocol.CronAt, "Once"}, {protocol.CronExpr, "Cron"}}
+	units  = []option{{"minutes", "minutes"}, {"hours", "hours"}, {"days", "days"}}
 	modes  = []option{{protocol.CronTask, "A new chat"}, {protocol.CronSystemEvent, "The main chat"}}
 	missed = []option{{protocol.MissedLatest, "Run once"}, {protocol.MissedAll, "Run each of them"}, {protocol.MissedSkip, "Skip them"}, {protocol.MissedAsk, "Ask me"}}
 )
@@ -58,7 +59,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	text.SetText(f.Text)
 	text.OnChanged = func(s string) { f.Text = s }
 
-	every := widgets.NewField("Every", widgets.Row(style.Inside, -1, limitWidth(entry(f.Every, "1", func(s string) { f.Every = s })), choose(unitOptions(), f.Unit, func(s string) { f.Unit = s })))
+	every := widgets.NewField("Every", widgets.Row(style.Inside, -1, limitWidth(entry(f.Every, "1", func(s string) { f.Every = s })), choose(units, f.Unit, func(s string) { f.Unit = s })))
 	at := widgets.NewField("At", entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", func(s string) { f.At = s }))
 	expr := widgets.Col(style.Group, widgets.NewField("Cron expression", entry(f.Expr, "0 9 * * 1-5", func(s string) { f.Expr = s }),
 		widgets.NewText("Minute, hour, day, month, weekday.", style.ColorMuted, style.SizeSmall)),
@@ -99,7 +100,7 @@ func (p *Page) saveForm(f *state.ScheduleForm, message *widgets.Paragraph) {
 	now := *f
 	bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, now, p.now()) }, func(j protocol.CronJob, err error) {
 		if err != nil {
-			message.Set(protocol.Capital(err.Error()), style.ColorBad)
+			message.Set(state.Sentence(err), style.ColorBad)
 			return
 		}
 		f.ID = j.ID
@@ -121,12 +122,4 @@ func limitWidth(e fyne.CanvasObject) fyne.CanvasObject {
 	room := widgets.NewRect("", "", 0)
 	room.SetMinSize(fyne.NewSize(6*style.Size("text"), 1))
 	return container.NewStack(room, e)
-}
-
-func unitOptions() []option {
-	var list []option
-	for _, u := range state.Units {
-		list = append(list, option{u, u})
-	}
-	return list
 }

@@ -16,7 +16,7 @@ type ScheduleForm struct {
 	Kind  string // at, every or cron
 	At    string // 18:30, tomorrow 9:00 or 2026-05-03 18:30, in the person's time zone
 	Every string // a number
-	Unit  string // unit of Every: one of Units
+	Unit  string // unit of Every: minutes, hours or days
 	Expr  string
 	TZ    string
 	Mode  string // task or systemEvent
@@ -38,8 +38,8 @@ func (f ScheduleForm) timeFields() [6]string {
 // the second.
 func (f ScheduleForm) timeChanged() bool { return f.timeFields() != f.originalTime }
 
-// Units are the units of intervals, with their names.
-var Units = []string{"minutes", "hours", "days"}
+// units are the units of intervals, from the shortest.
+var units = []string{"minutes", "hours", "days"}
 
 var unitLength = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}
 
@@ -61,7 +61,7 @@ func FormOf(j protocol.CronJob) ScheduleForm {
 	}
 	if every := time.Duration(j.Schedule.EveryMs) * time.Millisecond; every > 0 {
 		f.Unit = "minutes"
-		for _, u := range Units {
+		for _, u := range units {
 			if every%unitLength[u] == 0 {
 				f.Unit = u
 			}
