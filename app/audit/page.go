@@ -109,14 +109,14 @@ func (p *Page) next() {
 
 func (p *Page) fetch(before int64) {
 	p.request++
-	asked, params := p.request, p.params
+	request, params := p.request, p.params
 	params.Before = before
 	var res protocol.AuditListResult
 	p.run(func(ctx context.Context) (err error) {
 		res, err = state.Call(ctx, p.gateway, protocol.AuditList, params)
 		return err
 	}, func(err error) {
-		if asked != p.request {
+		if request != p.request {
 			return
 		}
 		if err != nil {

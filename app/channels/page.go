@@ -117,7 +117,7 @@ func (p *Page) drawList() {
 		return
 	}
 	p.drawn = now
-	held := p.focusedAction()
+	focused := p.focusedAction()
 	p.focusable = make(map[string]fyne.Focusable)
 	add := widgets.NewButton("Add account", "plus", func() { p.openForm() })
 	add.Primary = true
@@ -156,10 +156,10 @@ func (p *Page) drawList() {
 	if add.Visible() {
 		p.focusable["add"] = add
 	}
-	switch o := p.focusable[held]; {
+	switch o := p.focusable[focused]; {
 	case o != nil:
 		p.focus(o)
-	case p.refocus || held != "":
+	case p.refocus || focused != "":
 		p.focus(first)
 	}
 	p.refocus = false

@@ -80,7 +80,7 @@ type centerSystem struct {
 
 // openCenter starts using a center. open creates it and receives a function for its events, which
 // may be called on any thread.
-func openCenter(open func(tell func(event)) center, plain system, actions Actions) *centerSystem {
+func openCenter(open func(send func(event)) center, plain system, actions Actions) *centerSystem {
 	a := &centerSystem{plain: plain, actions: actions, events: make(chan event, maxWaiting)}
 	a.center = open(a.send)
 	a.done.Go(a.listen)

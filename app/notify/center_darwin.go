@@ -31,16 +31,16 @@ func open(actions Actions) (system, error) {
 // mac is UNUserNotificationCenter.
 type mac struct{}
 
-// telling receives the events: the system calls on its own threads, without a context value.
-var telling struct {
+// receiver receives the events: the system calls on its own threads, without a context value.
+var receiver struct {
 	sync.Mutex
-	to func(event)
+	send func(event)
 }
 
-func openMac(tell func(event)) center {
-	telling.Lock()
-	telling.to = tell
-	telling.Unlock()
+func openMac(send func(event)) center {
+	receiver.Lock()
+	receiver.send = send
+	receiver.Unlock()
 	review, deny := C.CString(keyReview), C.CString(keyDeny)
 	defer C.free(unsafe.Pointer(review))
 	defer C.free(unsafe.Pointer(deny))
@@ -50,18 +50,18 @@ func openMac(tell func(event)) center {
 
 //export fairleadTell
 func fairleadTell(what, name *C.char) {
-	telling.Lock()
-	defer telling.Unlock()
-	if telling.to != nil {
-		telling.to(event{what: C.GoString(what), name: C.GoString(name)})
+	receiver.Lock()
+	defer receiver.Unlock()
+	if receiver.send != nil {
+		receiver.send(event{what: C.GoString(what), name: C.GoString(name)})
 	}
 }
 
 func (mac) close() {
 	C.fairleadClose()
-	telling.Lock()
-	telling.to = nil
-	telling.Unlock()
+	receiver.Lock()
+	receiver.send = nil
+	receiver.Unlock()
 }
 
 // left returns the remaining time of ctx in milliseconds.

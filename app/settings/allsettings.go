@@ -32,7 +32,7 @@ type allSettings struct {
 	column      *fyne.Container
 	scroll      *container.Scroll
 	body        *fyne.Container
-	shownKey    string // content of col
+	shownKey    string // content of column
 	// save saves a setting off the GUI thread and calls done on it. Tests replace it.
 	save func(name string, value []byte, done func(error))
 	// afterDraw calls f on the GUI thread after the current content was drawn.

@@ -45,7 +45,7 @@ type computerPage struct {
 	result      *widgets.Paragraph
 	folders     *fyne.Container
 	enforcement *fyne.Container // enforced restrictions
-	shownKey    string          // content of kept
+	shownKey    string          // content of enforcement
 	redraw      func()
 }
 

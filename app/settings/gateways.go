@@ -33,7 +33,7 @@ type Invitation struct {
 	Text      string // a link or a code
 	Address   string // address to try first; may be empty
 	AsMachine bool   // pair as a machine that offers its tools; otherwise for its windows
-	Name      string // this computer's name there, with Work; empty for its own name
+	Name      string // this computer's name there, with AsMachine; empty for its own name
 }
 
 // Gateways manages the remote gateways. Every method blocks.
@@ -44,11 +44,11 @@ type Gateways interface {
 	// Pair accepts an invitation and returns the gateway's name once its owner has approved. It
 	// calls show, on another goroutine, with the words that both sides display and the seconds left
 	// for the approval.
-	Pair(ctx context.Context, taken Invitation, show func(words []string, seconds int)) (name string, err error)
+	Pair(ctx context.Context, invitation Invitation, show func(words []string, seconds int)) (name string, err error)
 	// Open opens a window on a gateway.
 	Open(id string) error
-	// Leave ends a pairing; told reports whether the gateway was notified.
-	Leave(ctx context.Context, id string) (told bool, err error)
+	// Leave ends a pairing; notified reports whether the gateway was notified.
+	Leave(ctx context.Context, id string) (notified bool, err error)
 }
 
 // gatewaysPage is the page of the other gateways.
@@ -173,11 +173,11 @@ func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 			return
 		}
 		e.confirmID = ""
-		bind.Go(e.page.ctx, func(ctx context.Context) (bool, error) { return e.gateways.Leave(ctx, g.ID) }, func(told bool, err error) {
+		bind.Go(e.page.ctx, func(ctx context.Context) (bool, error) { return e.gateways.Leave(ctx, g.ID) }, func(notified bool, err error) {
 			switch {
 			case err != nil:
 				e.showResult("Could not unpair: "+err.Error(), style.ColorBad)
-			case !told:
+			case !notified:
 				e.showResult(g.Name+" could not be notified. Fairlead tries again at the next start.", style.ColorNeedsYou)
 			}
 			e.load()
@@ -206,8 +206,8 @@ func (e *gatewaysPage) pairOrCancel() {
 		e.cancelPairing()
 		return
 	}
-	taken := Invitation{Text: strings.TrimSpace(e.invitation.Text), Address: strings.TrimSpace(e.address.Text), AsMachine: e.asMachine, Name: strings.TrimSpace(e.name.Text)}
-	if taken.Text == "" {
+	invitation := Invitation{Text: strings.TrimSpace(e.invitation.Text), Address: strings.TrimSpace(e.address.Text), AsMachine: e.asMachine, Name: strings.TrimSpace(e.name.Text)}
+	if invitation.Text == "" {
 		e.showResult("Enter the link or code of an invitation.", style.ColorBad)
 		return
 	}
@@ -220,7 +220,7 @@ func (e *gatewaysPage) pairOrCancel() {
 			e.showResult(fmt.Sprintf("Waiting for approval on the other computer (%d s). Both computers show these words: %s", seconds, strings.Join(words, "-")), style.ColorText)
 		})
 	}
-	bind.Go(e.page.ctx, func(context.Context) (string, error) { return e.gateways.Pair(ctx, taken, show) }, func(name string, err error) {
+	bind.Go(e.page.ctx, func(context.Context) (string, error) { return e.gateways.Pair(ctx, invitation, show) }, func(name string, err error) {
 		canceled := ctx.Err() != nil
 		stop()
 		e.cancelPairing = nil
@@ -234,7 +234,7 @@ func (e *gatewaysPage) pairOrCancel() {
 			e.invitation.SetText("")
 			e.address.SetText("")
 			done := ". Open its window here or in the tray menu."
-			if taken.AsMachine {
+			if invitation.AsMachine {
 				done = ". Its agent can now use this computer."
 			}
 			e.showResult("✓ Paired with "+name+done, style.ColorGood)

@@ -69,7 +69,7 @@ const reachSize = 1000
 // Reach loads messages back to a sequence number, so that a window can show that message. It
 // blocks, also while the chat itself is loading.
 func (c *Chat) Reach(ctx context.Context, seq int64) error {
-	asked := int64(0)
+	oldest := int64(0)
 	for v := range c.Value.Changes(ctx) {
 		switch {
 		case v.Problem != "":
@@ -78,11 +78,11 @@ func (c *Chat) Reach(ctx context.Context, seq int64) error {
 			continue
 		case !v.More || v.Messages[0].Seq <= seq:
 			return nil
-		case v.Messages[0].Seq == asked:
+		case v.Messages[0].Seq == oldest:
 			return errors.New("the messages before could not be loaded")
 		}
-		asked = v.Messages[0].Seq
-		c.older(int(min(max(asked-seq+pageSize/2, pageSize), reachSize)))
+		oldest = v.Messages[0].Seq
+		c.older(int(min(max(oldest-seq+pageSize/2, pageSize), reachSize)))
 	}
 	return ctx.Err()
 }

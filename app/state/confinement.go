@@ -66,21 +66,21 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 		w = strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)
 		c.Warnings = append(c.Warnings, Sentence(errors.New(w))+".")
 	}
-	held := 0
+	enforced := 0
 	for _, want := range []bool{true, false} {
 		for _, check := range e.Checks {
 			if check.Enforced == want {
 				c.Guarantees = append(c.Guarantees, Guarantee{guaranteeText(check), want})
 			}
 			if want && check.Enforced {
-				held++
+				enforced++
 			}
 		}
 	}
 	switch {
 	case e.Mode == "full":
 		c.Line, c.Level, c.Guarantees = "Commands run with all your permissions: confinement is off. They can read keys and tokens, including Fairlead's own.", LevelBad, nil
-	case held == 0:
+	case enforced == 0:
 		c.Line, c.Level = "This machine cannot enforce these settings: "+modeText(e)+".", LevelBad
 	case e.Summary == "contained":
 		c.Level = LevelGood

@@ -19,14 +19,14 @@ func withID(name, id string) string {
 
 // MachineLine summarizes a machine: its system, latency and activity.
 func MachineLine(v View, n protocol.NodeInfo) string {
-	running, held := "", ""
+	running, pending := "", ""
 	if n := len(v.CallsOn(n.ID)); n > 0 {
 		running = Plural(n, "call running", "calls running")
 	}
 	if len(n.Held) > 0 {
-		held = Plural(len(n.Held), "tool needs", "tools need") + " your approval"
+		pending = Plural(len(n.Held), "tool needs", "tools need") + " your approval"
 	}
-	return joinNonEmpty(" · ", PlatformText(n), running, held)
+	return joinNonEmpty(" · ", PlatformText(n), running, pending)
 }
 
 // PlatformText returns the common name of a machine's system.

@@ -56,12 +56,12 @@ func Lookalikes(s string) []string {
 		var other []string
 		for _, r := range word {
 			latin = latin || unicode.Is(unicode.Latin, r)
-			if said := fmt.Sprintf("%c is U+%04X", r, r); unicode.In(r, unicode.Greek, unicode.Cyrillic) && !slices.Contains(other, said) {
-				other = append(other, said)
+			if letter := fmt.Sprintf("%c is U+%04X", r, r); unicode.In(r, unicode.Greek, unicode.Cyrillic) && !slices.Contains(other, letter) {
+				other = append(other, letter)
 			}
 		}
-		if said := word + " (" + strings.Join(other, ", ") + ")"; latin && other != nil && !slices.Contains(out, said) && len(out) < 5 {
-			out = append(out, said)
+		if entry := word + " (" + strings.Join(other, ", ") + ")"; latin && other != nil && !slices.Contains(out, entry) && len(out) < 5 {
+			out = append(out, entry)
 		}
 	}
 	return out

@@ -270,18 +270,18 @@ func (h *paragraphLayout) moveSpacesLast(parts []part, deep []uint8, from int) (
 			continue
 		}
 		if p.from < from { // only a part of it
-			kept, rest := *p, *p
-			kept.to, rest.from = from, from
-			kept.glyphs, rest.glyphs = nil, nil
+			before, after := *p, *p
+			before.to, after.from = from, from
+			before.glyphs, after.glyphs = nil, nil
 			for _, k := range p.glyphs {
 				if k.from < from {
-					kept.glyphs = append(kept.glyphs, k)
+					before.glyphs = append(before.glyphs, k)
 				} else {
-					rest.glyphs = append(rest.glyphs, k)
+					after.glyphs = append(after.glyphs, k)
 				}
 			}
-			parts[i] = kept
-			parts, deep = slices.Insert(parts, i+1, rest), slices.Insert(deep, i+1, deep[i])
+			parts[i] = before
+			parts, deep = slices.Insert(parts, i+1, after), slices.Insert(deep, i+1, deep[i])
 			continue
 		}
 		deep[i], p.rtl = h.base, h.base == 1
