@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -99,36 +98,23 @@ func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, 
 
 // Text reads a file. exists is false if it does not exist.
 func (f AgentFiles) Text(ctx context.Context, p string) (text string, exists bool, err error) {
-	r, err := readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p})
+	r, err := Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
 	if errors.Is(err, protocol.ErrNotFound) {
 		return "", false, nil
 	}
 	return r.Content, err == nil, err
 }
 
-// readWorkspace reads a file of the agent's workspace. It blocks.
-func readWorkspace(ctx context.Context, a *App, p protocol.WorkspaceReadParams) (file protocol.WorkspaceReadResult, err error) {
-	r, err := Call(ctx, a, protocol.WorkspaceRead, p)
-	if err != nil {
-		return file, err
-	}
-	raw, err := protocol.Marshal(r)
-	if err != nil {
-		return file, err
-	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		return file, fmt.Errorf("reading %s: %w", p.Path, err)
-	}
-	return file, nil
-}
+// readFile is [protocol.WorkspaceRead] for a path that is a file.
+var readFile = protocol.Method[protocol.WorkspaceReadParams, protocol.WorkspaceReadResult]{Name: protocol.WorkspaceRead.Name}
 
 // open opens a file for editing. A missing file starts with the content that a new agent has.
 func (f AgentFiles) open(ctx context.Context, p string) (OpenFile, error) {
 	missing := false
-	r, err := readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p})
+	r, err := Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
 	if short, _, _ := AboutFile(p); errors.Is(err, protocol.ErrNotFound) && short != "" {
 		missing = true
-		r, err = readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p, Default: true})
+		r, err = Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Default: true})
 	}
 	return OpenFile{Path: p, Text: r.Content, Editable: true, Missing: missing}, err
 }
@@ -180,7 +166,7 @@ func (f AgentFiles) Save(ctx context.Context, p, text string) error {
 
 // Delete deletes a file and returns a function that restores it.
 func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err error) {
-	before, err := readWorkspace(ctx, f.app, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
+	before, err := Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p, Encoding: protocol.EncodingBase64})
 	if err != nil {
 		return nil, err
 	}

@@ -230,15 +230,11 @@ func (s Archives) List(ctx context.Context, key protocol.SessionKey) ([]protocol
 // Find returns the archive that contains a message found by a search. It blocks.
 func (s Archives) Find(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
 	list, err := s.List(ctx, h.SessionKey)
-	if err != nil {
-		return protocol.ArchiveInfo{}, err
+	i, ok := find(list, func(i protocol.ArchiveInfo) bool { return i.SessionID == h.SessionID })
+	if err == nil && !ok {
+		err = protocol.ErrNotFound.With("the conversation is no longer in the archive")
 	}
-	for _, i := range list {
-		if i.SessionID == h.SessionID {
-			return i, nil
-		}
-	}
-	return protocol.ArchiveInfo{}, protocol.ErrNotFound.With("the conversation is no longer in the archive")
+	return i, err
 }
 
 // Open opens an archived conversation for reading, with its newest messages loaded. It blocks.

@@ -66,17 +66,16 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 		w = strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)
 		c.Warnings = append(c.Warnings, Sentence(errors.New(w))+".")
 	}
-	enforced := 0
-	for _, want := range []bool{true, false} {
-		for _, check := range e.Checks {
-			if check.Enforced == want {
-				c.Guarantees = append(c.Guarantees, Guarantee{guaranteeText(check), want})
-			}
-			if want && check.Enforced {
-				enforced++
-			}
+	var missing []Guarantee
+	for _, check := range e.Checks {
+		if check.Enforced {
+			c.Guarantees = append(c.Guarantees, Guarantee{guaranteeText(check), true})
+		} else {
+			missing = append(missing, Guarantee{guaranteeText(check), false})
 		}
 	}
+	enforced := len(c.Guarantees)
+	c.Guarantees = append(c.Guarantees, missing...)
 	switch {
 	case e.Mode == "full":
 		c.Line, c.Level, c.Guarantees = "Commands run with all your permissions: confinement is off. They can read keys and tokens, including Fairlead's own.", LevelBad, nil

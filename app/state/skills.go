@@ -93,7 +93,7 @@ func (s *Skills) Show(path string) {
 }
 
 func (s *Skills) read(ctx context.Context, path string) {
-	file, err := readWorkspace(ctx, s.app, protocol.WorkspaceReadParams{Path: path})
+	file, err := Call(ctx, s.app, readFile, protocol.WorkspaceReadParams{Path: path})
 	s.Value.Update(func(v *SkillsView) {
 		if v.Shown != path {
 			return

@@ -21,45 +21,39 @@ func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	}
 	var reasons []string
 	for _, r := range e.Reasons {
-		reasons = append(reasons, skillReason(r))
+		long, _ := skillReason(r)
+		reasons = append(reasons, long)
 	}
 	return "unavailable", strings.Join(reasons, " ")
 }
 
-// skillReason translates one of the gateway's reasons.
-func skillReason(r string) string {
-	switch {
-	case r == "no connected hosts":
-		return "It needs a machine, and none is online."
-	case r == "invalid requirement identifiers: metadata":
-		return "Its metadata cannot be read, so its requirements are unknown. Correct its front matter."
-	}
-	if ids, ok := strings.CutPrefix(r, "invalid requirement identifiers: "); ok {
-		return "It requires unknown capabilities: " + ids + ". Correct its front matter or set its requirements below."
-	}
+// skillReason translates one of the gateway's reasons, to a sentence and to a few words for a list.
+func skillReason(r string) (long, short string) {
 	if what, ok := strings.CutPrefix(r, "requires "); ok {
-		return "No online machine has what it needs (" + what + ")."
+		return "No online machine has what it needs (" + what + ").", "needs " + what
 	}
-	return Sentence(errors.New(r))
+	ids, unknown := strings.CutPrefix(r, "invalid requirement identifiers: ")
+	switch {
+	case ids == "metadata":
+		return "Its metadata cannot be read, so its requirements are unknown. Correct its front matter.", "requirements unknown"
+	case unknown:
+		return "It requires unknown capabilities: " + ids + ". Correct its front matter or set its requirements below.", "requirements unknown"
+	case r == "no connected hosts":
+		return "It needs a machine, and none is online.", "no machine is online"
+	case strings.HasPrefix(r, "its file "):
+		return Sentence(errors.New(r)), r
+	}
+	return Sentence(errors.New(r)), ""
 }
 
 // SkillLack describes briefly why a skill cannot be used now, for a list.
 func SkillLack(e protocol.SkillStatusEntry) string {
 	var list []string
 	for _, r := range e.Reasons {
-		what, needs := strings.CutPrefix(r, "requires ")
-		switch {
-		case needs:
-			list = append(list, "needs "+what)
-		case r == "no connected hosts":
-			list = append(list, "no machine is online")
-		case strings.HasPrefix(r, "invalid requirement identifiers: "):
-			list = append(list, "requirements unknown")
-		case strings.HasPrefix(r, "its file "):
-			list = append(list, r)
-		}
+		_, short := skillReason(r)
+		list = append(list, short)
 	}
-	return protocol.Capital(strings.Join(list, ", "))
+	return protocol.Capital(joinNonEmpty(", ", list...))
 }
 
 // SkillSource describes a skill's origin.
