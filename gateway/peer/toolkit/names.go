@@ -15,9 +15,9 @@ import (
 // so that the call that was allowed is the call that runs: duplicate names, and names that differ
 // from an argument's name only in case.
 
-// settle removes nulls for optional arguments from v, which schema describes, and refuses names
+// removeNulls removes nulls for optional arguments from v, which schema describes, and refuses names
 // that differ from an argument's name only in case.
-func settle(schema *jsonschema.Schema, v any) error {
+func removeNulls(schema *jsonschema.Schema, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
@@ -35,7 +35,7 @@ func settle(schema *jsonschema.Schema, v any) error {
 			}
 			switch {
 			case value != nil:
-				if err := settle(p, value); err != nil {
+				if err := removeNulls(p, value); err != nil {
 					return err
 				}
 			case !slices.Contains(schema.Required, name):
@@ -49,7 +49,7 @@ func settle(schema *jsonschema.Schema, v any) error {
 			return nil
 		}
 		for _, value := range v {
-			if err := settle(schema.Items, value); err != nil {
+			if err := removeNulls(schema.Items, value); err != nil {
 				return err
 			}
 		}
@@ -57,13 +57,13 @@ func settle(schema *jsonschema.Schema, v any) error {
 	return nil
 }
 
-// unclear refuses ambiguous arguments when their schema is unknown.
-func unclear(args []byte) error {
+// checkAmbiguity refuses ambiguous arguments when their schema is unknown.
+func checkAmbiguity(args []byte) error {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(args, &top) != nil {
 		return nil
 	}
-	if err := once(args); err != nil {
+	if err := checkDuplicates(args); err != nil {
 		return &InputError{err}
 	}
 	folded := make(map[string]string, len(top))
@@ -77,8 +77,8 @@ func unclear(args []byte) error {
 	return nil
 }
 
-// once refuses valid JSON with a duplicate name in an object.
-func once(text []byte) error {
+// checkDuplicates refuses valid JSON with a duplicate name in an object.
+func checkDuplicates(text []byte) error {
 	return checkNames(json.NewDecoder(bytes.NewReader(text)))
 }
 

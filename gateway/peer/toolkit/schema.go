@@ -18,9 +18,9 @@ import (
 // schema that cannot be parsed or has references accepts all unambiguous arguments; the node then
 // decides.
 func Validate(schema, args json.RawMessage) error {
-	s := schemas.get(schema)
+	s := preparedSchema(schema)
 	if s == nil {
-		return unclear(args)
+		return checkAmbiguity(args)
 	}
 	_, err := validated(s, args)
 	return err
@@ -31,35 +31,30 @@ const maxSchemas = 1024
 
 // schemas caches prepared schemas, because preparing one takes longer than the rest of a small
 // call.
-var schemas = cache{ready: make(map[string]*jsonschema.Resolved)}
+var schemas = struct {
+	mu       sync.Mutex // guards prepared
+	prepared map[string]*jsonschema.Resolved
+}{prepared: make(map[string]*jsonschema.Resolved)}
 
-type cache struct {
-	mu    sync.Mutex // guards the field below
-	ready map[string]*jsonschema.Resolved
-}
-
-// get returns a prepared schema; nil for one that accepts everything.
-func (c *cache) get(schema json.RawMessage) *jsonschema.Resolved {
-	c.mu.Lock()
-	r, ok := c.ready[string(schema)]
-	c.mu.Unlock()
-	if ok {
-		return r
+// preparedSchema returns a schema in prepared form; nil for one that accepts everything.
+func preparedSchema(schema json.RawMessage) *jsonschema.Resolved {
+	schemas.mu.Lock()
+	defer schemas.mu.Unlock()
+	r, ok := schemas.prepared[string(schema)]
+	if !ok {
+		r = prepare(schema)
+		if len(schemas.prepared) >= maxSchemas {
+			clear(schemas.prepared)
+		}
+		schemas.prepared[string(schema)] = r
 	}
-	r = prepare(schema)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.ready) >= maxSchemas {
-		clear(c.ready)
-	}
-	c.ready[string(schema)] = r
 	return r
 }
 
 func prepare(schema json.RawMessage) *jsonschema.Resolved {
 	var s jsonschema.Schema
 	var tree any
-	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(schema, &tree) != nil || refers(tree) {
+	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || json.Unmarshal(schema, &tree) != nil || hasReference(tree) {
 		return nil
 	}
 	resolved, err := s.Resolve(nil)
@@ -69,18 +64,18 @@ func prepare(schema json.RawMessage) *jsonschema.Resolved {
 	return resolved
 }
 
-// refers reports whether a schema has a reference. A circular reference would exhaust the stack,
+// hasReference reports whether a schema has a reference. A circular reference would exhaust the stack,
 // and a node's schema is untrusted.
-func refers(v any) bool {
+func hasReference(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
-			if key == "$ref" || key == "$dynamicRef" || refers(value) {
+			if key == "$ref" || key == "$dynamicRef" || hasReference(value) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, refers)
+		return slices.ContainsFunc(v, hasReference)
 	}
 	return false
 }
@@ -123,10 +118,10 @@ func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, er
 			return nil, &InputError{errors.New("more than one JSON value")}
 		}
 	}
-	if err := once(raw); err != nil {
+	if err := checkDuplicates(raw); err != nil {
 		return nil, &InputError{err}
 	}
-	if err := settle(s.Schema(), instance); err != nil {
+	if err := removeNulls(s.Schema(), instance); err != nil {
 		return nil, &InputError{err}
 	}
 	if err := s.Validate(instance); err != nil {

@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -130,7 +132,7 @@ func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol
 // invalid arguments.
 func (t Tool[C]) Call(ctx context.Context, call C, args json.RawMessage) (json.RawMessage, error) {
 	out, err := t.handle(ctx, call, args)
-	return out, brief(err)
+	return out, shortenError(err)
 }
 
 // Preview describes what Call would do; ok is false for a tool without a preview.
@@ -139,5 +141,50 @@ func (t Tool[C]) Preview(ctx context.Context, call C, args json.RawMessage) (p p
 		return protocol.CallPreview{}, false, nil
 	}
 	p, err = t.preview(ctx, call, args)
-	return p, true, brief(err)
+	return p, true, shortenError(err)
+}
+
+// maxWholeNumber is the largest whole number that JSON carries reliably. A log of 10 GB may have
+// more lines than 32 bits can count.
+const maxWholeNumber = 1 << 53
+
+// WholeNumber reads an optional argument that is a whole number of 0 or more; nil returns
+// otherwise. Models write both 10 and 10.0. Numbers above 2^53 are reduced to that.
+func WholeNumber(name string, v *float64, otherwise int64) (int64, error) {
+	if v == nil {
+		return otherwise, nil
+	}
+	if *v < 0 || *v != math.Trunc(*v) {
+		return 0, &InputError{Err: fmt.Errorf("%s must be a whole number of 0 or more, not %v", name, *v)}
+	}
+	return int64(min(*v, maxWholeNumber)), nil
+}
+
+// Failf returns an error whose text the model gets unchanged. Unlike other errors it is a sentence
+// or a text of the original system, which peers compare.
+func Failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// maxError is the maximum length in bytes of an error's text, because it is sent to a model.
+const maxError = 4000
+
+// Brief cuts the middle out of a long error text, such as one that repeats a path of a megabyte.
+func Brief(text string) string {
+	if len(text) <= maxError {
+		return text
+	}
+	const half = (maxError - 10) / 2
+	return strings.ToValidUTF8(text[:half], "") + " […] " + strings.ToValidUTF8(text[len(text)-half:], "")
+}
+
+// briefError is an error whose text is shortened.
+type briefError struct{ error }
+
+func (e briefError) Error() string { return Brief(e.error.Error()) }
+func (e briefError) Unwrap() error { return e.error }
+
+func shortenError(err error) error {
+	if err == nil || len(err.Error()) <= maxError {
+		return err
+	}
+	return briefError{err}
 }
