@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -224,10 +225,5 @@ func allowedHost(host string, more []string) bool {
 	if a, err := netip.ParseAddr(host); err == nil && a.Unmap().IsLoopback() {
 		return true
 	}
-	for _, m := range more {
-		if m != "" && strings.EqualFold(host, m) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(more, func(m string) bool { return m != "" && strings.EqualFold(host, m) })
 }

@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,10 +19,10 @@ func (h *Hub) Nodes() []protocol.NodeInfo {
 	}
 	h.mu.Unlock()
 	slices.SortFunc(list, func(a, b protocol.NodeInfo) int {
-		if a.Online == b.Online {
+		switch {
+		case a.Online == b.Online:
 			return cmp.Compare(a.ID, b.ID)
-		}
-		if a.Online {
+		case a.Online:
 			return -1
 		}
 		return 1
@@ -66,17 +67,11 @@ func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 func (h *Hub) Tools() []protocol.ToolSpec {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ids := make([]protocol.NodeID, 0, len(h.nodes))
-	for id, n := range h.nodes {
-		if n.link != nil {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
 	list := []protocol.ToolSpec{}
-	for _, id := range ids {
-		for _, t := range h.nodes[id].tools {
-			if slices.Contains(h.nodes[id].info.Held, t.Name) {
+	for _, id := range slices.Sorted(maps.Keys(h.nodes)) {
+		n := h.nodes[id]
+		for _, t := range n.tools {
+			if n.link == nil || slices.Contains(n.info.Held, t.Name) {
 				continue
 			}
 			t.Name = string(protocol.NewToolName(id, t.Name))

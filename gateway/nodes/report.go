@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -48,7 +47,7 @@ func hostOf(id protocol.NodeID, reported *protocol.HostInfo) (*protocol.HostInfo
 	for _, s := range []*string{&e.Mode, &e.Network, &e.Summary} {
 		*s = line(*s)
 	}
-	e.Checks, e.Warnings = append([]protocol.EnforcedCheck(nil), e.Checks...), append([]string(nil), e.Warnings...)
+	e.Checks, e.Warnings = slices.Clone(e.Checks), slices.Clone(e.Warnings)
 	for i := range e.Checks {
 		c := &e.Checks[i]
 		c.ID, c.By, c.Why, c.Fix = line(c.ID), line(c.By), line(c.Why), line(c.Fix)
@@ -135,13 +134,11 @@ func capabilities(list []string) ([]string, error) {
 		if !slices.Contains(protocol.Capabilities, c) {
 			return nil, fmt.Errorf("unknown capability %q", c)
 		}
-		if !slices.Contains(out, c) {
-			out = append(out, c)
-		}
+		out = append(out, c)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("at least one capability is required")
 	}
-	sort.Strings(out)
-	return out, nil
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }

@@ -10,6 +10,8 @@ package sensitive
 
 import (
 	_ "embed"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -167,22 +169,12 @@ func (p place) begins(e *Entry, i int) bool {
 	return i == p.home || p.unknown && p.home < 0 && e.parts[0][0] == '.'
 }
 
+// matches compares names with patterns in which * stands for any text.
 func matches(patterns, names []string) bool {
-	for i, pattern := range patterns {
-		if !match(pattern, names[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// match compares a name with a pattern that has at most one *.
-func match(pattern, name string) bool {
-	before, after, found := strings.Cut(pattern, "*")
-	if !found {
-		return pattern == name
-	}
-	return len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
+	return slices.EqualFunc(patterns, names, func(pattern, name string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
 }
 
 // homeDepth returns the number of parts of a path that are a home folder, -1 outside of any.
