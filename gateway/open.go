@@ -128,7 +128,7 @@ func (g *Gateway) openStorage(ctx context.Context) (err error) {
 
 // openMachines opens the connected and paired machines and their listener.
 func (g *Gateway) openMachines(ctx context.Context) (err error) {
-	g.hub = nodes.New(g.bus, store.NodeStore{Nodes: g.store.Nodes, Calls: g.store})
+	g.hub = nodes.New(g.bus, g.store.Nodes)
 	if err := g.hub.Load(ctx); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	}
 	g.tools = tool.NewRegistry(g.hub)
 	g.calls = tool.New(tool.Options{
-		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: journal.New(g.store), Chats: store.CallStore{DB: g.store},
+		Registry: g.tools, Executor: g.hub, Policy: g.rules, Approver: g.gate, Journal: journal.New(g.store.Calls), Grants: g.store.Grants, Sessions: g.store.Sessions,
 		Bus: g.bus, Config: g.config.Get,
 	})
 	g.transfers = transfer.New(transfer.Options{
@@ -207,7 +207,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Sessions: g.sessions, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,
 		Message: func(ctx context.Context, call tool.Call, in native.MessageIn) (any, error) {
-			return g.channels.SendFiles(ctx, call.Agent(), call.Session, channel.Outgoing{
+			return g.channels.SendFiles(ctx, call.Session.Agent(), call.Session, channel.Outgoing{
 				Text: in.Text, Channel: in.Channel, AccountID: in.AccountID, To: in.To, Kind: in.PeerKind, ReplyTo: in.ReplyToID,
 			}, in.Files)
 		},
@@ -229,10 +229,10 @@ func (g *Gateway) openSurface() {
 	g.status = &status.Reporter{Fixed: fixed, Config: g.config, Agents: g.sessions, Bus: g.bus}
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions,
-		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store, Audit: g.audit(), Config: g.config,
+		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
 		Requested: g.sessions.StoreToolResult, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
-		Canonical: g.sessions.Canonical, ExecEvent: background.New(store.CallStore{DB: g.store}, g.sessions, g.channels).Event,
+		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
 	}
 	if g.install != nil {
 		services.Install = g.install

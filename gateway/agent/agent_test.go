@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
@@ -77,10 +76,10 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := llmtest.Script(llmtest.Call("a__List", `nonsense`).Call("a__Bash", `{"command":"ls"}`))
 	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
-		cancel(approval.ErrSuspended) // the gateway stops while the other call waits
-		return tool.Result{}, approval.ErrSuspended
+		cancel(tool.ErrSuspended) // the gateway stops while the other call waits
+		return tool.Result{}, tool.ErrSuspended
 	})
-	if err := r.Do(ctx); !errors.Is(err, approval.ErrSuspended) {
+	if err := r.Do(ctx); !errors.Is(err, tool.ErrSuspended) {
 		t.Fatal(err)
 	}
 	check(t, b.words(), "assistant:  <call_1> <call_2>")

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
@@ -181,7 +180,7 @@ func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
 		<-settled // approvals are asked in the order of the calls; execution is parallel
 	}
 	wg.Wait()
-	if err := context.Cause(ctx); errors.Is(err, approval.ErrSuspended) {
+	if err := context.Cause(ctx); errors.Is(err, tool.ErrSuspended) {
 		return err
 	}
 	for _, err := range errs {

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 // runStep executes one model step and stores its output. done means that the model has finished.
@@ -52,7 +52,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 		} else {
 			m.ErrorMessage = err.Error()
 		}
-		if errors.Is(err, approval.ErrSuspended) || m.Content.Text() == "" {
+		if errors.Is(err, tool.ErrSuspended) || m.Content.Text() == "" {
 			return true, err
 		}
 	}

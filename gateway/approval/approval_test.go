@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 )
 
 func openManager(t *testing.T) (*Manager, *store.DB) {
@@ -117,7 +118,7 @@ func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
 
 func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 	g, s := openManager(t)
-	for cause, want := range map[error]string{errors.New("stopped by the person"): protocol.ApprovalCancelled, ErrSuspended: protocol.ApprovalPending} {
+	for cause, want := range map[error]string{errors.New("stopped by the person"): protocol.ApprovalCancelled, tool.ErrSuspended: protocol.ApprovalPending} {
 		sub := g.bus.Subscribe()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
@@ -127,7 +128,7 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 		}()
 		a := pending(t, g, sub)
 		cancel(cause)
-		if err := <-done; errors.Is(err, ErrSuspended) != (want == protocol.ApprovalPending) {
+		if err := <-done; errors.Is(err, tool.ErrSuspended) != (want == protocol.ApprovalPending) {
 			t.Errorf("Ask = %v", err)
 		}
 		if now, _ := s.Approvals.Get(t.Context(), a.ID); now.State != want {
@@ -141,7 +142,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 	g, s := openManager(t)
 	a := question()
 	a.ID, a.State, a.CreatedAt = "a", protocol.ApprovalPending, 1
-	a.Hash, _ = Hash(a)
+	a.Hash, _ = hashOf(a)
 	if err := s.Approvals.Put(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}

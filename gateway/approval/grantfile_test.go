@@ -77,7 +77,10 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		t.Fatal(err, problems)
 	}
 	for _, q := range all {
-		q.Grants = SessionGrants(are)
+		q.Grants = nil
+		for _, g := range are {
+			q.Grants = append(q.Grants, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
+		}
 		if d := b.Evaluate(q); d.Verdict != policy.Allow {
 			t.Errorf("%s: %+v", q.Args, d)
 		}

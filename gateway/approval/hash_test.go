@@ -10,13 +10,13 @@ import (
 func TestHashCoversWhatIsShown(t *testing.T) {
 	base := question()
 	base.Preview = &protocol.CallPreview{Folder: "/a", Path: "/p", Diff: "d", FileSHA256: "f"}
-	first, err := Hash(base)
+	first, err := hashOf(base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same := base
 	same.Args = json.RawMessage(` { "command" : "ls" } `)
-	if h, _ := Hash(same); h != first {
+	if h, _ := hashOf(same); h != first {
 		t.Error("white space changes the hash")
 	}
 	for name, edit := range map[string]func(*protocol.Approval){
@@ -31,13 +31,13 @@ func TestHashCoversWhatIsShown(t *testing.T) {
 		c, p := base, *base.Preview
 		c.Preview = &p
 		edit(&c)
-		if h, _ := Hash(c); h == first {
+		if h, _ := hashOf(c); h == first {
 			t.Errorf("another %s has the same hash", name)
 		}
 	}
 	bad := base
 	bad.Args = json.RawMessage(`{`)
-	if _, err := Hash(bad); err == nil {
+	if _, err := hashOf(bad); err == nil {
 		t.Error("broken arguments have a hash")
 	}
 }

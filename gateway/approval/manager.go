@@ -1,22 +1,15 @@
 package approval
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
-
-// ErrSuspended is the cause of a context that ends because the gateway stops: approvals then stay
-// pending for the next start.
-var ErrSuspended = errors.New("the gateway is stopping")
 
 // Store saves approvals. Change changes a pending approval in one transaction.
 type Store interface {
@@ -47,10 +40,10 @@ func New(store Store, bus *event.Bus, notify func(ctx context.Context, a protoco
 // Ask requests an approval and waits until it is closed in any way; see the result's State. limit
 // is the time until it expires, 0 means never. A preset ID resumes an approval of an earlier start:
 // its time starts anew, and if it has been answered meanwhile, Ask returns that answer at once.
-// When ctx ends, the approval is cancelled, unless the cause is ErrSuspended; then it stays pending
+// When ctx ends, the approval is cancelled, unless the cause is [tool.ErrSuspended]; then it stays pending
 // and the error is ctx's cause. put, if not nil, is called once the approval is stored and
 // published; it is not called if the approval was answered before or expires at once, see
-// [Unattended].
+// [protocol.AskedBy.IsUnattended].
 func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
 	if a.ID == "" {
@@ -68,7 +61,7 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 		expired = timer.C
 	}
 	var err error
-	if a.Hash, err = Hash(a); err != nil {
+	if a.Hash, err = hashOf(a); err != nil {
 		return a, err
 	}
 	w := &waiter{answers: make(chan protocol.Approval, 1), snoozes: make(chan int64, 1)}
@@ -120,7 +113,7 @@ func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, exp
 		end.State, end.AnsweredBy = protocol.ApprovalExpired, answeredByNobody
 	case <-ctx.Done():
 		cause := context.Cause(ctx)
-		if errors.Is(cause, ErrSuspended) {
+		if errors.Is(cause, tool.ErrSuspended) {
 			return a, cause
 		}
 		end.State, end.AnsweredBy = protocol.ApprovalCancelled, "its run"
@@ -159,71 +152,6 @@ func (m *Manager) resolve(ctx context.Context, end protocol.Approval) (protocol.
 
 func (m *Manager) publish(a protocol.Approval) {
 	m.bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, SessionKey: a.SessionKey, Approval: &a})
-}
-
-// Answer answers an approval on behalf of by. If another answer came first, Won is false and the
-// result holds that answer. An answer with another hash than the approval's fails with
-// protocol.ErrConflict.
-func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-	a, err := m.store.Get(ctx, p.ID)
-	if err != nil {
-		return protocol.ApprovalAnswerResult{}, err
-	}
-	if a.State != protocol.ApprovalPending {
-		return protocol.ApprovalAnswerResult{Approval: a}, nil
-	}
-	if p.Hash != a.Hash {
-		return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("The approval has changed since it was shown. Check it again.")
-	}
-	switch p.Decision {
-	case protocol.DecisionAllow:
-		if err := allow(&a, p); err != nil {
-			return protocol.ApprovalAnswerResult{}, err
-		}
-	case protocol.DecisionDeny:
-		a.State = protocol.ApprovalDenied
-	default:
-		return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("decision must be allow or deny, not %q", p.Decision))
-	}
-	a.Reason, a.AnsweredBy = p.Reason, by
-	end, won, err := m.resolve(ctx, a)
-	if err != nil {
-		return protocol.ApprovalAnswerResult{}, err
-	}
-	slog.Info("Approval answered", "approval", end.ID, "state", end.State, "by", end.AnsweredBy, "won", won)
-	return protocol.ApprovalAnswerResult{Won: won, Approval: end}, nil
-}
-
-// allow fills in an answer that allows the call, after checking it.
-func allow(a *protocol.Approval, p protocol.ApprovalAnswerParams) error {
-	refuse := func(format string, args ...any) error {
-		return protocol.ErrBadRequest.With(fmt.Sprintf(format, args...))
-	}
-	p.Scope = cmp.Or(p.Scope, protocol.ScopeOnce)
-	if !slices.Contains(a.Choices, p.Scope) {
-		return refuse("this approval cannot be allowed with scope %q", p.Scope)
-	}
-	for _, i := range p.Offers {
-		if i < 0 || i >= len(a.Offers) {
-			return refuse("this approval offers %d rules, so there is no rule %d", len(a.Offers), i)
-		}
-	}
-	if p.Until != 0 && (!savesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
-		return refuse("an expiry needs a new rule and must be in the future")
-	}
-	for _, i := range p.Access {
-		if i < 0 || a.Preview == nil || i >= len(a.Preview.Folders) {
-			return refuse("this approval offers no folder %d", i)
-		}
-	}
-	if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || a.Kind != protocol.AskCall) {
-		return refuse("an edited call can be allowed only once")
-	}
-	a.State, a.Scope, a.Chosen, a.Edited, a.Access, a.Until = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args, p.Access, p.Until
-	if len(p.Args) > 0 {
-		a.State = protocol.ApprovalEdited
-	}
-	return nil
 }
 
 // Review checks the pending approvals again after the rules have changed. Those for which decided
@@ -279,7 +207,35 @@ func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval
 	return nil
 }
 
-// Hash returns the hash of everything that identifies the call, see protocol.CallHash.
-func Hash(a protocol.Approval) (string, error) {
+// hashOf returns the hash of everything that identifies the call, see protocol.CallHash.
+func hashOf(a protocol.Approval) (string, error) {
 	return protocol.CallHash(a.Kind, a.Node, a.Tool, a.Args, a.Preview, a.Policy)
+}
+
+// answeredByNobody is the AnsweredBy of an expired approval.
+const answeredByNobody = "nobody"
+
+// reasonUnattended is the reason of an approval that expired at once, as the one before had.
+const reasonUnattended = "nobody answered the question before"
+
+// expireUnattended closes an approval that need not be shown, and stores it. A run that nobody may
+// be there to answer waits at its first approval until that is answered or expires. After an
+// expiry, its later approvals expire immediately; otherwise each step of the run would wait as long
+// again and block its job and its chat for hours. The run continues, because it can still do what
+// needs no approval and report the rest. An answer in between shows that somebody is there.
+func (m *Manager) expireUnattended(ctx context.Context, a *protocol.Approval) (bool, error) {
+	if a.RunID == "" || !a.AskedBy.IsUnattended() {
+		return false, nil
+	}
+	gone, err := m.store.Unanswered(ctx, a.RunID)
+	if err != nil || !gone {
+		return false, err
+	}
+	a.State, a.AnsweredBy, a.Reason = protocol.ApprovalExpired, answeredByNobody, reasonUnattended
+	a.ExpiresAt, a.AnsweredAt = a.CreatedAt, a.CreatedAt
+	if err := m.store.Put(context.WithoutCancel(ctx), *a); err != nil {
+		return true, err
+	}
+	m.publish(*a)
+	return true, nil
 }

@@ -71,7 +71,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		// The same call under other rules is another approval: the old answer does not apply.
 		next := question()
 		next.ID, next.State, next.Policy = "next", protocol.ApprovalPending, "other rules"
-		if next.Hash, err = Hash(next); err != nil || next.Hash == a.Hash {
+		if next.Hash, err = hashOf(next); err != nil || next.Hash == a.Hash {
 			t.Fatalf("%v: the policy is not in the hash", err)
 		}
 		if err := s.Approvals.Put(t.Context(), next); err != nil {

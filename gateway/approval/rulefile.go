@@ -187,17 +187,9 @@ func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *p
 	return res, nil
 }
 
-// SessionGrants returns the permissions of a chat in the form that decisions use.
-func SessionGrants(grants []store.Grant) (list []policy.SessionGrant) {
-	for _, g := range grants {
-		list = append(list, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
-	}
-	return list
-}
-
 // exportGrant converts a chat's permission for an exported file; ok is false for unreadable ones.
 func exportGrant(g store.Grant) (out policy.Grant, ok bool) {
-	out = policy.Grant{Scope: policy.ScopeSession, Tool: g.Tool, Node: string(g.Node), Session: string(g.Session)}
+	out = policy.Grant{Scope: protocol.ScopeSession, Tool: g.Tool, Node: string(g.Node), Session: string(g.Session)}
 	if path, ok := strings.CutPrefix(g.Match, policy.PathMatch); ok {
 		out.Path = path
 		return out, true
@@ -206,19 +198,15 @@ func exportGrant(g store.Grant) (out policy.Grant, ok bool) {
 	if !ok {
 		return out, false
 	}
-	at := strings.Index(rest, " {")
-	for at >= 0 && !json.Valid([]byte(rest[at+1:])) { // it belongs to the folder's name
-		next := strings.Index(rest[at+1:], " {")
-		if next < 0 {
+	args := json.RawMessage(rest)
+	for !json.Valid(args) { // the name of the folder may contain a brace, too
+		_, after, found := strings.Cut(string(args), " {")
+		if !found {
 			return out, false
 		}
-		at += 1 + next
+		args = json.RawMessage("{" + after)
 	}
-	if at < 0 {
-		return out, false
-	}
-	out.Cwd = rest[:at]
-	args := json.RawMessage(rest[at+1:])
+	out.Cwd = strings.TrimSuffix(strings.TrimSuffix(rest, string(args)), " ")
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {
 		return out, false
@@ -232,7 +220,7 @@ func exportGrant(g store.Grant) (out policy.Grant, ok bool) {
 // importGrant is the inverse of carried. ok is false for a permission that is not for a chat on one
 // machine, or does not name a whole call: a chat's permissions are compared with whole calls only.
 func importGrant(g policy.Grant) (out store.Grant, ok bool) {
-	if g.Scope == policy.ScopeOnce || g.Node == "" || g.Node == "*" || g.Session == "" || g.Session == "*" || g.Shell != "" || !g.Expires.IsZero() {
+	if g.Scope == protocol.ScopeOnce || g.Node == "" || g.Node == "*" || g.Session == "" || g.Session == "*" || g.Shell != "" || !g.Expires.IsZero() {
 		return out, false
 	}
 	out = store.Grant{

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/tool"
 )
 
 func TestQuestionPutOffComesBackByItself(t *testing.T) {
@@ -98,7 +99,7 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 		if a, _ := s.Get(t.Context(), "q"); a.Later != 0 {
 			t.Error("it did not come back")
 		}
-		cancel(ErrSuspended)
+		cancel(tool.ErrSuspended)
 		<-done
 	})
 }
@@ -114,7 +115,7 @@ func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
 
 func mustHash(t *testing.T, q protocol.Approval) string {
 	t.Helper()
-	h, err := Hash(q)
+	h, err := hashOf(q)
 	if err != nil {
 		t.Fatal(err)
 	}

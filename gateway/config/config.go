@@ -72,11 +72,25 @@ type AgentConfig struct {
 // Approvals configures approvals.
 type Approvals struct {
 	// Timeout is the time in milliseconds after which an unanswered approval expires; 0 means
-	// never, see approval.Limit.
+	// never, see [Approvals.Limit].
 	Timeout int `json:"timeoutMs" min:"0" max:"86400000"`
 	// Tell is the address on a channel that is notified of an approval which no window shows.
 	// Without a channel nobody is.
 	Tell Tell `json:"tell"`
+}
+
+// maxUnattendedWait is the time after which an unattended run's approval expires even if the
+// settings let approvals wait forever. Otherwise neither the job nor its chat could continue. It is
+// the longest time that can be set.
+const maxUnattendedWait = 24 * time.Hour
+
+// Limit returns the time until an approval for a caller expires. 0 means never, which an unattended
+// run does not get.
+func (a Approvals) Limit(by protocol.AskedBy) time.Duration {
+	if a.Timeout == 0 && by.IsUnattended() {
+		return maxUnattendedWait
+	}
+	return time.Duration(a.Timeout) * time.Millisecond
 }
 
 // Tell is an address on a channel.

@@ -82,7 +82,7 @@ func (s *Scheduler) call(ctx context.Context, call tool.Call, in toolArgs) (any,
 		if err := s.decodeJob("job", in.Job, &p); err != nil {
 			return nil, err
 		}
-		p.AgentID = cmp.Or(p.AgentID, in.AgentID, call.Agent())
+		p.AgentID = cmp.Or(p.AgentID, in.AgentID, call.Session.Agent())
 		return s.Add(ctx, p)
 	case "update":
 		var p protocol.CronJobPatch

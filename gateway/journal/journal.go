@@ -18,13 +18,13 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// Store stores calls; *store.DB implements it.
+// Store stores calls; *store.Calls implements it.
 type Store interface {
-	PutCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
-	FinishCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
-	SettleCall(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
-	Call(ctx context.Context, id protocol.CallID) (store.Call, error)
-	OpenCalls(ctx context.Context) ([]store.Call, error)
+	Put(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) error
+	Finish(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
+	Correct(ctx context.Context, c store.Call, lines ...protocol.AuditEntry) (bool, error)
+	Get(ctx context.Context, id protocol.CallID) (store.Call, error)
+	Open(ctx context.Context) ([]store.Call, error)
 }
 
 // Journal records calls. It implements [tool.Journal].
@@ -41,31 +41,31 @@ func (j *Journal) Start(ctx context.Context, r *tool.Record) error {
 	if r.Info.Over() {
 		lines = auditEntries(r)
 	}
-	return j.store.PutCall(ctx, stored(r.Call), lines...)
+	return j.store.Put(ctx, stored(r.Call), lines...)
 }
 
 // Finish stores the end of an open call. It returns false if the call had ended before.
 func (j *Journal) Finish(ctx context.Context, r *tool.Record) (bool, error) {
 	addChecksums(r)
-	return j.store.FinishCall(ctx, stored(r.Call), auditEntries(r)...)
+	return j.store.Finish(ctx, stored(r.Call), auditEntries(r)...)
 }
 
 // Correct stores the outcome of a call whose outcome was unknown. For any other call it returns
 // false.
 func (j *Journal) Correct(ctx context.Context, r *tool.Record) (bool, error) {
 	addChecksums(r)
-	return j.store.SettleCall(ctx, stored(r.Call), auditEntries(r)...)
+	return j.store.Correct(ctx, stored(r.Call), auditEntries(r)...)
 }
 
 // Find returns a call, or protocol.ErrNotFound.
 func (j *Journal) Find(ctx context.Context, id protocol.CallID) (tool.Record, error) {
-	c, err := j.store.Call(ctx, id)
+	c, err := j.store.Get(ctx, id)
 	return tool.Record{Call: c}, err
 }
 
 // Open returns the calls that have not ended.
 func (j *Journal) Open(ctx context.Context) ([]tool.Record, error) {
-	calls, err := j.store.OpenCalls(ctx)
+	calls, err := j.store.Open(ctx)
 	list := make([]tool.Record, len(calls))
 	for i, c := range calls {
 		list[i].Call = c

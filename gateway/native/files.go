@@ -97,7 +97,7 @@ func (t tools) files() []toolkit.Tool[tool.Call] {
 }
 
 func (t tools) readFile(_ context.Context, call tool.Call, in readIn) (readOut, error) {
-	f, list, err := t.Files.Read(call.Agent(), in.Path)
+	f, list, err := t.Files.Read(call.Session.Agent(), in.Path)
 	switch {
 	case err != nil:
 		return readOut{}, err
@@ -116,13 +116,13 @@ func (t tools) readFile(_ context.Context, call tool.Call, in readIn) (readOut, 
 }
 
 func (t tools) writeFile(_ context.Context, call tool.Call, in writeIn) (writeOut, error) {
-	path, err := t.Files.Write(call.Agent(), in.Path, []byte(in.Content))
+	path, err := t.Files.Write(call.Session.Agent(), in.Path, []byte(in.Content))
 	return writeOut{Path: path, Size: len(in.Content), Written: err == nil}, err
 }
 
 func (t tools) editFile(_ context.Context, call tool.Call, in editIn) (editOut, error) {
 	n := 0
-	f, err := t.Files.Edit(call.Agent(), in.Path, func(old []byte) (next []byte, err error) {
+	f, err := t.Files.Edit(call.Session.Agent(), in.Path, func(old []byte) (next []byte, err error) {
 		next, n, err = replace(old, in)
 		return next, err
 	})
@@ -149,7 +149,7 @@ func replace(data []byte, in editIn) (next []byte, n int, err error) {
 }
 
 func (t tools) deleteFile(_ context.Context, call tool.Call, in deleteIn) (deleteOut, error) {
-	path, err := t.Files.Delete(call.Agent(), in.Path)
+	path, err := t.Files.Delete(call.Session.Agent(), in.Path)
 	return deleteOut{Path: path, Deleted: err == nil}, err
 }
 
@@ -157,7 +157,7 @@ func (t tools) deleteFile(_ context.Context, call tool.Call, in deleteIn) (delet
 // is set. change returns nil for a deletion.
 func (t tools) preview(call tool.Call, path string, creates bool, change func(old []byte) ([]byte, error)) protocol.CallPreview {
 	p := protocol.CallPreview{Path: path}
-	f, list, err := t.Files.Read(call.Agent(), path)
+	f, list, err := t.Files.Read(call.Session.Agent(), path)
 	var old []byte
 	switch {
 	case list != nil:

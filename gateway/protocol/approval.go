@@ -146,6 +146,10 @@ type AskedBy struct {
 	Model string `json:"model,omitempty"` // provider/id
 }
 
+// IsUnattended reports whether a run was started by a schedule or by somebody on a channel, so that
+// nobody may be there to answer its approvals.
+func (a AskedBy) IsUnattended() bool { return a.Kind == AskedBySchedule || a.Kind == AskedByChannel }
+
 // Allowed reports whether the answer allows the call.
 func (a Approval) Allowed() bool { return a.State == ApprovalAllowed || a.State == ApprovalEdited }
 

@@ -32,6 +32,14 @@ type (
 	MessageID string
 )
 
+// Agent returns the agent of a session's key agent:NAME:…; [MainAgent] for any other key.
+func (k SessionKey) Agent() AgentID {
+	if p := strings.SplitN(string(k), ":", 3); len(p) == 3 && p[0] == "agent" && p[1] != "" {
+		return AgentID(p[1])
+	}
+	return MainAgent
+}
+
 // MainAgent is the default agent.
 const MainAgent AgentID = "main"
 

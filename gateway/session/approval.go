@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 )
@@ -54,7 +53,7 @@ func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
 }
 
 func (r *run) askContinue(ctx context.Context, q protocol.Approval) (bool, error) {
-	limit := approval.Limit(r.m.opts.Config().Approvals, q.AskedBy)
+	limit := r.m.opts.Config().Approvals.Limit(q.AskedBy)
 	// A client that is notified by OnAsk can answer the approval at once.
 	end, err := r.m.opts.Questions.Ask(ctx, q, limit, func() { r.OnAsk(q) })
 	if err != nil {

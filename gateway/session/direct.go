@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -56,7 +55,7 @@ func (s *session) resumeDirect(row store.Run) {
 		if slices.ContainsFunc(msgs, func(msg protocol.Message) bool { return msg.Role == protocol.RoleToolResult }) {
 			return nil // only the end of the run was not stored
 		}
-		_, err = s.m.store.Call(ctx, directCallID(row.ID))
+		_, err = s.m.store.Calls.Get(ctx, directCallID(row.ID))
 		if errors.Is(err, protocol.ErrNotFound) {
 			return r.appendFailure(protocol.CallInfo{State: protocol.CallCancelled, Error: "The command was not run because Fairlead stopped first."})
 		}
@@ -138,7 +137,7 @@ func (r *run) runCommand(ctx context.Context, p auth.Principal, command string) 
 		Direct:    true, AskedBy: protocol.AskedBy{Kind: "chat"},
 	})
 	cause := context.Cause(ctx)
-	if errors.Is(cause, approval.ErrSuspended) {
+	if errors.Is(cause, tool.ErrSuspended) {
 		return cause
 	}
 	if err != nil {

@@ -95,7 +95,7 @@ func (s *session) knowsCompletion(r store.Run) bool {
 	if !ok {
 		return false
 	}
-	calls, err := s.m.store.CallsOnProcess(context.WithoutCancel(s.m.ctx), s.key, c.CallID)
+	calls, err := s.m.store.Calls.OnProcess(context.WithoutCancel(s.m.ctx), s.key, c.CallID)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		slog.Warn("Reading what a chat knows about a command failed", "session", s.key, "call", c.CallID, "err", err)
 	}

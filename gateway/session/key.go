@@ -133,14 +133,6 @@ func withHash(form, id string) string {
 	return form + "~" + hex.EncodeToString(sum[:8])
 }
 
-// agentOf returns the agent of a canonical key.
-func agentOf(key protocol.SessionKey) protocol.AgentID {
-	if p := strings.SplitN(string(key), ":", 3); len(p) == 3 && p[0] == "agent" && p[1] != "" {
-		return protocol.AgentID(p[1])
-	}
-	return protocol.MainAgent
-}
-
 // windowChat follows the agent in the keys of chats that were created in a window.
 const windowChat = "app:chat:"
 
@@ -149,7 +141,7 @@ const windowChat = "app:chat:"
 // set, and the chats of windows. Groups and direct conversations with others are shared. Schedules
 // and heartbeats run unattended and have only the input they were given.
 func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
-	agent := agentOf(key)
+	agent := key.Agent()
 	return key == cfg.Main(agent) || key == prefix+protocol.SessionKey(agent)+":main" || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 

@@ -18,11 +18,11 @@ func (g *gateway) made(key protocol.SessionKey, tool, args, result string) proto
 	c := store.Call{Info: protocol.CallInfo{
 		CallID: protocol.NewCallID(), SessionKey: key, Node: "tower", Tool: tool, Effect: protocol.EffectExec, State: protocol.CallRunning, Args: json.RawMessage(args),
 	}}
-	if err := g.store.PutCall(g.t.Context(), c); err != nil {
+	if err := g.store.Calls.Put(g.t.Context(), c); err != nil {
 		g.t.Fatal(err)
 	}
 	c.Info.State, c.Info.EndedAt, c.ResultJSON = protocol.CallDone, 1, json.RawMessage(result)
-	if won, err := g.store.FinishCall(g.t.Context(), c); err != nil || !won {
+	if won, err := g.store.Calls.Finish(g.t.Context(), c); err != nil || !won {
 		g.t.Fatal(won, err)
 	}
 	return c.Info.CallID

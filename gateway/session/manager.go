@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
@@ -138,6 +137,6 @@ func (m *Manager) Close() {
 	m.mu.Lock()
 	m.closed = true
 	m.mu.Unlock()
-	m.cancel(approval.ErrSuspended)
+	m.cancel(tool.ErrSuspended)
 	m.wg.Wait()
 }

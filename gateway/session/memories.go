@@ -38,7 +38,7 @@ func (r *memories) save(ctx context.Context, a store.Archive, facts string, at t
 	}
 	if facts != "" {
 		at = at.In(r.settings.zone())
-		files, err := r.files.Of(agentOf(a.Key))
+		files, err := r.files.Of(a.Key.Agent())
 		if err == nil {
 			err = files.Note(at, fmt.Sprintf("## %s, from %s\n\n%s\n", at.Format("15:04"), a.Key, facts))
 		}

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"fairlead/gateway/agent"
-	"fairlead/gateway/approval"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
 )
 
 // run is a run that has not ended, as windows see it. It implements agent.Conversation
@@ -80,7 +80,7 @@ func (r *run) publishChat(e protocol.ChatEvent) {
 // resumes it.
 func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
 	cause := context.Cause(ctx)
-	if errors.Is(err, approval.ErrSuspended) || errors.Is(cause, approval.ErrSuspended) {
+	if errors.Is(err, tool.ErrSuspended) || errors.Is(cause, tool.ErrSuspended) {
 		return
 	}
 	if cause != nil {

@@ -34,7 +34,7 @@ type settings struct{ config func() config.Config }
 // agent returns the configuration of a chat's agent.
 func (c settings) agent(key protocol.SessionKey) config.AgentEntry {
 	for _, a := range c.config().Agents.List {
-		if config.AgentName(a.ID) == agentOf(key) {
+		if config.AgentName(a.ID) == key.Agent() {
 			return a
 		}
 	}
@@ -156,13 +156,13 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	cfg := m.opts.Config()
 	nodes := m.opts.Nodes()
 	node = cmp.Or(node, defaultNode(nodes))
-	files, err := m.opts.Files.Of(agentOf(s.Key))
+	files, err := m.opts.Files.Of(s.Key.Agent())
 	if err != nil {
 		slog.Error("Opening the agent's folder failed", "session", s.Key, "err", err)
 		files = new(workspace.Workspace)
 	}
 	return files.Prompt(workspace.Facts{
-		Session: s.Key, Agent: agentOf(s.Key), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
+		Session: s.Key, Agent: s.Key.Agent(), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
 		Now: time.Now().In(m.settings.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.settings.agent(s.Key).SystemPrompt, cfg.SystemPrompt),
 		Heartbeat: m.settings.heartbeat(s.Key),
 	})
@@ -210,7 +210,7 @@ func (m *Manager) MainKeyChanged(ctx context.Context) error {
 		return err
 	}
 	for _, key := range all {
-		agent := agentOf(key)
+		agent := key.Agent()
 		if !strings.EqualFold(string(key), prefix+string(agent)+":"+before) {
 			continue
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -29,20 +28,20 @@ const (
 
 // callBatch holds the read-only calls that are not in the database yet.
 type callBatch struct {
-	wake chan struct{} // holds a token when calls wait
-	full chan struct{} // holds a token when the batch should be written now
+	write func() // writes the waiting calls
 
 	mu      sync.Mutex // guards the fields below
 	calls   []Call     // the latest version of each call, in the order in which they were added
 	index   map[protocol.CallID]int
 	bytes   int
+	timer   *time.Timer // of the next write; nil if none is scheduled
 	writing bool
 	failed  bool // the last write failed: until one succeeds, callers must learn of the error
 	closed  bool
 }
 
-func newCallBatch() *callBatch {
-	return &callBatch{wake: make(chan struct{}, 1), full: make(chan struct{}, 1), index: make(map[protocol.CallID]int)}
+func newCallBatch(write func()) *callBatch {
+	return &callBatch{write: write, index: make(map[protocol.CallID]int)}
 }
 
 // add takes a new or changed call. It returns false if the call must be written immediately. Calls
@@ -57,9 +56,10 @@ func (b *callBatch) add(c Call) bool {
 		return false
 	}
 	b.put(c)
-	signal(b.wake)
 	if len(b.calls) >= batchRows || b.bytes >= batchBytes {
-		signal(b.full)
+		b.schedule(0)
+	} else {
+		b.schedule(batchDelay)
 	}
 	return true
 }
@@ -76,10 +76,20 @@ func (b *callBatch) put(c Call) {
 	b.calls = append(b.calls, c)
 }
 
-func signal(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
+// schedule writes the waiting calls after a delay, unless a write is scheduled already; without a
+// delay, it writes them now. It requires b.mu.
+func (b *callBatch) schedule(delay time.Duration) {
+	switch {
+	case b.closed:
+	case b.timer == nil:
+		b.timer = time.AfterFunc(delay, func() {
+			b.mu.Lock()
+			b.timer = nil
+			b.mu.Unlock()
+			b.write()
+		})
+	case delay == 0:
+		b.timer.Reset(0)
 	}
 }
 
@@ -88,6 +98,9 @@ func (b *callBatch) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
+	if b.timer != nil {
+		b.timer.Stop()
+	}
 }
 
 // empty reports whether every call is in the database.
@@ -97,71 +110,40 @@ func (b *callBatch) empty() bool {
 	return len(b.calls) == 0 && !b.writing
 }
 
-// flush returns the write of all waiting calls, or nil. Only one is in progress at a time.
-func (b *callBatch) flush() *pendingWrite {
+// nextWrite returns the write of all waiting calls, or nil. Only one is in progress at a time.
+func (b *callBatch) nextWrite() *pendingWrite {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.calls) == 0 {
 		return nil
 	}
-	calls := b.takeLocked()
+	calls := b.removeAll()
 	b.writing = true
 	return &pendingWrite{
 		run:   func(tx *gorm.DB) error { _, err := upsertCalls(tx, calls); return err },
 		done:  make(chan struct{}),
-		onEnd: func(err error) { b.written(calls, err) },
+		onEnd: func(err error) { b.endWrite(calls, err) },
 	}
 }
 
-func (b *callBatch) takeLocked() []Call {
+func (b *callBatch) removeAll() []Call {
 	calls := b.calls
 	b.calls, b.index, b.bytes = nil, make(map[protocol.CallID]int), 0
 	return calls
 }
 
-// written handles the end of a write. Calls that could not be written wait again, before those that
-// were added meanwhile.
-func (b *callBatch) written(calls []Call, err error) {
+// endWrite handles the end of a write. Calls that could not be written wait again, before those
+// that were added meanwhile.
+func (b *callBatch) endWrite(calls []Call, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.writing, b.failed = false, err != nil
 	if err == nil {
 		return
 	}
-	newer := b.takeLocked()
+	newer := b.removeAll()
 	for _, c := range append(calls, newer...) {
 		b.put(c)
 	}
-}
-
-// loop writes waiting calls when they are due, until stop is closed.
-func (b *callBatch) loop(w *writer, stop <-chan struct{}) {
-	wait := func(limit time.Duration, early <-chan struct{}) (stopped bool) {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		select {
-		case <-stop:
-			return true
-		case <-early:
-		case <-timer.C:
-		}
-		return false
-	}
-	for {
-		select {
-		case <-stop:
-			return
-		case <-b.wake:
-		}
-		if wait(batchDelay, b.full) {
-			return
-		}
-		if w.settle(context.Background()) == nil {
-			continue
-		}
-		signal(b.wake)
-		if wait(batchRetryDelay, nil) {
-			return
-		}
-	}
+	b.schedule(batchRetryDelay)
 }

@@ -41,33 +41,33 @@ func TestWhatACallReadIsSeenAtOnceAndStoredSoon(t *testing.T) {
 	release := hold(t, s)
 	for i := range 5 { // while nobody can write
 		c := look(fmt.Sprint("c", i))
-		if err := s.PutCall(t.Context(), c); err != nil {
+		if err := s.Calls.Put(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		if i < 4 {
-			if won, err := s.FinishCall(t.Context(), c.over(`"found"`)); !won || err != nil {
+			if won, err := s.Calls.Finish(t.Context(), c.over(`"found"`)); !won || err != nil {
 				t.Fatal(won, err)
 			}
 		}
 	}
 	release()
-	list, more, err := s.Journal(t.Context(), protocol.JournalListParams{Limit: 10})
+	list, more, err := s.Calls.List(t.Context(), protocol.JournalListParams{Limit: 10})
 	if err != nil || more || len(list) != 5 {
 		t.Fatalf("%d calls, %v, %v", len(list), more, err)
 	}
 	if c := list[4]; c.Seq != 1 || string(c.ResultJSON) != `"found"` || c.Info.State != protocol.CallDone || list[0].Seq != 5 {
 		t.Errorf("%+v", c)
 	}
-	if open := must(s.OpenCalls(t.Context()))(t); len(open) != 1 || open[0].Info.CallID != "c4" {
+	if open := must(s.Calls.Open(t.Context()))(t); len(open) != 1 || open[0].Info.CallID != "c4" {
 		t.Errorf("open: %+v", open)
 	}
-	if won, err := s.FinishCall(t.Context(), look("c4").over(`"late"`)); !won || err != nil {
+	if won, err := s.Calls.Finish(t.Context(), look("c4").over(`"late"`)); !won || err != nil {
 		t.Error(won, err)
 	}
-	if c := must(s.Call(t.Context(), "c4"))(t); string(c.ResultJSON) != `"late"` || c.Seq != 5 {
+	if c := must(s.Calls.Get(t.Context(), "c4"))(t); string(c.ResultJSON) != `"late"` || c.Seq != 5 {
 		t.Errorf("%+v", c)
 	}
-	if err := s.PutCall(t.Context(), look("c5")); err != nil {
+	if err := s.Calls.Put(t.Context(), look("c5")); err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(3 * time.Minute); stored(t, s) < 6; time.Sleep(time.Millisecond) {
@@ -80,19 +80,19 @@ func TestWhatACallReadIsSeenAtOnceAndStoredSoon(t *testing.T) {
 func TestAWriteTakesEarlierReadsAlong(t *testing.T) {
 	s := openTest(t)
 	for i := range 3 {
-		if err := s.PutCall(t.Context(), look(fmt.Sprint("r", i))); err != nil {
+		if err := s.Calls.Put(t.Context(), look(fmt.Sprint("r", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w := look("w")
 	w.Info.Effect = protocol.EffectWrite
-	if err := s.PutCall(t.Context(), w); err != nil {
+	if err := s.Calls.Put(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	if n := stored(t, s); n != 4 {
 		t.Errorf("%d rows", n)
 	}
-	if c := must(s.Call(t.Context(), "w"))(t); c.Seq != 4 {
+	if c := must(s.Calls.Get(t.Context(), "w"))(t); c.Seq != 4 {
 		t.Errorf("the write has number %d, the reads came before it", c.Seq)
 	}
 }
@@ -102,17 +102,17 @@ func TestClosingStoresTheLastReads(t *testing.T) {
 	s := must(Open(t.Context(), path))(t)
 	for i := range 1000 {
 		c := look(fmt.Sprint(i))
-		if err := s.PutCall(t.Context(), c); err != nil {
+		if err := s.Calls.Put(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if won, err := s.FinishCall(t.Context(), c.over(`{"n":"\u0000 'x' €"}`)); !won || err != nil {
+		if won, err := s.Calls.Finish(t.Context(), c.over(`{"n":"\u0000 'x' €"}`)); !won || err != nil {
 			t.Fatal(won, err)
 		}
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutCall(t.Context(), look("after")); err == nil {
+	if err := s.Calls.Put(t.Context(), look("after")); err == nil {
 		t.Error("a closed store took a call")
 	}
 	s = must(Open(t.Context(), path))(t)
@@ -120,7 +120,7 @@ func TestClosingStoresTheLastReads(t *testing.T) {
 	if n := stored(t, s); n != 1000 {
 		t.Errorf("%d of 1000 rows", n)
 	}
-	if c := must(s.Call(t.Context(), "999"))(t); string(c.ResultJSON) != `{"n":"\u0000 'x' €"}` || c.Info.Node != "n" || c.Seq != 1000 {
+	if c := must(s.Calls.Get(t.Context(), "999"))(t); string(c.ResultJSON) != `{"n":"\u0000 'x' €"}` || c.Info.Node != "n" || c.Seq != 1000 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -129,29 +129,29 @@ func TestReadThatIsAskedAboutIsWrittenAtOnce(t *testing.T) {
 	s := openTest(t)
 	c := look("c")
 	c.Info.State = protocol.CallWaiting
-	if err := s.PutCall(t.Context(), c); err != nil {
+	if err := s.Calls.Put(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	c.Info.ApprovalID = "a"
-	if err := s.PutCall(t.Context(), c); err != nil || stored(t, s) != 1 {
+	if err := s.Calls.Put(t.Context(), c); err != nil || stored(t, s) != 1 {
 		t.Fatal(err, stored(t, s))
 	}
 	c.Info.State = protocol.CallRunning
-	if err := s.PutCall(t.Context(), c); err != nil {
+	if err := s.Calls.Put(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if won, err := s.FinishCall(t.Context(), c.over(`1`)); !won || err != nil {
+	if won, err := s.Calls.Finish(t.Context(), c.over(`1`)); !won || err != nil {
 		t.Error(won, err)
 	}
-	if won, _ := s.FinishCall(t.Context(), c.over(`2`)); won {
+	if won, _ := s.Calls.Finish(t.Context(), c.over(`2`)); won {
 		t.Error("it ended twice")
 	}
 	large := look("large")
-	if err := s.PutCall(t.Context(), large); err != nil {
+	if err := s.Calls.Put(t.Context(), large); err != nil {
 		t.Fatal(err)
 	}
 	result := `"` + strings.Repeat("x", maxBatchResult) + `"`
-	if won, err := s.FinishCall(t.Context(), large.over(result)); !won || err != nil {
+	if won, err := s.Calls.Finish(t.Context(), large.over(result)); !won || err != nil {
 		t.Fatal(won, err)
 	}
 	var got string
@@ -174,23 +174,23 @@ func TestADiskThatRefusesIsNoticedAndNothingIsLostWhenItRecovers(t *testing.T) {
 	}
 	refuse(true)
 	c := look("c")
-	if err := s.PutCall(t.Context(), c); err != nil { // it is written later
+	if err := s.Calls.Put(t.Context(), c); err != nil { // it is written later
 		t.Fatal(err)
 	}
-	if _, err := s.Call(t.Context(), "c"); err == nil {
+	if _, err := s.Calls.Get(t.Context(), "c"); err == nil {
 		t.Error("reading did not tell of a call that could not be written")
 	}
-	if err := s.PutCall(t.Context(), look("d")); err == nil {
+	if err := s.Calls.Put(t.Context(), look("d")); err == nil {
 		t.Error("a call was taken that cannot be written")
 	}
 	refuse(false)
-	if won, err := s.FinishCall(t.Context(), c.over(`1`)); !won || err != nil {
+	if won, err := s.Calls.Finish(t.Context(), c.over(`1`)); !won || err != nil {
 		t.Error(won, err)
 	}
-	if got := must(s.Call(t.Context(), "c"))(t); got.Info.State != protocol.CallDone {
+	if got := must(s.Calls.Get(t.Context(), "c"))(t); got.Info.State != protocol.CallDone {
 		t.Errorf("%+v", got)
 	}
-	if err := s.PutCall(t.Context(), look("e")); err != nil {
+	if err := s.Calls.Put(t.Context(), look("e")); err != nil {
 		t.Error(err)
 	}
 }
@@ -205,22 +205,22 @@ func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
 				if i%17 == 0 {
 					c.Info.Effect = protocol.EffectExec
 				}
-				if err := s.PutCall(t.Context(), c); err != nil {
+				if err := s.Calls.Put(t.Context(), c); err != nil {
 					t.Error(err)
 				}
 				if i%5 == 0 {
-					if got, err := s.Call(t.Context(), c.Info.CallID); err != nil || got.Info.State != protocol.CallRunning {
+					if got, err := s.Calls.Get(t.Context(), c.Info.CallID); err != nil || got.Info.State != protocol.CallRunning {
 						t.Errorf("%+v, %v", got.Info, err)
 					}
 				}
-				if won, err := s.FinishCall(t.Context(), c.over(`1`)); !won || err != nil {
+				if won, err := s.Calls.Finish(t.Context(), c.over(`1`)); !won || err != nil {
 					t.Error(won, err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	list, _, err := s.Journal(t.Context(), protocol.JournalListParams{Limit: 2000, State: protocol.CallDone})
+	list, _, err := s.Calls.List(t.Context(), protocol.JournalListParams{Limit: 2000, State: protocol.CallDone})
 	seen := map[int64]bool{}
 	for _, c := range list {
 		seen[c.Seq] = true
@@ -236,7 +236,7 @@ func TestManyReadersAndWritersLoseNoCall(t *testing.T) {
 // during runs f during the write of the delayed calls, unless they have been written.
 func during(s *DB, f func()) {
 	<-s.writer.lock
-	late := s.writer.late.flush()
+	late := s.writer.late.nextWrite()
 	f()
 	if late != nil {
 		s.writer.commit([]*pendingWrite{late})
@@ -249,14 +249,14 @@ func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {
 	put := func(ids ...string) {
 		t.Helper()
 		for _, id := range ids {
-			if err := s.PutCall(t.Context(), look(id)); err != nil {
+			if err := s.Calls.Put(t.Context(), look(id)); err != nil {
 				t.Error(id, err)
 			}
 		}
 	}
 	finish := func(id string) {
 		t.Helper()
-		if won, err := s.FinishCall(t.Context(), look(id).over(`"`+id+`"`)); !won || err != nil {
+		if won, err := s.Calls.Finish(t.Context(), look(id).over(`"`+id+`"`)); !won || err != nil {
 			t.Errorf("%s: %v, %v", id, won, err)
 		}
 	}
@@ -267,7 +267,7 @@ func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {
 		put("new")
 	})
 	finish("open")
-	list, _, err := s.Journal(t.Context(), protocol.JournalListParams{Limit: 10})
+	list, _, err := s.Calls.List(t.Context(), protocol.JournalListParams{Limit: 10})
 	states := map[protocol.CallID]string{}
 	for _, c := range list {
 		states[c.Info.CallID] = c.Info.State + " " + string(c.ResultJSON)
@@ -279,11 +279,11 @@ func TestACallThatChangesWhileItIsWrittenIsWrittenAgain(t *testing.T) {
 }
 
 func TestCallsThatCouldNotBeWrittenKeepTheirOrder(t *testing.T) {
-	b := newCallBatch()
+	b := newCallBatch(func() {})
 	for _, id := range []string{"a", "b", "c"} {
 		b.add(look(id))
 	}
-	write := b.flush()
+	write := b.nextWrite()
 	b.add(look("b").over(`"b"`))
 	b.add(look("d"))
 	write.onEnd(errors.New("the disk refuses"))
@@ -297,7 +297,7 @@ func TestCallsThatCouldNotBeWrittenKeepTheirOrder(t *testing.T) {
 	if want := []string{"a running", "b done", "c running", "d running"}; !slices.Equal(order, want) || b.bytes != len(`"b"`) {
 		t.Errorf("got %v, %d bytes, want %v", order, b.bytes, want)
 	}
-	b.flush().onEnd(nil)
+	b.nextWrite().onEnd(nil)
 	if !b.empty() || !b.add(look("e")) {
 		t.Error("the batch did not recover")
 	}

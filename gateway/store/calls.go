@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -34,6 +33,9 @@ type Call struct {
 	// Process is the ID of the command that the call has left running on its node, or empty.
 	Process string
 }
+
+// Calls are the tool calls: the journal.
+type Calls struct{ *conn }
 
 // callRow is a call with the columns that queries use. Their values are in Info, too.
 type callRow struct {
@@ -69,10 +71,10 @@ func (r callRow) call() Call {
 // either: without it the call's outcome is reported as unknown.
 func (c Call) isDurable() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
 
-// PutCall stores a new call or updates an open one, and appends entries to the audit log in the
+// Put stores a new call or updates an open one, and appends entries to the audit log in the
 // same transaction. A finished call never changes: that fails with protocol.ErrConflict. The row of
 // a read-only call may be written a moment later, see [batchDelay].
-func (s *DB) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
+func (s *Calls) Put(ctx context.Context, c Call, lines ...protocol.AuditEntry) error {
 	changed, err := s.put(ctx, "store call", c, lines)
 	if err == nil && !changed {
 		err = protocol.ErrConflict.With(fmt.Sprintf("call %s has ended already", c.Info.CallID))
@@ -80,15 +82,15 @@ func (s *DB) PutCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) 
 	return err
 }
 
-// FinishCall ends an open call and appends entries to the audit log in the same transaction. It
+// Finish ends an open call and appends entries to the audit log in the same transaction. It
 // returns false and changes nothing if the call had ended already. The end survives a crash of this
 // program, unless the call is read-only; a power failure may lose the last moments.
-func (s *DB) FinishCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
+func (s *Calls) Finish(ctx context.Context, c Call, lines ...protocol.AuditEntry) (bool, error) {
 	return s.put(ctx, "store result", c, lines)
 }
 
 // put writes a call unless its row has ended. It reports whether it did.
-func (s *DB) put(ctx context.Context, what string, c Call, lines []protocol.AuditEntry) (changed bool, err error) {
+func (s *Calls) put(ctx context.Context, what string, c Call, lines []protocol.AuditEntry) (changed bool, err error) {
 	if len(lines) == 0 && ctx.Err() == nil && s.writer.late.add(c) {
 		return true, nil
 	}
@@ -144,9 +146,9 @@ func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
 	return res.RowsAffected, res.Error
 }
 
-// SettleCall stores the outcome of a call whose outcome was unknown, and appends entries to the
+// Correct stores the outcome of a call whose outcome was unknown, and appends entries to the
 // audit log. For any other call it returns false and changes nothing.
-func (s *DB) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntry) (changed bool, err error) {
+func (s *Calls) Correct(ctx context.Context, c Call, lines ...protocol.AuditEntry) (changed bool, err error) {
 	err = s.change(ctx, "store result", c.isDurable(), func(tx *gorm.DB) error {
 		row := rowOfCall(c)
 		res := tx.Model(&row).Where("state = ?", protocol.CallUnknown).Select("*").Updates(&row)
@@ -158,79 +160,67 @@ func (s *DB) SettleCall(ctx context.Context, c Call, lines ...protocol.AuditEntr
 	return changed && err == nil, err
 }
 
-// Call returns a call, or protocol.ErrNotFound.
-func (s *DB) Call(ctx context.Context, id protocol.CallID) (Call, error) {
-	list, err := s.calls(ctx, "id = ?", string(id))
-	if err == nil && len(list) == 0 {
-		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has the id %s", id))
-	}
-	if err != nil {
-		return Call{}, err
-	}
-	return list[0], nil
+// Get returns a call, or protocol.ErrNotFound.
+func (s *Calls) Get(ctx context.Context, id protocol.CallID) (Call, error) {
+	return s.first(ctx, fmt.Sprintf("No call has the id %s", id), "id = ?", string(id))
 }
 
-// CallOfProcess returns the call that left a command running on its node, or protocol.ErrNotFound.
+// OfProcess returns the call that left a command running on its node, or protocol.ErrNotFound.
 // It is the first call that names the command: later ones have only inspected it.
-func (s *DB) CallOfProcess(ctx context.Context, node protocol.NodeID, process string) (Call, error) {
-	list, err := s.calls(ctx, "node = ? AND process = ? AND process <> ''", string(node), process)
-	if err == nil && len(list) == 0 {
-		err = protocol.ErrNotFound.With(fmt.Sprintf("No call has left the command %s running on %s", process, node))
-	}
-	if err != nil {
-		return Call{}, err
-	}
-	return list[0], nil
+func (s *Calls) OfProcess(ctx context.Context, node protocol.NodeID, process string) (Call, error) {
+	missing := fmt.Sprintf("No call has left the command %s running on %s", process, node)
+	return s.first(ctx, missing, "node = ? AND process = ? AND process <> ''", string(node), process)
 }
 
-// CallsOnProcess returns the calls of the tool Process that a chat has made on a node since a given
+// OnProcess returns the calls of the tool Process that a chat has made on a node since a given
 // call there, oldest first; protocol.ErrNotFound if that call does not exist.
-func (s *DB) CallsOnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]Call, error) {
-	first, err := s.Call(ctx, since)
+func (s *Calls) OnProcess(ctx context.Context, chat protocol.SessionKey, since protocol.CallID) ([]Call, error) {
+	first, err := s.Get(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	return s.calls(ctx, "node = ? AND seq > ? AND session_key = ? AND tool = 'Process'", string(first.Info.Node), first.Seq, string(chat))
+	return s.find(ctx, "node = ? AND seq > ? AND session_key = ? AND tool = 'Process'", string(first.Info.Node), first.Seq, string(chat))
 }
 
-// CallsOfRun returns a run's calls in the order of their requests.
-func (s *DB) CallsOfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
-	return s.calls(ctx, "run_id = ? AND run_id <> ''", string(run))
+// OfRun returns a run's calls in the order of their requests.
+func (s *Calls) OfRun(ctx context.Context, run protocol.RunID) ([]Call, error) {
+	return s.find(ctx, "run_id = ? AND run_id <> ''", string(run))
 }
 
-// OpenCalls returns the calls that wait or run, or did when the gateway stopped.
-func (s *DB) OpenCalls(ctx context.Context) ([]Call, error) {
-	return s.calls(ctx, "state IN ('waiting', 'running')")
+// Open returns the calls that wait or run, or did when the gateway stopped.
+func (s *Calls) Open(ctx context.Context) ([]Call, error) {
+	return s.find(ctx, "state IN ('waiting', 'running')")
 }
 
-// StoppedCalls returns those of a node's calls that were cancelled before they had ended.
-func (s *DB) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) (stopped []protocol.CallID, err error) {
-	for part := range slices.Chunk(calls, 500) {
-		list, err := s.calls(ctx, "id IN ? AND node = ? AND state = 'cancelled'", part, string(node))
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range list {
-			stopped = append(stopped, c.Info.CallID)
-		}
+// first returns the oldest call of a query. If there is none, it fails with protocol.ErrNotFound
+// and the text missing.
+func (s *Calls) first(ctx context.Context, missing, where string, args ...any) (Call, error) {
+	list, err := s.find(ctx, where, args...)
+	switch {
+	case err != nil:
+		return Call{}, err
+	case len(list) == 0:
+		return Call{}, protocol.ErrNotFound.With(missing)
 	}
-	return stopped, nil
+	return list[0], nil
 }
 
-func (s *DB) calls(ctx context.Context, where string, args ...any) ([]Call, error) {
-	if err := s.settle(ctx); err != nil {
+func (s *Calls) find(ctx context.Context, where string, args ...any) ([]Call, error) {
+	if err := s.flush(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := find[callRow](ctx, s.conn, "read calls", func(db *gorm.DB) *gorm.DB { return db.Where(where, args...).Order("created_at, id") })
 	return convert(rows, callRow.call), err
 }
 
-// settle makes the calls readable that PutCall and FinishCall have taken.
-func (s *DB) settle(ctx context.Context) error { return s.explain("store calls", s.writer.settle(ctx)) }
+// flush writes the calls that Put and Finish have delayed, so that queries find them.
+func (s *Calls) flush(ctx context.Context) error {
+	return s.explain("store calls", s.writer.flush(ctx))
+}
 
-// Journal returns the calls that match q, newest first, and whether there are more.
-func (s *DB) Journal(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
-	if err := s.settle(ctx); err != nil {
+// List returns the calls that match q, newest first, and whether there are more.
+func (s *Calls) List(ctx context.Context, q protocol.JournalListParams) (list []Call, more bool, err error) {
+	if err := s.flush(ctx); err != nil {
 		return nil, false, err
 	}
 	var rows []callRow
@@ -258,39 +248,4 @@ func (s *DB) Journal(ctx context.Context, q protocol.JournalListParams) (list []
 		rows = rows[:q.Limit]
 	}
 	return convert(rows, callRow.call), more, nil
-}
-
-// CallStore has what the tool pipeline and the reports of background commands need of several
-// families.
-type CallStore struct{ *DB }
-
-// Grants is [Grants.List].
-func (s CallStore) Grants(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
-	return s.DB.Grants.List(ctx, session)
-}
-
-// PutGrant is [Grants.Put].
-func (s CallStore) PutGrant(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
-	return s.DB.Grants.Put(ctx, g, lines...)
-}
-
-// Session is [Sessions.Get].
-func (s CallStore) Session(ctx context.Context, key protocol.SessionKey) (Session, error) {
-	return s.Sessions.Get(ctx, key)
-}
-
-// Run is [Runs.Get].
-func (s CallStore) Run(ctx context.Context, id protocol.RunID) (Run, error) {
-	return s.Runs.Get(ctx, id)
-}
-
-// NodeStore has what package nodes needs of several families.
-type NodeStore struct {
-	*Nodes
-	Calls *DB
-}
-
-// StoppedCalls is [DB.StoppedCalls].
-func (s NodeStore) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) ([]protocol.CallID, error) {
-	return s.Calls.StoppedCalls(ctx, node, calls)
 }

@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	_ "embed"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 
 	"gorm.io/gorm"
@@ -32,6 +35,7 @@ type DB struct {
 	Devices    *Devices
 	Nodes      *Nodes
 	Settings   *Settings
+	Calls      *Calls
 
 	*conn
 	stop chan struct{} // closed by Close
@@ -82,7 +86,6 @@ func (db *DB) open(ctx context.Context) error {
 		db.Search.SetTimeLimit(searchTimeLimit)
 		db.wg.Go(func() { db.Search.addMissingTimeChecks(context.Background(), db.stop) })
 	}
-	db.wg.Go(func() { db.writer.late.loop(db.writer, db.stop) })
 	return nil
 }
 
@@ -103,7 +106,8 @@ func (db *DB) openFamilies() {
 	db.Channels = &Channels{db.conn}
 	db.Outbox = &Outbox{db.conn}
 	db.Devices = &Devices{db.conn}
-	db.Nodes = &Nodes{db.conn}
+	db.Calls = &Calls{db.conn}
+	db.Nodes = &Nodes{db.conn, db.Calls}
 	db.Settings = &Settings{db.conn}
 }
 
@@ -116,7 +120,7 @@ func (db *DB) Close() error {
 	pools := []*gorm.DB{db.reader}
 	if db.writer != nil {
 		db.writer.late.close()
-		errs = append(errs, db.explain("store the last calls", db.writer.settle(context.Background())))
+		errs = append(errs, db.explain("store the last calls", db.writer.flush(context.Background())))
 		pools = append(pools, db.writer.db)
 	}
 	for _, p := range pools {
@@ -130,4 +134,38 @@ func (db *DB) Close() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// createTables creates the tables of an empty database.
+//
+//go:embed schema.sql
+var createTables string
+
+// schemaVersion is the version of the schema, stored as PRAGMA user_version. Versions 1 to 19 were
+// those of development; they are not converted.
+const schemaVersion = 20
+
+// createSchema creates the tables of a new database. A database of another version is not changed
+// and returns an error that says what to do. The version is read in the transaction, so that two
+// programs that start together do not both create the tables.
+func createSchema(ctx context.Context, db *gorm.DB, path string) error {
+	return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		var version int
+		if err := tx.Raw("PRAGMA user_version").Scan(&version).Error; err != nil {
+			return err
+		}
+		switch {
+		case version == schemaVersion:
+			return nil
+		case version > schemaVersion:
+			return fmt.Errorf("%s was written by a newer version of Fairlead (format %d, this version reads %d): start the newer version", path, version, schemaVersion)
+		case version > 0:
+			return fmt.Errorf("%s was written by a development version of Fairlead (format %d, this version reads %d) and cannot be converted: move the folder %s away and start again",
+				path, version, schemaVersion, filepath.Dir(path))
+		}
+		if err := tx.Exec(createTables).Error; err != nil {
+			return fmt.Errorf("create tables: %w", err)
+		}
+		return tx.Exec("PRAGMA user_version = " + strconv.Itoa(schemaVersion)).Error
+	})
 }

@@ -125,7 +125,7 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	for _, err := range []error{
 		s.Grants.Put(t.Context(), Grant{Session: key, Tool: "Bash"}),
 		s.Approvals.Put(t.Context(), protocol.Approval{ID: "a", SessionKey: key, State: protocol.ApprovalPending}),
-		s.PutCall(t.Context(), Call{Info: protocol.CallInfo{CallID: "c", SessionKey: key, State: protocol.CallDone}}),
+		s.Calls.Put(t.Context(), Call{Info: protocol.CallInfo{CallID: "c", SessionKey: key, State: protocol.CallDone}}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestPurgedSessionLeavesNoPermission(t *testing.T) {
 	if a := must(s.Approvals.Get(t.Context(), "a"))(t); a.State != protocol.ApprovalCancelled {
 		t.Errorf("question is %s", a.State)
 	}
-	must(s.Call(t.Context(), "c"))(t) // the journal stays
+	must(s.Calls.Get(t.Context(), "c"))(t) // the journal stays
 }
 
 func TestUserMessageBringsADeletedSessionBack(t *testing.T) {

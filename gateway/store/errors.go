@@ -27,9 +27,8 @@ const (
 	codeNotADB   = 26
 )
 
-// Violated constraints: the primary code and extended ones.
+// Violated constraints: extended codes.
 const (
-	codeConstraint = 19
 	codeForeignKey = 787
 	codePrimaryKey = 1555
 	codeUnique     = 2067

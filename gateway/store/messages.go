@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -181,15 +182,80 @@ func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit 
 	if limit > 0 {
 		q = q.Limit(limit)
 	}
+	msgs, err := decodeMessages(q)
+	slices.Reverse(msgs)
+	return msgs, err
+}
+
+// OfRun returns the messages that a run has stored so far, in order.
+func (s *Messages) OfRun(ctx context.Context, id protocol.RunID) (msgs []protocol.Message, err error) {
+	err = s.read(ctx, "read messages", func(db *gorm.DB) error {
+		msgs, err = decodeMessages(db.Model(&messageRow{}).Where("run_id = ? AND run_id <> ''", string(id)).Order("created_at, seq"))
+		return err
+	})
+	return msgs, err
+}
+
+// decodeMessages returns the messages of a query.
+func decodeMessages(query *gorm.DB) ([]protocol.Message, error) {
 	var texts []string
-	if err := q.Pluck("json", &texts).Error; err != nil {
+	if err := query.Pluck("json", &texts).Error; err != nil {
 		return nil, err
 	}
 	msgs := make([]protocol.Message, len(texts))
 	for i, t := range texts {
-		if err := json.Unmarshal([]byte(t), &msgs[len(texts)-1-i]); err != nil {
+		if err := json.Unmarshal([]byte(t), &msgs[i]); err != nil {
 			return nil, fmt.Errorf("%w: %w", errDamaged, err)
 		}
 	}
 	return msgs, nil
+}
+
+// searchText returns the text of a message for searching. For a tool's result, which is JSON, that
+// is the texts in it, each on its own line. In the raw JSON, the first word of each line would
+// start with the n of the escaped line break before it.
+func searchText(m protocol.Message, plain string) string {
+	if m.Role != protocol.RoleToolResult || !strings.HasPrefix(plain, "{") && !strings.HasPrefix(plain, "[") {
+		return plain
+	}
+	if texts, ok := textValues(plain); ok {
+		return texts
+	}
+	return plain
+}
+
+// textValues returns the text values in JSON, in order; ok is false for invalid JSON.
+func textValues(raw string) (string, bool) {
+	var b strings.Builder
+	var open []bool // for each open array or object, whether it is an object
+	key := false    // the next text is a key
+	for dec := json.NewDecoder(strings.NewReader(raw)); ; {
+		t, err := dec.Token()
+		if err != nil {
+			return b.String(), errors.Is(err, io.EOF) && len(open) == 0
+		}
+		switch t := t.(type) {
+		case json.Delim:
+			switch t {
+			case '{', '[':
+				open = append(open, t == '{')
+			default:
+				open = open[:len(open)-1]
+			}
+			key = len(open) > 0 && open[len(open)-1]
+			continue
+		case string:
+			if key {
+				key = false
+				continue
+			}
+			if t != "" {
+				if b.Len() > 0 {
+					b.WriteByte('\n')
+				}
+				b.WriteString(t)
+			}
+		}
+		key = len(open) > 0 && open[len(open)-1]
+	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -9,7 +10,10 @@ import (
 )
 
 // Nodes are the nodes that were ever connected.
-type Nodes struct{ *conn }
+type Nodes struct {
+	*conn
+	calls *Calls
+}
 
 type nodeRow struct {
 	ID   protocol.NodeID
@@ -37,4 +41,18 @@ func (s *Nodes) Delete(ctx context.Context, id protocol.NodeID) (known bool, err
 		return done.Error
 	})
 	return known, err
+}
+
+// StoppedCalls returns those of a node's calls that were cancelled before they had ended.
+func (s *Nodes) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) (stopped []protocol.CallID, err error) {
+	for part := range slices.Chunk(calls, 500) {
+		list, err := s.calls.find(ctx, "id IN ? AND node = ? AND state = 'cancelled'", part, string(node))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			stopped = append(stopped, c.Info.CallID)
+		}
+	}
+	return stopped, nil
 }

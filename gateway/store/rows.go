@@ -42,15 +42,6 @@ func (jsonSerializer) Scan(ctx context.Context, field *schema.Field, dst reflect
 	return nil
 }
 
-// jsonText encodes a value that can always be encoded.
-func jsonText(v any) string {
-	raw, err := protocol.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
-
 // find returns the rows of a query.
 func find[R any](ctx context.Context, c *conn, doing string, query func(*gorm.DB) *gorm.DB) (rows []R, err error) {
 	err = c.read(ctx, doing, func(db *gorm.DB) error { return query(db).Find(&rows).Error })

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -73,22 +72,4 @@ func (s *Runs) Unfinished(ctx context.Context) ([]Run, error) {
 // Get returns a run, or protocol.ErrNotFound.
 func (s *Runs) Get(ctx context.Context, id protocol.RunID) (Run, error) {
 	return findOne[Run](ctx, s.conn, "read run", fmt.Sprintf("No run has the id %s", id), func(db *gorm.DB) *gorm.DB { return db.Where("id = ?", id) })
-}
-
-// OfRun returns the messages that a run has stored so far, in order.
-func (s *Messages) OfRun(ctx context.Context, id protocol.RunID) ([]protocol.Message, error) {
-	var texts []string
-	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
-		return db.Model(&messageRow{}).Where("run_id = ? AND run_id <> ''", string(id)).Order("created_at, seq").Pluck("json", &texts).Error
-	})
-	if err != nil {
-		return nil, err
-	}
-	msgs := make([]protocol.Message, len(texts))
-	for i, t := range texts {
-		if err := json.Unmarshal([]byte(t), &msgs[i]); err != nil {
-			return nil, fmt.Errorf("read message: %w", err)
-		}
-	}
-	return msgs, nil
 }

@@ -135,31 +135,31 @@ func TestDeletedSessionIsHiddenUntilPurged(t *testing.T) {
 func TestCallEndsOnce(t *testing.T) {
 	s := openTest(t)
 	c := Call{Info: protocol.CallInfo{CallID: "c", RunID: "r", ToolCallID: "1", State: protocol.CallRunning, Tool: "Bash"}, CreatedAt: 1}
-	if err := s.PutCall(t.Context(), c); err != nil {
+	if err := s.Calls.Put(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	done, late := c, c
 	done.Info.State, done.ResultJSON, done.Info.EndedAt = protocol.CallUnknown, json.RawMessage(`"x"`), 9
 	late.Info.State = protocol.CallDone
-	if won := must(s.FinishCall(t.Context(), done))(t); !won {
+	if won := must(s.Calls.Finish(t.Context(), done))(t); !won {
 		t.Error("the first end lost")
 	}
-	if won := must(s.FinishCall(t.Context(), late))(t); won {
+	if won := must(s.Calls.Finish(t.Context(), late))(t); won {
 		t.Error("a second end won")
 	}
-	if err := s.PutCall(t.Context(), c); !errors.Is(err, protocol.ErrConflict) {
+	if err := s.Calls.Put(t.Context(), c); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("an ended call was opened again: %v", err)
 	}
-	got := must(s.Call(t.Context(), "c"))(t)
+	got := must(s.Calls.Get(t.Context(), "c"))(t)
 	if got.Info.State != protocol.CallUnknown || string(got.ResultJSON) != `"x"` || got.Info.EndedAt != 9 {
 		t.Errorf("call = %+v", got)
 	}
-	if open := must(s.OpenCalls(t.Context()))(t); len(open) != 0 {
+	if open := must(s.Calls.Open(t.Context()))(t); len(open) != 0 {
 		t.Errorf("%d calls are open", len(open))
 	}
 	bad := c
 	bad.Info.CallID, bad.Info.State = "d", "finished"
-	if err := s.PutCall(t.Context(), bad); err == nil {
+	if err := s.Calls.Put(t.Context(), bad); err == nil {
 		t.Error("a state that does not exist was stored")
 	}
 }
@@ -264,14 +264,14 @@ func TestStoppedCallsAreThoseOfAMachineThatWereStopped(t *testing.T) {
 		state string
 	}{"stopped": {"n", protocol.CallCancelled}, "done": {"n", protocol.CallDone}, "nobody knows": {"n", protocol.CallUnknown}, "elsewhere": {"m", protocol.CallCancelled}} {
 		call := Call{Info: protocol.CallInfo{CallID: id, Node: c.node, State: protocol.CallRunning, Tool: "Bash"}, CreatedAt: 1}
-		if err := s.PutCall(t.Context(), call); err != nil {
+		if err := s.Calls.Put(t.Context(), call); err != nil {
 			t.Fatal(err)
 		}
-		if call.Info.State = c.state; !must(s.FinishCall(t.Context(), call))(t) {
+		if call.Info.State = c.state; !must(s.Calls.Finish(t.Context(), call))(t) {
 			t.Fatal("it had ended")
 		}
 	}
-	got := must(s.StoppedCalls(t.Context(), "n", []protocol.CallID{"stopped", "done", "nobody knows", "elsewhere", "never made"}))(t)
+	got := must(s.Nodes.StoppedCalls(t.Context(), "n", []protocol.CallID{"stopped", "done", "nobody knows", "elsewhere", "never made"}))(t)
 	if !slices.Equal(got, []protocol.CallID{"stopped"}) {
 		t.Errorf("%v", got)
 	}

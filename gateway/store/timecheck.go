@@ -42,8 +42,7 @@ func (s *Search) addTimeCheck(tx *gorm.DB, texts []textRow) error {
 // putTimeCheck adds a time check to the millisecond of a text, unless that has one or is full.
 func putTimeCheck(tx *gorm.DB, id int64) error {
 	id = id/idsPerMilli*idsPerMilli + idsPerMilli - 1
-	err := execSQL(tx, "INSERT INTO message_search (rowid, chat, text) SELECT ?, ?, '' WHERE NOT EXISTS (SELECT 1 FROM message_search_docsize WHERE id = ?)", id, timeCheckWord, id)
-	return err
+	return execSQL(tx, "INSERT INTO message_search (rowid, chat, text) SELECT ?, ?, '' WHERE NOT EXISTS (SELECT 1 FROM message_search_docsize WHERE id = ?)", id, timeCheckWord, id)
 }
 
 // addMissingTimeChecks adds time checks between the texts after the last one: between all of them

@@ -36,7 +36,8 @@ type pendingWrite struct {
 }
 
 func newWriter(db *gorm.DB) *writer {
-	w := &writer{db: db, late: newCallBatch(), lock: make(chan struct{}, 1)}
+	w := &writer{db: db, lock: make(chan struct{}, 1)}
+	w.late = newCallBatch(func() { w.flush(context.Background()) }) // the batch learns of an error itself
 	w.lock <- struct{}{}
 	return w
 }
@@ -79,14 +80,14 @@ func (w *writer) nextBatch() []*pendingWrite {
 	group = append(group, w.queue[:n]...)
 	w.queue = slices.Delete(w.queue, 0, n)
 	w.mu.Unlock()
-	if late := w.late.flush(); late != nil {
+	if late := w.late.nextWrite(); late != nil {
 		group = slices.Insert(group, 0, late)
 	}
 	return group
 }
 
-// settle writes the delayed calls.
-func (w *writer) settle(ctx context.Context) error {
+// flush writes the delayed calls.
+func (w *writer) flush(ctx context.Context) error {
 	if w.late.empty() {
 		return nil
 	}

@@ -151,11 +151,11 @@ func TestOnlyTheBeginningOfACallWithAnEffectWaitsForTheDisk(t *testing.T) {
 	}
 	for i, effect := range []protocol.Effect{protocol.EffectWrite, "", protocol.EffectExec} {
 		call := Call{Info: protocol.CallInfo{CallID: protocol.CallID(fmt.Sprint(i)), Effect: effect, State: protocol.CallRunning}}
-		if err := s.PutCall(t.Context(), call); err != nil || mode() != "2" {
+		if err := s.Calls.Put(t.Context(), call); err != nil || mode() != "2" {
 			t.Errorf("%q begins: synchronous = %s, %v", effect, mode(), err)
 		}
 		call.Info.State = protocol.CallDone
-		if won, err := s.FinishCall(t.Context(), call); !won || err != nil || mode() != "1" {
+		if won, err := s.Calls.Finish(t.Context(), call); !won || err != nil || mode() != "1" {
 			t.Errorf("%q ends: synchronous = %s, %v", effect, mode(), err)
 		}
 	}
@@ -177,11 +177,11 @@ func BenchmarkCalls(b *testing.B) {
 				b.ResetTimer()
 				one := func() {
 					c := Call{Info: protocol.CallInfo{CallID: protocol.CallID(fmt.Sprint(n.Add(1))), Effect: effect, State: protocol.CallRunning}}
-					if err := s.PutCall(b.Context(), c); err != nil {
+					if err := s.Calls.Put(b.Context(), c); err != nil {
 						b.Error(err)
 					}
 					c.Info.State = protocol.CallDone
-					if _, err := s.FinishCall(b.Context(), c); err != nil {
+					if _, err := s.Calls.Finish(b.Context(), c); err != nil {
 						b.Error(err)
 					}
 				}

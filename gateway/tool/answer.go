@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
@@ -28,7 +27,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 		}
 		return a.end(ctx, protocol.CallDenied, nil, text)
 	case protocol.ApprovalExpired:
-		return a.end(ctx, protocol.CallDenied, nil, expiredText(a.call.AskedBy, approval.Limit(a.Config().Approvals, a.call.AskedBy), answer))
+		return a.end(ctx, protocol.CallDenied, nil, expiredText(a.call.AskedBy, a.Config().Approvals.Limit(a.call.AskedBy), answer))
 	default:
 		return a.stopped(ctx, nil)
 	}
@@ -57,7 +56,7 @@ func expiredText(by protocol.AskedBy, limit time.Duration, answer protocol.Appro
 	if answer.Reason != "" {
 		text = protocol.NobodyAnswered + " the previous question, so the person was not asked about this call, and it was not run."
 	}
-	if approval.Unattended(by) {
+	if by.IsUnattended() {
 		return text + " Probably nobody is there: do not request it again now. Continue without it, or finish and say what was not done."
 	}
 	return text + " The call was not denied: you may request it again."
@@ -81,7 +80,7 @@ func (a *activeCall) saveGrant(ctx context.Context, answer protocol.Approval, gr
 			return nil
 		}
 		grant.CreatedAt = time.Now().UnixMilli()
-		if err := a.Chats.PutGrant(ctx, *grant); err != nil {
+		if err := a.Grants.Put(ctx, *grant); err != nil {
 			return err
 		}
 		a.Bus.Publish(protocol.Change{Kind: protocol.ChangeRules})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -37,7 +36,7 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 		return answer, nil, err
 	}
 	a.record.Info.ApprovalID, a.version = q.ID, q.Policy
-	if a.record.Hash, err = approval.Hash(q); err != nil {
+	if a.record.Hash, err = protocol.CallHash(q.Kind, q.Node, q.Tool, q.Args, q.Preview, q.Policy); err != nil {
 		return answer, nil, err
 	}
 	if err := a.storeRecord(ctx); err != nil {
@@ -47,7 +46,7 @@ func (a *activeCall) ask(ctx context.Context) (answer protocol.Approval, grant *
 	request := a.request
 	a.setPending(a.call.ID, &request)
 	defer a.setPending(a.call.ID, nil)
-	answer, err = a.Approver.Ask(ctx, q, approval.Limit(a.Config().Approvals, a.call.AskedBy), func() { a.call.notify(q) })
+	answer, err = a.Approver.Ask(ctx, q, a.Config().Approvals.Limit(a.call.AskedBy), func() { a.call.notify(q) })
 	if err == nil {
 		a.call.notify(answer)
 	}

@@ -3,7 +3,6 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"fairlead/gateway/auth"
@@ -33,14 +32,6 @@ type Call struct {
 	// OnStart, if set, is called just before the call runs. It is not called for a call that does
 	// not run.
 	OnStart func()
-}
-
-// Agent returns the agent whose chat makes the call; the main agent for a call outside a chat.
-func (c Call) Agent() protocol.AgentID {
-	if parts := strings.SplitN(string(c.Session), ":", 3); len(parts) == 3 && parts[0] == "agent" {
-		return protocol.AgentID(parts[1])
-	}
-	return protocol.MainAgent
 }
 
 func (c Call) notify(q protocol.Approval) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
@@ -60,12 +59,15 @@ func (p *Pipeline) addChat(ctx context.Context, r *policy.Request) error {
 	if r.Session == "" || r.Direct {
 		return nil
 	}
-	grants, err := p.Chats.Grants(ctx, r.Session)
+	grants, err := p.Grants.List(ctx, r.Session)
 	if err != nil {
 		return err
 	}
-	r.Grants = approval.SessionGrants(grants)
-	s, err := p.Chats.Session(ctx, r.Session)
+	r.Grants = nil
+	for _, g := range grants {
+		r.Grants = append(r.Grants, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
+	}
+	s, err := p.Sessions.Get(ctx, r.Session)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
 )
 
@@ -79,7 +78,7 @@ func (a *activeCall) stopped(ctx context.Context, raw json.RawMessage) error {
 		return a.end(ctx, protocol.CallCancelled, raw, "The person stopped this call."+a.record.unreportedText(raw))
 	case cause == nil: // its approval was cancelled by an earlier start
 		return a.end(ctx, protocol.CallCancelled, nil, text)
-	case errors.Is(cause, approval.ErrSuspended):
+	case errors.Is(cause, ErrSuspended):
 		if a.record.Info.State != protocol.CallRunning {
 			return cause // it has not started: the next start resumes it
 		}

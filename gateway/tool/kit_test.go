@@ -57,7 +57,7 @@ func (g *gateway) open() {
 	}
 	g.t.Cleanup(func() { s.Close() })
 	g.store, g.bus = s, new(event.Bus)
-	g.hub, g.gate = nodes.New(g.bus, store.NodeStore{Nodes: s.Nodes, Calls: s}), approval.New(s.Approvals, g.bus, nil)
+	g.hub, g.gate = nodes.New(g.bus, s.Nodes), approval.New(s.Approvals, g.bus, nil)
 	if err := g.hub.Load(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func (g *gateway) open() {
 	registry := tool.NewRegistry(machines)
 	registry.Register(g.own...)
 	g.Pipeline = tool.New(tool.Options{
-		Registry: registry, Executor: g.hub, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s, g}), Chats: store.CallStore{DB: s},
+		Registry: registry, Executor: g.hub, Policy: rules, Approver: g.gate, Journal: journal.New(calls{s.Calls, g}), Grants: s.Grants, Sessions: s.Sessions,
 		Bus: g.bus, Config: func() config.Config { return g.cfg },
 	})
 	if g.tower != nil {
@@ -87,17 +87,17 @@ func (g *gateway) open() {
 
 // calls stores calls, with the failures of a test.
 type calls struct {
-	*store.DB
+	*store.Calls
 	g *gateway
 }
 
-func (c calls) PutCall(ctx context.Context, call store.Call, lines ...protocol.AuditEntry) error {
+func (c calls) Put(ctx context.Context, call store.Call, lines ...protocol.AuditEntry) error {
 	if c.g.put != nil {
 		if err := c.g.put(call); err != nil {
 			return err
 		}
 	}
-	return c.DB.PutCall(ctx, call, lines...)
+	return c.Calls.Put(ctx, call, lines...)
 }
 
 // again restarts the gateway on the same disk, with a new machine.
@@ -196,7 +196,7 @@ func (g *gateway) ask(c tool.Call, decision, scope, reason string) tool.Result {
 
 func (g *gateway) row(id protocol.CallID) store.Call {
 	g.t.Helper()
-	c, err := g.store.Call(g.t.Context(), id)
+	c, err := g.store.Calls.Get(g.t.Context(), id)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
@@ -87,8 +86,8 @@ func TestQuittingLeavesACallToTheNextStart(t *testing.T) {
 	c := command("a", "make")
 	g := killed(t, c, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	c.OnStart = func() { cancel(approval.ErrSuspended) }
-	if e := within(t, g.do(ctx, c)); !errors.Is(e.err, approval.ErrSuspended) {
+	c.OnStart = func() { cancel(tool.ErrSuspended) }
+	if e := within(t, g.do(ctx, c)); !errors.Is(e.err, tool.ErrSuspended) {
 		t.Errorf("%+v", e)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallRunning {

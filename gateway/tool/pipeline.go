@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/policy"
@@ -22,7 +21,8 @@ type Options struct {
 	Policy   Policy
 	Approver Approver
 	Journal  Journal
-	Chats    Chats
+	Grants   Grants
+	Sessions Sessions
 	Bus      *event.Bus
 	Config   func() config.Config
 }
@@ -130,7 +130,7 @@ func (a *activeCall) through(ctx context.Context, stages ...stage) error {
 		}
 	}
 	switch {
-	case err == nil || a.ended || errors.Is(err, protocol.ErrStorage) || errors.Is(err, approval.ErrSuspended):
+	case err == nil || a.ended || errors.Is(err, protocol.ErrStorage) || errors.Is(err, ErrSuspended):
 		return err
 	case a.record.Info.CallID == "":
 		return err // nothing was published about it

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -103,8 +102,8 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := g.do(ctx, command("a", "make"))
 	first := g.question(sub)
-	cancel(approval.ErrSuspended)
-	if e := within(t, end); !errors.Is(e.err, approval.ErrSuspended) {
+	cancel(tool.ErrSuspended)
+	if e := within(t, end); !errors.Is(e.err, tool.ErrSuspended) {
 		t.Fatal(e)
 	}
 	if n := g.row("a").Attempt; n != 1 {
@@ -149,7 +148,7 @@ func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := g.do(ctx, command("a", "make"))
 	first := g.question(sub)
-	cancel(approval.ErrSuspended)
+	cancel(tool.ErrSuspended)
 	within(t, end)
 	looked := make(chan struct{}, 10)
 	g.machines = func(hub *nodes.Hub) tool.Machines { return &watched{hub, looked} }
@@ -169,7 +168,7 @@ func TestWaitingCallThatARuleNowAllowsTakesItsQuestionBack(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := g.do(ctx, command("a", "make"))
 	g.question(sub)
-	cancel(approval.ErrSuspended)
+	cancel(tool.ErrSuspended)
 	within(t, end)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.again(&tooltest.Machine{})
@@ -185,7 +184,7 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := g.do(ctx, command("a", "make"))
 	q := g.question(sub)
-	cancel(approval.ErrSuspended)
+	cancel(tool.ErrSuspended)
 	within(t, end)
 	q.State = protocol.ApprovalCancelled
 	if _, _, err := g.store.Approvals.Change(t.Context(), q.ID, func(now *protocol.Approval) bool { *now = q; return true }); err != nil {
@@ -339,7 +338,7 @@ func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
 	if _, err := g.Run(t.Context(), command("a", "make")); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Error(err)
 	}
-	if open, _ := g.store.OpenCalls(t.Context()); len(open) != 0 {
+	if open, _ := g.store.Calls.Open(t.Context()); len(open) != 0 {
 		t.Errorf("%+v", open)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead/gateway/approval"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
@@ -64,7 +63,7 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 		return !known || info.Online
 	})
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, approval.ErrSuspended):
+	case errors.Is(cause, ErrSuspended):
 		return Result{}, cause // the next start rejoins the call
 	case cause != nil:
 		return p.endLost(ctx, a.record)

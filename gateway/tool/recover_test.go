@@ -16,7 +16,7 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 			CallID: protocol.CallID(id), RunID: protocol.RunID(run), Node: "tower", Tool: "Bash", State: state,
 			Effect: effect, Args: []byte(`{"command":"make"}`),
 		}, Principal: "person", CreatedAt: 1}
-		if err := g.store.PutCall(t.Context(), c); err != nil {
+		if err := g.store.Calls.Put(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,7 +32,7 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 		"began": protocol.CallUnknown, "waited": protocol.CallCancelled, "read": protocol.CallUnknown,
 		"of a run": protocol.CallRunning,
 	} {
-		c, err := g.store.Call(t.Context(), id)
+		c, err := g.store.Calls.Get(t.Context(), id)
 		if err != nil || c.Info.State != want || c.Info.Over() && c.Info.Error == "" {
 			t.Errorf("%s: %+v, %v", id, c.Info, err)
 		}

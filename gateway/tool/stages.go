@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"fairlead/gateway/policy"
@@ -35,6 +36,10 @@ type Policy interface {
 	// Grant saves the rules that the person chose with an answer.
 	Grant(ctx context.Context, by string, a protocol.Approval) error
 }
+
+// ErrSuspended is the cause of a context that ends because the gateway stops: approvals then stay
+// pending for the next start.
+var ErrSuspended = errors.New("the gateway is stopping")
 
 // Approver asks the person. gateway/approval implements it.
 type Approver interface {
@@ -70,9 +75,13 @@ type Record struct {
 	DecidedBy string // a person, a rule or the default; empty before the decision
 }
 
-// Chats stores what a chat permits. gateway/store implements it.
-type Chats interface {
-	Grants(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
-	PutGrant(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
-	Session(ctx context.Context, key protocol.SessionKey) (store.Session, error)
+// Grants stores the permissions of chats. *store.Grants implements it.
+type Grants interface {
+	List(ctx context.Context, session protocol.SessionKey) ([]store.Grant, error)
+	Put(ctx context.Context, g store.Grant, lines ...protocol.AuditEntry) error
+}
+
+// Sessions stores the approval modes of chats. *store.Sessions implements it.
+type Sessions interface {
+	Get(ctx context.Context, key protocol.SessionKey) (store.Session, error)
 }

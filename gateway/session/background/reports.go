@@ -51,7 +51,7 @@ type Channels interface {
 
 // Reports handles the exec events of nodes. It is safe for concurrent use.
 type Reports struct {
-	journal  store.CallStore
+	store    *store.DB
 	chats    Chats
 	channels Channels
 
@@ -66,8 +66,8 @@ type pendingCommand struct {
 }
 
 // New returns a handler of exec events.
-func New(j store.CallStore, chats Chats, channels Channels) *Reports {
-	return &Reports{journal: j, chats: chats, channels: channels, early: make(map[pendingCommand]time.Time)}
+func New(s *store.DB, chats Chats, channels Channels) *Reports {
+	return &Reports{store: s, chats: chats, channels: channels, early: make(map[pendingCommand]time.Time)}
 }
 
 // errNotReady makes the node report again, because the command's call is not finished, a call that
@@ -97,7 +97,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case call.Info.SessionKey == "" || isReported(call):
 		return dropped, nil
 	}
-	looks, err := r.journal.CallsOnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
+	looks, err := r.store.Calls.OnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
 	if err != nil {
 		return protocol.Ack{}, retryLater(err)
 	}
@@ -129,7 +129,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 // before.
 func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecCompletion) error {
 	chat, run, after := call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID
-	if _, err := r.journal.Run(ctx, run); err == nil {
+	if _, err := r.store.Runs.Get(ctx, run); err == nil {
 		return protocol.ErrConflict
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
@@ -157,7 +157,7 @@ func retryLater(err error) error {
 // and errNotReady if the call may still be in progress.
 func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (call store.Call, err error) {
 	if e.CallID != "" {
-		call, err = r.journal.Call(ctx, e.CallID)
+		call, err = r.store.Calls.Get(ctx, e.CallID)
 		switch {
 		case err == nil && call.Info.Node != node:
 			return call, protocol.ErrNotFound // a node may only report on its own calls
@@ -169,12 +169,12 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		// The node may use other call IDs; the command has an ID of its own.
 	}
 	key := pendingCommand{node, e.SessionID}
-	call, err = r.journal.CallOfProcess(ctx, node, e.SessionID)
+	call, err = r.store.Calls.OfProcess(ctx, node, e.SessionID)
 	if !errors.Is(err, protocol.ErrNotFound) {
 		r.forget(key)
 		return call, err
 	}
-	open, openErr := r.journal.OpenCalls(ctx)
+	open, openErr := r.store.Calls.Open(ctx)
 	if openErr != nil {
 		return call, openErr
 	}

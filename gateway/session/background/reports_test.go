@@ -52,7 +52,7 @@ func open(t *testing.T) *desk {
 	}
 	t.Cleanup(func() { s.Close() })
 	c := &chats{runs: map[protocol.RunID]bool{}}
-	return &desk{New(store.CallStore{DB: s}, c, c), t, s, c}
+	return &desk{New(s, c, c), t, s, c}
 }
 
 // begin stores a running call, end its result.
@@ -62,7 +62,7 @@ func (d *desk) begin(id protocol.CallID, chat protocol.SessionKey) store.Call {
 		CallID: id, RunID: "run-" + protocol.RunID(id), SessionKey: chat, Node: box, Tool: "Bash", Effect: protocol.EffectExec,
 		State: protocol.CallRunning, Args: json.RawMessage(`{"command":"make\n  test"}`),
 	}, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: string(chat)}, CreatedAt: time.Now().UnixMilli()}
-	if err := d.store.PutCall(d.t.Context(), c); err != nil {
+	if err := d.store.Calls.Put(d.t.Context(), c); err != nil {
 		d.t.Fatal(err)
 	}
 	return c
@@ -71,7 +71,7 @@ func (d *desk) begin(id protocol.CallID, chat protocol.SessionKey) store.Call {
 func (d *desk) end(c store.Call, process, result string) {
 	d.t.Helper()
 	c.Info.State, c.Info.EndedAt, c.Process, c.ResultJSON = protocol.CallDone, time.Now().UnixMilli(), process, json.RawMessage(result)
-	if won, err := d.store.FinishCall(d.t.Context(), c); err != nil || !won {
+	if won, err := d.store.Calls.Finish(d.t.Context(), c); err != nil || !won {
 		d.t.Fatal(won, err)
 	}
 }
@@ -130,7 +130,7 @@ func TestAnEndWaitsForTheCallThatMayHaveMadeIt(t *testing.T) {
 	}, CreatedAt: time.Now().UnixMilli()}
 	put := func() {
 		t.Helper()
-		if err := d.store.PutCall(t.Context(), kill); err != nil {
+		if err := d.store.Calls.Put(t.Context(), kill); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestCommandWakesItsChatOnce(t *testing.T) {
 	for _, id := range []string{"1", "1", "2"} {
 		d.want(d.report(finished(id, "p")), "ok")
 	}
-	d.Reports = New(store.CallStore{DB: d.store}, d.chats, d.chats) // after a restart
+	d.Reports = New(d.store, d.chats, d.chats) // after a restart
 	d.want(d.report(finished("1", "p")), "ok")
 	if len(d.chats.told) != 1 {
 		t.Errorf("told %q", d.chats.told)

@@ -89,7 +89,7 @@ func (s Services) tryRule(ctx context.Context, p protocol.RuleTryParams) (protoc
 	if len(p.Policy) == 0 {
 		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("policy required")
 	}
-	calls, _, err := s.Journal.Journal(ctx, protocol.JournalListParams{Limit: maxTryCalls})
+	calls, _, err := s.Journal.List(ctx, protocol.JournalListParams{Limit: maxTryCalls})
 	if err != nil {
 		return protocol.RuleTryResult{}, err
 	}
@@ -145,7 +145,7 @@ func (s Services) listJournal(ctx context.Context, p protocol.JournalListParams)
 		return protocol.JournalListResult{}, protocol.ErrBadRequest.With("limit and offset must not be negative")
 	}
 	s.checkPage(&p.Limit, &p.SessionKey)
-	calls, more, err := s.Journal.Journal(ctx, p)
+	calls, more, err := s.Journal.List(ctx, p)
 	if err != nil {
 		return protocol.JournalListResult{}, err
 	}

@@ -48,7 +48,7 @@ func (fakeModels) Detect(context.Context) []protocol.DetectedServer { return nil
 // fakeJournal has three calls.
 type fakeJournal struct{}
 
-func (fakeJournal) Journal(_ context.Context, q protocol.JournalListParams) ([]store.Call, bool, error) {
+func (fakeJournal) List(_ context.Context, q protocol.JournalListParams) ([]store.Call, bool, error) {
 	if err := fails(string(q.SessionKey)); err != nil {
 		return nil, false, err
 	}

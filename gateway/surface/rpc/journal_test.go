@@ -13,7 +13,7 @@ import (
 // largeJournal has calls with large arguments and results.
 type largeJournal []store.Call
 
-func (l largeJournal) Journal(context.Context, protocol.JournalListParams) ([]store.Call, bool, error) {
+func (l largeJournal) List(context.Context, protocol.JournalListParams) ([]store.Call, bool, error) {
 	return l, false, nil
 }
 

@@ -102,7 +102,7 @@ type Models interface {
 
 // Journal is the record of tool calls.
 type Journal interface {
-	Journal(ctx context.Context, q protocol.JournalListParams) (list []store.Call, more bool, err error)
+	List(ctx context.Context, q protocol.JournalListParams) (list []store.Call, more bool, err error)
 }
 
 // Audit is the audit log.

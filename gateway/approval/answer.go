@@ -1,0 +1,108 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Answer answers an approval on behalf of by. If another answer came first, Won is false and the
+// result holds that answer. An answer with another hash than the approval's fails with
+// protocol.ErrConflict.
+func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
+	a, err := m.store.Get(ctx, p.ID)
+	if err != nil {
+		return protocol.ApprovalAnswerResult{}, err
+	}
+	if a.State != protocol.ApprovalPending {
+		return protocol.ApprovalAnswerResult{Approval: a}, nil
+	}
+	if p.Hash != a.Hash {
+		return protocol.ApprovalAnswerResult{}, protocol.ErrConflict.With("The approval has changed since it was shown. Check it again.")
+	}
+	switch p.Decision {
+	case protocol.DecisionAllow:
+		if err := allow(&a, p); err != nil {
+			return protocol.ApprovalAnswerResult{}, err
+		}
+	case protocol.DecisionDeny:
+		a.State = protocol.ApprovalDenied
+	default:
+		return protocol.ApprovalAnswerResult{}, protocol.ErrBadRequest.With(fmt.Sprintf("decision must be allow or deny, not %q", p.Decision))
+	}
+	a.Reason, a.AnsweredBy = p.Reason, by
+	end, won, err := m.resolve(ctx, a)
+	if err != nil {
+		return protocol.ApprovalAnswerResult{}, err
+	}
+	slog.Info("Approval answered", "approval", end.ID, "state", end.State, "by", end.AnsweredBy, "won", won)
+	return protocol.ApprovalAnswerResult{Won: won, Approval: end}, nil
+}
+
+// allow fills in an answer that allows the call, after checking it.
+func allow(a *protocol.Approval, p protocol.ApprovalAnswerParams) error {
+	refuse := func(format string, args ...any) error {
+		return protocol.ErrBadRequest.With(fmt.Sprintf(format, args...))
+	}
+	p.Scope = cmp.Or(p.Scope, protocol.ScopeOnce)
+	if !slices.Contains(a.Choices, p.Scope) {
+		return refuse("this approval cannot be allowed with scope %q", p.Scope)
+	}
+	for _, i := range p.Offers {
+		if i < 0 || i >= len(a.Offers) {
+			return refuse("this approval offers %d rules, so there is no rule %d", len(a.Offers), i)
+		}
+	}
+	if p.Until != 0 && (!savesRules(p.Scope) || p.Until <= time.Now().UnixMilli()) {
+		return refuse("an expiry needs a new rule and must be in the future")
+	}
+	for _, i := range p.Access {
+		if i < 0 || a.Preview == nil || i >= len(a.Preview.Folders) {
+			return refuse("this approval offers no folder %d", i)
+		}
+	}
+	if len(p.Args) > 0 && (p.Scope != protocol.ScopeOnce || a.Kind != protocol.AskCall) {
+		return refuse("an edited call can be allowed only once")
+	}
+	a.State, a.Scope, a.Chosen, a.Edited, a.Access, a.Until = protocol.ApprovalAllowed, p.Scope, p.Offers, p.Args, p.Access, p.Until
+	if len(p.Args) > 0 {
+		a.State = protocol.ApprovalEdited
+	}
+	return nil
+}
+
+// AnswerAll gives several approvals the same answer, each as [Manager.Answer] does. One that is
+// closed, unknown or has another hash does not affect the others. A scope that saves rules saves
+// them with the first approval that this answer wins; the others are allowed once.
+func (m *Manager) AnswerAll(ctx context.Context, by string, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
+	var res protocol.ApprovalAnswerAllResult
+	if n := len(p.Questions); n == 0 || n > protocol.MaxAnswers {
+		return res, protocol.ErrBadRequest.With(fmt.Sprintf("between 1 and %d questions can be answered at once, not %d", protocol.MaxAnswers, n))
+	}
+	answer := protocol.ApprovalAnswerParams{Decision: p.Decision, Scope: p.Scope, Reason: p.Reason, Offers: p.Offers, Args: p.Args, Access: p.Access, Until: p.Until}
+	for _, q := range p.Questions {
+		answer.ID, answer.Hash = q.ID, q.Hash
+		out := protocol.ApprovalOutcome{ID: q.ID}
+		r, err := m.Answer(ctx, by, answer)
+		if err != nil {
+			out.Error = protocol.AsError(err)
+		} else {
+			out.Won, out.Approval = r.Won, &r.Approval
+		}
+		res.Outcomes = append(res.Outcomes, out)
+		if r.Won && savesRules(answer.Scope) {
+			answer.Scope, answer.Offers, answer.Until = protocol.ScopeOnce, nil, 0
+		}
+	}
+	return res, nil
+}
+
+// savesRules reports whether an allow with this scope applies beyond its call and its chat.
+func savesRules(scope string) bool {
+	return scope == protocol.ScopeFolder || scope == protocol.ScopeMachine || scope == protocol.ScopeAlways
+}
