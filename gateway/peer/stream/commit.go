@@ -65,29 +65,10 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 		r.countExisting(e)
 		return nil
 	}
-	synced := !hasSyncAll || in.size > 16<<20
-	settle := func() error {
-		var err error
-		if in.holes {
-			err = in.f.Truncate(in.size) // the file may end with a hole
-		}
-		if err == nil && runtime.GOOS != "windows" {
-			err = in.f.Chmod(e.mode.Perm() &^ forbiddenBits)
-		}
-		if err == nil && synced {
-			err = in.f.Sync()
-		}
-		return errors.Join(err, in.f.Close())
-	}
-	var err error
-	if synced {
-		err = r.withKeepAlive(ctx, settle)
-	} else {
-		err = settle()
-	}
+	err := r.withKeepAlive(ctx, in.closeComplete)
 	if in.f = nil; err != nil {
 		r.target.remove(in.part)
-		return errNotSaved(err)
+		return errNotStored(err)
 	}
 	root, base := r.target.at(in.part)
 	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
@@ -112,6 +93,20 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 	r.result.Files++
 	r.result.Bytes += in.size
 	return nil
+}
+
+// closeComplete sets a file's length and mode and closes it. Large files are synced here.
+func (in *receivingFile) closeComplete() (err error) {
+	if in.holes {
+		err = in.f.Truncate(in.size) // the file may end with a hole
+	}
+	if err == nil && runtime.GOOS != "windows" {
+		err = in.f.Chmod(in.mode.Perm() &^ forbiddenBits)
+	}
+	if err == nil && (!hasSyncAll || in.size > 16<<20) {
+		err = in.f.Sync()
+	}
+	return errors.Join(err, in.f.Close())
 }
 
 // name renames the part file to its name, or to another one if the name is taken.
@@ -159,8 +154,8 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 // the disk did not accept are removed; otherwise others, including a later attempt, would take them
 // for complete.
 
-// errNotSaved returns the error of a disk that did not accept data, for people.
-func errNotSaved(err error) error {
+// errNotStored returns the error of a disk that did not accept data, for people.
+func errNotStored(err error) error {
 	return fmt.Errorf("the disk could not store it (%w): check the disk, then retry", withoutPath(err))
 }
 
@@ -170,7 +165,7 @@ func diskFullText(err error) string {
 	if isQuotaError(err) {
 		what = "Your quota on this disk is used up."
 	}
-	return what + " Free up space and retry: the transfer continues where it stopped."
+	return what + " Free up space and retry: the files that were stored are not sent again."
 }
 
 // removeUnsaved removes the files of this transfer that have their names but that the disk did not
@@ -184,7 +179,7 @@ func (r *Receiver) removeUnsaved() error {
 		return full
 	}
 	if err := syncAll(r.rootDir); err != nil { // of the folders; the system reports an error only once
-		return errNotSaved(err)
+		return errNotStored(err)
 	}
 	return nil
 }
@@ -198,15 +193,10 @@ func (r *Receiver) removeUnsavedBelow(name string, full *error) {
 		if err != nil {
 			return
 		}
-		defer dir.Close()
-		for {
-			names, err := dir.Readdirnames(1000)
-			for _, n := range names {
-				r.removeUnsavedBelow(path.Join(name, n), full)
-			}
-			if len(names) == 0 || err != nil {
-				return
-			}
+		names, _ := dir.Readdirnames(-1)
+		dir.Close()
+		for _, n := range names {
+			r.removeUnsavedBelow(path.Join(name, n), full)
 		}
 	case info.Mode().IsRegular() && r.names.has(name):
 		f, err := r.target.openFile(name, os.O_RDONLY|nonblock, 0)
@@ -217,7 +207,7 @@ func (r *Receiver) removeUnsavedBelow(name string, full *error) {
 		if err == nil {
 			return
 		}
-		err = errNotSaved(err)
+		err = errNotStored(err)
 		r.target.remove(name)
 		delete(r.names.hashes, foldedHash(name))
 		r.result.addFailure(name, err)

@@ -140,11 +140,11 @@ func (e *Ends) prepareListener(s *protocol.TransferStream) Listener {
 }
 
 // dialDirect connects a source to the destination; nil if that fails. The connection ends with ctx.
-func (e *Ends) dialDirect(ctx context.Context, n *end, call Caller) *directConn {
-	if call == nil || n.destination == nil {
+func (e *Ends) dialDirect(ctx context.Context, n *end, call Caller, destination *protocol.TransferPeer) *directConn {
+	if call == nil || destination == nil {
 		return nil
 	}
-	conn, err := call.Dial(ctx, *n.destination)
+	conn, err := call.Dial(ctx, *destination)
 	if err != nil {
 		e.options.Log.Info("Direct connection failed", "transfer", n.id, "err", err)
 		return nil

@@ -68,6 +68,18 @@ func (d Disk) Target(name string, into, make bool) (Target, error) {
 	return t, nil
 }
 
+// withDescriptor calls f with the descriptor of an open file.
+func withDescriptor(file *os.File, f func(fd uintptr) error) error {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if ctlErr := raw.Control(func(fd uintptr) { err = f(fd) }); ctlErr != nil {
+		return ctlErr
+	}
+	return err
+}
+
 // reservedSpace is the space in bytes that is always left free on a disk.
 const reservedSpace = 16 << 20
 

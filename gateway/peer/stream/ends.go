@@ -108,14 +108,12 @@ func NewEnds(o Options) *Ends {
 // end is one end of one transfer.
 type end struct {
 	role
-	peer        Peer
-	log         *slog.Logger
-	in          *Inbox
-	started     chan struct{}          // closed by transfer.start
-	destination *protocol.TransferPeer // from transfer.start: the listening destination; nil if there is none
-	once        sync.Once
-	cancel      context.CancelCauseFunc
-	basic       bool // without records: frames contain the bytes of one file
+	peer    Peer
+	log     *slog.Logger
+	in      *Inbox
+	started chan *protocol.TransferPeer // receives transfer.start: the listening destination, or nil
+	cancel  context.CancelCauseFunc
+	basic   bool // without records: frames contain the bytes of one file
 }
 
 // Event handles an event and reports whether it belongs to transfers. It does not block.
@@ -123,42 +121,32 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 	var err error
 	switch name {
 	case protocol.EventTransferSend:
-		var p protocol.TransferSend
-		if err = json.Unmarshal(payload, &p); err == nil {
+		err = handle(payload, protocol.TransferSend{}, func(p protocol.TransferSend) {
 			e.begin(p.TransferID, p.Stream, true, func(ctx context.Context, n *end) { e.send(ctx, n, p) })
-		}
+		})
 	case protocol.EventTransferReceive:
-		p := protocol.TransferReceive{Size: -1} // a missing size is refused
-		if err = json.Unmarshal(payload, &p); err == nil {
+		err = handle(payload, protocol.TransferReceive{Size: -1}, func(p protocol.TransferReceive) { // a missing size is refused
 			e.begin(p.TransferID, p.Stream, false, func(ctx context.Context, n *end) { e.receive(ctx, n, p) })
-		}
+		})
 	case protocol.EventTransferStart:
-		var p protocol.TransferStartEvent
-		if err = json.Unmarshal(payload, &p); err == nil {
+		err = handle(payload, protocol.TransferStartEvent{}, func(p protocol.TransferStartEvent) {
 			if n := e.find(p.TransferID, true); n != nil {
-				n.once.Do(func() {
-					n.destination = p.Peer
-					close(n.started)
-				})
+				select {
+				case n.started <- p.Peer:
+				default: // a repeated event
+				}
 			}
-		}
+		})
 	case protocol.EventTransferEnd:
-		var p protocol.TransferEnd
-		if err = json.Unmarshal(payload, &p); err == nil {
+		err = handle(payload, protocol.TransferEnd{}, func(p protocol.TransferEnd) {
 			if n := e.find(p.TransferID, false); n != nil {
 				n.in.Close(io.EOF)
 			}
-		}
+		})
 	case protocol.EventTransferStop:
-		var p protocol.TransferStop
-		if err = json.Unmarshal(payload, &p); err == nil {
-			e.stop(p)
-		}
+		err = handle(payload, protocol.TransferStop{}, e.stop)
 	case protocol.EventTransferUndo:
-		var p protocol.TransferUndoEvent
-		if err = json.Unmarshal(payload, &p); err == nil {
-			e.undo(p)
-		}
+		err = handle(payload, protocol.TransferUndoEvent{}, e.undo)
 	default:
 		return false
 	}
@@ -166,6 +154,15 @@ func (e *Ends) Event(name string, payload json.RawMessage) bool {
 		e.options.Log.Warn("Event cannot be read", "name", name, "err", err)
 	}
 	return true
+}
+
+// handle decodes an event's payload over the default p, and passes it to f.
+func handle[T any](payload json.RawMessage, p T, f func(T)) error {
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return err
+	}
+	f(p)
+	return nil
 }
 
 // Binary takes ownership of a frame. It drops frames of unknown transfers. It blocks only for a
@@ -193,7 +190,7 @@ func (e *Ends) find(id uint32, source bool) *end {
 
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window), started: make(chan struct{}), cancel: cancel, basic: stream == nil}
+	n := &end{role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window), started: make(chan *protocol.TransferPeer, 1), cancel: cancel, basic: stream == nil}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {

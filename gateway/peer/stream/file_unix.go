@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -15,18 +16,24 @@ import (
 // nonblock prevents open from waiting for the other side of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
+// statfs describes the file system of dir.
+func statfs(dir *os.Root) (disk unix.Statfs_t, err error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return disk, err
+	}
+	defer f.Close()
+	err = withDescriptor(f, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) })
+	return disk, err
+}
+
 // freeSpace returns the free space in bytes on the disk of dir; -1 if unknown.
 func freeSpace(dir *os.Root) int64 {
-	f, err := dir.Open(".")
+	disk, err := statfs(dir)
 	if err != nil {
 		return -1
 	}
-	defer f.Close()
-	var st syscall.Statfs_t
-	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
-		return -1
-	}
-	return int64(uint64(st.Bavail) * uint64(st.Bsize))
+	return int64(uint64(disk.Bavail) * uint64(disk.Bsize))
 }
 
 func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || isQuotaError(err) }
@@ -35,15 +42,51 @@ func isQuotaError(err error) bool { return errors.Is(err, syscall.EDQUOT) }
 
 // identity returns the identity of a file's content.
 func identity(f *os.File) (id fileIdentity) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return id
-	}
 	var st unix.Stat_t
-	if ctlErr := raw.Control(func(fd uintptr) { err = unix.Fstat(int(fd), &st) }); ctlErr != nil || err != nil {
+	if withDescriptor(f, func(fd uintptr) error { return unix.Fstat(int(fd), &st) }) != nil {
 		return id
 	}
 	id.content = fmt.Sprintf("%x %x %x %x %x", st.Dev, st.Ino, st.Size, st.Mtim.Nano(), st.Ctim.Nano())
 	id.age = time.Since(time.Unix(0, st.Ctim.Nano()))
 	return id
 }
+
+// seekData and seekHole are SEEK_DATA and SEEK_HOLE. A system without them returns an error.
+var seekData, seekHole = 3, 4
+
+func init() {
+	if runtime.GOOS == "darwin" {
+		seekData, seekHole = 4, 3
+	}
+}
+
+// isSparse reports whether a file has enough holes to look for them.
+func isSparse(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int64(st.Blocks)*512 < info.Size()-(1<<20)
+}
+
+// holeLength returns the length in bytes of the hole at an offset; 0 if there is data, or if the
+// system cannot tell. It moves the file's offset.
+func holeLength(f *os.File, at, size int64) int64 {
+	data, err := f.Seek(at, seekData)
+	switch {
+	case errors.Is(err, syscall.ENXIO):
+		return size - at
+	case err != nil:
+		return 0
+	}
+	return min(data, size) - at
+}
+
+// dataEnd returns the end of the data at an offset. It moves the file's offset.
+func dataEnd(f *os.File, at, size int64) int64 {
+	end, err := f.Seek(at, seekHole)
+	if err != nil {
+		return size
+	}
+	return min(end, size)
+}
+
+// allowHoles does nothing: files can always have holes here.
+func allowHoles(*os.File) {}

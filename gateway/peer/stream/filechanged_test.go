@@ -95,7 +95,7 @@ func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 		t.Errorf("%v: %d bytes were sent, %+v", err, x.sent, res)
 	}
 	x.same("f")
-	if u := undo(open(t, x.to), "t1"); u.restored != 1 || get(t, x.to, "f") != "old" {
+	if u := undo(open(t, x.to), "t1"); u.Back != 1 || get(t, x.to, "f") != "old" {
 		t.Errorf("%+v", u)
 	}
 }

@@ -71,11 +71,9 @@ func ReadFrame(r io.Reader, alive func(), take func(*Frame)) error {
 			f.Free()
 			return nil
 		}
-		if f.Piece = piece; n == maxBody && !piece {
-			// Only the next read tells whether the frame continues. A receiver of records
-			// recognizes a long frame by its second piece.
-			f.Piece = false
-		}
+		// Only the next read tells whether the frame continues. A receiver of records recognizes a
+		// long frame by its second piece.
+		f.Piece = piece
 		take(f)
 		if end {
 			return nil

@@ -97,7 +97,7 @@ func (l *hasher) retain() {
 }
 
 // hashUpTo hashes r from the current offset to n. A shorter r is io.ErrUnexpectedEOF.
-func (l *hasher) hashUpTo(ctx context.Context, r io.ReaderAt, n int64, alive func()) error {
+func (l *hasher) hashUpTo(ctx context.Context, r io.ReaderAt, n int64) error {
 	buf := make([]byte, 128<<10)
 	for l.n < n {
 		if ctx.Err() != nil {
@@ -112,7 +112,6 @@ func (l *hasher) hashUpTo(ctx context.Context, r io.ReaderAt, n int64, alive fun
 			}
 			return err
 		}
-		alive()
 	}
 	return nil
 }

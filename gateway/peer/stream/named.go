@@ -137,13 +137,10 @@ func (n *Named) read() (list []storedPath) {
 }
 
 func parseNamedPath(line string) (w storedPath, ok bool) {
-	at, rest, _ := strings.Cut(line, " ")
-	out, rest, _ := strings.Cut(rest, " ")
-	quoted, _ := strconv.QuotedPrefix(rest)
-	ms, err := strconv.ParseInt(at, 10, 64)
-	path, err2 := strconv.Unquote(quoted)
-	gateway, err3 := strconv.Unquote(strings.TrimPrefix(rest[len(quoted):], " "))
-	return storedPath{namedPath{out == "true", path, gateway}, time.UnixMilli(ms), line}, err == nil && err2 == nil && err3 == nil && (out == "true" || out == "false")
+	var at int64
+	_, err := fmt.Sscanf(line, "%d %t %q %q", &at, &w.isSource, &w.path, &w.gateway)
+	w.at, w.line = time.UnixMilli(at), line
+	return w, err == nil
 }
 
 // compact removes old lines from a large file.

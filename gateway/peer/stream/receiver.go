@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -157,7 +156,7 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 			return protocolError("a hole")
 		}
 		if r.current != nil {
-			return r.current.hole(ctx, n, func() error { return r.sendProgressIfDue(ctx) })
+			return r.current.hole(ctx, n)
 		}
 	case recEntry:
 		e, err := parseEntry(payload)
@@ -201,37 +200,14 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 	return nil
 }
 
-func (r *Receiver) sendProgressIfDue(ctx context.Context) error {
-	if time.Since(r.lastProgress) < aliveEvery {
-		return nil
-	}
-	return r.sendProgress(ctx)
-}
-
-// withKeepAlive calls f, which waits for the disk, possibly for minutes, and meanwhile tells the
-// other end that this end is alive. A peer without records gets nothing, because its protocol has
-// no message for that.
+// withKeepAlive calls f, which uses the disk, possibly for minutes, and meanwhile shows the gateway
+// that this end is alive. A peer without records gets nothing, because its protocol has no message
+// for that.
 func (r *Receiver) withKeepAlive(ctx context.Context, f func() error) error {
 	if r.Progress == nil {
 		return f()
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var saying sync.WaitGroup
-	defer saying.Wait()
-	defer cancel()
-	saying.Go(func() {
-		tick := time.NewTicker(aliveEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				sendRecord(ctx, r.ID, r.Progress, recAlive, nil) // the next send returns an error too
-			}
-		}
-	})
-	return f()
+	return withKeepAlive(ctx, func(ctx context.Context) { sendRecord(ctx, r.ID, r.Progress, recAlive, nil) }, f)
 }
 
 // addProblem reports an entry that arrived changed or was omitted, which is not a failure.

@@ -44,15 +44,19 @@ type receivingFile struct {
 // partPrefixOf returns the prefix of the names of all unfinished files of a transfer. No other file
 // has it.
 func partPrefixOf(id protocol.TransferID) string {
-	h := sha256.Sum256([]byte(id))
-	return partPrefix + hex.EncodeToString(h[:8]) + "-"
+	return partPrefix + shortHash(string(id)) + "-"
 }
 
 // partName returns the name of an unfinished file, which is the same in every attempt of a
 // transfer.
 func partName(id protocol.TransferID, name string) string {
-	h := sha256.Sum256([]byte(string(id) + "\x00" + name))
-	return path.Join(path.Dir(name), partPrefixOf(id)+hex.EncodeToString(h[:8])+partSuffix)
+	return path.Join(path.Dir(name), partPrefixOf(id)+shortHash(string(id)+"\x00"+name)+partSuffix)
+}
+
+// shortHash returns the first 16 hexadecimal digits of a text's SHA-256.
+func shortHash(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:8])
 }
 
 // begin opens the file whose data follows.
@@ -158,7 +162,7 @@ const writebackEvery = 8 << 20
 
 var zeros [256 << 10]byte
 
-func (in *receivingFile) hole(ctx context.Context, n int64, alive func() error) error {
+func (in *receivingFile) hole(ctx context.Context, n int64) error {
 	if n > in.size-in.offset || in.match {
 		return protocolError("a file is longer than announced")
 	}
@@ -178,9 +182,6 @@ func (in *receivingFile) hole(ctx context.Context, n int64, alive func() error) 
 		n -= k
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		}
-		if err := alive(); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
+	"time"
 )
 
 // Kinds of record (docs/protocol.md#transfers-between-fairleads-own-peers). From the sender:
@@ -157,6 +159,31 @@ func ParseProgress(f *Frame) (p ProgressReport, ok bool) {
 		return nil
 	})
 	return p, ok
+}
+
+// aliveEvery is the interval of signs of life of a busy end.
+const aliveEvery = 5 * time.Second
+
+// withKeepAlive calls f, and meanwhile alive every [aliveEvery]. alive sends a sign of life; if that
+// fails, so does the next send.
+func withKeepAlive(ctx context.Context, alive func(context.Context), f func() error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() {
+		tick := time.NewTicker(aliveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				alive(ctx)
+			}
+		}
+	})
+	return f()
 }
 
 // ProgressReport counts what is at the destination, whether it was sent or existed before.

@@ -99,21 +99,16 @@ func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
 	defer f.Close()
 	x.content = identity(f).content
 	x.hasher = r.checkpoints.hasher(x.name, f, size)
-	var said error
-	err := x.hasher.hashUpTo(ctx, f, size, func() {
-		if said == nil {
-			said = r.sendProgressIfDue(ctx)
+	err := r.withKeepAlive(ctx, func() error {
+		if err := x.hasher.hashUpTo(ctx, f, size); err != nil || x.isComplete {
+			return err
 		}
+		return f.Sync()
 	})
 	r.rehashed += x.hasher.rehashed
-	if err == nil && !x.isComplete {
-		err = r.withKeepAlive(ctx, f.Sync)
-	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case said != nil:
-		return said
 	case err != nil:
 		x.hasher, x.isComplete = nil, false
 	default:

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 )
 
 // errFileChanged reports that a file changed while it was sent.
@@ -83,26 +82,19 @@ func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int)
 // findCommonPrefix determines up to which offset the receiver has the same bytes. It returns the
 // hasher of everything that it has read also with an error.
 func (s *Sender) findCommonPrefix(ctx context.Context, file *os.File, name string, v verdict) (*hasher, error) {
-	s.lastAlive = time.Now()
-	var aliveErr error
-	alive := func() {
-		if aliveErr == nil && time.Since(s.lastAlive) > aliveEvery {
-			s.lastAlive = time.Now()
-			if aliveErr = s.packer.add(ctx, recAlive, nil); aliveErr == nil {
-				aliveErr = s.packer.flush(ctx)
-			}
+	alive := func(ctx context.Context) {
+		if s.packer.add(ctx, recAlive, nil) == nil {
+			s.packer.flush(ctx)
 		}
 	}
 	sum := s.checkpoints.hasher(name, file, v.have)
-	err := sum.hashUpTo(ctx, file, v.have, alive)
+	err := withKeepAlive(ctx, alive, func() error { return sum.hashUpTo(ctx, file, v.have) })
 	s.rehashed += sum.rehashed
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return sum, err
 	case err != nil:
 		return sum, &fileError{errFileChanged}
-	case aliveErr != nil:
-		return sum, aliveErr
 	}
 	for i := len(v.sums) - 1; i >= 0; i-- {
 		n := min(int64(i+1)*blockSize(v.have), v.have)

@@ -37,12 +37,16 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		self := call.Self()
 		meta.Peer = &self
 	}
-	if !n.report(ctx, protocol.TransferMeta.Name, meta, false) || !n.waitStart(ctx) {
+	if !n.report(ctx, protocol.TransferMeta.Name, meta, false) {
+		return
+	}
+	destination, err := n.waitStart(ctx)
+	if err != nil {
 		return
 	}
 	e.options.Log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
 	s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Out: e.options.Peer.SendFrame, In: n.in, Share: &e.share, checkpoints: e.options.Unfinished.checkpoints(partPrefixOf(p.Stream.ID), atSource)}
-	direct := e.dialDirect(ctx, n, call)
+	direct := e.dialDirect(ctx, n, call, destination)
 	if direct != nil {
 		s.Out, s.Share = direct.send, nil
 	} else {
@@ -68,13 +72,14 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	}
 }
 
-// waitStart waits for transfer.start.
-func (n *end) waitStart(ctx context.Context) bool {
+// waitStart waits for transfer.start, and returns the destination that listens for a direct
+// connection, or nil.
+func (n *end) waitStart(ctx context.Context) (*protocol.TransferPeer, error) {
 	select {
-	case <-n.started:
-		return true
+	case destination := <-n.started:
+		return destination, nil
 	case <-ctx.Done():
-		return false
+		return nil, context.Cause(ctx)
 	}
 }
 

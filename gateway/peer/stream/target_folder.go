@@ -28,7 +28,6 @@ func newTargetFolder(root *os.Root) *targetFolder {
 type openFolder struct {
 	name string
 	root *os.Root
-	file *os.File // the same folder, for operations that os.Root lacks; nil if it could not be opened
 }
 
 // at returns the handle of the folder that contains name, and the name in that folder.
@@ -52,22 +51,15 @@ func (d *targetFolder) openParent(dir string) *openFolder {
 		return nil
 	}
 	d.close()
-	d.open = &openFolder{name: dir, root: root}
-	if f, err := root.Open("."); err == nil {
-		d.open.file = f
-	}
+	d.open = &openFolder{dir, root}
 	return d.open
 }
 
 func (d *targetFolder) close() {
-	if d.open == nil {
-		return
+	if d.open != nil {
+		d.open.root.Close()
+		d.open = nil
 	}
-	d.open.root.Close()
-	if d.open.file != nil {
-		d.open.file.Close()
-	}
-	d.open = nil
 }
 
 func (d *targetFolder) lstat(name string) (os.FileInfo, error) {
@@ -93,9 +85,6 @@ func (d *targetFolder) remove(name string) error {
 // rename renames a file within its folder.
 func (d *targetFolder) rename(from, to string) error {
 	root, base := d.at(to)
-	if path.Dir(from) != path.Dir(to) {
-		return d.root.Rename(from, to)
-	}
 	if root == d.root {
 		return root.Rename(from, to)
 	}
@@ -108,31 +97,24 @@ func (d *targetFolder) renameExclusive(part, name string) error {
 	from := part
 	if root != d.root {
 		from = path.Base(part)
-		if d.open.file != nil {
-			if err := renameNew(d.open.file, from, base); !errors.Is(err, errors.ErrUnsupported) {
-				return err
-			}
-		}
 	}
-	err := root.Link(from, base)
-	if err == nil {
-		return root.Remove(from)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return fs.ErrExist
-	}
-	if isDiskFull(err) {
-		return err
-	}
-	// The file system has no hard links.
-	if dir, openErr := root.Open("."); openErr == nil {
+	if dir, err := root.Open("."); err == nil {
 		err := renameNew(dir, from, base)
 		dir.Close()
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 	}
-	// Reserve the name with an empty file, which the part file then replaces.
+	switch err := root.Link(from, base); {
+	case err == nil:
+		return root.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return fs.ErrExist
+	case isDiskFull(err):
+		return err
+	}
+	// The file system has no hard links: reserve the name with an empty file, which the part file
+	// then replaces.
 	f, err := root.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

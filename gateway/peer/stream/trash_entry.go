@@ -1,12 +1,10 @@
 package stream
 
 import (
-	"bufio"
-	"crypto/sha256"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -58,8 +56,7 @@ type replacedFile struct {
 
 // trashSuffix returns the suffix of the names of a transfer's entries.
 func trashSuffix(id protocol.TransferID) string {
-	h := sha256.Sum256([]byte(id))
-	return "-t" + hex.EncodeToString(h[:8])
+	return "-t" + shortHash(string(id))
 }
 
 // openTrashEntry finds the entry of earlier attempts.
@@ -82,22 +79,12 @@ func openTrashEntry(root *os.Root, id protocol.TransferID) *trashEntry {
 
 // trashEntries returns the entries of transfers in a folder's trash, oldest first.
 func trashEntries(root *os.Root) (names []string) {
-	dir, err := root.Open(trashName)
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	all, _ := dir.Readdirnames(-1)
-	for _, name := range all {
-		if _, ok := trashTime(name); ok {
-			names = append(names, name)
+	all, _ := fs.ReadDir(root.FS(), trashName) // sorted by name, and so by time
+	for _, e := range all {
+		if _, ok := trashTime(e.Name()); ok {
+			names = append(names, e.Name())
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		x, _ := trashTime(a)
-		y, _ := trashTime(b)
-		return x.Compare(y)
-	})
 	return names
 }
 
@@ -111,16 +98,10 @@ func trashTime(entry string) (at time.Time, ok bool) {
 
 // readTrashList reads an entry's list. It ignores a line that was cut off by a crash.
 func readTrashList(root *os.Root, entry string) (lines []replacedFile) {
-	f, err := root.Open(path.Join(entry, trashList))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, 64<<10)
-	for s.Scan() {
+	data, _ := root.ReadFile(path.Join(entry, trashList)) // without a list, nothing was replaced
+	for text := range bytes.Lines(data) {
 		var line replacedFile
-		if json.Unmarshal(s.Bytes(), &line) == nil && CheckName("", line.Name) == nil && line.N >= 0 {
+		if json.Unmarshal(text, &line) == nil && CheckName("", line.Name) == nil && line.N >= 0 {
 			lines = append(lines, line)
 		}
 	}
@@ -194,143 +175,75 @@ func (k *trashEntry) close() {
 	}
 }
 
+// retainReplaced retains a file that is about to be replaced, and reports a problem if that fails,
+// because the person wanted it replaced anyway. back undoes it if nothing replaces the file.
+func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
+	if r.Transfer == "" {
+		return func() {}
+	}
+	if r.trash == nil {
+		if r.OnReplace != nil {
+			r.OnReplace()
+		}
+		r.trash = openTrashEntry(r.Root, r.Transfer)
+	}
+	back, err := r.trash.add(line)
+	if err != nil {
+		r.result.addProblem(line.Name, "The previous version could not be saved: "+withoutPath(err).Error())
+	}
+	return back
+}
+
 // shrinkTrash removes entries that are older than before, and then the oldest until the rest takes
 // at most most bytes; it never removes the entry stays. It returns the remaining number of bytes.
 func shrinkTrash(root *os.Root, before time.Time, most int64, stays string) (bytes int64) {
-	type entry struct {
-		name string
-		size int64
+	if stays != "" {
+		bytes = trashSize(root, stays)
 	}
-	var list []entry
-	for _, name := range trashEntries(root) {
-		if at, _ := trashTime(name); at.Before(before) && name != stays {
-			root.RemoveAll(path.Join(trashName, name))
+	full := false
+	for _, name := range slices.Backward(trashEntries(root)) {
+		if name == stays {
 			continue
 		}
+		at, _ := trashTime(name)
 		size := trashSize(root, name)
+		full = full || bytes+size > most
+		if (full || at.Before(before)) && root.RemoveAll(path.Join(trashName, name)) == nil {
+			continue
+		}
 		bytes += size
-		list = append(list, entry{name, size})
-	}
-	for _, e := range list {
-		if bytes <= most {
-			break
-		}
-		if e.name != stays && root.RemoveAll(path.Join(trashName, e.name)) == nil {
-			bytes -= e.size
-		}
 	}
 	return bytes
 }
 
 func trashSize(root *os.Root, entry string) (size int64) {
-	dir, err := root.Open(path.Join(trashName, entry))
-	if err != nil {
-		return 0
-	}
-	defer dir.Close()
-	infos, _ := dir.Readdir(-1)
-	for _, info := range infos {
-		size += info.Size()
+	files, _ := fs.ReadDir(root.FS(), path.Join(trashName, entry)) // the entry may not exist yet
+	for _, f := range files {
+		if info, err := f.Info(); err == nil {
+			size += info.Size()
+		}
 	}
 	return size
 }
 
-// sweepTrashFolder removes expired entries, and the trash if it is empty then; rest reports that
-// something remains.
-func sweepTrashFolder(root *os.Root, before time.Time) (rest bool) {
+// removeOldestTrash removes the oldest entry of a folder's trash, and reports whether there was
+// one.
+func removeOldestTrash(root *os.Root) bool {
+	list := trashEntries(root)
+	return len(list) > 0 && root.RemoveAll(path.Join(trashName, list[0])) == nil
+}
+
+// sweepTrashFolder removes expired entries, and the trash if it is empty then. It reports whether
+// entries may remain.
+func sweepTrashFolder(root *os.Root, before time.Time) bool {
 	shrinkTrash(root, before, maxTrash, "")
-	dir, err := root.Open(trashName)
+	rest, err := fs.ReadDir(root.FS(), trashName)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	names, err := dir.Readdirnames(-1)
-	dir.Close()
-	if err != nil {
-		return true
-	}
-	if len(names) == 0 || len(names) == 1 && names[0] == ".gitignore" {
+	if len(rest) == 0 || len(rest) == 1 && rest[0].Name() == ".gitignore" {
 		root.Remove(path.Join(trashName, ".gitignore"))
 		return root.Remove(trashName) != nil
 	}
 	return len(trashEntries(root)) > 0
-}
-
-// undoResult is the result of restoring the files that a transfer replaced.
-type undoResult struct {
-	restored int // number of restored files
-	problems []protocol.TransferProblem
-}
-
-// undo restores the files that a transfer replaced below a folder. The files that replaced them go
-// to the trash, unless they were changed since: such a file stays, and the old one is not restored.
-func undo(root *os.Root, id protocol.TransferID) (u undoResult) {
-	for _, name := range slices.Backward(trashEntries(root)) {
-		if !strings.HasSuffix(name, trashSuffix(id)) {
-			continue
-		}
-		entry := path.Join(trashName, name)
-		first, last := make(map[string]int), make(map[string]replacedFile) // an interrupted attempt may have retained a file that the next one retained again
-		var names []string
-		for _, line := range readTrashList(root, entry) {
-			if _, err := root.Lstat(path.Join(entry, strconv.Itoa(line.N))); err != nil {
-				continue
-			}
-			if _, ok := first[line.Name]; !ok {
-				first[line.Name] = line.N
-				names = append(names, line.Name)
-			}
-			last[line.Name] = line
-		}
-		for _, name := range names {
-			if err := undoFile(root, entry, first[name], last[name]); err == nil {
-				u.restored++
-			} else if len(u.problems) < maxProblems {
-				u.problems = append(u.problems, protocol.TransferProblem{Path: strings.ToValidUTF8(name, "�"), Text: err.Error()})
-			}
-		}
-	}
-	return u
-}
-
-func undoFile(root *os.Root, entry string, n int, line replacedFile) error {
-	old, away := path.Join(entry, strconv.Itoa(n)), path.Join(entry, strconv.Itoa(n)+".new")
-	if err := checkParents(root, path.Dir(line.Name)); err != nil {
-		return err
-	}
-	now, err := root.Lstat(line.Name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return withoutPath(root.Rename(old, line.Name))
-	case err != nil:
-		return withoutPath(err)
-	}
-	if was, err := root.Lstat(old); err == nil && os.SameFile(was, now) { // it was linked into the trash, but not replaced
-		return withoutPath(root.Remove(old))
-	}
-	link := ""
-	if now.Mode()&fs.ModeSymlink != 0 {
-		link, _ = root.Readlink(line.Name)
-	}
-	if link != line.Link || link == "" && (!now.Mode().IsRegular() || now.Size() != line.Size || now.ModTime().UnixNano() != line.Mtime) {
-		return fmt.Errorf("it was changed since, so it was not restored; the previous version is %s", old)
-	}
-	if root.Link(line.Name, away) != nil {
-		if err := root.Rename(line.Name, away); err != nil {
-			return withoutPath(err)
-		}
-	}
-	return withoutPath(root.Rename(old, line.Name))
-}
-
-// checkParents checks that no folder down to dir is a symbolic link.
-func checkParents(root *os.Root, dir string) error {
-	for ; dir != "."; dir = path.Dir(dir) {
-		switch info, err := root.Lstat(dir); {
-		case err != nil:
-			return withoutPath(err)
-		case !info.IsDir():
-			return fmt.Errorf("%s is no longer a folder", dir)
-		}
-	}
-	return nil
 }

@@ -81,7 +81,7 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 	}
 	f.WriteString(`{"n":7,"name":"tr`)
 	f.Close()
-	if u := undo(root, "t"); u.restored != 1 || len(u.problems) != 0 {
+	if u := undo(root, "t"); u.Back != 1 || len(u.Problems) != 0 {
 		t.Errorf("%+v", u)
 	}
 	if got := get(t, to, "tree", "a"); got != "old" {
@@ -98,7 +98,7 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 		put(t, "planted", to, entry, fmt.Sprint(i))
 	}
 	put(t, list, to, entry, trashList)
-	if u := undo(root, "t"); u.restored != 0 {
+	if u := undo(root, "t"); u.Back != 0 {
 		t.Errorf("%+v", u)
 	}
 }

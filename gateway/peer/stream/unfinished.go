@@ -1,20 +1,13 @@
 package stream
 
 import (
-	"bufio"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
-
-	"fairlead/gateway/protocol"
 )
 
 // PartAge is the time for which an unfinished file is retained for the next attempt of its
@@ -40,12 +33,8 @@ func (l *Unfinished) addFolder(mark, folder string) {
 	if l == nil {
 		return
 	}
-	f, err := os.OpenFile(l.path(mark), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		os.MkdirAll(l.dir, 0o700)
-		f, err = os.OpenFile(l.path(mark), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	}
-	if err == nil {
+	os.MkdirAll(l.dir, 0o700)
+	if f, err := os.OpenFile(l.path(mark), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err == nil {
 		f.WriteString(strconv.Quote(folder) + "\n")
 		f.Close()
 	}
@@ -87,8 +76,8 @@ func (l *Unfinished) removeFiles(files Files, mark string, before time.Time) (re
 	}
 	rest := false
 	seen := make(map[string]bool)
-	for s := bufio.NewScanner(strings.NewReader(string(data))); s.Scan(); {
-		folder, err := strconv.Unquote(s.Text())
+	for line := range strings.Lines(string(data)) {
+		folder, err := strconv.Unquote(strings.TrimSuffix(line, "\n"))
 		if err != nil || seen[folder] { // cut off by a crash, before anything was created in the folder
 			continue
 		}
@@ -116,29 +105,25 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 		return 0, err
 	}
 	defer dir.Close()
-	for {
-		names, readErr := dir.Readdirnames(1000)
-		for _, name := range names {
-			if !strings.HasPrefix(name, mark) || !strings.HasSuffix(name, partSuffix) {
-				continue
-			}
-			info, statErr := t.Root.Lstat(name)
-			switch {
-			case statErr != nil || !info.Mode().IsRegular():
-			case !before.IsZero() && info.ModTime().After(before):
-				err = errors.New("it is in use")
-			default:
-				if removeErr := t.Root.Remove(name); removeErr != nil {
-					err = removeErr
-				} else {
-					removed++
-				}
-			}
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		if !strings.HasPrefix(name, mark) || !strings.HasSuffix(name, partSuffix) {
+			continue
 		}
-		if len(names) == 0 || readErr != nil {
-			return removed, err
+		info, statErr := t.Root.Lstat(name)
+		switch {
+		case statErr != nil || !info.Mode().IsRegular():
+		case !before.IsZero() && info.ModTime().After(before):
+			err = errors.New("it is in use")
+		default:
+			if removeErr := t.Root.Remove(name); removeErr != nil {
+				err = removeErr
+			} else {
+				removed++
+			}
 		}
 	}
+	return removed, err
 }
 
 // Sweep removes the unfinished files of transfers without an attempt since before, and returns
@@ -167,32 +152,12 @@ func (l *Unfinished) sweep(files Files, entry os.DirEntry, before time.Time) (re
 	return l.removeFiles(files, mark, before)
 }
 
-// retainReplaced retains a file that is about to be replaced, and reports a problem if that fails,
-// because the person wanted it replaced anyway. back undoes it if nothing replaces the file.
-func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
-	if r.Transfer == "" {
-		return func() {}
-	}
-	if r.trash == nil {
-		if r.OnReplace != nil {
-			r.OnReplace()
-		}
-		r.trash = openTrashEntry(r.Root, r.Transfer)
-	}
-	back, err := r.trash.add(line)
-	if err != nil {
-		r.result.addProblem(line.Name, "The previous version could not be saved: "+withoutPath(err).Error())
-	}
-	return back
-}
-
 // addTrash records that a folder's trash is about to get replaced files.
 func (l *Unfinished) addTrash(folder string) {
 	if l == nil {
 		return
 	}
-	sum := sha256.Sum256([]byte(folder))
-	name := filepath.Join(l.dir, "trash", hex.EncodeToString(sum[:8]))
+	name := filepath.Join(l.dir, "trash", shortHash(folder))
 	if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
 		os.WriteFile(name, []byte(strconv.Quote(folder)+"\n"), 0o600)
 	}
@@ -222,38 +187,4 @@ func (l *Unfinished) sweepTrash(files Files) {
 		}
 		t.Root.Close()
 	}
-}
-
-// removeOldestTrash removes the oldest entry of a folder's trash, and reports whether there was
-// one.
-func removeOldestTrash(root *os.Root) bool {
-	list := trashEntries(root)
-	return len(list) > 0 && root.RemoveAll(path.Join(trashName, list[0])) == nil
-}
-
-// undo restores the files that a transfer replaced, once no attempt of it uses its files.
-func (e *Ends) undo(p protocol.TransferUndoEvent) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return
-	}
-	wait, done := e.enqueueLocked(attemptID{id: p.ID}, nil)
-	e.wg.Go(func() {
-		defer done()
-		wait()
-		out := protocol.TransferUndone{ID: p.ID}
-		t, err := e.options.Files.Target(p.Path, p.Into, false)
-		if err != nil {
-			out.Error = err.Error()
-		} else {
-			u := undo(t.Root, p.ID)
-			out.Back, out.Problems = u.restored, u.problems
-			t.Root.Close()
-		}
-		e.options.Log.Info("Replaced files restored", "transfer", p.ID, "files", out.Back, "problems", len(out.Problems))
-		ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
-		defer cancel()
-		e.options.Peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &p.TransferID, Undone: &out}, false)
-	})
 }
