@@ -131,18 +131,15 @@ func (j *job) discard(ctx context.Context) {
 		return
 	}
 	defer release()
-	path := pathOf(t.Destination)
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	j.setNotified(s.link)
-	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: path, Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
+	s.event(ctx, protocol.EventTransferStop, protocol.TransferStop{Path: pathOf(t.Destination), Stream: &protocol.TransferStream{ID: t.ID, Into: t.Into}, Current: t.Current})
 }
 
 // Retry puts a failed or cancelled transfer into the queue again, under the same ID. Data that has
 // arrived is not sent again. If the transfer is being cancelled, Retry waits for that first.
 func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
-	j := &job{e: e, here: here, done: make(chan struct{})}
-	l, queued, err := e.reserve(ctx, in.ID, j)
+	j, queued, err := e.reserve(ctx, in.ID, here)
 	switch {
 	case err != nil:
 		return protocol.Transfer{}, err
@@ -163,11 +160,8 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 		err = e.store.Put(ctx, row)
 	}
 	e.mu.Lock()
-	delete(e.settling, in.ID)
-	close(j.done)
+	j.releaseLocked()
 	switch {
-	case err != nil && l != nil:
-		e.cleanups[in.ID] = l
 	case err == nil && e.closed:
 		err = protocol.ErrUnavailable.With("the gateway is shutting down")
 	case err == nil:
@@ -183,35 +177,44 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 }
 
 // reserve waits until no other operation on an ended transfer is in progress, and blocks further
-// ones until the caller removes j from e.settling. Unfinished files at the destination may stay from
-// here on. If the transfer is in the queue, reserve returns it as queued.
-func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, j *job) (l, queued *job, err error) {
+// ones until [job.release]. If the transfer is in the queue, reserve returns it as queued.
+func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, here Window) (j, queued *job, err error) {
 	for {
-		var wait chan struct{}
 		e.mu.Lock()
-		switch q, l := e.jobs[id], e.cleanups[id]; {
-		case q != nil && !q.isCancelled:
+		other := e.jobs[id]
+		if other != nil && !other.isCancelled {
 			e.mu.Unlock()
-			return nil, q, nil
-		case q != nil:
-			wait = q.done
-		case e.settling[id] != nil:
-			wait = e.settling[id].done
-		case l != nil && l.busy != nil:
-			wait = l.busy
-		default:
-			delete(e.cleanups, id)
+			return nil, other, nil
+		}
+		if other == nil {
+			other = e.settling[id]
+		}
+		if other == nil {
+			j = &job{e: e, row: store.Transfer{Transfer: protocol.Transfer{ID: id}}, here: here, done: make(chan struct{})}
 			e.settling[id] = j
 			e.mu.Unlock()
-			return l, nil, nil
+			return j, nil, nil
 		}
 		e.mu.Unlock()
 		select {
-		case <-wait:
+		case <-other.done:
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}
 	}
+}
+
+// release ends the reservation of an ended transfer.
+func (j *job) release() {
+	j.e.mu.Lock()
+	defer j.e.mu.Unlock()
+	j.releaseLocked()
+}
+
+// releaseLocked is release for a caller that holds e.mu.
+func (j *job) releaseLocked() {
+	delete(j.e.settling, j.row.ID)
+	close(j.done)
 }
 
 // Forget removes ended transfers from the history. It also removes the unfinished files of failed

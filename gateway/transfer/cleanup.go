@@ -3,13 +3,13 @@ package transfer
 import (
 	"context"
 	"log/slog"
-	"sync"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
-// maxCleanups is the number of cancelled transfers whose unfinished files on a node are remembered.
-// Nodes also clean up by themselves.
+// maxCleanups is the number of ended transfers among which the gateway looks for cancelled ones
+// with unfinished files. Nodes also clean up by themselves.
 const maxCleanups = 500
 
 // mayHaveUnfinished reports whether a transfer's destination is a node that may have unfinished
@@ -23,52 +23,60 @@ func needsCleanup(t protocol.Transfer) bool {
 	return t.State == protocol.TransferCancelled && t.Current != "" && mayHaveUnfinished(t)
 }
 
-// startCleanups asks nodes to remove the unfinished files of cancelled transfers, once per
-// connection until they confirm it, because a request may be lost with its connection. It counts
-// goroutines that wait for a slow node in wg.
-func (e *Engine) startCleanups(ctx context.Context, wg *sync.WaitGroup) {
-	var ready []*job
-	e.mu.Lock()
-	for _, j := range e.cleanups {
-		if link, _, ok := e.machines.Link(j.row.To); ok && any(link) != any(j.notified) && j.busy == nil {
-			j.busy = make(chan struct{})
-			ready = append(ready, j)
+// cleanUp asks a node, or every node if it is empty, to remove the unfinished files of cancelled
+// transfers. It is called for each connection until the node confirms, because a request may be
+// lost with its connection.
+func (e *Engine) cleanUp(ctx context.Context, node protocol.NodeID) {
+	rows, _, err := e.store.List(ctx, store.TransferFilter{Finished: true, Node: node, Limit: maxCleanups})
+	if err != nil {
+		slog.Warn("Reading the cancelled transfers failed", "node", node, "err", err)
+	}
+	for _, row := range rows {
+		if needsCleanup(row.Transfer) && (node == "" || row.To == node) {
+			e.whileCancelled(ctx, row.ID, func(j *job) { j.discard(ctx) })
 		}
 	}
-	e.mu.Unlock()
-	if len(ready) == 0 {
+}
+
+// whileCancelled calls f if a transfer is cancelled and its removal of unfinished files
+// unconfirmed. Nobody can retry the transfer meanwhile.
+func (e *Engine) whileCancelled(ctx context.Context, id protocol.TransferID, f func(*job)) {
+	j, queued, err := e.reserve(ctx, id, nil)
+	if err != nil || queued != nil {
 		return
 	}
-	wg.Go(func() {
-		for _, j := range ready {
-			j.discard(ctx)
-			e.mu.Lock()
-			close(j.busy)
-			j.busy = nil
-			e.mu.Unlock()
-		}
-	})
+	defer j.release()
+	row, err := e.store.Get(ctx, id)
+	if err != nil || !needsCleanup(row.Transfer) {
+		return
+	}
+	e.mu.Lock()
+	j.row = row
+	e.mu.Unlock()
+	f(j)
 }
 
 // cleanupConfirmed handles a node's confirmation that a cancelled transfer has no unfinished files
-// left. The returned function stores that, and may block.
+// left. The returned function stores that; it does not block.
 func (e *Engine) cleanupConfirmed(over Link, id protocol.TransferID) (proceed func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if j := e.jobs[id]; j != nil && j.notified == over { // it is being cancelled
-		j.isClean = true
-	}
-	j := e.cleanups[id]
-	if j == nil || j.notified != over {
-		return func() {}
-	}
-	delete(e.cleanups, id)
-	t := j.row.Transfer
-	t.Current = ""
 	return func() {
-		if err := e.store.ClearCurrent(context.WithoutCancel(e.ctx), id); err != nil {
-			slog.Warn("Storing a transfer failed", "transfer", id, "err", err)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if !e.closed {
+			e.wg.Go(func() { e.whileCancelled(e.ctx, id, func(j *job) { j.recordCleanup(over) }) })
 		}
-		publish(e.bus, t)
 	}
+}
+
+// recordCleanup records a confirmation if it comes from the destination.
+func (j *job) recordCleanup(over Link) {
+	t := j.view()
+	if link, _, ok := j.e.machines.Link(t.To); !ok || any(link) != any(over) {
+		return
+	}
+	if err := j.e.store.ClearCurrent(context.WithoutCancel(j.e.ctx), t.ID); err != nil {
+		slog.Warn("Storing a transfer failed", "transfer", t.ID, "err", err)
+	}
+	t.Current = ""
+	publish(j.e.bus, t)
 }

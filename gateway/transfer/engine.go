@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -69,7 +70,6 @@ type Engine struct {
 	jobs         map[protocol.TransferID]*job
 	order        []*job                       // in order of creation
 	settling     map[protocol.TransferID]*job // transfers between the queue and the history, in either direction
-	cleanups     map[protocol.TransferID]*job // cancelled transfers whose destinations may have unfinished files
 	failedDirect map[pair]time.Time           // the last failure of each direct connection
 	closed       bool
 }
@@ -79,7 +79,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, workspaces: workspaces{o.Folders, o.Unfinished}, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
-		settling: make(map[protocol.TransferID]*job), cleanups: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
+		settling: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
 	}
 	if e.policy == nil {
 		e.policy = func() string { return "" }
@@ -95,10 +95,6 @@ func (e *Engine) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	finished, _, err := e.store.List(ctx, store.TransferFilter{Finished: true, Limit: maxCleanups})
-	if err != nil {
-		return err
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, row := range rows {
@@ -106,11 +102,6 @@ func (e *Engine) Load(ctx context.Context) error {
 			row.State, row.Error = protocol.TransferWaiting, "The gateway was restarted"
 		}
 		(&job{e: e, row: row, done: make(chan struct{})}).addLocked()
-	}
-	for _, row := range finished {
-		if needsCleanup(row.Transfer) {
-			e.cleanups[row.ID] = &job{e: e, row: row}
-		}
 	}
 	return nil
 }
@@ -126,22 +117,25 @@ func (j *job) addLocked() {
 func (e *Engine) Run(ctx context.Context) {
 	sub := e.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
 	defer sub.Close()
-	nodes := make(chan struct{})
-	go func() {
-		defer close(nodes)
-		for range sub.All(ctx) {
-			e.Wake()
-		}
-	}()
-	defer func() { <-nodes }()
 	var wg sync.WaitGroup
-	wg.Go(func() { e.workspaces.sweep(ctx) })
 	defer wg.Wait()
+	wg.Go(func() { e.workspaces.sweep(ctx) })
+	wg.Go(func() { e.cleanUp(ctx, "") })
+	wg.Go(func() {
+		connections := make(map[protocol.NodeID]nodes.Link)
+		for c := range sub.All(ctx) {
+			e.Wake()
+			id := c.Node.ID
+			if link, _, ok := e.machines.Link(id); ok && link != connections[id] {
+				connections[id] = link
+				wg.Go(func() { e.cleanUp(ctx, id) })
+			}
+		}
+	})
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		e.startReady()
-		e.startCleanups(ctx, &wg)
 		select {
 		case <-ctx.Done():
 			return

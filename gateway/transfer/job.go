@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -29,15 +31,11 @@ type job struct {
 	// requested is a request that takes effect when the running attempt ends: errPaused or
 	// errAgain.
 	requested error
-	// version counts the changes of row; stored is the last version in the database. storing is
-	// closed when the write in progress completes, and nil if there is none.
-	version, stored int
-	storing         chan struct{}
-	notified        Link // the connection on which the destination was asked to remove unfinished files
-	isClean         bool // no unfinished files are left
-	// busy is closed when the request in progress to remove unfinished files, after the end of the
-	// job, is sent; nil if there is none.
-	busy chan struct{}
+	version   int // counts the changes of row
+	// storing is held, without the engine's lock, during a write to the database. It guards stored,
+	// the last version there.
+	storing sync.Mutex
+	stored  int
 	// undone receives the destination's result of an undo in progress, which was requested on the
 	// connection undoOn.
 	undone chan protocol.TransferUndone
@@ -136,33 +134,22 @@ func (j *job) finishLocked(state, text string) {
 	j.hasEnded = true
 	delete(e.jobs, j.row.ID)
 	e.settling[j.row.ID] = j
-	cleans := state == protocol.TransferCancelled && !j.isClean && len(e.cleanups) < maxCleanups && mayHaveUnfinished(j.row.Transfer)
-	if cleans {
-		e.cleanups[j.row.ID] = j // until its destination confirms that no unfinished files are left
-		j.here = nil             // which may be closed by then
-	}
-	for i, o := range e.order {
-		if o == j {
-			e.order = append(e.order[:i:i], e.order[i+1:]...)
-			break
-		}
-	}
+	e.order = slices.DeleteFunc(e.order, func(o *job) bool { return o == j })
 	t := &j.row.Transfer
 	t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0
 	switch {
-	case state == protocol.TransferDone, state == protocol.TransferCancelled && !cleans:
+	case state == protocol.TransferDone, state == protocol.TransferCancelled && !mayHaveUnfinished(*t):
 		t.Current = ""
 	case state == protocol.TransferCancelled && t.Current == "":
 		t.Current = "." // an unknown file
 	}
 	j.putLocked()
-	if state == protocol.TransferCancelled {
-		e.Wake() // its node may be connected already
-	}
 	e.mu.Lock()
-	delete(e.settling, j.row.ID)
-	e.mu.Unlock()
-	close(j.done)
+	defer e.mu.Unlock()
+	j.releaseLocked()
+	if needsCleanup(*t) && !e.closed {
+		e.wg.Go(func() { e.whileCancelled(e.ctx, j.row.ID, func(again *job) { again.discard(e.ctx) }) })
+	}
 }
 
 // store changes a job that has not ended, stores it and publishes it.
@@ -183,28 +170,20 @@ func (j *job) putLocked() {
 	e := j.e
 	j.version++
 	mine := j.version
-	for j.storing != nil {
-		wait := j.storing
-		e.mu.Unlock()
-		<-wait
-		e.mu.Lock()
-	}
+	e.mu.Unlock()
+	j.storing.Lock()
+	defer j.storing.Unlock()
 	if j.stored >= mine {
-		e.mu.Unlock()
-		return
+		return // a later change was stored with this one
 	}
-	done := make(chan struct{})
-	row, version := j.row, j.version
-	j.storing = done
+	e.mu.Lock()
+	row := j.row
+	j.stored = j.version
 	e.mu.Unlock()
 	if err := e.store.Put(context.WithoutCancel(e.ctx), row); err != nil {
 		slog.Error("Storing a transfer failed", "transfer", row.ID, "err", err)
 	}
 	publish(e.bus, row.Transfer)
-	e.mu.Lock()
-	j.stored, j.storing = version, nil
-	close(done)
-	e.mu.Unlock()
 }
 
 // update changes and publishes a job without storing it, for changes that may be lost in a crash.

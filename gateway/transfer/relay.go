@@ -150,22 +150,11 @@ func (a *attempt) stop(err error) {
 	for _, s := range []*side{a.relay.src, a.relay.dst} {
 		switch stop.TransferID = s.id; {
 		case s.isFairlead:
-			if s == a.relay.dst && discard {
-				a.job.setNotified(s.link)
-			}
 			s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
 		case s == a.relay.dst && a.isOpen.Load():
 			s.link.SendEventBehind(ctx, protocol.EventTransferEnd, protocol.TransferEnd{TransferID: s.id})
 		}
 	}
-}
-
-// setNotified records the connection on which the destination is asked to remove unfinished files.
-// It must be called before the request is sent, because the answer may arrive at once.
-func (j *job) setNotified(over Link) {
-	j.e.mu.Lock()
-	defer j.e.mu.Unlock()
-	j.notified = over
 }
 
 // event sends an event once the end handles events.

@@ -38,23 +38,14 @@ func (e *Engine) UndoBy(ctx context.Context, c Client, in protocol.TransferParam
 // the transfer's problems. here may be nil; it is the caller's connection, for a transfer whose
 // destination was a window. Undo blocks until the node has finished.
 func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
-	j := &job{e: e, here: here, done: make(chan struct{})}
-	l, queued, err := e.reserve(ctx, in.ID, j)
+	j, queued, err := e.reserve(ctx, in.ID, here)
 	switch {
 	case err != nil:
 		return protocol.Transfer{}, err
 	case queued != nil:
 		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has not ended yet. Cancel it first")
 	}
-	defer func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.settling, in.ID)
-		close(j.done)
-		if l != nil {
-			e.cleanups[in.ID] = l
-		}
-	}()
+	defer j.release()
 	row, err := e.store.Get(ctx, in.ID)
 	if err != nil {
 		return protocol.Transfer{}, err
