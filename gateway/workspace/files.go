@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
 
@@ -103,7 +105,7 @@ func closeRoot(root *os.Root) {
 }
 
 func cleanPath(name string) (string, error) {
-	name = strings.Trim(strings.TrimSpace(name), "/")
+	name = strings.Trim(filepath.ToSlash(strings.TrimSpace(name)), "/")
 	if slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' }), "..") {
 		return "", ErrTraversal
 	}
@@ -153,10 +155,40 @@ func explain(root *os.Root, name string, err error) error {
 			return protocol.ErrBadRequest.With(at + " is a link to nothing or out of the workspace; only links inside the workspace are followed")
 		}
 	}
-	return rootCause(err)
+	return stream.WithoutPath(err)
+}
+
+// layer is a place in which a path is looked for.
+type layer struct {
+	fsys   fs.FS
+	at     string // the path in fsys
+	source string // protocol.SkillAgent, SkillGlobal or SkillBuiltIn
+	where  string // path relative to the data folder; built-in:… for a built-in skill
+}
+
+// layers returns the places of a path, the first to use first: the agent's folder, unless root is
+// nil, and for a skill the shared and the built-in skills. release closes them.
+func (w *Files) layers(root *os.Root, name string) (list []layer, release func()) {
+	release = func() {}
+	if root != nil {
+		list = append(list, layer{root.FS(), cmp.Or(name, "."), protocol.SkillAgent, path.Join("agents", filepath.Base(root.Name()), name)})
+	}
+	if !isSkillPath(name) {
+		return list, release
+	}
+	if shared := w.openShared(); shared != nil {
+		release = closer(shared)
+		list = append(list, layer{shared.FS(), belowSkills(name), protocol.SkillGlobal, name})
+	}
+	return append(list, layer{builtIn(), belowSkills(name), protocol.SkillBuiltIn, "built-in:" + name}), release
 }
 
 func isSkillPath(name string) bool { return name == "skills" || strings.HasPrefix(name, "skills/") }
+
+// belowSkills returns a skill path relative to skills/.
+func belowSkills(name string) string {
+	return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/"), ".")
+}
 
 // openShared opens the skills that all agents share; nil if there are none.
 func (w *Files) openShared() *os.Root {
@@ -166,3 +198,6 @@ func (w *Files) openShared() *os.Root {
 	}
 	return root
 }
+
+// closer returns a function that closes a folder, for callers that ignore the error.
+func closer(root *os.Root) func() { return func() { root.Close() } }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -30,25 +29,20 @@ func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 	if name == "" {
 		list.Path = "/"
 	}
-	switch {
-	case root != nil:
-		err = list.add(root, name, name)
-	case name != "":
+	if name == "" {
+		list.Directories = append(list.Directories, "skills/")
+	} else {
 		err = fs.ErrNotExist
 	}
-	if isSkillPath(name) {
-		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
-		if global := w.openShared(); global != nil {
-			defer global.Close()
-			if also := list.add(global, below, name); also == nil {
-				err = nil
-			}
-		}
-		if also := list.addBuiltIn(below, name); also == nil {
+	layers, release := w.layers(root, name)
+	defer release()
+	for _, l := range layers {
+		switch addErr := list.add(l, name); {
+		case addErr == nil:
 			err = nil
+		case l.source == protocol.SkillAgent:
+			err = addErr
 		}
-	} else if name == "" {
-		list.Directories = append(list.Directories, "skills/")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return Listing{}, protocol.ErrNotFound.With("Not found: " + name)
@@ -62,24 +56,16 @@ func (w *Files) List(agent protocol.AgentID, name string) (Listing, error) {
 	return list, nil
 }
 
-// add lists the folder name, with the prefix shown.
-func (l *Listing) add(root *os.Root, name, shown string) error {
-	if name == "" {
-		name = "."
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
+// add lists the folder of a layer, with the prefix shown.
+func (l *Listing) add(in layer, shown string) error {
+	entries, err := fs.ReadDir(in.fsys, in.at)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		at := path.Join(shown, e.Name())
 		// follows links that stay in the workspace
-		info, err := root.Stat(path.Join(name, e.Name()))
+		info, err := fs.Stat(in.fsys, path.Join(in.at, e.Name()))
 		switch {
 		case err != nil || strings.HasPrefix(e.Name(), ".fairlead-"):
 		case info.IsDir():

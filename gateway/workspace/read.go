@@ -5,12 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -35,25 +30,27 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 		return nil, nil, err
 	}
 	defer closeRoot(root)
-	f, err := read(root, name)
-	if err == nil && isSkillPath(name) {
-		f.ResolvedPath, f.ResolvedSource = path.Join("agents", filepath.Base(root.Name()), name), FromAgent
+	layers, release := w.layers(root, name)
+	defer release()
+	var f *File
+	if err = fs.ErrNotExist; name == "" {
+		err = errFolder
 	}
-	if errors.Is(err, fs.ErrNotExist) && isSkillPath(name) {
-		below := strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/")
-		if global := w.openShared(); global != nil {
-			defer global.Close()
-			f, err = read(global, below)
+	for _, l := range layers {
+		f, err = read(l)
+		if err == nil && isSkillPath(name) {
+			f.ResolvedPath, f.ResolvedSource = name, FromGlobal
+			if l.source == protocol.SkillAgent {
+				f.ResolvedPath, f.ResolvedSource = l.where, FromAgent
+			}
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			f, err = readBuiltIn(below)
-		}
-		if err == nil {
-			f.Path, f.ResolvedPath, f.ResolvedSource = name, name, FromGlobal
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
 		}
 	}
 	switch {
 	case err == nil:
+		f.Path = name
 		return f, nil, nil
 	case errors.Is(err, errFolder):
 		list, err := w.List(agent, name)
@@ -69,14 +66,8 @@ var (
 	errNoFile = protocol.ErrBadRequest.With("it is a pipe or a device, not a file")
 )
 
-func read(root *os.Root, name string) (*File, error) {
-	if name == "" {
-		return nil, errFolder
-	}
-	if root == nil {
-		return nil, fs.ErrNotExist
-	}
-	info, err := root.Stat(name)
+func read(l layer) (*File, error) {
+	info, err := fs.Stat(l.fsys, l.at)
 	if err != nil {
 		return nil, err
 	}
@@ -88,19 +79,18 @@ func read(root *os.Root, name string) (*File, error) {
 	case info.Size() > MaxFileSize:
 		return nil, tooLarge("File", info.Size())
 	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
+	data, err := readHead(l.fsys, l.at, MaxFileSize+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > MaxFileSize {
 		return nil, tooLarge("File", int64(len(data)))
 	}
-	return &File{Path: name, Data: data, Modified: info.ModTime()}, nil
+	f := &File{Data: data, Modified: info.ModTime()}
+	if l.source == protocol.SkillBuiltIn {
+		f.Modified = builtAt()
+	}
+	return f, nil
 }
 
 func tooLarge(what string, size int64) error {

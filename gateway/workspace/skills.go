@@ -67,50 +67,47 @@ func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 		return nil, err
 	}
 	defer closeRoot(root)
+	layers, release := w.layers(root, "skills")
+	defer release()
 	var list []SkillFile
-	if root != nil {
-		// a folder that cannot be opened is not available to the agent either
-		if own, err := root.OpenRoot("skills"); err == nil {
-			defer own.Close()
-			list = search(own.FS(), protocol.SkillAgent, path.Join("agents", filepath.Base(root.Name()), "skills"), list)
-		}
+	for _, l := range layers {
+		list = search(l, list)
 	}
-	if global := w.openShared(); global != nil {
-		defer global.Close()
-		list = search(global.FS(), protocol.SkillGlobal, "skills", list)
-	}
-	list = search(builtIn(), protocol.SkillBuiltIn, "built-in:skills", list)
 	slices.SortFunc(list, func(a, b SkillFile) int { return strings.Compare(a.Dir, b.Dir) })
 	return list, nil
 }
 
-// search adds the skills of a folder, unless they are hidden by those in list. Everything below a
-// skill's folder belongs to the skill. Links are not followed.
-func search(fsys fs.FS, source, at string, list []SkillFile) []SkillFile {
+// search adds the skills of a layer, unless they are hidden by those in list. Everything below a
+// skill's folder belongs to the skill. Links are not followed. A folder that cannot be opened is not
+// available to the agent either.
+func search(l layer, list []SkillFile) []SkillFile {
 	seen := 0
 	hidden := make(map[string]bool, len(list))
 	for _, s := range list {
 		hidden[s.Dir] = true
 	}
-	fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+	fs.WalkDir(l.fsys, l.at, func(name string, d fs.DirEntry, err error) error {
 		if seen++; seen > maxSkillFiles {
 			return fs.SkipAll
 		}
-		switch {
-		case err != nil:
-			return fs.SkipDir // a folder that cannot be opened is not available to the agent either
-		case !d.IsDir() || name == ".":
-			return nil
-		case strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= maxSkillDepth:
+		if err != nil {
 			return fs.SkipDir
 		}
-		info, err := fs.Stat(fsys, path.Join(name, skillName))
+		dir := strings.TrimPrefix(name, l.at+"/")
+		switch {
+		case !d.IsDir() || name == l.at:
+			return nil
+		case strings.HasPrefix(d.Name(), ".") || strings.Count(dir, "/") >= maxSkillDepth:
+			return fs.SkipDir
+		}
+		file := path.Join(name, skillName)
+		info, err := fs.Stat(l.fsys, file)
 		if err != nil || !info.Mode().IsRegular() {
 			return nil
 		}
-		if !hidden[name] {
-			s := SkillFile{Dir: name, Location: path.Join(at, name, skillName), Source: source}
-			if s.Data, err = readHead(fsys, path.Join(name, skillName), MaxSkillFile); err != nil {
+		if !hidden[dir] {
+			s := SkillFile{Dir: dir, Location: path.Join(l.where, dir, skillName), Source: l.source}
+			if s.Data, err = readHead(l.fsys, file, MaxSkillFile); err != nil {
 				s.Problem = "The file could not be read: " + err.Error()
 			} else if info.Size() > MaxSkillFile {
 				s.Problem = fmt.Sprintf("The file has %d bytes; at most %d are read.", info.Size(), MaxSkillFile)
@@ -146,39 +143,4 @@ func (w *Workspace) skillsSection() string {
 		return ""
 	}
 	return "\n\n---\n\n# Skills\n\n" + strings.TrimSpace(text)
-}
-
-// readBuiltIn reads a file of the built-in skills; name is relative to skills/.
-func readBuiltIn(name string) (*File, error) {
-	if name == "" {
-		return nil, errFolder
-	}
-	info, err := fs.Stat(builtIn(), name)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, errFolder
-	}
-	data, err := fs.ReadFile(builtIn(), name)
-	return &File{Data: data, Modified: builtAt()}, err
-}
-
-// addBuiltIn lists a folder of the built-in skills.
-func (l *Listing) addBuiltIn(name, shown string) error {
-	if name == "" {
-		name = "."
-	}
-	entries, err := fs.ReadDir(builtIn(), name)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			l.Directories = append(l.Directories, path.Join(shown, e.Name())+"/")
-		} else {
-			l.Files = append(l.Files, path.Join(shown, e.Name()))
-		}
-	}
-	return nil
 }

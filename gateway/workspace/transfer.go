@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 
@@ -32,21 +31,16 @@ func (m transferFiles) Source(name string) (stream.Item, func(), error) {
 		item.At, item.Name = ".", path.Base(root.Name())
 	}
 	if _, err = root.Stat(item.At); errors.Is(err, fs.ErrNotExist) && isSkillPath(name) {
-		root.Close()
-		if item.Root = m.files.openShared(); item.Root != nil {
-			if item.At = strings.TrimPrefix(strings.TrimPrefix(name, "skills"), "/"); item.At == "" {
-				item.At = "."
-			}
-			if _, err = item.Root.Stat(item.At); err == nil {
-				return item, func() { item.Root.Close() }, nil
-			}
-			item.Root.Close()
+		if shared := m.files.openShared(); shared != nil {
+			root.Close()
+			item.Root, item.At = shared, belowSkills(name)
+			_, err = shared.Stat(item.At)
 		}
-	} else if err == nil {
-		return item, func() { root.Close() }, nil
-	} else {
-		root.Close()
 	}
+	if err == nil {
+		return item, closer(item.Root), nil
+	}
+	item.Root.Close()
 	if below, ok := strings.CutPrefix(name, "workspace/"); ok && errors.Is(err, fs.ErrNotExist) {
 		return m.Source(below) // the original system writes gsv:workspace/path, which is ambiguous
 	}
@@ -88,24 +82,14 @@ func (m transferFiles) Target(name string, into, make bool) (stream.Target, erro
 	}
 	if make {
 		if err := root.MkdirAll(name, 0o700); err != nil {
-			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, rootCause(err)) //lint:ignore ST1005 the original's form
+			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, stream.WithoutPath(err)) //lint:ignore ST1005 the original's form
 		}
 	}
 	if t.Root, err = root.OpenRoot(name); err != nil {
-		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, rootCause(err)) //lint:ignore ST1005 the original's form
+		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, stream.WithoutPath(err)) //lint:ignore ST1005 the original's form
 	}
 	if t.Abs = "gsv:" + name; name == "." {
 		t.Abs = "gsv:"
 	}
 	return t, nil
-}
-
-func rootCause(err error) error {
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		return le.Err
-	}
-	return err
 }

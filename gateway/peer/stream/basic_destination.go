@@ -42,7 +42,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		written += int64(k)
 		f.Free()
 		if err != nil {
-			err = writeError(withoutPath(err))
+			err = writeError(WithoutPath(err))
 		} else if written > p.Size { // the amount of further data is unknown
 			err = writeError(fmt.Errorf("more than the announced %d bytes arrived", p.Size))
 		}
@@ -57,7 +57,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		err = writeError(fmt.Errorf("%d of %d bytes arrived", written, p.Size))
 	default:
 		if err = part.commit(ctx, &done); err != nil {
-			err = writeError(withoutPath(err))
+			err = writeError(WithoutPath(err))
 		}
 	}
 	if done.Path = part.abs; err != nil {
@@ -105,7 +105,7 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 	fail := func(err error) (*partFile, error) {
 		t.Root.Close()
 		//lint:ignore ST1005 the original's text
-		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, withoutPath(err))
+		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, WithoutPath(err))
 	}
 	if p.Place != nil {
 		if err := newTargetFolder(t.Root).parents(path.Dir(t.Name)); err != nil {

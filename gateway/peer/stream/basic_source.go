@@ -69,12 +69,12 @@ func openFile(files Files, name, below string) (f *os.File, size int64, mime str
 	f, info, err := openRegular(item.Root, item.At)
 	if err != nil {
 		//lint:ignore ST1005 the original's text
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, withoutPath(err))
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, WithoutPath(err))
 	}
 	if mime, err = mimeOf(f, item.Text); err != nil {
 		f.Close()
 		//lint:ignore ST1005 the original's text
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, withoutPath(err))
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, WithoutPath(err))
 	}
 	return f, info.Size(), mime, nil
 }
@@ -136,7 +136,7 @@ func (n *end) sendBytes(ctx context.Context, f *os.File, size int64) error {
 			}
 			return nil
 		case err != nil:
-			return withoutPath(err)
+			return WithoutPath(err)
 		case sent > size:
 			return errFileChanged
 		}

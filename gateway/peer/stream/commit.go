@@ -72,7 +72,7 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 	}
 	root, base := r.target.at(in.part)
 	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
-		return withoutPath(err)
+		return WithoutPath(err)
 	}
 	name, skipped, err := r.name(ctx, in)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 		back := r.retainReplaced(replacedFile{Name: name, Size: in.size, Mtime: in.mtime})
 		if err := r.target.rename(in.part, name); err != nil {
 			back()
-			return name, false, withoutPath(err)
+			return name, false, WithoutPath(err)
 		}
 		return name, false, nil
 	}
@@ -131,7 +131,7 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 		err = r.target.renameExclusive(in.part, name)
 		switch {
 		case !errors.Is(err, fs.ErrExist):
-			return name, false, withoutPath(err)
+			return name, false, WithoutPath(err)
 		case conflict == protocol.ConflictSkip:
 			return name, true, nil
 		case n > 999:
@@ -156,7 +156,7 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 
 // errNotStored returns the error of a disk that did not accept data, for people.
 func errNotStored(err error) error {
-	return fmt.Errorf("the disk could not store it (%w): check the disk, then retry", withoutPath(err))
+	return fmt.Errorf("the disk could not store it (%w): check the disk, then retry", WithoutPath(err))
 }
 
 // diskFullText tells the person what to do about a full disk.

@@ -106,7 +106,7 @@ func (r *Receiver) link(e *entry) error {
 			}
 			back := r.retainReplaced(replacedFile{Name: e.name, Link: e.link})
 			if err := r.Root.Remove(e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return withoutPath(err)
+				return WithoutPath(err)
 			}
 			if err = r.Root.Symlink(e.link, e.name); err != nil {
 				back()
@@ -119,7 +119,7 @@ func (r *Receiver) link(e *entry) error {
 			}
 		}
 	}
-	return withoutPath(err)
+	return WithoutPath(err)
 }
 
 // forbiddenBits are the permission bits that a remote machine may not set: writing by group and

@@ -84,7 +84,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	defer func() { r.trash.close() }()
 	var err error
 	if r.rootDir, err = r.Root.Open("."); err != nil {
-		return r.result, withoutPath(err)
+		return r.result, WithoutPath(err)
 	}
 	defer r.rootDir.Close()
 	err = r.grant(ctx, Window)

@@ -125,7 +125,7 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 		return nil, errors.New("the partial file is missing")
 	}
 	if in.f == nil {
-		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, withoutPath(err)) //lint:ignore ST1005 the original's text
+		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, WithoutPath(err)) //lint:ignore ST1005 the original's text
 	}
 	if err == nil && offset > 0 {
 		_, err = in.f.Seek(offset, io.SeekStart)
@@ -133,7 +133,7 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 	if err != nil {
 		in.hasher = newHasher(nil) // what was hashed may differ from the file
 		in.close(r, false)
-		return nil, withoutPath(err)
+		return nil, WithoutPath(err)
 	}
 	return in, nil
 }
@@ -147,7 +147,7 @@ func (in *receivingFile) write(p []byte) error {
 	}
 	in.offset += int64(len(p))
 	if _, err := in.f.Write(p); err != nil {
-		return writeError(withoutPath(err))
+		return writeError(WithoutPath(err))
 	}
 	in.hasher.add(p)
 	if in.offset-in.flushedTo >= writebackEvery {
@@ -171,10 +171,10 @@ func (in *receivingFile) hole(ctx context.Context, n int64) error {
 		allowHoles(in.f)
 	}
 	if err := in.f.Truncate(in.offset); err != nil {
-		return writeError(withoutPath(err))
+		return writeError(WithoutPath(err))
 	}
 	if _, err := in.f.Seek(in.offset, io.SeekStart); err != nil {
-		return withoutPath(err)
+		return WithoutPath(err)
 	}
 	for n > 0 {
 		k := min(n, int64(len(zeros)))

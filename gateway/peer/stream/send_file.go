@@ -62,7 +62,7 @@ func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int)
 			return err
 		}
 		if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
-			return &fileError{withoutPath(err)}
+			return &fileError{WithoutPath(err)}
 		}
 	}
 	b := binary.LittleEndian.AppendUint32(nil, f.index)
@@ -127,7 +127,7 @@ func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size 
 			}
 			end = max(dataEnd(file, sum.n, size), sum.n+1)
 			if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
-				return &fileError{withoutPath(err)}
+				return &fileError{WithoutPath(err)}
 			}
 			continue
 		}
@@ -184,7 +184,7 @@ func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, 
 		if errors.Is(err, io.EOF) {
 			err = errFileChanged
 		}
-		return nil, &fileError{withoutPath(err)}
+		return nil, &fileError{WithoutPath(err)}
 	}
 	return buf[:n], nil
 }
@@ -193,7 +193,7 @@ func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, 
 func openRegular(root *os.Root, at string) (*os.File, os.FileInfo, error) {
 	f, err := root.OpenFile(at, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, nil, withoutPath(err)
+		return nil, nil, WithoutPath(err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -201,7 +201,7 @@ func openRegular(root *os.Root, at string) (*os.File, os.FileInfo, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, withoutPath(err)
+		return nil, nil, WithoutPath(err)
 	}
 	return f, info, nil
 }

@@ -189,7 +189,7 @@ func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
 	}
 	back, err := r.trash.add(line)
 	if err != nil {
-		r.result.addProblem(line.Name, "The previous version could not be saved: "+withoutPath(err).Error())
+		r.result.addProblem(line.Name, "The previous version could not be saved: "+WithoutPath(err).Error())
 	}
 	return back
 }

@@ -79,12 +79,12 @@ func undoFile(root *os.Root, entry string, n int, line replacedFile) error {
 	now, err := root.Lstat(line.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return withoutPath(root.Rename(old, line.Name))
+		return WithoutPath(root.Rename(old, line.Name))
 	case err != nil:
-		return withoutPath(err)
+		return WithoutPath(err)
 	}
 	if was, err := root.Lstat(old); err == nil && os.SameFile(was, now) { // it was linked into the trash, but not replaced
-		return withoutPath(root.Remove(old))
+		return WithoutPath(root.Remove(old))
 	}
 	link := ""
 	if now.Mode()&fs.ModeSymlink != 0 {
@@ -95,10 +95,10 @@ func undoFile(root *os.Root, entry string, n int, line replacedFile) error {
 	}
 	if root.Link(line.Name, away) != nil {
 		if err := root.Rename(line.Name, away); err != nil {
-			return withoutPath(err)
+			return WithoutPath(err)
 		}
 	}
-	return withoutPath(root.Rename(old, line.Name))
+	return WithoutPath(root.Rename(old, line.Name))
 }
 
 // checkParents checks that no folder down to dir is a symbolic link.
@@ -106,7 +106,7 @@ func checkParents(root *os.Root, dir string) error {
 	for ; dir != "."; dir = path.Dir(dir) {
 		switch info, err := root.Lstat(dir); {
 		case err != nil:
-			return withoutPath(err)
+			return WithoutPath(err)
 		case !info.IsDir():
 			return fmt.Errorf("%s is no longer a folder", dir)
 		}

@@ -65,9 +65,9 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 		info, err := w.stat(p)
 		if err != nil {
 			if p.top {
-				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), withoutPath(err)) //lint:ignore ST1005 the original's text
+				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), WithoutPath(err)) //lint:ignore ST1005 the original's text
 			}
-			if err := w.report(recUnreadable, p.name, withoutPath(err).Error()); err != nil {
+			if err := w.report(recUnreadable, p.name, WithoutPath(err).Error()); err != nil {
 				return sourceFile{}, false, err
 			}
 			continue
@@ -97,7 +97,7 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 			left = recUnreadable
 		}
 		if err != nil {
-			if err := w.report(left, p.name, withoutPath(err).Error()); err != nil {
+			if err := w.report(left, p.name, WithoutPath(err).Error()); err != nil {
 				return sourceFile{}, false, err
 			}
 			continue
@@ -177,15 +177,13 @@ func Count(ctx context.Context, items []Item, links string) (l Totals, err error
 	}
 }
 
-// withoutPath removes the operation and path that package os puts before an error.
-func withoutPath(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
+// WithoutPath removes the operation and path that package os puts before an error.
+func WithoutPath(err error) error {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return le.Err
+	if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
+		return linkErr.Err
 	}
 	return err
 }
