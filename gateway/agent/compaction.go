@@ -145,6 +145,6 @@ func refusesPictures(err error) bool {
 	if !errors.Is(err, protocol.ErrModel) {
 		return false
 	}
-	said := strings.ToLower(err.Error())
-	return slices.ContainsFunc([]string{"image", "vision", "multimodal", "multi-modal", "mmproj", "a string", "valid string"}, func(word string) bool { return strings.Contains(said, word) })
+	text := strings.ToLower(err.Error())
+	return slices.ContainsFunc([]string{"image", "vision", "multimodal", "multi-modal", "mmproj", "a string", "valid string"}, func(word string) bool { return strings.Contains(text, word) })
 }

@@ -171,13 +171,13 @@ func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
 	errs := make([]error, len(t.calls))
 	var wg sync.WaitGroup
 	for i, c := range t.calls {
-		settled := make(chan struct{})
-		settle := sync.OnceFunc(func() { close(settled) })
+		begun := make(chan struct{})
+		onBegin := sync.OnceFunc(func() { close(begun) })
 		wg.Go(func() {
-			defer settle()
-			results[i], errs[i] = r.runCall(ctx, t.message, c, settle)
+			defer onBegin()
+			results[i], errs[i] = r.runCall(ctx, t.message, c, onBegin)
 		})
-		<-settled // approvals are asked in the order of the calls; execution is parallel
+		<-begun // approvals are asked in the order of the calls; execution is parallel
 	}
 	wg.Wait()
 	if err := context.Cause(ctx); errors.Is(err, tool.ErrSuspended) {
@@ -202,10 +202,10 @@ func CallID(message protocol.MessageID, toolCallID string) protocol.CallID {
 	return protocol.CallID(hex.EncodeToString(sum[:16]))
 }
 
-// runCall runs one call and returns its result message. It calls settled when the call starts to
+// runCall runs one call and returns its result message. It calls onBegin when the call starts to
 // execute or its approval is pending. An error becomes a result for the model, unless the run
 // cannot continue.
-func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block, settled func()) (protocol.Message, error) {
+func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block, onBegin func()) (protocol.Message, error) {
 	out := protocol.Message{RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name)}
 	fail := func(text string) protocol.Message {
 		node, bare, _ := protocol.ToolName(c.Name).Split()
@@ -228,11 +228,11 @@ func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block,
 		Principal: auth.Agent(r.Session, r.ID),
 		ID:        CallID(m.ID, c.ID), ToolCallID: c.ID,
 		Tool: protocol.ToolName(c.Name), Args: c.Arguments, Session: r.Session, Run: r.ID, AskedBy: by, Iteration: r.step,
-		OnStart: settled,
+		OnStart: onBegin,
 		OnApproval: func(a protocol.Approval) {
 			r.Progress.OnAsk(a)
 			if a.State == protocol.ApprovalPending {
-				settled()
+				onBegin()
 			}
 		},
 	})

@@ -146,14 +146,14 @@ func (a *answer) add(e llm.Event) {
 			s.State(protocol.RunStreaming, "")
 		}
 		b := a.openBlock(protocol.BlockText)
-		said := a.truncate(e.Text)
-		b.Text = a.appendText(b.Text, said)
-		s.Delta(false, said)
+		piece := a.truncate(e.Text)
+		b.Text = a.appendText(b.Text, piece)
+		s.Delta(false, piece)
 	case llm.EventThinking:
 		b := a.openBlock(protocol.BlockThinking)
-		said := a.truncate(e.Text)
-		b.Thinking = a.appendText(b.Thinking, said)
-		s.Delta(true, said)
+		piece := a.truncate(e.Text)
+		b.Thinking = a.appendText(b.Thinking, piece)
+		s.Delta(true, piece)
 	case llm.EventCallDelta:
 		a.bytes += len(e.Text)
 	case llm.EventSignature:

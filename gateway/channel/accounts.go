@@ -78,11 +78,11 @@ func (m *accountManager) awaitStart(ctx context.Context, name, id string) error 
 	for {
 		m.mu.Lock()
 		a := m.accounts[key(name, id)]
-		up, barred, problem := a.sender != nil, a.loginFailed, a.err
+		up, loginFailed, problem := a.sender != nil, a.loginFailed, a.err
 		over := a.done != nil && isClosed(a.done)
 		m.mu.Unlock()
 		switch {
-		case barred:
+		case loginFailed:
 			return protocol.ErrBadRequest.With(problem)
 		case up || over || problem != "":
 			return nil

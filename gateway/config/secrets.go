@@ -96,7 +96,7 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 		}
 		s.mu.Lock()
 		delete(s.keys, path)
-		s.found(path)
+		s.removeMissing(path)
 		s.mu.Unlock()
 		return s.backend.Put(ctx, path, nil)
 	}
@@ -112,13 +112,13 @@ func (s *Store) setSecret(ctx context.Context, path, name string, value json.Raw
 	}
 	s.mu.Lock()
 	s.keys[path] = plain
-	s.found(path)
+	s.removeMissing(path)
 	s.mu.Unlock()
 	return nil
 }
 
-// found removes a secret from the missing ones. The caller holds s.mu.
-func (s *Store) found(path string) {
+// removeMissing removes a secret from the missing ones. The caller holds s.mu.
+func (s *Store) removeMissing(path string) {
 	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return p == path })
 }
 

@@ -98,7 +98,7 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 		}
 	}
 	s.mu.Lock()
-	s.overrides, s.present = overrides, next
+	s.overrides, s.current = overrides, next
 	s.mu.Unlock()
 	return nil
 }

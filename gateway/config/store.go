@@ -31,7 +31,7 @@ type Store struct {
 
 	mu        sync.Mutex // guards the fields below
 	overrides map[string]json.RawMessage
-	present   Config
+	current   Config
 	keys      map[string]string // secrets by path; values in memory only
 	// paths of secrets that were set but are missing in the secret store
 	missing  []string
@@ -72,7 +72,7 @@ func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Stor
 	}
 	for {
 		var path string
-		if s.present, path, err = build(s.overrides); err == nil {
+		if s.current, path, err = build(s.overrides); err == nil {
 			return s, problems, nil
 		} else if path == "" {
 			return nil, nil, err
@@ -87,7 +87,7 @@ func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Stor
 func (s *Store) Get() Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.present
+	return s.current
 }
 
 // All returns the whole configuration as JSON. Secrets that are set read as "***".

@@ -147,8 +147,8 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 	return out, err
 }
 
-func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, error) {
-	j := was
+func (s *Scheduler) patched(previous store.Job, p protocol.CronJobPatch) (store.Job, error) {
+	j := previous
 	set(&j.AgentID, p.AgentID)
 	set(&j.Name, p.Name)
 	set(&j.Description, p.Description)
@@ -157,14 +157,14 @@ func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, 
 	if p.Schedule != nil {
 		when, err := s.resolveSchedule(*p.Schedule)
 		if err != nil {
-			return was, err
+			return previous, err
 		}
 		j.Schedule = when
 	}
 	set(&j.Missed, p.Missed)
 	if p.Spec != nil {
 		if p.Spec.Mode == "" {
-			return was, errors.New("spec.mode required")
+			return previous, errors.New("spec.mode required")
 		}
 		if p.Spec.Mode != j.Spec.Mode {
 			j.Spec = protocol.CronMode{Mode: p.Spec.Mode}
@@ -172,7 +172,7 @@ func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, 
 		patchSpec(&j.Spec, *p.Spec)
 	}
 	if err := s.check(&j.CronJob); err != nil {
-		return was, err
+		return previous, err
 	}
 	at := now()
 	j.UpdatedAtMs = at
@@ -182,9 +182,9 @@ func (s *Scheduler) patched(was store.Job, p protocol.CronJobPatch) (store.Job, 
 	switch {
 	case !j.Enabled:
 		j.State.NextRunAtMs = 0
-	case p.Schedule == nil && was.Enabled:
+	case p.Schedule == nil && previous.Enabled:
 	case j.Schedule.Kind == protocol.CronAt && *j.Schedule.AtMs == j.LastDue:
-		return was, protocol.ErrConflict.With("The job has already run at its time: set a new time")
+		return previous, protocol.ErrConflict.With("The job has already run at its time: set a new time")
 	default:
 		j.State.NextRunAtMs = nextRun(j.Schedule, j.Base, at, s.o.zone())
 	}

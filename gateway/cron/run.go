@@ -161,7 +161,7 @@ func (x *runner) follow(session protocol.SessionKey, id protocol.RunID) *watcher
 // wait waits for the end of a run. A failed or cancelled run is an error. limit, if not 0, limits
 // the run's working time, without the time in which it waits for approvals.
 func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, error) {
-	left, stopped, asks := limit, false, false
+	left, stopped, isWaiting := limit, false, false
 	var final protocol.RunInfo // the published end, which counts even if it could not be stored
 	for {
 		// Read the store first: it has an end that came before the subscription, or during a
@@ -186,7 +186,7 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 		}
 		for over := false; !over; {
 			step, cancel := ctx, context.CancelFunc(func() {})
-			if limit > 0 && !stopped && !asks {
+			if limit > 0 && !stopped && !isWaiting {
 				step, cancel = context.WithTimeout(ctx, max(left, 0))
 			}
 			began := time.Now()
@@ -202,9 +202,9 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 					return r, err
 				}
 			case c.Kind == protocol.ChangeRun && !c.Run.Over():
-				if now := c.Run.State == protocol.RunWaiting; now != asks {
-					asks = now
-					w.waiting(asks)
+				if now := c.Run.State == protocol.RunWaiting; now != isWaiting {
+					isWaiting = now
+					w.waiting(isWaiting)
 				}
 			case c.Kind == protocol.ChangeRun:
 				final, over = *c.Run, true

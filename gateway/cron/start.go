@@ -96,8 +96,8 @@ func failed(err error) outcome { return outcome{status: protocol.CronError, err:
 func (p *planner) finish(run *running, end outcome) {
 	at := now()
 	run.EndedAt, run.Status, run.Error, run.Summary = at, end.status, end.err, end.summary
-	took := max(at-run.StartedAt, 0)
-	run.result = protocol.CronRunResult{JobID: run.Job, Status: end.status, Error: end.err, Summary: end.summary, DurationMs: took}
+	duration := max(at-run.StartedAt, 0)
+	run.result = protocol.CronRunResult{JobID: run.Job, Status: end.status, Error: end.err, Summary: end.summary, DurationMs: duration}
 	defer close(run.done)
 	j := p.jobs[run.Job]
 	if j == nil || j.run != run {
@@ -112,7 +112,7 @@ func (p *planner) finish(run *running, end outcome) {
 		}})
 	}
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
-	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &took
+	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &duration
 	remove := false
 	// Without a next time, nobody ran the job early or changed its time meanwhile.
 	if j.Schedule.Kind == protocol.CronAt && j.State.NextRunAtMs == 0 {

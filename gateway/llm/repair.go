@@ -89,8 +89,8 @@ func unknownOutcome(m protocol.Message, call protocol.Block) protocol.Message {
 }
 
 const (
-	ranThemself   = "[The person ran a command themself] "
-	ownCommandSay = "[What the person's own command returned]\n"
+	commandPrefix = "[The person ran a command themself] "
+	resultPrefix  = "[What the person's own command returned]\n"
 )
 
 // describeCommand describes to the model what the person ran directly, and its result.
@@ -100,11 +100,11 @@ func describeCommand(m protocol.Message) protocol.Message {
 		text = strings.TrimSpace(text + "\n" + c.Name + " " + string(c.Arguments))
 	}
 	switch {
-	case strings.HasPrefix(text, ranThemself), strings.HasPrefix(text, ownCommandSay):
+	case strings.HasPrefix(text, commandPrefix), strings.HasPrefix(text, resultPrefix):
 	case m.Role == protocol.RoleToolResult:
-		text = ownCommandSay + text
+		text = resultPrefix + text
 	default:
-		text = ranThemself + text
+		text = commandPrefix + text
 	}
 	out := protocol.Message{RunID: m.RunID, Role: protocol.RoleUser, Timestamp: m.Timestamp, Origin: m.Origin, Content: protocol.Content{protocol.Text(text)}}
 	for _, b := range m.Content {
@@ -171,23 +171,23 @@ func (u ids) unique(m protocol.Message) protocol.Message {
 	return m
 }
 
-// fitted is a model that gets the tools of every node under names that model APIs accept. Outside
-// of it the tools have their own names.
-type fitted struct{ Model }
+// nameMapper is a model that gets the tools of every node under names that model APIs accept.
+// Outside of it the tools have their own names.
+type nameMapper struct{ Model }
 
 // FitNames wraps a model so that it gets [protocol.ToolName.ForModel] of each tool, in the list of
 // tools and in the conversation, and converts the names in its calls back.
-func FitNames(m Model) Model { return fitted{m} }
+func FitNames(m Model) Model { return nameMapper{m} }
 
 // Stream implements [Model].
-func (f fitted) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+func (f nameMapper) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
 	back := make(map[string]string) // by the name that the model gets
 	req.Tools = slices.Clone(req.Tools)
 	for i, t := range req.Tools {
 		name := string(protocol.ToolName(t.Name).ForModel())
 		back[name], req.Tools[i].Name = t.Name, name
 	}
-	req.Messages = fittedMessages(req.Messages)
+	req.Messages = withModelNames(req.Messages)
 	return func(yield func(Event, error) bool) {
 		for e, err := range f.Model.Stream(ctx, req) {
 			if name, ok := back[e.Block.Name]; ok {
@@ -200,8 +200,8 @@ func (f fitted) Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 	}
 }
 
-// fittedMessages does not change its argument, which is the stored conversation.
-func fittedMessages(list []protocol.Message) []protocol.Message {
+// withModelNames does not change its argument, which is the stored conversation.
+func withModelNames(list []protocol.Message) []protocol.Message {
 	out := slices.Clone(list)
 	for i, m := range out {
 		out[i].ToolName, out[i].Content = m.ToolName.ForModel(), slices.Clone(m.Content)

@@ -91,7 +91,7 @@ func (m *Manager) purgeDeleted() {
 
 // removeUnusedFiles removes media and archive files that no chat refers to.
 func (m *Manager) removeUnusedFiles(ctx context.Context) {
-	if err := errors.Join(m.media.RemoveUnused(ctx), m.archives.RemoveUnused(ctx)); err != nil && ctx.Err() == nil {
+	if err := errors.Join(m.media.RemoveUnused(ctx), m.removeUnusedArchives(ctx)); err != nil && ctx.Err() == nil {
 		slog.Warn("Removing files of deleted chats failed", "err", err)
 	}
 }

@@ -113,7 +113,7 @@ func (h *history) compact(ctx context.Context, s store.Session, model llm.Model,
 	if err != nil {
 		return "", notice, h.pause.onStoreError(err)
 	}
-	file = h.archives.WriteFile(ctx, a)
+	file = h.writeArchive(ctx, a)
 	if model != nil {
 		h.memories.saveCompacted(ctx, a, sum.Memories)
 		// The summary's tokens count like those of an answer.

@@ -15,7 +15,6 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/archive"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -163,8 +162,8 @@ func TestWhatASummaryTakesIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := g.store.Sessions.Get(t.Context(), chat)
-	if want := (protocol.Tokens{Input: 310, Output: 42, Total: 352}); err != nil || archive.Tokens(s.Usage) != want || s.ContextTokens != 0 {
-		t.Errorf("%+v, %d in the window, %v", archive.Tokens(s.Usage), s.ContextTokens, err)
+	if want := (protocol.Tokens{Input: 310, Output: 42, Total: 352}); err != nil || tokens(s.Usage) != want || s.ContextTokens != 0 {
+		t.Errorf("%+v, %d in the window, %v", tokens(s.Usage), s.ContextTokens, err)
 	}
 }
 

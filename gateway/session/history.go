@@ -7,7 +7,6 @@ import (
 
 	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/archive"
 )
 
 // history changes what the model sees of chats: it resets and compacts them, and lists and restores
@@ -15,52 +14,9 @@ import (
 type history struct {
 	*reader
 	*sessions
-	archives *archive.Archives
+	home     string // the data folder
 	memories *memories
 	models   Models
-}
-
-// Archives lists a chat's archives, newest first.
-func (h *history) Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
-	return h.archives.List(ctx, h.Canonical(in.SessionKey))
-}
-
-// ReadArchive returns the messages of an archive.
-func (h *history) ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
-	in.SessionKey = h.Canonical(in.SessionKey)
-	return h.archives.Read(ctx, in)
-}
-
-// RestoreArchive replaces a chat's current conversation with an archived one. The current
-// conversation is archived first.
-func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
-	var out protocol.SessionArchiveRestoreResult
-	if in.ID == "" {
-		return out, protocol.ErrBadRequest.With("id required")
-	}
-	key := h.Canonical(in.SessionKey)
-	if _, err := h.store.Archives.Get(ctx, key, in.ID); err != nil { // checked before the chat is blocked
-		return out, err
-	}
-	if err := h.blockIdle(ctx, key, "restore the earlier conversation"); err != nil {
-		return out, err
-	}
-	defer h.unblock(key)
-	restored, old, err := h.store.Archives.Restore(ctx, key, in.ID, now())
-	if err != nil {
-		return out, h.pause.onStoreError(err)
-	}
-	ctx = context.WithoutCancel(ctx) // from here on the restore must be completed
-	out = protocol.SessionArchiveRestoreResult{OK: true, SessionKey: key, SessionID: restored.Session, Messages: restored.Messages}
-	if old.ID != "" {
-		info := archive.Info(old)
-		info.ArchivedTo = h.archives.WriteFile(ctx, old)
-		out.Archived = &info
-	}
-	h.archives.RemoveFile(restored)
-	err = h.store.Grants.DeleteAll(ctx, key)
-	h.publishHistory(key)
-	return out, h.pause.onStoreError(err)
 }
 
 // Reset stops a chat's runs, archives its messages and starts a new session ID. A chat without
@@ -90,8 +46,8 @@ func (h *history) reset(ctx context.Context, key protocol.SessionKey) (protocol.
 	}
 	ctx = context.WithoutCancel(ctx) // from here on the reset must be completed
 	out := protocol.SessionResetResult{
-		OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: archive.Tokens(old.Usage),
-		ArchivedTo: h.archives.WriteFile(ctx, a),
+		OK: true, SessionKey: key, OldSessionID: old.ID, NewSessionID: next, ArchivedMessages: a.Messages, TokensCleared: tokens(old.Usage),
+		ArchivedTo: h.writeArchive(ctx, a),
 	}
 	if err := h.store.Grants.DeleteAll(ctx, key); err != nil {
 		return out, h.pause.onStoreError(err)
@@ -106,10 +62,10 @@ const (
 	defaultIdle = 60 // minutes
 )
 
-// due reports whether a chat that was last active at a given time must be reset now, according to
+// isDue reports whether a chat that was last active at a given time must be reset now, according to
 // its ResetPolicy. A day begins at AtHour in the person's time zone, also on days when the clock
 // changes.
-func due(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool {
+func isDue(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool {
 	switch p.Mode {
 	case "daily":
 		hour := defaultHour
@@ -155,7 +111,7 @@ func (s *session) resetWhenDue() {
 	}
 	ctx := context.WithoutCancel(s.m.ctx)
 	row, err := s.m.store.Sessions.Get(ctx, s.key)
-	if err != nil || !due(s.m.settings.resetPolicy(row), time.UnixMilli(max(row.LastActiveAt, row.LastResetAt)), time.UnixMilli(now()), s.m.settings.zone()) {
+	if err != nil || !isDue(s.m.settings.resetPolicy(row), time.UnixMilli(max(row.LastActiveAt, row.LastResetAt)), time.UnixMilli(now()), s.m.settings.zone()) {
 		return
 	}
 	if _, err := s.m.reset(ctx, s.key); err != nil {

@@ -136,20 +136,20 @@ func withHash(form, id string) string {
 // windowChat follows the agent in the keys of chats that were created in a window.
 const windowChat = "app:chat:"
 
-// private reports whether only the person takes part in a conversation, so that it may contain the
-// agent's memories of the person: the main chats, including the one from before session.mainKey was
-// set, and the chats of windows. Groups and direct conversations with others are shared. Schedules
-// and heartbeats run unattended and have only the input they were given.
-func private(cfg config.SessionConfig, key protocol.SessionKey) bool {
+// isPrivate reports whether only the person takes part in a conversation, so that it may contain
+// the agent's memories of the person: the main chats, including the one from before session.mainKey
+// was set, and the chats of windows. Groups and direct conversations with others are shared.
+// Schedules and heartbeats run unattended and have only the input they were given.
+func isPrivate(cfg config.SessionConfig, key protocol.SessionKey) bool {
 	agent := key.Agent()
 	return key == cfg.Main(agent) || key == prefix+protocol.SessionKey(agent)+":main" || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 
 // Shared reports whether other people than the person take part in a conversation: a conversation
 // with somebody on a channel, or a room.
-func (r *reader) Shared(key protocol.SessionKey) bool { return shared(r.Canonical(key)) }
+func (r *reader) Shared(key protocol.SessionKey) bool { return isShared(r.Canonical(key)) }
 
-func shared(key protocol.SessionKey) bool {
+func isShared(key protocol.SessionKey) bool {
 	p := strings.Split(string(key), ":")
 	if len(p) < 4 || p[0] != "agent" {
 		return false

@@ -165,7 +165,7 @@ func TestOnlyThePersonsOwnChatsArePrivate(t *testing.T) {
 		chat: true, "agent:work:main": true, newKey("main"): true, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false,
 		"agent:main:whatsapp:group:1": false, "agent:main:dm:eve": false, "agent:main:irc:app:chat:x": false, "notes": false,
 	} {
-		if got := private(scope("main"), key); got != want {
+		if got := isPrivate(scope("main"), key); got != want {
 			t.Errorf("%s: %v", key, got)
 		}
 	}
@@ -175,7 +175,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 	for key, want := range map[protocol.SessionKey]bool{
 		"": false, chat: false, "agent:work:main": false, newKey("main"): false, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false, "notes": false,
 	} {
-		if got := shared(key); got != want {
+		if got := isShared(key); got != want {
 			t.Errorf("%s: %v", key, got)
 		}
 	}
@@ -183,7 +183,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 		cfg := config.Default()
 		cfg.Session.DMScope = scope
 		for _, kind := range []string{KindDM, KindGroup, KindChannel, KindThread} {
-			if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !shared(key) {
+			if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !isShared(key) {
 				t.Errorf("%s is not shared", key)
 			}
 		}

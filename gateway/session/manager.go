@@ -9,7 +9,6 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/archive"
 	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -77,7 +76,7 @@ func New(o Options) *Manager {
 		ctx: ctx, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
 		create: func(key protocol.SessionKey) *session { return &session{m: m, key: key, inbox: make(chan func(), 16)} },
 	}
-	m.history = &history{reader: m.reader, sessions: m.sessions, archives: archive.New(o.Home, o.Store), models: o.Models, memories: &memories{
+	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, memories: &memories{
 		ctx: ctx, store: o.Store, settings: m.settings, models: o.Models, files: o.Files, wg: &m.wg, slot: make(chan struct{}, 1),
 	}}
 	return m
@@ -92,7 +91,7 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 		return protocol.SessionStats{}, err
 	}
 	out := protocol.SessionStats{
-		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: archive.Tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Uptime: now() - s.CreatedAt, Cost: s.Usage.Cost,
 	}
 	m.mu.Lock()
@@ -127,7 +126,7 @@ func (m *Manager) Resume(ctx context.Context) error {
 			return err
 		}
 	}
-	m.wg.Go(func() { m.archives.WriteMissingFiles(m.ctx) })
+	m.wg.Go(func() { m.writeMissingArchives(m.ctx) })
 	m.wg.Go(m.purgeDeleted)
 	return nil
 }

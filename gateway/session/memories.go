@@ -27,7 +27,7 @@ type memories struct {
 // enabled reports whether facts from a chat may be saved.
 func (r *memories) enabled(key protocol.SessionKey) bool {
 	cfg := r.settings.config()
-	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && private(cfg.Session, key)
+	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && isPrivate(cfg.Session, key)
 }
 
 // save adds facts from one part of a session to the agent's notes of a day, and stores the last

@@ -11,7 +11,6 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/archive"
 	"fairlead/gateway/store"
 )
 
@@ -125,7 +124,7 @@ func (r *reader) Get(ctx context.Context, in protocol.SessionParams) (protocol.S
 		return protocol.SessionGetResult{}, err
 	}
 	return protocol.SessionGetResult{
-		SessionID: s.ID, SessionKey: s.Key, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, MessageCount: s.MessageCount, Tokens: archive.Tokens(s.Usage),
+		SessionID: s.ID, SessionKey: s.Key, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, MessageCount: s.MessageCount, Tokens: tokens(s.Usage),
 		Settings: s.Prefs, ResetPolicy: r.settings.resetPolicy(s), LastResetAt: s.LastResetAt, PreviousSessionIDs: previousIDs(s), Label: s.Label,
 	}, nil
 }

@@ -53,7 +53,7 @@ func TestPoliciesAreDueInThePersonsZone(t *testing.T) {
 		{protocol.ResetPolicy{Mode: "idle"}, "2026-05-01 10:00:00", "2026-05-01 11:00:00", false},
 		{protocol.ResetPolicy{Mode: "idle"}, "2026-05-01 10:00:00", "2026-05-01 11:00:01", true},
 	} {
-		if got := due(c.p, parse(c.last), parse(c.now).UTC(), chicago); got != c.want {
+		if got := isDue(c.p, parse(c.last), parse(c.now).UTC(), chicago); got != c.want {
 			t.Errorf("%+v: %s, then %s: %v", c.p, c.last, c.now, got)
 		}
 	}
@@ -87,12 +87,12 @@ func TestADayBeginsOnceWhereTheClockIsTurnedAtMidnight(t *testing.T) {
 		}
 		last, _ := time.Parse(time.RFC3339, c.last)
 		now, _ := time.Parse(time.RFC3339, c.now)
-		if got := due(protocol.ResetPolicy{Mode: "daily", AtHour: number(c.hour)}, last, now, zone); got != c.want {
+		if got := isDue(protocol.ResetPolicy{Mode: "daily", AtHour: number(c.hour)}, last, now, zone); got != c.want {
 			t.Errorf("%s at %d: %s, then %s: %v", c.zone, c.hour, last.In(zone), now.In(zone), got)
 		}
 	}
 	now := time.Now()
-	if due(protocol.ResetPolicy{Mode: "idle", IdleMinutes: number(200_000_000)}, now.Add(-time.Second), now, time.UTC) {
+	if isDue(protocol.ResetPolicy{Mode: "idle", IdleMinutes: number(200_000_000)}, now.Add(-time.Second), now, time.UTC) {
 		t.Error("a silence of 380 years is over after a second")
 	}
 }

@@ -162,7 +162,7 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 		files = new(workspace.Workspace)
 	}
 	return files.Prompt(workspace.Facts{
-		Session: s.Key, Agent: s.Key.Agent(), Private: private(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
+		Session: s.Key, Agent: s.Key.Agent(), Private: isPrivate(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
 		Now: time.Now().In(m.settings.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, m.settings.agent(s.Key).SystemPrompt, cfg.SystemPrompt),
 		Heartbeat: m.settings.heartbeat(s.Key),
 	})

@@ -33,17 +33,17 @@ type client struct {
 	set settings
 	up  channel.Upstream
 
-	mu      sync.Mutex // guards the fields below
-	rooms   map[string]*room
-	waiters map[string]chan iq // by ID of the sent stanza
-	share   string             // the service for uploads; empty until it is known
-	web     string             // host and port of the server's file downloads; empty until they are known
-	told    map[string]bool    // senders who were told that encrypted messages cannot be read
-	wishes  map[string]bool    // senders of presence subscriptions who may not write to the agent yet
+	mu            sync.Mutex // guards the fields below
+	rooms         map[string]*room
+	waiters       map[string]chan iq // by ID of the sent stanza
+	uploadService string             // the service for uploads; empty until it is known
+	downloadHost  string             // host and port of the server's file downloads; empty until they are known
+	warned        map[string]bool    // senders who were told that encrypted messages cannot be read
+	subscribers   map[string]bool    // senders of presence subscriptions who may not write to the agent yet
 }
 
 func newClient(s *stream, set settings, up channel.Upstream) *client {
-	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), waiters: make(map[string]chan iq), told: make(map[string]bool), wishes: make(map[string]bool)}
+	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), waiters: make(map[string]chan iq), warned: make(map[string]bool), subscribers: make(map[string]bool)}
 	for _, r := range set.rooms {
 		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}
 	}
@@ -65,18 +65,18 @@ func (c *client) serve(ctx context.Context) error {
 		wg.Wait()
 	}()
 	wg.Go(func() { c.pings(ctx, cancel) })
-	came := &inbox{c: c, wg: &wg, seats: make(chan struct{}, maxInbox)}
+	messages := &inbox{c: c, wg: &wg, slots: make(chan struct{}, maxInbox)}
 	if err := c.s.send("<presence/>"); err != nil {
 		return err
 	}
-	if err := c.enter(); err != nil {
+	if err := c.joinRooms(); err != nil {
 		return err
 	}
 	c.up.Online(transport{c}, map[string]any{"jid": bare(c.s.jid), "rooms": c.set.rooms})
 	for {
 		start, err := c.s.next()
 		if err == nil {
-			err = c.stanza(ctx, start, came)
+			err = c.stanza(ctx, start, messages)
 		}
 		if err == nil {
 			continue
@@ -97,20 +97,20 @@ func (c *client) serve(ctx context.Context) error {
 type inbox struct {
 	c     *client
 	wg    *sync.WaitGroup
-	seats chan struct{} // a token for each message being processed
+	slots chan struct{} // a token for each message being processed
 	chats wire.TicketLocks
 }
 
-// put blocks while all seats are taken.
+// put blocks while all slots are taken.
 func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error {
 	select {
-	case i.seats <- struct{}{}:
+	case i.slots <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	ticket := i.chats.Take(in.Peer.ID)
 	i.wg.Go(func() {
-		defer func() { <-i.seats }()
+		defer func() { <-i.slots }()
 		ticket.Wait()
 		defer ticket.Release()
 		if ctx.Err() != nil {
@@ -151,7 +151,7 @@ func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
 			cancel(errors.New("the server no longer answers"))
 			return
 		}
-		if err := c.enter(); err != nil {
+		if err := c.joinRooms(); err != nil {
 			cancel(err)
 			return
 		}
@@ -195,8 +195,8 @@ func (c *client) await(ctx context.Context, text string, ids ...string) (iq, err
 	}
 }
 
-// answered passes a response to its waiter, once for each ID.
-func (c *client) answered(id string, q iq) {
+// deliverAnswer passes a response to its waiter, once for each ID.
+func (c *client) deliverAnswer(id string, q iq) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if answer := c.waiters[id]; answer != nil {
@@ -229,7 +229,7 @@ func (c *client) stanza(ctx context.Context, start xml.StartElement, to *inbox) 
 			return err
 		}
 		if m.Type == "error" {
-			c.answered(m.ID, iq{Type: refusedMessage, Error: m.Error})
+			c.deliverAnswer(m.ID, iq{Type: refusedMessage, Error: m.Error})
 		} else if in, ok := c.inbound(m); ok {
 			return to.put(ctx, in)
 		}
@@ -253,7 +253,7 @@ func sendError(e *stanzaError) error {
 func (c *client) iq(q iq) error {
 	switch q.Type {
 	case "result", "error": // an error response to a ping also shows that the connection works
-		c.answered(q.ID, q)
+		c.deliverAnswer(q.ID, q)
 		return nil
 	case "get", "set":
 	default:

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"strings"
 
 	"fairlead/gateway/channel"
@@ -120,19 +121,6 @@ func (Driver) Logout(context.Context, channel.Account) error { return nil }
 
 // mentions reports whether a text contains nick as a separate word.
 func mentions(text, nick string) bool {
-	text, nick = strings.ToLower(text), strings.ToLower(nick)
-	if nick == "" {
-		return false
-	}
-	for i := 0; ; {
-		j := strings.Index(text[i:], nick)
-		if j < 0 {
-			return false
-		}
-		begin, end := i+j, i+j+len(nick)
-		if !wordAt(text[:begin], true) && !wordAt(text[end:], false) {
-			return true
-		}
-		i = end
-	}
+	const edge = `[^\pL\p{Nd}_]`
+	return nick != "" && regexp.MustCompile(`(?i)(^|`+edge+`)`+regexp.QuoteMeta(nick)+`($|`+edge+`)`).MatchString(text)
 }

@@ -74,7 +74,7 @@ func (c *client) mayFetch(ctx context.Context, u *url.URL) (getter, error) {
 // by requesting a slot for an upload that never happens.
 func (c *client) ownWeb(ctx context.Context) string {
 	c.mu.Lock()
-	known := c.web
+	known := c.downloadHost
 	c.mu.Unlock()
 	if known != "" {
 		return known
@@ -92,7 +92,7 @@ func (c *client) ownWeb(ctx context.Context) string {
 		return ""
 	}
 	c.mu.Lock()
-	c.web = at.Host
+	c.downloadHost = at.Host
 	c.mu.Unlock()
 	return at.Host
 }

@@ -153,7 +153,7 @@ func TestHostsOfTheSettingsAreFetchedFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newClient(nil, set, nil)
-	c.web = "files.town.test:5281"
+	c.downloadHost = "files.town.test:5281"
 	for at, want := range map[string]bool{
 		"https://up.other.test/a": true, "https://other.test/a": false, "https://x.wide.test/a": true, "https://wide.test/a": false, "https://evilwide.test/a": false,
 		"https://up.other.test.evil.test/a": false,

@@ -45,9 +45,9 @@ func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) 
 			in.Message.Timestamp = at.UnixMilli()
 		}
 	}
-	quotes(m, &in.Message)
+	splitQuotation(m, &in.Message)
 	files(m, &in.Message)
-	place(m, &in.Message)
+	addLocation(m, &in.Message)
 	if strings.TrimSpace(in.Message.Text) == "" && in.Message.Location == nil && len(in.Message.Media) == 0 {
 		return in, false
 	}
@@ -86,10 +86,10 @@ func (c *client) encrypted(m message, from string) {
 		return
 	}
 	c.mu.Lock()
-	told := c.told[from] || len(c.told) > 1000
-	c.told[from] = true
+	warned := c.warned[from] || len(c.warned) > 1000
+	c.warned[from] = true
 	c.mu.Unlock()
-	if !told {
+	if !warned {
 		c.s.send("<message to='" + esc(from) + "' type='chat'><body>I cannot read encrypted messages. Please switch encryption (OMEMO) off for this chat.</body></message>")
 	}
 }
@@ -112,8 +112,8 @@ func messageID(m message, from, own string) string {
 	return m.ID
 }
 
-// quotes removes the quotation that clients put before a reply from its text (XEP-0461).
-func quotes(m message, to *protocol.ChannelMessage) {
+// splitQuotation removes the quotation that clients put before a reply from its text (XEP-0461).
+func splitQuotation(m message, to *protocol.ChannelMessage) {
 	if m.Reply == nil {
 		return
 	}
@@ -131,10 +131,10 @@ func quotes(m message, to *protocol.ChannelMessage) {
 	}
 }
 
-// place parses a place from its element (XEP-0080), or from a text that is a geo: address (RFC
-// 5870).
-func place(m message, to *protocol.ChannelMessage) {
-	if g := m.Geo; g != nil && legal(g.Lat, g.Lon) {
+// addLocation parses a place from its element (XEP-0080), or from a text that is a geo: address
+// (RFC 5870).
+func addLocation(m message, to *protocol.ChannelMessage) {
+	if g := m.Geo; g != nil && isPosition(g.Lat, g.Lon) {
 		to.Location = &protocol.Location{Lat: g.Lat, Lon: g.Lon, Name: g.Text}
 		return
 	}
@@ -150,12 +150,12 @@ func place(m message, to *protocol.ChannelMessage) {
 	}
 	lat, err1 := strconv.ParseFloat(f[0], 64)
 	lon, err2 := strconv.ParseFloat(f[1], 64)
-	if err1 == nil && err2 == nil && legal(lat, lon) {
+	if err1 == nil && err2 == nil && isPosition(lat, lon) {
 		to.Location, to.Text = &protocol.Location{Lat: lat, Lon: lon}, ""
 	}
 }
 
-func legal(lat, lon float64) bool { return math.Abs(lat) <= 90 && math.Abs(lon) <= 180 }
+func isPosition(lat, lon float64) bool { return math.Abs(lat) <= 90 && math.Abs(lon) <= 180 }
 
 // sharing describes a file and its sources (XEP-0385 media sharing, XEP-0447 file sharing).
 type sharing struct {

@@ -11,7 +11,7 @@ import (
 // room is a room that the agent is in or tries to enter.
 type room struct {
 	nick    string
-	in      bool
+	joined  bool
 	tries   int
 	problem string            // the reason why it could not be entered, or empty
 	jids    map[string]string // real addresses by nickname, if the room shows them
@@ -32,7 +32,7 @@ func (c *client) presence(p presence) error {
 	r := c.rooms[name]
 	switch {
 	case r == nil: // presence outside of the agent's rooms is ignored
-	case p.Type == "error" && !r.in:
+	case p.Type == "error" && !r.joined:
 		words := p.Error.String()
 		if strings.HasPrefix(words, "conflict") && r.tries < 5 {
 			r.tries++
@@ -44,19 +44,19 @@ func (c *client) presence(p presence) error {
 		}
 	case p.Type == "unavailable":
 		delete(r.jids, nick)
-		if r.in && (nick == r.nick || p.Room.has(110)) {
-			r.in = false
+		if r.joined && (nick == r.nick || p.Room.has(110)) {
+			r.joined = false
 			slog.Info("The agent has left a room", "room", name)
 		}
 	case p.Type == "":
 		if p.Room.has(110) {
-			r.in, r.nick, r.tries, r.problem = true, nick, 0, ""
+			r.joined, r.nick, r.tries, r.problem = true, nick, 0, ""
 		}
 		if p.Room != nil && p.Room.Item.JID != "" {
 			r.jids[nick] = bare(p.Room.Item.JID)
 		}
 	}
-	why := c.outside()
+	why := c.roomProblems()
 	c.mu.Unlock()
 	c.up.Trouble(why)
 	if again != "" {
@@ -80,23 +80,23 @@ func refusal(words string) string {
 	return words
 }
 
-// outside describes the rooms that could not be entered. The caller must hold c.mu.
-func (c *client) outside() string {
+// roomProblems describes the rooms that could not be entered. The caller must hold c.mu.
+func (c *client) roomProblems() string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(c.rooms)) {
-		if r := c.rooms[name]; !r.in && r.problem != "" {
+		if r := c.rooms[name]; !r.joined && r.problem != "" {
 			list = append(list, fmt.Sprintf("the agent is not in the room %s: %s", name, r.problem))
 		}
 	}
 	return strings.Join(list, "; ")
 }
 
-// enter tries again to enter the rooms that the agent is not in.
-func (c *client) enter() error {
+// joinRooms tries again to enter the rooms that the agent is not in.
+func (c *client) joinRooms() error {
 	want := make(map[string]string)
 	c.mu.Lock()
 	for name, r := range c.rooms {
-		if !r.in {
+		if !r.joined {
 			want[name] = r.nick
 		}
 	}
@@ -109,16 +109,16 @@ func (c *client) enter() error {
 	return nil
 }
 
-// maxWishes limits the stored subscription requests.
-const maxWishes = 1000
+// maxSubscribers limits the stored subscription requests.
+const maxSubscribers = 1000
 
 // subscribe handles a request to see the agent's presence (RFC 6121, 3.1). Requests of people who
 // may write to the agent are accepted. Others get no response: their request is accepted when they
 // write and may do so by then, and the server repeats it whenever the agent connects.
 func (c *client) subscribe(from string) error {
 	c.mu.Lock()
-	if len(c.wishes) < maxWishes {
-		c.wishes[from] = true
+	if len(c.subscribers) < maxSubscribers {
+		c.subscribers[from] = true
 	}
 	c.mu.Unlock()
 	return c.welcome(from)
@@ -127,13 +127,13 @@ func (c *client) subscribe(from string) error {
 // welcome accepts a pending subscription request if the sender may write to the agent.
 func (c *client) welcome(from string) error {
 	c.mu.Lock()
-	wishes := c.wishes[from]
+	isPending := c.subscribers[from]
 	c.mu.Unlock()
-	if !wishes || !c.up.Allows(from) {
+	if !isPending || !c.up.Allows(from) {
 		return nil
 	}
 	c.mu.Lock()
-	delete(c.wishes, from)
+	delete(c.subscribers, from)
 	c.mu.Unlock()
 	return c.s.send("<presence to='" + esc(from) + "' type='subscribed'/>")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"fairlead/gateway/channel"
@@ -73,7 +72,7 @@ func (t transport) address(p protocol.Peer) (to, kind string, err error) {
 	switch {
 	case r == nil:
 		return "", "", channel.Refused("the agent is not in the room %s: add it to the account's rooms", bare(p.ID))
-	case !r.in:
+	case !r.joined:
 		return "", "", fmt.Errorf("the agent has not entered the room %s", bare(p.ID))
 	}
 	return bare(p.ID), "groupchat", nil
@@ -92,13 +91,4 @@ func parts(s string, n int) []string {
 		s = strings.TrimPrefix(s[i:], "\n")
 	}
 	return append(list, s)
-}
-
-// wordAt reports whether a text ends, or begins, with a letter or digit.
-func wordAt(s string, end bool) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	if end {
-		r, _ = utf8.DecodeLastRuneInString(s)
-	}
-	return s != "" && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }

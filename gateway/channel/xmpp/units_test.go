@@ -140,7 +140,7 @@ c</body><reply xmlns='urn:xmpp:reply:0' id='9' to='agent@town.test'/></message>`
 		default:
 			t.Errorf("%q: %+v", s, in)
 		}
-		if l := in.Message.Location; l != nil && !legal(l.Lat, l.Lon) {
+		if l := in.Message.Location; l != nil && !isPosition(l.Lat, l.Lon) {
 			t.Errorf("%q: %+v", s, l)
 		}
 	})

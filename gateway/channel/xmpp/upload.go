@@ -34,7 +34,7 @@ func (c *client) query(ctx context.Context, to, inner string) (iq, error) {
 // uploads returns the server's service for uploads.
 func (c *client) uploads(ctx context.Context) (string, error) {
 	c.mu.Lock()
-	known := c.share
+	known := c.uploadService
 	c.mu.Unlock()
 	if known != "" {
 		return known, nil
@@ -54,7 +54,7 @@ func (c *client) uploads(ctx context.Context) (string, error) {
 		}
 		if info.Disco != nil && slices.Contains(info.Disco.Features, feature{nsUpload}) {
 			c.mu.Lock()
-			c.share = service
+			c.uploadService = service
 			c.mu.Unlock()
 			return service, nil
 		}

@@ -91,9 +91,9 @@ func (m *model) messages(list []protocol.Message) []message {
 	for _, msg := range list {
 		switch msg.Role {
 		case protocol.RoleUser:
-			add(roleUser, person(msg.Content))
+			add(roleUser, userBlocks(msg.Content))
 		case protocol.RoleAssistant:
-			add(roleAssistant, m.own(msg))
+			add(roleAssistant, m.modelBlocks(msg))
 		case protocol.RoleToolResult:
 			add(roleUser, []block{result(msg)})
 		}
@@ -101,7 +101,7 @@ func (m *model) messages(list []protocol.Message) []message {
 	return out
 }
 
-func person(c protocol.Content) []block {
+func userBlocks(c protocol.Content) []block {
 	var out []block
 	for _, b := range c {
 		switch {
@@ -117,9 +117,9 @@ func person(c protocol.Content) []block {
 	return out
 }
 
-// own builds the model's own message. Thoughts are sent back only to the model that signed them,
-// before everything else of their step, in their original order.
-func (m *model) own(msg protocol.Message) []block {
+// modelBlocks builds the model's own message. Thoughts are sent back only to the model that signed
+// them, before everything else of their step, in their original order.
+func (m *model) modelBlocks(msg protocol.Message) []block {
 	var out []block
 	for _, b := range msg.Content {
 		switch b.Type {
@@ -149,7 +149,7 @@ func (m *model) own(msg protocol.Message) []block {
 }
 
 func result(msg protocol.Message) block {
-	r := block{Type: typeResult, ToolUseID: llm.PlainID(msg.ToolCallID), IsError: msg.IsError, Content: person(msg.Content)}
+	r := block{Type: typeResult, ToolUseID: llm.PlainID(msg.ToolCallID), IsError: msg.IsError, Content: userBlocks(msg.Content)}
 	if len(r.Content) == 0 {
 		r.Content = []block{text("(no output)")}
 	}

@@ -181,19 +181,19 @@ var kinds = []struct {
 // Classify returns the failure for a status and the server's message.
 func Classify(status int, reason string) *Failure {
 	f := &Failure{Status: status, Reason: reason}
-	said := cmp.Or(reason, http.StatusText(status))
+	detail := cmp.Or(reason, http.StatusText(status))
 	low := strings.ToLower(reason)
 	switch {
 	case isOverflow(low):
-		f.Err = protocol.ErrContextOverflow.With("The chat is longer than the model can read: " + said)
+		f.Err = protocol.ErrContextOverflow.With("The chat is longer than the model can read: " + detail)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden && !strings.Contains(low, "moderation"):
-		f.Err = protocol.ErrModelAuth.With("The provider refused the key: " + said)
+		f.Err = protocol.ErrModelAuth.With("The provider refused the key: " + detail)
 	case status == http.StatusTooManyRequests:
-		f.Err = protocol.ErrModelRateLimit.With("Rate limit reached: " + said)
+		f.Err = protocol.ErrModelRateLimit.With("Rate limit reached: " + detail)
 		// An exhausted budget does not recover by waiting.
 		f.Again = !strings.Contains(low, "quota") && !strings.Contains(low, "billing")
 	default:
-		f.Err = protocol.ErrModel.With(fmt.Sprintf("The model server answered %d: %s", status, said))
+		f.Err = protocol.ErrModel.With(fmt.Sprintf("The model server answered %d: %s", status, detail))
 		// llama.cpp answers 500 to an image if its model does not support images.
 		f.Again = (status == http.StatusRequestTimeout || status == http.StatusConflict || status >= 500) &&
 			!strings.Contains(low, "not supported") && !strings.Contains(low, "unsupported")

@@ -69,17 +69,17 @@ func events(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var ev Event
 		var data []byte
-		some := false
+		hasData := false
 		for line, err := range lines(r) {
 			if err != nil {
 				yield(Event{}, err)
 				return
 			}
 			if len(line) == 0 {
-				if ev.Data = data; some && !yield(ev, nil) {
+				if ev.Data = data; hasData && !yield(ev, nil) {
 					return
 				}
-				ev, data, some = Event{}, data[:0], false
+				ev, data, hasData = Event{}, data[:0], false
 				continue
 			}
 			field, value, _ := bytes.Cut(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), []byte(":"))
@@ -88,17 +88,17 @@ func events(r io.Reader) iter.Seq2[Event, error] {
 			case "event":
 				ev.Name = string(value)
 			case "data":
-				if some {
+				if hasData {
 					data = append(data, '\n')
 				}
 				if len(data)+len(value) > MaxLine {
 					yield(Event{}, errTooLong)
 					return
 				}
-				data, some = append(data, value...), true
+				data, hasData = append(data, value...), true
 			}
 		}
-		if ev.Data = data; some {
+		if ev.Data = data; hasData {
 			yield(ev, nil)
 		}
 	}
@@ -113,16 +113,16 @@ func Events(ctx context.Context, resp *http.Response) iter.Seq2[Event, error] {
 			yield(Event{Data: data}, err)
 		}
 	}
-	return named(ctx, resp, events(resp.Body))
+	return withFailures(ctx, resp, events(resp.Body))
 }
 
 // Lines yields the lines of a streamed answer.
 func Lines(ctx context.Context, resp *http.Response) iter.Seq2[[]byte, error] {
-	return named(ctx, resp, lines(resp.Body))
+	return withFailures(ctx, resp, lines(resp.Body))
 }
 
-// named converts the errors of a body to those of [Unreachable].
-func named[T any](ctx context.Context, resp *http.Response, list iter.Seq2[T, error]) iter.Seq2[T, error] {
+// withFailures converts the errors of a body to those of [Unreachable].
+func withFailures[T any](ctx context.Context, resp *http.Response, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for v, err := range list {
 			if err != nil {

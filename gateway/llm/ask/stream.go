@@ -21,8 +21,8 @@ import (
 const (
 	// retries is the number of further attempts.
 	retries = 3
-	// patience is the longest wait that a server can request.
-	patience = time.Minute
+	// maxServerWait is the longest wait that a server can request.
+	maxServerWait = time.Minute
 	// longestAdvice is the longest wait that an error mentions: a longer one is useless as advice.
 	longestAdvice = 48 * time.Hour
 )
@@ -37,10 +37,10 @@ func Retry(ctx context.Context, emit func(llm.Event) bool, try func() error) err
 		if !errors.As(err, &f) {
 			return err
 		}
-		if f.Again && f.After > patience && f.After < longestAdvice {
+		if f.Again && f.After > maxServerWait && f.After < longestAdvice {
 			f.Err = f.Err.With(strings.TrimSuffix(f.Err.Message, ".") + ". Try again in " + llm.Pause(f.After) + ".")
 		}
-		if !f.Again || f.After > patience || attempt > retries {
+		if !f.Again || f.After > maxServerWait || attempt > retries {
 			return err
 		}
 		wait := f.After

@@ -69,11 +69,11 @@ func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
 	case isList:
 		return p.compatible(ctx, "compatible", p.anonymous())
 	case first.status == http.StatusUnauthorized || first.status == http.StatusForbidden:
-		if !speaksJSON(first) {
+		if !isJSON(first) {
 			return nil // a login page of another program
 		}
 		return &protocol.DetectedServer{Provider: "compatible", Name: p.anonymous(), BaseURL: p.root + "/v1", State: NeedsKey}
-	case first.status == http.StatusServiceUnavailable && speaksJSON(first):
+	case first.status == http.StatusServiceUnavailable && isJSON(first):
 		return &protocol.DetectedServer{Provider: "compatible", Name: p.anonymous(), BaseURL: p.root + "/v1", State: Loading}
 	}
 	return nil
@@ -110,7 +110,7 @@ func owners(r *reply) (owner string, isList bool) {
 	return "", true
 }
 
-func speaksJSON(r *reply) bool {
+func isJSON(r *reply) bool {
 	var object map[string]json.RawMessage
 	return json.Unmarshal(r.body, &object) == nil
 }

@@ -24,9 +24,9 @@ type opaque struct {
 
 func origin(model string) ask.Origin { return ask.Origin{Wire: "gemini", Model: model} }
 
-// foreign is the signature that Google documents for calls of other models: newer models refuse a
-// call without one.
-var foreign, _ = base64.URLEncoding.DecodeString("skip_thought_signature_validator")
+// foreignSignature is the signature that Google documents for calls of other models: newer models
+// refuse a call without one.
+var foreignSignature, _ = base64.URLEncoding.DecodeString("skip_thought_signature_validator")
 
 // names are the original names of tools by those for Gemini, which requires a letter or _ first.
 type names map[string]string
@@ -34,12 +34,12 @@ type names map[string]string
 func newNames(tools []llm.Tool) names {
 	n := names{}
 	for _, t := range tools {
-		n[fit(t.Name)] = t.Name
+		n[validName(t.Name)] = t.Name
 	}
 	return n
 }
 
-func fit(name string) string {
+func validName(name string) string {
 	if name != "" && (name[0] == '-' || name[0] >= '0' && name[0] <= '9') {
 		return "_" + name
 	}
@@ -60,7 +60,7 @@ func (m *model) request(req llm.Request, thinking *thinkingConfig) request {
 	}
 	var list []functionDeclaration
 	for _, t := range req.Tools {
-		list = append(list, functionDeclaration{Name: fit(t.Name), Description: t.Description, ParametersJSONSchema: t.Schema})
+		list = append(list, functionDeclaration{Name: validName(t.Name), Description: t.Description, ParametersJSONSchema: t.Schema})
 	}
 	if len(list) > 0 {
 		r.Tools = []toolList{{FunctionDeclarations: list}}
@@ -94,16 +94,16 @@ func (m *model) contents(list []protocol.Message) []content {
 		}
 		switch msg.Role {
 		case protocol.RoleUser:
-			add(roleUser, person(msg.Content))
+			add(roleUser, userParts(msg.Content))
 		case protocol.RoleAssistant:
-			add(roleModel, m.own(msg, calls))
+			add(roleModel, m.modelParts(msg, calls))
 		case protocol.RoleToolResult:
 			r := result(msg)
 			if c := calls[msg.ToolCallID]; c != nil {
 				r.ID, r.Name = c.ID, c.Name
 			}
 			add(roleUser, []part{{FunctionResponse: r}})
-			for _, p := range person(msg.Content) {
+			for _, p := range userParts(msg.Content) {
 				if p.InlineData != nil {
 					images = append(images, p)
 				}
@@ -114,14 +114,14 @@ func (m *model) contents(list []protocol.Message) []content {
 	return out
 }
 
-func person(c protocol.Content) []part {
+func userParts(c protocol.Content) []part {
 	var out []part
 	for _, b := range c {
 		switch {
 		case b.Type == protocol.BlockText && b.Text != "":
 			out = append(out, part{Text: b.Text})
 		case b.Type == protocol.BlockImage:
-			p := picture(b)
+			p := imagePart(b)
 			if p.InlineData == nil {
 				p.Text = ask.LostImage
 			}
@@ -131,8 +131,8 @@ func person(c protocol.Content) []part {
 	return out
 }
 
-// picture returns an empty part if the image is no longer stored.
-func picture(b protocol.Block) part {
+// imagePart returns an empty part if the image is no longer stored.
+func imagePart(b protocol.Block) part {
 	data, err := base64.StdEncoding.DecodeString(b.Data)
 	if err != nil || len(data) == 0 {
 		return part{}
@@ -140,9 +140,9 @@ func picture(b protocol.Block) part {
 	return part{InlineData: &blob{Data: data, MIMEType: ask.ImageType(b)}}
 }
 
-// own builds the model's own message and records its calls. The text of thoughts is not sent back,
-// their signatures are.
-func (m *model) own(msg protocol.Message, calls map[string]*functionCall) []part {
+// modelParts builds the model's own message and records its calls. The text of thoughts is not sent
+// back, their signatures are.
+func (m *model) modelParts(msg protocol.Message, calls map[string]*functionCall) []part {
 	var out []part
 	first := true
 	for _, b := range msg.Content {
@@ -158,7 +158,7 @@ func (m *model) own(msg protocol.Message, calls map[string]*functionCall) []part
 				out = append(out, part{Text: b.Text})
 			}
 		case protocol.BlockImage:
-			p := picture(b)
+			p := imagePart(b)
 			if p.InlineData == nil || !ours {
 				p = part{Text: "(an image)"}
 			} else {
@@ -166,7 +166,7 @@ func (m *model) own(msg protocol.Message, calls map[string]*functionCall) []part
 			}
 			out = append(out, p)
 		case protocol.BlockToolCall:
-			c := &functionCall{Name: fit(b.Name)}
+			c := &functionCall{Name: validName(b.Name)}
 			if len(b.Arguments) > 0 && b.Arguments[0] == '{' && string(b.Arguments) != "{}" {
 				c.Args = b.Arguments
 			}
@@ -175,7 +175,7 @@ func (m *model) own(msg protocol.Message, calls map[string]*functionCall) []part
 			}
 			p := part{FunctionCall: c, ThoughtSignature: o.Signature}
 			if first && !ours && m.style == levelStyle {
-				p.ThoughtSignature = foreign
+				p.ThoughtSignature = foreignSignature
 			}
 			first = false
 			calls[b.ID] = c
@@ -190,5 +190,5 @@ func result(msg protocol.Message) *functionResponse {
 	if msg.IsError {
 		key = "error"
 	}
-	return &functionResponse{Name: fit(string(msg.ToolName)), Response: map[string]string{key: cmp.Or(msg.Content.Text(), "(no output)")}}
+	return &functionResponse{Name: validName(string(msg.ToolName)), Response: map[string]string{key: cmp.Or(msg.Content.Text(), "(no output)")}}
 }

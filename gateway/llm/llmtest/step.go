@@ -84,11 +84,6 @@ func (s Step) Call(tool protocol.ToolName, args string) Step {
 	})
 }
 
-// Image adds an image; data is base64.
-func (s Step) Image(mimeType, data string) Step {
-	return s.Emit(llm.Event{Type: llm.EventImage, Block: protocol.Block{Type: protocol.BlockImage, MimeType: mimeType, Data: data}})
-}
-
 // Emit adds the given events unchanged.
 func (s Step) Emit(events ...llm.Event) Step {
 	return s.add(func(p *player) bool {

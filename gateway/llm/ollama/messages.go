@@ -90,7 +90,7 @@ func (m *model) think(level string) any {
 
 // convert builds one message; ok is false for an empty answer. Thoughts are sent back only within
 // the current turn, where models that think between calls need them.
-func convert(msg protocol.Message, present bool) (out message, ok bool) {
+func convert(msg protocol.Message, inTurn bool) (out message, ok bool) {
 	out.Content = msg.Content.Text()
 	for _, b := range msg.Content {
 		switch b.Type {
@@ -101,7 +101,7 @@ func convert(msg protocol.Message, present bool) (out message, ok bool) {
 				out.Images = append(out.Images, b.Data)
 			}
 		case protocol.BlockThinking:
-			if present {
+			if inTurn {
 				out.Thinking += b.Thinking
 			}
 		case protocol.BlockToolCall:

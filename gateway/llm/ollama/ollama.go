@@ -75,9 +75,9 @@ func (m *model) call(ctx context.Context, path string, body, into any) error {
 // reader converts lines to events.
 type reader struct {
 	*ask.Out
-	calls    int
-	thinking strings.Builder
-	ended    bool // the finished thought was emitted
+	calls        int
+	thinking     strings.Builder
+	thoughtEnded bool // the finished thought was emitted
 }
 
 // line is one object of the stream.
@@ -134,8 +134,8 @@ func (r *reader) piece(m message) {
 
 // endThought emits the finished thought once.
 func (r *reader) endThought() {
-	if !r.ended && r.thinking.Len() > 0 {
-		r.ended = true
+	if !r.thoughtEnded && r.thinking.Len() > 0 {
+		r.thoughtEnded = true
 		r.Emit(llm.Event{Type: llm.EventSignature, Block: protocol.Block{Type: protocol.BlockThinking, Thinking: r.thinking.String()}})
 	}
 }

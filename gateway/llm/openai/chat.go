@@ -172,7 +172,7 @@ func (r *chatReader) say(thought, answer string) {
 
 func (r *chatReader) toolCall(t toolDelta) {
 	r.thoughts.finish(r.m.Model, r.Out)
-	c := r.which(t)
+	c := r.callOf(t)
 	c.id = cmp.Or(c.id, t.ID)
 	c.addName(t.Function.Name)
 	if len(t.Extra) > 0 && string(t.Extra) != "null" {
@@ -181,9 +181,9 @@ func (r *chatReader) toolCall(t toolDelta) {
 	c.add(argumentText(t.Function.Arguments), r.Out)
 }
 
-// which returns the call that t continues, by its index. For servers that omit the index, or use
+// callOf returns the call that t continues, by its index. For servers that omit the index, or use
 // the same one for every call, a name and a new ID begin a call.
-func (r *chatReader) which(t toolDelta) *call {
+func (r *chatReader) callOf(t toolDelta) *call {
 	var c *call
 	key := ""
 	if t.Index != nil {

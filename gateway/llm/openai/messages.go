@@ -126,7 +126,7 @@ func picture(b protocol.Block) part {
 // assistant builds the model's own message; ok is false for one without content that a server
 // accepts. Thoughts are sent back only within the current turn and only under their original name:
 // some servers require them there, others refuse them elsewhere.
-func (m *model) assistant(msg protocol.Message, present bool) (out message, ok bool) {
+func (m *model) assistant(msg protocol.Message, inTurn bool) (out message, ok bool) {
 	out.Role = "assistant"
 	var texts []string
 	var back reasoning // a signature may be in a later block than its thought
@@ -143,7 +143,7 @@ func (m *model) assistant(msg protocol.Message, present bool) (out message, ok b
 			switch {
 			case o.Details != nil:
 				back.addDetails(o.Details)
-			case !present:
+			case !inTurn:
 			case o.Field == "reasoning_content":
 				out.ReasoningContent += b.Thinking
 			case o.Field == "reasoning":

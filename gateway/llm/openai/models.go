@@ -24,13 +24,13 @@ func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := listed(raw)
+	list, err := parseList(raw)
 	if err != nil {
 		return nil, protocol.ErrModel.With(fmt.Sprintf("the server's list of models cannot be read: %v", err))
 	}
 	var out []protocol.ModelInfo
 	for _, l := range list {
-		if l.chats() {
+		if l.canChat() {
 			out = append(out, l.info(m.host))
 		}
 	}
@@ -55,9 +55,9 @@ func (m *model) root() string {
 	return u.String()
 }
 
-// listed returns the list in a response: under "data" (OpenAI), under "models" (LM Studio, Cohere),
-// or the whole response (Together).
-func listed(raw []byte) ([]listedModel, error) {
+// parseList returns the list in a response: under "data" (OpenAI), under "models" (LM Studio,
+// Cohere), or the whole response (Together).
+func parseList(raw []byte) ([]listedModel, error) {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
 		var object struct{ Data, Models []json.RawMessage }
@@ -115,8 +115,8 @@ type listedModel struct {
 	Capabilities json.RawMessage            `json:"capabilities"` // Mistral: an object of flags
 }
 
-// chats excludes models that only make embeddings, speech or images.
-func (l listedModel) chats() bool {
+// canChat excludes models that only make embeddings, speech or images.
+func (l listedModel) canChat() bool {
 	if l.Architecture != nil && l.Architecture.Output != nil {
 		return slices.Contains(l.Architecture.Output, "text")
 	}

@@ -76,7 +76,7 @@ func (r *reasoning) addDetails(raw json.RawMessage) string {
 		}
 		var into map[string]any
 		for _, have := range r.details {
-			if samePlace(have, d) {
+			if isSameBlock(have, d) {
 				into = have
 			}
 		}
@@ -97,8 +97,8 @@ func (r *reasoning) addDetails(raw json.RawMessage) string {
 	return shown
 }
 
-// samePlace reports whether two pieces belong to one block.
-func samePlace(a, b map[string]any) bool {
+// isSameBlock reports whether two pieces belong to one block.
+func isSameBlock(a, b map[string]any) bool {
 	typeA, okA := a["type"].(string)
 	typeB, okB := b["type"].(string)
 	indexA, ok1 := a["index"].(float64)
@@ -133,8 +133,8 @@ func (r *reasoning) rawDetails() json.RawMessage {
 // splitter separates a thought from the text for servers that do not: an answer that begins with
 // <think>. It delays text only while that may be the beginning of a tag.
 type splitter struct {
-	state int
-	held  string
+	state   int
+	pending string
 }
 
 const (
@@ -153,41 +153,41 @@ func (s *splitter) add(piece string) (thought, text string) {
 	if s.state == splitText {
 		return "", piece
 	}
-	s.held += piece
+	s.pending += piece
 	if s.state == splitStart {
-		trimmed := strings.TrimLeft(s.held, " \r\n\t")
+		trimmed := strings.TrimLeft(s.pending, " \r\n\t")
 		switch {
 		case strings.HasPrefix(trimmed, thinkOpen):
 			s.state = splitThought
-			s.held = strings.TrimLeft(trimmed[len(thinkOpen):], "\r\n")
+			s.pending = strings.TrimLeft(trimmed[len(thinkOpen):], "\r\n")
 		case strings.HasPrefix(thinkOpen, trimmed):
 			return "", ""
 		default:
 			s.state = splitText
-			return "", s.take(len(s.held))
+			return "", s.take(len(s.pending))
 		}
 	}
-	if i := strings.Index(s.held, thinkClose); i >= 0 {
-		thought = s.held[:i]
-		text = strings.TrimLeft(s.held[i+len(thinkClose):], "\r\n")
+	if i := strings.Index(s.pending, thinkClose); i >= 0 {
+		thought = s.pending[:i]
+		text = strings.TrimLeft(s.pending[i+len(thinkClose):], "\r\n")
 		// Line breaks at the start of the next piece remain: they are invisible at the beginning of
 		// a paragraph.
-		s.state, s.held = splitText, ""
+		s.state, s.pending = splitText, ""
 		return thought, text
 	}
 	keep := 0
-	for n := min(len(thinkClose)-1, len(s.held)); n > 0; n-- {
-		if strings.HasPrefix(thinkClose, s.held[len(s.held)-n:]) {
+	for n := min(len(thinkClose)-1, len(s.pending)); n > 0; n-- {
+		if strings.HasPrefix(thinkClose, s.pending[len(s.pending)-n:]) {
 			keep = n
 			break
 		}
 	}
-	return s.take(len(s.held) - keep), ""
+	return s.take(len(s.pending) - keep), ""
 }
 
 // end returns the delayed text.
 func (s *splitter) end() (thought, text string) {
-	rest := s.take(len(s.held))
+	rest := s.take(len(s.pending))
 	if s.state == splitThought {
 		return rest, ""
 	}
@@ -195,7 +195,7 @@ func (s *splitter) end() (thought, text string) {
 }
 
 func (s *splitter) take(n int) string {
-	out := s.held[:n]
-	s.held = s.held[n:]
+	out := s.pending[:n]
+	s.pending = s.pending[n:]
 	return out
 }

@@ -126,7 +126,7 @@ func (r *responsesReader) Event(ev ask.Event) error {
 			r.call(e)
 		}
 	case "response.function_call_arguments.delta":
-		r.which(e).add(e.Delta, r.Out)
+		r.callOf(e).add(e.Delta, r.Out)
 	case "response.output_item.done":
 		if e.Item != nil {
 			r.item(e)
@@ -153,8 +153,8 @@ func (r *responsesReader) text(piece string) {
 	r.Text(llm.EventText, piece)
 }
 
-// which returns a call by the index of its item in the output, or by the item's ID.
-func (r *responsesReader) which(e responseEvent) *call {
+// callOf returns a call by the index of its item in the output, or by the item's ID.
+func (r *responsesReader) callOf(e responseEvent) *call {
 	key := e.ItemID
 	if key == "" && e.Item != nil {
 		key = e.Item.ID
@@ -169,7 +169,7 @@ func (r *responsesReader) which(e responseEvent) *call {
 }
 
 func (r *responsesReader) call(e responseEvent) *call {
-	c := r.which(e)
+	c := r.callOf(e)
 	c.id, c.name = cmp.Or(c.id, e.Item.CallID), cmp.Or(c.name, e.Item.Name)
 	c.start(r.Out)
 	return c

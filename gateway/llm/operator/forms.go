@@ -24,7 +24,7 @@ type form struct {
 
 // formMatch is a line that a form matches.
 type formMatch struct {
-	hands
+	machineTools
 	node  protocol.NodeID // "" if the person named none
 	m     []string        // the values of the form's blanks; m[0] is the whole line
 	block string          // the code block below the line
@@ -189,13 +189,13 @@ func anywhere(pattern string) string {
 }
 
 func send(r formMatch) (call, string) {
-	to, ok := r.named(name(r.m[2]))
+	to, ok := r.machineTools.find(name(r.m[2]))
 	if !ok {
-		return call{}, fmt.Sprintf("I know no machine called %s. %s", name(r.m[2]), machines(r.hands))
+		return call{}, fmt.Sprintf("I know no machine called %s. %s", name(r.m[2]), machines(r.machineTools))
 	}
 	if tool, ok := r.tools[protocol.NativePrefix]["Transfer"]; ok {
 		file := name(r.m[1])
-		return call{tool, args{"source": string(cmp.Or(r.node, r.first)) + ":" + file, "destination": string(to) + ":" + file}}, ""
+		return call{tool, args{"source": string(cmp.Or(r.node, r.defaultNode)) + ":" + file, "destination": string(to) + ":" + file}}, ""
 	}
 	return call{}, "Sending files between machines is not part of this version yet. Nothing was sent."
 }

@@ -85,7 +85,7 @@ func answer(req llm.Request) (string, []call) {
 		}
 	}
 	if last < 0 {
-		return help(newHands(req)), nil
+		return help(machineToolsOf(req)), nil
 	}
 	since := req.Messages[last+1:]
 	for _, m := range since {
@@ -95,7 +95,7 @@ func answer(req llm.Request) (string, []call) {
 	}
 	if m := req.Messages[last]; m.Origin == protocol.OriginEvent {
 		c, _ := m.Completion()
-		return ended(c), nil
+		return completionText(c), nil
 	}
-	return plan(newHands(req), req.Messages[last].Content.Text())
+	return plan(machineToolsOf(req), req.Messages[last].Content.Text())
 }

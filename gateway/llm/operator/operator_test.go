@@ -164,8 +164,8 @@ func FuzzPlan(f *testing.F) {
 	f.Add("replace \"a with b in c")
 	f.Add("```\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		said, calls := answer(request(text))
-		if said == "" && len(calls) == 0 {
+		answers, calls := answer(request(text))
+		if answers == "" && len(calls) == 0 {
 			t.Errorf("%q has no answer", text)
 		}
 	})

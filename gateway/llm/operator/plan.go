@@ -12,9 +12,9 @@ import (
 
 // plan converts a message to calls. If a part of it cannot be done, it returns the reason and no
 // calls.
-func plan(h hands, text string) (string, []call) {
+func plan(h machineTools, text string) (string, []call) {
 	var calls []call
-	var said, problems []string
+	var answers, problems []string
 	list := requests(text)
 	for i, r := range list {
 		c, words, ok := understand(h, r)
@@ -24,7 +24,7 @@ func plan(h hands, text string) (string, []call) {
 		case !ok:
 			problems = append(problems, words)
 		case words != "":
-			said = append(said, words)
+			answers = append(answers, words)
 		default:
 			calls = append(calls, c)
 		}
@@ -35,7 +35,7 @@ func plan(h hands, text string) (string, []call) {
 		}
 		return strings.Join(problems, "\n\n"), nil
 	}
-	return strings.Join(said, "\n\n"), calls
+	return strings.Join(answers, "\n\n"), calls
 }
 
 // grammar contains what is understood in addition to the forms. It is built at the first use,
@@ -70,7 +70,7 @@ func compiled(list []form) []form {
 
 // understand converts one request to a call, or to an answer if it is a question. If ok is false,
 // it is not understood or cannot be done, and words has the reason.
-func understand(h hands, r item) (c call, words string, ok bool) {
+func understand(h machineTools, r item) (c call, words string, ok bool) {
 	g := language()
 	line := r.line
 	if rest := g.polite.ReplaceAllString(line, ""); rest != "" {
@@ -90,13 +90,13 @@ func understand(h hands, r item) (c call, words string, ok bool) {
 	}
 	node := protocol.NodeID("")
 	if m := g.onFirst.FindStringSubmatch(line); m != nil {
-		if n, known := h.named(m[1] + m[2]); known {
+		if n, known := h.find(m[1] + m[2]); known {
 			node, line = n, m[3]
 		} else if f, _ := find(g, item{m[3], r.block, r.fence}); f != nil {
 			return call{}, fmt.Sprintf("I know no machine called %s. %s", m[1]+m[2], machines(h)), false
 		}
 	} else if m := g.onLast.FindStringSubmatch(line); m != nil {
-		if n, known := h.named(m[2]); known {
+		if n, known := h.find(m[2]); known {
 			node, line = n, m[1]
 		}
 	}

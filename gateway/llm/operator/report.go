@@ -183,8 +183,8 @@ func match(n int) string {
 	return "match"
 }
 
-// ended reports a background command that has ended.
-func ended(c protocol.ExecCompletion) string {
+// completionText describes a background command that has ended.
+func completionText(c protocol.ExecCompletion) string {
 	what := "A background command"
 	if c.Command != "" {
 		what = "The background command " + code(c.Command)

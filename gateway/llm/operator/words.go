@@ -11,7 +11,7 @@ import (
 )
 
 // help lists the possible requests.
-func help(h hands) string {
+func help(h machineTools) string {
 	return strings.ReplaceAll(`I am the built-in operator. I understand plain requests and carry them out on your machines; you see and allow everything that has an effect:
 
 - 'run make test' (or any command), 'run df -h on MACHINE'
@@ -26,7 +26,7 @@ Several lines are several requests. A line that begins with '!' is your own comm
 `, "'", "`") + machines(h)
 }
 
-func machines(h hands) string {
+func machines(h machineTools) string {
 	switch len(h.nodes) {
 	case 0:
 		return "No machine is connected right now."
@@ -37,7 +37,7 @@ func machines(h hands) string {
 	for i, n := range h.nodes {
 		names[i] = "**" + string(n) + "**"
 	}
-	return fmt.Sprintf("%d machines are connected: %s. A request that names none goes to **%s**.", len(names), strings.Join(names, ", "), h.first)
+	return fmt.Sprintf("%d machines are connected: %s. A request that names none goes to **%s**.", len(names), strings.Join(names, ", "), h.defaultNode)
 }
 
 // notUnderstood suggests the three requests that are most similar to the given one.
@@ -101,15 +101,15 @@ func unquoteWhole(s string) string {
 // name returns a file name as written.
 func name(s string) string { return unquote(strings.TrimSuffix(strings.TrimSpace(s), ",")) }
 
-// hands are the machines and their tools.
-type hands struct {
-	nodes []protocol.NodeID // without the gateway itself
-	tools map[protocol.NodeID]map[string]protocol.ToolName
-	first protocol.NodeID // the default machine
+// machineTools are the machines and their tools.
+type machineTools struct {
+	nodes       []protocol.NodeID // without the gateway itself
+	tools       map[protocol.NodeID]map[string]protocol.ToolName
+	defaultNode protocol.NodeID
 }
 
-func newHands(req llm.Request) hands {
-	h := hands{tools: make(map[protocol.NodeID]map[string]protocol.ToolName)}
+func machineToolsOf(req llm.Request) machineTools {
+	h := machineTools{tools: make(map[protocol.NodeID]map[string]protocol.ToolName)}
 	for _, t := range req.Tools {
 		node, bare, ok := protocol.ToolName(t.Name).Split()
 		if !ok {
@@ -124,19 +124,19 @@ func newHands(req llm.Request) hands {
 		h.tools[node][bare] = protocol.ToolName(t.Name)
 	}
 	if len(h.nodes) > 0 {
-		h.first = h.nodes[0]
+		h.defaultNode = h.nodes[0]
 	}
 	if _, after, ok := strings.Cut(req.System, "Default machine: "); ok {
 		name, _, _ := strings.Cut(after, "\n")
-		if node, ok := h.named(strings.TrimSpace(name)); ok {
-			h.first = node
+		if node, ok := h.find(strings.TrimSpace(name)); ok {
+			h.defaultNode = node
 		}
 	}
 	return h
 }
 
-// named returns a machine by its name, ignoring case.
-func (h hands) named(name string) (protocol.NodeID, bool) {
+// find returns a machine by its name, ignoring case.
+func (h machineTools) find(name string) (protocol.NodeID, bool) {
 	name = strings.TrimPrefix(unquote(name), "@")
 	for _, n := range h.nodes {
 		if strings.EqualFold(string(n), name) {
@@ -152,7 +152,7 @@ func (r formMatch) use(bare string, in args) (call, string) {
 	if len(r.nodes) == 0 {
 		return call{}, "No machine is connected, so I have no hands right now."
 	}
-	for _, node := range append([]protocol.NodeID{cmp.Or(r.node, r.first)}, r.nodes...) {
+	for _, node := range append([]protocol.NodeID{cmp.Or(r.node, r.defaultNode)}, r.nodes...) {
 		if tool, ok := r.tools[node][bare]; ok {
 			return call{tool, in}, ""
 		}

@@ -63,8 +63,8 @@ func userModels(files []string) map[string]json.RawMessage {
 	return all
 }
 
-// corrected returns m with the person's corrections from the files.
-func (r *Registry) corrected(m protocol.ModelInfo) protocol.ModelInfo {
+// withCorrections returns m with the person's corrections from the files.
+func (r *Registry) withCorrections(m protocol.ModelInfo) protocol.ModelInfo {
 	if raw, ok := r.user[m.ID]; ok {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			// it was validated at the start
@@ -98,12 +98,7 @@ const (
 	failedAge = time.Minute
 )
 
-// lists caches the providers' lists of models.
-type lists struct {
-	mu sync.Mutex
-	by map[string]list
-}
-
+// list is a provider's list of models in the cache.
 type list struct {
 	models map[string]protocol.ModelInfo
 	until  time.Time
@@ -111,24 +106,20 @@ type list struct {
 
 func key(p provider, o llm.Options) string { return p.ID + " " + o.BaseURL + " " + o.Key }
 
-func (l *lists) put(k string, models []protocol.ModelInfo, age time.Duration) {
-	by := make(map[string]protocol.ModelInfo, len(models))
+func (r *Registry) store(key string, models []protocol.ModelInfo, age time.Duration) {
+	byID := make(map[string]protocol.ModelInfo, len(models))
 	for _, m := range models {
-		by[m.ID] = m
+		byID[m.ID] = m
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.by == nil {
-		l.by = map[string]list{}
-	}
-	l.by[k] = list{by, time.Now().Add(age)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lists[key] = list{byID, time.Now().Add(age)}
 }
 
-func (l *lists) get(k string) (models map[string]protocol.ModelInfo, fresh bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	have := l.by[k]
-	return have.models, time.Now().Before(have.until)
+func (r *Registry) cached(key string) list {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lists[key]
 }
 
 // fetch queries a provider's list and caches it.
@@ -141,13 +132,13 @@ func (r *Registry) fetch(ctx context.Context, p provider, o llm.Options) ([]prot
 		if known, ok := builtIn()[m.ID]; ok && !p.Local {
 			m = complete(m, known)
 		}
-		models[i] = r.corrected(m)
+		models[i] = r.withCorrections(m)
 	}
 	age := listAge
 	if p.Local {
 		age = localAge
 	}
-	r.lists.put(key(p, o), models, age)
+	r.store(key(p, o), models, age)
 	return models, nil
 }
 
@@ -156,22 +147,22 @@ func (r *Registry) fetch(ctx context.Context, p provider, o llm.Options) ([]prot
 // refuses requests that it does not support.
 func (r *Registry) info(ctx context.Context, p provider, o llm.Options, id string) protocol.ModelInfo {
 	k := key(p, o)
-	models, fresh := r.lists.get(k)
-	if !fresh && p.ID != "openai" { // OpenAI's list has only names
+	have := r.cached(k)
+	if time.Now().After(have.until) && p.ID != "openai" { // OpenAI's list has only names
 		ctx, cancel := context.WithTimeout(ctx, infoLimit)
 		defer cancel()
 		if _, err := r.fetch(ctx, p, o); err != nil && !p.Local {
-			r.lists.put(k, nil, failedAge)
+			r.store(k, nil, failedAge)
 		}
-		if now, _ := r.lists.get(k); len(now) > 0 {
-			models = now
+		if fresh := r.cached(k); len(fresh.models) > 0 {
+			have = fresh
 		}
 	}
-	if m, ok := models[id]; ok {
+	if m, ok := have.models[id]; ok {
 		return m
 	}
 	if known, ok := builtIn()[id]; ok && !p.Local {
-		return r.corrected(known)
+		return r.withCorrections(known)
 	}
-	return r.corrected(protocol.ModelInfo{ID: id, Tools: true, Images: true, Thinking: true})
+	return r.withCorrections(protocol.ModelInfo{ID: id, Tools: true, Images: true, Thinking: true})
 }

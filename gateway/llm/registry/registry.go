@@ -14,6 +14,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fairlead/gateway/llm"
@@ -40,13 +41,15 @@ type Settings interface {
 type Registry struct {
 	settings Settings
 	user     map[string]json.RawMessage // by model
-	lists    lists
+
+	mu    sync.Mutex // guards lists
+	lists map[string]list
 }
 
 // New returns a registry. In files, which need not exist, the person may correct the descriptions
 // of models; they have the format of models.json, and a later one takes precedence.
 func New(s Settings, files ...string) *Registry {
-	return &Registry{settings: s, user: userModels(files)}
+	return &Registry{settings: s, user: userModels(files), lists: map[string]list{}}
 }
 
 // Operator is the provider ID of the built-in operator.
@@ -144,18 +147,18 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 	if wire, ok := wires[r.settings.Wire(p.ID)]; ok && p.wires {
 		open = wire
 	}
-	return llm.FitNames(discreet{open(o), o.Key}), o.Info, nil
+	return llm.FitNames(keyHider{open(o), o.Key}), o.Info, nil
 }
 
-// discreet is a model that removes its key from errors: some servers quote the key that they
+// keyHider is a model that removes its key from errors: some servers quote the key that they
 // refuse.
-type discreet struct {
+type keyHider struct {
 	llm.Model
 	key string
 }
 
 // Stream implements [llm.Model].
-func (m discreet) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+func (m keyHider) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		for e, err := range m.Model.Stream(ctx, req) {
 			if !yield(e, keychain.Hide(err, m.key)) {
@@ -200,8 +203,8 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 	return r.fetch(ctx, p, o)
 }
 
-// connected describes a server that has responded.
-func connected(models int) string {
+// describeCount describes a server that has responded.
+func describeCount(models int) string {
 	switch models {
 	case 0:
 		return "The server answers, but has no model. Load one there, then test again."
@@ -226,13 +229,13 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 	if model == "" {
 		list, err := r.Models(ctx, id)
 		if err != nil {
-			return result(false, trouble(err))
+			return result(false, describeError(err))
 		}
-		return result(len(list) > 0, connected(len(list)))
+		return result(len(list) > 0, describeCount(len(list)))
 	}
 	m, _, err := r.Open(ctx, protocol.ModelRef{Provider: id, ID: model})
 	if err != nil {
-		return result(false, trouble(err))
+		return result(false, describeError(err))
 	}
 	var text strings.Builder
 	req := llm.Request{
@@ -241,7 +244,7 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 	}
 	for e, err := range m.Stream(ctx, req) {
 		if err != nil {
-			return result(false, trouble(err))
+			return result(false, describeError(err))
 		}
 		if e.Type == llm.EventText || e.Type == llm.EventThinking {
 			text.WriteString(e.Text)
@@ -253,8 +256,8 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 	return result(true, fmt.Sprintf("%s answers, in %s.", model, time.Since(began).Round(100*time.Millisecond)))
 }
 
-// trouble describes an error and how to fix it.
-func trouble(err error) string {
+// describeError describes an error and how to fix it.
+func describeError(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "No answer came in time. Is the server busy loading the model?"

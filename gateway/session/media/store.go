@@ -177,7 +177,7 @@ const (
 	maxTotal    = 14_000_000 // bytes of all pictures together
 )
 
-var takenByModels = map[string]bool{"jpeg": true, "png": true, "gif": true, "webp": true}
+var formatsOfModels = map[string]bool{"jpeg": true, "png": true, "gif": true, "webp": true}
 
 // fit returns a picture that models accept: data itself, or a smaller picture or another format.
 // changed reports a conversion.
@@ -186,7 +186,7 @@ func fit(data []byte) (out []byte, changed bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if takenByModels[format] && cfg.Width <= maxSide && cfg.Height <= maxSide && len(data) <= maxPicture {
+	if formatsOfModels[format] && cfg.Width <= maxSide && cfg.Height <= maxSide && len(data) <= maxPicture {
 		return data, false, nil
 	}
 	src, err := picture.Open(data)
