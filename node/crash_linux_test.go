@@ -229,12 +229,11 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 		t.Error("the ledger of the last node has no command")
 	}
 	told := make(map[string]bool)
-	for _, e := range n.pendingEvents.list {
-		if told[e.SessionID] {
-			t.Errorf("%s is told twice", e.SessionID)
+	for session, reports := range n.out.queues {
+		if told[string(session)] = true; len(reports) != 1 {
+			t.Errorf("got %d reports of %s, want 1", len(reports), session)
 		}
-		told[e.SessionID] = true
-		n.confirmExec(e)
+		reports[0].done()
 	}
 	if rest := kept(t, filepath.Join(dir, "home")); len(told) == 0 || len(rest) > 0 {
 		t.Errorf("told of %d, left in the ledger: %v", len(told), rest)

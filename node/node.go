@@ -68,21 +68,20 @@ type Options struct {
 
 // Node is one machine of a gateway.
 type Node struct {
-	opts          Options
-	ws            *workspace.Root
-	browse        *browse.Browser
-	box           *sandbox.Box
-	jobs          *shell.Jobs
-	tools         map[string]toolkit.Tool[access.Call]
-	hello         protocol.ConnectParams
-	client        *client.Client // made by Run
-	ends          *stream.Ends   // of transfers; made by Run
-	out           *outbox
-	pendingEvents pendingEvents
-	file          *logfile.File // nil without LogDir
-	log           *slog.Logger
-	running       chan struct{}  // one for each running call; see maxCalls
-	work          sync.WaitGroup // running and waiting calls
+	opts    Options
+	ws      *workspace.Root
+	browse  *browse.Browser
+	box     *sandbox.Box
+	jobs    *shell.Jobs
+	tools   map[string]toolkit.Tool[access.Call]
+	hello   protocol.ConnectParams
+	client  *client.Client // made by Run
+	ends    *stream.Ends   // of transfers; made by Run
+	out     *outbox
+	file    *logfile.File // nil without LogDir
+	log     *slog.Logger
+	running chan struct{}  // one for each running call; see maxCalls
+	work    sync.WaitGroup // running and waiting calls
 
 	mu    sync.Mutex // guards calls
 	calls map[protocol.CallID]context.CancelFunc

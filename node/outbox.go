@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +45,7 @@ func resultKey(call protocol.CallID) queueKey { return queueKey("call " + string
 func sessionKey(id string) queueKey { return queueKey("session " + id) }
 
 // item is one thing to deliver. send is called again after every failure that is worth a retry;
-// over, which may be nil, is called once the item is confirmed or dropped.
+// done, which may be nil, is called once the item is confirmed or dropped.
 type item struct {
 	queue    queueKey
 	call     protocol.CallID // the call that it comes from
@@ -224,73 +223,17 @@ func (i *item) worthRetry(err error) bool {
 	return i.failures < maxFailures
 }
 
-// maxReports is the maximum number of events of background commands that wait for the gateway.
-// Beyond it the oldest are dropped, as in the original system.
-const maxReports = 2048
-
-// pendingEvents holds the events that the gateway has not confirmed, oldest first. The zero value
-// is ready.
-type pendingEvents struct {
-	mu   sync.Mutex // guards list
-	list []*protocol.NodeExecEvent
-}
-
-// add adds an event. It returns the event that was dropped to make room, or nil.
-func (r *pendingEvents) add(e *protocol.NodeExecEvent) (lost *protocol.NodeExecEvent) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.list) >= maxReports {
-		lost = r.list[0]
-		r.list = slices.Delete(r.list, 0, 1)
-	}
-	r.list = append(r.list, e)
-	return lost
-}
-
-// contains reports whether an event has still to be sent.
-func (r *pendingEvents) contains(e *protocol.NodeExecEvent) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Contains(r.list, e)
-}
-
-func (r *pendingEvents) remove(e *protocol.NodeExecEvent) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if i := slices.Index(r.list, e); i >= 0 {
-		r.list = slices.Delete(r.list, i, i+1)
-	}
-}
-
-// reportExec sends the gateway the state of a background command.
+// reportExec sends the gateway the state of a background command. The stored end of a command, which
+// is retained in case it does not reach the gateway, is removed once that is confirmed or refused.
 func (n *Node) reportExec(e protocol.NodeExecEvent) {
-	event := &e
-	if lost := n.pendingEvents.add(event); lost != nil {
-		n.log.Warn("Report of a command lost", "session", lost.SessionID, "call", lost.CallID)
-		n.confirmExec(lost)
-	}
-	n.out.add(item{
-		queue: sessionKey(e.SessionID), call: e.CallID,
-		send: func(ctx context.Context) error {
-			if !n.pendingEvents.contains(event) {
-				return nil // dropped in favor of later events
-			}
-			if _, err := client.Call(ctx, n.client, protocol.ReportExec, *event); err != nil {
-				return fmt.Errorf("reporting a command: %w", err)
-			}
-			return nil
-		},
-		done: func() {
-			n.pendingEvents.remove(event)
-			n.confirmExec(event)
-		},
-	})
-}
-
-// confirmExec removes the stored end of a command, which was retained in case it did not reach the
-// gateway.
-func (n *Node) confirmExec(e *protocol.NodeExecEvent) {
+	report := item{queue: sessionKey(e.SessionID), call: e.CallID, send: func(ctx context.Context) error {
+		if _, err := client.Call(ctx, n.client, protocol.ReportExec, e); err != nil {
+			return fmt.Errorf("reporting a command: %w", err)
+		}
+		return nil
+	}}
 	if e.Event != protocol.ExecStarted {
-		n.jobs.Confirm(e.SessionID)
+		report.done = func() { n.jobs.Confirm(e.SessionID) }
 	}
+	n.out.add(report)
 }
