@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -87,22 +88,31 @@ func children(pid int) []int {
 
 // scanChildren finds the children of parent by checking every process.
 func scanChildren(parent int) (pids []int) {
-	for _, pid := range allProcesses() {
-		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil {
-			continue
-		}
-		// The name in parentheses can contain any character.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) > 1 && string(fields[1]) == strconv.Itoa(parent) {
+	for _, pid := range Processes() {
+		if stat := ProcessStat(pid); len(stat) > 1 && stat[1] == strconv.Itoa(parent) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// allProcesses lists all processes that this process can see.
-func allProcesses() (pids []int) {
+// ProcessStat returns the fields of /proc/PID/stat from the state on (proc_pid_stat(5)); nil for a
+// process that has ended, even if it has not been reaped yet.
+func ProcessStat(pid int) []string {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	// The name in parentheses can contain any character.
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(fields) == 0 || fields[0] == "Z" || fields[0] == "X" {
+		return nil
+	}
+	return fields
+}
+
+// Processes lists all processes that this process can see.
+func Processes() (pids []int) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -120,7 +130,7 @@ func allProcesses() (pids []int) {
 // killTagged kills the processes with a tag until none is left, or at most for closeLimit.
 func killTagged(tag uint64) {
 	for end := time.Now().Add(closeLimit); time.Now().Before(end); time.Sleep(sweepPause) {
-		left := taggedWith(allProcesses(), tag)
+		left := taggedWith(Processes(), tag)
 		if len(left) == 0 {
 			return
 		}
@@ -131,7 +141,7 @@ func killTagged(tag uint64) {
 // taggedWith returns the running processes among pids that have a tag.
 func taggedWith(pids []int, tag uint64) (found []int) {
 	for _, pid := range pids {
-		if b, err := tagOf(pid); err == nil && b == tag && isRunning(pid) {
+		if b, err := tagOf(pid); err == nil && b == tag && ProcessStat(pid) != nil {
 			found = append(found, pid)
 		}
 	}
@@ -157,61 +167,31 @@ func signalAll(pids []int, sig syscall.Signal) {
 	}
 }
 
-// isRunning reports whether a process exists and has not ended yet.
-func isRunning(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	// The name in parentheses can contain any character.
-	_, state, ok := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
-	return err == nil && ok && !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
-}
-
 // spareForks is how many processes and threads a restricted command may add to the user's present
 // ones.
 const spareForks = 2048
 
-// forkLimit limits the number of processes that commands can start.
-type forkLimit struct {
-	have unix.Rlimit // the helper's own limit
-	// load is the descriptor of /proc/loadavg, which has the number of processes and threads. It
-	// stays open, because every command reads it.
-	load int
-}
-
-func newForks() *forkLimit {
-	f := &forkLimit{load: -1}
-	if unix.Getrlimit(unix.RLIMIT_NPROC, &f.have) != nil {
-		return f
-	}
-	if fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
-		f.load = fd
-	}
-	return f
-}
-
-// limit limits the forks of the next process to start, until undo. In between, the limit also
+// limitForks limits the forks of the next process to start, until undo. In between, the limit also
 // applies to the helper itself: setting it on a running command would miss the processes that it
 // has already started. It has no effect on root, whom the kernel does not limit. It stops accidents
 // only, because a command may raise it.
-func (f *forkLimit) limit() (undo func()) {
-	now, ok := f.count()
-	if !ok || unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: min(f.have.Max, now+spareForks), Max: f.have.Max}) != nil {
+func limitForks() (undo func()) {
+	var have unix.Rlimit
+	count, err := processCount()
+	if err != nil || unix.Getrlimit(unix.RLIMIT_NPROC, &have) != nil ||
+		unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: min(have.Max, count+spareForks), Max: have.Max}) != nil {
 		return func() {}
 	}
-	return func() { unix.Setrlimit(unix.RLIMIT_NPROC, &f.have) }
+	return func() { unix.Setrlimit(unix.RLIMIT_NPROC, &have) }
 }
 
-// count returns the number of processes and threads of the system.
-func (f *forkLimit) count() (n uint64, ok bool) {
-	if f.load < 0 {
-		return 0, false
-	}
-	var text [128]byte
-	size, err := unix.Pread(f.load, text[:], 0)
+// processCount returns the number of processes and threads of the system.
+func processCount() (uint64, error) {
+	load, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
-		return 0, false
+		return 0, err
 	}
-	_, rest, _ := bytes.Cut(text[:size], []byte("/"))
-	total, _, _ := bytes.Cut(rest, []byte(" "))
-	n, err = strconv.ParseUint(string(total), 10, 32)
-	return n, err == nil
+	_, rest, _ := strings.Cut(string(load), "/")
+	total, _, _ := strings.Cut(rest, " ")
+	return strconv.ParseUint(total, 10, 32)
 }

@@ -51,7 +51,7 @@ func Serve() error {
 	if err != nil {
 		return err
 	}
-	v := &server{wire: w, null: null, confiner: newConfiner(set), forks: newForks(), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
+	v := &server{wire: w, null: null, confiner: newConfiner(set), sessions: map[uint64]*session{}, byPID: map[int]*session{}}
 	defer v.confiner.close()
 	requests := make(chan incoming)
 	go func() {
@@ -67,14 +67,7 @@ func Serve() error {
 			requests <- o
 		}
 	}()
-	// The first thread only waits. Work is done in another goroutine, which is not locked to a
-	// thread and takes over from the reader without a thread switch.
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		v.run(requests, ends)
-	}()
-	<-over
+	v.run(requests, ends)
 	return nil
 }
 

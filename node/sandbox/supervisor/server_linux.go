@@ -16,7 +16,6 @@ import (
 type server struct {
 	wire     *wire
 	confiner *confiner
-	forks    *forkLimit
 	null     *os.File // the null device, for missing files of a command
 	sessions map[uint64]*session
 	byPID    map[int]*session // by the command's process number, until it is reaped
@@ -111,7 +110,7 @@ func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) 
 	if b == nil {
 		return fork(argv, attr)
 	}
-	defer v.forks.limit()()
+	defer limitForks()()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -274,7 +273,7 @@ func (v *server) signal(s *session, sig syscall.Signal) {
 	}
 	all := tree(roots...)
 	for _, pid := range all {
-		if pid != s.pid && isRunning(pid) && unix.Kill(pid, 0) == nil {
+		if pid != s.pid && ProcessStat(pid) != nil && unix.Kill(pid, 0) == nil {
 			s.signalled[pid] = true
 		}
 	}

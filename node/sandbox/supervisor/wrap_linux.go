@@ -114,7 +114,7 @@ func (v *server) startBubblewrap(socket *os.File, b *restrictions) (pid int, out
 	null := v.null.Fd()
 	argv := append(append([]string{v.confiner.settings.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
 	argv = append(argv, v.confiner.settings.Inner...)
-	undo := v.forks.limit()
+	undo := limitForks()
 	pid, err = fork(argv, &syscall.ProcAttr{
 		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, write.Fd(), socket.Fd(), exe.Fd()},
 	})
