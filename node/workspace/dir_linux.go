@@ -24,20 +24,24 @@ func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	if err != nil {
 		return nil, Cause(err)
 	}
+	fd, err := duplicate(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{Abs: abs, handle: dirHandle(fd)}, nil
+}
+
+// duplicate returns another descriptor of the open file f, which it closes.
+func duplicate(f *os.File) (fd int, err error) {
 	defer f.Close()
 	raw, err := f.SyscallConn()
 	if err != nil {
-		return nil, err
+		return -1, err
 	}
-	fd := -1
-	if err := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		return nil, err
+	if rawErr := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); rawErr != nil {
+		return -1, rawErr
 	}
-	if err != nil {
-		return nil, err
-	}
-	cachedListings.begin()
-	return &Dir{Abs: abs, handle: dirHandle(fd)}, nil
+	return fd, err
 }
 
 var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
@@ -46,38 +50,20 @@ var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b 
 // called once, by one goroutine. Entries that are added or removed meanwhile may be included or
 // not.
 func (d *Dir) Each(f func(Entry) bool) error {
-	id, now, entries, known, keep := cachedListings.get(d.fd())
-	if known {
-		d.entries(entries, f)
-		return nil
-	}
 	buf := listings.Get().(*[]byte)
 	defer listings.Put(buf)
-	var all []string
-	size := 0
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(d.fd(), *buf) })
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			break
+			return nil
 		}
-		part := string((*buf)[:n])
-		if size += n; size > maxListing {
-			keep, all = false, nil
-		}
-		if keep {
-			all = append(all, part)
-		}
-		if !d.entries(part, f) {
+		if !d.entries(string((*buf)[:n]), f) {
 			return nil
 		}
 	}
-	if keep {
-		cachedListings.put(id, now, strings.Join(all, ""))
-	}
-	return nil
 }
 
 // entries parses linux_dirent64: inode 8, offset 8, length 2, type 1, name with a terminating zero.

@@ -23,10 +23,14 @@ func (c Content) Read(p []byte) (int, error) {
 	return count(retry(func() (int, error) { return unix.Read(c.fd, p) }))
 }
 
-// ReadAt reads at most len(p) bytes at an offset. Unlike an [io.ReaderAt] it may return fewer; at
-// the end it returns [io.EOF].
-func (c Content) ReadAt(p []byte, off int64) (int, error) {
-	return count(retry(func() (int, error) { return unix.Pread(c.fd, p, off) }))
+// ReadAt implements [io.ReaderAt].
+func (c Content) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		var got int
+		got, err = count(retry(func() (int, error) { return unix.Pread(c.fd, p[n:], off+int64(n)) }))
+		n += got
+	}
+	return n, err
 }
 
 // Close closes the file.
@@ -38,15 +42,7 @@ func (r *Root) Content(p Path) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
-	defer f.Close()
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return Content{}, err
-	}
-	fd := -1
-	if rawErr := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); rawErr != nil {
-		return Content{}, rawErr
-	}
+	fd, err := duplicate(f)
 	return Content{Size: info.Size(), fd: fd}, err
 }
 
