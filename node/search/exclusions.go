@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -167,13 +168,7 @@ func (i *ignoreRules) addFile(dir *workspace.Dir, name string) {
 		return
 	}
 	defer f.Close()
-	text := make([]byte, 0, min(max(f.Size, 0), maxIgnore)+1)
-	for len(text) < cap(text) {
-		n, err := f.Read(text[len(text):cap(text)])
-		if text = text[:len(text)+n]; err != nil {
-			break
-		}
-	}
+	text, _ := io.ReadAll(io.LimitReader(f, maxIgnore)) // the rules up to an error count
 	i.rules = append(i.rules, parseIgnore(string(text))...)
 }
 

@@ -115,7 +115,10 @@ func lineAt(text []byte, from, at int) (start, end int) {
 
 // contextLines returns the lines before and after the line from..to, which are offsets in the file.
 func (s *scanner) contextLines(from, to int64) (before, after []string) {
-	b := s.spareBuffer()
+	if s.extra == nil {
+		s.extra = make([]byte, contextWindow)
+	}
+	b := s.extra
 	if s.before > 0 && from > 0 {
 		start := max(0, from-contextWindow)
 		text := s.readAt(b[:from-start], start)
@@ -152,12 +155,6 @@ func (s *scanner) readAt(b []byte, at int64) []byte {
 	if s.hasEnd && at >= s.base { // small files are still in the buffer
 		return b[:copy(b, s.buf[min(at-s.base, int64(s.n)):s.n])]
 	}
-	n := 0
-	for n < len(b) {
-		got, err := s.file.ReadAt(b[n:], at+int64(n))
-		if n += got; err != nil || got == 0 {
-			break
-		}
-	}
+	n, _ := s.file.ReadAt(b, at) // fewer bytes at the end of the file
 	return b[:n]
 }

@@ -15,9 +15,6 @@ const (
 	// chunkSize is the number of bytes of a file that are searched at once, and the most that are
 	// in memory.
 	chunkSize = 256 << 10
-	// sampleSize is the number of bytes of every chunk that are checked before it is searched: most
-	// binary files reveal themselves there.
-	sampleSize = 1 << 10
 	// maxGenerated is the number of bytes that are searched of a file without a size, because the
 	// kernel generates some without end.
 	maxGenerated = 64 << 20
@@ -47,7 +44,7 @@ type scanner struct {
 	*finder
 	lineOptions
 	buf   []byte
-	extra []byte
+	extra []byte // for the context of a match
 
 	file   source
 	size   int64
@@ -55,31 +52,27 @@ type scanner struct {
 	n      int   // bytes in the buffer
 	hasEnd bool  // the buffer contains the end of the file
 	base   int64 // offset in the file of the buffer's first byte
-	lines  int   // number of line feeds before it; valid when trusted
-	// isVerified says that a match was found: everything before the buffer is UTF-8, and later
-	// bytes are checked as they are read.
-	isVerified bool
+	lines  int   // number of line feeds before it
 }
 
-// source is an open file. ReadAt may return fewer bytes than requested.
+// source is an open file.
 type source interface {
-	Read([]byte) (int, error)
-	ReadAt([]byte, int64) (int, error)
+	io.Reader
+	io.ReaderAt
 }
 
 func newScanner(ctx context.Context, m *matcher, w lineOptions) *scanner {
 	return &scanner{finder: newFinder(ctx, m), lineOptions: w, buf: make([]byte, chunkSize)}
 }
 
-// scan searches a file. The original system reads files as UTF-8 and skips all others; Fairlead
-// reads only files with matches to their end to check that, with the same result. Neither the
+// scan searches a file. As in the original system, files that are not UTF-8 are skipped. Neither the
 // file's size nor the length of its lines is limited. A file that cannot be read to its end has no
 // matches.
 func (s *scanner) scan(file source, size int64) fileMatches {
 	s.file, s.size, s.found = file, size, fileMatches{}
-	s.n, s.hasEnd, s.base, s.lines, s.isVerified = 0, false, 0, 0, false
+	s.n, s.hasEnd, s.base, s.lines = 0, false, 0, 0
 	for {
-		if !s.fill() || !s.isVerified && !looksLikeUTF8(s.buf[:s.n]) {
+		if !s.fill() {
 			return fileMatches{}
 		}
 		end := s.n
@@ -121,9 +114,7 @@ func (s *scanner) fill() bool {
 
 // consume drops the first bytes of the buffer.
 func (s *scanner) consume(bytesDone int) {
-	if s.isVerified {
-		s.lines += bytes.Count(s.buf[:bytesDone], newline)
-	}
+	s.lines += bytes.Count(s.buf[:bytesDone], newline)
 	s.base += int64(bytesDone)
 	s.n = copy(s.buf, s.buf[bytesDone:s.n])
 }
@@ -135,7 +126,7 @@ func (s *scanner) isComplete() bool { return !s.count && len(s.found.matches) >=
 // search searches the whole lines at the beginning of the buffer. It returns false if the file must
 // be skipped.
 func (s *scanner) search(text []byte) bool {
-	if s.isVerified && !utf8.Valid(text) {
+	if !utf8.Valid(text) {
 		return false
 	}
 	s.reset()
@@ -143,9 +134,6 @@ func (s *scanner) search(text []byte) bool {
 		from, to := s.findLine(text, at)
 		if from < 0 {
 			break
-		}
-		if !s.isVerified && (!utf8.Valid(text) || !s.verifyStart()) {
-			return false
 		}
 		feeds += bytes.Count(text[counted:from], newline)
 		counted = from
@@ -172,7 +160,7 @@ func (s *scanner) searchLongLine() bool {
 			}
 		}
 		text := s.buf[:cut]
-		if s.isVerified && !utf8.Valid(text) {
+		if !utf8.Valid(text) {
 			return false
 		}
 		if !hit {
@@ -185,9 +173,6 @@ func (s *scanner) searchLongLine() bool {
 	}
 	if !hit || s.isComplete() {
 		return true
-	}
-	if !s.isVerified && !s.verifyStart() {
-		return false
 	}
 	if fed {
 		s.add(s.lines, head, begin, s.base-1)
@@ -230,45 +215,6 @@ func (s *scanner) add(number int, text []byte, from, to int64) {
 		m.Before, m.After = s.contextLines(from, to)
 	}
 	s.found.matches = append(s.found.matches, m)
-}
-
-// verifyStart reads the file again up to the buffer, to check that it is UTF-8 and to count its
-// lines.
-func (s *scanner) verifyStart() bool {
-	s.lines = 0
-	for at, n, b := int64(0), 0, s.spareBuffer(); at < s.base; {
-		got, err := s.file.ReadAt(b[n:min(int64(len(b)), s.base-at)], at+int64(n))
-		if err != nil && !errors.Is(err, io.EOF) || got == 0 || s.ctx.Err() != nil {
-			return false
-		}
-		n += got
-		cut := n
-		if at+int64(n) < s.base {
-			cut -= textfile.Incomplete(b[:n])
-		}
-		if !utf8.Valid(b[:cut]) {
-			return false
-		}
-		s.lines += bytes.Count(b[:cut], newline)
-		at += int64(cut)
-		n = copy(b, b[cut:n])
-	}
-	s.isVerified = true
-	return true
-}
-
-// spareBuffer returns memory for a second reading of a file.
-func (s *scanner) spareBuffer() []byte {
-	if s.extra == nil {
-		s.extra = make([]byte, 2*contextWindow)
-	}
-	return s.extra
-}
-
-// looksLikeUTF8 reports whether text, which may end inside a character, begins as UTF-8.
-func looksLikeUTF8(text []byte) bool {
-	text = text[:min(len(text), sampleSize)]
-	return utf8.Valid(text) || utf8.Valid(text[:len(text)-textfile.Incomplete(text)])
 }
 
 // displayText returns the first characters of a line as they are shown, without the carriage return
