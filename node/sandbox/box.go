@@ -11,7 +11,6 @@ import (
 
 // Box starts commands. It is safe for use by several goroutines.
 type Box struct {
-	opts   Options
 	report Report
 	sys    *system
 }
@@ -42,7 +41,7 @@ func New(ctx context.Context, opts Options) (*Box, error) {
 			return nil, fmt.Errorf("sandbox: %q is not an absolute path", p)
 		}
 	}
-	b := &Box{opts: opts}
+	b := &Box{}
 	var err error
 	if b.sys, err = newSystem(opts); err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)

@@ -1,4 +1,4 @@
-//go:build !linux && !darwin && !windows
+//go:build unix && !linux && !darwin
 
 package sandbox
 
@@ -13,3 +13,9 @@ func (*layer) close() {}
 func (*layer) probe(context.Context, *system, Options) Report {
 	return unenforced("this system cannot confine commands", "", Check{Why: "only the process group of a command is ended"})
 }
+
+// processTable is empty: only the process group is supported here.
+func processTable() []processEntry { return nil }
+
+// helperMain is not used: no probe starts a helper here.
+func helperMain([]string) int { return 2 }

@@ -4,8 +4,11 @@ package tooltest
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +43,30 @@ func Main(m *testing.M) int {
 	os.Setenv("HOME", home)
 	os.Setenv("LC_ALL", "C") // a shell warns of a locale that is not installed
 	return m.Run()
+}
+
+// Folder returns a new folder of the test's own. On Windows it is removed as far as possible only:
+// the cleanup of t.TempDir does not work in Wine.
+func Folder(t testing.TB) string {
+	t.Helper()
+	if runtime.GOOS != "windows" {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp("", "tools")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		var all []string
+		filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+			all = append(all, path)
+			return nil
+		})
+		for _, path := range slices.Backward(all) {
+			os.Remove(path)
+		}
+	})
+	return dir
 }
 
 // New makes a bench with the tools that make returns for a new workspace.

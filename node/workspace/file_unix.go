@@ -65,3 +65,6 @@ func isProcessRunning(pid int) bool {
 
 // isInUse is needed on Windows only.
 func isInUse(error) bool { return false }
+
+// longName is needed on Windows only: other systems do not generate further names of files.
+func longName(string) string { return "" }
