@@ -5,25 +5,19 @@
 // even one that left its process group. When the command itself has ended, the others have
 // SettleTime to end by themselves; then they get SIGTERM, and after TermGrace SIGKILL. All end with
 // the node. Containment: which files, networks and other processes a command can reach. The package
-// tests by trial what this machine really enforces and never assumes it; [Box.Report] has the
-// result. A profile that requires containment is refused with [Unavailable] when its trial failed.
-// Checking the words of a command ([CheckTokens]) is an aid where nothing can be enforced; it is
-// not containment.
+// tests by trial what this machine really enforces; [Box.Report] has the result. A profile that
+// requires containment is refused with [Unavailable] when its trial failed. Checking the words of a
+// command ([CheckTokens]) is an aid where nothing can be enforced; it is not containment.
 //
 // # Linux
 //
-// Each box has one helper process, which is this program started again. It starts every command and
-// is the parent of whatever a command leaves behind (PR_SET_CHILD_SUBREAPER). When the node ends
-// for any reason, the helper's socket closes and the helper ends all commands: SIGTERM, and after
-// TermGrace SIGKILL until none remains. A hard limit of file locks (RLIMIT_LOCKS), which children
-// inherit and kernels ignore, tells which command an orphan belongs to; see
-// supervisor/processes_linux.go.
+// Each box has one helper process, which is this program started again (package supervisor). It
+// starts every command and is the parent of whatever a command leaves behind. When the node ends for
+// any reason, the helper's socket closes and the helper ends all commands.
 //
 // Landlock and seccomp restrict a thread, so the helper restricts a new thread, starts the command
 // from it and lets the thread end (package confine). That saves the second exec of a launcher, about
-// 4 ms per command. The helper starts nothing of its own on such a thread, and never restricts its
-// first thread, which cannot end. Pdeathsig is not used, because it follows the thread and not the
-// process.
+// 4 ms per command. Pdeathsig is not used, because it follows the thread and not the process.
 //
 // With the network blocked, a command has only Unix sockets. Before Landlock ABI 9 it cannot
 // connect those either, because services behind them would do anything for it (Docker, the user's
@@ -32,23 +26,19 @@
 // Landlock can only allow, so folders with hidden entries are allowed entry by entry.
 //
 // Whatever the network setting, the filter refuses the system calls by which a command reaches
-// other programs of the user; package confine has the table. So PostgreSQL, fakeroot and other
-// programs that need System V memory do not run contained. A command may change its own priority
-// and processors when it names itself by 0; a filter does not know the process number, so
-// "renice -p $$" is refused too. Landlock restricts signals from ABI 6 on. All system calls of
-// 32-bit programs are refused.
+// other programs of the user. So PostgreSQL, fakeroot and other programs that need System V memory
+// do not run contained, and a command may change its own priority and processors only when it names
+// itself by 0: "renice -p $$" is refused. All system calls of 32-bit programs are refused.
 //
 // Where Landlock works, bubblewrap is not added: it would start each command twice, which takes six
 // times as long as a bare start while our limit is 1.3 times, and it needs a user name space. A
 // separate view of processes and read-only git hooks are therefore reported as not enforced.
 //
 // Without Landlock (kernels before 5.13), bubblewrap restricts files if it is installed and its
-// trial succeeds. The file system is mounted read-only, writable folders are mounted over it, and
-// empty ones over hidden entries. With the network blocked the command also gets an empty network
-// name space. Signals of commands then reach all of the user's programs, and a command can see a
-// hidden folder that another program creates while it runs. Bubblewrap starts this program, which
-// becomes the command once everything is set up; bubblewrap's own process is ended before that.
-// --die-with-parent would end the command with it; --new-session would take away the terminal.
+// trial succeeds. With the network blocked the command also gets an empty network name space.
+// Signals of commands then reach all of the user's programs, and a command can see a hidden folder
+// that another program creates while it runs. Its option --die-with-parent would end the command
+// with bubblewrap's own process, and --new-session would take away the terminal.
 //
 // [Full] contains nothing, on any system, not even for the file with the program's own tokens: a
 // command with all rights of the user could read the same from the program's memory. The report's

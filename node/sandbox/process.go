@@ -20,9 +20,9 @@ type Exit struct {
 type Process struct {
 	pid          int
 	exited, done chan struct{}
-	exit         Exit  // readable once exited is closed
-	err          error // likewise
-	killed       int   // readable once done is closed
+	exit         Exit // readable once exited is closed, as is err
+	err          error
+	killed       int // readable once done is closed
 	terminate    func()
 	kill         func()
 	list         func() []int

@@ -48,18 +48,15 @@ type Profile struct {
 	Required bool
 }
 
-// Spec is one command to start. Argv[0] must be an absolute path.
+// Spec is one command to start.
 type Spec struct {
 	Profile Profile
-	Argv    []string
+	Argv    []string // the first is an absolute path
 	// Line is, on Windows, the command line to use instead of one made of Argv, for programs such
 	// as cmd.exe with their own rules for quotes.
 	Line string
-	// Dir is an absolute path.
-	Dir string
-	// Env is the whole environment; see Environ. For a contained command, TMPDIR is set to its
-	// private folder.
-	Env []string
+	Dir  string   // absolute
+	Env  []string // all variables; TMPDIR is replaced for a contained command
 	// Stdin, Stdout and Stderr are the command's; nil is the null device. The caller owns them and
 	// may close them when Start has returned.
 	Stdin, Stdout, Stderr *os.File
@@ -71,13 +68,9 @@ type Spec struct {
 
 // Options configure New.
 type Options struct {
-	// Home is the program's own data folder (FAIRLEAD_HOME); no contained command can read or write
-	// it.
-	Home string
-	// Secrets are further files and folders that no contained command can read.
-	Secrets []string
-	// Cache is a file that stores the result of the probe across restarts; empty means none.
-	Cache string
+	Home    string   // the program's own data folder; no contained command can read or write it
+	Secrets []string // further files and folders that no contained command can read
+	Cache   string   // file that stores the result of the probe across restarts; empty means none
 	// Missing names layers to disable ("landlock", "bubblewrap", "seccomp", "helper"): for tests,
 	// and to find out which layer breaks a command.
 	Missing []string
@@ -95,10 +88,8 @@ const (
 // Unavailable is the error of Start when the profile requires a guarantee that this machine does
 // not enforce.
 type Unavailable struct {
-	// Check is the ID of the failed check of the report.
-	Check string
-	// Why and Fix are sentences for people; Fix may be empty.
-	Why, Fix string
+	Check    string // ID of the failed check
+	Why, Fix string // sentences for people; Fix may be empty
 }
 
 // Code is the error's name on the wire.
