@@ -15,26 +15,21 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// maxRulesets is the number of rulesets that are cached for further commands of the same profile.
-const maxRulesets = 8
-
 // confiner converts profiles to rules.
 type confiner struct {
 	settings Settings
 	files    bool // Landlock is available and enabled
 	filter   bool
 	// Landlock can restrict Unix sockets by path, so that connecting need not be denied altogether
-	connect    bool
-	temp       string   // folder of the private temporary folders, created on first use
-	tempLock   *os.File // locked as long as temp is in use
-	temps      map[string]string
-	rulesets   map[string]*confine.Ruleset
-	recentKeys []string // keys of rulesets, oldest first
+	connect  bool
+	temp     string   // folder of the private temporary folders, created on first use
+	tempLock *os.File // locked as long as temp is in use
+	temps    map[string]string
 }
 
 func newConfiner(set Settings) *confiner {
 	c := &confiner{
-		settings: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
+		settings: set, temps: map[string]string{},
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
 		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp"),
 	}
@@ -43,11 +38,17 @@ func newConfiner(set Settings) *confiner {
 }
 
 // restrictions are the restrictions of a command. If files is nil, wrap are the arguments of
-// bubblewrap; without either, files are not restricted.
+// bubblewrap; without either, files are not restricted. The owner calls close.
 type restrictions struct {
 	rules confine.Rules
 	files *confine.Ruleset
 	wrap  []string
+}
+
+func (r *restrictions) close() {
+	if r != nil && r.files != nil {
+		r.files.Close()
+	}
 }
 
 // devices can be used by every contained command. All others are hidden: whoever can read a disk
@@ -85,7 +86,6 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	if o.PTY {
 		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {
 			f.Devices = append(slices.Clone(devices), tty)
-			key += "\x00" + tty
 		}
 	}
 	if !c.files {
@@ -96,34 +96,8 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 		b.wrap = confine.Wrapping{Files: f, Blank: blank, NoNet: f.NoTCP}.Args()
 		return env, b, nil
 	}
-	b.files, err = c.ruleset(key, f)
+	b.files, err = confine.NewRuleset(f)
 	return env, b, err
-}
-
-// ruleset returns a cached ruleset or a new one.
-func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
-	c.recentKeys = append(slices.DeleteFunc(c.recentKeys, func(k string) bool { return k == key }), key)
-	if r := c.rulesets[key]; r != nil {
-		if r.Fresh() {
-			return r, nil
-		}
-		r.Close()
-		delete(c.rulesets, key)
-	}
-	r, err := confine.NewRuleset(f)
-	if err != nil {
-		return nil, err
-	}
-	c.rulesets[key] = r
-	if len(c.recentKeys) > maxRulesets {
-		old := c.recentKeys[0]
-		c.recentKeys = c.recentKeys[1:]
-		if r := c.rulesets[old]; r != nil {
-			r.Close()
-		}
-		delete(c.rulesets, old)
-	}
-	return r, nil
 }
 
 // tempFor returns the private temporary folder of one profile. It exists as long as the helper, so
