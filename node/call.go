@@ -118,18 +118,15 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 		//lint:ignore ST1005 the text goes to the model as it is
 		err = fmt.Errorf("The result is too large (%d bytes, at most %d). Ask for a part of it.", len(raw), maxResult)
 	}
-	var crash *crashError
-	switch {
-	case errors.As(err, &crash):
-		log.Error("Tool crashed", "ms", took, "stack", string(crash.stack))
-	case err != nil:
-		log.Info("Call failed", "ms", took)
-	default:
-		log.Info("Call done", "ms", took, "bytes", len(raw))
-	}
 	if err != nil {
+		if crash, ok := errors.AsType[*crashError](err); ok {
+			log.Error("Tool crashed", "ms", took, "stack", string(crash.stack))
+		} else {
+			log.Info("Call failed", "ms", took)
+		}
 		return protocol.ToolResultParams{CallID: inv.CallID, Error: errorText(err)}
 	}
+	log.Info("Call done", "ms", took, "bytes", len(raw))
 	if len(raw) == 0 {
 		raw = json.RawMessage("null")
 	}

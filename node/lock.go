@@ -37,11 +37,10 @@ func Hold(home string, gateway identity.Peer, program string) (release func(), e
 	}
 	sum := sha256.Sum256([]byte(gateway.Pin))
 	l, err := lock.Acquire(filepath.Join(home, "working", hex.EncodeToString(sum[:8])+".lock"), fmt.Sprintf("%s (process %d)", program, os.Getpid()))
-	var held *lock.HeldError
-	switch {
-	case errors.As(err, &held):
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
 		return nil, &WorksError{Gateway: gateway.Name, By: held.Holder}
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	return l.Release, nil

@@ -206,8 +206,8 @@ func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error))
 // the item this time. An item that it refused, such as the result of a call that it no longer
 // knows, stays refused.
 func (i *item) worthRetry(err error) bool {
-	var e *protocol.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*protocol.Error](err)
+	if !ok {
 		return true
 	}
 	switch e.Code {

@@ -168,28 +168,23 @@ func PreviewPath(ws *workspace.Root, path string) protocol.CallPreview {
 	real, _, err := ws.Target(p)
 	// This includes missing files, so that the answer does not reveal which exist.
 	preview.Secret = SecretOf(ws, real.Abs)
-	var outside *workspace.OutsideError
-	switch {
-	case errors.As(err, &outside):
-		preview.Outside, preview.Problem = true, err.Error()
-	case err != nil:
-		preview.Problem = ReadError(p, err).Error()
-	default:
+	if err == nil {
 		preview.Path, preview.Outside = real.String(), real.Outside
+		return preview
 	}
+	_, outside := errors.AsType[*workspace.OutsideError](err)
+	preview.Outside, preview.Problem = preview.Outside || outside, ReadError(p, err).Error()
 	return preview
 }
 
 // ReadError describes why a file could not be read.
 func ReadError(p workspace.Path, err error) error {
-	var outside *workspace.OutsideError
-	var swapped *workspace.FolderReplacedError
-	var large *workspace.TooLargeError
-	switch {
-	case errors.As(err, &outside), errors.As(err, &swapped), errors.Is(err, workspace.ErrTargetChanged):
-		return err
-	case errors.As(err, &large):
+	if large, ok := errors.AsType[*workspace.TooLargeError](err); ok {
 		return TooLarge(p, "", large.Size, large.Max)
+	}
+	switch {
+	case workspace.IsRefusal(err):
+		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return toolkit.Failf("Failed to read '%s': no such file", p)
 	}

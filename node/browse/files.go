@@ -202,11 +202,7 @@ func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (pro
 
 // describe says which operation failed, unless the error is complete by itself.
 func describe(what string, p workspace.Path, err error) error {
-	var outside *workspace.OutsideError
-	var readOnly *workspace.ReadOnlyError
-	var swapped *workspace.FolderReplacedError
-	switch {
-	case err == nil || errors.As(err, &outside) || errors.As(err, &readOnly) || errors.As(err, &swapped) || errors.Is(err, context.Canceled):
+	if err == nil || workspace.IsRefusal(err) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return fmt.Errorf("cannot %s '%s': %w", what, p, err)

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 
 	"fairlead/gateway/peer/toolkit"
@@ -23,16 +24,9 @@ type Limits struct {
 
 func (l Limits) orDefaults() Limits {
 	return Limits{
-		ReadText: orDefault(l.ReadText, 4<<20), ReadImage: orDefault(l.ReadImage, 10<<20), ReadWide: orDefault(l.ReadWide, 64<<20),
-		Write: orDefault(l.Write, 15<<20), Edit: orDefault(l.Edit, 64<<20),
+		ReadText: cmp.Or(l.ReadText, 4<<20), ReadImage: cmp.Or(l.ReadImage, 10<<20), ReadWide: cmp.Or(l.ReadWide, 64<<20),
+		Write: cmp.Or(l.Write, 15<<20), Edit: cmp.Or(l.Edit, 64<<20),
 	}
-}
-
-func orDefault[T int | int64](v, otherwise T) T {
-	if v > 0 {
-		return v
-	}
-	return otherwise
 }
 
 // tool is one of the three tools, each with its own limit of calls.

@@ -82,18 +82,16 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		preview.Path, preview.Outside = real.String(), real.Outside
 	}
-	var tooLarge *workspace.TooLargeError
-	var outside *workspace.OutsideError
 	old, preview.FileSHA256, err = t.ReadFile(p, int64(t.limits.Edit))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		preview.NewFile, preview.FileSHA256, err = true, workspace.Absent, nil
-	case errors.As(err, &tooLarge):
+	} else if _, ok := errors.AsType[*workspace.TooLargeError](err); ok {
 		preview.Truncated = true
 		preview.FileSHA256, err = t.Hash(p)
 	}
 	if err != nil {
-		preview.Outside = preview.Outside || errors.As(err, &outside)
+		_, outside := errors.AsType[*workspace.OutsideError](err)
+		preview.Outside = preview.Outside || outside
 		preview.Problem = access.ReadError(p, err).Error()
 		return preview, old, p
 	}

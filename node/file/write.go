@@ -93,14 +93,10 @@ func contentTooLarge(p workspace.Path, size, most int) error {
 
 // writeError describes why a file could not be written.
 func writeError(p workspace.Path, err error) error {
-	var outside *workspace.OutsideError
-	var readOnly *workspace.ReadOnlyError
-	var swapped *workspace.FolderReplacedError
-	var dir *workspace.DirError
-	switch {
-	case errors.As(err, &outside), errors.As(err, &readOnly), errors.As(err, &swapped), errors.Is(err, workspace.ErrChanged), errors.Is(err, workspace.ErrTargetChanged):
+	if workspace.IsRefusal(err) || errors.Is(err, workspace.ErrChanged) {
 		return err
-	case errors.As(err, &dir):
+	}
+	if _, ok := errors.AsType[*workspace.DirError](err); ok {
 		return toolkit.Failf("Failed to create directories: %w", err)
 	}
 	return toolkit.Failf("Failed to write '%s': %w", p, workspace.Cause(err))

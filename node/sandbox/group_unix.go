@@ -32,8 +32,7 @@ func startGroup(cmd *exec.Cmd, s Spec) (*group, error) {
 
 func (g *group) wait() (Exit, error) {
 	err := g.cmd.Wait()
-	var ee *exec.ExitError
-	if err != nil && !errors.As(err, &ee) {
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		return Exit{}, err
 	}
 	return exitOf(g.cmd.ProcessState.Sys().(syscall.WaitStatus)), nil

@@ -104,8 +104,7 @@ func (g *group) wait() (Exit, error) {
 	g.mu.Lock()
 	g.exited = true
 	g.mu.Unlock()
-	var ee *exec.ExitError
-	if err != nil && !errors.As(err, &ee) {
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		return Exit{}, err
 	}
 	return Exit{Code: g.cmd.ProcessState.ExitCode()}, nil

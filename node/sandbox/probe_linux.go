@@ -41,8 +41,7 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 	if err != nil {
 		why := "the test failed: " + err.Error()
 		r = unenforced(why, "", Check{Why: why})
-		var he *helperError
-		if errors.As(err, &he) {
+		if _, ok := errors.AsType[*helperError](err); ok {
 			s.unavailable = why // commands still run, and the report says so
 		}
 		return r

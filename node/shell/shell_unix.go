@@ -76,11 +76,10 @@ func readRest(out *os.File, w io.Writer) (open bool) {
 
 // startError describes a failed start for the model.
 func startError(err error) error {
-	var pe *os.PathError
-	switch {
-	case errors.Is(err, unix.E2BIG):
+	if errors.Is(err, unix.E2BIG) {
 		return errors.New("the command and the environment are too long for this system")
-	case errors.As(err, &pe):
+	}
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
 	}
 	return err

@@ -170,13 +170,19 @@ func within(dir, path string) (string, bool) {
 // Cause removes the operation and path that package os adds to an error: callers name the path
 // themselves.
 func Cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
 		return le.Err
 	}
 	return err
+}
+
+// IsRefusal reports whether a Root refused a path: the error names it and says what to do.
+func IsRefusal(err error) bool {
+	_, outside := errors.AsType[*OutsideError](err)
+	_, readOnly := errors.AsType[*ReadOnlyError](err)
+	_, replaced := errors.AsType[*FolderReplacedError](err)
+	return outside || readOnly || replaced || errors.Is(err, ErrTargetChanged)
 }

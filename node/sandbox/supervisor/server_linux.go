@@ -50,10 +50,9 @@ func (v *server) handle(r incoming) {
 		}
 		if err != nil {
 			a := answer{ID: r.ID, Kind: refused, Err: err.Error()}
-			var se *os.SyscallError
-			if errors.As(err, &se) {
+			if se, ok := errors.AsType[*os.SyscallError](err); ok {
 				a.Err = se.Syscall
-				errors.As(err, &a.Errno)
+				a.Errno, _ = errors.AsType[syscall.Errno](err)
 			}
 			v.wire.send(a)
 		}

@@ -183,8 +183,7 @@ func Inner() error {
 		return err
 	}
 	fail := func(op string, err error) error {
-		var errno syscall.Errno
-		errors.As(err, &errno)
+		errno, _ := errors.AsType[syscall.Errno](err)
 		w.send(innerState{Err: op, Errno: errno})
 		return err
 	}

@@ -167,8 +167,7 @@ func (w *Watcher) handleTreeReport(n treeReport) {
 	}
 	if n.err != nil {
 		d.stale, d.tree.problem = true, treeUnsupported // the folder itself may be gone
-		var why treeError
-		if errors.As(n.err, &why) {
+		if why, ok := errors.AsType[treeError](n.err); ok {
 			d.tree.problem = string(why)
 		}
 		d.closeTree()
