@@ -95,23 +95,23 @@ func recursive(words []shell.Word) bool {
 
 // folderRule finds a rule about something in a folder that a command accesses as a whole. The
 // folder's contents are unknown here, so the call needs an approval.
-func (fr *fileRules) folderRule(c shell.Command) (v Verdict, found *rule, why string) {
+func (ma *matcher) folderRule(c shell.Command) (v Verdict, match *rule, why string) {
 	for _, a := range accesses(c) {
 		a.word = resolvePWD(a.word)
-		list, known := fr.resolver.paths(a.word)
+		list, known := ma.resolver.paths(a.word)
 		if a.tree {
-			list = fr.resolver.repository(list)
+			list = ma.resolver.repository(list)
 		}
-		for _, r := range fr.fileRestrictions {
-			if !fr.appliesToAny(r, verbs[a.verb].tools) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
+		for _, r := range ma.fileRestrictions {
+			if !ma.appliesToAny(r, verbs[a.verb].tools) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
 				continue
 			}
 			if a.word.Dynamic {
 				return Ask, r, "The folder " + shorten(a.word.Text) + " is known only when the command runs, and " + r.label() + " restricts " + shorten(r.Path)
 			}
-			hit := !known && len(list) == 0 || fr.names(r, list, a.word.Glob && a.file)
+			hit := !known && len(list) == 0 || ma.names(r, list, a.word.Glob && a.file)
 			for _, f := range list {
-				in := fr.resolver.within(r.path, f, a.word.Glob)
+				in := ma.resolver.within(r.path, f, a.word.Glob)
 				hit = hit || !a.file && (in == certain || in == possible && !a.sure)
 			}
 			if hit {

@@ -158,16 +158,16 @@ func tableAccesses(name string, words []shell.Word) (list []access) {
 		if l.takes != "" || !in.meets(l) {
 			continue
 		}
-		found := 0
+		count := 0
 		for _, t := range l.accesses {
-			if t.then && found == 0 {
+			if t.then && count == 0 {
 				continue
 			}
-			found = len(list)
+			before := len(list)
 			for _, target := range t.targets {
 				list = append(list, in.target(t.access, target)...)
 			}
-			found = len(list) - found
+			count = len(list) - before
 		}
 		if !l.continues {
 			break

@@ -10,29 +10,29 @@ import (
 )
 
 // isEnforced reports whether the sandbox prevents commands from accessing the files of r.
-func (fr *fileRules) isEnforced(r *rule) bool {
-	s := fr.call.Sandbox
+func (ma *matcher) isEnforced(r *rule) bool {
+	s := ma.call.Sandbox
 	mayConcern := func(dir string) bool { // or something in it
 		dir = clean(dir)
-		return fr.resolver.match(r.path, dir, true) || fr.resolver.within(r.path, dir, false) != none || r.path.home && fr.resolver.home == ""
+		return ma.resolver.match(r.path, dir, true) || ma.resolver.within(r.path, dir, false) != none || r.path.home && ma.resolver.home == ""
 	}
-	return !(fr.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern))) && (!fr.appliesToAny(r, reading) || fr.isHidden(r))
+	return !(ma.appliesToAny(r, writing) && (!s.Writes || slices.ContainsFunc(s.Writable, mayConcern))) && (!ma.appliesToAny(r, reading) || ma.isHidden(r))
 }
 
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
-func (fr *fileRules) isHidden(r *rule) bool {
-	start := r.path.start(fr.resolver.root, fr.resolver.home)
+func (ma *matcher) isHidden(r *rule) bool {
+	start := r.path.start(ma.resolver.root, ma.resolver.home)
 	if start == "" {
 		return false
 	}
-	start = fold(fr.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixed()]...)...)))
-	return slices.ContainsFunc(fr.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(fr.resolver.realPath(clean(place)))) })
+	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixed()]...)...)))
+	return slices.ContainsFunc(ma.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(ma.resolver.realPath(clean(place)))) })
 }
 
-// unenforced returns a rule about files that nothing enforces against the code that c runs.
-func (fr *fileRules) unenforced(c shell.Command) (r *rule, why string) {
-	for _, r := range fr.fileRestrictions {
-		if !fr.appliesToAny(r, anyAccess) || fr.isEnforced(r) {
+// unenforcedRule returns a rule about files that nothing enforces against the code that c runs.
+func (ma *matcher) unenforcedRule(c shell.Command) (r *rule, why string) {
+	for _, r := range ma.fileRestrictions {
+		if !ma.appliesToAny(r, anyAccess) || ma.isEnforced(r) {
 			continue
 		}
 		what := runsCode(c)
@@ -54,7 +54,7 @@ func (ev *evaluation) recordCode(c shell.Command) {
 			continue
 		}
 		list := &ev.unenforced
-		if ev.fileRules.isEnforced(r) {
+		if ev.isEnforced(r) {
 			list = &ev.enforced
 		}
 		if !slices.Contains(*list, r.Path) {
@@ -158,8 +158,8 @@ func (k subcommands) runs(name string, c shell.Command) string {
 func loadsCode(name string, words []shell.Word) string {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")
-		told := slices.ContainsFunc(loadingOptions, func(s string) bool { return strings.Contains(opt, s) })
-		if told && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
+		named := slices.ContainsFunc(loadingOptions, func(s string) bool { return strings.Contains(opt, s) })
+		if named && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
 			return name + " " + shorten(w.Text) + " may run code that is not in the command"
 		}
 	}
@@ -198,9 +198,10 @@ func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 		return s
 	}
 	s.Writes, s.Writable = true, slices.Clone(scratch)
+	resolver := &pathResolver{aliases: aliased(h.Aliases)}
 	opened := []string{h.Workspace}
 	for _, f := range h.Folders {
-		opened = append(opened, Real(h.Aliases, f.Path))
+		opened = append(opened, resolver.realPath(clean(f.Path)))
 		if !f.ReadOnly && h.Enforcement.Mode != "read-only" {
 			s.Writable = append(s.Writable, f.Path)
 		}

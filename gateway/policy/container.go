@@ -95,9 +95,6 @@ func mountAccess(w shell.Word) []access {
 }
 
 func hostAccess(w shell.Word, host, mode string) access {
-	if strings.HasSuffix(host, "docker.sock") || strings.HasSuffix(host, "podman.sock") || strings.HasSuffix(host, "containerd.sock") {
-		return access{word: everywhere, verb: "give"}
-	}
 	for o := range strings.SplitSeq(mode, ",") {
 		if o == "ro" || o == "readonly" || o == "readonly=true" || o == "ro=true" {
 			return access{word: part(w, host), verb: "show-container"}

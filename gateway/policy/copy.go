@@ -9,12 +9,12 @@ import (
 
 // arrivalRule finds a rule about the name that a copied file gets in its target folder. sure means
 // that the target certainly is a folder and the name is not a pattern.
-func (fr *fileRules) arrivalRule(c shell.Command, name string) (found *rule, sure bool, why string) {
+func (ma *matcher) arrivalRule(c shell.Command, name string) (match *rule, sure bool, why string) {
 	to, list := copyTargets(c, name)
 	for _, at := range list {
-		files, _ := fr.resolver.paths(at)
-		for _, r := range fr.fileRestrictions {
-			if fr.appliesToAny(r, writing) && fr.names(r, files, at.Glob) {
+		files, _ := ma.resolver.paths(at)
+		for _, r := range ma.fileRestrictions {
+			if ma.appliesToAny(r, writing) && ma.names(r, files, at.Glob) {
 				return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "May write " + shorten(at.Text) + ", which a rule restricts; " + r.reason
 			}
 		}

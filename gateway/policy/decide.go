@@ -22,8 +22,8 @@ type Policy struct {
 // always wins. Calls that the floor names (floor.go) need an approval whatever else allows them.
 // Only a deny stops a direct action of the person.
 func (p Policy) Decide(q Request) Decision {
-	configured, found := p.Settings.rule(q)
-	if found && configured.Verdict == Deny {
+	configured, applies := p.Settings.rule(q)
+	if applies && configured.Verdict == Deny {
 		return Decision{Verdict: Deny, Reason: configured.reason(), Rule: configured.ID}
 	}
 	call := q.Call()
@@ -34,8 +34,8 @@ func (p Policy) Decide(q Request) Decision {
 			d = Decision{Verdict: Ask, Reason: reason}
 		}
 	}
-	if reason := p.Rules.Doubted(); reason != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
-		d = Decision{Verdict: Ask, Reason: reason}
+	if p.Rules != nil && p.Rules.doubt != "" && d.Verdict == Allow && !q.Direct && q.Effect != protocol.EffectRead {
+		d = Decision{Verdict: Ask, Reason: p.Rules.doubt}
 	}
 	d.Enforced, d.Unenforced = byRules.Enforced, byRules.Unenforced
 	if d.Verdict == Ask {

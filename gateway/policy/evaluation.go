@@ -12,8 +12,7 @@ import (
 
 type evaluation struct {
 	*matcher
-	fileRules fileRules
-	floor     floor
+	floor floor
 
 	parts      []Part
 	facts      shell.Facts
@@ -32,8 +31,6 @@ type matcher struct {
 	resolver *pathResolver
 	now      time.Time
 }
-
-type fileRules struct{ *matcher }
 
 // floor finds the calls that need an approval whatever the rules say, and why.
 type floor struct {
@@ -54,7 +51,7 @@ func (s *Set) Decide(c Call) Decision {
 	}
 	k, known := shell.ParseKind(c.Shell)
 	m := &matcher{Set: s, call: &c, resolver: newPathResolver(&c), now: c.Now}
-	ev := &evaluation{matcher: m, fileRules: fileRules{m}, floor: floor{&c, m.resolver, k == shell.Zsh}, covered: map[int]coverage{}}
+	ev := &evaluation{matcher: m, floor: floor{&c, m.resolver, k == shell.Zsh}, covered: map[int]coverage{}}
 	switch {
 	case c.Command == "" && c.Tool != "Bash":
 		ev.decideFiles()
@@ -68,15 +65,6 @@ func (s *Set) Decide(c Call) Decision {
 	return ev.result()
 }
 
-// Doubted returns that reason, also if a strict rule of the set fails its own examples; it is ""
-// for a nil Set.
-func (s *Set) Doubted() string {
-	if s == nil {
-		return ""
-	}
-	return s.doubt
-}
-
 // concealed returns the reason why a command may contain something that a rule asks about or
 // denies; "" if it does not. It is for a caller that allows every call that no rule names, such as
 // a trusted chat.
@@ -84,16 +72,12 @@ func (s *Set) concealed(c Call) string {
 	if s == nil || c.Command == "" || !s.hasCommandRules && len(s.fileRestrictions) == 0 && s.doubt == "" {
 		return ""
 	}
-	if d := s.allowing().Decide(c); d.Verdict != Allow {
+	allowing := *s
+	allowing.fallback = Allow
+	if d := allowing.Decide(c); d.Verdict != Allow {
 		return d.Reason
 	}
 	return ""
-}
-
-func (s *Set) allowing() *Set {
-	a := *s
-	a.fallback = Allow
-	return &a
 }
 
 // addPart adds a part. With a default that denies, it denies what asks only because of doubts.
@@ -246,10 +230,8 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 }
 
 func (ev *evaluation) addOffer(argv []string, text string) {
-	for _, o := range ev.offers {
-		if strings.Join(o.Rule.Argv, "\x00") == strings.Join(argv, "\x00") {
-			return
-		}
+	if slices.ContainsFunc(ev.offers, func(o Offer) bool { return slices.Equal(o.Rule.Argv, argv) }) {
+		return
 	}
 	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
 	if ev.resolver.root != "" {

@@ -16,11 +16,11 @@ type fileDecision struct {
 	unknownWord string // the word that led to it, if its file is unknown
 }
 
-// decide applies the ask and deny rules about files to a command's words. Programs that are known
+// decideFileRules applies the ask and deny rules about files to a command's words. Programs that are known
 // to read or write the files in their arguments get the rule's verdict; for others, a word that
 // names such a file asks.
-func (fr *fileRules) decide(c shell.Command) (v Verdict, found *rule, why string) {
-	if len(fr.fileRestrictions) == 0 || c.Words[0].Dynamic {
+func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why string) {
+	if len(ma.fileRestrictions) == 0 || c.Words[0].Dynamic {
 		return "", nil, ""
 	}
 	name := baseName(c.Words[0].Text)
@@ -29,19 +29,19 @@ func (fr *fileRules) decide(c shell.Command) (v Verdict, found *rule, why string
 	}
 	var t fileDecision
 	for _, m := range fileWords(name, c) {
-		fr.checkMention(m, &t)
+		ma.checkMention(m, &t)
 	}
 	if t.verdict == Deny {
 		return t.verdict, t.rule, t.reason
 	}
-	if r, sure, reason := fr.arrivalRule(c, name); r != nil && (t.rule == nil || t.unknownWord != "" || sure) {
+	if r, sure, reason := ma.arrivalRule(c, name); r != nil && (t.rule == nil || t.unknownWord != "" || sure) {
 		t = fileDecision{verdict: Ask, rule: r, reason: reason}
 		if sure && r.Verdict == Deny {
 			t.verdict = Deny
 		}
 	}
 	if t.rule == nil {
-		t.verdict, t.rule, t.reason = fr.folderRule(c)
+		t.verdict, t.rule, t.reason = ma.folderRule(c)
 	}
 	if t.unknownWord != "" {
 		t.reason = "The file " + shorten(t.unknownWord) + " is known only when the command runs, and " + t.rule.label() + " restricts " + shorten(t.rule.Path)
@@ -50,25 +50,25 @@ func (fr *fileRules) decide(c shell.Command) (v Verdict, found *rule, why string
 }
 
 // checkMention handles one word.
-func (fr *fileRules) checkMention(m fileWord, t *fileDecision) {
+func (ma *matcher) checkMention(m fileWord, t *fileDecision) {
 	var list []string
 	if !m.word.Dynamic {
-		m.word = fr.resolver.expandShortNames(m.word)
-		list, _ = fr.resolver.paths(m.word)
+		m.word = ma.resolver.expandShortNames(m.word)
+		list, _ = ma.resolver.paths(m.word)
 	}
 	if m.word.Dynamic || len(list) == 0 && m.sure { // or the folder is unknown
-		i := slices.IndexFunc(fr.fileRestrictions, func(r *rule) bool { return fr.appliesToAny(r, m.tools) })
+		i := slices.IndexFunc(ma.fileRestrictions, func(r *rule) bool { return ma.appliesToAny(r, m.tools) })
 		if i >= 0 && t.rule == nil {
-			t.verdict, t.rule, t.unknownWord = Ask, fr.fileRestrictions[i], m.word.Text
+			t.verdict, t.rule, t.unknownWord = Ask, ma.fileRestrictions[i], m.word.Text
 		}
 		return
 	}
-	for _, r := range fr.fileRestrictions {
-		if !fr.appliesToAny(r, m.tools) {
+	for _, r := range ma.fileRestrictions {
+		if !ma.appliesToAny(r, m.tools) {
 			continue
 		}
-		hit := fr.names(r, list, m.word.Glob)
-		if hit || m.withContents && slices.ContainsFunc(list, func(f string) bool { return fr.resolver.within(r.path, f, m.word.Glob) == certain }) {
+		hit := ma.names(r, list, m.word.Glob)
+		if hit || m.withContents && slices.ContainsFunc(list, func(f string) bool { return ma.resolver.within(r.path, f, m.word.Glob) == certain }) {
 			t.apply(r, m, hit)
 		}
 	}

@@ -71,13 +71,13 @@ func expected(field string, t reflect.Type) string {
 
 // closestField returns the known field that is most similar to a misspelled one, or "".
 func closestField(name string, known []string) string {
-	best, found := 3, "" // with more than two changes it is another word
+	best, closest := 3, "" // with more than two changes it is another word
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < best && d < len(k)-1 {
-			best, found = d, k
+			best, closest = d, k
 		}
 	}
-	return found
+	return closest
 }
 
 // distance returns the number of letters to insert, delete, change or swap to turn a into b.

@@ -33,7 +33,8 @@ func fileWords(name string, c shell.Command) (list []fileWord) {
 			add(w, writing, false, false)
 		}
 	}
-	if isLinking(name, c.Words[1:]) {
+	links := isLinking(name, c.Words[1:])
+	if links {
 		for _, w := range linkTargets(c.Words[1:]) {
 			add(w, anyAccess, false, false) // if the last word is a folder, another file is written
 		}
@@ -41,7 +42,7 @@ func fileWords(name string, c shell.Command) (list []fileWord) {
 	elsewhere := writesElsewhere(name, c.Words)
 	for i, w := range c.Words[1:] {
 		isLast := i == len(c.Words)-2
-		tools, sure := wordAccess(name, c.Words, w, isLast)
+		tools, sure := wordAccess(name, w, isLast, elsewhere, links)
 		if w.Dynamic || w.Ambiguous && w.Tilde {
 			if isUser && !c.Guess {
 				w.Dynamic = true
@@ -73,13 +74,14 @@ func fileWords(name string, c shell.Command) (list []fileWord) {
 }
 
 // wordAccess returns the tools whose rules apply to a word of a command, and whether the program
-// certainly accesses a file of that name so.
-func wordAccess(name string, words []shell.Word, w shell.Word, isLast bool) (tools []string, sure bool) {
+// certainly accesses a file of that name so. elsewhere and links are the results of
+// writesElsewhere and isLinking for the command.
+func wordAccess(name string, w shell.Word, isLast, elsewhere, links bool) (tools []string, sure bool) {
 	isReader, isCopier := readers[name] || viewers[name], copiers[name] && name != "mv"
 	switch {
-	case writesElsewhere(name, words), attachedValue(w.Text) != "" && !isReader:
+	case elsewhere, attachedValue(w.Text) != "" && !isReader:
 		return anyAccess, false // its options may do anything with it
-	case isLinking(name, words[1:]): // the target of a link can be read and written by the other name
+	case links: // the target of a link can be read and written by the other name
 		return anyAccess, true
 	case isCopier && !isLast, isReader:
 		return reading, true

@@ -41,7 +41,7 @@ func (ev *evaluation) foreignRestriction(p *Part) bool {
 		return true
 	}
 	for _, words := range all {
-		v, r, why := ev.fileRules.decide(shell.Command{Words: words})
+		v, r, why := ev.decideFileRules(shell.Command{Words: words})
 		if r == nil || asked && !(v == Deny && plain) {
 			continue
 		}

@@ -128,12 +128,7 @@ func aliased(list []protocol.Alias) (use []protocol.Alias) {
 	return use
 }
 
-// Real returns an absolute path with its machine's reported links resolved.
-func Real(aliases []protocol.Alias, file string) string {
-	return (&pathResolver{aliases: aliased(aliases)}).realPath(clean(file))
-}
-
-// realPath is Real for a clean path.
+// realPath returns a clean absolute path with its machine's reported links resolved.
 func (p *pathResolver) realPath(f string) string {
 	for range min(len(p.aliases), maxFolders) {
 		was := f

@@ -121,7 +121,7 @@ func (g *Grant) check() error {
 	if g.Tool == "" {
 		g.Tool = "Bash"
 	}
-	if g.Scope != "" && g.Scope != ScopeOnce && g.Scope != ScopeSession {
+	if g.Scope != "" && g.Scope != protocol.ScopeOnce && g.Scope != protocol.ScopeSession {
 		return fmt.Errorf("scope %q is neither once nor session", g.Scope)
 	}
 	if g.Verdict != "" && g.Verdict != Allow {

@@ -19,14 +19,14 @@ const (
 )
 
 // strictest returns the rule of a strict verdict that matches a command with the highest certainty.
-func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found *rule) {
+func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, match *rule) {
 	try := func(list []*rule, g func(*rule) certainty) {
 		for _, r := range list {
 			if best == certain || r.Verdict != v || r.path != nil || !ma.applies(r, "Bash") {
 				continue
 			}
 			if got := g(r); got > best {
-				best, found = got, r
+				best, match = got, r
 			}
 		}
 	}
@@ -37,7 +37,7 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found 
 		}
 		name := baseName(words[0].Text)
 		try(ma.strict[name], func(r *rule) certainty { return min(most, strictMatch(r.argv, words)) })
-		if plain := unversionedName(name); plain != name {
+		if plain := unversionedName(name); plain != name && len(ma.strict[plain]) > 0 {
 			as := slices.Clone(words)
 			as[0].Text = plain
 			try(ma.strict[plain], func(r *rule) certainty { return min(most, strictMatch(r.argv, as)) })
@@ -53,7 +53,7 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found 
 		return strictMatch(r.argv, c.Words)
 	})
 	if best == certain {
-		return best, found
+		return best, match
 	}
 	if copiers[baseName(c.Words[0].Text)] { // a program under another name is still that program
 		for _, w := range c.Words[1:] {
@@ -63,7 +63,7 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found 
 		}
 	}
 	if harmlessWords(c) {
-		return best, found
+		return best, match
 	}
 	// The denied words as arguments of an unknown program: it may start them.
 	for i := 1; i < len(c.Words); i++ {
@@ -78,7 +78,7 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, found 
 			}
 		}
 	}
-	return best, found
+	return best, match
 }
 
 func harmlessWords(c shell.Command) bool {

@@ -27,19 +27,10 @@ func (v Verdict) rank() int {
 	return 1 // an unknown verdict asks
 }
 
-// Stricter returns the stricter of two verdicts.
-func Stricter(a, b Verdict) Verdict {
-	if b.rank() > a.rank() {
-		return b
-	}
-	return a
-}
-
 // The sources of a rule.
 const (
 	SourceUser    = "user"
 	SourceProject = "project" // may only ask and deny
-	SourceAdmin   = "admin"
 )
 
 // Rule allows, asks about or denies calls. All conditions that are set must be met. Node, Agent and
@@ -85,17 +76,11 @@ type Cond struct {
 	Value any    `json:"value"`
 }
 
-// The scopes of a grant.
-const (
-	ScopeOnce    = "once"
-	ScopeSession = "session"
-)
-
 // Grant is a person's permission for exactly one thing: these words in this folder. It overrides
 // neither the floor nor an ask or deny rule.
 type Grant struct {
 	ID string `json:"id,omitempty"`
-	// once or session; the owner of the grants removes a used "once"
+	// protocol.ScopeOnce or ScopeSession; the owner of the grants removes a used "once"
 	Scope string `json:"scope,omitempty"`
 	Tool  string `json:"tool,omitempty"` // default Bash
 	// Argv are the decoded words of one command of a text, compared one by one without patterns.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -107,7 +108,8 @@ func analyze(text string, k Kind) Facts {
 
 // script analyzes a whole text in the current scope.
 func (a *analysis) script(text string, k Kind) {
-	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || isNestedTooDeep(text) || !a.reserveWork(text) {
+	brackets := strings.Count(text, "(") + strings.Count(text, "{") + strings.Count(text, "`")
+	if a.depth >= maxDepth || len(a.facts.Commands) > maxCommands || brackets > maxNesting || !a.reserveWork(text) {
 		a.addFinding("", "is nested too deeply to be checked")
 		return
 	}
@@ -204,12 +206,9 @@ func parse(text string, k Kind) (list []*syntax.Stmt, err error) {
 
 func (a *analysis) addFinding(text, why string) {
 	f := Finding{Text: text, Reason: why}
-	for _, have := range a.facts.Findings {
-		if have == f {
-			return
-		}
+	if !slices.Contains(a.facts.Findings, f) {
+		a.facts.Findings = append(a.facts.Findings, f)
 	}
-	a.facts.Findings = append(a.facts.Findings, f)
 }
 
 // text returns the source of a node.

@@ -80,7 +80,7 @@ func (a evaluator) arithmetic(x syntax.ArithmExpr) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Lit:
-			if isName(n.Value) {
+			if variableName.MatchString(n.Value) {
 				a.arithmeticVariables = append(a.arithmeticVariables, arithmeticVariable{n.Value, a.text(x)})
 			} else if !digits.MatchString(n.Value) {
 				a.addFinding(a.text(x), unknownArithmetic)
@@ -185,7 +185,7 @@ func (a *analysis) assign(s *syntax.Assign) {
 	if s.Name != nil {
 		r.Name = s.Name.Value
 	}
-	if s.Name != nil && !isName(s.Name.Value) { // the shell reads foo-n=x[a] as a program's name
+	if s.Name != nil && !variableName.MatchString(s.Name.Value) { // the shell reads foo-n=x[a] as a program's name
 		a.addFinding(r.Text, "contains an assignment that shells read differently")
 	}
 	switch {

@@ -3,7 +3,7 @@ package shell
 // Kind is the shell that will run a text. The analysis for one is not valid for another.
 type Kind string
 
-// The shells that can be analyzed. For every other name, only [Facts.Lines] is filled.
+// The shells that can be analyzed.
 const (
 	Bash  Kind = "bash"
 	POSIX Kind = "sh"

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -87,24 +88,8 @@ func runsValue(name, value string) bool {
 	if strings.HasPrefix(value, "!") {
 		return true
 	}
-	for _, s := range []string{
-		"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.askpass", "core.gitproxy", "diff.external",
-		"sequence.editor", "gpg.program", "gpg.ssh.program", "credential.helper", "uploadpack.packobjectshook", "interactive.difffilter",
-		"sendemail.smtpserver", "init.templatedir", "core.hookspath", "browser.", "help.browser",
-	} {
-		if strings.HasPrefix(name, s) {
-			return true
-		}
-	}
-	for _, s := range []string{
-		".cmd", ".command", ".textconv", ".clean", ".smudge", ".process", ".driver", ".uploadpack", ".receivepack", ".proxy",
-		".path", ".program",
-	} {
-		if strings.HasSuffix(name, s) {
-			return true
-		}
-	}
-	return strings.HasPrefix(name, "pager.")
+	return slices.ContainsFunc(programs["settings"]["begin"], func(s string) bool { return strings.HasPrefix(name, s) }) ||
+		slices.ContainsFunc(programs["settings"]["end"], func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 // GitSubcommand returns the index of git's subcommand; len(words) if there is none.
@@ -230,17 +215,11 @@ func (o invocation) setVariables() {
 		case o.name == "printf" && (i > 1 || !strings.HasPrefix(o.c.Words[1].Text, "-v")), o.name == "test", o.name == "[", o.name == "let":
 		case w.Dynamic:
 			set("PATH", w) // it may be any variable
-		case isName(name):
+		case variableName.MatchString(name):
 			set(name, w)
 		}
 	}
 }
 
-func isName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+// variableName matches the name of a variable.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -3,6 +3,7 @@ package shell
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -102,29 +103,15 @@ func (f *Facts) addGuesses(g Facts) {
 
 // equal reports whether two readings have the same words.
 func (f Facts) equal(g Facts) bool {
-	if len(f.Commands) != len(g.Commands) || len(f.Redirects) != len(g.Redirects) || len(f.Assigns) != len(g.Assigns) ||
-		len(f.Findings) != len(g.Findings) {
-		return false
+	sameWord := func(v, w Word) bool {
+		// the caller sees the marks of the real shell
+		v.Ambiguous, w.Ambiguous, v.Glob, w.Glob = false, false, false, false
+		return v == w
 	}
-	for i, c := range f.Commands {
-		if len(c.Words) != len(g.Commands[i].Words) {
-			return false
-		}
-		for j, w := range c.Words {
-			o := g.Commands[i].Words[j]
-			// the caller sees the marks of the real shell
-			w.Ambiguous, o.Ambiguous, w.Glob, o.Glob = false, false, false, false
-			if w != o {
-				return false
-			}
-		}
-	}
-	for i, r := range f.Redirects {
-		if r.Write != g.Redirects[i].Write || r.Path.Text != g.Redirects[i].Path.Text {
-			return false
-		}
-	}
-	return true
+	sameWords := func(c, d Command) bool { return slices.EqualFunc(c.Words, d.Words, sameWord) }
+	sameFile := func(r, s Redirect) bool { return r.Write == s.Write && r.Path.Text == s.Path.Text }
+	return len(f.Assigns) == len(g.Assigns) && len(f.Findings) == len(g.Findings) &&
+		slices.EqualFunc(f.Commands, g.Commands, sameWords) && slices.EqualFunc(f.Redirects, g.Redirects, sameFile)
 }
 
 const (
@@ -169,17 +156,6 @@ func hiddenText(text string) []Finding {
 		}
 	}
 	return list
-}
-
-// isNestedTooDeep reports whether a text contains too many brackets to be parsed.
-func isNestedTooDeep(text string) bool {
-	n := 0
-	for i := 0; i < len(text); i++ {
-		if c := text[i]; c == '(' || c == '{' || c == '`' {
-			n++
-		}
-	}
-	return n > maxNesting
 }
 
 // unusualRune returns the reason why a character must be reported; "" for ordinary ones. Tab,

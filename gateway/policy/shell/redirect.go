@@ -122,7 +122,7 @@ func (a redirects) duplicates(w *syntax.Word, redirect string) bool {
 	// Bash closes the descriptor for <&-x and reads x as a word. Only zsh opens a file for >&1-.
 	case strings.HasPrefix(target, "-") || isDigits(strings.TrimSuffix(target, "-")):
 		a.addFinding(redirect, "contains a descriptor that shells read differently")
-	case !isOrdinary(target): // bash runs the quoted substitution in >&'$(x)'
+	case !ordinary.MatchString(target): // bash runs the quoted substitution in >&'$(x)'
 		a.addFinding(redirect, "contains a file name that the shell expands twice")
 		a.eval.evaluatedText(a.word(w).Text)
 	}

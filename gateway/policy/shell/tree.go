@@ -59,8 +59,8 @@ func (a *analysis) command(s *syntax.Stmt) {
 				a.addFinding(a.text(c.Y), "times a part of a pipe, which shells read differently")
 			}
 			a.stmt(c.X)
-			said := a.guesser.echoOutput(c.X)
-			a.inScope(func(sc *scope) { sc.piped, sc.stdin = true, said }, func() { a.stmt(c.Y) })
+			output := a.guesser.echoOutput(c.X)
+			a.inScope(func(sc *scope) { sc.piped, sc.stdin = true, output }, func() { a.stmt(c.Y) })
 			return
 		}
 		a.stmt(c.X)

@@ -14,7 +14,7 @@ const maxBraces = 128
 
 // words decodes a word of a command's arguments, which brace expansion may turn into several.
 func (a *analysis) words(list []Word, w *syntax.Word) []Word {
-	if !hasBrace(w) {
+	if !strings.Contains(unquoted(w), "{") {
 		return append(list, a.word(w))
 	}
 	text := a.text(w)
@@ -43,15 +43,6 @@ func (a *analysis) words(list []Word, w *syntax.Word) []Word {
 		list = append(list, d)
 	}
 	return list
-}
-
-func hasBrace(w *syntax.Word) bool {
-	for _, p := range w.Parts {
-		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, "{") {
-			return true
-		}
-	}
-	return false
 }
 
 var (
@@ -126,7 +117,7 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 		}
 		s, _, _ = strings.Cut(s, "\x00")
 		b.WriteString(s)
-		d.Ambiguous = d.Ambiguous || a.kind != Bash || !simpleEscapes(p.Value)
+		d.Ambiguous = d.Ambiguous || a.kind != Bash || !simpleEscapes.MatchString(p.Value)
 	case *syntax.DblQuoted:
 		d.Ambiguous = d.Ambiguous || p.Dollar // translated by the locale
 		for _, q := range p.Parts {
@@ -141,29 +132,11 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 	}
 }
 
-// isOrdinary reports whether no character of an unquoted text is special to any shell.
-func isOrdinary(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '/', c == '.', c == '%', c == '+', c == ',':
-		default:
-			return false
-		}
-	}
-	return true
-}
+// ordinary matches an unquoted text without a character that is special to any shell.
+var ordinary = regexp.MustCompile(`^[A-Za-z0-9_/.%+,-]*$`)
 
-// simpleEscapes reports whether all versions of bash decode the backslashes in $'…' alike.
-func simpleEscapes(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' {
-			if i++; i == len(s) || strings.IndexByte(`tn\'"`, s[i]) < 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
+// simpleEscapes matches a text in $'…' whose backslashes all versions of bash decode alike.
+var simpleEscapes = regexp.MustCompile(`^([^\\]|\\[tn\\'"])*$`)
 
 // lit decodes unquoted text.
 func (a *analysis) lit(d *Word, b *strings.Builder, s string, first, last bool) {
