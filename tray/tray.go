@@ -21,7 +21,7 @@ import (
 type Tray struct {
 	app     desktop.App
 	run     func(state.TrayItem)
-	shown   state.Tray
+	current state.Tray
 	isDrawn bool
 }
 
@@ -30,14 +30,14 @@ func New(app desktop.App, do func(state.TrayItem)) *Tray { return &Tray{app: app
 
 // Show shows a snapshot, if it differs from the current one.
 func (t *Tray) Show(s state.Tray) {
-	if t.isDrawn && reflect.DeepEqual(s, t.shown) {
+	if t.isDrawn && reflect.DeepEqual(s, t.current) {
 		return
 	}
-	if !t.isDrawn || s.Icon != t.shown.Icon || s.Needs != t.shown.Needs {
+	if !t.isDrawn || s.Icon != t.current.Icon || s.Needs != t.current.Needs {
 		t.app.SetSystemTrayIcon(style.TrayIcon(icons[s.Icon], s.Needs))
 	}
 	t.app.SetSystemTrayMenu(fyne.NewMenu("Fairlead", t.items(s.Items)...))
-	t.shown, t.isDrawn = s, true
+	t.current, t.isDrawn = s, true
 }
 
 var icons = map[state.TrayIcon]assets.TrayState{

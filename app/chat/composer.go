@@ -183,8 +183,8 @@ func (c *composer) update(s State) {
 	c.send.SetText(send)
 	c.usage.SetText(usageText(s.Session))
 	id := c.currentMachine(s)
-	name := c.pane.machines.Name(id)
-	if s.isOffline(protocol.NodeID(id)) {
+	name := c.pane.machines.Name(string(id))
+	if s.isOffline(id) {
 		name += ", offline"
 	}
 	c.machineButton.SetText("@" + name)
@@ -202,7 +202,7 @@ func (c *composer) update(s State) {
 
 // currentMachine returns the default machine of "!" and the agent's tools: the chosen one, else the
 // local one, else the first that is online.
-func (c *composer) currentMachine(s State) string {
+func (c *composer) currentMachine(s State) protocol.NodeID {
 	id := c.machine
 	if id == "" {
 		for _, n := range s.Nodes {
@@ -211,7 +211,7 @@ func (c *composer) currentMachine(s State) string {
 			}
 		}
 	}
-	return string(id)
+	return id
 }
 
 func (c *composer) machineMenu() []*fyne.MenuItem {
@@ -231,7 +231,7 @@ func (c *composer) machineMenu() []*fyne.MenuItem {
 			c.pane.relayout()
 		})
 		item.Icon = style.IconIn("online", c.pane.machines.Color(string(n.ID)))
-		item.Checked = string(n.ID) == now
+		item.Checked = n.ID == now
 		item.Disabled = !n.Online
 		items = append(items, item)
 	}

@@ -90,10 +90,10 @@ func (f *finder) search(jump bool) {
 		f.searchAgain = true
 		return
 	}
-	var found []match
+	var matches []match
 	items := f.pane.transcript.Items()
 	f.searching = true
-	f.pane.handlers.Work(func() { found = findMatches(items, query) }, func() {
+	f.pane.handlers.Work(func() { matches = findMatches(items, query) }, func() {
 		f.searching = false
 		switch {
 		case !f.box.Visible():
@@ -101,7 +101,7 @@ func (f *finder) search(jump bool) {
 			f.searchAgain = false
 			f.search(false)
 		default:
-			f.showMatches(query, found)
+			f.showMatches(query, matches)
 		}
 	})
 }
@@ -273,14 +273,6 @@ func (p rowFactory) itemText(it transcript.Item) string {
 	return ""
 }
 
-// isExpanded reports whether a collapsible part is expanded: the reader's choice, else the default.
-func (p *Pane) isExpanded(id string, open bool) bool {
-	if was, chosen := p.expanded[id]; chosen {
-		return was
-	}
-	return open
-}
-
 // expand expands the part with a match.
 func (f *finder) expand(h *match) {
 	if h.hidden && h.part != "" && !f.pane.isExpanded(h.part, h.open) {
@@ -299,13 +291,4 @@ func (f *finder) collapseExpanded() {
 			f.pane.transcript.Rebind(it.Key)
 		}
 	}
-}
-
-// setExpanded records that the reader expanded or collapsed a part.
-func (p *Pane) setExpanded(id string, open bool) {
-	p.expanded[id] = open
-	if p.finder.box.Visible() {
-		p.finder.before[id] = open
-	}
-	p.transcript.HeightChanged()
 }

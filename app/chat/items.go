@@ -72,13 +72,13 @@ type builder struct {
 	machines *style.Machines
 	seen     map[protocol.ApprovalID]sighting
 	rows     map[protocol.MessageID]string // key of a message's first row; of a result, its card
-	day      int                           // for which the settled rows were built
+	day      int                           // for which the cached rows were built
 
-	settled       []transcript.Item // rows of the first settledCount messages
-	settledCount  int
-	settledFirst  protocol.MessageID
-	settledLast   protocol.MessageID
-	settledCursor cursor
+	cached       []transcript.Item // rows of the first cachedCount messages
+	cachedCount  int
+	firstCached  protocol.MessageID
+	lastCached   protocol.MessageID
+	cachedCursor cursor
 }
 
 // cursor is the context that a message's rows need from earlier messages.
@@ -90,33 +90,33 @@ type cursor struct {
 
 func newBuilder(machines *style.Machines) *builder {
 	b := &builder{machines: machines, seen: map[protocol.ApprovalID]sighting{}, rows: map[protocol.MessageID]string{}}
-	b.forgetSettled()
+	b.clearCache()
 	return b
 }
 
-func (b *builder) forgetSettled() {
-	b.settled, b.settledCount, b.settledCursor = nil, 0, cursor{steps: map[protocol.RunID]int{}}
+func (b *builder) clearCache() {
+	b.cached, b.cachedCount, b.cachedCursor = nil, 0, cursor{steps: map[protocol.RunID]int{}}
 }
 
 // build returns the rows of a state.
 func (b *builder) build(s State, now time.Time) []transcript.Item {
 	ms := s.Messages
 	day := now.Year()*1000 + now.YearDay()
-	n := b.settledCount
-	if day != b.day || n > len(ms) || n > 0 && (ms[0].ID != b.settledFirst || ms[n-1].ID != b.settledLast) {
+	n := b.cachedCount
+	if day != b.day || n > len(ms) || n > 0 && (ms[0].ID != b.firstCached || ms[n-1].ID != b.lastCached) {
 		b.day = day
-		b.forgetSettled()
+		b.clearCache()
 	}
-	b.settle(s, now)
+	b.updateCache(s, now)
 
-	p := &pass{builder: b, state: s, now: now, items: make([]transcript.Item, 0, len(b.settled)+32), latest: true}
+	p := &pass{builder: b, state: s, now: now, items: make([]transcript.Item, 0, len(b.cached)+32), latest: true}
 	if s.More {
 		p.add("older", kindNotice, 32, noticeData{icon: "clock", text: "Loading earlier messages…"})
 	}
-	p.items = append(p.items, b.settled...)
-	p.cursor = b.settledCursor
+	p.items = append(p.items, b.cached...)
+	p.cursor = b.cachedCursor
 	p.cursor.steps = maps.Clone(p.cursor.steps)
-	for i := b.settledCount; i < len(ms); i++ {
+	for i := b.cachedCount; i < len(ms); i++ {
 		p.message(i)
 	}
 	p.live()
@@ -129,24 +129,24 @@ func (b *builder) build(s State, now time.Time) []transcript.Item {
 	return p.items
 }
 
-// settle caches the rows of the messages before the person's latest one.
-func (b *builder) settle(s State, now time.Time) {
+// updateCache caches the rows of the messages before the person's latest one.
+func (b *builder) updateCache(s State, now time.Time) {
 	ms := s.Messages
 	end := 0
-	for i := len(ms) - 1; i >= b.settledCount; i-- {
+	for i := len(ms) - 1; i >= b.cachedCount; i-- {
 		if ms[i].Role == protocol.RoleUser {
 			end = i
 			break
 		}
 	}
-	p := &pass{builder: b, state: s, now: now, items: b.settled, cursor: b.settledCursor}
-	for b.settledCount < end {
-		p.message(b.settledCount)
-		b.settledCount++
+	p := &pass{builder: b, state: s, now: now, items: b.cached, cursor: b.cachedCursor}
+	for b.cachedCount < end {
+		p.message(b.cachedCount)
+		b.cachedCount++
 	}
-	b.settled, b.settledCursor = p.items, p.cursor
-	if n := b.settledCount; n > 0 {
-		b.settledFirst, b.settledLast = ms[0].ID, ms[n-1].ID
+	b.cached, b.cachedCursor = p.items, p.cursor
+	if n := b.cachedCount; n > 0 {
+		b.firstCached, b.lastCached = ms[0].ID, ms[n-1].ID
 	}
 }
 
@@ -157,17 +157,17 @@ type pass struct {
 	now    time.Time
 	items  []transcript.Item
 	cursor cursor
-	latest bool // the messages are not settled
-	// shown has the keys that live rows must not repeat; nil before.
-	shown map[string]bool
+	latest bool // the messages are not cached
+	// liveKeys has the keys that live rows must not repeat; nil before.
+	liveKeys map[string]bool
 }
 
 func (p *pass) add(key string, kind int, estimate float32, data any) {
-	if p.shown != nil {
-		if p.shown[key] {
+	if p.liveKeys != nil {
+		if p.liveKeys[key] {
 			return
 		}
-		p.shown[key] = true
+		p.liveKeys[key] = true
 	}
 	p.items = append(p.items, transcript.Item{Key: key, Kind: kind, Estimate: estimate, Data: data})
 }
@@ -175,11 +175,11 @@ func (p *pass) add(key string, kind int, estimate float32, data any) {
 // live adds the activity in progress: streamed text, calls without a stored message, approvals, and
 // the runs' states.
 func (p *pass) live() {
-	p.shown = map[string]bool{}
-	for _, it := range p.items[min(len(p.settled), len(p.items)):] {
-		p.shown[it.Key] = true
+	p.liveKeys = map[string]bool{}
+	for _, it := range p.items[min(len(p.cached), len(p.items)):] {
+		p.liveKeys[it.Key] = true
 		if d, ok := it.Data.(toolData); ok {
-			p.shown["call/"+string(d.call)], p.shown["ask/"+string(d.approval)] = true, true
+			p.liveKeys["call/"+string(d.call)], p.liveKeys["ask/"+string(d.approval)] = true, true
 		}
 	}
 	for _, r := range p.state.Runs {
@@ -187,8 +187,8 @@ func (p *pass) live() {
 	}
 	for i := range p.state.Calls { // a call by the person, outside any run
 		c := p.state.Calls[i]
-		if key := "call/" + string(c.CallID); !p.shown[key] {
-			p.shown[key] = true
+		if key := "call/" + string(c.CallID); !p.liveKeys[key] {
+			p.liveKeys[key] = true
 			p.liveCall("own/"+string(c.CallID), &c)
 		}
 	}
@@ -212,17 +212,17 @@ func (p *pass) liveRun(r protocol.RunInfo) {
 	base := fmt.Sprintf("r/%s/%d", r.RunID, step)
 	m := protocol.Message{RunID: r.RunID, Timestamp: r.StartedAt}
 	if !r.Over() {
-		if strings.TrimSpace(r.Thinking) != "" && !p.shown[base+"/think0"] {
+		if strings.TrimSpace(r.Thinking) != "" && !p.liveKeys[base+"/think0"] {
 			p.sender(base+"/head", m)
 		}
 		p.thinking(base+"/think0", r.Thinking, false, r.Text == "" && r.State != protocol.RunTools)
-		if strings.TrimSpace(r.Text) != "" && !p.shown[base+"/text0"] {
+		if strings.TrimSpace(r.Text) != "" && !p.liveKeys[base+"/text0"] {
 			p.answer(base+"/text0", m, r.Text)
 		}
 	}
 	for i := range p.state.Calls {
 		c := p.state.Calls[i]
-		if key := "call/" + string(c.CallID); c.RunID == r.RunID && !p.shown[key] {
+		if key := "call/" + string(c.CallID); c.RunID == r.RunID && !p.liveKeys[key] {
 			if !c.Direct {
 				p.sender(base+"/head", m)
 			}

@@ -180,6 +180,23 @@ func (p *Pane) show() {
 	p.relayout()
 }
 
+// isExpanded reports whether a collapsible part is expanded: the reader's choice, else the default.
+func (p *Pane) isExpanded(id string, open bool) bool {
+	if was, chosen := p.expanded[id]; chosen {
+		return was
+	}
+	return open
+}
+
+// setExpanded records that the reader expanded or collapsed a part.
+func (p *Pane) setExpanded(id string, open bool) {
+	p.expanded[id] = open
+	if p.finder.box.Visible() {
+		p.finder.before[id] = open
+	}
+	p.transcript.HeightChanged()
+}
+
 // Rename lets the person edit the title in the header.
 func (p *Pane) Rename() { p.header.Rename() }
 
@@ -205,10 +222,7 @@ func (p *Pane) AddFiles(paths []string) {
 }
 
 // Node returns the chat's machine, empty if there is none.
-func (p *Pane) Node() protocol.NodeID {
-	id := p.composer.currentMachine(p.state)
-	return protocol.NodeID(id)
-}
+func (p *Pane) Node() protocol.NodeID { return p.composer.currentMachine(p.state) }
 
 // Composer returns the text field, for a window that focuses it before it is first shown.
 func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
@@ -226,7 +240,7 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 		return nil
 	}
 	var list []fyne.CanvasObject
-	for r := range p.transcript.VisibleRows() {
+	for _, r := range p.transcript.VisibleRows() {
 		if card, ok := r.(*row).content.(*transcript.CallCard); ok && card.CanAnswer() {
 			list = append(list, card)
 		}

@@ -189,16 +189,15 @@ func (c *CallCard) show() {
 	widgets.SetIcon(c.icon, icon.name, icon.color)
 	widgets.SetIcon(c.arrow, fold, style.ColorMuted)
 
-	open := c.open
-	if open {
+	if c.open {
 		c.output.Follow(t.State == CallRunning)
 		c.output.SetText(t.Output)
 	}
-	widgets.SetVisible(c.output, open && t.Output != "")
+	widgets.SetVisible(c.output, c.open && t.Output != "")
 	widgets.SetVisible(c.output.View(), c.output.Visible())
 	c.note.SetText(t.Note)
 	widgets.SetVisible(c.stop, t.CanStop)
-	widgets.SetVisible(c.foot, open && !waiting)
+	widgets.SetVisible(c.foot, c.open && !waiting)
 	widgets.SetVisible(c.answers, waiting && t.CanAnswer)
 	c.relayout()
 }
@@ -236,10 +235,7 @@ func (c *CallCard) Refresh() {
 // else must be shown, and once that has its place, which answers are possible.
 func (c *CallCard) relayout() {
 	c.arrange()
-	if c.showInput() {
-		c.arrange()
-	}
-	c.updateAnswers()
+	c.Resize(c.Size()) // the rest depends on the size
 }
 
 // showInput shows the input, and reports whether its height changed.
@@ -268,17 +264,16 @@ func (c *CallCard) showInput() (changed bool) {
 // updateAnswers shows Allow if the card has shown the whole question, and otherwise the review
 // button.
 func (c *CallCard) updateAnswers() {
-	whole, was, why := c.showsAll(), c.allow.Visible(), ""
+	whole, was := c.showsAll(), c.allow.Visible()
+	reason := ""
 	if !whole {
-		why = "Too long to show in full here."
+		reason = "Too long to show in full here."
 	}
-	c.reviewReason.SetText(why)
-	if on := whole && c.call.AllowEnabled; on == c.allow.Disabled() {
-		if on {
-			c.allow.Enable()
-		} else {
-			c.allow.Disable()
-		}
+	c.reviewReason.SetText(reason)
+	if whole && c.call.AllowEnabled {
+		c.allow.Enable()
+	} else {
+		c.allow.Disable()
 	}
 	widgets.SetVisible(c.review, whole)
 	widgets.SetVisible(c.allow, whole)

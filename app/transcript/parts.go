@@ -18,15 +18,15 @@ type Expander struct {
 	selection.Events
 	OnToggle func(open bool)
 
-	open    bool
-	text    string // the text
-	title   *widgets.Text
-	icon    *widget.Icon
-	arrow   *widget.Icon
-	body    *markdown.RichText
-	shown   string // displayed text: nothing is laid out while collapsed
-	bodyBox *fyne.Container
-	box     *fyne.Container
+	open     bool
+	text     string // the text
+	title    *widgets.Text
+	icon     *widget.Icon
+	arrow    *widget.Icon
+	body     *markdown.RichText
+	bodyText string // displayed text: nothing is laid out while collapsed
+	bodyBox  *fyne.Container
+	box      *fyne.Container
 }
 
 // NewExpander creates an empty, collapsed line with an icon.
@@ -54,8 +54,8 @@ func NewExpander(icon string) *Expander {
 func (f *Expander) Set(title, text string, open bool) {
 	f.title.SetText(title)
 	f.text = text
-	if open && text != f.shown {
-		f.shown = text
+	if open && text != f.bodyText {
+		f.bodyText = text
 		f.body.SetPlain(text, style.ColorMuted, style.SizeSidebar)
 	}
 	if open != f.open {

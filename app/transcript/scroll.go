@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"iter"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
@@ -52,14 +50,12 @@ func (t *View) ItemPosition(key string) (y float32, ok bool) {
 }
 
 // VisibleRows returns the visible rows, from top to bottom.
-func (t *View) VisibleRows() iter.Seq[Row] {
-	return func(yield func(Row) bool) {
-		for _, a := range t.order {
-			if !yield(a.row) {
-				return
-			}
-		}
+func (t *View) VisibleRows() []Row {
+	var rows []Row
+	for _, a := range t.order {
+		rows = append(rows, a.row)
 	}
+	return rows
 }
 
 // Highlight highlights the item with that key, until another one or none is highlighted.
@@ -138,9 +134,9 @@ func (p *placement) row(i int) *visibleRow {
 	return r
 }
 
-// settleAnchor makes the anchor the first visible row. The row at the top is fixed: changed heights
+// updateAnchor makes the anchor the first visible row. The row at the top is fixed: changed heights
 // above it move nothing.
-func (p *placement) settleAnchor(height float32) {
+func (p *placement) updateAnchor(height float32) {
 	n := len(p.items)
 	p.anchor = min(max(p.anchor, 0), n-1)
 	if p.follow {
@@ -183,7 +179,7 @@ func (p *placement) placeRows(height, x float32) {
 	p.order = make([]*visibleRow, 0, len(before)+2)
 	onScreen := make(map[string]*visibleRow, len(before)+2)
 	if len(p.items) > 0 {
-		p.settleAnchor(height)
+		p.updateAnchor(height)
 		y := -p.topOffset
 		for i := p.anchor; i < len(p.items) && y < height; i++ {
 			r := p.row(i)
@@ -250,24 +246,6 @@ func sum(heights []float32) (total float64) {
 		total += float64(h)
 	}
 	return total
-}
-
-// updateNewButton shows the button that scrolls to the end: "New" if something was added below, or
-// an arrow if the end is more than a view away.
-func (t *View) updateNewButton() {
-	t.hasNew = t.hasNew && !t.follow
-	size := t.Size()
-	far := !t.follow && len(t.items) > 0 && t.below > 2*size.Height
-	text := ""
-	if t.hasNew {
-		text = "New"
-	}
-	t.newButton.Primary = t.hasNew
-	t.newButton.SetText(text)
-	m := t.newButton.MinSize()
-	t.newButton.Resize(m)
-	t.newButton.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))
-	widgets.SetVisible(t.newButton, t.hasNew || far)
 }
 
 // rowPool has unused rows, by kind.

@@ -12,9 +12,9 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Item is one row of a [View]. Key is its permanent identity; Kind selects the type of row; Estimate
-// is its height before it was ever visible, or 0; Data is its content, of a comparable type: a row
-// is redrawn only when its data changed.
+// Item is one row of a [View]. Key is its permanent identity; Kind selects the type of row;
+// Estimate is its height before it was ever visible, or 0; Data is its content, of a comparable
+// type: a row is redrawn only when its data changed.
 type Item struct {
 	Key      string
 	Kind     int
@@ -170,6 +170,24 @@ func (t *View) Rebind(key string) {
 		a.row.Bind(a.item)
 		t.HeightChanged()
 	}
+}
+
+// updateNewButton shows the button that scrolls to the end: "New" if something was added below, or
+// an arrow if the end is more than a view away.
+func (t *View) updateNewButton() {
+	t.hasNew = t.hasNew && !t.follow
+	size := t.Size()
+	far := !t.follow && len(t.items) > 0 && t.below > 2*size.Height
+	text := ""
+	if t.hasNew {
+		text = "New"
+	}
+	t.newButton.Primary = t.hasNew
+	t.newButton.SetText(text)
+	m := t.newButton.MinSize()
+	t.newButton.Resize(m)
+	t.newButton.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))
+	widgets.SetVisible(t.newButton, t.hasNew || far)
 }
 
 // CreateRenderer implements fyne.Widget.

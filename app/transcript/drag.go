@@ -1,0 +1,137 @@
+package transcript
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/code"
+	"fairlead/app/selection"
+)
+
+const (
+	maxAutoScroll   = 60                    // maximum scroll distance of a step, in points
+	autoScrollPause = 60 * time.Millisecond // before the view scrolls by itself, and between two steps
+)
+
+// Dragged implements fyne.Draggable: it selects up to the mouse, and scrolls when the mouse is
+// above or below the view, or beside the panel with the selected text. Scrolling continues while
+// the mouse is held there.
+func (s *selector) Dragged(e *fyne.DragEvent) {
+	if !s.active {
+		return
+	}
+	s.dragTo = e.Position
+	if !s.extendDrag() {
+		s.DragEnd()
+	} else if s.autoScroll == nil {
+		s.autoScroll = fyne.NewAnimation(time.Second, func(float32) {
+			if now := time.Now(); now.Sub(s.lastAutoScroll) >= autoScrollPause {
+				s.lastAutoScroll = now
+				s.extendDrag()
+			}
+		})
+		s.lastAutoScroll = time.Now()
+		s.autoScroll.Curve, s.autoScroll.RepeatCount = fyne.AnimationLinear, fyne.AnimationRepeatForever
+		s.autoScroll.Start()
+	}
+}
+
+// DragEnd implements fyne.Draggable.
+func (s *selector) DragEnd() {
+	if s.autoScroll != nil {
+		s.autoScroll.Stop()
+		s.autoScroll = nil
+	}
+}
+
+// extendDrag selects up to the mouse. It reports whether it scrolled for that.
+func (s *selector) extendDrag() (scrolled bool) {
+	if !s.active {
+		return false
+	}
+	at := s.dragTo
+	if to, in, ok := s.positionAt(at); ok {
+		if c, ok := in.(*code.View); ok && to.item == s.from.item {
+			if scrolled = c.DragBy(distanceOutside(s.view, c, at)); scrolled {
+				to, in, _ = s.positionAt(at)
+			}
+		}
+		s.selectTo(to, in)
+	}
+	if scrolled {
+		return true
+	}
+	t := s.view
+	before, into := t.anchor, t.topOffset
+	switch {
+	case at.Y < 0:
+		t.scrollBy(max(at.Y, -maxAutoScroll))
+	case at.Y > t.Size().Height:
+		t.scrollBy(min(at.Y-t.Size().Height, maxAutoScroll))
+	default:
+		return false
+	}
+	if to, in, ok := s.positionAt(at); ok {
+		s.selectTo(to, in)
+	}
+	return t.anchor != before || t.topOffset != into
+}
+
+// selectTo selects up to a position in a passage.
+func (s *selector) selectTo(to textPosition, in selection.Passage) {
+	if s.unit > 1 {
+		a, b := in.Selectable().Word(to.rune, s.unit > 2)
+		if to.rune = b; s.before(to, s.from) {
+			to.rune = a
+		}
+	}
+	s.to = to
+	s.paint()
+}
+
+// distanceOutside returns the distance of a point of the transcript from the visible part of code:
+// negative above and to the left of it.
+func distanceOutside(t *View, c *code.View, at fyne.Position) fyne.Delta {
+	d := fyne.CurrentApp().Driver()
+	in, size := c.VisibleArea()
+	at = at.Subtract(d.AbsolutePositionForObject(c).Subtract(d.AbsolutePositionForObject(t)).Add(in))
+	far := func(v, long float32) float32 {
+		return min(max(min(v, 0)+max(v-long, 0), -maxAutoScroll), maxAutoScroll)
+	}
+	return fyne.NewDelta(far(at.X, size.Width), far(at.Y, size.Height))
+}
+
+// positionAt returns the visible text position nearest to a point of the transcript.
+func (s *selector) positionAt(at fyne.Position) (textPosition, selection.Passage, bool) {
+	d := fyne.CurrentApp().Driver()
+	origin := d.AbsolutePositionForObject(s.view)
+	best, found := textPosition{}, selection.Passage(nil)
+	least := float32(-1)
+	for _, a := range s.view.order {
+		if least >= 0 && (a.y > at.Y+least || a.y+a.h < at.Y-least) {
+			continue
+		}
+		for i, p := range a.row.Passages() {
+			if !p.Visible() {
+				continue
+			}
+			pos := d.AbsolutePositionForObject(p).Subtract(origin)
+			from, size := pos, p.Size()
+			if c, ok := p.(*code.View); ok { // the part visible in its panel
+				var in fyne.Position
+				in, size = c.VisibleArea()
+				from = from.Add(in)
+			}
+			far := 1000*distance(at.Y, from.Y, size.Height) + distance(at.X, from.X, size.Width)
+			if least < 0 || far < least {
+				least, found = far, p
+				best = textPosition{a.item.Key, i, p.Index(at.Subtract(pos))}
+			}
+		}
+	}
+	return best, found, found != nil
+}
+
+// distance returns the distance of v from the interval that begins at from and has this length.
+func distance(v, from, long float32) float32 { return max(from-v, v-from-long, 0) }
