@@ -53,7 +53,7 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 			}
 		},
 		Grow:   func(size fyne.Size) { b.window.Resize(size) },
-		Snooze: func(q protocol.Approval) { b.answers = append(b.answers, string(q.ID)+" later") },
+		Snooze: func(list ...protocol.Approval) { b.answers = append(b.answers, string(list[0].ID)+" later") },
 		Copy:   func(text string) { b.copied = text },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			b.tried = append(b.tried, string(policy))

@@ -62,12 +62,6 @@ func setEnabled(b interface {
 	}
 }
 
-// disable disables the buttons that allow.
-func (b *buttons) disable() {
-	b.allow.Disable()
-	b.confirm.Disable()
-}
-
 // buttonRow puts buttons at the left and at the right. If they do not fit in one line, the second
 // group goes below, and a group that is too wide takes several lines.
 func buttonRow(left, right []fyne.CanvasObject) *fyne.Container {
@@ -124,8 +118,7 @@ func newLongCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed f
 	}
 	c := newCheck("", on, onKey, changed)
 	words := widgets.NewParagraph(text, style.ColorText, "text")
-	area := &tapArea{onTap: func() { c.SetChecked(!c.Checked) }}
-	area.ExtendBaseWidget(area)
+	area := widgets.NewTapArea(container.NewWithoutLayout(), func() { c.SetChecked(!c.Checked) })
 	return c, container.New(besideCheck{}, c, words, area)
 }
 
@@ -161,18 +154,4 @@ func (c *keyCheck) TypedKey(e *fyne.KeyEvent) {
 	if !c.onKey(e.Name) {
 		c.Check.TypedKey(e)
 	}
-}
-
-// tapArea handles clicks on the object below it.
-type tapArea struct {
-	widget.BaseWidget
-	onTap func()
-}
-
-// Tapped implements fyne.Tappable.
-func (a *tapArea) Tapped(*fyne.PointEvent) { a.onTap() }
-
-// CreateRenderer implements fyne.Widget.
-func (a *tapArea) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.NewWithoutLayout())
 }

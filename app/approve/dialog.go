@@ -20,10 +20,9 @@ type Handlers struct {
 	// Answer gives the same answer to an approval, or to several identical ones.
 	Answer func(list []protocol.Approval, r state.Reply)
 	Shown  func(protocol.ApprovalID)
-	// Snooze snoozes an approval; nil hides the button.
-	Snooze func(q protocol.Approval)
+	Snooze func(...protocol.Approval)
 	// Try finds the earlier calls that a rule would have decided differently, and calls done on the
-	// GUI thread. Without it there is no preview.
+	// GUI thread.
 	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
 	// Grow enlarges the window when its content needs more space.
 	Grow func(fyne.Size)
@@ -66,7 +65,7 @@ func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	d.keys = keys{d: d}
 	d.frame = newFrame(newButtons(d), c)
 	d.frame.onGrow = func(size fyne.Size) {
-		if d.arming.onScreen && h.Grow != nil {
+		if d.arming.onScreen {
 			h.Grow(size)
 		}
 	}
@@ -156,7 +155,6 @@ func (d *Dialog) show(index int) {
 	f.setNotice("")
 	f.questionRow.Show()
 	f.stepRow.Hide()
-	widgets.SetVisible(f.notNow, d.handlers.Snooze != nil)
 	_, _, editable := state.Editable(q)
 	widgets.SetVisible(f.edit, editable)
 	widgets.SetVisible(f.allow.More, len(q.Choices) > 1)
@@ -204,7 +202,6 @@ func timeLeft(q protocol.Approval, now time.Time) string {
 
 // rearm starts arming again, so that the person looks again before allowing.
 func (d *Dialog) rearm() {
-	d.frame.disable()
 	d.arming.Hide()
 	d.arming.begin(d.Current())
 	d.Tick(d.arming.now())

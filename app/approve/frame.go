@@ -22,7 +22,7 @@ const minHeight, maxHeight float32 = 300, 640
 type frame struct {
 	*buttons
 	canvas fyne.Canvas
-	onGrow func(fyne.Size) // enlarges the window; may be nil
+	onGrow func(fyne.Size) // enlarges the window
 	wide   bool            // the content is a change
 
 	title, timeLeft, position *widgets.Text
@@ -103,9 +103,6 @@ func (f *frame) best() fyne.Size {
 
 // grow enlarges the window if the content does not fit.
 func (f *frame) grow() {
-	if f.onGrow == nil {
-		return
-	}
 	if has, want := f.canvas.Size(), f.best(); want.Width > has.Width || want.Height > has.Height {
 		f.onGrow(has.Max(want))
 	}

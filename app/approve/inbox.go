@@ -21,7 +21,7 @@ type InboxHandlers struct {
 	// ReviewAll opens an approval to be answered together with all identical ones.
 	ReviewAll func(protocol.ApprovalID)
 	Deny      func([]protocol.Approval)
-	Snooze    func([]protocol.Approval)
+	Snooze    func(...protocol.Approval)
 	Wake      func(protocol.ApprovalID)
 	Chat      func(protocol.SessionKey)
 }
@@ -175,7 +175,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 			}
 			return
 		}
-		in.h.Snooze(r.group.All)
+		in.h.Snooze(r.group.All...)
 	})
 	buttons := widgets.Row(style.Inside, -1, r.all, r.deny, r.later)
 	r.box = widgets.Col(0, widgets.WithControls(rowText, r.press, buttons), widgets.HLine())

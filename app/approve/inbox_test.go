@@ -29,7 +29,7 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 		Review:    func(id protocol.ApprovalID) { *did = append(*did, "review "+string(id)) },
 		ReviewAll: func(id protocol.ApprovalID) { *did = append(*did, "all "+string(id)) },
 		Deny:      func(l []protocol.Approval) { note("deny", l) },
-		Snooze:    func(l []protocol.Approval) { note("later", l) },
+		Snooze:    func(l ...protocol.Approval) { note("later", l) },
 		Wake:      func(id protocol.ApprovalID) { *did = append(*did, "wake "+string(id)) },
 		Chat:      func(k protocol.SessionKey) { *did = append(*did, "chat "+string(k)) },
 	}, new(style.Machines))

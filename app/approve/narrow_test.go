@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -93,9 +94,9 @@ func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
 	if len(b.options.folders) != 1 || b.options.folders[0].Checked {
 		t.Fatal(len(b.options.folders))
 	}
-	var area *tapArea
+	var area *widgets.TapArea
 	find(b.frame.body, func(o fyne.CanvasObject) {
-		if a, ok := o.(*tapArea); ok {
+		if a, ok := o.(*widgets.TapArea); ok {
 			area = a
 		}
 	})

@@ -19,7 +19,7 @@ import (
 // questionView creates the content of the dialog for an approval.
 type questionView struct {
 	machines *style.Machines
-	copyText func(string) // copies to the clipboard; nil hides the button
+	copyText func(string) // copies to the clipboard
 	onKey    func(fyne.KeyName) bool
 	onScroll func(*fyne.ScrollEvent) // receives scroll events over panels
 }
@@ -203,14 +203,10 @@ func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: textStyle})
 	}
 	background := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
-	box := container.NewStack(background, text)
-	if v.copyText != nil {
-		copyButton := widgets.NewQuietButton("", "copy", func() { v.copyText(state.QuestionText(q)) })
-		copyButton.Muted = true
-		copyButton.OnKey = v.onKey
-		box = container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))
-	}
-	rows := []fyne.CanvasObject{box}
+	copyButton := widgets.NewQuietButton("", "copy", func() { v.copyText(state.QuestionText(q)) })
+	copyButton.Muted = true
+	copyButton.OnKey = v.onKey
+	rows := []fyne.CanvasObject{container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))}
 	for i, p := range state.CommandParts(q) {
 		if i == maxParts {
 			rows = append(rows, widgets.NewText("and more parts", style.ColorMuted, style.SizeSmall))

@@ -54,7 +54,7 @@ func (d *Dialog) answer(r state.Reply) {
 // snooze snoozes the approval.
 func (d *Dialog) snooze() {
 	q := d.Current()
-	if q.ID == "" || d.handlers.Snooze == nil {
+	if q.ID == "" {
 		return
 	}
 	d.queue.remove(q)

@@ -109,10 +109,6 @@ func (r *ruleStep) updatePreview() {
 		r.showPreview(widgets.NewText("Select what the rule allows.", style.ColorMuted, "text"))
 		return
 	}
-	try := r.d.handlers.Try
-	if try == nil {
-		return
-	}
 	r.showPreview(widgets.NewText("Checking earlier calls…", style.ColorMuted, "text"))
 	seen, checked := make(map[protocol.CallID]bool), 0
 	var calls []protocol.RuleChange
@@ -120,7 +116,7 @@ func (r *ruleStep) updatePreview() {
 		if !slices.Contains(r.selected, rule.Place) {
 			continue
 		}
-		try(rule.Policy, func(res protocol.RuleTryResult, err error) {
+		r.d.handlers.Try(rule.Policy, func(res protocol.RuleTryResult, err error) {
 			if request != r.requests || r.d.rule != r || r.d.step != ruling {
 				return
 			}
