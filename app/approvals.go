@@ -95,12 +95,16 @@ func (a *approvals) reviewAll(id protocol.ApprovalID) {
 
 // handlers returns the callbacks of the approval dialog of a window.
 func (a *approvals) handlers(w fyne.Window) approve.Handlers {
+	app := a.ui.backend.state
 	return approve.Handlers{
-		Answer: a.ui.backend.state.Approvals.Answer, Shown: func(id protocol.ApprovalID) { a.ui.backend.state.Approvals.MarkShown(id, "") }, Copy: a.ui.app.Clipboard().SetContent, Grow: w.Resize,
-		Snooze: func(q protocol.Approval) { a.ui.backend.state.Approvals.Snooze(q) },
+		Answer: app.Approvals.Answer,
+		Shown:  func(id protocol.ApprovalID) { app.Approvals.MarkShown(id, "") },
+		Snooze: app.Approvals.Snooze,
+		Copy:   a.ui.app.Clipboard().SetContent,
+		Grow:   w.Resize,
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) {
-				return state.TryRule(ctx, a.ui.backend.state, policy)
+				return state.TryRule(ctx, app, policy)
 			}, done)
 		},
 	}
@@ -110,24 +114,16 @@ const inboxTitle = "Needs you"
 
 // inboxPage is the page of all pending approvals.
 func (a *approvals) inboxPage() page {
-	return page{"needsyou", inboxTitle, func(ctx context.Context) fyne.CanvasObject {
-		in := approve.NewInbox(approve.InboxHandlers{
-			Review: a.review, ReviewAll: a.reviewAll, Wake: a.ui.backend.state.Approvals.Unsnooze, Chat: a.ui.main.open,
-			Snooze: func(list []protocol.Approval) { a.ui.backend.state.Approvals.Snooze(list...) },
+	return page{"needsyou", inboxTitle, func(context.Context) (fyne.CanvasObject, func() bool) {
+		app := a.ui.backend.state
+		a.inbox = approve.NewInbox(approve.InboxHandlers{
+			Review: a.review, ReviewAll: a.reviewAll, Wake: app.Approvals.Unsnooze, Snooze: app.Approvals.Snooze, Chat: a.ui.main.open,
 			Deny: func(list []protocol.Approval) {
-				a.ui.backend.state.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})
+				app.Approvals.Answer(list, state.Reply{Decision: protocol.DecisionDeny})
 			},
 		}, &a.ui.machines)
-		a.inbox = in
-		context.AfterFunc(ctx, func() {
-			bind.Do(a.ui.ctx, func() {
-				if a.inbox == in {
-					a.inbox = nil
-				}
-			})
-		})
-		in.Update(a.ui.view)
-		return in.Box
+		a.inbox.Update(a.ui.view)
+		return a.inbox.Box, nil
 	}}
 }
 

@@ -136,7 +136,7 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 func (cw *chatWindows) windowClosed(c *conversation) {
 	c.saveDraft()
 	c.saveSize()
-	c.stopWatching()
+	c.stop()
 	delete(cw.windows, c.key)
 	if cw.ui.main.key == c.key && cw.ui.main.pane.Draft() == "" {
 		cw.ui.main.setDraft(cw.ui.drafts.byChat[c.key])

@@ -31,7 +31,7 @@ type conversation struct {
 }
 
 func newConversation(u *ui, w fyne.Window) *conversation {
-	c := &conversation{ui: u, window: w}
+	c := &conversation{ui: u, window: w, stop: func() {}}
 	c.pane = chat.New(c.handlers(), &u.machines)
 	w.SetOnDropped(func(at fyne.Position, uris []fyne.URI) {
 		var paths []string
@@ -61,20 +61,13 @@ func (c *conversation) load(key protocol.SessionKey) {
 
 // watch follows the chat that is shown until another one is.
 func (c *conversation) watch() {
-	c.stopWatching()
+	c.stop()
 	if !c.ui.running || c.chat == nil {
 		return
 	}
-	ctx, cancel := context.WithCancel(c.ui.ctx)
-	c.stop = cancel
+	var ctx context.Context
+	ctx, c.stop = context.WithCancel(c.ui.ctx)
 	bind.Watch(ctx, c.chat.Value, c.showChat)
-}
-
-func (c *conversation) stopWatching() {
-	if c.stop != nil {
-		c.stop()
-		c.stop = nil
-	}
 }
 
 func (c *conversation) showChat(v state.ChatView) {
@@ -115,7 +108,7 @@ func (c *conversation) send(text string, images []protocol.Attachment, node prot
 // restoreUnsent puts an unsent message before the text that the person has typed since.
 func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, images []protocol.Attachment) {
 	if key != c.key {
-		c.ui.drafts.prepend(key, text, images)
+		c.ui.drafts.save(key, c.ui.drafts.byChat[key].withPrefix(text, images))
 		return
 	}
 	c.setDraft(c.draft().withPrefix(text, images))

@@ -56,11 +56,6 @@ func (d drafts) save(key protocol.SessionKey, now draft) {
 	})
 }
 
-// prepend puts an unsent message before the draft of a chat.
-func (d drafts) prepend(key protocol.SessionKey, text string, pictures []protocol.Attachment) {
-	d.save(key, d.byChat[key].withPrefix(text, pictures))
-}
-
 // withPrefix returns the draft with another one put before it.
 func (d draft) withPrefix(text string, pictures []protocol.Attachment) draft {
 	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}

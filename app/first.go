@@ -20,7 +20,7 @@ type firstPage struct {
 	ui          *ui
 	box         fyne.CanvasObject
 	servers     *fyne.Container   // model servers found on this computer
-	buttons     []*widgets.Button // buttons in found
+	buttons     []*widgets.Button // buttons in servers
 	searchAgain *widgets.Button
 	startButton *widgets.Button
 	searching   bool

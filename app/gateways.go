@@ -73,7 +73,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 			item.ID, item.IsMachine = nodePrefix+item.ID, true
 			item.OfflineReason = "its node is not running"
 			if w := g.nodes.node(p.Pin); w != nil {
-				item.OfflineReason = w.state()
+				item.OfflineReason = w.problem.Get()
 			}
 		}
 		if p.Refusal != nil {
@@ -189,11 +189,11 @@ func (g *gateways) Open(id string) error {
 	if err != nil {
 		return fmt.Errorf("opening a window: %w", err)
 	}
-	open, closeIt := context.WithCancel(g.ctx)
+	open, closeWindow := context.WithCancel(g.ctx)
 	g.mu.Lock()
 	first := g.windows[id] == nil // a second process only brings the first one to the front
 	if first {
-		g.windows[id] = closeIt
+		g.windows[id] = closeWindow
 	}
 	g.mu.Unlock()
 	context.AfterFunc(open, func() { stdin.Close() })
@@ -205,7 +205,7 @@ func (g *gateways) Open(id string) error {
 		if err := cmd.Wait(); err != nil && open.Err() == nil {
 			g.log.Warn("The window of a remote gateway exited", "err", err)
 		}
-		closeIt()
+		closeWindow()
 		if first {
 			g.mu.Lock()
 			delete(g.windows, id)
@@ -234,8 +234,8 @@ func (g *gateways) Leave(ctx context.Context, id string) (notified bool, err err
 		return false, err
 	}
 	g.mu.Lock()
-	if closeIt := g.windows[id]; closeIt != nil {
-		closeIt()
+	if closeWindow := g.windows[id]; closeWindow != nil {
+		closeWindow()
 	}
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)

@@ -19,7 +19,7 @@ import (
 	"fairlead/gateway/peer/pake"
 )
 
-// instance ensures that only one program shows a data folder. A second start asks the first one to
+// instance ensures that only one program shows a data folder. A second start requests the first one to
 // show its window, and exits.
 type instance struct {
 	l        net.Listener
@@ -74,7 +74,7 @@ func claimInstance(home, link string) (i *instance, first bool) {
 	return i, true
 }
 
-// requestShow asks the program whose address is in file to show its window, and reports whether it
+// requestShow requests the program whose address is in file to show its window, and reports whether it
 // did.
 func requestShow(file, link string) bool {
 	data, err := os.ReadFile(file)
@@ -126,13 +126,13 @@ func (i *instance) serve() {
 // handle handles one connection: from another start, or from a stranger without the secret.
 func (i *instance) handle(conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(exchangeTimeout))
-	asks := bufio.NewReader(io.LimitReader(conn, maxRequest))
-	nonce, err := asks.ReadString('\n')
+	requests := bufio.NewReader(io.LimitReader(conn, maxRequest))
+	nonce, err := requests.ReadString('\n')
 	if err != nil {
 		return
 	}
 	fmt.Fprintln(conn, proof(i.secret, strings.TrimSpace(nonce)))
-	line, err := asks.ReadString('\n')
+	line, err := requests.ReadString('\n')
 	secret, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	word, link, _ := strings.Cut(rest, " ")
 	if err != nil || !hmac.Equal([]byte(secret), []byte(i.secret)) || word != messageShow {

@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -55,7 +54,8 @@ func (w *window) arrange() {
 		// in one place only: Fyne gives no focus to an object that also has a hidden parent
 		w.sidebar.box.Objects = nil
 		w.pane.SetLeading(w.menuButton)
-		w.drawer.Objects = []fyne.CanvasObject{newScrim(w.toggleDrawer), container.New(drawerLayout{}, w.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
+		shade := widgets.NewTapArea(canvas.NewRectangle(color.NRGBA{A: 0x50}), w.toggleDrawer) // dims the chat behind the drawer
+		w.drawer.Objects = []fyne.CanvasObject{shade, container.New(drawerLayout{}, w.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
 		w.drawer.Hide()
 		w.drawer.Objects = nil
@@ -101,26 +101,6 @@ func (w *window) closeDrawer() {
 		w.beforeDrawer = nil
 		w.toggleDrawer()
 	}
-}
-
-// scrim dims the chat behind an open drawer. A tap on it closes the drawer.
-type scrim struct {
-	widget.BaseWidget
-	onTap func()
-}
-
-func newScrim(onTap func()) *scrim {
-	s := &scrim{onTap: onTap}
-	s.ExtendBaseWidget(s)
-	return s
-}
-
-// Tapped implements fyne.Tappable.
-func (s *scrim) Tapped(*fyne.PointEvent) { s.onTap() }
-
-// CreateRenderer implements fyne.Widget.
-func (s *scrim) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(canvas.NewRectangle(color.NRGBA{A: 0x50}))
 }
 
 // drawerLayout puts the sidebar at the left edge, with a separator at its side.

@@ -51,25 +51,26 @@ type navigator struct {
 // dropped when it is left, so that hidden pages cost nothing.
 type page struct {
 	icon, title string
-	// open creates the view. Its background work ends with ctx.
-	open func(ctx context.Context) fyne.CanvasObject
+	// open creates the view, and returns it with the navigator's back. Its background work ends with
+	// ctx.
+	open func(ctx context.Context) (view fyne.CanvasObject, back func() bool)
 }
 
 // pages are the pages listed at the bottom of the sidebar, in this order.
 func (n *navigator) pages() []page {
 	return []page{
 		n.ui.approvals.inboxPage(), n.rulesPage(), n.auditPage(),
-		{"machine", machinesTitle, func(ctx context.Context) fyne.CanvasObject {
+		{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			id := n.machineID
 			p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
 				n.machineID = id
 				n.ui.main.sidebar.show(n.ui.view, n.ui.main.key)
 			}})
 			p.Open(id)
-			n.dropTarget, n.back = p.At, p.Back
-			return p.Box
+			n.dropTarget = p.At
+			return p.Box, p.Back
 		}},
-		{"folder", filesTitle, func(ctx context.Context) fyne.CanvasObject {
+		{"folder", filesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			last := n.ui.backend.prefs.get()
 			p := files.NewPair(ctx, n.ui.backend.state, files.Handlers{
 				Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Copy: n.ui.app.Clipboard().SetContent, Fetch: n.ui.sender.fetch,
@@ -79,36 +80,32 @@ func (n *navigator) pages() []page {
 				},
 				Sort: last.Files, Sorted: func(by state.FileSort) { n.ui.backend.prefs.update(func(r *preferences) { r.Files = by }) },
 			})
-			n.files, n.back = p, p.Back
+			n.files = p
 			if file := n.filePath; file != "" {
 				n.filePath = ""
 				p.OpenAt(file)
-				return p.Box
+			} else {
+				p.Open(n.filesMachine)
 			}
-			p.Open(n.filesMachine)
-			return p.Box
+			return p.Box, p.Back
 		}},
-		{"transfer", transfersTitle, func(ctx context.Context) fyne.CanvasObject {
+		{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") }})
-			n.back = p.Back
-			return p.Box
+			return p.Box, p.Back
 		}},
-		{"calendar", "Schedule", func(ctx context.Context) fyne.CanvasObject {
+		{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{OpenChat: n.ui.main.open, Undo: n.ui.messages.offerUndo})
-			n.back = p.Back
-			return p.Box
+			return p.Box, p.Back
 		}},
-		{"skill", "Skills", func(ctx context.Context) fyne.CanvasObject {
+		{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
 				Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
 			})
-			n.back = p.Back
-			return p.Box
+			return p.Box, p.Back
 		}},
-		{"channel", channelsTitle, func(ctx context.Context) fyne.CanvasObject {
+		{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			p := channels.New(ctx, n.ui.backend.state, channels.Handlers{Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show})
-			n.back = p.Back
-			return p.Box
+			return p.Box, p.Back
 		}},
 	}
 }
@@ -138,10 +135,10 @@ func (n *navigator) editFile(path string) {
 // search shows the messages that contain a text.
 func (n *navigator) search(query string) {
 	var p *search.Page
-	n.open(page{"search", searchTitle, func(ctx context.Context) fyne.CanvasObject {
+	n.open(page{"search", searchTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p = search.New(ctx, n.ui.backend.state, n.openHit)
 		p.Search(query)
-		return p.Box
+		return p.Box, nil
 	}})
 	n.ui.main.window.Canvas().Focus(p.Field)
 }
@@ -170,7 +167,9 @@ func (n *navigator) open(p page) {
 	n.title, n.cancel = p.title, cancel
 	n.menuButton = widgets.NewQuietButton("", "menu", n.ui.main.toggleDrawer)
 	n.head = widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(widgets.Row(0, -1, n.menuButton)))
-	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), p.open(ctx), n.head}
+	view, back := p.open(ctx)
+	n.back = back
+	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), view, n.head}
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
 	n.ui.main.sidebar.show(n.ui.view, n.ui.main.key)
@@ -185,7 +184,7 @@ func (n *navigator) close() {
 		return
 	}
 	n.cancel()
-	n.cancel, n.title, n.back, n.dropTarget, n.files = nil, "", nil, nil, nil
+	n.cancel, n.title, n.back, n.dropTarget, n.files, n.ui.approvals.inbox = nil, "", nil, nil, nil, nil
 	n.box.Objects = nil
 	n.ui.main.arrange()
 }
@@ -230,16 +229,16 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 		OpenChat: n.ui.main.open, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Save: func(title, text string) { n.ui.opener.saveAs(n.ui.main.window, title, text) }, Machines: &n.ui.machines,
 		Chat: chat.Handlers{OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings},
 	}
-	n.open(page{"clock", archivesTitle, func(ctx context.Context) fyne.CanvasObject {
+	n.open(page{"clock", archivesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := archive.New(ctx, n.ui.backend.state, key, h)
 		bind.Every(ctx, 200*time.Millisecond, p.Tick)
 		begin(p)
-		return p.Box
+		return p.Box, nil
 	}})
 }
 
 func (n *navigator) rulesPage() page {
-	return page{"shield", "Rules", func(ctx context.Context) fyne.CanvasObject {
+	return page{"shield", "Rules", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := rules.New(ctx, n.ui.backend.state, rules.Handlers{
 			Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
 			Save: func(name string, data []byte) {
@@ -250,15 +249,13 @@ func (n *navigator) rulesPage() page {
 			},
 			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.open(); n.ui.settings.find("toolApproval") },
 		})
-		n.back = p.Back
-		return p.Box
+		return p.Box, p.Back
 	}}
 }
 
 func (n *navigator) auditPage() page {
-	return page{"list", "Audit", func(ctx context.Context) fyne.CanvasObject {
+	return page{"list", "Audit", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := audit.New(ctx, n.ui.backend.state, audit.Handlers{Say: n.ui.messages.show, OpenChat: n.ui.main.open, SaveTo: n.ui.opener.saveTo, View: func() state.View { return n.ui.view }})
-		n.back = p.Back
-		return p.Box
+		return p.Box, p.Back
 	}}
 }

@@ -106,7 +106,7 @@ func (b *backend) setWorkspace(dir string) error {
 
 // workspace returns the agent's folder: from the command line, else from the preferences, else the
 // current folder, or the person's home folder if the current folder is only a system default (see
-// saysNothing).
+// isSystemDefault).
 func (b *backend) workspace() string {
 	if b.flags.workspace != "" {
 		return b.flags.workspace

@@ -36,23 +36,15 @@ type remoteNodes struct {
 	lifecycle sync.Mutex // held while nodes stop and start; guards closed and options
 	closed    bool
 
-	mu      sync.Mutex // guards now
+	mu      sync.Mutex // guards running
 	running map[identity.Pin]*remoteNode
 }
 
 // remoteNode is the node of one gateway.
 type remoteNode struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-
-	mu      sync.Mutex // guards down
-	problem string     // reason why it is not connected; empty while connected
-}
-
-func (w *remoteNode) state() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.problem
+	cancel  context.CancelFunc
+	done    chan struct{}
+	problem *state.Value[string] // reason why it is not connected; empty while connected
 }
 
 func newRemoteNodes(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error)) *remoteNodes {
@@ -103,7 +95,7 @@ func (s *remoteNodes) startNode(p identity.Peer) error {
 		return err
 	}
 	dir := windowDir(s.home, string(p.Pin))
-	w := &remoteNode{done: make(chan struct{}), problem: "not connected yet"}
+	w := &remoteNode{done: make(chan struct{}), problem: state.NewValue("not connected yet")}
 	opts.ID, opts.Keep, opts.LogDir = p.NodeID, dir, gateway.LogDir(dir)
 	opts.Through = func(o client.Options) client.Options {
 		up, down := o.OnUp, o.OnDown
@@ -143,7 +135,7 @@ const lockRetryInterval = 5 * time.Second
 // as the gateway's machine. While it waits, the worker's state names that program. ok is false if
 // ctx ended first.
 func (s *remoteNodes) waitForLock(ctx context.Context, w *remoteNode, p identity.Peer) (release func(), ok bool) {
-	told := ""
+	logged := ""
 	tick := time.NewTicker(s.retryInterval)
 	defer tick.Stop()
 	for {
@@ -151,8 +143,8 @@ func (s *remoteNodes) waitForLock(ctx context.Context, w *remoteNode, p identity
 		if err == nil {
 			return release, true
 		}
-		if text := err.Error(); text != told {
-			told = text
+		if text := err.Error(); text != logged {
+			logged = text
 			s.log.Warn("Another program already serves this gateway", "gateway", p.Name, "err", err)
 			s.setProblem(w, text)
 		}
@@ -164,10 +156,8 @@ func (s *remoteNodes) waitForLock(ctx context.Context, w *remoteNode, p identity
 	}
 }
 
-func (s *remoteNodes) setProblem(w *remoteNode, down string) {
-	w.mu.Lock()
-	w.problem = down
-	w.mu.Unlock()
+func (s *remoteNodes) setProblem(w *remoteNode, problem string) {
+	w.problem.Update(func(p *string) { *p = problem })
 	s.changed.Update(func(n *int) { *n++ })
 }
 

@@ -240,7 +240,7 @@ type unread struct {
 }
 
 // update processes a view: visible chats become read. At the very first start all chats do.
-func (u *unread) update(v state.View, eyes func(protocol.SessionKey) bool) {
+func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) {
 	if !v.Loaded {
 		return
 	}
@@ -251,7 +251,7 @@ func (u *unread) update(v state.View, eyes func(protocol.SessionKey) bool) {
 	next := make(map[protocol.SessionKey]int64, len(v.Sessions)) // drops deleted chats
 	for _, e := range v.Sessions {
 		at, known := u.seen[e.SessionKey]
-		if first || eyes(e.SessionKey) {
+		if first || isVisible(e.SessionKey) {
 			at, known = max(at, e.LastActiveAt), true
 		}
 		if known {

@@ -518,9 +518,8 @@ func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
 	u := newTestUI(t)
 	left := 0
-	u.nav.open(page{"file", "A page", func(context.Context) fyne.CanvasObject {
-		u.nav.back = func() bool { left++; return left == 1 }
-		return widget.NewLabel("one thing")
+	u.nav.open(page{"file", "A page", func(context.Context) (fyne.CanvasObject, func() bool) {
+		return widget.NewLabel("one thing"), func() bool { left++; return left == 1 }
 	}})
 	for range 2 {
 		u.main.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})

@@ -116,11 +116,7 @@ func write(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	part := file + ".new"
-	if err := os.WriteFile(part, data, 0o644); err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return os.Rename(part, file)
+	return os.WriteFile(file, data, 0o644)
 }
 
 // link is the placeholder for the link in an entry's Exec.
