@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -52,38 +52,27 @@ func CallHash(kind string, node NodeID, tool string, args json.RawMessage, previ
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// maxDigits is the maximum number of digits of a rewritten number; an int64 has at most 19. maxNumber
-// is the maximum length of its text.
-const (
-	maxDigits = 19
-	maxNumber = 100
-)
-
 // Unmarshal is json.Unmarshal that also decodes whole numbers such as 1e7 and 1.0 into Go's
 // integers. They are integers in JSON Schema.
 func Unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
-	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(kind.Value, "number ") {
-		return json.Unmarshal(PlainNumbers(data), v)
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || !strings.HasPrefix(kind.Value, "number ") {
+		return err
 	}
-	return err
-}
-
-// PlainNumbers rewrites whole numbers such as 1e7 and 1.0 with digits only. data is valid JSON.
-func PlainNumbers(data json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return data
+	var plain any
+	if d.Decode(&plain) != nil {
+		return err
 	}
-	plain, err := Marshal(rewriteNumbers(v))
-	if err != nil {
-		return data
+	rewritten, marshalErr := Marshal(rewriteNumbers(plain))
+	if marshalErr != nil {
+		return err
 	}
-	return plain
+	return json.Unmarshal(rewritten, v)
 }
 
+// rewriteNumbers writes the whole numbers in a value with digits only.
 func rewriteNumbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -100,16 +89,14 @@ func rewriteNumbers(v any) any {
 	return v
 }
 
-// plainNumber returns a number unchanged if it is not whole or has too many digits.
+// maxExact is the number up to which a float64 holds every whole number exactly.
+const maxExact = 1 << 53
+
+// plainNumber returns a number unchanged if it is not whole or too large.
 func plainNumber(n json.Number) json.Number {
-	_, power, _ := strings.Cut(strings.ToLower(string(n)), "e")
-	exponent, err := strconv.Atoi(power)
-	if power != "" && err != nil || max(exponent, -exponent) > maxDigits || len(n) > maxNumber {
+	f, err := n.Float64()
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= maxExact {
 		return n
 	}
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok || !r.IsInt() || len(strings.TrimPrefix(r.Num().String(), "-")) > maxDigits {
-		return n
-	}
-	return json.Number(r.Num().String())
+	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 }

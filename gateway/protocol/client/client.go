@@ -297,20 +297,3 @@ func (c *Client) Connected() bool {
 	conn, _ := c.current()
 	return conn != nil
 }
-
-// Call calls a method and returns its result. Errors of the gateway are *protocol.Error. Without a
-// connection, or when it is lost before the response, the error is protocol.ErrUnavailable; in the
-// latter case it is unknown whether the method ran. When ctx ends, Call returns at once.
-func Call[P, R any](ctx context.Context, c *Client, m protocol.Method[P, R], params P) (R, error) {
-	conn, _ := c.current()
-	if conn == nil {
-		var zero R
-		return zero, protocol.ErrUnavailable.With("not connected to the gateway")
-	}
-	if p, ok := any(params).(protocol.TransferStartParams); ok && c.opts.Files != nil {
-		if err := c.opts.Files.Add(p); err != nil {
-			c.log.Warn("Cannot store the paths of a transfer", "err", err)
-		}
-	}
-	return call(ctx, conn, m, params)
-}

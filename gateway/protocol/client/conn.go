@@ -192,6 +192,23 @@ func errLost(method string) error {
 	return protocol.ErrUnavailable.With(method + ": the connection was lost before the response arrived")
 }
 
+// Call calls a method and returns its result. Errors of the gateway are *protocol.Error. Without a
+// connection, or when it is lost before the response, the error is protocol.ErrUnavailable; in the
+// latter case it is unknown whether the method ran. When ctx ends, Call returns at once.
+func Call[P, R any](ctx context.Context, c *Client, m protocol.Method[P, R], params P) (R, error) {
+	conn, _ := c.current()
+	if conn == nil {
+		var zero R
+		return zero, protocol.ErrUnavailable.With("not connected to the gateway")
+	}
+	if p, ok := any(params).(protocol.TransferStartParams); ok && c.opts.Files != nil {
+		if err := c.opts.Files.Add(p); err != nil {
+			c.log.Warn("Cannot store the paths of a transfer", "err", err)
+		}
+	}
+	return call(ctx, conn, m, params)
+}
+
 func call[P, R any](ctx context.Context, c *conn, m protocol.Method[P, R], params P) (R, error) {
 	return callBehind(ctx, c, m, params, false)
 }

@@ -67,7 +67,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.pairing.release(from)
-	if !s.begin() {
+	if !s.begin(nil) {
 		http.Error(w, "the gateway stops", http.StatusServiceUnavailable)
 		return
 	}

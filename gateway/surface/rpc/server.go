@@ -78,11 +78,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 			return // Upgrade has sent the response
 		}
 		c := newConn(s, ws, trusted)
-		if !c.fromNetwork(r) {
-			ws.Close()
-			return
-		}
-		if !s.add(c) {
+		if !c.fromNetwork(r) || !s.begin(c) {
 			ws.Close()
 			return
 		}
@@ -95,17 +91,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 	}
 }
 
-func (s *Server) add(c *Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.conns[c] = struct{}{}
-	s.wg.Add(1)
-	return true
-}
-
 func (s *Server) remove(c *Conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
@@ -113,13 +98,16 @@ func (s *Server) remove(c *Conn) {
 	s.wg.Done()
 }
 
-// begin counts a conversation that Close waits for, until wg.Done. It returns false when the server
-// is closed.
-func (s *Server) begin() bool {
+// begin counts a conversation that Close waits for, until wg.Done. c is its connection, or nil for a
+// pairing, which the server's context ends. It returns false when the server is closed.
+func (s *Server) begin(c *Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
+	}
+	if c != nil {
+		s.conns[c] = struct{}{}
 	}
 	s.wg.Add(1)
 	return true
