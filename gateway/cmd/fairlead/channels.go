@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,7 +194,7 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	}
 	lines := bufio.NewReader(cmd.InOrStdin())
 	for _, f := range fields {
-		if !f.Secret && (!f.Required || cfg[f.Name] != nil || !isInteractive(cmd)) {
+		if !f.Secret && (!f.Required || cfg[f.Name] != nil || terminalOf(cmd.InOrStdin()) < 0) {
 			continue
 		}
 		value, err := readField(cmd, lines, f)
@@ -212,18 +211,13 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	return cfg, nil
 }
 
-// isInteractive reports whether a person can be asked at a terminal.
-func isInteractive(cmd *cobra.Command) bool {
-	in, ok := cmd.InOrStdin().(*os.File)
-	return ok && term.IsTerminal(int(in.Fd()))
-}
-
 func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
-	if isInteractive(cmd) {
+	fd := terminalOf(cmd.InOrStdin())
+	if fd >= 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s (leave empty to keep the current value): ", f.Title)
 	}
-	if in, ok := cmd.InOrStdin().(*os.File); ok && f.Secret && isInteractive(cmd) {
-		value, err := term.ReadPassword(int(in.Fd()))
+	if fd >= 0 && f.Secret {
+		value, err := term.ReadPassword(fd)
 		fmt.Fprintln(cmd.ErrOrStderr())
 		if err != nil {
 			return "", fmt.Errorf("read the %s: %w", f.Name, err)

@@ -244,10 +244,12 @@ type lines struct {
 	fd int // of a terminal; otherwise -1
 }
 
-func newLines(r io.Reader) *lines {
-	l := &lines{Reader: r, fd: -1}
+func newLines(r io.Reader) *lines { return &lines{Reader: r, fd: terminalOf(r)} }
+
+// terminalOf returns the file descriptor of a terminal; otherwise -1.
+func terminalOf(r any) int {
 	if f, ok := r.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		l.fd = int(f.Fd())
+		return int(f.Fd())
 	}
-	return l
+	return -1
 }

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"golang.org/x/term"
 	"golang.org/x/text/transform"
 )
 
@@ -88,8 +86,7 @@ func isTerminal(w io.Writer) bool {
 	if o, ok := w.(*output); ok {
 		return o.terminal
 	}
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return terminalOf(w) >= 0
 }
 
 func printJSON(w io.Writer, v any) error {
