@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -52,7 +53,7 @@ func (cw *chatWindows) delete(key protocol.SessionKey) {
 }
 
 // deletedText shows which chat was deleted.
-func deletedText(title string) string { return "“" + protocol.Line(title, 48) + "” was deleted." }
+func deletedText(title string) string { return "“" + display.Line(title, 48) + "” was deleted." }
 
 // openAnother opens the chat with the newest activity other than the given one, or the main chat.
 func (cw *chatWindows) openAnother(but protocol.SessionKey) {

@@ -14,7 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/assets"
-	"fairlead/gateway/protocol"
+	"fairlead/gateway/peer/display"
 )
 
 // Tray is the icon in the panel. It belongs to the GUI thread.
@@ -49,7 +49,7 @@ var icons = map[state.TrayIcon]assets.TrayState{
 // and Windows an ampersand, to mark a mnemonic, and show a doubled one as a single one. It removes
 // invisible characters, such as direction marks.
 func plain(label, system string) string {
-	label = protocol.Line(label, 0)
+	label = display.Line(label, 0)
 	switch system {
 	case "windows":
 		return strings.ReplaceAll(label, "&", "&&")

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -69,9 +70,9 @@ func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 	case state.NotConfined(q):
 		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command can do everything you can")))
 	case state.PartlyConfined(q):
-		rows = append(rows, labelled("sandbox", warning(protocol.DescribeSandbox(q.Sandbox, q.Host))))
+		rows = append(rows, labelled("sandbox", warning(display.Sandbox(q.Sandbox, q.Host))))
 	case q.Sandbox != "":
-		rows = append(rows, fact("sandbox", protocol.DescribeSandbox(q.Sandbox, q.Host)))
+		rows = append(rows, fact("sandbox", display.Sandbox(q.Sandbox, q.Host)))
 	}
 	switch files := state.FilesText(q); {
 	case files == "":

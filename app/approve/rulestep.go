@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +44,7 @@ func (d *Dialog) startRule(scope string) {
 	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
 	r.expiry.OnKey = d.keys.handle
 	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
-	r.setExpiry(protocol.RuleEnds[0])
+	r.setExpiry(display.RuleEnds[0])
 	rows = append(rows, container.NewHBox(r.expiry, r.expiryText), r.preview,
 		widgets.NewParagraph("You can change or delete the rule on the Rules page. Commands such as sudo always require approval.", style.ColorMuted, style.SizeSmall))
 	d.enterStep(ruling, widgets.Col(style.Inside, rows...), "Create rule and allow", d.frame.back)
@@ -63,7 +64,7 @@ func (r *ruleStep) choose(place int, on bool) {
 
 // expiryMenu offers the validity periods of the rule.
 func (r *ruleStep) expiryMenu() (items []*fyne.MenuItem) {
-	for _, e := range protocol.RuleEnds {
+	for _, e := range display.RuleEnds {
 		items = append(items, fyne.NewMenuItem(expiryName(e), func() {
 			r.setExpiry(e)
 			r.d.effectChanged()
@@ -72,7 +73,7 @@ func (r *ruleStep) expiryMenu() (items []*fyne.MenuItem) {
 	return items
 }
 
-func expiryName(e protocol.RuleEnd) string {
+func expiryName(e display.RuleEnd) string {
 	switch e.Key {
 	case "never":
 		return "No expiry"
@@ -82,7 +83,7 @@ func expiryName(e protocol.RuleEnd) string {
 	return "For " + e.Words
 }
 
-func (r *ruleStep) setExpiry(e protocol.RuleEnd) {
+func (r *ruleStep) setExpiry(e display.RuleEnd) {
 	r.until = e.At(r.d.arming.now())
 	r.expiry.SetText(expiryName(e))
 	text := "valid until you delete it"

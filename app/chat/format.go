@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -126,7 +127,7 @@ func sentence(s string) string {
 	if s == "" {
 		return "Something went wrong."
 	}
-	s = protocol.Capital(s)
+	s = display.Capital(s)
 	if end, _ := utf8.DecodeLastRuneInString(s); !strings.ContainsRune(".!?…。！？", end) {
 		s += "."
 	}

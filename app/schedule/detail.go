@@ -11,6 +11,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -78,7 +79,7 @@ func nextRun(j protocol.CronJob, now time.Time) string {
 	case !j.Enabled:
 		return "Paused"
 	case j.State.NextRunAtMs > 0:
-		return protocol.Capital(state.UntilText(j.State.NextRunAtMs, now))
+		return display.Capital(state.UntilText(j.State.NextRunAtMs, now))
 	}
 	return "No further runs"
 }
@@ -112,7 +113,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	}
 	facts := widgets.Col(style.Group,
 		widgets.Flow(style.Inside, run, pause, edit, remove),
-		widgets.NewFact("When", protocol.Capital(state.ScheduleText(j.Schedule, p.now()))),
+		widgets.NewFact("When", display.Capital(state.ScheduleText(j.Schedule, p.now()))),
 		widgets.NewField("Next", d.next),
 		widgets.NewFact(kind, what))
 	var history fyne.CanvasObject = d.runs

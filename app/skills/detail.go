@@ -16,6 +16,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -99,7 +100,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 			why += " Its text is always included."
 		}
 	}
-	rows = append(rows, line(icon, color, protocol.Capital(word)+". "+why))
+	rows = append(rows, line(icon, color, display.Capital(word)+". "+why))
 	for _, fault := range e.Problems {
 		rows = append(rows, widgets.NewErrorBox(widgets.Problem{Title: "Its file has an error.", Advice: fault, Button: editWord(e)}, func() { d.p.h.Edit(d.path) }))
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -201,7 +202,7 @@ func MissingSecrets(st protocol.Status) string {
 	if len(names) > 1 {
 		verb = " are missing."
 	}
-	return protocol.Capital(strings.Join(names, ", ") + verb)
+	return display.Capital(strings.Join(names, ", ") + verb)
 }
 
 // MissingSecretsHelp says how to restore them.

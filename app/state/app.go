@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -115,7 +116,7 @@ func Sentence(err error) string {
 	if s == "" {
 		return "Something went wrong."
 	}
-	return protocol.Capital(s)
+	return display.Capital(s)
 }
 
 // Run follows the gateway until ctx ends or the gateway refuses the feed.

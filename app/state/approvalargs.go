@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,7 +62,7 @@ func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 
 // NotConfined reports whether the machine of an approval does not confine commands at all.
 func NotConfined(q protocol.Approval) bool {
-	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == protocol.NotEnforced ||
+	return q.Effect == protocol.EffectExec && (q.Sandbox == "" || q.Sandbox == display.NotEnforced ||
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
@@ -80,7 +81,7 @@ func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "t
 // PartlyConfined reports whether the machine enforces only a part of the confinement; the
 // approval's Sandbox has the details.
 func PartlyConfined(q protocol.Approval) bool {
-	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, protocol.NotEnforced)
+	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, display.NotEnforced)
 }
 
 // NetworkWords describes the effect of a request for network access where an answer cannot decide
@@ -90,8 +91,8 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	switch {
 	case !asks || offer:
 		return "", false
-	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+protocol.NotEnforced):
-		return "requested; " + protocol.NotEnforced + ": the command has network access anyway", true
+	case NotConfined(q) || strings.Contains(q.Sandbox, "network "+display.NotEnforced):
+		return "requested; " + display.NotEnforced + ": the command has network access anyway", true
 	}
 	return "requested", false
 }

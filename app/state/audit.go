@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,7 +41,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 		}
 		return title + on, auditVerdict(e, by)
 	}
-	title = protocol.Capital(e.Kind)
+	title = display.Capital(e.Kind)
 	if e.What != "" {
 		title += ": " + e.What
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -101,7 +102,7 @@ func joinNonEmpty(sep string, parts ...string) string {
 func systemName(os string) string {
 	switch os {
 	case "linux", "windows", "android":
-		return protocol.Capital(os)
+		return display.Capital(os)
 	case "darwin":
 		return "macOS"
 	case "ios":
@@ -119,8 +120,8 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []Machine
 	case HasExpired(d, now):
 		list.add("Status", "Expired "+When(d.ExpiresAt, now))
 	default:
-		list.add("Status", protocol.Capital(ClientPresence(v, d, now)))
-		list.add("Permissions", protocol.Capital(RightsText(d.Scopes)))
+		list.add("Status", display.Capital(ClientPresence(v, d, now)))
+		list.add("Permissions", display.Capital(RightsText(d.Scopes)))
 		list = append(list, accessFact(d, now))
 	}
 	list.add("Fingerprint", strings.Join(d.Words, "-"))
@@ -131,10 +132,10 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []Machine
 	list.add("Version", d.Version)
 	list.add("Host", joinNonEmpty(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && HasExpired(d, now) { // otherwise the heading shows it
-		list.add("Last seen", protocol.Capital(When(d.LastSeenAt, now)))
+		list.add("Last seen", display.Capital(When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		list.add("Paired", protocol.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
+		list.add("Paired", display.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {

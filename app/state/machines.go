@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -76,7 +77,7 @@ func FactsOf(v View, n protocol.NodeInfo, now time.Time) []MachineFact {
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}
-	list.add("Status", protocol.Capital(presence))
+	list.add("Status", display.Capital(presence))
 	list.add("System", PlatformText(n))
 	list.add("Version", n.Version)
 	if h := n.Host; h != nil {

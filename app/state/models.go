@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -129,5 +130,5 @@ func ThinkingName(level string) string {
 	case "xhigh":
 		return "Very high"
 	}
-	return protocol.Capital(level)
+	return display.Capital(level)
 }

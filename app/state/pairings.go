@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -121,7 +122,7 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 		facts = slices.Insert(facts, 1, accessFact(d, now))
 	}
 	if d.PairedAt > 0 {
-		facts = append(facts, MachineFact{"Paired", protocol.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
+		facts = append(facts, MachineFact{"Paired", display.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
 	}
 	return facts
 }

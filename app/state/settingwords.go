@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -203,7 +204,7 @@ func durationWords(d time.Duration) string {
 	var parts []string
 	for _, u := range durations {
 		if n := d / u.unit; n > 0 {
-			parts = append(parts, protocol.Plural(int(n), u.one))
+			parts = append(parts, display.Plural(int(n), u.one))
 			d %= u.unit
 		}
 	}

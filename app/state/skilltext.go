@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -53,7 +54,7 @@ func SkillLack(e protocol.SkillStatusEntry) string {
 		_, short := skillReason(r)
 		list = append(list, short)
 	}
-	return protocol.Capital(joinNonEmpty(", ", list...))
+	return display.Capital(joinNonEmpty(", ", list...))
 }
 
 // SkillSource describes a skill's origin.
@@ -180,7 +181,7 @@ func (n NewSkill) parts() (folder, text string, err error) {
 		fmt.Fprintf(&b, "metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
 	}
 	title := strings.Join(strings.Fields(n.Name), " ")
-	fmt.Fprintf(&b, skillTemplate, protocol.Capital(title))
+	fmt.Fprintf(&b, skillTemplate, display.Capital(title))
 	return folder, b.String(), nil
 }
 

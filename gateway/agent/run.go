@@ -18,6 +18,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/llm"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -108,7 +109,7 @@ func (r *Run) Do(ctx context.Context) error {
 				return err
 			}
 			if !more {
-				return protocol.ErrCancelled.With("Stopped after " + protocol.Plural(r.step, "step") + ". Send a message to continue.")
+				return protocol.ErrCancelled.With("Stopped after " + display.Plural(r.step, "step") + ". Send a message to continue.")
 			}
 			asked += r.MaxSteps
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -204,7 +205,7 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 	case protocol.RunFailed:
 		text := "That did not work."
 		if r.Error != nil {
-			text = fmt.Sprintf("That did not work: %s", protocol.Clip(r.Error.Message, 500))
+			text = fmt.Sprintf("That did not work: %s", display.Clip(r.Error.Message, 500))
 		}
 		return h.outbox.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
 	case protocol.RunCancelled:

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -125,9 +126,9 @@ func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, 
 		case d.Error == "":
 			return d.MessageID, nil
 		case d.Retryable:
-			return "", errors.New(protocol.Clip(d.Error, 500))
+			return "", errors.New(display.Clip(d.Error, 500))
 		}
-		return "", Refused("%s", protocol.Clip(d.Error, 500))
+		return "", Refused("%s", display.Clip(d.Error, 500))
 	case <-timer.C:
 		return "", errors.New("the channel did not confirm the delivery")
 	case <-ctx.Done():

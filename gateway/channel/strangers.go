@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -61,15 +62,15 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 	}
 	p := store.Pair{PendingPair: protocol.PendingPair{
 		Channel: in.Channel, SenderID: config.SenderID(in.Channel, sender), RequestedAt: now(), AccountID: in.AccountID,
-		FirstMessage: protocol.Line(in.Message.Text, maxFirst),
+		FirstMessage: display.Line(in.Message.Text, maxFirst),
 	}, Peer: in.Peer}
 	if in.Sender != nil {
-		p.SenderName = protocol.Line(in.Sender.Name, 120)
+		p.SenderName = display.Line(in.Sender.Name, 120)
 	}
 	if in.Peer.Kind != protocol.PeerDM {
-		p.SenderID, p.SenderName = config.SenderID(in.Channel, in.Peer.ID), protocol.Line(in.Peer.Name, 120)
+		p.SenderID, p.SenderName = config.SenderID(in.Channel, in.Peer.ID), display.Line(in.Peer.Name, 120)
 	} else if p.SenderName == "" {
-		p.SenderName = protocol.Line(in.Peer.Name, 120)
+		p.SenderName = display.Line(in.Peer.Name, 120)
 	}
 	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending)
 	switch {
@@ -82,7 +83,7 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 		h.changed(in.Channel)
 		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "info", At: now(),
-			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + protocol.Line(p.SenderID, 0) + ". Answer under Channels.",
+			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + display.Line(p.SenderID, 0) + ". Answer under Channels.",
 		}})
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
 		if err := h.outbox.put(ctx, "pair:"+protocol.NewID(), e); err != nil {

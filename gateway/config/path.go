@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -132,7 +133,7 @@ func (f field) check(path string, value json.RawMessage) error {
 		err = protocol.Unmarshal(value, reflect.New(t).Interface())
 	}
 	if err != nil {
-		return bad("%s must be %s, not %s", path, typeText(f), protocol.Clip(string(value), 60))
+		return bad("%s must be %s, not %s", path, typeText(f), display.Clip(string(value), 60))
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		part, err := f.part(path, name)

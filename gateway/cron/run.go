@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -51,7 +52,7 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 // deliver delivers the agent's answer and returns the run's outcome. missed is the result of
 // [runner.expiredText].
 func (x *runner) deliver(ctx context.Context, j store.Job, r store.JobRun, answer, expired string) outcome {
-	out := outcome{protocol.CronOK, "", protocol.Clip(answer, maxSummary)}
+	out := outcome{protocol.CronOK, "", display.Clip(answer, maxSummary)}
 	if expired != "" {
 		out.status, out.err = protocol.CronError, expired
 	}

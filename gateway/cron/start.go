@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -108,7 +109,7 @@ func (p *planner) finish(run *running, end outcome) {
 	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError {
 		p.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "warning", At: at,
-			Text: fmt.Sprintf("The scheduled job %q failed: %s", j.Name, protocol.Clip(end.err, maxSummary)),
+			Text: fmt.Sprintf("The scheduled job %q failed: %s", j.Name, display.Clip(end.err, maxSummary)),
 		}})
 	}
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -64,7 +65,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	}
 	d := store.PairedDevice{Device: r.Device, Key: r.key}
 	if p.Name != "" {
-		d.Name = protocol.Line(p.Name, maxName)
+		d.Name = display.Line(p.Name, maxName)
 	}
 	d.PairedBy, d.PairedAt = displayName(by), time.Now().UnixMilli()
 	token, hash := newToken(d.ID)
@@ -141,7 +142,7 @@ func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what str
 func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdateParams) (protocol.Device, error) {
 	out, err := m.change(ctx, p.ID, by, "changed", func(d *store.PairedDevice) error {
 		if p.Name != nil {
-			if d.Name = protocol.Line(*p.Name, maxName); d.Name == "" {
+			if d.Name = display.Line(*p.Name, maxName); d.Name == "" {
 				return protocol.ErrBadRequest.With("a device needs a name")
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -77,17 +78,17 @@ func newReach(was, is *protocol.Reach) (words, held []string) {
 // folderName formats a folder for display. It is quoted if it contains characters that the display
 // would drop, which would make it look like another folder.
 func folderName(path string) string {
-	if protocol.Line(path, 0) != path {
+	if display.Line(path, 0) != path {
 		path = strconv.Quote(path)
 	}
-	return protocol.Line(path, 200)
+	return display.Line(path, 200)
 }
 
 func displaySetting(s string) string {
 	if s == "" {
 		return "not at all"
 	}
-	return protocol.Line(s, 40)
+	return display.Line(s, 40)
 }
 
 // isAllowedFolder reports whether a folder lies in an allowed one, for the same use.

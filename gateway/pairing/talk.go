@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/gateway/nodes"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
@@ -155,10 +156,10 @@ func (m *Manager) drop(r *request, spent bool) {
 func newDevice(g *pake.Gateway, taken *invite, address string, own func(protocol.NodeID) bool) (protocol.Device, error) {
 	h := g.Hello
 	d := protocol.Device{
-		Name: protocol.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
-		Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key), OS: protocol.Line(h.OS, 80),
-		Hostname: protocol.Line(h.Hostname, 80), Platform: protocol.Line(h.Platform, 40),
-		Version: protocol.Line(h.Applicant.Version, 40), Address: address, Method: h.Door, Reach: h.Reach,
+		Name: display.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
+		Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key), OS: display.Line(h.OS, 80),
+		Hostname: display.Line(h.Hostname, 80), Platform: display.Line(h.Platform, 40),
+		Version: display.Line(h.Applicant.Version, 40), Address: address, Method: h.Door, Reach: h.Reach,
 	}
 	if taken != nil {
 		if taken.params.Device != "" {
@@ -172,7 +173,7 @@ func newDevice(g *pake.Gateway, taken *invite, address string, own func(protocol
 		d.ExpiresAt = LastsUntil(taken.params.PairedFor)
 	}
 	if h.Role != d.Role {
-		return d, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, protocol.Line(h.Role, 20)))
+		return d, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, display.Line(h.Role, 20)))
 	}
 	switch d.Role {
 	case protocol.RoleNode:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -33,7 +34,7 @@ func questionText(a protocol.Approval) string {
 func (r *run) askAfter(ctx context.Context, steps int) (bool, error) {
 	return r.askContinue(ctx, protocol.Approval{
 		Kind: protocol.AskContinue, SessionKey: r.row.Session, RunID: r.row.ID, AskedBy: askedBy(r.row.Principal, "", r.snapshot().Model),
-		Why: "the agent has taken " + protocol.Plural(steps, "step") + " without finishing", Choices: []string{protocol.ScopeOnce},
+		Why: "the agent has taken " + display.Plural(steps, "step") + " without finishing", Choices: []string{protocol.ScopeOnce},
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -91,7 +92,7 @@ var commands = map[string]func(c command, ctx context.Context) (string, error){
 
 var shortNames = map[string]string{"new": "reset", "m": "model", "thinking": "think", "t": "think"}
 
-func messages(n int) string { return protocol.Plural(n, "message") }
+func messages(n int) string { return display.Plural(n, "message") }
 
 func (c command) reset(ctx context.Context) (string, error) {
 	r, err := c.m.Reset(ctx, protocol.SessionParams{SessionKey: c.key})

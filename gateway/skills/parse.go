@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -71,16 +72,16 @@ func Parse(dir string, data []byte) Skill {
 	}
 	s.Description = strings.TrimSpace(fields.text("description"))
 	if s.Description == "" {
-		s.Description = protocol.Clip(firstParagraph(body), maxFirst)
+		s.Description = display.Clip(firstParagraph(body), maxFirst)
 	} else if utf8.RuneCountInString(s.Description) > maxDescription {
-		s.Description = protocol.Clip(s.Description, maxDescription)
+		s.Description = display.Clip(s.Description, maxDescription)
 		s.problem("The description is longer than %d characters and was shortened.", maxDescription)
 	}
 	s.Homepage = oneLine(fields.text("homepage"), 500)
 	s.License = oneLine(fields.text("license"), 500)
 	s.Compatibility = oneLine(fields.text("compatibility"), 500)
 	s.Always = fields.is("always")
-	s.Text = protocol.Clip(strings.TrimSpace(string(body)), maxText)
+	s.Text = display.Clip(strings.TrimSpace(string(body)), maxText)
 	s.requirements(fields)
 	return s
 }
@@ -179,7 +180,7 @@ func firstParagraph(body []byte) string {
 	return strings.Join(p, " ")
 }
 
-func oneLine(s string, n int) string { return protocol.Clip(strings.Join(strings.Fields(s), " "), n) }
+func oneLine(s string, n int) string { return display.Clip(strings.Join(strings.Fields(s), " "), n) }
 
 // splitFrontMatter splits a file into front matter, which begins in its first line, and body. White
 // space after a fence is ignored, as in other tools.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -77,7 +78,7 @@ func (a *activeCall) newApproval() (q protocol.Approval, grant *store.Grant, err
 		q.Host, q.Sandbox = node.Host, node.Host.Sandbox
 	}
 	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix {
-		q.Sandbox = protocol.NotEnforced
+		q.Sandbox = display.NotEnforced
 	}
 	if match, words, narrow := a.request.SessionMatch(); narrow && !d.Floor && a.call.Session != "" {
 		grant = &store.Grant{ID: protocol.NewID(), Session: a.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words, From: q.ID}

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -90,7 +91,7 @@ func (j *job) completeLocked(out outcome) {
 	d := out.done
 	if d.Failed > 0 {
 		state = protocol.TransferFailed
-		text = protocol.Plural(d.Failed, "file") + " could not be transferred"
+		text = display.Plural(d.Failed, "file") + " could not be transferred"
 		if len(d.Problems) > 0 {
 			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -215,7 +216,7 @@ func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope stri
 	if key == "y" {
 		key = "never"
 	}
-	end, ok := protocol.RuleEndByKey(key)
+	end, ok := display.RuleEndByKey(key)
 	if answer.Until = end.At(time.Now()); answer.Until > 0 {
 		ch.term.note("It expires on " + time.UnixMilli(answer.Until).Format("2 January 2006 15:04") + ".")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -25,7 +26,7 @@ func approvalsCommand(o *options) *cobra.Command {
 		approvalsLaterCommand(o),
 		command("undo ID", "Undo the rules and grants that an answer created; the audit log shows the approval's ID", cobra.ExactArgs(1),
 			onMethod(o, protocol.ApprovalUndo, undo, func(out io.Writer, r protocol.ApprovalUndoResult) error {
-				_, err := fmt.Fprintf(out, "Removed %s and %s for its chat.\n", protocol.Plural(r.Rules, "rule"), protocol.Plural(r.Grants, "grant"))
+				_, err := fmt.Fprintf(out, "Removed %s and %s for its chat.\n", display.Plural(r.Rules, "rule"), display.Plural(r.Grants, "grant"))
 				return err
 			})),
 		approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
@@ -56,7 +57,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 		if args != "" && !json.Valid([]byte(args)) {
 			return usageError("--args is not valid JSON")
 		}
-		end, ok := protocol.RuleEndByKey(until)
+		end, ok := display.RuleEndByKey(until)
 		if !ok && until != "" {
 			return usageError("--until must be 1h, today, 30d or never, not %s", until)
 		}
@@ -75,7 +76,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 				if !r.Won {
 					return fmt.Errorf("too late: the approval was already %s by %s", r.Approval.State, r.Approval.AnsweredBy)
 				}
-				_, err := fmt.Fprintf(out, "%s.\n", protocol.Capital(r.Approval.State))
+				_, err := fmt.Fprintf(out, "%s.\n", display.Capital(r.Approval.State))
 				return err
 			})
 		})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -73,10 +74,10 @@ func summary(t protocol.Transfer) string {
 		if t.Attempts > 1 {
 			count, already = t.FilesDone, " already transferred by an earlier attempt"
 		} else if t.Skipped > 0 && count == 0 {
-			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", protocol.Plural(t.Skipped, "file"), destinationPath(t), as)
+			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", display.Plural(t.Skipped, "file"), destinationPath(t), as)
 			return s.String()
 		}
-		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", protocol.Plural(count, "file"), bytesText(t.BytesDone), destinationPath(t), as)
+		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", display.Plural(count, "file"), bytesText(t.BytesDone), destinationPath(t), as)
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
 		}
@@ -84,7 +85,7 @@ func summary(t protocol.Transfer) string {
 			s.WriteString(", sent directly between the machines")
 		}
 		if t.Skipped > 0 {
-			fmt.Fprintf(&s, "; %s%s", protocol.Plural(t.Skipped, "file"), already)
+			fmt.Fprintf(&s, "; %s%s", display.Plural(t.Skipped, "file"), already)
 		}
 		s.WriteString(".\n")
 		if t.Undoable(time.Now()) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -175,7 +176,7 @@ func renameDevice(ctx context.Context, c *connection, args []string) error {
 
 func setDeviceExpiry(o *options) runner {
 	return func(cmd *cobra.Command, args []string) error {
-		end, ok := protocol.RuleEndByKey(args[1])
+		end, ok := display.RuleEndByKey(args[1])
 		if !ok && args[1] != "now" {
 			return usageError("END must be 1h, today, 30d, never or now, not %s", args[1])
 		}

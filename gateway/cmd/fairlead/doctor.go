@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -147,7 +148,7 @@ func examineNodes(ctx context.Context, c *connection, add addFinding) {
 		switch {
 		case n.Online && n.Host != nil:
 			online++
-			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, workspace %s, commands: %s", len(n.Tools), n.Host.Workspace, protocol.DescribeSandbox(n.Host.Sandbox, n.Host)), "")
+			add("machine "+string(n.ID), "ok", fmt.Sprintf("%d tools, workspace %s, commands: %s", len(n.Tools), n.Host.Workspace, display.Sandbox(n.Host.Sandbox, n.Host)), "")
 			examineEnforcement(n.ID, n.Host.Enforcement, add)
 		case n.Online:
 			online++

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -129,7 +130,7 @@ func printNode(out io.Writer, n protocol.NodeInfo) error {
 		if h.WholeDisk {
 			t.value("folder", "the whole disk")
 		}
-		t.value("sandbox", protocol.DescribeSandbox(h.Sandbox, h))
+		t.value("sandbox", display.Sandbox(h.Sandbox, h))
 	}
 	if n.Direct {
 		t.value("transfers", "directly to machines on its local network that allow it")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -85,7 +86,7 @@ func questionBox(a protocol.Approval, name string) string {
 	for i, o := range a.Offers {
 		line("offer "+strconv.Itoa(i), o.Words)
 	}
-	line("sandbox", protocol.DescribeSandbox(a.Sandbox, a.Host))
+	line("sandbox", display.Sandbox(a.Sandbox, a.Host))
 	line("your rules", a.Files)
 	line("reason", a.Why)
 	line("shown", shownWords(a))

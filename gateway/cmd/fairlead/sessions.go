@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -43,7 +44,7 @@ func sessionsRestoreCommand(o *options) *cobra.Command {
 			}
 			r, err := call(ctx, c, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
 			return show(c, r, err, func(out io.Writer, r protocol.SessionArchiveRestoreResult) error {
-				fmt.Fprintf(out, "Restored a conversation of %s.\n", protocol.Plural(r.Messages, "message"))
+				fmt.Fprintf(out, "Restored a conversation of %s.\n", display.Plural(r.Messages, "message"))
 				if a := r.Archived; a != nil {
 					fmt.Fprintf(out, "The previous conversation is archived. To restore it: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
 				}
@@ -68,7 +69,7 @@ func (c *connection) sessionOrMain(ctx context.Context, named string) (protocol.
 func printSessions(out io.Writer, r protocol.SessionsListResult) error {
 	var t table
 	for _, s := range r.Sessions {
-		t.row(minuteText(s.LastActiveAt), string(s.SessionKey), protocol.Plural(s.MessageCount, "message"), s.Title)
+		t.row(minuteText(s.LastActiveAt), string(s.SessionKey), display.Plural(s.MessageCount, "message"), s.Title)
 	}
 	return t.print(out, "No chats.")
 }
@@ -77,7 +78,7 @@ func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
 	var t table
 	for _, a := range r.Archives {
 		if a.Kind == protocol.ArchiveReset { // other archives are parts of a conversation and are restored with it
-			t.row(string(a.ID), minuteText(a.CreatedAt), protocol.Plural(a.Messages, "message"))
+			t.row(string(a.ID), minuteText(a.CreatedAt), display.Plural(a.Messages, "message"))
 		}
 	}
 	return t.print(out, fmt.Sprintf("The chat %s has no archived conversations.", r.SessionKey))

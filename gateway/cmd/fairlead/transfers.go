@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -175,7 +176,7 @@ func progressText(t protocol.Transfer) string {
 }
 
 func printUndone(out io.Writer, t protocol.Transfer, back int) error {
-	fmt.Fprintf(out, "%s restored.\n", protocol.Plural(back, "file"))
+	fmt.Fprintf(out, "%s restored.\n", display.Plural(back, "file"))
 	for _, p := range t.Problems {
 		fmt.Fprintf(out, "%s: %s\n", flat(p.Path), flat(p.Text))
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -82,12 +83,12 @@ func CheckStatus(resp *http.Response, refine func(f *Failure, body []byte)) (*ht
 // Broken returns the failure of an answer that ended too early or cannot be parsed.
 func Broken(what string) *Failure {
 	what = shorten(what) // libraries quote everything that they could not read
-	return &Failure{Reason: what, Again: true, Err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
+	return &Failure{Reason: what, Again: true, Err: protocol.ErrModel.With(display.Capital(what) + ".")}
 }
 
 // Permanent returns a failure that a retry cannot fix.
 func Permanent(what string) *Failure {
-	return &Failure{Reason: what, Err: protocol.ErrModel.With(protocol.Capital(what) + ".")}
+	return &Failure{Reason: what, Err: protocol.ErrModel.With(display.Capital(what) + ".")}
 }
 
 // Decode decodes an event of a stream. A field of an unexpected type is skipped, because servers

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -103,7 +104,7 @@ var descriptions = map[string]func(in arguments, r outcome) string{
 		case *r.Lines == 0:
 			return fmt.Sprintf("%s is empty.", code(in.Path))
 		}
-		return fmt.Sprintf("%s: %s.", code(in.Path), protocol.Plural(*r.Lines, "line"))
+		return fmt.Sprintf("%s: %s.", code(in.Path), display.Plural(*r.Lines, "line"))
 	},
 	"Glob": func(in arguments, r outcome) string {
 		more := ""
@@ -115,7 +116,7 @@ var descriptions = map[string]func(in arguments, r outcome) string{
 		case r.Truncated:
 			more = " (only the newest are shown)"
 		}
-		return fmt.Sprintf("%s %s %s%s.", protocol.Plural(*r.Count, "file"), match(*r.Count), code(in.Pattern), more)
+		return fmt.Sprintf("%s %s %s%s.", display.Plural(*r.Count, "file"), match(*r.Count), code(in.Pattern), more)
 	},
 	"Grep": func(_ arguments, r outcome) string {
 		switch {
@@ -126,19 +127,19 @@ var descriptions = map[string]func(in arguments, r outcome) string{
 		case *r.Count == 0:
 			return "Nothing matched."
 		}
-		return fmt.Sprintf("%s %s.", protocol.Plural(*r.Count, "line"), match(*r.Count))
+		return fmt.Sprintf("%s %s.", display.Plural(*r.Count, "line"), match(*r.Count))
 	},
 	"Edit": func(in arguments, r outcome) string {
 		if r.Replacements == nil {
 			return "Done."
 		}
-		return fmt.Sprintf("Replaced %s in %s.", protocol.Plural(*r.Replacements, "place"), code(in.Path))
+		return fmt.Sprintf("Replaced %s in %s.", display.Plural(*r.Replacements, "place"), code(in.Path))
 	},
 	"Write": func(in arguments, r outcome) string {
 		if r.Bytes == nil {
 			return "Done."
 		}
-		return fmt.Sprintf("Wrote %s to %s.", protocol.Plural(*r.Bytes, "byte"), code(in.Path))
+		return fmt.Sprintf("Wrote %s to %s.", display.Plural(*r.Bytes, "byte"), code(in.Path))
 	},
 }
 
@@ -173,7 +174,7 @@ func command(args json.RawMessage) string {
 		return ""
 	}
 	line, _, _ := strings.Cut(in.Command, "\n")
-	return protocol.Clip(line, maxLine)
+	return display.Clip(line, maxLine)
 }
 
 func match(n int) string {

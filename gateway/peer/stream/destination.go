@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -84,7 +85,7 @@ func (e *Ends) openTarget(ctx context.Context, p protocol.TransferReceive, mark 
 	if p.Stream.Attempt <= 1 || untouched { // otherwise it is unknown how much of it is here
 		if err := checkSpace(t.Root, p); err != nil {
 			t.Root.Close()
-			return t, errors.New(protocol.Capital(err.Error()))
+			return t, errors.New(display.Capital(err.Error()))
 		}
 	}
 	return t, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -37,7 +38,7 @@ func View(msgs []protocol.Message, cut int64) []protocol.Message {
 func Outline(previous string, old []protocol.Message) string {
 	var b strings.Builder
 	b.WriteString(previous)
-	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", protocol.Plural(len(old), "message"))
+	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", display.Plural(len(old), "message"))
 	n := 0
 	for _, msg := range slices.Backward(old) {
 		if text := msg.Content.Text(); msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && text != "" && n < 20 {

@@ -1,4 +1,6 @@
-package protocol
+// Package display words what the protocol's types contain for a person: in windows, on the command
+// line and in messages of the gateway.
+package display
 
 import (
 	"fmt"
@@ -7,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"fairlead/gateway/protocol"
 )
 
 // Line makes text from a machine, a device or a channel user safe to display on one line, so that
@@ -58,10 +62,10 @@ func Plural(n int, word string) string {
 // NotEnforced is the phrase with which a machine reports a missing restriction.
 const NotEnforced = "not enforced on this machine"
 
-// DescribeSandbox turns the one line in which a machine describes its sandbox ([HostInfo] and
-// [Approval], Sandbox) into plain words: "files: changes in /srv/app only · network: off ·
+// Sandbox turns the one line in which a machine describes its sandbox ([protocol.HostInfo] and
+// [protocol.Approval], Sandbox) into plain words: "files: changes in /srv/app only · network: off ·
 // enforced". Unknown parts are passed through. h may be nil.
-func DescribeSandbox(sandbox string, h *HostInfo) string {
+func Sandbox(sandbox string, h *protocol.HostInfo) string {
 	files, network, ok := strings.Cut(sandbox, ", network ")
 	files, fine := strings.CutPrefix(files, "files ")
 	if !ok || !fine {
@@ -87,11 +91,11 @@ func DescribeSandbox(sandbox string, h *HostInfo) string {
 }
 
 // writable describes what commands may change on a machine.
-func writable(h *HostInfo) string {
+func writable(h *protocol.HostInfo) string {
 	if h == nil || h.Workspace == "" {
 		return "the workspace and the allowed folders"
 	}
-	if slices.ContainsFunc(h.Folders, func(f Folder) bool { return !f.ReadOnly && f.Path != h.Workspace }) {
+	if slices.ContainsFunc(h.Folders, func(f protocol.Folder) bool { return !f.ReadOnly && f.Path != h.Workspace }) {
 		return h.Workspace + " and the allowed folders"
 	}
 	return h.Workspace

@@ -1,20 +1,24 @@
-package protocol
+package display
 
-import "testing"
+import (
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
 
 func TestSandboxIsSaidInPlainWords(t *testing.T) {
-	app := Folder{Path: "/srv/app"}
+	app := protocol.Folder{Path: "/srv/app"}
 	for _, c := range []struct {
 		sandbox string
-		host    *HostInfo
+		host    *protocol.HostInfo
 		want    string
 	}{
 		{
-			"files workspace-write, network blocked", &HostInfo{Workspace: "/srv/app", Folders: []Folder{app}},
+			"files workspace-write, network blocked", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app}},
 			"files: changes in /srv/app only · network: off · enforced",
 		},
 		{
-			"files workspace-write, network allowed", &HostInfo{Workspace: "/srv/app", Folders: []Folder{app, {Path: "/srv/lib"}}},
+			"files workspace-write, network allowed", &protocol.HostInfo{Workspace: "/srv/app", Folders: []protocol.Folder{app, {Path: "/srv/lib"}}},
 			"files: changes in /srv/app and the allowed folders only · network: on · enforced",
 		},
 		{
@@ -26,7 +30,7 @@ func TestSandboxIsSaidInPlainWords(t *testing.T) {
 		{"full access, as set for this machine", nil, "full access, as set for this machine"},
 		{"", nil, ""},
 	} {
-		if got := DescribeSandbox(c.sandbox, c.host); got != c.want {
+		if got := Sandbox(c.sandbox, c.host); got != c.want {
 			t.Errorf("%q: %q, want %q", c.sandbox, got, c.want)
 		}
 	}
