@@ -64,14 +64,15 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 	if a.Hash, err = hashOf(a); err != nil {
 		return a, err
 	}
-	w := &waiter{answers: make(chan protocol.Approval, 1), snoozes: make(chan int64, 1)}
+	w := &waiter{answers: make(chan protocol.Approval, 1)}
 	m.mu.Lock()
 	m.waiting[a.ID] = w // before the row is read: from here on an answer reaches us
 	m.mu.Unlock()
 	defer func() {
 		m.mu.Lock()
+		defer m.mu.Unlock()
 		delete(m.waiting, a.ID)
-		m.mu.Unlock()
+		w.stopSnooze()
 	}()
 	old, err := m.store.Get(ctx, a.ID)
 	switch {
@@ -83,9 +84,7 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 		return old, nil
 	case old.Later > now.UnixMilli():
 		a.Later = old.Later // a restart does not shorten a snooze
-		m.mu.Lock()
-		w.sendSnooze(a.Later)
-		m.mu.Unlock()
+		m.scheduleEnd(a.ID, a.Later)
 	}
 	if err := m.store.Put(ctx, a); err != nil {
 		return a, err
@@ -99,7 +98,6 @@ func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Durat
 	defer wg.Wait()
 	defer stop()
 	wg.Go(func() { m.escalate(watch, a.ID) })
-	wg.Go(func() { m.endSnoozes(watch, a.ID, w.snoozes) })
 	return m.await(ctx, a, w, expired)
 }
 

@@ -13,16 +13,7 @@ import (
 // waiter is a caller that waits for its approval.
 type waiter struct {
 	answers chan protocol.Approval // capacity 1
-	snoozes chan int64             // capacity 1: the newest end of the snooze
-}
-
-// sendSnooze publishes the end of the snooze. The caller holds the gate's mu, so it never blocks.
-func (w *waiter) sendSnooze(until int64) {
-	select {
-	case <-w.snoozes: // outdated
-	default:
-	}
-	w.snoozes <- until
+	snooze  *time.Timer            // ends the snooze; nil if there was none; guarded by Manager.mu
 }
 
 // Snooze postpones pending approvals, or ends their snooze, and publishes both ends.
@@ -54,39 +45,39 @@ func (m *Manager) setSnooze(ctx context.Context, id protocol.ApprovalID, until f
 	if err != nil || !changed {
 		return err
 	}
-	m.mu.Lock()
-	if w := m.waiting[id]; w != nil {
-		w.sendSnooze(a.Later)
-	}
-	m.mu.Unlock()
+	m.scheduleEnd(id, a.Later)
 	m.publish(a)
 	return nil
 }
 
-// endSnoozes ends an approval's snooze when its time is over. It returns when ctx ends.
-func (m *Manager) endSnoozes(ctx context.Context, id protocol.ApprovalID, later <-chan int64) {
-	var due <-chan time.Time
-	var until int64
-	for {
-		select {
-		case until = <-later:
-			if due = nil; until > 0 {
-				due = time.After(time.Until(time.UnixMilli(until)))
+// scheduleEnd ends an approval's snooze at the given time instead of an earlier one; 0 means never.
+func (m *Manager) scheduleEnd(id protocol.ApprovalID, until int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := m.waiting[id]
+	if w == nil {
+		return
+	}
+	w.stopSnooze()
+	if until == 0 {
+		return
+	}
+	w.snooze = time.AfterFunc(time.Until(time.UnixMilli(until)), func() {
+		err := m.setSnooze(context.Background(), id, func(was int64) int64 {
+			if was == until {
+				return 0
 			}
-		case <-due:
-			due = nil
-			err := m.setSnooze(ctx, id, func(was int64) int64 {
-				if was == until {
-					return 0
-				}
-				return was // it was postponed again
-			})
-			if err != nil && ctx.Err() == nil {
-				slog.Error("Ending a snooze failed", "approval", id, "err", err)
-			}
-		case <-ctx.Done():
-			return
+			return was // it was postponed again
+		})
+		if err != nil {
+			slog.Error("Ending a snooze failed", "approval", id, "err", err)
 		}
+	})
+}
+
+func (w *waiter) stopSnooze() {
+	if w.snooze != nil {
+		w.snooze.Stop()
 	}
 }
 
