@@ -158,22 +158,28 @@ func findAccesses(words []shell.Word) (list []access) {
 	if acts == "" {
 		return nil
 	}
-	for _, w := range words {
-		switch {
-		case !isFlag(w.Text) && w.Text != "(" && w.Text != "!":
-			if !w.Dynamic {
-				list = append(list, access{word: w, verb: acts, only: only})
-			}
-			continue
-		case len(list) == 0 && (w.Text == "-H" || w.Text == "-L" || w.Text == "-P"):
-			continue
+	for _, w := range findStarts(words) {
+		if w.Dynamic {
+			w = currentFolder
 		}
-		break
-	}
-	if len(list) == 0 {
-		list = []access{{word: currentFolder, verb: acts, only: only}}
+		list = append(list, access{word: w, verb: acts, only: only})
 	}
 	return list
+}
+
+// findStarts returns the folders in which find starts.
+func findStarts(words []shell.Word) []shell.Word {
+	isStart := func(w shell.Word) bool { return !isFlag(w.Text) && w.Text != "(" && w.Text != "!" }
+	for len(words) > 0 && (words[0].Text == "-H" || words[0].Text == "-L" || words[0].Text == "-P") {
+		words = words[1:]
+	}
+	if len(words) == 0 || !isStart(words[0]) {
+		return []shell.Word{currentFolder}
+	}
+	if end := slices.IndexFunc(words, func(w shell.Word) bool { return !isStart(w) }); end >= 0 {
+		words = words[:end]
+	}
+	return words
 }
 
 var numberedOutput = regexp.MustCompile(`#[0-9]`)

@@ -36,7 +36,6 @@ func (fl *floor) removalReason(c shell.Command) string {
 // findReason decides about find -delete and find -exec rm without a condition.
 func (fl *floor) findReason(c shell.Command) string {
 	removes, narrow := false, false
-	var starts []shell.Word
 	for i, w := range c.Words[1:] {
 		t := w.Text
 		switch {
@@ -44,17 +43,12 @@ func (fl *floor) findReason(c shell.Command) string {
 			removes = true
 		case isFlag(t) && t != "-H" && t != "-L" && t != "-P" && t != "-type" && t != "-depth" && t != "-mindepth" && t != "-f":
 			narrow = narrow || !removes
-		case len(starts) == i && !narrow && !isFlag(t):
-			starts = append(starts, w)
 		}
 	}
 	if !removes || narrow {
 		return ""
 	}
-	if len(starts) == 0 {
-		starts = []shell.Word{currentFolder}
-	}
-	for _, w := range starts {
+	for _, w := range findStarts(c.Words[1:]) {
 		if w.Dynamic {
 			return "What find would remove is known only when the command runs"
 		}
