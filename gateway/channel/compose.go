@@ -30,12 +30,8 @@ func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, 
 	if sent := time.UnixMilli(m.Timestamp); m.Timestamp > 0 && sent.Before(at.Add(5*time.Minute)) {
 		at = sent
 	}
-	zone, err := time.LoadLocation(cfg.UserTimezone)
-	if err != nil {
-		zone = time.UTC
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s · %s", in.Channel, at.In(zone).Format("3:04 PM MST"))
+	fmt.Fprintf(&b, "[%s · %s", in.Channel, at.In(cfg.Zone()).Format("3:04 PM MST"))
 	if in.Peer.Kind != protocol.PeerDM {
 		who := in.Peer.ID
 		if s := in.Sender; s != nil {

@@ -169,6 +169,15 @@ func Default() Config {
 	}
 }
 
+// Zone returns the person's time zone. An unknown one counts as UTC, as in the original system.
+func (c Config) Zone() *time.Location {
+	zone, err := time.LoadLocation(c.UserTimezone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
 func localZone() string {
 	if name := time.Local.String(); name != "Local" {
 		return name

@@ -164,13 +164,12 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 // result waits for the outcome of a request. ok is false when no run was started.
 func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res protocol.CronRunResult, ok bool, err error) {
 	var run *running
-	if !wait {
-		select {
-		case run = <-r.started:
-		default:
+	select {
+	case run = <-r.started:
+	default:
+		if !wait {
 			return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "waiting for another job to finish"}, true, nil
 		}
-	} else {
 		select {
 		case run = <-r.started:
 		case <-ctx.Done():

@@ -55,13 +55,12 @@ type Options struct {
 // sleeps, and the wall clock may be set forward.
 const maxSleep = time.Minute
 
-// zone returns the person's time zone. An unknown one counts as UTC, as in the original system.
+// zone returns the person's time zone. A schedule cannot name the zone Local, so it counts as UTC.
 func (o *Options) zone() *time.Location {
-	zone, err := time.LoadLocation(o.Config().UserTimezone)
-	if err != nil || o.Config().UserTimezone == "Local" {
-		return time.UTC
+	if zone := o.Config().Zone(); zone != time.Local {
+		return zone
 	}
-	return zone
+	return time.UTC
 }
 
 func (o *Options) mainSession(agent protocol.AgentID) protocol.SessionKey {

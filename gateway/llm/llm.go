@@ -115,8 +115,6 @@ type Options struct {
 	Info    protocol.ModelInfo
 	// nil means http.DefaultClient; its Timeout must allow for a long answer
 	HTTP *http.Client
-	// sent with every request; they override those of the provider's package
-	Headers map[string]string
 }
 
 // Client returns the HTTP client to use.

@@ -92,12 +92,7 @@ func (c settings) resetPolicy(s store.Session) protocol.ResetPolicy {
 }
 
 // zone returns the person's time zone.
-func (c settings) zone() *time.Location {
-	if zone, err := time.LoadLocation(c.config().UserTimezone); err == nil {
-		return zone
-	}
-	return time.Local
-}
+func (c settings) zone() *time.Location { return c.config().Zone() }
 
 // heartbeat returns the heartbeat prompt of a chat's agent.
 func (c settings) heartbeat(key protocol.SessionKey) string {

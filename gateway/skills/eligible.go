@@ -95,8 +95,10 @@ func unmetRequirements(nodes []protocol.NodeInfo, r protocol.SkillRequirementSna
 // lookup reports whether a machine has something, and whether that is known; nil knows nothing.
 type lookup func(node protocol.NodeID, name string) (has, known bool)
 
+// lacks reports whether a machine is known not to have something. Machines report the names of
+// programs, not paths.
 func (l lookup) lacks(node protocol.NodeID, name string) bool {
-	if l == nil {
+	if l == nil || strings.ContainsAny(name, `/\`) {
 		return false
 	}
 	has, known := l(node, name)
@@ -105,14 +107,6 @@ func (l lookup) lacks(node protocol.NodeID, name string) bool {
 
 // machineFacts are the lookups of what machines report.
 type machineFacts struct{ program, variable lookup }
-
-// lacks reports whether a machine is known not to have a program.
-func (t machineFacts) lacks(node protocol.NodeID, program string) bool {
-	if strings.ContainsAny(program, `/\`) {
-		return false // a path: machines do not report those
-	}
-	return t.program.lacks(node, program)
-}
 
 // missingOn returns the requirements of a skill that a machine is known not to meet. A machine that
 // does not report its platform or features, such as a node without extensions, may be anything.
@@ -123,11 +117,11 @@ func missingOn(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has mac
 		}
 	}
 	for _, b := range r.Bins {
-		if has.lacks(n.ID, b) {
+		if has.program.lacks(n.ID, b) {
 			list = append(list, "the program "+b)
 		}
 	}
-	if len(r.AnyBins) > 0 && !slices.ContainsFunc(r.AnyBins, func(b string) bool { return !has.lacks(n.ID, b) }) {
+	if len(r.AnyBins) > 0 && !slices.ContainsFunc(r.AnyBins, func(b string) bool { return !has.program.lacks(n.ID, b) }) {
 		list = append(list, "one of the programs "+strings.Join(r.AnyBins, ", "))
 	}
 	for _, v := range r.Env {

@@ -33,8 +33,8 @@ func BaseURL(address, standard string, endpoints ...string) string {
 // Request is a request to a model server.
 type Request struct {
 	URL    string
-	Body   any               // sent as JSON with POST; nil means GET
-	Header map[string]string // the provider's; that of the options has precedence
+	Body   any // sent as JSON with POST; nil means GET
+	Header map[string]string
 	// Refine corrects a failure with details that are specific to the provider; it may be nil.
 	Refine func(f *Failure, body []byte)
 }
@@ -57,10 +57,8 @@ func Send(ctx context.Context, o llm.Options, r Request) (*http.Response, error)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "text/event-stream, application/json, application/x-ndjson")
 	}
-	for _, header := range []map[string]string{r.Header, o.Headers} {
-		for k, v := range header {
-			req.Header.Set(k, v)
-		}
+	for k, v := range r.Header {
+		req.Header.Set(k, v)
 	}
 	resp, err := o.Client().Do(req)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,43 +51,65 @@ type function struct {
 	Arguments string `json:"arguments"`
 }
 
-// messages builds the conversation. Images of tool results follow in a separate user message,
-// because on most servers a tool message can contain only text.
+// messages builds the conversation.
 func (m *model) messages(req llm.Request) []message {
 	var out []message
 	if req.System != "" {
 		out = append(out, message{Role: "system", Content: m.cached(req.System)})
 	}
-	turn := req.Turn()
-	var images []part
-	flush := func() {
-		if len(images) > 0 {
-			out = append(out, message{Role: "user", Content: images})
-			images = nil
-		}
-	}
-	for i, msg := range req.Messages {
+	list, turn := withSeparateImages(req)
+	for i, msg := range list {
 		switch msg.Role {
 		case protocol.RoleUser:
-			flush()
 			content := m.userContent(msg.Content)
 			if s, ok := content.(string); ok && i == turn {
 				content = m.cached(s)
 			}
 			out = append(out, message{Role: "user", Content: content})
 		case protocol.RoleAssistant:
-			flush()
 			if a, ok := m.assistant(msg, i > turn); ok {
 				out = append(out, a)
 			}
 		case protocol.RoleToolResult:
-			result, pictures := toolResult(msg)
-			out = append(out, message{Role: "tool", ToolCallID: m.callID(msg.ToolCallID), Content: result})
-			images = append(images, pictures...)
+			out = append(out, message{Role: "tool", ToolCallID: m.callID(msg.ToolCallID), Content: msg.Content.Text()})
 		}
 	}
-	flush()
 	return out
+}
+
+// withSeparateImages returns a copy of the conversation in which the images of a step's results
+// follow in a message of the user, because on most servers a result can contain only text. turn is
+// the index of the message that began the current turn.
+func withSeparateImages(req llm.Request) (list []protocol.Message, turn int) {
+	var images protocol.Content
+	flush := func() {
+		if len(images) > 0 {
+			list = append(list, protocol.Message{Role: protocol.RoleUser, Content: images})
+			images = nil
+		}
+	}
+	begin := req.Turn()
+	turn = begin
+	for i, msg := range req.Messages {
+		if msg.Role != protocol.RoleToolResult {
+			flush()
+		} else {
+			pictures := slices.DeleteFunc(slices.Clone(msg.Content), func(b protocol.Block) bool { return b.Type != protocol.BlockImage })
+			text := cmp.Or(msg.Content.Text(), "(no output)")
+			if len(pictures) > 0 {
+				text = cmp.Or(msg.Content.Text(), "(see the images that follow)")
+				images = append(images, protocol.Text("Images of the result of "+string(msg.ToolName)+":"))
+				images = append(images, pictures...)
+			}
+			msg.Content = protocol.Content{protocol.Text(text)}
+		}
+		if i == begin {
+			turn = len(list)
+		}
+		list = append(list, msg)
+	}
+	flush()
+	return list, turn
 }
 
 // cached marks the end of a prefix that Anthropic should cache behind OpenRouter. No other server
@@ -120,8 +143,11 @@ func picture(b protocol.Block) part {
 	if b.Data == "" {
 		return part{Type: "text", Text: ask.LostImage}
 	}
-	return part{Type: "image_url", ImageURL: &imageURL{"data:" + ask.ImageType(b) + ";base64," + b.Data}}
+	return part{Type: "image_url", ImageURL: &imageURL{imageData(b)}}
 }
+
+// imageData returns an image as a data URL.
+func imageData(b protocol.Block) string { return "data:" + ask.ImageType(b) + ";base64," + b.Data }
 
 // assistant builds the model's own message; ok is false for one without content that a server
 // accepts. Thoughts are sent back only within the current turn and only under their original name:
@@ -162,27 +188,6 @@ func (m *model) assistant(msg protocol.Message, inTurn bool) (out message, ok bo
 		out.Content = strings.Join(texts, "\n\n")
 	}
 	return out, out.Content != nil || len(out.ToolCalls) > 0
-}
-
-// toolResult splits a result into its text and its images.
-func toolResult(msg protocol.Message) (result string, images []part) {
-	result = msg.Content.Text()
-	for _, b := range msg.Content {
-		if b.Type == protocol.BlockImage {
-			images = append(images, picture(b))
-		}
-	}
-	if len(images) > 0 {
-		images = append([]part{{Type: "text", Text: "Images of the result of " + string(msg.ToolName) + ":"}}, images...)
-	}
-	switch {
-	case result != "":
-	case len(images) > 0:
-		result = "(see the images that follow)"
-	default:
-		result = "(no output)"
-	}
-	return result, images
 }
 
 // callID converts a call's ID for servers with restrictions: Mistral requires nine letters or

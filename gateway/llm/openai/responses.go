@@ -64,7 +64,7 @@ type inputResult struct {
 
 func (responsesWire) body(m *model, req llm.Request) any {
 	r := responsesRequest{
-		Model: m.Model, Instructions: req.System, Input: m.input(req.Messages), Stream: true, MaxTokens: req.MaxTokens,
+		Model: m.Model, Instructions: req.System, Input: m.input(req), Stream: true, MaxTokens: req.MaxTokens,
 	}
 	for _, t := range req.Tools {
 		r.Tools = append(r.Tools, responseTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: ask.Schema(t.Schema)})
@@ -85,53 +85,35 @@ func (responsesWire) body(m *model, req llm.Request) any {
 }
 
 // input builds the conversation as items.
-func (m *model) input(list []protocol.Message) []any {
+func (m *model) input(req llm.Request) []any {
 	items := []any{}
-	var images []inputPart
-	flush := func() {
-		if len(images) > 0 {
-			items = append(items, inputMessage{Type: "message", Role: "user", Content: images})
-			images = nil
-		}
-	}
+	list, _ := withSeparateImages(req)
 	for _, msg := range list {
 		switch msg.Role {
 		case protocol.RoleUser:
-			flush()
 			items = append(items, inputMessage{Type: "message", Role: "user", Content: inputParts(msg.Content)})
 		case protocol.RoleAssistant:
-			flush()
 			items = append(items, m.pastAnswer(msg.Content)...)
 		case protocol.RoleToolResult:
-			result, pictures := toolResult(msg)
-			items = append(items, inputResult{Type: "function_call_output", CallID: msg.ToolCallID, Output: result})
-			for _, p := range pictures {
-				images = append(images, inputPartOf(p))
-			}
+			items = append(items, inputResult{Type: "function_call_output", CallID: msg.ToolCallID, Output: msg.Content.Text()})
 		}
 	}
-	flush()
 	return items
 }
 
 func inputParts(c protocol.Content) []inputPart {
 	var out []inputPart
 	for _, b := range c {
-		switch b.Type {
-		case protocol.BlockText:
+		switch {
+		case b.Type == protocol.BlockText:
 			out = append(out, inputPart{Type: "input_text", Text: b.Text})
-		case protocol.BlockImage:
-			out = append(out, inputPartOf(picture(b)))
+		case b.Type == protocol.BlockImage && b.Data == "":
+			out = append(out, inputPart{Type: "input_text", Text: ask.LostImage})
+		case b.Type == protocol.BlockImage:
+			out = append(out, inputPart{Type: "input_image", ImageURL: imageData(b)})
 		}
 	}
 	return out
-}
-
-func inputPartOf(p part) inputPart {
-	if p.ImageURL != nil {
-		return inputPart{Type: "input_image", ImageURL: p.ImageURL.URL}
-	}
-	return inputPart{Type: "input_text", Text: p.Text}
 }
 
 // pastAnswer preserves the order of the model's items: a reasoning item must precede the item that

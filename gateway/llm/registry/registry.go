@@ -58,11 +58,10 @@ const Operator = "operator"
 // provider describes the access to a provider.
 type provider struct {
 	protocol.Provider
-	env     []string // environment variables that may contain a key
-	headers map[string]string
-	open    func(llm.Options) llm.Model
-	wires   bool // the person may choose one of wires instead of open
-	list    func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
+	env   []string // environment variables that may contain a key
+	open  func(llm.Options) llm.Model
+	wires bool // the person may choose one of wires instead of open
+	list  func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
 }
 
 // wires are the APIs of OpenAI-compatible servers.
@@ -84,7 +83,7 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
-		env:      []string{"OPENROUTER_API_KEY"}, headers: map[string]string{"X-Title": "Fairlead"}, open: openai.New, wires: true, list: openai.Models,
+		env:      []string{"OPENROUTER_API_KEY"}, open: openai.New, wires: true, list: openai.Models,
 	},
 	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
 	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, wires: true, list: openai.Models},
@@ -110,7 +109,7 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 
 // options returns the current options of a provider, or an error that says what is missing.
 func (r *Registry) options(p provider, model string) (llm.Options, error) {
-	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient, Headers: p.headers}
+	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient}
 	o.BaseURL = cmp.Or(o.BaseURL, p.BaseURL)
 	if o.BaseURL == "" {
 		return o, protocol.ErrBadRequest.With("Enter the server's address in Settings, such as http://127.0.0.1:8000/v1.")
