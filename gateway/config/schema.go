@@ -1,13 +1,35 @@
 package config
 
 import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"fairlead/gateway/protocol"
 )
+
+//go:embed settings.json
+var settingsJSON []byte
+
+// descriptions are the titles, groups and descriptions of all settings by path, in which "*" stands
+// for a name that the person chooses. Type, default and limits come from the fields of [Config]. A
+// test checks that they are exactly those fields.
+var descriptions = sync.OnceValue(func() map[string]protocol.ConfigField {
+	var list []protocol.ConfigField
+	if err := json.Unmarshal(settingsJSON, &list); err != nil {
+		panic(fmt.Sprintf("settings.json: %v", err))
+	}
+	byPath := make(map[string]protocol.ConfigField, len(list))
+	for _, f := range list {
+		byPath[f.Path] = f
+	}
+	return byPath
+})
 
 // Schema describes every setting, in the order of config.get. It does not change while the gateway
 // runs.
@@ -47,8 +69,8 @@ func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret str
 		last.Default = nil
 		return
 	}
-	f := describe(path)
-	f.Type, f.Secret = typeName(t), secret != ""
+	f := descriptions()[path]
+	f.Path, f.Type, f.Secret = path, typeName(t), secret != ""
 	if t.Kind() == reflect.Slice {
 		f.Items = typeName(t.Elem())
 	}

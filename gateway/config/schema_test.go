@@ -29,13 +29,13 @@ func TestSchemaDescribesEverySetting(t *testing.T) {
 			t.Errorf("%s: %v", f.Path, err)
 		}
 	}
-	for _, g := range groups {
-		for _, s := range g.settings {
-			if !described[s.path] {
-				t.Errorf("%s is described and does not exist, or twice", s.path)
-			}
-			delete(described, s.path)
+	for path := range descriptions() {
+		if !described[path] {
+			t.Errorf("settings.json describes %s, which does not exist", path)
 		}
+	}
+	if n := strings.Count(string(settingsJSON), `{"path"`); n != len(descriptions()) {
+		t.Errorf("settings.json has %d entries for %d paths", n, len(descriptions()))
 	}
 }
 
