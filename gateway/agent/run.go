@@ -93,7 +93,7 @@ func (r *Run) Do(ctx context.Context) error {
 	if r.isFinished() {
 		return nil
 	}
-	asked := r.MaxSteps
+	limit := r.MaxSteps
 	for {
 		if open := r.openCalls(); len(open.calls) > 0 {
 			if err := r.runCalls(ctx, open); err != nil {
@@ -103,7 +103,7 @@ func (r *Run) Do(ctx context.Context) error {
 		if err := r.Ready(ctx); err != nil {
 			return err
 		}
-		if r.step >= asked {
+		if r.step >= limit {
 			more, err := r.AskContinue(ctx, r.step)
 			if err != nil {
 				return err
@@ -111,7 +111,7 @@ func (r *Run) Do(ctx context.Context) error {
 			if !more {
 				return protocol.ErrCancelled.With("Stopped after " + display.Plural(r.step, "step") + ". Send a message to continue.")
 			}
-			asked += r.MaxSteps
+			limit += r.MaxSteps
 		}
 		r.step++
 		done, err := r.runStep(ctx)

@@ -113,7 +113,7 @@ func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sen
 	return l
 }
 
-// setOffline registers that the line l has closed, the error, and the delay before the next
+// setOffline registers that the sender l has closed, the error, and the delay before the next
 // connection.
 func (r *registry) setOffline(a *account, l *sender, err error, retry time.Duration) {
 	if l != nil {
@@ -137,7 +137,7 @@ func (r *registry) setOffline(a *account, l *sender, err error, retry time.Durat
 	r.publishChange(a.channel)
 }
 
-// senderOf returns an account's line, or nil.
+// senderOf returns an account's sender, or nil.
 func (r *registry) senderOf(channel, account string) *sender {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -243,15 +243,15 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 // oneLength rejects an interval with several lengths: some models write one length in two units,
 // others mean the sum. Zeros are ignored.
 func (f fields) oneLength() error {
-	given := ""
+	first := ""
 	for _, e := range everyFields {
 		n, ok := f.number(e.name)
 		switch {
 		case !ok || n == 0:
-		case given != "":
-			return fmt.Errorf("schedule has both %s and %s: give one of them", given, e.name)
+		case first != "":
+			return fmt.Errorf("schedule has both %s and %s: give one of them", first, e.name)
 		default:
-			given = e.name
+			first = e.name
 		}
 	}
 	return nil

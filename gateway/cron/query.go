@@ -52,9 +52,9 @@ func ofAgent(agent protocol.AgentID) (func(*job) bool, error) {
 }
 
 // checkPage checks the offset and the limit of a page, and returns the limit to use.
-func checkPage(offset int, given *int, usual, most int) (limit int, err error) {
+func checkPage(offset int, requested *int, usual, most int) (limit int, err error) {
 	limit = usual
-	set(&limit, given)
+	set(&limit, requested)
 	switch {
 	case limit < 1 || limit > most:
 		return 0, protocol.ErrBadRequest.With(fmt.Sprintf("limit must be a number from 1 to %d", most))

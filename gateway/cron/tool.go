@@ -109,28 +109,28 @@ func (s *Scheduler) call(ctx context.Context, call tool.Call, in toolArgs) (any,
 }
 
 // decodeJob converts a job or patch to the form of cron.add and decodes it into out.
-func (s *Scheduler) decodeJob(name string, given map[string]any, out any) error {
-	if given == nil {
+func (s *Scheduler) decodeJob(name string, job map[string]any, out any) error {
+	if job == nil {
 		return protocol.ErrBadRequest.With(name + " required")
 	}
-	if err := checkDuplicates(name, given); err != nil {
+	if err := checkDuplicates(name, job); err != nil {
 		return err
 	}
-	given = maps.Clone(given)
-	if given["schedule"] != nil {
-		raw, err := protocol.Marshal(given["schedule"])
+	job = maps.Clone(job)
+	if job["schedule"] != nil {
+		schedule, err := protocol.Marshal(job["schedule"])
 		if err != nil {
 			return err
 		}
-		if given["schedule"], err = ParseSchedule(raw, time.Now(), s.o.zone()); err != nil {
+		if job["schedule"], err = ParseSchedule(schedule, time.Now(), s.o.zone()); err != nil {
 			return bad(err)
 		}
 	}
-	whole, err := protocol.Marshal(given)
+	raw, err := protocol.Marshal(job)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(whole, out); err != nil {
+	if err := json.Unmarshal(raw, out); err != nil {
 		return protocol.ErrBadRequest.With(name + ": " + protocol.Problem(err))
 	}
 	return nil

@@ -29,7 +29,7 @@ const maxEvents = 64
 // once without an answer. When PostCompletion returns without error the event is stored. Errors:
 // protocol.ErrConflict for an existing run, protocol.ErrNotFound for a deleted chat,
 // protocol.ErrUnavailable when too many events wait or the gateway is stopping.
-func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, asked protocol.AskedBy, c protocol.ExecCompletion) error {
+func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, askedBy protocol.AskedBy, c protocol.ExecCompletion) error {
 	if _, err := m.store.Runs.Get(ctx, run); err == nil {
 		return errRunExists(run)
 	} else if !errors.Is(err, protocol.ErrNotFound) {
@@ -48,7 +48,7 @@ func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, 
 	}
 	by := strings.TrimPrefix(strings.TrimPrefix(cause.Principal, eventPrincipal), directPrincipal)
 	if err != nil { // the run's row was deleted
-		by = principalOf(asked)
+		by = principalOf(askedBy)
 	}
 	r := store.Run{
 		ID: run, Session: chat, Params: protocol.ChatSendParams{SessionKey: chat, Message: c.Message(), RunID: run, Node: c.NodeID},

@@ -55,7 +55,7 @@ func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up channel.Upst
 	p.mu.Lock()
 	p.up[a.ID], p.drop[a.ID] = up, cancel
 	p.mu.Unlock()
-	up.Online(wings{p}, map[string]any{"loft": a.Config.Text("loft")})
+	up.Online(pigeonTransport{p}, map[string]any{"loft": a.Config.Text("loft")})
 	<-ctx.Done()
 	p.mu.Lock()
 	delete(p.up, a.ID)
@@ -119,9 +119,9 @@ func (p *Pigeon) Typed() []protocol.ChannelTyping {
 	return append([]protocol.ChannelTyping(nil), p.typed...)
 }
 
-type wings struct{ p *Pigeon }
+type pigeonTransport struct{ p *Pigeon }
 
-func (w wings) Send(_ context.Context, m protocol.ChannelOutbound) (string, error) {
+func (w pigeonTransport) Send(_ context.Context, m protocol.ChannelOutbound) (string, error) {
 	w.p.mu.Lock()
 	defer w.p.mu.Unlock()
 	switch m.Peer.ID {
@@ -136,7 +136,7 @@ func (w wings) Send(_ context.Context, m protocol.ChannelOutbound) (string, erro
 	return "p" + m.Message.Text[:1], nil
 }
 
-func (w wings) Typing(_ context.Context, t protocol.ChannelTyping) error {
+func (w pigeonTransport) Typing(_ context.Context, t protocol.ChannelTyping) error {
 	w.p.mu.Lock()
 	defer w.p.mu.Unlock()
 	w.p.typed = append(w.p.typed, t)

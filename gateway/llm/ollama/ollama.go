@@ -105,7 +105,7 @@ func (r *reader) read(list iter.Seq2[[]byte, error]) error {
 		if ask.IsError(l.Error) {
 			return ask.StreamError(data)
 		}
-		r.piece(l.Message)
+		r.message(l.Message)
 		if l.Done {
 			r.end(l)
 			return nil
@@ -117,7 +117,7 @@ func (r *reader) read(list iter.Seq2[[]byte, error]) error {
 	return ask.Broken("the connection closed before the answer was complete")
 }
 
-func (r *reader) piece(m message) {
+func (r *reader) message(m message) {
 	r.thinking.WriteString(m.Thinking)
 	r.Text(llm.EventThinking, m.Thinking)
 	if m.Content != "" || len(m.Calls) > 0 {
