@@ -1,6 +1,7 @@
 package code
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -11,26 +12,26 @@ import (
 	"fairlead/app/style"
 )
 
+// escapeSequence matches a terminal escape sequence: CSI up to a letter, OSC up to BEL or ESC \, or
+// another character after ESC.
+var escapeSequence = regexp.MustCompile("(?s)\x1b(\\[[^@-~]*[@-~]?|\\][^\x07\x1b]*(\x07|\x1b.?)?|.)?")
+
 // CleanOutput makes the output of a program displayable: it removes escape sequences, applies
 // carriage returns, expands tabs, and replaces invalid UTF-8 and other control characters with �.
 func CleanOutput(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == utf8.RuneError }) {
 		return s
 	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = escapeSequence.ReplaceAllString(strings.ReplaceAll(s, "\r\n", "\n"), "")
 	b := make([]byte, 0, len(s))
 	lineStart, col := 0, 0
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
+	for i, r := range s {
 		switch {
-		case r == 0x1b:
-			i += escapeLen(s[i:])
-			continue
 		case r == '\n':
 			b = append(b, '\n')
 			lineStart, col = len(b), 0
 		case r == '\r':
-			if rest := s[i+1:]; rest != "" && rest[0] != '\n' {
+			if i+1 < len(s) {
 				b, col = b[:lineStart], 0
 			}
 		case r == '\t':
@@ -45,36 +46,8 @@ func CleanOutput(s string) string {
 			b = utf8.AppendRune(b, r)
 			col++
 		}
-		i += n
 	}
 	return string(b)
-}
-
-// escapeLen returns the length of the terminal escape sequence at the beginning of s.
-func escapeLen(s string) int {
-	if len(s) < 2 {
-		return len(s)
-	}
-	switch s[1] {
-	case '[': // CSI: parameters, then a letter
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(s)
-	case ']': // OSC: up to BEL or ESC \
-		for i := 2; i < len(s); i++ {
-			if s[i] == 7 {
-				return i + 1
-			}
-			if s[i] == 0x1b {
-				return min(i+2, len(s))
-			}
-		}
-		return len(s)
-	}
-	return 2
 }
 
 // Limits of highlighting, in bytes: more would delay a frame, or in the background use a processor

@@ -90,13 +90,13 @@ func (d *painter) boxes(from, to int) iter.Seq[typeset.Box] {
 	}
 }
 
-// runs yields the decoration of each run, and its range of runes.
-func (d *painter) runs() iter.Seq2[decoration, [2]int] {
+// all yields the decoration of each run, and its range of runes.
+func (q *paragraph) all() iter.Seq2[decoration, [2]int] {
 	return func(yield func(decoration, [2]int) bool) {
 		from := 0
-		for k, r := range d.paragraph.runs {
+		for k, r := range q.runs {
 			to := from + utf8.RuneCountInString(r.Text)
-			if !yield(d.paragraph.decorations[k], [2]int{from, to}) {
+			if !yield(q.decorations[k], [2]int{from, to}) {
 				return
 			}
 			from = to
@@ -125,7 +125,7 @@ func (d *painter) backgrounds() {
 		d.fill(d.at.left-style.Inside, d.at.y-4, d.width+style.Inside, d.at.text.Height+8, style.ColorCode)
 		d.width -= style.Inside
 	}
-	for n, run := range d.runs() {
+	for n, run := range d.paragraph.all() {
 		if n.code {
 			for b := range d.boxes(run[0], run[1]) {
 				d.fill(b.X-2, b.Y+2, b.Width+4, b.Height-4, style.ColorHover)
@@ -181,7 +181,7 @@ func (d *painter) bullet() {
 
 // lines paints the line below a link under the mouse, and through deleted text.
 func (d *painter) lines() {
-	for n, run := range d.runs() {
+	for n, run := range d.paragraph.all() {
 		if n.link == nil && !n.strike {
 			continue
 		}

@@ -3,7 +3,6 @@ package markdown
 import (
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -241,17 +240,15 @@ func (p *RichText) linkAt(at fyne.Position) *url.URL {
 		if at.Y < l.y || at.Y >= l.y+l.text.Height {
 			continue
 		}
-		from := 0
-		for k, r := range p.paragraphs[i].runs {
-			to := from + utf8.RuneCountInString(r.Text)
-			if u := p.paragraphs[i].decorations[k].link; u != nil {
-				for _, b := range l.text.Boxes(from, to, p.textWidth(l)) {
-					if x := at.X - l.left; x >= b.X && x < b.X+b.Width && at.Y-l.y >= b.Y && at.Y-l.y < b.Y+b.Height {
-						return u
-					}
+		for d, run := range p.paragraphs[i].all() {
+			if d.link == nil {
+				continue
+			}
+			for _, b := range l.text.Boxes(run[0], run[1], p.textWidth(l)) {
+				if x := at.X - l.left; x >= b.X && x < b.X+b.Width && at.Y-l.y >= b.Y && at.Y-l.y < b.Y+b.Height {
+					return d.link
 				}
 			}
-			from = to
 		}
 	}
 	return nil
