@@ -25,7 +25,7 @@ type App struct {
 	Approvals Approvals
 	Machines  Machines
 	Pairings  Pairings
-	Transfers *Transfers
+	Transfers Transfers
 	Models    Models
 	Drafts    *FileDrafts
 
@@ -53,9 +53,8 @@ func newApp(v View) *App {
 	a := &App{Value: NewValue(v)}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
-	a.Transfers = &Transfers{app: a}
 	a.Drafts = &FileDrafts{}
-	a.Archives, a.Approvals = Archives{a}, Approvals{a}
+	a.Archives, a.Approvals, a.Transfers = Archives{a}, Approvals{a}, Transfers{a}
 	a.Machines, a.Pairings, a.Models = Machines{a}, Pairings{a}, Models{a}
 	return a
 }
@@ -222,38 +221,6 @@ func waitForUndo(ctx context.Context, back <-chan struct{}) (undone, ok bool) {
 	case <-ctx.Done():
 		return false, false
 	}
-}
-
-// hidden are the IDs of entries that the person deleted and can still restore. It is safe for
-// concurrent use.
-type hidden[K comparable] struct {
-	mu  sync.Mutex // guards ids
-	ids map[K]bool
-}
-
-func (h *hidden[K]) set(gone bool, ids ...K) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ids == nil {
-		h.ids = make(map[K]bool)
-	}
-	for _, id := range ids {
-		if h.ids[id] = true; !gone {
-			delete(h.ids, id)
-		}
-	}
-}
-
-func (h *hidden[K]) has(id K) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.ids[id]
-}
-
-func (h *hidden[K]) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.ids)
 }
 
 // callInBackground calls a method in the background, as an action.

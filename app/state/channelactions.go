@@ -88,7 +88,7 @@ func qrPicture(url string) ([]byte, error) {
 
 func (c *Channels) setLogin(key string, l ChannelLogin) {
 	c.Value.Update(func(v *ChannelsView) {
-		v.Logins = mapWith(v.Logins, key, l, l.QR != nil || l.Message != "")
+		v.Logins = mapWith(v.Logins, l, l.QR != nil || l.Message != "", key)
 	})
 }
 
@@ -135,7 +135,7 @@ func (c *Channels) act(a ChannelAccount, words string, f func(context.Context) e
 
 func (c *Channels) setBusy(key, words string) {
 	c.Value.Update(func(v *ChannelsView) {
-		v.busy = mapWith(v.busy, key, words, words != "")
+		v.busy = mapWith(v.busy, words, words != "", key)
 		*v = v.withBusy()
 	})
 }

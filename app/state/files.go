@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -11,18 +10,6 @@ import (
 
 	"fairlead/gateway/protocol"
 )
-
-// FileEntry is a file or folder. Path uses slashes and is relative to the place, or absolute if it
-// is outside the workspace.
-type FileEntry struct {
-	Path    string
-	Dir     bool
-	Info    protocol.FileInfo // empty if the place does not report it
-	Missing bool              // the agent would read this file, but it does not exist
-}
-
-// Name returns the last element of the path.
-func (e FileEntry) Name() string { return path.Base(e.Path) }
 
 // FilesView is the state of the page of files.
 type FilesView struct {

@@ -11,6 +11,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// FileEntry is a file or folder. Path uses slashes and is relative to the place, or absolute if it
+// is outside the workspace.
+type FileEntry struct {
+	Path    string
+	Dir     bool
+	Info    protocol.FileInfo // empty if the place does not report it
+	Missing bool              // the agent would read this file, but it does not exist
+}
+
+// Name returns the last element of the path.
+func (e FileEntry) Name() string { return path.Base(e.Path) }
+
+// Title returns the name in the form of [VisibleName].
+func (e FileEntry) Title() string { return VisibleName(e.Name()) }
+
 // Columns of a list of files.
 const (
 	ByName = "name"

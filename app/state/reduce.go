@@ -30,12 +30,14 @@ func replaceOrAppend[T any](list []T, x T, same func(T) bool) []T {
 	return append(out, x)
 }
 
-// mapWith returns a copy of a map that has the value for a key, or does not have the key.
-func mapWith[K comparable, V any](m map[K]V, key K, value V, present bool) map[K]V {
-	out := map[K]V{key: value}
+// mapWith returns a copy of a map that has the value for some keys, or does not have the keys.
+func mapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) map[K]V {
+	out := make(map[K]V, len(m)+len(keys))
 	maps.Copy(out, m)
-	if out[key] = value; !present {
-		delete(out, key)
+	for _, key := range keys {
+		if out[key] = value; !present {
+			delete(out, key)
+		}
 	}
 	return out
 }
@@ -146,7 +148,7 @@ func reduceApproval(v *View, q protocol.Approval) {
 
 // answering records whether an answer is on its way.
 func answering(v *View, id protocol.ApprovalID, on bool) {
-	v.answering = mapWith(v.answering, id, true, on)
+	v.answering = mapWith(v.answering, true, on, id)
 }
 
 // reduceRun applies a run's state. Streamed text is retained until its step is complete.

@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -75,6 +74,3 @@ func VisibleName(name string) string {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 	})
 }
-
-// Title returns the entry's name in that form.
-func (e FileEntry) Title() string { return VisibleName(path.Base(e.Path)) }

@@ -23,6 +23,8 @@ type SchedulesView struct {
 	Shown     protocol.CronJobID
 	Runs      []protocol.CronRun
 	RunsInAll int
+
+	deleted map[protocol.CronJobID]bool // schedules that the person deleted and can still restore
 }
 
 // Job finds a schedule.
@@ -30,11 +32,13 @@ func (v SchedulesView) Job(id protocol.CronJobID) (protocol.CronJob, bool) {
 	return find(v.Jobs, func(j protocol.CronJob) bool { return j.ID == id })
 }
 
-// Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
-type Schedules struct {
-	loader[SchedulesView]
-	deleted hidden[protocol.CronJobID]
+func (v SchedulesView) withoutDeleted() SchedulesView {
+	v.Jobs = without(v.Jobs, func(j protocol.CronJob) bool { return v.deleted[j.ID] })
+	return v
 }
+
+// Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
+type Schedules struct{ loader[SchedulesView] }
 
 // schedulesInterval is the polling interval while the page is open: the feed does not report
 // schedules.
@@ -52,7 +56,8 @@ func NewSchedules(a *App) *Schedules {
 				if v.Shown != next.Shown {
 					next.Shown, next.Runs, next.RunsInAll = v.Shown, v.Runs, v.RunsInAll
 				}
-				*v = next
+				next.deleted = v.deleted
+				*v = next.withoutDeleted()
 			}, err
 		},
 	}
@@ -64,7 +69,6 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	if v.Jobs, err = s.jobs(ctx); err != nil {
 		return v, err
 	}
-	v.Jobs = without(v.Jobs, func(j protocol.CronJob) bool { return s.deleted.has(j.ID) })
 	if v.Status, err = Call(ctx, s.app, protocol.CronStatusGet, protocol.CronStatusParams{}); err != nil {
 		return v, err
 	}
@@ -183,13 +187,16 @@ func (s *Schedules) SetHeartbeat(every string) {
 // the schedule stays, paused.
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 	back := make(chan struct{})
-	s.deleted.set(true, j.ID)
-	s.Value.Update(func(v *SchedulesView) {
-		v.Jobs = without(v.Jobs, func(x protocol.CronJob) bool { return x.ID == j.ID })
-	})
+	hide := func(on bool) {
+		s.Value.Update(func(v *SchedulesView) {
+			v.deleted = mapWith(v.deleted, true, on, j.ID)
+			*v = v.withoutDeleted()
+		})
+	}
+	hide(true)
 	s.app.start(func(ctx context.Context) {
 		defer s.Load(ctx)
-		defer s.deleted.set(false, j.ID)
+		defer hide(false)
 		if j.Enabled {
 			if err := s.enable(ctx, j.ID, false); err != nil {
 				s.app.fail(err)

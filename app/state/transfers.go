@@ -11,28 +11,23 @@ import (
 
 // Transfers starts and controls transfers, and reads and clears their history. Its methods are safe
 // for concurrent use.
-type Transfers struct {
-	app *App
-	// removed are the transfers that will be removed from the history unless the person undoes
-	// that.
-	removed hidden[protocol.TransferID]
-}
+type Transfers struct{ app *App }
 
 // Send queues a transfer of files and folders of this computer to a folder of a machine; an empty
 // folder is its workspace. A transfer to an offline machine waits for it. It blocks.
-func (s *Transfers) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+func (s Transfers) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	return s.SendBetween(ctx, protocol.Here, paths, to, dir)
 }
 
 // Fetch copies a file or folder of a machine into a folder of this computer. It blocks until the
 // transfer is queued.
-func (s *Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
+func (s Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
 	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
 // SendBetween queues a transfer of files and folders of a machine to a folder of another one; an
 // empty folder is its workspace. It blocks.
-func (s *Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+func (s Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
 	for _, f := range paths {
 		p.Sources = append(p.Sources, string(from)+":"+f)
@@ -41,18 +36,18 @@ func (s *Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths
 }
 
 // Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice, as in SendAgain.
-func (s *Transfers) Control(m protocol.Method[protocol.TransferParams, protocol.Transfer], id protocol.TransferID) {
+func (s Transfers) Control(m protocol.Method[protocol.TransferParams, protocol.Transfer], id protocol.TransferID) {
 	callInBackground(s.app, m, protocol.TransferParams{ID: id})
 }
 
 // SendAgain queues a finished transfer again: files that the destination already has are skipped.
-func (s *Transfers) SendAgain(t protocol.Transfer) {
+func (s Transfers) SendAgain(t protocol.Transfer) {
 	callInBackground(s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
 }
 
 // Undo restores the files that a transfer replaced, and returns their number in words. It
 // blocks.
-func (s *Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error) {
+func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error) {
 	now, err := Call(ctx, s.app, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
 	if err != nil {
 		return "", err
@@ -68,7 +63,7 @@ func (s *Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, erro
 }
 
 // resumeLocal resumes the transfers of this computer's files over a new connection.
-func (s *Transfers) resumeLocal(list []protocol.Transfer) {
+func (s Transfers) resumeLocal(list []protocol.Transfer) {
 	for _, t := range list {
 		if (t.From == protocol.Here || t.To == protocol.Here) && (t.State == protocol.TransferWaiting || t.State == protocol.TransferQueued) {
 			s.app.startRequest(func(ctx context.Context) {
@@ -89,14 +84,15 @@ type TransferHistory struct {
 }
 
 // History loads the history. It blocks.
-func (s *Transfers) History(ctx context.Context) (TransferHistory, error) {
+func (s Transfers) History(ctx context.Context) (TransferHistory, error) {
 	r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Limit: historyPage})
-	list := without(r.Transfers, func(t protocol.Transfer) bool { return s.removed.has(t.ID) })
-	return TransferHistory{list, max(r.Count-s.removed.count(), len(list))}, err
+	removed := s.app.Value.Get().removed
+	list := without(r.Transfers, func(t protocol.Transfer) bool { return removed[t.ID] })
+	return TransferHistory{list, max(r.Count-len(removed), len(list))}, err
 }
 
 // ClearHistory is [Transfers.Remove] for all transfers that have finished by now. It blocks.
-func (s *Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
+func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 	var ids []protocol.TransferID
 	for {
 		r, err := Call(ctx, s.app, protocol.TransferList, protocol.TransferListParams{History: true, Offset: len(ids), Limit: historyPage})
@@ -115,11 +111,13 @@ func (s *Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 // Remove removes finished transfers from the history. They leave the view at once, but are
 // deleted, with the parts of incomplete files, only after UndoTime: until then undo restores them.
 // If the program exits earlier, they stay.
-func (s *Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
+func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
 	back := make(chan struct{})
-	hide := func(gone bool) {
-		s.removed.set(gone, ids...)
-		s.app.Value.Update(func(v *View) { v.HistoryChanged++ })
+	hide := func(on bool) {
+		s.app.Value.Update(func(v *View) {
+			v.removed = mapWith(v.removed, true, on, ids...)
+			v.HistoryChanged++
+		})
 	}
 	hide(true)
 	s.app.start(func(ctx context.Context) {

@@ -96,6 +96,8 @@ type View struct {
 	Device protocol.DeviceID
 
 	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
+	// removed are the transfers that will be removed from the history unless the person undoes that
+	removed map[protocol.TransferID]bool
 }
 
 // Closed is an approval that is no longer pending. Here reports whether this window answered it.
