@@ -37,11 +37,11 @@ type Page struct {
 	app      *state.App
 	handlers Handlers
 
-	models      *models
-	tabs        *container.AppTabs
-	gateways    *gatewaysPage // nil without other gateways
-	allSettings *allSettings
-	openAll     func()
+	models              *models
+	tabs                *container.AppTabs
+	gateways            *gatewaysPage // nil without other gateways
+	allSettings         *allSettings
+	allTab, gatewaysTab *container.TabItem
 }
 
 // New creates the window's content; it lives until ctx ends.
@@ -51,30 +51,29 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 	// the settings load now; the page is built when it is opened
 	everySetting, settings := container.NewStack(), state.NewSettings(app)
 	go settings.Follow(ctx)
-	all := container.NewTabItem("All settings", everySetting)
-	tabs := container.NewAppTabs(
+	p.allTab = container.NewTabItem("All settings", everySetting)
+	p.tabs = container.NewAppTabs(
 		container.NewTabItem("Models", p.models.box),
 		container.NewTabItem("General", p.general()),
 		container.NewTabItem("This computer", p.computer()),
 	)
 	if h.Gateways != nil {
 		p.gateways = newGatewaysPage(p)
-		tabs.Append(container.NewTabItem(gatewaysTitle, p.gateways.box))
+		p.gatewaysTab = container.NewTabItem("Gateways", p.gateways.box)
+		p.tabs.Append(p.gatewaysTab)
 	}
-	for _, t := range []*container.TabItem{container.NewTabItem("Advanced", p.advanced()), all, container.NewTabItem("About", p.about(version))} {
-		tabs.Append(t)
-	}
-	tabs.SetTabLocation(container.TabLocationTop)
-	tabs.OnSelected = func(t *container.TabItem) {
-		if t == all && p.allSettings == nil {
+	p.tabs.Append(container.NewTabItem("Advanced", p.advanced()))
+	p.tabs.Append(p.allTab)
+	p.tabs.Append(container.NewTabItem("About", p.about(version)))
+	p.tabs.SetTabLocation(container.TabLocationTop)
+	p.tabs.OnSelected = func(t *container.TabItem) {
+		if t == p.allTab && p.allSettings == nil {
 			p.allSettings = newAllSettings(ctx, settings)
 			bind.Watch(ctx, settings.Value, p.allSettings.update)
 			widgets.SetContent(everySetting, p.allSettings.box)
 		}
 	}
-	p.openAll = func() { tabs.Select(all) }
-	p.tabs = tabs
-	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), tabs))
+	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), p.tabs))
 	return p
 }
 
@@ -87,24 +86,17 @@ func (p *Page) MoveTab(by int) {
 	}
 }
 
-const gatewaysTitle = "Gateways"
-
 // Invite shows a pairing invitation for the person to accept.
 func (p *Page) Invite(link string) {
-	if p.gateways == nil {
-		return
+	if p.gateways != nil {
+		p.tabs.Select(p.gatewaysTab)
+		p.gateways.invitation.SetText(link)
 	}
-	for _, t := range p.tabs.Items {
-		if t.Text == gatewaysTitle {
-			p.tabs.Select(t)
-		}
-	}
-	p.gateways.invitation.SetText(link)
 }
 
 // Find shows the settings that contain each word of a query.
 func (p *Page) Find(query string) {
-	p.openAll()
+	p.tabs.Select(p.allTab)
 	p.allSettings.search.SetText(query)
 }
 

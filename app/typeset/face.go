@@ -2,7 +2,10 @@ package typeset
 
 import (
 	"bytes"
+	"io"
+	"log"
 	"log/slog"
+	"sync"
 	"unicode"
 
 	"fyne.io/fyne/v2"
@@ -30,11 +33,18 @@ type faces struct {
 	blocks map[rune]int  // number of those in each block of 256 characters
 }
 
-var (
-	families = map[Style]*faces{} // by style without its size
-	system   *fontscan.FontMap
-	scanned  bool
-)
+// families are the fonts in use, by style without its size.
+var families = map[Style]*faces{}
+
+// systemFonts reads the list of the system's fonts once. It is nil if they cannot be listed.
+var systemFonts = sync.OnceValue(func() *fontscan.FontMap {
+	m := fontscan.NewFontMap(log.New(io.Discard, "", 0))
+	if err := m.UseSystemFonts(""); err != nil {
+		slog.Info("The fonts of this computer cannot be listed", "err", err)
+		return nil
+	}
+	return m
+})
 
 func facesFor(s Style) *faces {
 	s.Size = 0
@@ -132,17 +142,9 @@ func (f *faces) loadedFaceWith(r rune) *font.Face {
 	return nil
 }
 
-// find looks for a character in the system's fonts. The first call reads the list of fonts.
+// find looks for a character in the system's fonts.
 func (f *faces) find(r rune) *font.Face {
-	if !scanned {
-		scanned = true
-		m := fontscan.NewFontMap(discardLog{})
-		if err := m.UseSystemFonts(""); err != nil {
-			slog.Info("The fonts of this computer cannot be listed", "err", err)
-			return nil
-		}
-		system = m
-	}
+	system := systemFonts()
 	if system == nil {
 		return nil
 	}
@@ -164,7 +166,3 @@ func (f *faces) find(r rune) *font.Face {
 	}
 	return face
 }
-
-type discardLog struct{}
-
-func (discardLog) Printf(string, ...any) {}

@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"strings"
 	"testing"
+
+	"github.com/go-text/typesetting/fontscan"
 )
 
 // eachOnce fails when a rune of a text has no position or several. Line ends have none.
@@ -158,11 +160,11 @@ func TestPicturesAreColoured(t *testing.T) {
 // withoutSystem disables the system's fonts: loading them takes seconds in a program that is built
 // for fuzzing, and their content is not under test.
 func withoutSystem(t testing.TB) {
-	was, had := system, scanned
-	system, scanned = nil, true
+	original := systemFonts
+	systemFonts = func() *fontscan.FontMap { return nil }
 	clear(families)
 	t.Cleanup(func() {
-		system, scanned = was, had
+		systemFonts = original
 		clear(families)
 	})
 }

@@ -40,8 +40,8 @@ func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
 	}
 }
 
-// widestLabel is the maximum width of a menu's labels, and menuSides the part of the window's width
-// that the rest of the menu needs.
+// maxLabelWidth is the maximum width of a menu's labels, and menuMargin the part of the window's
+// width that the rest of the menu needs.
 const (
 	maxLabelWidth = 420
 	menuMargin    = 96
