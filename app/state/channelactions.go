@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
@@ -252,13 +253,17 @@ func (f ChannelForm) config() (map[string]json.RawMessage, error) {
 
 // FreeAccount suggests a name for a new account of a channel.
 func FreeAccount(list []ChannelAccount, channel string) string {
-	taken := map[string]bool{}
-	for _, a := range list {
-		taken[a.Channel+":"+a.AccountID] = true
-	}
-	name := "default"
-	for i := 2; taken[channel+":"+name]; i++ {
-		name = fmt.Sprintf("account-%d", i)
+	return unusedName("default", "account-%d", func(name string) bool {
+		return slices.ContainsFunc(list, func(a ChannelAccount) bool { return a.Key() == channel+":"+name })
+	})
+}
+
+// unusedName returns the first name, or else the first formatted number from 2 on, that is not
+// taken.
+func unusedName(first, format string, taken func(string) bool) string {
+	name := first
+	for i := 2; taken(name); i++ {
+		name = fmt.Sprintf(format, i)
 	}
 	return name
 }

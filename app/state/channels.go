@@ -162,10 +162,7 @@ func AccountWord(a ChannelAccount) string {
 	if a.Busy != "" {
 		return strings.ToLower(a.Busy)
 	}
-	if w := accountWords[a.State]; w != "" {
-		return w
-	}
-	return a.State
+	return cmp.Or(accountWords[a.State], a.State)
 }
 
 // AccountText describes an account's state, its consequences, and what to do.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -209,11 +210,11 @@ var ModeChoices = []ModeChoice{
 
 // ModeOf returns a chat's present mode: an expired trust mode asks again.
 func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
-	if s.Settings == nil || s.Settings.Approvals == nil || s.Settings.Approvals.Mode == "" {
-		return protocol.ApprovalMode{Mode: protocol.ModeAsk}
+	var m protocol.ApprovalMode
+	if s.Settings != nil && s.Settings.Approvals != nil {
+		m = *s.Settings.Approvals
 	}
-	m := *s.Settings.Approvals
-	if m.Mode == protocol.ModeTrust && m.Until <= now.UnixMilli() {
+	if m.Mode == "" || m.Mode == protocol.ModeTrust && m.Until <= now.UnixMilli() {
 		return protocol.ApprovalMode{Mode: protocol.ModeAsk}
 	}
 	return m
@@ -221,17 +222,11 @@ func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
 
 // ModeWord names a mode in a word or two, for a header.
 func ModeWord(m protocol.ApprovalMode) string {
-	switch m.Mode {
-	case protocol.ModeAcceptEdits:
-		return "accept edits"
-	case protocol.ModeReadOnly:
-		return "read only"
-	case protocol.ModeTrust:
+	if m.Mode == protocol.ModeTrust {
 		return "trusted until " + time.UnixMilli(m.Until).Format("15:04")
-	case protocol.ModePaused:
-		return "ask always"
 	}
-	return "ask"
+	words := map[string]string{protocol.ModeAcceptEdits: "accept edits", protocol.ModeReadOnly: "read only", protocol.ModePaused: "ask always"}
+	return cmp.Or(words[m.Mode], "ask")
 }
 
 // SetMode sets a chat's mode.

@@ -100,15 +100,8 @@ func joinNonEmpty(sep string, parts ...string) string {
 
 // systemName returns the common name of an operating system; a device may report Go's name of it.
 func systemName(os string) string {
-	switch os {
-	case "linux", "windows", "android":
-		return display.Capital(os)
-	case "darwin":
-		return "macOS"
-	case "ios":
-		return "iOS"
-	}
-	return os
+	names := map[string]string{"linux": "Linux", "windows": "Windows", "android": "Android", "darwin": "macOS", "ios": "iOS"}
+	return cmp.Or(names[os], os)
 }
 
 // ClientFacts lists the known facts about a client.

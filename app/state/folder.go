@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -180,11 +179,7 @@ func (v FilesView) NewName() string {
 	for _, e := range v.Entries {
 		taken[strings.ToLower(e.Name())] = true
 	}
-	name := "New folder"
-	for i := 2; taken[strings.ToLower(name)]; i++ {
-		name = fmt.Sprintf("New folder %d", i)
-	}
-	return name
+	return unusedName("New folder", "New folder %d", func(name string) bool { return taken[strings.ToLower(name)] })
 }
 
 // Rename renames an entry of the folder. It returns the new path, and a function that undoes the

@@ -53,12 +53,17 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 	return b.String()
 }
 
-// codeBlock returns a code block with a fence that the text does not contain.
-func codeBlock(text string) string {
-	fence := "```"
+// fenceFor returns a fence of at least the given backquotes that a text does not contain.
+func fenceFor(text, fence string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
+	return fence
+}
+
+// codeBlock returns a text as a code block.
+func codeBlock(text string) string {
+	fence := fenceFor(text, "```")
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
@@ -132,10 +137,7 @@ func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 
 // inlineCode returns a text as inline code.
 func inlineCode(text string) string {
-	tick := "`"
-	for strings.Contains(text, tick) {
-		tick += "`"
-	}
+	tick := fenceFor(text, "`")
 	if text == "" || len(tick) > 1 {
 		return tick + " " + text + " " + tick
 	}

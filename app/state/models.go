@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/peer/display"
@@ -75,11 +76,8 @@ func (m Models) UseServer(ctx context.Context, s protocol.DetectedServer) (proto
 		return protocol.ModelRef{}, errors.New(s.Name + " has no model loaded. Load one there, then try again")
 	}
 	ref := protocol.ModelRef{Provider: s.Provider, ID: s.Models[0].ID}
-	for _, m := range s.Models {
-		if m.Tools {
-			ref.ID = m.ID
-			break
-		}
+	if model, ok := find(s.Models, func(i protocol.ModelInfo) bool { return i.Tools }); ok {
+		ref.ID = model.ID
 	}
 	if err := m.app.Set(ctx, "providers."+s.Provider+".baseUrl", s.BaseURL); err != nil {
 		return ref, err
@@ -104,10 +102,7 @@ func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
 // choicesOf selects from a provider's list: the models with tool support, which the agent needs, or
 // all models if the provider reports it for none. The current model is always included.
 func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice {
-	tools := false
-	for _, m := range models {
-		tools = tools || m.Tools
-	}
+	tools := slices.ContainsFunc(models, func(m protocol.ModelInfo) bool { return m.Tools })
 	var list []ModelChoice
 	for _, m := range models {
 		used := m.ID == now.ID
@@ -122,13 +117,6 @@ func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice
 // ThinkingName returns the displayed name of a thinking level; an empty level is the model's own
 // default.
 func ThinkingName(level string) string {
-	switch level {
-	case "":
-		return "Model default"
-	case "none":
-		return "Off"
-	case "xhigh":
-		return "Very high"
-	}
-	return display.Capital(level)
+	name := map[string]string{"": "Model default", "none": "Off", "xhigh": "Very high"}[level]
+	return cmp.Or(name, display.Capital(level))
 }

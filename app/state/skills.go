@@ -169,14 +169,9 @@ func (s *Skills) Create(ctx context.Context, n NewSkill) (path string, err error
 	if err != nil {
 		return "", err
 	}
-	for _, e := range s.Value.Get().Skills {
-		if e.Path == "skills/"+folder+"/SKILL.md" {
-			return "", fmt.Errorf("a skill named %q already exists. Choose another name or open that one", folder)
-		}
-	}
 	path = "skills/" + folder + "/SKILL.md"
-	if _, err := Call(ctx, s.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text}); err != nil {
-		return "", err
+	if _, exists := s.Value.Get().Skill(path); exists {
+		return "", fmt.Errorf("a skill named %q already exists. Choose another name or open that one", folder)
 	}
-	return path, nil
+	return path, send(ctx, s.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: &text})
 }

@@ -59,15 +59,10 @@ func SkillLack(e protocol.SkillStatusEntry) string {
 
 // SkillSource describes a skill's origin.
 func SkillSource(e protocol.SkillStatusEntry) string {
-	switch e.Source {
-	case protocol.SkillAgent:
-		return "the agent's own"
-	case protocol.SkillGlobal:
-		return "shared by all agents"
-	case protocol.SkillBuiltIn:
-		return "included with Fairlead"
+	sources := map[string]string{
+		protocol.SkillAgent: "the agent's own", protocol.SkillGlobal: "shared by all agents", protocol.SkillBuiltIn: "included with Fairlead",
 	}
-	return e.Source
+	return cmp.Or(sources[e.Source], e.Source)
 }
 
 // SkillNeeds describes what a skill requires of a machine; empty for nothing.

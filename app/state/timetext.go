@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -88,15 +89,8 @@ func ScheduleText(s protocol.CronSchedule, now time.Time) string {
 }
 
 func everyText(d time.Duration) string {
-	switch d {
-	case time.Minute:
-		return "every minute"
-	case time.Hour:
-		return "every hour"
-	case 24 * time.Hour:
-		return "every day"
-	}
-	return "every " + DurationText(d)
+	unit := map[time.Duration]string{time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day"}[d]
+	return "every " + cmp.Or(unit, DurationText(d))
 }
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
