@@ -44,7 +44,7 @@ type form struct {
 }
 
 func (p *Page) openFields(f state.ChannelForm, leave func()) {
-	p.form, p.detail, p.drawn = true, nil, ""
+	p.form, p.detail = true, nil
 	o := &form{p: p, f: f, onClose: leave, fields: container.NewStack(), message: container.NewStack()}
 	title := "Add an account"
 	var kind fyne.CanvasObject = widgets.NewParagraph(f.Kind.Title, style.ColorText, "text")

@@ -31,11 +31,9 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view   state.ChannelsView
-	detail *detail // nil while the list or the form is shown
-	form   bool    // the form is open: updates do not disturb it
-	// content of the list as drawn; empty while another view is shown
-	drawn       string
+	view        state.ChannelsView
+	detail      *detail                   // nil while the list or the form is shown
+	form        bool                      // the form is open: updates do not disturb it
 	maxRequests int                       // maximum number of access requests shown
 	focusable   map[string]fyne.Focusable // focusable objects of the list, by their action
 	refocus     bool                      // focus the page at the next drawing
@@ -85,7 +83,7 @@ func (p *Page) show(v state.ChannelsView) {
 
 // openList shows all accounts.
 func (p *Page) openList() {
-	p.detail, p.form, p.drawn = nil, false, ""
+	p.detail, p.form = nil, false
 	p.drawList()
 }
 
@@ -109,52 +107,14 @@ func (p *Page) open(key string) {
 // uses them.
 func (p *Page) drawList() {
 	v := p.view
-	now := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.maxRequests)
+	key := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.maxRequests)
 	for _, a := range v.Accounts {
-		now += fmt.Sprint(" ", a.Key(), state.AccountWord(a), a.Error, a.LastActivity, a.Waiting, state.AccountTitle(a))
+		key += fmt.Sprint(" ", a.Key(), state.AccountWord(a), a.Error, a.LastActivity, a.Waiting, state.AccountTitle(a))
 	}
-	if now == p.drawn {
-		return
-	}
-	p.drawn = now
 	focused := p.focusedAction()
-	p.focusable = make(map[string]fyne.Focusable)
-	add := widgets.NewButton("Add account", "plus", func() { p.openForm() })
-	add.Primary = true
-	var first fyne.Focusable = add
-	var body fyne.CanvasObject
-	switch {
-	case v.Problem != "":
-		body = widgets.NewLoadError("The channels could not be loaded.", v.Problem, p.m.Reload)
-	case !v.Loaded:
-		body = widgets.NewLoading()
-	case len(v.Accounts) == 0 && len(v.Pending) == 0:
-		add.Hide() // the button below does the same
-		make := widgets.NewButton("Add account", "plus", func() { p.openForm() })
-		make.Primary = true
-		first = make
-		body = widgets.NewEmptyPage("channel", "No channels yet",
-			"Add an account of a chat network, such as XMPP, to write to the agent from your phone. You decide who else may write.", make)
-	default:
-		var rows []fyne.CanvasObject
-		rows, first = p.requestList(first)
-		if len(v.Accounts) > 0 {
-			rows = append(rows, widgets.NewSectionHeading("ACCOUNTS"))
-			var accounts []fyne.CanvasObject
-			for _, a := range v.Accounts {
-				accounts = append(accounts, p.row(a))
-			}
-			rows = append(rows, widgets.Col(style.Gap, accounts...))
-		}
-		body = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Group, rows...)))
-	}
-	if len(v.Kinds) == 0 {
-		add.Hide()
-	}
-	p.Put(widgets.NewPage("Channels", body, add))
-	p.focusable["add"] = first
-	if add.Visible() {
-		p.focusable["add"] = add
+	var first fyne.Focusable
+	if !p.Draw(key, func() (list fyne.CanvasObject) { list, first = p.list(); return list }) {
+		return
 	}
 	switch o := p.focusable[focused]; {
 	case o != nil:
@@ -163,6 +123,52 @@ func (p *Page) drawList() {
 		p.focus(first)
 	}
 	p.refocus = false
+}
+
+// list creates the list, and returns the object in it to focus first.
+func (p *Page) list() (list fyne.CanvasObject, first fyne.Focusable) {
+	v := p.view
+	p.focusable = make(map[string]fyne.Focusable)
+	add := p.addButton()
+	first = add
+	var body fyne.CanvasObject
+	switch {
+	case v.Problem != "":
+		body = widgets.NewLoadError("The channels could not be loaded.", v.Problem, p.m.Reload)
+	case !v.Loaded:
+		body = widgets.NewLoading()
+	case len(v.Accounts) == 0 && len(v.Pending) == 0:
+		add.Hide() // the button below does the same
+		below := p.addButton()
+		first = below
+		body = widgets.NewEmptyPage("channel", "No channels yet",
+			"Add an account of a chat network, such as XMPP, to write to the agent from your phone. You decide who else may write.", below)
+	default:
+		var rows []fyne.CanvasObject
+		rows, first = p.requestList(first)
+		if len(v.Accounts) > 0 {
+			accounts := widgets.Col(style.Gap)
+			for _, a := range v.Accounts {
+				accounts.Add(p.row(a))
+			}
+			rows = append(rows, widgets.NewSectionHeading("ACCOUNTS"), accounts)
+		}
+		body = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Group, rows...)))
+	}
+	if len(v.Kinds) == 0 {
+		add.Hide()
+	}
+	p.focusable["add"] = first
+	if add.Visible() {
+		p.focusable["add"] = add
+	}
+	return widgets.NewPage("Channels", body, add), first
+}
+
+func (p *Page) addButton() *widgets.Button {
+	b := widgets.NewButton("Add account", "plus", p.openForm)
+	b.Primary = true
+	return b
 }
 
 // focusedAction returns the action of the focused object in the list; empty for none.

@@ -114,8 +114,7 @@ func (p *Page) drawList() {
 }
 
 func (p *Page) all() fyne.CanvasObject {
-	add := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
-	add.Primary = true
+	add := p.addButton()
 	var body fyne.CanvasObject
 	switch v := p.view; {
 	case v.Problem != "":
@@ -124,13 +123,17 @@ func (p *Page) all() fyne.CanvasObject {
 		body = widgets.NewLoading()
 	case len(v.Jobs) == 0:
 		add.Hide() // the button below does the same
-		make := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
-		make.Primary = true
-		body = widgets.NewEmptyPage("calendar", "Nothing is scheduled", "Run something once or repeatedly. Ask in a chat, or create a schedule here.", make)
+		body = widgets.NewEmptyPage("calendar", "Nothing is scheduled", "Run something once or repeatedly. Ask in a chat, or create a schedule here.", p.addButton())
 	default:
 		body = p.list
 	}
 	return widgets.NewPage("Schedule", widgets.Border(nil, p.heartbeat.box, nil, nil, body), add)
+}
+
+func (p *Page) addButton() *widgets.Button {
+	b := widgets.NewButton("New schedule", "plus", func() { p.openForm(state.NewScheduleForm()) })
+	b.Primary = true
+	return b
 }
 
 // openJob shows one schedule with its history.

@@ -44,8 +44,7 @@ type computerPage struct {
 	current     Confinement
 	result      *widgets.Paragraph
 	folders     *fyne.Container
-	enforcement *fyne.Container // enforced restrictions
-	shownKey    string          // content of enforcement
+	enforcement widgets.Body // enforced restrictions
 	redraw      func()
 }
 
@@ -56,7 +55,7 @@ func (p *Page) computer() fyne.CanvasObject {
 		return page(section("This computer", muted("This window shows a remote gateway. Its agent does not run on this computer.")))
 	}
 	c := &computerPage{
-		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: container.NewVBox(),
+		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: widgets.NewBody(),
 		result: muted("Changes apply immediately and stop running calls on this computer."),
 	}
 	reach, setReach := choiceButtons(fileAccessChoices, func(disk bool) { next := c.current; next.Disk = disk; c.save(next) })
@@ -75,7 +74,7 @@ func (p *Page) computer() fyne.CanvasObject {
 		section("File access", reach, muted("What the agent's tools may open, read and change.")),
 		section("Commands can write to", mode, muted("The agent's commands may write here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
 		section("Network access for commands", network, c.result),
-		section("Enforced on this computer", c.enforcement))
+		section("Enforced on this computer", c.enforcement.Box))
 	bind.Watch(p.ctx, p.app.Value, c.showEnforcement) // it updates objects that exist now
 	return built
 }
@@ -133,15 +132,11 @@ func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
 func (c *computerPage) showEnforcement(v state.View) {
 	n, ok := v.Local()
 	if !ok {
-		widgets.SetContent(c.enforcement, muted("This computer's tools are not running yet."))
-		c.shownKey = ""
+		c.enforcement.Draw("", func() fyne.CanvasObject { return muted("This computer's tools are not running yet.") })
 		return
 	}
 	now := state.ConfinementOf(n)
-	if key := fmt.Sprint(now); key != c.shownKey {
-		c.shownKey = key
-		widgets.SetContent(c.enforcement, nodes.Confinement(now))
-	}
+	c.enforcement.Draw(fmt.Sprint(now), func() fyne.CanvasObject { return nodes.Confinement(now) })
 }
 
 // workspace shows the agent's folder on this computer.
