@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -32,7 +31,7 @@ type Handlers struct {
 
 // Dialog is the content of the window. It belongs to the GUI thread.
 type Dialog struct {
-	widget.BaseWidget
+	widgets.Composite
 	handlers Handlers
 	machines *style.Machines
 	canvas   fyne.Canvas
@@ -71,15 +70,12 @@ func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	}
 	d.frame.scroll.OnScrolled = func(fyne.Position) { d.arming.checkRead(d.frame) }
 	d.question = &questionView{machines: machines, copyText: h.Copy, onKey: d.keys.handle, onScroll: d.frame.scroll.Scrolled}
-	d.ExtendBaseWidget(d)
+	d.Compose(d, d.frame.box)
 	c.SetOnTypedKey(func(e *fyne.KeyEvent) { d.keys.handle(e.Name) })
 	c.SetOnTypedRune(func(rune) { d.arming.keyPressed() })
 	c.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, d.keys.allow)
 	return d
 }
-
-// CreateRenderer implements fyne.Widget.
-func (d *Dialog) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(d.frame.box) }
 
 // Best returns the size that fits the current approval within limits; larger content scrolls.
 func (d *Dialog) Best() fyne.Size { return d.frame.best() }

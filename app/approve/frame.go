@@ -64,8 +64,7 @@ func (f *frame) setNotice(text string) {
 
 // setContent shows an object between the title and the buttons.
 func (f *frame) setContent(o fyne.CanvasObject) {
-	f.body.Objects = []fyne.CanvasObject{widgets.Inset(style.Inside, style.Page, style.Inside, style.Page, o)}
-	f.body.Refresh()
+	widgets.SetContent(f.body, widgets.Inset(style.Inside, style.Page, style.Inside, style.Page, o))
 	f.scroll.ScrollToTop()
 	f.grow()
 }

@@ -95,8 +95,7 @@ func (r *ruleStep) setExpiry(e display.RuleEnd) {
 
 // showPreview replaces the preview. Since the displayed text changes, Allow is armed again.
 func (r *ruleStep) showPreview(rows ...fyne.CanvasObject) {
-	r.preview.Objects = rows
-	r.preview.Refresh()
+	widgets.SetContent(r.preview, rows...)
 	r.d.frame.body.Refresh()
 	r.d.frame.grow()
 	r.d.effectChanged()

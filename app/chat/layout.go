@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -42,12 +40,6 @@ func (contentLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		h := widgets.Fit(o, width)
 		o.Move(fyne.NewPos(float32(int((size.Width-width)/2)), float32(int(max(size.Height-h, 0)/2))))
 	}
-}
-
-// CreateRenderer implements fyne.Widget. The backgrounds of the header and the composer are above
-// the transcript: Fyne's software painter does not clip content that scrolls within a row.
-func (p *Pane) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box))
 }
 
 type paneLayout struct{ p *Pane }

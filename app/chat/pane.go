@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/transcript"
@@ -16,7 +15,7 @@ import (
 
 // Pane shows one conversation. It belongs to the GUI thread.
 type Pane struct {
-	widget.BaseWidget
+	widgets.Composite
 	handlers Handlers
 	machines *style.Machines
 	builder  *builder
@@ -78,7 +77,9 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.loadingText = widgets.NewText("Loading…", style.ColorMuted, "text")
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
-	p.ExtendBaseWidget(p)
+	// The backgrounds of the header and the composer are above the transcript: Fyne's software painter
+	// does not clip content that scrolls within a row.
+	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box))
 	p.show()
 	return p
 }

@@ -13,7 +13,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/selection"
 	"fairlead/app/style"
@@ -26,7 +25,7 @@ import (
 // row is one row of the transcript: a widget with space above it, and a function that shows an item
 // in it.
 type row struct {
-	widget.BaseWidget
+	widgets.Composite
 	content fyne.CanvasObject
 	box     *fyne.Container
 	top     float32
@@ -35,7 +34,7 @@ type row struct {
 
 func newRow(top float32, o fyne.CanvasObject, bind func(transcript.Item)) *row {
 	r := &row{content: o, box: container.NewStack(o), top: top, bind: bind}
-	r.ExtendBaseWidget(r)
+	r.Compose(r, r.box)
 	return r
 }
 
@@ -47,9 +46,6 @@ func (r *row) Bind(i transcript.Item) {
 		r.box.Layout.Layout(r.box.Objects, s)
 	}
 }
-
-// CreateRenderer implements fyne.Widget.
-func (r *row) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.box) }
 
 // Passages implements transcript.Row.
 func (r *row) Passages() []selection.Passage {

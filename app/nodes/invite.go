@@ -100,8 +100,7 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 
 // showInvitation shows the invitation for the other machine.
 func (p *Page) showInvitation(r protocol.DeviceInvite) {
-	p.invitationBox.Objects = []fyne.CanvasObject{p.invitation(r)}
-	p.invitationBox.Refresh()
+	widgets.SetContent(p.invitationBox, p.invitation(r))
 }
 
 func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {

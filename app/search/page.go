@@ -157,6 +157,5 @@ func (p *Page) draw(problem string) {
 		}
 		o = widgets.Border(nil, foot, nil, nil, p.list)
 	}
-	p.body.Objects = []fyne.CanvasObject{o}
-	p.body.Refresh()
+	widgets.SetContent(p.body, o)
 }

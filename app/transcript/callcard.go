@@ -17,7 +17,7 @@ import (
 
 // CallCard shows a tool call, collapsed to a line or expanded.
 type CallCard struct {
-	widget.BaseWidget
+	widgets.Composite
 	selection.Events
 	OnToggle func(open bool)
 	OnStop   func()
@@ -104,7 +104,7 @@ func NewCallCard() *CallCard {
 	c.answers = widgets.Row(style.Inside, 1, c.review, c.reviewReason, c.deny, c.allow, c.reviewFirst)
 	c.body = widgets.Inset(0, style.Inside, style.Inside, style.Inside+4, widgets.Col(style.Inside, c.input, c.output, c.foot, c.answers))
 	c.box = container.NewStack(c.frame, widgets.Border(nil, nil, c.edge, nil, widgets.Col(0, c.head, c.body)))
-	c.ExtendBaseWidget(c)
+	c.Compose(c, c.box)
 	return c
 }
 
@@ -209,9 +209,6 @@ func (c *CallCard) arrange() {
 		widgets.Relayout(c.box)
 	}
 }
-
-// CreateRenderer implements fyne.Widget.
-func (c *CallCard) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.box) }
 
 // inputRows is the number of input rows in view at once.
 const inputRows = 12

@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/markdown"
 	"fairlead/app/selection"
@@ -27,7 +26,7 @@ type Message struct {
 
 // MessageView shows a message or a part of one.
 type MessageView struct {
-	widget.BaseWidget
+	widgets.Composite
 	selection.Events
 	OnCopyMessage func()
 	OnImage       func(index int)
@@ -57,7 +56,7 @@ func NewMessageView() *MessageView {
 	m.plainBox = widgets.LimitLineLength(m.plain)
 	m.images = widgets.Flow(style.Inside)
 	m.box = widgets.Col(style.Gap, m.head, m.text, m.plainBox, m.images)
-	m.ExtendBaseWidget(m)
+	m.Compose(m, m.box)
 	return m
 }
 
@@ -115,9 +114,6 @@ func (m *MessageView) Passages() []selection.Passage {
 func (m *MessageView) TappedSecondary(e *fyne.PointEvent) {
 	widgets.CallWith(m.OnMenu, e.AbsolutePosition)
 }
-
-// CreateRenderer implements fyne.Widget.
-func (m *MessageView) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(m.box) }
 
 // hoverText shows a short text, and the full one while the mouse is over it.
 type hoverText struct {

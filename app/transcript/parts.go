@@ -14,7 +14,7 @@ import (
 
 // Expander is a line that expands to a longer text, such as a model's thinking.
 type Expander struct {
-	widget.BaseWidget
+	widgets.Composite
 	selection.Events
 	OnToggle func(open bool)
 
@@ -46,7 +46,7 @@ func NewExpander(icon string) *Expander {
 	f.bodyBox.Hide()
 	f.body.Hide()
 	f.box = widgets.Col(0, widgets.Row(0, -1, head), f.bodyBox)
-	f.ExtendBaseWidget(f)
+	f.Compose(f, f.box)
 	return f
 }
 
@@ -69,15 +69,12 @@ func (f *Expander) Set(title, text string, open bool) {
 	}
 }
 
-// CreateRenderer implements fyne.Widget.
-func (f *Expander) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(f.box) }
-
 // Passages returns its text, which is hidden while collapsed.
 func (f *Expander) Passages() []selection.Passage { return []selection.Passage{f.body} }
 
 // Notice is a muted, centred line with an icon in a transcript, such as "stopped".
 type Notice struct {
-	widget.BaseWidget
+	widgets.Composite
 	OnButton func()
 	icon     *widget.Icon
 	text     *widgets.Paragraph
@@ -91,7 +88,7 @@ func NewNotice() *Notice {
 	n.button = widgets.NewQuietButton("", "", func() { widgets.Call(n.OnButton) })
 	n.button.Small = true
 	n.box = widgets.WithIcon(style.SizeSidebar, 3, n.icon, n.text, n.button)
-	n.ExtendBaseWidget(n)
+	n.Compose(n, n.box)
 	return n
 }
 
@@ -106,19 +103,16 @@ func (n *Notice) Set(icon, text, button string) {
 	}
 }
 
-// CreateRenderer implements fyne.Widget.
-func (n *Notice) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(n.box) }
-
 // Divider is a text in the middle of a separator, such as the date in a chat.
 type Divider struct {
-	widget.BaseWidget
+	widgets.Composite
 	text *widgets.Text
 }
 
 // NewDivider creates one without a text.
 func NewDivider() *Divider {
 	d := &Divider{text: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
-	d.ExtendBaseWidget(d)
+	d.Compose(d, container.New(dividerLayout{}, widgets.HLine(), d.text, widgets.HLine()))
 	return d
 }
 
@@ -126,11 +120,6 @@ func NewDivider() *Divider {
 func (d *Divider) SetText(text string) {
 	d.text.SetText(text)
 	d.Refresh()
-}
-
-// CreateRenderer implements fyne.Widget.
-func (d *Divider) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.New(dividerLayout{}, widgets.HLine(), d.text, widgets.HLine()))
 }
 
 // dividerLayout puts a text between two lines.

@@ -66,23 +66,19 @@ func (p *Clickable) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimp
 
 // TapArea shows an object and handles clicks on it, but never has the focus.
 type TapArea struct {
-	widget.BaseWidget
-	content fyne.CanvasObject
-	onTap   func()
+	Composite
+	onTap func()
 }
 
 // NewTapArea creates one.
 func NewTapArea(content fyne.CanvasObject, onTap func()) *TapArea {
-	a := &TapArea{content: content, onTap: onTap}
-	a.ExtendBaseWidget(a)
+	a := &TapArea{onTap: onTap}
+	a.Compose(a, content)
 	return a
 }
 
 // Tapped implements fyne.Tappable.
 func (a *TapArea) Tapped(*fyne.PointEvent) { a.onTap() }
-
-// CreateRenderer implements fyne.Widget.
-func (a *TapArea) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(a.content) }
 
 // NewChip creates a rounded button with a short text.
 func NewChip(text, icon string, onTap func()) *Clickable {
