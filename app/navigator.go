@@ -64,7 +64,7 @@ func (n *navigator) pages() []page {
 			id := n.machineID
 			p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
 				n.machineID = id
-				n.ui.main.sidebar.show(n.ui.view, n.ui.main.key)
+				n.ui.main.sidebar.show()
 			}})
 			p.Open(id)
 			n.dropTarget = p.At
@@ -172,7 +172,7 @@ func (n *navigator) open(p page) {
 	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), view, n.head}
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
-	n.ui.main.sidebar.show(n.ui.view, n.ui.main.key)
+	n.ui.main.sidebar.show()
 	if p.title == inboxTitle {
 		n.ui.approvals.inbox.Focus(n.ui.main.window.Canvas())
 	}

@@ -62,7 +62,7 @@ func newSidebar(u *ui) *sidebar {
 	b.search.OnMove = func(by int) {
 		if n := len(b.results); n > 0 {
 			b.highlighted = min(max(b.highlighted+by, 0), n-1)
-			b.show(u.view, u.main.key)
+			b.show()
 		}
 	}
 	foot := container.New(linksLayout{}) // two columns, to leave the height to the chats
@@ -103,7 +103,7 @@ func (b *sidebar) find(query string) {
 	b.stop()
 	if b.complete = false; b.query == "" {
 		b.results = nil
-		b.show(b.ui.view, b.ui.main.key)
+		b.show()
 		return
 	}
 	var ctx context.Context
@@ -118,7 +118,7 @@ func (b *sidebar) find(query string) {
 		return b.ui.backend.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
 			bind.Do(ctx, func() {
 				b.results, b.complete = list, all
-				b.show(b.ui.view, b.ui.main.key)
+				b.show()
 			})
 		})
 	}, func(error) {})

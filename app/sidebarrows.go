@@ -42,8 +42,9 @@ type row struct {
 // machinesHead is the heading above the machines.
 const machinesHead = "MACHINES"
 
-// show draws a view.
-func (b *sidebar) show(v state.View, key protocol.SessionKey) {
+// show draws the present view.
+func (b *sidebar) show() {
+	v := b.ui.view
 	var rows []row
 	if len(v.Approvals) > 0 {
 		rows = append(rows, row{heading: "NEEDS YOU", count: len(v.Approvals)})
@@ -55,7 +56,7 @@ func (b *sidebar) show(v state.View, key protocol.SessionKey) {
 	if b.query != "" {
 		rows = append(rows, b.resultRows(v)...)
 	} else {
-		rows = append(rows, b.chatRows(v, key)...)
+		rows = append(rows, b.chatRows(v, b.ui.main.key)...)
 	}
 	b.draw(append(rows, b.machineRowsOf(v)...)) // the machines come last: see machineAt
 	b.showLinks(v)
@@ -84,7 +85,7 @@ func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
 			item := widgets.SidebarItem{Icon: "down", Title: state.Plural(len(v.Sessions)-i, "older chat", "older chats"), Muted: true}
 			rows = append(rows, row{item: item, tap: func() {
 				b.maxChats += chatsShown
-				b.show(u.view, u.main.key)
+				b.show()
 			}})
 			break
 		}

@@ -95,8 +95,7 @@ func (u *ui) update(v state.View) {
 		u.machines.SetColor(string(n.ID), n.Colour)
 		u.machines.SetName(string(n.ID), n.Name)
 	}
-	u.unread.update(v, u.main.showsChat)
-	u.main.sidebar.show(v, u.main.key)
+	u.main.updateSidebar()
 	u.main.draw()
 	for _, c := range u.chats.windows {
 		c.draw()
@@ -134,7 +133,7 @@ func (u *ui) tick(now time.Time) {
 	// the sidebar shows for how long machines have been offline
 	if minute := now.Truncate(time.Minute); minute != u.minute {
 		u.minute = minute
-		u.main.sidebar.show(u.view, u.main.key)
+		u.main.sidebar.show()
 	}
 	if u.approvals.dialog != nil {
 		u.approvals.dialog.Tick(now)

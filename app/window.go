@@ -63,8 +63,7 @@ func (w *window) open(key protocol.SessionKey) {
 	if key != "" && key != w.key {
 		w.switchTo(key)
 	}
-	w.ui.unread.update(w.ui.view, w.showsChat) // also for the chat that was hidden by a page
-	w.sidebar.show(w.ui.view, w.key)
+	w.updateSidebar() // also for the chat that was hidden by a page
 	if key != "" {
 		w.focusComposer()
 	}
@@ -90,9 +89,14 @@ func (w *window) show() {
 	w.window.Show()
 	w.window.RequestFocus()
 	if w.ui.view.Loaded {
-		w.ui.unread.update(w.ui.view, w.showsChat)
-		w.sidebar.show(w.ui.view, w.key)
+		w.updateSidebar()
 	}
+}
+
+// updateSidebar shows the present view in the sidebar; visible chats become read.
+func (w *window) updateSidebar() {
+	w.ui.unread.update(w.ui.view, w.showsChat)
+	w.sidebar.show()
 }
 
 // close hides the window if the program has a tray icon; otherwise it quits the program.
