@@ -100,9 +100,11 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 		"windows": "Run make_all &&&& test_it on n_1",
 		"darwin":  "Run make_all && test_it on n_1",
 	} {
-		if got := plain(label, system); got != want {
-			t.Errorf("%s: %q, want %q", system, got, want)
-		}
+		t.Run(system, func(t *testing.T) {
+			if got := plain(label, system); got != want {
+				t.Errorf("%s: %q, want %q", system, got, want)
+			}
+		})
 	}
 	test.NewTempApp(t)
 	p, v := &panel{}, view()

@@ -249,13 +249,15 @@ func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
 		"the sandbox protects /etc/**":                              "The sandbox protects /etc/**.",
 		"":                                                          "",
 	} {
-		q.Files = files
-		b := newBench(t, q)
-		pagetest.Shot(b.t, b.window, "approve-files-"+map[bool]string{true: "loose", false: "held"}[state.FilesLoose(q)])
-		markup := test.RenderObjectToMarkup(b.Dialog)
-		if got := strings.Contains(markup, "your rules"); got != (files != "") || want != "" && !strings.Contains(markup, want) {
-			t.Errorf("%q is not said", files)
-		}
+		t.Run(files, func(t *testing.T) {
+			q.Files = files
+			b := newBench(t, q)
+			pagetest.Shot(b.t, b.window, "approve-files-"+map[bool]string{true: "loose", false: "held"}[state.FilesLoose(q)])
+			markup := test.RenderObjectToMarkup(b.Dialog)
+			if got := strings.Contains(markup, "your rules"); got != (files != "") || want != "" && !strings.Contains(markup, want) {
+				t.Errorf("%q is not said", files)
+			}
+		})
 	}
 }
 

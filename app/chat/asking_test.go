@@ -85,12 +85,14 @@ func TestACardSaysAllThatIsAsked(t *testing.T) {
 		{"Teleport", `{"name":"moon","force":true}`, `{"name":"moon","force":true}`, false},
 		{"Search", `{"query":"moon"}`, "moon", false},
 	} {
-		s := waitingFor(c.tool, c.args)
-		s.Messages[1].Content[0].Arguments = json.RawMessage(`{"command":"something else"}`)
-		d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData)
-		if d.card.Argument != c.says || d.card.NeedsReview != c.review {
-			t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.card.Argument, d.card.NeedsReview)
-		}
+		t.Run(c.tool+" "+c.args, func(t *testing.T) {
+			s := waitingFor(c.tool, c.args)
+			s.Messages[1].Content[0].Arguments = json.RawMessage(`{"command":"something else"}`)
+			d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData)
+			if d.card.Argument != c.says || d.card.NeedsReview != c.review {
+				t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.card.Argument, d.card.NeedsReview)
+			}
+		})
 	}
 	s := waitingFor("Edit", `{"path":"a.go"}`)
 	s.Approvals[0].Preview = &protocol.CallPreview{Diff: "+a", Truncated: true}

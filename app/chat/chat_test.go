@@ -210,10 +210,12 @@ func TestToolArgumentsReadWell(t *testing.T) {
 		`{"n":1}`:                                      `{"n":1} |`,
 		`not json`:                                     "|",
 	} {
-		line, whole := argument(json.RawMessage(args))
-		if got := strings.TrimSpace(strings.TrimSpace(line) + " | " + whole); got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			line, whole := argument(json.RawMessage(args))
+			if got := strings.TrimSpace(strings.TrimSpace(line) + " | " + whole); got != want {
+				t.Errorf("%s: %q, want %q", args, got, want)
+			}
+		})
 	}
 }
 
@@ -233,12 +235,14 @@ func TestAFailureThatIsTheNewestCanBeTriedAgain(t *testing.T) {
 	cut := assistant("2", "r", protocol.Text("It is"))
 	cut.ErrorMessage, cut.StopReason = "it broke", "error"
 	for want, m := range map[string]protocol.Message{"You: x\n! It broke. <%s>": failed, "You: x\nFairlead: It is\n! It broke. <%s>": cut} {
-		s := State{Messages: []protocol.Message{user("1", "x"), m}}
-		assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, "retry"))
-		s.Runs = []protocol.RunInfo{{RunID: "q", State: protocol.RunThinking, StartedAt: noon.UnixMilli()}}
-		assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "- Working…")
-		s.Runs, s.Messages = nil, append(s.Messages, user("3", "y"))
-		assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "You: y")
+		t.Run(want, func(t *testing.T) {
+			s := State{Messages: []protocol.Message{user("1", "x"), m}}
+			assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, "retry"))
+			s.Runs = []protocol.RunInfo{{RunID: "q", State: protocol.RunThinking, StartedAt: noon.UnixMilli()}}
+			assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "- Working…")
+			s.Runs, s.Messages = nil, append(s.Messages, user("3", "y"))
+			assertLines(t, newBuilder(&style.Machines{}).build(s, noon), fmt.Sprintf(want, ""), "You: y")
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -134,25 +135,27 @@ func TestWhatIsFilledInIsWrittenOn(t *testing.T) {
 
 func TestManyPicturesLeaveRoomForTheChat(t *testing.T) {
 	for _, c := range []struct{ width, height, most float32 }{{520, 560, 300}, {1000, 760, 400}} {
-		d := newDesk(t, c.width, c.height)
-		d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
-		empty := d.composer.box.Size().Height
-		d.AddFiles([]string{"/tmp/a.png"})
-		one := d.composer.box.Size().Height
-		d.AddFiles([]string{"/tmp/b.png", "/tmp/c.png", "/tmp/d.png", "/tmp/e.png", "/tmp/f.png", "/tmp/g.png", "/tmp/h.png", "/tmp/i.png", "/tmp/j.png"})
-		many := d.composer.box.Size().Height
-		if one <= empty || many <= one || many > c.most {
-			t.Errorf("in %vx%v the field has %v, with a picture %v, with ten %v", c.width, c.height, empty, one, many)
-		}
-		d.SetDraft(strings.Repeat("x\n", 12))
-		if top := d.composer.box.Position().Y; top < 48 {
-			t.Errorf("in %vx%v it begins at %v", c.width, c.height, top)
-		}
-		d.SetDraft("")
-		d.SetAttachments(nil)
-		if now := d.composer.box.Size().Height; now != empty {
-			t.Errorf("without pictures it has %v again, and not %v", now, empty)
-		}
+		t.Run(fmt.Sprint(c.width), func(t *testing.T) {
+			d := newDesk(t, c.width, c.height)
+			d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+			empty := d.composer.box.Size().Height
+			d.AddFiles([]string{"/tmp/a.png"})
+			one := d.composer.box.Size().Height
+			d.AddFiles([]string{"/tmp/b.png", "/tmp/c.png", "/tmp/d.png", "/tmp/e.png", "/tmp/f.png", "/tmp/g.png", "/tmp/h.png", "/tmp/i.png", "/tmp/j.png"})
+			many := d.composer.box.Size().Height
+			if one <= empty || many <= one || many > c.most {
+				t.Errorf("in %vx%v the field has %v, with a picture %v, with ten %v", c.width, c.height, empty, one, many)
+			}
+			d.SetDraft(strings.Repeat("x\n", 12))
+			if top := d.composer.box.Position().Y; top < 48 {
+				t.Errorf("in %vx%v it begins at %v", c.width, c.height, top)
+			}
+			d.SetDraft("")
+			d.SetAttachments(nil)
+			if now := d.composer.box.Size().Height; now != empty {
+				t.Errorf("without pictures it has %v again, and not %v", now, empty)
+			}
+		})
 	}
 }
 

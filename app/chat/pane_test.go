@@ -128,17 +128,19 @@ func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
 	spent := protocol.ErrModelRateLimit.With("the quota is used up")
 	spent.Retryable = false
 	for want, err := range map[string]*protocol.Error{"Open settings": protocol.ErrModelAuth, "Clear chat": protocol.ErrContextOverflow, "Open settings ": spent} {
-		d := newDesk(t, 860, 700)
-		d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: err}}})
-		if d.button(strings.TrimSpace(want)) == nil {
-			t.Errorf("%v: no button %s", err, want)
-		}
-		if again := d.button("Try again"); again == nil {
-			t.Errorf("%v cannot be tried again", err)
-		} else {
-			test.Tap(again)
-			d.assert(t, `send "x" 0 @`)
-		}
+		t.Run(want, func(t *testing.T) {
+			d := newDesk(t, 860, 700)
+			d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: err}}})
+			if d.button(strings.TrimSpace(want)) == nil {
+				t.Errorf("%v: no button %s", err, want)
+			}
+			if again := d.button("Try again"); again == nil {
+				t.Errorf("%v cannot be tried again", err)
+			} else {
+				test.Tap(again)
+				d.assert(t, `send "x" 0 @`)
+			}
+		})
 	}
 }
 

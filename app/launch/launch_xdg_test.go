@@ -32,15 +32,17 @@ func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
 		login: {"Exec=" + program + ` "--hidden"` + "\n", "\nIcon=fairlead\n"},
 		links: {"Exec=" + program + ` "--" %u` + "\n", "\nMimeType=x-scheme-handler/fairlead;\n"},
 	} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, w := range want {
-			if !strings.Contains(string(text), w) {
-				t.Errorf("%s lacks %q:\n%s", file, w, text)
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			for _, w := range want {
+				if !strings.Contains(string(text), w) {
+					t.Errorf("%s lacks %q:\n%s", file, w, text)
+				}
+			}
+		})
 	}
 	if icon, err := os.ReadFile(filepath.Join(data, "icons", "hicolor", "256x256", "apps", "fairlead.png")); err != nil || string(icon) != "png" {
 		t.Errorf("the icon: %q, %v", icon, err)

@@ -78,9 +78,11 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 		Enabled: true, Listening: true,
 		Addresses: []string{"10.0.0.2:8788"}, Words: []string{"a", "b"},
 	}, "starting to listen": {Enabled: true}, "Other machines cannot connect": {}} {
-		if got, _ := NetworkText(state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: r}}); !strings.Contains(got, want) {
-			t.Errorf("%q has no %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got, _ := NetworkText(state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: r}}); !strings.Contains(got, want) {
+				t.Errorf("%q has no %q", got, want)
+			}
+		})
 	}
 }
 

@@ -109,14 +109,16 @@ func TestToolCardMarkup(t *testing.T) {
 		"toolcard-failed": func(c *Call) { c.State, c.Status, c.Time = CallFailed, "exit 2", "3 s" },
 		"toolcard-denied": func(c *Call) { c.State, c.Status = CallDenied, "denied" },
 	} {
-		c, shows := NewCallCard(), bash
-		tool(&shows)
-		c.Set(shows)
-		c.SetOpen(shows.Output != "")
-		win := test.NewTempWindow(t, c)
-		win.SetPadded(false)
-		win.Resize(fyne.NewSize(500, max(90, c.MinSize().Height)))
-		golden.Markup(t, name, c)
+		t.Run(name, func(t *testing.T) {
+			c, shows := NewCallCard(), bash
+			tool(&shows)
+			c.Set(shows)
+			c.SetOpen(shows.Output != "")
+			win := test.NewTempWindow(t, c)
+			win.SetPadded(false)
+			win.Resize(fyne.NewSize(500, max(90, c.MinSize().Height)))
+			golden.Markup(t, name, c)
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,36 +33,38 @@ func command(letters int) string {
 func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 	for _, size := range []struct{ width, scale float32 }{{860, 1}, {432, 1}, {432, 1.5}} {
 		for letters, whole := range map[int]bool{30: true, 58: true, 250: true, 4000: false} {
-			text := command(letters)
-			tool := Call{Argument: text}
-			if len(text) >= 60 {
-				tool.Input = text
-			}
-			c, _ := asking(t, size.width, size.scale, tool)
-			if got := button(c, "Allow once") != nil; got != whole {
-				t.Errorf("%d letters at %v: Allow is offered: %v", letters, size, got)
-			}
-			if button(c, "Review…") == nil || button(c, "Deny") == nil {
-				t.Errorf("%d letters at %v: there is no way to review or deny", letters, size)
-			}
-			allowed := false
-			c.OnAllow = func() { allowed = true }
-			if c.allow.Tapped(nil); allowed != whole {
-				t.Errorf("%d letters at %v: allowed: %v", letters, size, allowed)
-			}
-			if !c.input.Visible() {
-				if c.argument.Cut() {
-					t.Errorf("%d letters at %v: the line is cut off and nothing below it says the rest", letters, size)
+			t.Run(fmt.Sprint(letters, " at ", size), func(t *testing.T) {
+				text := command(letters)
+				tool := Call{Argument: text}
+				if len(text) >= 60 {
+					tool.Input = text
 				}
-				continue
-			}
-			_, view := c.input.View().VisibleArea()
-			if full := c.input.View().MinSize(); c.input.View().PlainText() != text || full.Width > view.Width || whole && full.Height > view.Height+0.5 {
-				t.Errorf("%d letters at %v: the panel shows %v of %v", letters, size, view, full)
-			}
-			if w := c.MinSize().Width; w > size.width {
-				t.Errorf("%d letters at %v: the card wants %v", letters, size, w)
-			}
+				c, _ := asking(t, size.width, size.scale, tool)
+				if got := button(c, "Allow once") != nil; got != whole {
+					t.Errorf("%d letters at %v: Allow is offered: %v", letters, size, got)
+				}
+				if button(c, "Review…") == nil || button(c, "Deny") == nil {
+					t.Errorf("%d letters at %v: there is no way to review or deny", letters, size)
+				}
+				allowed := false
+				c.OnAllow = func() { allowed = true }
+				if c.allow.Tapped(nil); allowed != whole {
+					t.Errorf("%d letters at %v: allowed: %v", letters, size, allowed)
+				}
+				if !c.input.Visible() {
+					if c.argument.Cut() {
+						t.Errorf("%d letters at %v: the line is cut off and nothing below it says the rest", letters, size)
+					}
+					return
+				}
+				_, view := c.input.View().VisibleArea()
+				if full := c.input.View().MinSize(); c.input.View().PlainText() != text || full.Width > view.Width || whole && full.Height > view.Height+0.5 {
+					t.Errorf("%d letters at %v: the panel shows %v of %v", letters, size, view, full)
+				}
+				if w := c.MinSize().Width; w > size.width {
+					t.Errorf("%d letters at %v: the card wants %v", letters, size, w)
+				}
+			})
 		}
 	}
 }
@@ -126,8 +129,10 @@ func TestPanelShowsTheTextOfTheCallThatItsCardTookOver(t *testing.T) {
 
 func TestLongQuestionsLookAsTheyDid(t *testing.T) {
 	for name, letters := range map[string]int{"question-wrapped": 250, "question-long": 4000} {
-		text := command(letters)
-		c, _ := asking(t, 432, 1, Call{Argument: text, Input: text})
-		golden.Markup(t, name, c)
+		t.Run(name, func(t *testing.T) {
+			text := command(letters)
+			c, _ := asking(t, 432, 1, Call{Argument: text, Input: text})
+			golden.Markup(t, name, c)
+		})
 	}
 }

@@ -272,9 +272,11 @@ func TestOutputMovesAsItsBeginningIsLost(t *testing.T) {
 		{tail, "other", 0, false},
 		{"\x1b[31mred\x1b[0m\n" + tail, tail + "x", -4, true},
 	} {
-		if by, ok := outputShift(c.old, c.now); by != c.by || ok != c.ok {
-			t.Errorf("%.20q to %.20q: by %d %v, want %d %v", c.old, c.now, by, ok, c.by, c.ok)
-		}
+		t.Run(fmt.Sprintf("%.20q", c.now), func(t *testing.T) {
+			if by, ok := outputShift(c.old, c.now); by != c.by || ok != c.ok {
+				t.Errorf("%.20q to %.20q: by %d %v, want %d %v", c.old, c.now, by, ok, c.by, c.ok)
+			}
+		})
 	}
 }
 
