@@ -5,11 +5,11 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"sync"
 
 	"gorm.io/gorm"
 )
@@ -38,15 +38,12 @@ type DB struct {
 	Calls      *Calls
 
 	*conn
-	stop chan struct{} // closed by Close
-	once sync.Once
-	wg   sync.WaitGroup
 }
 
 // Open opens the database file at path, and creates it if it is missing, readable by its owner
 // only. A file that is not a database, or of another version, is not changed and returns an error.
 func Open(ctx context.Context, path string) (*DB, error) {
-	db := &DB{conn: &conn{path: path}, stop: make(chan struct{})}
+	db := &DB{conn: &conn{path: path}}
 	if err := db.open(ctx); err != nil {
 		db.Close()
 		return nil, db.explain("open store", err)
@@ -84,14 +81,13 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	if size > largeStore {
 		db.Search.SetTimeLimit(searchTimeLimit)
-		db.wg.Go(func() { db.Search.addMissingTimeChecks(context.Background(), db.stop) })
 	}
 	return nil
 }
 
 func (db *DB) openFamilies() {
 	db.Sessions = &Sessions{conn: db.conn}
-	db.Search = &Search{conn: db.conn, timeCheckEvery: timeCheckEvery}
+	db.Search = &Search{conn: db.conn, timeCheckEvery: timeCheckEvery, sinceTimeCheck: rand.IntN(timeCheckEvery)}
 	db.Messages = &Messages{conn: db.conn, sessions: db.Sessions, search: db.Search}
 	db.Archives = &Archives{db.conn, db.Messages}
 	db.Media = &Media{db.conn}
@@ -115,8 +111,6 @@ func (db *DB) openFamilies() {
 // already. It may be called twice.
 func (db *DB) Close() error {
 	var errs []error
-	db.once.Do(func() { close(db.stop) })
-	db.wg.Wait()
 	pools := []*gorm.DB{db.reader}
 	if db.writer != nil {
 		db.writer.late.close()

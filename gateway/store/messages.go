@@ -122,7 +122,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
 		return err
 	}
-	return s.search.addTimeCheck(tx, texts)
+	return s.search.addTimeChecks(tx, texts)
 }
 
 // foldCase returns the form in which labels are searched.

@@ -21,7 +21,7 @@ type Search struct {
 	// timeLimit is the time after which a search returns its results so far; 0 means no limit.
 	timeLimit      time.Duration
 	timeCheckEvery int // see the constant
-	sinceTimeCheck int // number of texts since the last mark; used by the writer only
+	sinceTimeCheck int // number of texts since the last time check; used by the writer only
 }
 
 // textRow is a message's text. Triggers update the full-text index.

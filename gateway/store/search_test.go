@@ -185,7 +185,6 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	if len(whole[`"two one"`]) != 2 || len(whole["👍"]) != 2 || len(whole["one two"]) != texts {
 		t.Fatal(len(whole[`"two one"`]), len(whole["👍"]), len(whole["one two"]))
 	}
-	s.Search.addMissingTimeChecks(t.Context(), nil)
 	s.Search.timeLimit = 1
 	for _, query := range queries {
 		ids, pages, empty := all(query, 100)
@@ -202,7 +201,6 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 	if ids, pages, _ := all(`"three one"`, 10); len(ids) != 0 || pages < 8 {
 		t.Errorf("after more messages: %v, %d pages", ids, pages)
 	}
-	s.Search.addMissingTimeChecks(t.Context(), nil) // finds everything marked
 	s.Search.timeLimit = 0
 	if ids, _, _ := all(`"two one"`, 1000); len(ids) != 122 {
 		t.Errorf("%d found", len(ids))

@@ -99,7 +99,6 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 	if got, want := first(1), chats(3); !slices.Equal(got, want) {
 		t.Errorf("first %v, want %v", got, want)
 	}
-	s.Search.addMissingTimeChecks(t.Context(), nil)
 	s.Search.timeLimit = 1
 	for _, limit := range []int{1, 3, 10} {
 		for query, want := range want {
