@@ -115,19 +115,19 @@ func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.A
 	if id == "" {
 		return a, errNoID // every ID begins with it
 	}
-	var found []protocol.Approval
+	var matches []protocol.Approval
 	for _, q := range open {
 		if strings.HasPrefix(string(q.ID), id) {
-			found = append(found, q)
+			matches = append(matches, q)
 		}
 	}
 	switch {
-	case len(found) == 0:
+	case len(matches) == 0:
 		return a, fmt.Errorf("no pending approval has the ID %s; to list them: fairlead approvals list", id)
-	case len(found) > 1 && !(same && len(identicalApprovals(found, found[0])) == len(found)):
-		return a, usageError("%d approvals begin with %s; type more of the ID", len(found), id)
+	case len(matches) > 1 && !(same && len(identicalApprovals(matches, matches[0])) == len(matches)):
+		return a, usageError("%d approvals begin with %s; type more of the ID", len(matches), id)
 	}
-	return found[0], nil
+	return matches[0], nil
 }
 
 // identicalApprovals returns the pending approvals that ask exactly the same as a, with a first.

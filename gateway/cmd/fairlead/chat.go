@@ -195,7 +195,7 @@ func (ch *chat) readAll(ctx context.Context) (string, error) {
 		return string(all), err
 	})
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		err = &exitError{code: exitInterrupted, err: err, shown: true}
+		err = &exitError{code: exitInterrupted, err: err, printed: true}
 	}
 	return text, err
 }

@@ -20,7 +20,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	if ch.stopping {
 		return nil // the change of its state follows
 	}
-	if _, again := t.asked[a.ID]; again && !t.hasReturned(a) {
+	if t.questions[a.ID] && !t.hasReturned(a) {
 		// Print this once, when the first surface failed.
 		if a.Unseen == 1 && !a.Shown && !t.interactive() {
 			t.note("Waiting for an answer. No window has shown the approval yet.")
@@ -31,7 +31,7 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 		t.notePostponed(a)
 		return nil
 	}
-	setEntry[protocol.ApprovalID, any](&t.asked, a.ID, nil)
+	setEntry(&t.questions, a.ID, true)
 	answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
 	if t.json {
 		t.emit("approval", a)
@@ -72,7 +72,7 @@ func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer prot
 	t := ch.term
 	if len(ch.sameAnswer) > 1 {
 		for _, q := range ch.sameAnswer {
-			setEntry[protocol.ApprovalID, any](&t.asked, q.ID, nil)
+			setEntry(&t.questions, q.ID, true)
 		}
 		return answerSame(ctx, ch.c, t.err, false, ch.sameAnswer, answer)
 	}
@@ -81,7 +81,7 @@ func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer prot
 		return err
 	}
 	if !res.Won {
-		delete(t.asked, a.ID)
+		delete(t.questions, a.ID)
 		t.noteAnswer(res.Approval)
 	}
 	return nil
@@ -131,7 +131,7 @@ func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error
 		list = []protocol.Approval{a}
 	}
 	for _, q := range list {
-		setEntry[protocol.ApprovalID, any](&ch.term.asked, q.ID, nil)
+		setEntry(&ch.term.questions, q.ID, true)
 	}
 	_, err := postpone(ctx, ch.c.Client, list, protocol.SnoozeFor)
 	if errors.Is(err, protocol.ErrNotFound) {
@@ -142,19 +142,19 @@ func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error
 
 // notePostponed prints once that an approval is postponed; it is asked again when the delay ends.
 func (t *terminal) notePostponed(a protocol.Approval) {
-	setEntry[protocol.ApprovalID, any](&t.asked, a.ID, nil)
-	setEntry(&t.later, a.ID, a.Later)
+	setEntry(&t.questions, a.ID, true)
+	setEntry(&t.delays, a.ID, a.Later)
 	t.note("Postponed until " + time.UnixMilli(a.Later).Format("15:04") + ". You can still answer it: fairlead approvals allow or deny " + string(a.ID) + ".")
 }
 
 // hasReturned reports whether a postponed approval must be asked again, and records one that is
 // postponed now.
 func (t *terminal) hasReturned(a protocol.Approval) bool {
-	was, late := t.later[a.ID]
+	was, isDelayed := t.delays[a.ID]
 	switch {
-	case late && a.Later == 0:
-		delete(t.later, a.ID)
-		delete(t.asked, a.ID)
+	case isDelayed && a.Later == 0:
+		delete(t.delays, a.ID)
+		delete(t.questions, a.ID)
 		return true
 	case a.Later != 0 && a.Later != was && t.interactive() && t.approve == "":
 		t.notePostponed(a)

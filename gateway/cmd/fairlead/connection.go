@@ -52,9 +52,9 @@ func (o *options) findToken() (string, error) {
 	return t.Reveal(), nil
 }
 
-// ledgerName returns the gateway's name for [stream.OpenNamed]. A gateway on this computer with the
+// gatewayKey returns the name of the gateway for [stream.OpenNamed]. A gateway on this computer with the
 // data folder's own token is the data folder's.
-func (o *options) ledgerName(home string) (string, error) {
+func (o *options) gatewayKey(home string) (string, error) {
 	if !strings.Contains(o.url, "://") {
 		peer, err := identity.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
 		return string(peer.Pin), err

@@ -100,26 +100,26 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	var found []protocol.Device
+	var matches []protocol.Device
 	for _, d := range r.Devices {
 		if string(d.ID) == text {
 			return d, nil
 		}
 		if strings.EqualFold(d.Name, text) || string(d.NodeID) == text {
-			found = append(found, d)
+			matches = append(matches, d)
 		}
 	}
-	switch len(found) {
+	switch len(matches) {
 	case 0:
 		return protocol.Device{}, protocol.ErrNotFound.With(fmt.Sprintf("no paired device is named %s; to list devices: fairlead pair list", text))
 	case 1:
-		return found[0], nil
+		return matches[0], nil
 	}
 	var ids []string
-	for _, d := range found {
+	for _, d := range matches {
 		ids = append(ids, fmt.Sprintf("%s (%s)", d.ID, d.Role))
 	}
-	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are named %s; use an ID instead: %s", len(found), text, strings.Join(ids, ", ")))
+	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are named %s; use an ID instead: %s", len(matches), text, strings.Join(ids, ", ")))
 }
 
 // onDevice makes a command call a method on the device that its argument names.

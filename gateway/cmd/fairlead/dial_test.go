@@ -33,11 +33,11 @@ func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 	} {
 		t.Setenv("FAIRLEAD_TOKEN", c.env)
 		o := options{url: c.url, tokenFile: c.tokenFile}
-		if got, err := o.ledgerName(home); err != nil || got != c.want {
+		if got, err := o.gatewayKey(home); err != nil || got != c.want {
 			t.Errorf("%+v is %q, %v", c, got, err)
 		}
 	}
-	if _, err := (&options{url: "attic"}).ledgerName(home); err == nil {
+	if _, err := (&options{url: "attic"}).gatewayKey(home); err == nil {
 		t.Error("a gateway that this device is not paired with has a name")
 	}
 }

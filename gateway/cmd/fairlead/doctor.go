@@ -35,17 +35,17 @@ func doctorCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check for problems and show how to fix them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := o.examine(cmd.Context())
+			findings := o.examine(cmd.Context())
 			if o.json {
-				if err := printJSON(cmd.OutOrStdout(), found); err != nil {
+				if err := printJSON(cmd.OutOrStdout(), findings); err != nil {
 					return err
 				}
 			} else {
-				printFindings(cmd.OutOrStdout(), found)
+				printFindings(cmd.OutOrStdout(), findings)
 			}
-			for _, f := range found {
+			for _, f := range findings {
 				if f.State == "bad" {
-					return &exitError{code: exitFailed, err: errors.New("problems found"), shown: true}
+					return &exitError{code: exitFailed, err: errors.New("problems found"), printed: true}
 				}
 			}
 			return nil

@@ -38,11 +38,11 @@ const (
 	exitInterrupted  = 130
 )
 
-// exitError has an exit code; shown says that its text has been printed already.
+// exitError has an exit code; printed says that its text has been printed already.
 type exitError struct {
-	code  int
-	err   error
-	shown bool
+	code    int
+	err     error
+	printed bool
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
@@ -66,7 +66,7 @@ func run() int {
 	}
 	code := exitCode(err, ctx.Err() != nil)
 	var exit *exitError
-	if err != nil && code != exitInterrupted && !(errors.As(err, &exit) && exit.shown) {
+	if err != nil && code != exitInterrupted && !(errors.As(err, &exit) && exit.printed) {
 		fmt.Fprintf(root.ErrOrStderr(), "fairlead: %v\n", err)
 	}
 	return code

@@ -140,12 +140,12 @@ func (o *options) withFiles(cmd *cobra.Command, f func(context.Context, *connect
 	if err != nil {
 		return err
 	}
-	gateway, err := o.ledgerName(home)
+	key, err := o.gatewayKey(home)
 	if err != nil {
 		return err
 	}
 	unfinished := stream.OpenUnfinished(filepath.Join(home, "unfinished", "here"))
-	return o.withConnection(cmd, client.Options{Files: stream.OpenNamed(stream.Disk{Dir: dir}, unfinished, gateway), Unfinished: unfinished}, f)
+	return o.withConnection(cmd, client.Options{Files: stream.OpenNamed(stream.Disk{Dir: dir}, unfinished, key), Unfinished: unfinished}, f)
 }
 
 // isHere reports whether a command line or window is one end of the transfer.

@@ -157,7 +157,7 @@ func runCommand(t *testing.T, url string, args ...string) (stdout, stderr string
 	defer cancel()
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
-	if err != nil && !(errors.As(err, &exit) && exit.shown) {
+	if err != nil && !(errors.As(err, &exit) && exit.printed) {
 		fmt.Fprintln(e, err)
 	}
 	o.close()

@@ -32,9 +32,9 @@ func statusCommand(o *options) *cobra.Command {
 				return err
 			}
 			if c.offers(protocol.ApprovalList.Name) {
-				var asked protocol.ApprovalListResult
-				asked, err = call(ctx, c, protocol.ApprovalList, protocol.Empty{})
-				v.Approvals = asked.Approvals
+				var pending protocol.ApprovalListResult
+				pending, err = call(ctx, c, protocol.ApprovalList, protocol.Empty{})
+				v.Approvals = pending.Approvals
 			}
 			return show(c, v, err, printStatus)
 		}))

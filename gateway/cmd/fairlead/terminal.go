@@ -31,11 +31,11 @@ type terminal struct {
 	output  map[protocol.CallID]int64  // bytes of each call's output that are on the screen
 	tail    map[protocol.CallID]string // the last part of that output
 	state   map[protocol.CallID]string // last state of each call that was shown
-	notices map[string]struct{}        // notices shown in this run
+	notices map[string]bool            // notices shown in this run
 	// end is the gateway's own explanation of the run's end, which is not an answer.
-	end   string
-	asked map[protocol.ApprovalID]any   // approvals that the person was asked
-	later map[protocol.ApprovalID]int64 // end of the delay of postponed approvals
+	end       string
+	questions map[protocol.ApprovalID]bool  // approvals that the person was asked
+	delays    map[protocol.ApprovalID]int64 // end of the delay of postponed approvals
 }
 
 func (t *terminal) interactive() bool { return t.in.fd >= 0 && !t.json }
@@ -65,8 +65,8 @@ func (t *terminal) note(s string) {
 
 // notice shows a run's notice once.
 func (t *terminal) notice(s string) {
-	if _, seen := t.notices[s]; !seen {
-		setEntry(&t.notices, s, struct{}{})
+	if !t.notices[s] {
+		setEntry(&t.notices, s, true)
 		t.note(s)
 	}
 }
@@ -77,7 +77,7 @@ func (t *terminal) printError(err error) bool {
 	var exit *exitError
 	var wireErr *protocol.Error
 	if errors.As(err, &exit) || errors.As(err, &wireErr) {
-		if exit == nil || !exit.shown {
+		if exit == nil || !exit.printed {
 			t.note(err.Error())
 		}
 		return true
@@ -203,15 +203,15 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 	switch r.State {
 	case protocol.RunDone:
 		if denied {
-			return &exitError{code: exitDenied, err: errors.New("a call was denied"), shown: true}
+			return &exitError{code: exitDenied, err: errors.New("a call was denied"), printed: true}
 		}
 		if failed {
-			return &exitError{code: exitTool, err: errors.New("the command failed"), shown: true}
+			return &exitError{code: exitTool, err: errors.New("the command failed"), printed: true}
 		}
 		return nil
 	case protocol.RunCancelled:
 		t.note(end)
-		return &exitError{code: exitInterrupted, err: protocol.ErrCancelled, shown: true}
+		return &exitError{code: exitInterrupted, err: protocol.ErrCancelled, printed: true}
 	}
 	err := error(protocol.ErrInternal)
 	if r.Error != nil {
@@ -221,9 +221,8 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 }
 
 func (t *terminal) noteAnswer(a protocol.Approval) {
-	_, mine := t.asked[a.ID]
-	_, late := t.later[a.ID]
-	if mine && !late || t.json {
+	_, isDelayed := t.delays[a.ID]
+	if t.questions[a.ID] && !isDelayed || t.json {
 		return
 	}
 	t.note(fmt.Sprintf("The approval was %s by %s.", a.State, a.AnsweredBy))

@@ -52,13 +52,13 @@ standard input.`
 	return cmd
 }
 
-// toolArguments returns the arguments of a call as given: JSON, standard input, or none.
-func toolArguments(in io.Reader, given []string) (json.RawMessage, error) {
-	if len(given) == 0 {
+// toolArguments returns the arguments of a call: JSON, standard input, or none.
+func toolArguments(in io.Reader, args []string) (json.RawMessage, error) {
+	if len(args) == 0 {
 		return json.RawMessage("{}"), nil
 	}
-	raw := json.RawMessage(given[0])
-	if given[0] == "-" {
+	raw := json.RawMessage(args[0])
+	if args[0] == "-" {
 		var err error
 		if raw, err = io.ReadAll(in); err != nil {
 			return nil, fmt.Errorf("read arguments: %w", err)

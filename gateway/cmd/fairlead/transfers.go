@@ -120,7 +120,7 @@ func findTransfer(ctx context.Context, c *connection, id string) (protocol.Trans
 	if id == "" {
 		return protocol.Transfer{}, errNoID // every ID begins with it
 	}
-	var found []protocol.Transfer
+	var matches []protocol.Transfer
 	for _, history := range []bool{false, true} {
 		r, err := call(ctx, c, protocol.TransferList, protocol.TransferListParams{History: history, Limit: 500})
 		if err != nil {
@@ -128,17 +128,17 @@ func findTransfer(ctx context.Context, c *connection, id string) (protocol.Trans
 		}
 		for _, t := range r.Transfers {
 			if strings.HasPrefix(string(t.ID), id) {
-				found = append(found, t)
+				matches = append(matches, t)
 			}
 		}
 	}
-	switch len(found) {
+	switch len(matches) {
 	case 0:
 		return call(ctx, c, protocol.TransferGet, protocol.TransferParams{ID: protocol.TransferID(id)})
 	case 1:
-		return found[0], nil
+		return matches[0], nil
 	}
-	return protocol.Transfer{}, usageError("%d transfers begin with %s; type more of the ID", len(found), id)
+	return protocol.Transfer{}, usageError("%d transfers begin with %s; type more of the ID", len(matches), id)
 }
 
 func sources(t protocol.Transfer) string {

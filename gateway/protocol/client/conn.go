@@ -20,15 +20,15 @@ import (
 
 // conn is one connection, with one reading and one writing goroutine.
 type conn struct {
-	ws      *websocket.Conn
-	onEvent func(protocol.EventFrame)
-	onFrame func(*stream.Frame)
-	out     *wire.Writer
-	done    chan struct{} // closed when reading has ended
-	ready   chan bool     // receives whether the handshake succeeded, and then false at the end
-	feed    feedQueue
-	heard   atomic.Int64  // number of received messages
-	probe   chan struct{} // holds a token when the connection has to be tested
+	ws       *websocket.Conn
+	onEvent  func(protocol.EventFrame)
+	onFrame  func(*stream.Frame)
+	out      *wire.Writer
+	done     chan struct{} // closed when reading has ended
+	ready    chan bool     // receives whether the handshake succeeded, and then false at the end
+	feed     feedQueue
+	received atomic.Int64  // number of received messages
+	probe    chan struct{} // holds a token when the connection has to be tested
 
 	mu      sync.Mutex // guards the fields below
 	next    uint64
@@ -59,21 +59,21 @@ func (c *conn) answerProbes(ctx context.Context) {
 			return
 		case <-c.probe:
 		}
-		if atHome(c.ws.LocalAddr()) {
+		if isLocal(c.ws.LocalAddr()) {
 			continue
 		}
-		if lostAddress(c.ws.LocalAddr()) {
+		if hasLostAddress(c.ws.LocalAddr()) {
 			c.ws.Close() // no answer can arrive at an address that this machine no longer has
 			return
 		}
-		before := c.heard.Load()
+		before := c.received.Load()
 		wire.Ping(c.ws) // on an error, the connection ends by itself
 		timer := time.NewTimer(probeLimit)
 		select {
 		case <-ctx.Done():
 		case <-c.done:
 		case <-timer.C:
-			if c.heard.Load() == before {
+			if c.received.Load() == before {
 				c.ws.Close() // ends the reader, and with it the connection
 			}
 		}
@@ -86,7 +86,7 @@ func (c *conn) answerProbes(ctx context.Context) {
 func (c *conn) read() error {
 	defer c.failPending()
 	extend := func() { c.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }
-	alive := func() { c.heard.Add(1); extend() }
+	alive := func() { c.received.Add(1); extend() }
 	alive()
 	c.ws.SetPingHandler(func(payload string) error {
 		alive()

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// lookAround is the interval of the checks for sleep and for changed networks.
-	lookAround = 5 * time.Second
-	// slept is the difference between the wall clock and the monotonic clock, which stops during
+	// checkInterval is the interval of the checks for sleep and for changed networks.
+	checkInterval = 5 * time.Second
+	// sleepGap is the difference between the wall clock and the monotonic clock, which stops during
 	// sleep, that counts as sleep.
-	slept = 10 * time.Second
+	sleepGap = 10 * time.Second
 	// probeLimit is the time in which a gateway must answer a probe before the connection is
 	// considered lost.
 	probeLimit = 8 * time.Second
@@ -22,23 +22,23 @@ const (
 // watch calls f whenever the machine woke up or its addresses changed, until ctx ends. The
 // connections that this cuts are silent, and would otherwise be noticed only after silenceLimit.
 func watch(ctx context.Context, f func(why string)) {
-	tick := time.NewTicker(lookAround)
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
-	last, had := time.Now(), addresses()
+	last, before := time.Now(), addresses()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		now, have := time.Now(), addresses()
+		now, current := time.Now(), addresses()
 		// Round(0) removes the monotonic reading, which stops while the machine sleeps.
-		if now.Round(0).Sub(last.Round(0))-now.Sub(last) > slept {
+		if now.Round(0).Sub(last.Round(0))-now.Sub(last) > sleepGap {
 			f("the machine slept")
-		} else if have != had {
+		} else if current != before {
 			f("the network changed")
 		}
-		last, had = now, have
+		last, before = now, current
 	}
 }
 
@@ -56,15 +56,15 @@ func addresses() string {
 	return strings.Join(all, " ")
 }
 
-// atHome reports whether a connection stays within this machine. Sleep and network changes do not
+// isLocal reports whether a connection stays within this machine. Sleep and network changes do not
 // cut it, and it ends when the gateway does.
-func atHome(a net.Addr) bool {
+func isLocal(a net.Addr) bool {
 	at, ok := a.(*net.TCPAddr)
 	return ok && at.IP.IsLoopback()
 }
 
-// lostAddress reports whether this machine no longer has the address.
-func lostAddress(a net.Addr) bool {
+// hasLostAddress reports whether this machine no longer has the address.
+func hasLostAddress(a net.Addr) bool {
 	at, ok := a.(*net.TCPAddr)
 	list, err := net.InterfaceAddrs()
 	if !ok || err != nil || len(list) == 0 {
