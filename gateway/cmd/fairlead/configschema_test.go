@@ -3,6 +3,7 @@ package main
 import "testing"
 
 func TestSettingAPathConcernsWhatItHolds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		field, path string
 		want        bool
@@ -15,8 +16,11 @@ func TestSettingAPathConcernsWhatItHolds(t *testing.T) {
 		{"channels.*.owners", "skills.xmpp", false},
 		{"agents.list", "agents.list.0.id", true},
 	} {
-		if got := overlaps(c.field, c.path); got != c.want {
-			t.Errorf("%s by setting %s: %v", c.field, c.path, got)
-		}
+		t.Run(c.field+" by "+c.path, func(t *testing.T) {
+			t.Parallel()
+			if got := overlaps(c.field, c.path); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }

@@ -13,6 +13,7 @@ const forged = "x\x1b[3A\x1b[2K  words  maple otter\n  key  \u202eabc\tdone"
 // TestWhatAStrangerSaysStaysInItsLine checks the approval of a device, and the descriptions of
 // machines and transfers.
 func TestWhatAStrangerSaysStaysInItsLine(t *testing.T) {
+	t.Parallel()
 	for what, print := range map[string]func(out *strings.Builder, text string){
 		"request": func(out *strings.Builder, text string) {
 			printRequest(out, protocol.DeviceRequest{Kind: protocol.RequestPair, Words: []string{"a", "b"}, Device: protocol.Device{Name: text, OS: text, Reach: &protocol.Reach{
@@ -32,11 +33,14 @@ func TestWhatAStrangerSaysStaysInItsLine(t *testing.T) {
 			}))
 		},
 	} {
-		var plain, out strings.Builder
-		print(&plain, "word")
-		print(&out, forged)
-		if strings.ContainsAny(out.String(), "\x1b\u202e\t") || strings.Count(out.String(), "\n") != strings.Count(plain.String(), "\n") {
-			t.Errorf("%s: %q", what, out.String())
-		}
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			var plain, out strings.Builder
+			print(&plain, "word")
+			print(&out, forged)
+			if strings.ContainsAny(out.String(), "\x1b\u202e\t") || strings.Count(out.String(), "\n") != strings.Count(plain.String(), "\n") {
+				t.Errorf("got %q, want the lines of %q", out.String(), plain.String())
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 )
 
 func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
+	t.Parallel()
 	k := nameBook{machines: names{"nas": "The big one"}, chats: map[protocol.SessionKey]string{"agent:main:1": "Photos", "agent:main:2": ""}}
 	for by, want := range map[string]string{
 		"owner cli-8d3f5a60-1c1b":   "owner on the command line",
@@ -21,18 +22,21 @@ func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
 		"default":                   "default",
 		"channel xmpp a\x1b[31m\nb": "channel xmpp a�[31m�b",
 	} {
-		if got := k.principalName(by, "Your rule: allow ls"); got != want {
-			t.Errorf("%q: %q, want %q", by, got, want)
-		}
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			if got := k.principalName(by, "Your rule: allow ls"); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 	if got := k.principalName("rule 7e0e", "7e0e: allow ls -la"); got != "rule allow ls -la" {
-		t.Error(got)
+		t.Errorf("got %q, want the text of the rule", got)
 	}
 	for want, got := range map[string]string{
 		"Bash on The big one": k.toolAndMachine("nas", "Bash"), "Bash on box": k.toolAndMachine("box", "Bash"), "Read in the gateway": k.toolAndMachine(protocol.NativePrefix, "Read"), "Revert on box": k.toolAndMachine("box", protocol.ActRevert), "": k.toolAndMachine("nas", ""),
 	} {
 		if got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
