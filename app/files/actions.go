@@ -199,8 +199,8 @@ func (g dropTarget) describe(from *Page) string {
 	return fmt.Sprintf("Send %s to %s, folder %s", what, g.page.place.Text, into)
 }
 
-// finish completes the drag: in a list of the same machine the files are moved, in another machine's
-// list they are sent, and anywhere else the window decides.
+// finish completes the drag: in a list of the same machine the files are moved, in another
+// machine's list they are sent, and anywhere else the window decides.
 func (d *drag) finish() {
 	p, at := d.page, d.at
 	d.at = fyne.Position{}

@@ -106,8 +106,8 @@ func (p *Page) Back() bool {
 // changes shows the agent's changes on the machine of a page.
 type changes struct{ page *Page }
 
-// marks maps each file to a mark if the agent changed it in the last turn of a chat, and each folder
-// if it contains such a file.
+// marks maps each file to a mark if the agent changed it in the last turn of a chat, and each
+// folder if it contains such a file.
 func (l changes) marks() map[string]string {
 	p := l.page
 	last, above := map[string]bool{}, map[string]int{}

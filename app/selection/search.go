@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Count returns how often a text contains another, ignoring case, like [Text.Find]. It may be called
-// on any goroutine.
+// Count returns how often a text contains another, ignoring case, like [Text.Find]. It may be
+// called on any goroutine.
 func Count(text, query string) int {
 	n := 0
 	for range matches(text, lower(query)) {

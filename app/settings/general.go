@@ -135,8 +135,8 @@ func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.Can
 	return widgets.Flow(style.Gap, buttons...), set
 }
 
-// appearance has theme and text size, and a function that shows their values. The windows follow the
-// configuration.
+// appearance has theme and text size, and a function that shows their values. The windows follow
+// the configuration.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	const about = "Applies to all windows immediately."
 	result, failed := muted(about), false

@@ -164,8 +164,8 @@ func plainValue(raw json.RawMessage) any {
 	return v
 }
 
-// ConfigAt decodes the configuration at a path, or all of it if the path is empty; a missing value is
-// the zero value. It blocks.
+// ConfigAt decodes the configuration at a path, or all of it if the path is empty; a missing value
+// is the zero value. It blocks.
 func ConfigAt[T any](ctx context.Context, a *App, path string) (T, error) {
 	var out T
 	r, err := Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})

@@ -34,8 +34,8 @@ func QuestionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
-// machineTools describes the tools of machines: what they do, the argument that a call is about, and
-// the argument that a person may change before the call runs, with its label.
+// machineTools describes the tools of machines: what they do, the argument that a call is about,
+// and the argument that a person may change before the call runs, with its label.
 var machineTools = map[string]struct{ verb, subject, editable, label string }{
 	"Bash":  {"Run", "command", "command", "The command"},
 	"Write": {"Write", "path", "content", "The content"},

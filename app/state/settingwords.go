@@ -213,7 +213,8 @@ func durationWords(d time.Duration) string {
 
 var errDuration = errors.New("say how long with a unit, such as 30 seconds, 5 minutes or 1 hour 30 minutes")
 
-// durationPart is a number with its unit at the start of a text, and what separates it from the next.
+// durationPart is a number with its unit at the start of a text, and what separates it from the
+// next.
 var durationPart = regexp.MustCompile(`^([0-9][0-9.]*)\s*([a-z]+)(,|\s|and\s)*`)
 
 // durationUnits are the units by their names without the "s" of the plural.

@@ -35,7 +35,8 @@ func (s Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths 
 	return Call(ctx, s.app, protocol.TransferStart, p)
 }
 
-// Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice, as in SendAgain.
+// Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice, as in
+// SendAgain.
 func (s Transfers) Control(m protocol.Method[protocol.TransferParams, protocol.Transfer], id protocol.TransferID) {
 	callInBackground(s.app, m, protocol.TransferParams{ID: id})
 }

@@ -165,8 +165,8 @@ func (p *Raster) Place(at fyne.Position, size fyne.Size) {
 	}
 }
 
-// NewRasterRenderer returns the renderer of a widget that consists of one picture, which draw paints
-// in pixels. area returns the present place and size of the picture in the widget.
+// NewRasterRenderer returns the renderer of a widget that consists of one picture, which draw
+// paints in pixels. area returns the present place and size of the picture in the widget.
 func NewRasterRenderer(draw func(w, h int) image.Image, minSize func() fyne.Size, area func() (fyne.Position, fyne.Size)) fyne.WidgetRenderer {
 	r := &rasterRenderer{Raster: NewRaster(draw), minSize: minSize, area: area}
 	r.Place(area())

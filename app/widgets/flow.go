@@ -129,8 +129,8 @@ func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(at)
 }
 
-// NewLabelled is a line of a list of facts: a label of a fixed width, at the default text size, before
-// a wrapping value.
+// NewLabelled is a line of a list of facts: a label of a fixed width, at the default text size,
+// before a wrapping value.
 func NewLabelled(width float32, label string, value fyne.CanvasObject) *fyne.Container {
 	name := NewText(label, style.ColorMuted, "text")
 	name.Ellipsis = true
