@@ -94,9 +94,6 @@ func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 	})
 }
 
-// SnoozeFor is how long "Not now" snoozes an approval.
-const SnoozeFor = protocol.SnoozeFor
-
 // Unsnoozed returns the pending approvals that are not snoozed.
 func (v View) Unsnoozed() []protocol.Approval {
 	return without(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
@@ -105,7 +102,7 @@ func (v View) Unsnoozed() []protocol.Approval {
 // Snooze snoozes approvals, in the windows of all programs. They still expire, and can still be
 // answered.
 func (s Approvals) Snooze(list ...protocol.Approval) {
-	s.snooze(list, SnoozeFor)
+	s.snooze(list, protocol.SnoozeFor)
 }
 
 // Unsnooze ends the snoozing of an approval.

@@ -37,7 +37,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		}
 		synctest.Wait()
 		var sent protocol.ApprovalSnoozeParams
-		if list := f.called(protocol.ApprovalSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != SnoozeFor.Milliseconds() {
+		if list := f.called(protocol.ApprovalSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != protocol.SnoozeFor.Milliseconds() {
 			t.Errorf("sent %s", list)
 		}
 		back := one // the gateway's event at the end of the time
