@@ -143,7 +143,7 @@ type drag struct {
 // target returns the target at a position of the window.
 func (d *drag) target(at fyne.Position) dropTarget {
 	p := d.page
-	for _, q := range p.pair.visible(p) {
+	for _, q := range p.pair.visible() {
 		if dir, ok := q.folderAt(at); ok && q.canChange() {
 			if q.view.Place == p.view.Place && dir == p.view.Dir {
 				return dropTarget{} // the files are in this folder already
@@ -162,7 +162,7 @@ func (d *drag) track(at fyne.Position) {
 	if p.view.Place != "" {
 		g = d.target(at)
 	}
-	for _, q := range p.pair.visible(p) {
+	for _, q := range p.pair.visible() {
 		g.highlight(q)
 	}
 	if g.page != nil {
@@ -205,7 +205,7 @@ func (d *drag) finish() {
 	p, at := d.page, d.at
 	d.at = fyne.Position{}
 	chosen := p.list.selected()
-	for _, q := range p.pair.visible(p) {
+	for _, q := range p.pair.visible() {
 		dropTarget{}.highlight(q)
 	}
 	p.showSelection()
@@ -226,7 +226,7 @@ func (d *drag) finish() {
 		if p.h.Send != nil {
 			p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
 		}
-	case p.h.Drop != nil && !p.pair.contains(p, at):
+	case p.h.Drop != nil && !p.pair.contains(at):
 		p.h.Drop(p.view.Place, paths, at)
 	}
 }

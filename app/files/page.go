@@ -64,7 +64,7 @@ type Page struct {
 	actions          actions
 	changes          changes
 	drag             drag
-	pair             *Pair         // owner of the list; nil for none
+	pair             *Pair         // owner of the list
 	isBeside         bool          // a second list is shown beside it
 	dropHighlight    *widgets.Rect // highlights the list as the target of a drag
 	offline          bool          // the machine is offline
@@ -93,6 +93,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 		filter: widgets.NewSearchField("Filter", ""), highlight: code.HighlightLong,
 	}
 	p.view.Loading = true
+	p.pair = &Pair{h: h, left: p, active: p}
 	p.list = newTable()
 	p.actions, p.changes, p.drag = actions{p}, changes{p}, drag{page: p}
 	p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.showSelection, p.handleKey, p.actions.menu, p.actions.rename
@@ -105,7 +106,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	}
 	p.dropHighlight = widgets.NewRect("", style.ColorAccent, style.Corner)
 	p.list.onDrag, p.list.onDrop = p.drag.track, p.drag.finish
-	p.list.onFocus = func() { p.pair.activate(p) }
+	p.list.onFocus = func() { p.pair.active = p }
 	p.filter.OnChanged = p.model.SetFilter
 	p.filter.OnCancel = func() { p.focus() }
 	p.columnHeads = newColumnHeads(func(column string) {

@@ -23,7 +23,7 @@ type Pair struct {
 	left       *Page
 	right      *Page // nil with one list
 	closeRight context.CancelFunc
-	active     *Page
+	active     *Page // the list used last, the target of actions without a position
 	line       *widgets.Rect
 	width      float32
 }
@@ -51,13 +51,11 @@ func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
 func minListWidth() float32 { return 340 * style.Size("text") / 14 }
 
 // hasRoom reports whether two lists fit.
-func (b *Pair) hasRoom() bool { return b != nil && b.width >= 2*minListWidth() }
+func (b *Pair) hasRoom() bool { return b.width >= 2*minListWidth() }
 
 // Toggle shows or hides the second list.
 func (b *Pair) Toggle() {
 	switch {
-	case b == nil:
-		return
 	case b.right != nil:
 		if b.active == b.right {
 			b.active = b.left
@@ -104,27 +102,17 @@ func (b *Pair) notifyPaired() {
 	}
 }
 
-// activate makes a list the target of actions without a position.
-func (b *Pair) activate(p *Page) {
-	if b != nil {
-		b.active = p
-	}
-}
-
-// visible returns the visible lists; for a page without a pair, that page.
-func (b *Pair) visible(p *Page) []*Page {
-	switch {
-	case b == nil:
-		return []*Page{p}
-	case b.right == nil || !b.hasRoom():
+// visible returns the visible lists.
+func (b *Pair) visible() []*Page {
+	if b.right == nil || !b.hasRoom() {
 		return []*Page{b.active}
 	}
 	return []*Page{b.left, b.right}
 }
 
 // contains reports whether a position of the window is in one of the lists.
-func (b *Pair) contains(p *Page, at fyne.Position) bool {
-	for _, q := range b.visible(p) {
+func (b *Pair) contains(at fyne.Position) bool {
+	for _, q := range b.visible() {
 		if _, ok := q.folderAt(at); ok {
 			return true
 		}
@@ -134,7 +122,7 @@ func (b *Pair) contains(p *Page, at fyne.Position) bool {
 
 // layOut shows as many lists as fit.
 func (b *Pair) layOut() {
-	shown := b.visible(b.left)
+	shown := b.visible()
 	b.Box.Objects = nil
 	for i, p := range shown {
 		if i > 0 {
@@ -164,7 +152,7 @@ func (b *Pair) Back() bool { return b.active.Back() }
 // At returns the folder at a position of the window, as an absolute path: that of the row there,
 // else the folder shown. ok is false outside the lists, and where nothing can be dropped.
 func (b *Pair) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
-	for _, p := range b.visible(b.left) {
+	for _, p := range b.visible() {
 		if node, dir, ok = p.At(at); ok {
 			return node, dir, true
 		}

@@ -57,7 +57,7 @@ func TestTwoListsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 	if n := len(b.Box.Objects); n != 3 || b.right.Box.Position().X != 501 {
 		t.Fatalf("%d objects, the right one at %v", n, b.right.Box.Position())
 	}
-	b.activate(b.right)
+	b.active = b.right
 	w.Resize(fyne.NewSize(520, 500))
 	if len(b.Box.Objects) != 1 || b.Box.Objects[0] != fyne.CanvasObject(b.right.Box) || b.right.Box.Size().Width != 520 {
 		t.Fatal("a narrow window does not show the list that was used last alone")
