@@ -29,9 +29,10 @@ rest() { # PID NAME
   local woke=$(switches "$1") took=$(ticks "$1")
   sleep "$seconds"
   woke=$(($(switches "$1") - woke)) took=$(($(ticks "$1") - took))
-  awk -v name="$2" -v woke="$woke" -v took="$took" -v s="$seconds" '/VmRSS/ {rss=$2} /RssAnon/ {anon=$2} /Threads/ {threads=$2}
-    END {printf "%-28s %5.1f MB resident, %4.1f MB of it its own, %d threads, %d wake-ups and %d ms of a core in %d s\n",
-      name, rss/1024, anon/1024, threads, woke, took*10, s}' "/proc/$1/status"
+  local private=$(awk '/^Private_/ {sum += $2} END {print sum}' "/proc/$1/smaps_rollup")
+  awk -v name="$2" -v woke="$woke" -v took="$took" -v s="$seconds" -v private="$private" '/VmRSS/ {rss=$2} /Threads/ {threads=$2}
+    END {printf "%-28s %5.1f MB private, %5.1f MB resident, %d threads, %d wake-ups and %d ms of a core in %d s\n",
+      name, private/1024, rss/1024, threads, woke, took*10, s}' "/proc/$1/status"
 }
 
 sleep 5

@@ -19,13 +19,14 @@ export FAIRLEAD_HOME=$home FAIRLEAD_SECRETS=file
 trap 'rm -rf "$home"' EXIT
 
 rest() { # PID NAME: prints memory and processor time over ten idle seconds
-  sleep 18 # the program returns memory three times in its first 15 seconds
-  local before after
+  sleep 18 # until the start has finished and freed memory was returned
+  local before after private
   before=$(awk '{print $14+$15}' "/proc/$1/stat")
   sleep 10
   after=$(awk '{print $14+$15}' "/proc/$1/stat")
-  awk -v name="$2" -v ticks=$((after - before)) '/VmRSS/ {rss=$2} /RssAnon/ {anon=$2}
-    END {printf "%-28s %6.1f MB resident, %5.1f MB of it its own, %.1f %% of a core at rest\n", name, rss/1024, anon/1024, ticks/10}' "/proc/$1/status"
+  private=$(awk '/^Private_/ {sum += $2} END {print sum}' "/proc/$1/smaps_rollup")
+  awk -v name="$2" -v ticks=$((after - before)) -v private="$private" '/VmRSS/ {rss=$2}
+    END {printf "%-28s %6.1f MB private, %6.1f MB resident, %.1f %% of a core at rest\n", name, private/1024, rss/1024, ticks/10}' "/proc/$1/status"
 }
 
 window() { # NAME PATTERN COMMAND...: starts a program and waits for its window
