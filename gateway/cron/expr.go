@@ -33,8 +33,8 @@ var exprFields = []struct {
 	min, max int
 }{{"minute", 0, 59}, {"hour", 0, 23}, {"day of month", 1, 31}, {"month", 1, 12}, {"day of week", 0, 7}}
 
-// ParseExpr parses an expression for times in zone.
-func ParseExpr(text string, zone *time.Location) (*Expr, error) {
+// parseExpr parses an expression for times in zone.
+func parseExpr(text string, zone *time.Location) (*Expr, error) {
 	fields := strings.Fields(text)
 	if len(fields) != len(exprFields) {
 		return nil, fmt.Errorf("cron expression must contain exactly 5 fields, %.60q has %d", text, len(fields))

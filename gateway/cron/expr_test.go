@@ -67,7 +67,7 @@ func TestNextAcrossChangesOfTheClock(t *testing.T) {
 		{"a stepped number is itself", "UTC", "5/10 * * * *", "2026-11-01 00:00 +0000", []string{"2026-11-01 00:05 +0000", "2026-11-01 01:05 +0000"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, err := ParseExpr(c.expr, zone(t, c.zone))
+			e, err := parseExpr(c.expr, zone(t, c.zone))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestExprRefusesWhatItDoesNotKnow(t *testing.T) {
 		"* * * JAN *": "not a number", "5-1 * * * *": "before its start", "*/0 * * * *": "minute", "1,,2 * * * *": "minute", "-1 * * * *": "minute",
 		"0 0 31 2 *": "no day matches", "0 0 L * *": "not a number", "1-2-3 * * * *": "not a number", "*-5 * * * *": "not a number",
 	} {
-		if _, err := ParseExpr(text, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseExpr(text, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -156,7 +156,7 @@ func TestNextIsWhatAClockOnTheWallShows(t *testing.T) {
 			if r.IntN(3) == 0 {
 				text = strings.Join([]string{field(0, 59), field(0, 23), field(1, 28), "*", field(0, 7)}, " ")
 			}
-			e, err := ParseExpr(text, loc)
+			e, err := parseExpr(text, loc)
 			if err != nil {
 				t.Fatal(text, err)
 			}
@@ -182,7 +182,7 @@ func FuzzExpr(f *testing.F) {
 	}
 	loc := zone(f, "America/New_York")
 	f.Fuzz(func(t *testing.T, text string, at int64) {
-		e, err := ParseExpr(text, loc)
+		e, err := parseExpr(text, loc)
 		if err != nil {
 			return
 		}

@@ -15,10 +15,10 @@ import (
 
 // Limits of a job, in characters.
 const (
-	MaxName        = 200
-	MaxDescription = 2000
-	MaxText        = 64 << 10
-	MaxTimeout     = 7 * 24 * 3600 // seconds
+	maxName        = 200
+	maxDescription = 2000
+	maxText        = 64 << 10
+	maxTimeout     = 7 * 24 * 3600 // seconds
 )
 
 func bad(err error) error {
@@ -73,10 +73,10 @@ func (s *Scheduler) check(j *protocol.CronJob) (err error) {
 	}
 	j.Name, j.Description = strings.TrimSpace(j.Name), strings.TrimSpace(j.Description)
 	switch {
-	case j.Name == "" || utf8.RuneCountInString(j.Name) > MaxName || strings.ContainsFunc(j.Name, unicode.IsControl):
-		return fmt.Errorf("name must be one line of 1 to %d characters", MaxName)
-	case utf8.RuneCountInString(j.Description) > MaxDescription:
-		return fmt.Errorf("description must have at most %d characters", MaxDescription)
+	case j.Name == "" || utf8.RuneCountInString(j.Name) > maxName || strings.ContainsFunc(j.Name, unicode.IsControl):
+		return fmt.Errorf("name must be one line of 1 to %d characters", maxName)
+	case utf8.RuneCountInString(j.Description) > maxDescription:
+		return fmt.Errorf("description must have at most %d characters", maxDescription)
 	case !slices.Contains([]string{"", protocol.MissedSkip, protocol.MissedLatest, protocol.MissedAll, protocol.MissedAsk}, j.Missed):
 		return fmt.Errorf("missed must be skip, latest, all or ask, not %.20q", j.Missed)
 	}
@@ -107,14 +107,14 @@ func checkSpec(m protocol.CronMode) (protocol.CronMode, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return m, fmt.Errorf("%s required", field)
-	case len(text) > MaxText:
-		return m, fmt.Errorf("%s must have at most %d bytes", field, MaxText)
+	case len(text) > maxText:
+		return m, fmt.Errorf("%s must have at most %d bytes", field, maxText)
 	case m.Thinking != "" && !slices.Contains(protocol.ThinkingLevels, m.Thinking):
 		return m, fmt.Errorf("spec.thinking must be one of %s, not %.20q", strings.Join(protocol.ThinkingLevels, ", "), m.Thinking)
 	case strings.ContainsAny(m.Model, " \t\r\n") || strings.HasSuffix(m.Model, "/") || strings.HasPrefix(m.Model, "/"):
 		return m, errors.New("spec.model is written PROVIDER/ID, without spaces")
-	case m.TimeoutSeconds < 0 || m.TimeoutSeconds > MaxTimeout:
-		return m, fmt.Errorf("spec.timeoutSeconds must be a number from 0 to %d", MaxTimeout)
+	case m.TimeoutSeconds < 0 || m.TimeoutSeconds > maxTimeout:
+		return m, fmt.Errorf("spec.timeoutSeconds must be a number from 0 to %d", maxTimeout)
 	}
 	return m, nil
 }

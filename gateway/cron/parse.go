@@ -20,11 +20,11 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 
 var dailyForm = regexp.MustCompile(`^(?:every +)?(day|daily|weekday|` + strings.Join(weekdays, "|") + `)s?(?: +at)? +(.+)$`)
 
-// ParseSchedule parses the schedule argument of gsv__Cron: an object in one of the forms of the
+// parseSchedule parses the schedule argument of gsv__Cron: an object in one of the forms of the
 // protocol or with the alternative spellings that the original system accepts, or a text such as
 // "in 20 minutes", "every 2 hours", "every monday at 9:00" or "0 9 * * 1-5". It returns the form
 // that cron.add accepts.
-func ParseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
+func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return scheduleOfText(text, now, person)
@@ -66,7 +66,7 @@ func (s *Scheduler) resolveSchedule(in protocol.CronSchedule) (protocol.CronSche
 	if err != nil {
 		return in, err
 	}
-	return ParseSchedule(raw, time.Now(), s.o.zone())
+	return parseSchedule(raw, time.Now(), s.o.zone())
 }
 
 func scheduleOfText(text string, now time.Time, person *time.Location) (protocol.CronSchedule, error) {

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// MinEvery is the shortest interval.
-const MinEvery = time.Second
+// minEvery is the shortest interval.
+const minEvery = time.Second
 
 // checkSchedule validates a schedule in the form of cron.add and cron.update, and returns it
 // without the fields of other kinds.
@@ -28,8 +28,8 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 		}
 		return protocol.CronSchedule{Kind: s.Kind, AtMs: s.AtMs}, nil
 	case protocol.CronEvery:
-		if s.EveryMs < MinEvery.Milliseconds() || s.EveryMs > maxAhead.Milliseconds() {
-			return s, fmt.Errorf("schedule.everyMs must be a number of milliseconds, %d or more", MinEvery.Milliseconds())
+		if s.EveryMs < minEvery.Milliseconds() || s.EveryMs > maxAhead.Milliseconds() {
+			return s, fmt.Errorf("schedule.everyMs must be a number of milliseconds, %d or more", minEvery.Milliseconds())
 		}
 		if s.AnchorMs != nil && (*s.AnchorMs < 0 || *s.AnchorMs > maxTime) {
 			return s, errors.New("schedule.anchorMs must be a time in milliseconds since 1970")
@@ -39,7 +39,7 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 		zone, err := zoneOf(s.TZ, person)
 		expr := normalizeExpr(s.Expr)
 		if err == nil {
-			_, err = ParseExpr(expr, zone)
+			_, err = parseExpr(expr, zone)
 		}
 		return protocol.CronSchedule{Kind: s.Kind, Expr: expr, TZ: s.TZ}, err
 	}
@@ -116,7 +116,7 @@ func nextRun(s protocol.CronSchedule, base, now int64, person *time.Location) in
 	if err != nil {
 		return 0
 	}
-	e, err := ParseExpr(s.Expr, zone)
+	e, err := parseExpr(s.Expr, zone)
 	if err != nil {
 		return 0
 	}

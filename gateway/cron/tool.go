@@ -122,7 +122,7 @@ func (s *Scheduler) decodeJob(name string, job map[string]any, out any) error {
 		if err != nil {
 			return err
 		}
-		if job["schedule"], err = ParseSchedule(schedule, time.Now(), s.o.zone()); err != nil {
+		if job["schedule"], err = parseSchedule(schedule, time.Now(), s.o.zone()); err != nil {
 			return bad(err)
 		}
 	}

@@ -94,7 +94,7 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"cron","expr":"0 9 * * *","tz":"America/New_York"}`:  `{"kind":"cron","expr":"0 9 * * *","tz":"America/New_York"}`,
 		`{"kind":"at","atMs":1780308000000,"expr":"","everyMs":null,"note":"unused"}`: `{"kind":"at","atMs":1780308000000}`,
 	} {
-		got, err := ParseSchedule(json.RawMessage(raw), now, berlin)
+		got, err := parseSchedule(json.RawMessage(raw), now, berlin)
 		text, _ := protocol.Marshal(got)
 		if err != nil || strings.TrimSpace(string(text)) != want {
 			t.Errorf("%s: %s %v, want %s", raw, text, err, want)
@@ -107,7 +107,7 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"every","everyMinutes":-1}`: "negative", `{"kind":"cron","expr":"* *"}`: "exactly 5", `{"kind":"cron","expr":"* * * * *","tz":"Mars"}`: "no time zone",
 		`{"kind":"cron","expr":"* * * * *","tz":"Local"}`: "no time zone", `{"kind":"at","at":-1}`: "must be a time", `"every now and then"`: "not a unit", `""`: "write it as",
 	} {
-		if got, err := ParseSchedule(json.RawMessage(raw), now, berlin); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := parseSchedule(json.RawMessage(raw), now, berlin); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v %v, want %q", raw, got, err, want)
 		}
 	}
@@ -144,7 +144,7 @@ func FuzzSchedule(f *testing.F) {
 	loc := zone(f, "Australia/Lord_Howe")
 	now := time.Date(2026, 4, 4, 20, 0, 0, 0, loc)
 	f.Fuzz(func(t *testing.T, raw string) {
-		s, err := ParseSchedule(json.RawMessage(raw), now, loc)
+		s, err := parseSchedule(json.RawMessage(raw), now, loc)
 		if err != nil {
 			return
 		}

@@ -16,14 +16,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Kinds of peers (docs/protocol.md#sessions).
-const (
-	KindDM      = "dm"
-	KindGroup   = "group"
-	KindChannel = "channel"
-	KindThread  = "thread"
-)
-
 // Peer identifies the sender of a message, or the room it was written in.
 type Peer struct {
 	Channel, Account string
@@ -60,10 +52,10 @@ func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.Sessi
 		return cfg.Main(agent)
 	}
 	for i, p := range rest {
-		if !strings.EqualFold(p, KindDM) || i > 2 || i+1 == len(rest) {
+		if !strings.EqualFold(p, protocol.PeerDM) || i > 2 || i+1 == len(rest) {
 			continue
 		}
-		peer := Peer{Kind: KindDM, ID: strings.Join(rest[i+1:], ":")}
+		peer := Peer{Kind: protocol.PeerDM, ID: strings.Join(rest[i+1:], ":")}
 		if i > 0 {
 			peer.Channel = rest[0]
 		}
@@ -81,7 +73,7 @@ func canonical(cfg config.SessionConfig, key protocol.SessionKey) protocol.Sessi
 // build returns the key of a peer's conversation. Missing parts of the scope are left out.
 func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.SessionKey {
 	key := []string{"agent", string(agent)}
-	if kind := token(p.Kind, KindDM); kind != KindDM {
+	if kind := token(p.Kind, protocol.PeerDM); kind != protocol.PeerDM {
 		return protocol.SessionKey(strings.Join(append(key, token(p.Channel, "unknown"), kind, peerID(p.ID)), ":"))
 	}
 	switch cfg.DMScope {
@@ -96,7 +88,7 @@ func build(cfg config.SessionConfig, agent protocol.AgentID, p Peer) protocol.Se
 	default:
 		return cfg.Main(agent)
 	}
-	return protocol.SessionKey(strings.Join(append(key, KindDM, peerID(p.ID)), ":"))
+	return protocol.SessionKey(strings.Join(append(key, protocol.PeerDM, peerID(p.ID)), ":"))
 }
 
 func isMain(cfg config.SessionConfig, s string) bool {
@@ -155,7 +147,7 @@ func isShared(key protocol.SessionKey) bool {
 		return false
 	}
 	rest := p[2:]
-	return rest[0] == KindDM || len(rest) > 2 && (rest[2] == KindDM || slices.Contains([]string{KindDM, KindGroup, KindChannel, KindThread}, rest[1]))
+	return rest[0] == protocol.PeerDM || len(rest) > 2 && (rest[2] == protocol.PeerDM || slices.Contains([]string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread}, rest[1]))
 }
 
 // newKey returns the key of a new chat that a window creates with an agent.
@@ -182,17 +174,17 @@ func (r *reader) Route(channel, account, kind, id string) (protocol.AgentID, pro
 }
 
 func route(cfg config.Config, p Peer) (protocol.AgentID, protocol.SessionKey) {
-	p.Kind = token(p.Kind, KindDM)
+	p.Kind = token(p.Kind, protocol.PeerDM)
 	agent := agentFor(cfg.Agents, p)
 	links := cfg.Session.IdentityLinks
 	who := ""
-	if p.Kind == KindDM {
+	if p.Kind == protocol.PeerDM {
 		who = identity(links, p.Channel, p.ID)
 	}
 	switch id := strings.ToLower(strings.TrimSpace(p.ID)); {
 	case who != "":
 		p.ID = who
-	case hashedID.MatchString(id) || p.Kind == KindDM && isIdentity(links, id):
+	case hashedID.MatchString(id) || p.Kind == protocol.PeerDM && isIdentity(links, id):
 		p.ID = withHash(token(id, "unknown"), "peer "+id) // the ID looks like somebody else's
 	}
 	return agent, build(cfg.Session, agent, p)

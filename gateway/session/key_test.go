@@ -134,7 +134,7 @@ func TestNoTwoPeersShareAChat(t *testing.T) {
 		cfg := config.Default()
 		cfg.Session.DMScope = scope
 		cfg.Session.IdentityLinks = map[string][]string{"ann": {"xmpp:ann@b.example"}, "Bob B": {"xmpp:bob@b.example"}}
-		for _, kind := range []string{KindDM, KindGroup} {
+		for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup} {
 			seen := map[protocol.SessionKey]string{}
 			for _, id := range []string{
 				"j_rg@b.example", "jürg@b.example", "jörg@b.example", "j rg@b.example", "j/rg@b.example", "j:rg@b.example", "j~rg@b.example", "room@b.example/one two",
@@ -182,7 +182,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 	for _, scope := range []string{"per-peer", "per-channel-peer", "per-account-channel-peer"} {
 		cfg := config.Default()
 		cfg.Session.DMScope = scope
-		for _, kind := range []string{KindDM, KindGroup, KindChannel, KindThread} {
+		for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread} {
 			if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !isShared(key) {
 				t.Errorf("%s is not shared", key)
 			}

@@ -17,7 +17,6 @@ const (
 	nsPing    = "urn:xmpp:ping"                         // XEP-0199
 	nsDisco   = "http://jabber.org/protocol/disco#info" // XEP-0030
 	nsRoom    = "http://jabber.org/protocol/muc"        // XEP-0045
-	nsUser    = "http://jabber.org/protocol/muc#user"   // XEP-0045
 	nsStates  = "http://jabber.org/protocol/chatstates" // XEP-0085
 	nsReceipt = "urn:xmpp:receipts"                     // XEP-0184
 	nsReply   = "urn:xmpp:reply:0"                      // XEP-0461

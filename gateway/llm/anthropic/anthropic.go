@@ -18,8 +18,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// DefaultBaseURL is Anthropic's own API.
-const DefaultBaseURL = "https://api.anthropic.com"
+// defaultBaseURL is Anthropic's own API.
+const defaultBaseURL = "https://api.anthropic.com"
 
 type model struct {
 	llm.Options
@@ -28,11 +28,11 @@ type model struct {
 	maxOutput atomic.Int64 // the learned limit of an answer; 0 if there is none
 }
 
-// New returns a model at o.BaseURL, by default [DefaultBaseURL].
+// New returns a model at o.BaseURL, by default Anthropic's own API.
 func New(o llm.Options) llm.Model { return newModel(o) }
 
 func newModel(o llm.Options) *model {
-	o.BaseURL = ask.BaseURL(o.BaseURL, DefaultBaseURL, "/messages", "/v1")
+	o.BaseURL = ask.BaseURL(o.BaseURL, defaultBaseURL, "/messages", "/v1")
 	return &model{Options: o, adaptive: adaptive(o.Model)}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ask"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
 )
@@ -93,6 +94,7 @@ func same(t *testing.T, got, want string) {
 }
 
 func TestThinkingIsAskedForAsTheModelWantsIt(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ model, level, want string }{
 		{"claude-opus-4-6", "", `"thinking":{"display":"summarized","type":"adaptive"}`},
 		{"claude-opus-4-6", "high", `"output_config":{"effort":"high"}`},
@@ -103,16 +105,19 @@ func TestThinkingIsAskedForAsTheModelWantsIt(t *testing.T) {
 		{"claude-sonnet-4-5", "none", ""},
 		{"llama", "low", `"budget_tokens":4096`},
 	} {
-		w := llmtest.NewWire(llmtest.Reply{Body: whole})
-		o := options(w)
-		o.Model = tc.model
-		req := hello
-		req.Thinking = tc.level
-		llmtest.Collect(t.Context(), New(o), req)
-		sent := w.Asked()[0].Body
-		if tc.want != "" && !strings.Contains(sent, tc.want) || tc.want == "" && strings.Contains(sent, "thinking") {
-			t.Errorf("%s %q: %s", tc.model, tc.level, sent)
-		}
+		t.Run(tc.model+" "+tc.level, func(t *testing.T) {
+			t.Parallel()
+			w := llmtest.NewWire(llmtest.Reply{Body: whole})
+			o := options(w)
+			o.Model = tc.model
+			req := hello
+			req.Thinking = tc.level
+			llmtest.Collect(t.Context(), New(o), req)
+			sent := w.Asked()[0].Body
+			if tc.want != "" && !strings.Contains(sent, tc.want) || tc.want == "" && strings.Contains(sent, "thinking") {
+				t.Errorf("sent %s, want %q in it", sent, tc.want)
+			}
+		})
 	}
 }
 
@@ -168,15 +173,19 @@ func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
 }
 
 func TestStopReasons(t *testing.T) {
+	t.Parallel()
 	text := `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hi"}}`
 	for reason, want := range map[string]string{
 		"end_turn": llm.StopEnd, "stop_sequence": llm.StopEnd, "pause_turn": llm.StopEnd, "max_tokens": llm.StopMaxTokens,
 		"model_context_window_exceeded": llm.StopMaxTokens, "refusal": llm.StopRefusal,
 	} {
-		a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: events(start, text, ended(reason), stop)}))), hello)
-		if a.Err != nil || a.Stop != want || a.Text != "Hi" || (a.StopText != "") != (want == llm.StopRefusal) {
-			t.Errorf("%s: %+v", reason, a)
-		}
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: events(start, text, ended(reason), stop)}))), hello)
+			if a.Err != nil || a.Stop != want || a.Text != "Hi" || (a.StopText != "") != (want == llm.StopRefusal) {
+				t.Errorf("got %+v, want the text Hi and the stop reason %s", a, want)
+			}
+		})
 	}
 }
 
@@ -186,6 +195,24 @@ func TestUnfinishedArgumentsAreBad(t *testing.T) {
 	a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: body}))), hello)
 	if len(a.Calls) != 1 || string(a.Calls[0].Arguments) != "{}" || a.BadArgs[0] != `{"command": "l` || a.Stop != llm.StopMaxTokens {
 		t.Errorf("%+v", a)
+	}
+}
+
+func TestTheEndMarkOfCompatibleServersIsNoEvent(t *testing.T) {
+	t.Parallel()
+	checkWhole(t, llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: whole + "data: [DONE]\n\n"}))), hello))
+}
+
+func TestAnEmptyThoughtGoesBackWithItsField(t *testing.T) {
+	t.Parallel()
+	w := llmtest.NewWire(llmtest.Reply{Body: whole})
+	o := options(w)
+	thought := protocol.Block{Type: protocol.BlockThinking, Signature: "s", Opaque: ask.Opaque(origin(o.Model))}
+	req := hello
+	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{thought, protocol.Text("Hi")}})
+	llmtest.Collect(t.Context(), New(o), req)
+	if sent, want := w.Asked()[0].Body, `{"type":"thinking","thinking":"","signature":"s"}`; !strings.Contains(sent, want) {
+		t.Errorf("sent %s, want %s in it", sent, want)
 	}
 }
 

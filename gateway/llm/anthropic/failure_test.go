@@ -14,6 +14,7 @@ import (
 )
 
 func TestFailuresHaveAKindAndTheServersSentence(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		status     int
 		kind, text string
@@ -27,11 +28,14 @@ func TestFailuresHaveAKindAndTheServersSentence(t *testing.T) {
 		{404, "not_found_error", "model: claude-9", protocol.ErrModel},
 		{400, "invalid_request_error", "tools.0.name: too long", protocol.ErrModel},
 	} {
-		w := llmtest.NewWire(llmtest.Reply{Status: tc.status, Body: fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, tc.kind, tc.text)})
-		a := llmtest.Collect(t.Context(), New(options(w)), hello)
-		if !errors.Is(a.Err, tc.want) || !strings.Contains(a.Err.Error(), tc.text) || len(w.Asked()) != 1 {
-			t.Errorf("%d %s: %v after %d requests", tc.status, tc.kind, a.Err, len(w.Asked()))
-		}
+		t.Run(tc.text, func(t *testing.T) {
+			t.Parallel()
+			w := llmtest.NewWire(llmtest.Reply{Status: tc.status, Body: fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, tc.kind, tc.text)})
+			a := llmtest.Collect(t.Context(), New(options(w)), hello)
+			if !errors.Is(a.Err, tc.want) || !strings.Contains(a.Err.Error(), tc.text) || len(w.Asked()) != 1 {
+				t.Errorf("got %v after %d requests, want %v after one", a.Err, len(w.Asked()), tc.want)
+			}
+		})
 	}
 }
 

@@ -172,3 +172,21 @@ func TestRetryAfterIsReadInThreeForms(t *testing.T) {
 		}
 	}
 }
+
+func TestSchemaIsAnObjectWithProperties(t *testing.T) {
+	t.Parallel()
+	const empty = `{"type":"object","properties":{}}`
+	for schema, want := range map[string]string{
+		"": empty, "null": empty, "[]": empty, "{}": `{"properties":{},"type":"object"}`,
+		`{"properties":{"a":{}}}`:                 `{"properties":{"a":{}},"type":"object"}`,
+		`{"type":"object","properties":{"a":{}}}`: `{"type":"object","properties":{"a":{}}}`,
+		`{"required":["a"],"type":"object"}`:      `{"properties":{},"required":["a"],"type":"object"}`,
+	} {
+		t.Run(schema, func(t *testing.T) {
+			t.Parallel()
+			if got := string(Schema(json.RawMessage(schema))); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}

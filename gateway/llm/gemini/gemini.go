@@ -22,8 +22,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// DefaultBaseURL is Google's own API.
-const DefaultBaseURL = "https://generativelanguage.googleapis.com"
+// defaultBaseURL is Google's own API.
+const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
 const pathPrefix = "/v1beta/"
 
@@ -33,12 +33,12 @@ type model struct {
 	refused ask.Refusals // settings of thinking
 }
 
-// New returns a model at o.BaseURL, by default [DefaultBaseURL].
+// New returns a model at o.BaseURL, by default Google's own API.
 func New(o llm.Options) llm.Model { return newModel(o) }
 
 func newModel(o llm.Options) *model {
 	o.Model = strings.TrimPrefix(o.Model, "models/")
-	o.BaseURL = ask.BaseURL(o.BaseURL, DefaultBaseURL, "/models", "/openai", "/v1beta")
+	o.BaseURL = ask.BaseURL(o.BaseURL, defaultBaseURL, "/models", "/openai", "/v1beta")
 	return &model{Options: o, style: styleOf(o.Model)}
 }
 
@@ -74,7 +74,7 @@ func (m *model) httpRequest(path string, body any) (ask.Request, error) {
 	r := ask.Request{URL: m.BaseURL + path, Body: body, Refine: refine}
 	if m.Key != "" {
 		r.Header = map[string]string{"X-Goog-Api-Key": m.Key}
-	} else if m.BaseURL == DefaultBaseURL {
+	} else if m.BaseURL == defaultBaseURL {
 		return r, protocol.ErrModelAuth.With("Google Gemini needs a key. Paste one in Settings.")
 	}
 	return r, nil
