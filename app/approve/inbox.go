@@ -2,6 +2,7 @@ package approve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,9 +113,9 @@ func (in *Inbox) keepFocus() {
 	if in.canvas == nil {
 		return
 	}
-	had := in.canvas.Focused()
+	focused := in.canvas.Focused()
 	for _, r := range in.all[len(in.rows.Objects):] {
-		if had == fyne.Focusable(r.press) || had == fyne.Focusable(r.all) || had == fyne.Focusable(r.deny) || had == fyne.Focusable(r.later) {
+		if slices.Contains([]fyne.Focusable{r.press, r.all, r.deny, r.later}, focused) {
 			if len(in.rows.Objects) == 0 {
 				in.canvas.Unfocus()
 			}

@@ -63,11 +63,11 @@ func (h *header) show(s State) {
 		limit = 20
 	}
 	h.model.SetText(transcript.Shorten(model, limit))
-	think := "Thinking: auto"
-	if s.Session.Settings != nil && s.Session.Settings.ThinkingLevel != "" {
-		think = "Thinking: " + strings.ToLower(state.ThinkingName(s.Session.Settings.ThinkingLevel))
+	thinking := "auto"
+	if level := thinkingLevel(s); level != "" {
+		thinking = strings.ToLower(state.ThinkingName(level))
 	}
-	h.thinking.SetText(think)
+	h.thinking.SetText("Thinking: " + thinking)
 	widgets.SetVisible(h.thinking, !h.narrow)
 	h.mode.SetText(h.modeName(s))
 	widgets.SetVisible(h.mode, !h.narrow)
@@ -88,10 +88,7 @@ func (h *header) modelMenu() []*fyne.MenuItem {
 }
 
 func (h *header) thinkingMenu() []*fyne.MenuItem {
-	now := ""
-	if s := h.pane.state.Session.Settings; s != nil {
-		now = s.ThinkingLevel
-	}
+	now := thinkingLevel(h.pane.state)
 	var items []*fyne.MenuItem
 	for _, level := range append([]string{""}, protocol.ThinkingLevels...) {
 		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.pane.handlers.SetThink(level) })
@@ -99,6 +96,14 @@ func (h *header) thinkingMenu() []*fyne.MenuItem {
 		items = append(items, item)
 	}
 	return items
+}
+
+// thinkingLevel returns the conversation's own level; empty for the default.
+func thinkingLevel(s State) string {
+	if s.Session.Settings == nil {
+		return ""
+	}
+	return s.Session.Settings.ThinkingLevel
 }
 
 func (h *header) menuItems() []*fyne.MenuItem {
