@@ -59,20 +59,13 @@ var pngMagic = []byte("\x89PNG\r\n\x1a\n")
 // (PowerShell), or the AppleScript notation «data PNGf89504E47…».
 func decodePicture(out []byte) ([]byte, error) {
 	if !bytes.HasPrefix(out, pngMagic) {
-		out = bytes.TrimSpace(out)
-		if digits, ok := bytes.CutPrefix(out, []byte("«data PNGf")); ok {
-			digits = bytes.TrimSuffix(digits, []byte("»"))
-			data, err := hex.AppendDecode(nil, digits)
-			if err != nil {
-				return nil, errNoPicture
-			}
-			out = data
-		} else {
-			data, err := base64.StdEncoding.AppendDecode(nil, out)
-			if err != nil {
-				return nil, errNoPicture
-			}
-			out = data
+		text, decode := bytes.TrimSpace(out), base64.StdEncoding.AppendDecode
+		if digits, ok := bytes.CutPrefix(text, []byte("«data PNGf")); ok {
+			text, decode = bytes.TrimSuffix(digits, []byte("»")), hex.AppendDecode
+		}
+		var err error
+		if out, err = decode(nil, text); err != nil {
+			return nil, errNoPicture
 		}
 	}
 	switch {

@@ -15,13 +15,15 @@ func TestADialogOfFilesIsClosedByKey(t *testing.T) {
 		"Escape": func() { c.OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape}) },
 		"Ctrl+W": u.main.closeByKey,
 	} {
-		pickFiles(u.main.window, func([]string) {})
-		if c.Overlays().Top() == nil {
-			t.Fatal("no dialog")
-		}
-		press()
-		if c.Overlays().Top() != nil || !u.main.visible {
-			t.Errorf("%s: the dialog is open: %v, the window is shown: %v", name, c.Overlays().Top() != nil, u.main.visible)
-		}
+		t.Run(name, func(t *testing.T) {
+			pickFiles(u.main.window, func([]string) {})
+			if c.Overlays().Top() == nil {
+				t.Fatal("no dialog")
+			}
+			press()
+			if c.Overlays().Top() != nil || !u.main.visible {
+				t.Errorf("%s: the dialog is open: %v, the window is shown: %v", name, c.Overlays().Top() != nil, u.main.visible)
+			}
+		})
 	}
 }

@@ -140,12 +140,14 @@ func TestDialogsOfFilesOpen(t *testing.T) {
 		"pick folder": func() { pickFolder(u.main.window, func(string) {}) },
 		"save":        func() { u.opener.saveAs(u.main.window, "A/chat", "text") },
 	} {
-		open()
-		top := u.main.window.Canvas().Overlays().Top()
-		if top == nil {
-			t.Fatalf("%s opens nothing", name)
-		}
-		u.main.window.Canvas().Overlays().Remove(top)
+		t.Run(name, func(t *testing.T) {
+			open()
+			top := u.main.window.Canvas().Overlays().Top()
+			if top == nil {
+				t.Fatalf("%s opens nothing", name)
+			}
+			u.main.window.Canvas().Overlays().Remove(top)
+		})
 	}
 }
 
@@ -389,9 +391,11 @@ func TestFileNamesOfExports(t *testing.T) {
 		"Refactor the parser": "Refactor the parser", "a/b\\c:d": "a-b-c-d", "...": "chat", "": "chat", "line\nbreak": "line-break",
 		strings.Repeat("ä", 80): strings.Repeat("ä", 60),
 	} {
-		if got := fileName(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			if got := fileName(in); got != want {
+				t.Errorf("%q: %q, want %q", in, got, want)
+			}
+		})
 	}
 }
 

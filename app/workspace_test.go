@@ -18,9 +18,11 @@ func TestAFolderOfProgramsIsNotTakenForTheWorkspace(t *testing.T) {
 		beside:                              false,
 		t.TempDir():                         false,
 	} {
-		if got := isSystemDefault(dir); got != want {
-			t.Errorf("%s: %v", dir, got)
-		}
+		t.Run(dir, func(t *testing.T) {
+			if got := isSystemDefault(dir); got != want {
+				t.Errorf("%s: %v", dir, got)
+			}
+		})
 	}
 	if err := os.Mkdir(filepath.Join(programs, "Fairlead"), 0o755); err != nil {
 		t.Fatal(err)
