@@ -7,5 +7,5 @@
 // the call that runs is compared with it. See docs/protocol.md#approvals.
 //
 // An unattended run (of a schedule, or of a stranger on a channel) waits for one approval only.
-// After one of its approvals has expired, its later ones expire immediately, see [protocol.AskedBy.IsUnattended].
+// After one of its approvals has expired, its later ones expire immediately.
 package approval

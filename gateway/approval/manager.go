@@ -40,10 +40,10 @@ func New(store Store, bus *event.Bus, notify func(ctx context.Context, a protoco
 // Ask requests an approval and waits until it is closed in any way; see the result's State. limit
 // is the time until it expires, 0 means never. A preset ID resumes an approval of an earlier start:
 // its time starts anew, and if it has been answered meanwhile, Ask returns that answer at once.
-// When ctx ends, the approval is cancelled, unless the cause is [tool.ErrSuspended]; then it stays pending
-// and the error is ctx's cause. put, if not nil, is called once the approval is stored and
+// When ctx ends, the approval is cancelled, unless the cause is [tool.ErrSuspended]; then it stays
+// pending and the error is ctx's cause. put, if not nil, is called once the approval is stored and
 // published; it is not called if the approval was answered before or expires at once, see
-// [protocol.AskedBy.IsUnattended].
+// expireUnattended.
 func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
 	if a.ID == "" {

@@ -217,7 +217,7 @@ func exportGrant(g store.Grant) (out policy.Grant, ok bool) {
 	return out, true
 }
 
-// importGrant is the inverse of carried. ok is false for a permission that is not for a chat on one
+// importGrant is the inverse of exportGrant. ok is false for a permission that is not for a chat on one
 // machine, or does not name a whole call: a chat's permissions are compared with whole calls only.
 func importGrant(g policy.Grant) (out store.Grant, ok bool) {
 	if g.Scope == protocol.ScopeOnce || g.Node == "" || g.Node == "*" || g.Session == "" || g.Session == "*" || g.Shell != "" || !g.Expires.IsZero() {

@@ -39,7 +39,8 @@
 //     allows, or in a trusted chat): it needs an approval, and the reason names the rule. An unknown
 //     program counts as such code. [Decision.Unenforced] names these rules.
 //   - An allow rule for the command applies: a person who allows make allows everything that make
-//     runs, with the files that it can access. The approval shows Loose.
+//     runs, with the files that it can access. The approval shows which rules are
+//     not enforced.
 //
 // Hooks and settings of git, start-up files and the like count as the person's own, not as code of
 // the project; changing them needs an approval whatever the rules say. Rules about commands (argv)

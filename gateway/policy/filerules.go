@@ -16,9 +16,9 @@ type fileDecision struct {
 	unknownWord string // the word that led to it, if its file is unknown
 }
 
-// decideFileRules applies the ask and deny rules about files to a command's words. Programs that are known
-// to read or write the files in their arguments get the rule's verdict; for others, a word that
-// names such a file asks.
+// decideFileRules applies the ask and deny rules about files to a command's words. Programs that
+// are known to read or write the files in their arguments get the rule's verdict; for others, a
+// word that names such a file asks.
 func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why string) {
 	if len(ma.fileRestrictions) == 0 || c.Words[0].Dynamic {
 		return "", nil, ""

@@ -167,7 +167,7 @@ type Decision struct {
 	// rules prevents an allow.
 	Offers  []Offer `json:"offers,omitempty"`
 	Profile string  `json:"profile,omitempty"` // sandbox profile that an allow requires
-	// Enforced and Loose are the paths of the rules about files that are enforced for the code that
+	// Enforced and Unenforced are the paths of the rules about files that are enforced for the code that
 	// the call runs, and of those that are not: the machine's sandbox protects the files of the
 	// first. Both are empty if the words of the call name the files that it opens.
 	Enforced   []string `json:"held,omitempty"`

@@ -61,7 +61,8 @@ func findOne[R any](ctx context.Context, c *conn, doing, missing string, query f
 	return rows[0], nil
 }
 
-// findPage returns one page of a query's rows, and the number of rows on all pages. limit -1 means all.
+// findPage returns one page of a query's rows, and the number of rows on all pages. limit -1 means
+// all.
 func findPage[R any](ctx context.Context, c *conn, doing, order string, offset, limit int, query func(*gorm.DB) *gorm.DB) (rows []R, total int, err error) {
 	var n int64
 	err = c.read(ctx, doing, func(db *gorm.DB) error {

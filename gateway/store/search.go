@@ -26,7 +26,7 @@ type Search struct {
 
 // textRow is a message's text. Triggers update the full-text index.
 type textRow struct {
-	ID         int64 `gorm:"primaryKey;autoIncrement:false"` // its time, see perMilli
+	ID         int64 `gorm:"primaryKey;autoIncrement:false"` // its time, see idsPerMilli
 	SessionKey string
 	SessionID  string
 	Seq        int64
@@ -35,7 +35,7 @@ type textRow struct {
 
 func (textRow) TableName() string { return "message_texts" }
 
-// idsPerMilli is the number of IDs per millisecond; the last one is for a mark.
+// idsPerMilli is the number of IDs per millisecond; the last one is for a time check.
 const idsPerMilli = 1024
 
 // maxSearchText is the number of bytes of a message that are searchable.

@@ -125,21 +125,3 @@ func (s *Search) newestSessions(db *gorm.DB, terms []string, top int64, limit in
 	}
 	return keys, 0, rows.Err()
 }
-
-// isOverTime reports whether a search that began at the given time has used up its time.
-func (s *Search) isOverTime(began time.Time) bool {
-	return s.timeLimit > 0 && time.Since(began) > s.timeLimit
-}
-
-// matchQuery returns the index query for all terms. If the search has a time limit, it also matches
-// marks.
-func (s *Search) matchQuery(terms []string) string {
-	if s.timeLimit > 0 {
-		marked := make([]string, len(terms))
-		for i, t := range terms {
-			marked[i] = orTimeCheck(t)
-		}
-		terms = marked
-	}
-	return strings.Join(terms, " AND ")
-}

@@ -1,6 +1,11 @@
 package store
 
-import "gorm.io/gorm"
+import (
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+)
 
 // SQLite searches for the next matching message in one step, however long that takes, and cannot be
 // interrupted meanwhile. So the index has time checks between the texts: entries without a text
@@ -15,9 +20,6 @@ const (
 	// words that are in each takes a millisecond or two.
 	timeCheckEvery = 4096
 )
-
-// orTimeCheck makes a term of a query match time checks too. All terms of a query need it.
-func orTimeCheck(term string) string { return "(" + term + " OR chat : " + timeCheckWord + ")" }
 
 // addTimeChecks counts stored texts, and adds a time check after every timeCheckEvery of them. Only
 // the writing goroutine calls it. The count starts at random, so that time checks are added even if
@@ -40,4 +42,18 @@ func (s *Search) addTimeChecks(tx *gorm.DB, texts []textRow) error {
 func putTimeCheck(tx *gorm.DB, id int64) error {
 	id = id/idsPerMilli*idsPerMilli + idsPerMilli - 1
 	return execSQL(tx, "INSERT INTO message_search (rowid, chat, text) SELECT ?, ?, '' WHERE NOT EXISTS (SELECT 1 FROM message_search_docsize WHERE id = ?)", id, timeCheckWord, id)
+}
+
+// isOverTime reports whether a search that began at the given time has used up its time.
+func (s *Search) isOverTime(began time.Time) bool {
+	return s.timeLimit > 0 && time.Since(began) > s.timeLimit
+}
+
+// matchQuery returns the index query for all terms. If the search has a time limit, each term also
+// matches time checks.
+func (s *Search) matchQuery(terms []string) string {
+	if s.timeLimit > 0 {
+		terms = convert(terms, func(term string) string { return "(" + term + " OR chat : " + timeCheckWord + ")" })
+	}
+	return strings.Join(terms, " AND ")
 }
