@@ -47,7 +47,7 @@ func (m transferFiles) Source(name string) (stream.Item, func(), error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return stream.Item{}, nil, protocol.ErrNotFound.With("Workspace file not found: " + name)
 	}
-	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err) //lint:ignore ST1005 for people
+	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err)
 }
 
 // mimeType returns the MIME type of a text file by its name.
@@ -82,11 +82,11 @@ func (m transferFiles) Target(name string, into, make bool) (stream.Target, erro
 	}
 	if make {
 		if err := root.MkdirAll(name, 0o700); err != nil {
-			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, stream.WithoutPath(err)) //lint:ignore ST1005 the original's form
+			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, stream.WithoutPath(err))
 		}
 	}
 	if t.Root, err = root.OpenRoot(name); err != nil {
-		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, stream.WithoutPath(err)) //lint:ignore ST1005 the original's form
+		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, stream.WithoutPath(err))
 	}
 	if t.Abs = "gsv:" + name; name == "." {
 		t.Abs = "gsv:"

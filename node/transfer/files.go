@@ -43,7 +43,6 @@ func (f *Files) Source(name string) (stream.Item, func(), error) {
 		if clear(err) {
 			return stream.Item{}, nil, err
 		}
-		//lint:ignore ST1005 the original's text
 		return stream.Item{}, nil, fmt.Errorf("Failed to read file %s: %w", p.Abs, err)
 	}
 	return stream.Item{Root: h.Root, At: at, Name: filepath.Base(p.Abs), Abs: p.Abs}, func() { h.Root.Close() }, nil
@@ -64,7 +63,6 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 		if dir := filepath.Dir(p.Abs); dir != p.Abs {
 			p = workspace.Path{Abs: dir}
 		} else {
-			//lint:ignore ST1005 the original's form
 			return t, fmt.Errorf("Failed to create file %s: it is a directory", p.Abs)
 		}
 	}
@@ -76,12 +74,10 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	switch {
 	case err == nil:
 	case errors.As(err, &dir):
-		//lint:ignore ST1005 the original's text
 		return t, fmt.Errorf("Failed to create directory %s: %w", p.Abs, err)
 	case clear(err):
 		return t, err
 	default:
-		//lint:ignore ST1005 the original's text
 		return t, fmt.Errorf("Failed to create file %s: %w", filepath.Join(p.Abs, t.Name), err)
 	}
 	t.Root, t.Abs = h.Root, h.Abs

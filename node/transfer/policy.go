@@ -62,10 +62,8 @@ func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	}
 	switch {
 	case p.Mode == Off:
-		//lint:ignore ST1005 for people
 		return errors.New("This machine does not accept files")
 	case len(p.From) > 0 && !slices.Contains(p.From, from):
-		//lint:ignore ST1005 for people
 		return fmt.Errorf("This machine accepts files only from machines that its owner named, not from %q", from)
 	case p.Mode != Ask:
 		return nil
@@ -96,7 +94,6 @@ func (p Policy) inside(ws *workspace.Root, abs string) error {
 		return err
 	}
 	if rel, err := filepath.Rel(home.Abs, abs); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		//lint:ignore ST1005 for people
 		return fmt.Errorf("This machine accepts files only in '%s', and '%s' is outside", home.Abs, abs)
 	}
 	return nil
@@ -104,8 +101,6 @@ func (p Policy) inside(ws *workspace.Root, abs string) error {
 
 // errNobody is the error when this machine's person cannot be asked. Nobody at the gateway may
 // answer instead, because it is the person's machine.
-//
-//lint:ignore ST1005 for people
 var errNobody = errors.New("This machine runs with --receive ask, but not in a terminal, so nobody can be asked: start it in a terminal, or with --receive trusted or --receive-from")
 
 // AskAt returns a function for Policy.Ask that asks the person at a terminal about each transfer,
@@ -139,7 +134,6 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 			if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
 				return nil
 			}
-			//lint:ignore ST1005 for people
 			return errors.New("The person at this machine declined the transfer")
 		case <-over:
 			fmt.Fprintln(out)

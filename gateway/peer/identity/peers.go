@@ -119,10 +119,8 @@ func (p *Peers) Get(t PeerID) (Peer, error) {
 	if err != nil {
 		return Peer{}, err
 	}
-	for _, peer := range list {
-		if peer.ID() == t {
-			return peer, nil
-		}
+	if i := slices.IndexFunc(list, func(q Peer) bool { return q.ID() == t }); i >= 0 {
+		return list[i], nil
 	}
 	return Peer{}, protocol.ErrNotFound.With("this device is no longer paired with the gateway")
 }
@@ -203,14 +201,13 @@ func (p *Peers) Renew(t PeerID, d Pairing) error {
 // AddAddresses adds new addresses of a gateway before the known ones.
 func (p *Peers) AddAddresses(t PeerID, addresses []string) error {
 	return p.edit(t, func(q *Peer) {
-		all := append(slices.Clone(addresses), q.Addresses...)
-		var once []string
-		for _, a := range all {
-			if !slices.Contains(once, a) {
-				once = append(once, a)
+		var all []string
+		for _, a := range slices.Concat(addresses, q.Addresses) {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
 			}
 		}
-		q.Addresses = once[:min(len(once), MaxAddresses)]
+		q.Addresses = all[:min(len(all), MaxAddresses)]
 	})
 }
 

@@ -55,6 +55,12 @@ func (p Pin) Words() []string {
 	return nil
 }
 
+// Matches reports whether the certificate that the other side of a connection showed has the pin.
+func (p Pin) Matches(state tls.ConnectionState) bool {
+	certs := state.PeerCertificates
+	return len(certs) > 0 && subtle.ConstantTimeCompare([]byte(PinOf(certs[0])), []byte(p)) == 1
+}
+
 // ErrWrongPin is returned when another machine than the paired gateway answers. Nothing was sent to
 // it.
 var ErrWrongPin = protocol.ErrForbidden.With("the machine at this address is not the paired gateway: it has a different key. Nothing was sent to it")
@@ -111,7 +117,7 @@ func dialOne(ctx context.Context, address string, pin Pin) (*tls.Conn, Pin, erro
 		InsecureSkipVerify: true, // the pin replaces the certificate check: no authority certifies a gateway at home
 		VerifyConnection: func(state tls.ConnectionState) error {
 			have = PinOf(state.PeerCertificates[0])
-			if pin != "" && subtle.ConstantTimeCompare([]byte(have), []byte(pin)) != 1 {
+			if pin != "" && !pin.Matches(state) {
 				return ErrWrongPin
 			}
 			return nil

@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -160,3 +162,25 @@ func (k *keychain) Delete(name string) error {
 }
 
 func (k *keychain) Where() string { return Keychain }
+
+// Home returns the folder for all data of Fairlead: FAIRLEAD_HOME, or else the system's folder for
+// user data.
+func Home() (string, error) {
+	if h := os.Getenv("FAIRLEAD_HOME"); h != "" {
+		return filepath.Abs(h)
+	}
+	find, parts := os.UserHomeDir, []string{".local", "share", "fairlead"}
+	switch runtime.GOOS {
+	case "windows", "darwin":
+		find, parts = os.UserConfigDir, []string{"Fairlead"} // %AppData%, ~/Library/Application Support
+	default:
+		if h := os.Getenv("XDG_DATA_HOME"); h != "" {
+			return filepath.Join(h, "fairlead"), nil
+		}
+	}
+	dir, err := find()
+	if err != nil {
+		return "", fmt.Errorf("find the folder for user data: %w", err)
+	}
+	return filepath.Join(append([]string{dir}, parts...)...), nil
+}

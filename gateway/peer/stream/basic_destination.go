@@ -88,7 +88,7 @@ type partFile struct {
 
 func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*partFile, error) {
 	if p.Size < 0 {
-		return nil, errors.New("The gateway did not give the size of the file") //lint:ignore ST1005 for people
+		return nil, errors.New("The gateway did not give the size of the file")
 	}
 	if e.options.Consent != nil {
 		if err := e.options.Consent(ctx, p); err != nil {
@@ -104,7 +104,6 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 	w.replaces = func() { e.options.Unfinished.addTrash(t.path(".")) }
 	fail := func(err error) (*partFile, error) {
 		t.Root.Close()
-		//lint:ignore ST1005 the original's text
 		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, WithoutPath(err))
 	}
 	if p.Place != nil {

@@ -68,12 +68,10 @@ func openFile(files Files, name, below string) (f *os.File, size int64, mime str
 	}
 	f, info, err := openRegular(item.Root, item.At)
 	if err != nil {
-		//lint:ignore ST1005 the original's text
 		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, WithoutPath(err))
 	}
 	if mime, err = mimeOf(f, item.Text); err != nil {
 		f.Close()
-		//lint:ignore ST1005 the original's text
 		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, WithoutPath(err))
 	}
 	return f, info.Size(), mime, nil

@@ -22,7 +22,7 @@ func (d Disk) absolute(name string) (string, error) {
 // Source implements [Files].
 func (d Disk) Source(name string) (Item, func(), error) {
 	fail := func(abs string, err error) (Item, func(), error) {
-		return Item{}, nil, fmt.Errorf("Failed to read file %s: %w", abs, WithoutPath(err)) //lint:ignore ST1005 the original's text
+		return Item{}, nil, fmt.Errorf("Failed to read file %s: %w", abs, WithoutPath(err))
 	}
 	abs, err := d.absolute(name)
 	if err != nil {
@@ -59,11 +59,11 @@ func (d Disk) Target(name string, into, make bool) (Target, error) {
 	}
 	if make {
 		if err := os.MkdirAll(t.Abs, 0o777); err != nil {
-			return t, fmt.Errorf("Failed to create directory %s: %w", t.Abs, WithoutPath(err)) //lint:ignore ST1005 the original's text
+			return t, fmt.Errorf("Failed to create directory %s: %w", t.Abs, WithoutPath(err))
 		}
 	}
 	if t.Root, err = os.OpenRoot(t.Abs); err != nil {
-		return t, fmt.Errorf("Failed to create file %s: %w", abs, WithoutPath(err)) //lint:ignore ST1005 the original's text
+		return t, fmt.Errorf("Failed to create file %s: %w", abs, WithoutPath(err))
 	}
 	return t, nil
 }

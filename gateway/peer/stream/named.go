@@ -1,12 +1,10 @@
 package stream
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -58,46 +56,47 @@ func OpenNamed(d Disk, l *Unfinished, gateway string) *Named {
 // Add remembers the local paths of a transfer that is about to be requested. An error means that
 // they will be forgotten when the program ends.
 func (n *Named) Add(p protocol.TransferStartParams) error {
-	var list []namedPath
+	list := n.appendPath(nil, p.Destination, false)
 	for _, s := range p.Sources {
 		list = n.appendPath(list, s, true)
-	}
-	list = n.appendPath(list, p.Destination, false)
-	if len(list) == 0 {
-		return nil
 	}
 	var lines strings.Builder
 	n.mu.Lock()
 	for _, w := range list {
 		n.paths[w] = true
-		fmt.Fprintf(&lines, "%d %t %s %s\n", time.Now().UnixMilli(), w.isSource, strconv.Quote(w.path), strconv.Quote(w.gateway))
+		fmt.Fprintf(&lines, "%d %t %q %q\n", time.Now().UnixMilli(), w.isSource, w.path, w.gateway)
 	}
 	n.mu.Unlock()
-	if n.file == "" {
+	if len(list) == 0 || n.file == "" {
 		return nil
 	}
 	err := os.MkdirAll(filepath.Dir(n.file), 0o700)
-	if err != nil {
-		return fmt.Errorf("store the named paths: %w", err)
+	if err == nil {
+		err = appendTo(n.file, lines.String())
 	}
-	f, err := os.OpenFile(n.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("store the named paths: %w", err)
-	}
-	_, err = f.WriteString(lines.String())
-	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("store the named paths: %w", err)
 	}
 	return nil
 }
 
-func (n *Named) appendPath(list []namedPath, endpoint string, out bool) []namedPath {
+// appendTo appends text to a file, which it creates if necessary.
+func appendTo(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+func (n *Named) appendPath(list []namedPath, endpoint string, isSource bool) []namedPath {
 	path, ok := strings.CutPrefix(endpoint, string(protocol.Here)+":")
 	if !ok {
 		return list
 	}
 	if abs, err := n.disk.absolute(path); err == nil {
-		list = append(list, namedPath{out, abs, n.gateway})
+		list = append(list, namedPath{isSource, abs, n.gateway})
 	}
 	return list
 }
@@ -107,40 +106,25 @@ func (n *Named) isNamed(w namedPath) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.paths[w] {
-		for _, old := range n.read() {
-			n.paths[old.namedPath] = true
+		for old := range n.read() {
+			n.paths[old] = true
 		}
 	}
 	return n.paths[w]
 }
 
-// storedPath is a named path with the time at which it was stored.
-type storedPath struct {
-	namedPath
-	at   time.Time
-	line string
-}
-
-func (n *Named) read() (list []storedPath) {
-	f, err := os.Open(n.file)
-	if err != nil {
-		return nil // nothing was named
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if w, ok := parseNamedPath(lines.Text()); ok && time.Since(w.at) < namedAge {
-			list = append(list, w)
+// read returns the stored paths that have not expired, and their lines in the file.
+func (n *Named) read() map[namedPath]string {
+	stored := make(map[namedPath]string)
+	data, _ := os.ReadFile(n.file) // without the file, nothing was named
+	for line := range strings.Lines(string(data)) {
+		var w namedPath
+		var at int64
+		if _, err := fmt.Sscanf(line, "%d %t %q %q", &at, &w.isSource, &w.path, &w.gateway); err == nil && time.Since(time.UnixMilli(at)) < namedAge {
+			stored[w] = line
 		}
 	}
-	return list
-}
-
-func parseNamedPath(line string) (w storedPath, ok bool) {
-	var at int64
-	_, err := fmt.Sscanf(line, "%d %t %q %q", &at, &w.isSource, &w.path, &w.gateway)
-	w.at, w.line = time.UnixMilli(at), line
-	return w, err == nil
+	return stored
 }
 
 // compact removes old lines from a large file.
@@ -150,8 +134,8 @@ func (n *Named) compact() {
 		return
 	}
 	var text strings.Builder
-	for _, w := range n.read() {
-		text.WriteString(w.line + "\n")
+	for _, line := range n.read() {
+		text.WriteString(strings.TrimSpace(line) + "\n")
 	}
 	temp := n.file + ".new"
 	if os.WriteFile(temp, []byte(text.String()), 0o600) == nil {
@@ -178,13 +162,13 @@ func (n *Named) Target(name string, into, make bool) (Target, error) {
 	return n.disk.Target(name, into, make)
 }
 
-func (n *Named) check(name string, out bool, does string) error {
+func (n *Named) check(name string, isSource bool, does string) error {
 	abs, err := n.disk.absolute(name)
 	if err != nil {
 		return err
 	}
-	if !n.isNamed(namedPath{out, abs, n.gateway}) {
-		return fmt.Errorf("%s was not chosen on this computer, which %s only files that were chosen here: start the transfer again", abs, does) //lint:ignore ST1005 shown as it is
+	if !n.isNamed(namedPath{isSource, abs, n.gateway}) {
+		return fmt.Errorf("%s was not chosen on this computer, which %s only files that were chosen here: start the transfer again", abs, does)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 		return nil, errors.New("the partial file is missing")
 	}
 	if in.f == nil {
-		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, WithoutPath(err)) //lint:ignore ST1005 the original's text
+		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, WithoutPath(err))
 	}
 	if err == nil && offset > 0 {
 		_, err = in.f.Seek(offset, io.SeekStart)

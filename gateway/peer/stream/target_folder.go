@@ -144,7 +144,6 @@ func (d *targetFolder) parents(dir string) error {
 	}
 	switch {
 	case err != nil:
-		//lint:ignore ST1005 the original's text
 		return fmt.Errorf("Failed to create directory %s: %w", dir, WithoutPath(err))
 	case info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf("%s is a symbolic link; transfers do not follow symbolic links", dir)

@@ -34,10 +34,7 @@ func (l *Unfinished) addFolder(mark, folder string) {
 		return
 	}
 	os.MkdirAll(l.dir, 0o700)
-	if f, err := os.OpenFile(l.path(mark), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err == nil {
-		f.WriteString(strconv.Quote(folder) + "\n")
-		f.Close()
-	}
+	appendTo(l.path(mark), strconv.Quote(folder)+"\n")
 }
 
 // touch keeps the unfinished files of a transfer from [Unfinished.Sweep] for some time.

@@ -65,7 +65,7 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 		info, err := w.stat(p)
 		if err != nil {
 			if p.top {
-				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), WithoutPath(err)) //lint:ignore ST1005 the original's text
+				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), WithoutPath(err))
 			}
 			if err := w.report(recUnreadable, p.name, WithoutPath(err).Error()); err != nil {
 				return sourceFile{}, false, err
