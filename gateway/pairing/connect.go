@@ -55,10 +55,10 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 	return auth.Device(d.Device), nil
 }
 
-// Connected registers a device's connection. The caller must call left when the connection closes.
-// It refuses a device whose pairing has ended since its handshake.
-func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address string) (left func(), err error) {
-	disconnect, stale := m.devices.connect(id, address, func() { m.o.CloseDevice(id, protocol.CloseUnauthorized, timeOver) })
+// Connected registers a device's connection. The caller must call disconnected when the connection
+// closes. It refuses a device whose pairing has ended since its handshake.
+func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address string) (disconnected func(), err error) {
+	disconnect, stale := m.devices.connect(id, address, func() { m.o.CloseDevice(id, protocol.CloseUnauthorized, pairingExpired) })
 	if disconnect == nil {
 		return nil, protocol.ErrUnauthorized
 	}
@@ -72,7 +72,7 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 	}, err
 }
 
-const timeOver = "The pairing was for a limited time"
+const pairingExpired = "The pairing was for a limited time"
 
 // recordContact stores the time of a device's last contact, unless the pairing was deleted
 // meanwhile.

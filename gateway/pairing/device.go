@@ -170,7 +170,7 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 		m.o.CloseDevice(p.ID, closeRotated, "Rights changed")
 	}
 	if err == nil && isExpired(out, time.Now()) {
-		m.o.CloseDevice(p.ID, protocol.CloseUnauthorized, timeOver)
+		m.o.CloseDevice(p.ID, protocol.CloseUnauthorized, pairingExpired)
 	}
 	return out, err
 }

@@ -23,7 +23,7 @@ type invite struct {
 	secret  []byte
 	code    pake.Code
 	guesses int
-	takenBy string // fingerprint of the device that used it
+	usedBy  string // fingerprint of the device that used it
 }
 
 // ClientScopes are the scopes that a client may be granted.
@@ -162,11 +162,11 @@ func (q *requests) useInvite(h pake.Hello) (*invite, error) {
 	q.expireLocked(time.Now())
 	var found *invite
 	for _, i := range q.invites {
-		if h.Door == protocol.PairedByLink && i.ID == h.Invite || h.Door == protocol.PairedByCode && i.code.Number == h.Number {
+		if h.Method == protocol.PairedByLink && i.ID == h.Invite || h.Method == protocol.PairedByCode && i.code.Number == h.Number {
 			found = i
 		}
 	}
-	if found == nil || found.takenBy != "" && found.takenBy != identity.Fingerprint(h.Key) {
+	if found == nil || found.usedBy != "" && found.usedBy != identity.Fingerprint(h.Key) {
 		return nil, errInviteUsed
 	}
 	return found, nil

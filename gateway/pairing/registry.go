@@ -162,28 +162,28 @@ func (r *registry) connect(id protocol.DeviceID, address string, expired func())
 	}, stale
 }
 
-// lookEvery is the interval at which the expiry of a connected device is checked, because the
-// expiry and the machine's clock may change.
-const lookEvery = time.Minute
+// checkExpiryEvery is the interval at which the expiry of a connected device is checked, because
+// the expiry and the machine's clock may change.
+const checkExpiryEvery = time.Minute
 
 // watchLocked calls expired when a device's pairing expires, until unwatch is called. Both require
 // r.mu; expired is called without it.
 func (r *registry) watchLocked(id protocol.DeviceID, expired func()) (unwatch func()) {
-	left := false
-	var look *time.Timer
-	look = time.AfterFunc(lookEvery, func() {
+	stopped := false
+	var timer *time.Timer
+	timer = time.AfterFunc(checkExpiryEvery, func() {
 		r.mu.Lock()
 		d := r.devices[id]
 		ends := d != nil && isExpired(d.Device, time.Now())
-		if !ends && !left {
-			look.Reset(lookEvery)
+		if !ends && !stopped {
+			timer.Reset(checkExpiryEvery)
 		}
 		r.mu.Unlock()
 		if ends {
 			expired()
 		}
 	})
-	return func() { left = true; look.Stop() }
+	return func() { stopped = true; timer.Stop() }
 }
 
 // isExpired reports whether a device's pairing has expired.

@@ -77,7 +77,7 @@ func (q *requests) get(id string) *request {
 }
 
 // add adds a request to pair, which replaces an earlier one of the same device.
-func (q *requests) add(r *request, taken *invite) error {
+func (q *requests) add(r *request, invitation *invite) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	waiting := 0
@@ -91,11 +91,11 @@ func (q *requests) add(r *request, taken *invite) error {
 	if waiting >= maxRequests {
 		return protocol.ErrUnavailable.With("too many devices are waiting for approval at the gateway")
 	}
-	if taken != nil {
-		if q.invites[taken.ID] == nil || taken.takenBy != "" && taken.takenBy != r.Device.Fingerprint {
+	if invitation != nil {
+		if q.invites[invitation.ID] == nil || invitation.usedBy != "" && invitation.usedBy != r.Device.Fingerprint {
 			return errInviteUsed
 		}
-		taken.takenBy, r.Invite = r.Device.Fingerprint, taken.ID
+		invitation.usedBy, r.Invite = r.Device.Fingerprint, invitation.ID
 	}
 	q.pending[r.ID] = r
 	return nil

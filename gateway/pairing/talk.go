@@ -40,7 +40,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	if err != nil {
 		return err
 	}
-	taken, err := m.requests.prove(g, w, address)
+	invitation, err := m.requests.prove(g, w, address)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 	if g.IsEnd() {
 		return m.leaveByKey(ctx, hello.Key, hello.Role, w)
 	}
-	r, err := m.request(g, taken, address)
+	r, err := m.request(g, invitation, address)
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		m.drop(r, false)
 		return err
 	}
-	if taken != nil && taken.params.Device != "" { // the inviting person has read the device's key over SSH
-		if _, err := m.Approve(ctx, taken.by, protocol.DeviceRequestParams{ID: r.ID}); err != nil {
+	if invitation != nil && invitation.params.Device != "" { // the inviting person has read the device's key over SSH
+		if _, err := m.Approve(ctx, invitation.by, protocol.DeviceRequestParams{ID: r.ID}); err != nil {
 			m.drop(r, false)
 			return err
 		}
@@ -86,29 +86,28 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 
 // prove has the device prove that it knows the secret of an invitation, which prove returns, or
 // that it has its key, for a request without an invitation.
-func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (taken *invite, err error) {
+func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (invitation *invite, err error) {
 	hello := g.Hello
 	var secret []byte
 	var code *pake.Code
 	switch {
-	case g.IsRenewal(), g.IsEnd(), hello.Door == protocol.PairedByRequest:
-	case hello.Door == protocol.PairedByLink:
-		if taken, err = q.useInvite(hello); err != nil {
+	case g.IsRenewal(), g.IsEnd(), hello.Method == protocol.PairedByRequest:
+	case hello.Method == protocol.PairedByLink, hello.Method == protocol.PairedByCode:
+		if invitation, err = q.useInvite(hello); err != nil {
 			return nil, err
 		}
-		secret = taken.secret
-	case hello.Door == protocol.PairedByCode:
-		if taken, err = q.useInvite(hello); err != nil {
-			return nil, err
+		if hello.Method == protocol.PairedByLink {
+			secret = invitation.secret
+		} else {
+			code = &invitation.code
 		}
-		code = &taken.code
 	default:
 		return nil, protocol.ErrBadRequest.With("this pairing method is not supported here")
 	}
 	challenge, err := g.Challenge(secret, code)
 	if err != nil {
-		if taken != nil {
-			q.countWrongGuess(taken, address)
+		if invitation != nil {
+			q.countWrongGuess(invitation, address)
 		}
 		return nil, err
 	}
@@ -120,12 +119,12 @@ func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (tak
 		return nil, err // a device that disconnects here has learnt nothing, so it is not a guess
 	}
 	if err := g.Check(proof); err != nil {
-		if errors.Is(err, pake.ErrWrongSecret) && taken != nil {
-			q.countWrongGuess(taken, address)
+		if errors.Is(err, pake.ErrWrongSecret) && invitation != nil {
+			q.countWrongGuess(invitation, address)
 		}
 		return nil, err
 	}
-	return taken, nil
+	return invitation, nil
 }
 
 // withdraw withdraws a request that nobody answered. An answer that arrived at the same moment
@@ -153,24 +152,24 @@ func (m *Manager) drop(r *request, spent bool) {
 
 // newDevice returns the device that asks, with the rights that the invitation gives it.
 // own reports whether a name is that of the gateway's own node.
-func newDevice(g *pake.Gateway, taken *invite, address string, own func(protocol.NodeID) bool) (protocol.Device, error) {
+func newDevice(g *pake.Gateway, invitation *invite, address string, own func(protocol.NodeID) bool) (protocol.Device, error) {
 	h := g.Hello
 	d := protocol.Device{
 		Name: display.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
 		Words: identity.KeyWords(h.Key), Fingerprint: identity.Fingerprint(h.Key), OS: display.Line(h.OS, 80),
 		Hostname: display.Line(h.Hostname, 80), Platform: display.Line(h.Platform, 40),
-		Version: display.Line(h.Applicant.Version, 40), Address: address, Method: h.Door, Reach: h.Reach,
+		Version: display.Line(h.Applicant.Version, 40), Address: address, Method: h.Method, Reach: h.Reach,
 	}
-	if taken != nil {
-		if taken.params.Device != "" {
-			if taken.params.Device != d.Fingerprint {
+	if invitation != nil {
+		if invitation.params.Device != "" {
+			if invitation.params.Device != d.Fingerprint {
 				return d, protocol.ErrForbidden.With("this invitation is for another device")
 			}
 			d.Method = protocol.PairedBySSH
 		}
-		d.Role, d.Name = taken.Role, cmp.Or(taken.params.Name, d.Name)
-		d.Scopes = taken.params.Scopes
-		d.ExpiresAt = LastsUntil(taken.params.PairedFor)
+		d.Role, d.Name = invitation.Role, cmp.Or(invitation.params.Name, d.Name)
+		d.Scopes = invitation.params.Scopes
+		d.ExpiresAt = LastsUntil(invitation.params.PairedFor)
 	}
 	if h.Role != d.Role {
 		return d, protocol.ErrBadRequest.With(fmt.Sprintf("this invitation is for a %s, not for a %s", d.Role, display.Line(h.Role, 20)))
@@ -205,14 +204,14 @@ func newDevice(g *pake.Gateway, taken *invite, address string, own func(protocol
 }
 
 // request creates a request and shows it to the person.
-func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*request, error) {
+func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (*request, error) {
 	h := g.Hello
-	d, err := newDevice(g, taken, address, m.o.Nodes.Own)
+	d, err := newDevice(g, invitation, address, m.o.Nodes.Own)
 	if err != nil {
 		return nil, err
 	}
 	life := askLife
-	if taken != nil {
+	if invitation != nil {
 		life = confirmLife
 	}
 	now := time.Now()
@@ -224,7 +223,7 @@ func (m *Manager) request(g *pake.Gateway, taken *invite, address string) (*requ
 	if m.devices.hasOtherNode(d) {
 		return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: name this one differently with --id, or revoke that one", d.NodeID))
 	}
-	if err := m.requests.add(r, taken); err != nil {
+	if err := m.requests.add(r, invitation); err != nil {
 		return nil, err
 	}
 	publishChange(m.o.Bus)

@@ -14,7 +14,7 @@ import (
 
 // Pause pauses a transfer until Resume.
 func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j, ended, err := e.findSettled(ctx, in.ID, "")
+	j, ended, err := e.findQueued(ctx, in.ID, "")
 	if j == nil {
 		return ended, err
 	}
@@ -70,7 +70,7 @@ func (j *job) waitStopped(ctx context.Context) protocol.Transfer {
 // Resume continues a paused transfer. here may be nil; it is the calling window or command line,
 // which becomes the transfer's end on that computer if the transfer has one there.
 func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Window) (protocol.Transfer, error) {
-	j, ended, err := e.findSettled(ctx, in.ID, "")
+	j, ended, err := e.findQueued(ctx, in.ID, "")
 	if j == nil {
 		return ended, err
 	}
@@ -102,7 +102,7 @@ func (e *Engine) Resume(ctx context.Context, in protocol.TransferParams, here Wi
 
 // Cancel cancels a transfer. Unfinished files are removed; files that have arrived stay.
 func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protocol.Transfer, error) {
-	j, ended, err := e.findSettled(ctx, in.ID, protocol.TransferCancelled)
+	j, ended, err := e.findQueued(ctx, in.ID, protocol.TransferCancelled)
 	if j == nil {
 		return ended, err
 	}
@@ -187,11 +187,11 @@ func (e *Engine) reserve(ctx context.Context, id protocol.TransferID, here Windo
 			return nil, other, nil
 		}
 		if other == nil {
-			other = e.settling[id]
+			other = e.inTransition[id]
 		}
 		if other == nil {
 			j = &job{e: e, row: store.Transfer{Transfer: protocol.Transfer{ID: id}}, here: here, done: make(chan struct{})}
-			e.settling[id] = j
+			e.inTransition[id] = j
 			e.mu.Unlock()
 			return j, nil, nil
 		}
@@ -213,7 +213,7 @@ func (j *job) release() {
 
 // releaseLocked is release for a caller that holds e.mu.
 func (j *job) releaseLocked() {
-	delete(j.e.settling, j.row.ID)
+	delete(j.e.inTransition, j.row.ID)
 	close(j.done)
 }
 

@@ -238,7 +238,7 @@ func (a *attempt) run(ctx context.Context, wg *sync.WaitGroup) (out outcome, err
 	if err := a.startSource(ctx, accept.Peer); err != nil {
 		return out, err
 	}
-	return a.streamed(ctx)
+	return a.awaitStream(ctx)
 }
 
 func (a *attempt) terms(t protocol.Transfer) *protocol.TransferStream {

@@ -96,7 +96,7 @@ func (s *basicTransfer) move(ctx context.Context, f file, before stream.Progress
 	a := &attempt{Engine: s.Engine, job: s.job, relay: newRelay(*s.src, *s.dst), earlier: before}
 	accepted := false
 	out, err = a.exchange(ctx, func(ctx context.Context, wg *sync.WaitGroup) (outcome, error) {
-		return a.one(ctx, wg, s, f, to, &accepted)
+		return a.runFile(ctx, wg, s, f, to, &accepted)
 	})
 	if err != nil {
 		if accepted && !s.dst.isFairlead && ctx.Err() == nil {
@@ -125,8 +125,8 @@ func (e *incompleteError) Error() string {
 	return fmt.Sprintf("%s. %s may be incomplete: send it again, or delete it", strings.TrimSuffix(e.cause.Error(), "."), e.where)
 }
 
-// one executes a transfer of one file.
-func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *basicTransfer, f file, to string, accepted *bool) (out outcome, err error) {
+// runFile executes a transfer of one file.
+func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTransfer, f file, to string, accepted *bool) (out outcome, err error) {
 	r := a.relay
 	send := protocol.TransferSend{Path: f.from}
 	if r.src.isFairlead {
@@ -163,7 +163,7 @@ func (a *attempt) one(ctx context.Context, wg *sync.WaitGroup, s *basicTransfer,
 	if err := a.startSource(ctx, nil); err != nil {
 		return out, err
 	}
-	return a.plain(ctx, r.size, forwarded)
+	return a.awaitBasic(ctx, r.size, forwarded)
 }
 
 // nested returns the path of a file below the destination; "" means that the destination is the

@@ -69,7 +69,7 @@ type Engine struct {
 	mu           sync.Mutex // guards the fields below, and the fields of all jobs
 	jobs         map[protocol.TransferID]*job
 	order        []*job                       // in order of creation
-	settling     map[protocol.TransferID]*job // transfers between the queue and the history, in either direction
+	inTransition map[protocol.TransferID]*job // transfers between the queue and the history, in either direction
 	failedDirect map[pair]time.Time           // the last failure of each direct connection
 	closed       bool
 }
@@ -79,7 +79,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, bus: o.Bus, machines: o.Machines, workspaces: workspaces{o.Folders, o.Unfinished}, policy: o.RulesVersion, authorizer: o.Authorizer, wake: make(chan struct{}, 1),
 		jobs: make(map[protocol.TransferID]*job), relays: newRelays(o.First),
-		settling: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
+		inTransition: make(map[protocol.TransferID]*job), failedDirect: make(map[pair]time.Time),
 	}
 	if e.policy == nil {
 		e.policy = func() string { return "" }

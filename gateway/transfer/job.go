@@ -134,7 +134,7 @@ func (j *job) finishLocked(state, text string) {
 	}
 	j.hasEnded = true
 	delete(e.jobs, j.row.ID)
-	e.settling[j.row.ID] = j
+	e.inTransition[j.row.ID] = j
 	e.order = slices.DeleteFunc(e.order, func(o *job) bool { return o == j })
 	t := &j.row.Transfer
 	t.State, t.Error, t.EndedAt, t.Speed, t.ETA = state, text, time.Now().UnixMilli(), 0, 0

@@ -223,22 +223,22 @@ func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.
 	return row.Transfer, err
 }
 
-// findSettled returns a queued transfer, after waiting for operations that end or restart it. For a
+// findQueued returns a queued transfer, after waiting for operations that end or restart it. For a
 // transfer that is not in the queue and so cannot be changed it returns an error, or the transfer if
 // it is in the state same.
-func (e *Engine) findSettled(ctx context.Context, id protocol.TransferID, same string) (j *job, ended protocol.Transfer, err error) {
+func (e *Engine) findQueued(ctx context.Context, id protocol.TransferID, same string) (j *job, ended protocol.Transfer, err error) {
 	for {
 		e.mu.Lock()
-		j, settling := e.jobs[id], e.settling[id]
+		j, inTransition := e.jobs[id], e.inTransition[id]
 		e.mu.Unlock()
 		if j != nil {
 			return j, ended, nil
 		}
-		if settling == nil {
+		if inTransition == nil {
 			break
 		}
 		select {
-		case <-settling.done:
+		case <-inTransition.done:
 		case <-ctx.Done():
 			return nil, ended, context.Cause(ctx)
 		}

@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// streamed waits for the end of a transfer between ends that support streams.
-func (a *attempt) streamed(ctx context.Context) (out outcome, err error) {
+// awaitStream waits for the end of a transfer between ends that support streams.
+func (a *attempt) awaitStream(ctx context.Context) (out outcome, err error) {
 	r := a.relay
 	var complete <-chan protocol.TransferCompleteParams = r.complete
 	for {
@@ -32,8 +32,8 @@ func (a *attempt) streamed(ctx context.Context) (out outcome, err error) {
 	}
 }
 
-// plain waits for the end of a transfer with a peer that knows only the basic protocol.
-func (a *attempt) plain(ctx context.Context, size int64, forwarded <-chan error) (out outcome, err error) {
+// awaitBasic waits for the end of a transfer with a peer that knows only the basic protocol.
+func (a *attempt) awaitBasic(ctx context.Context, size int64, forwarded <-chan error) (out outcome, err error) {
 	r := a.relay
 	var problem string
 	for waiting := true; waiting; {

@@ -157,7 +157,7 @@ func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), er
 	case p.Undone != nil:
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		j := e.settling[p.Undone.ID]
+		j := e.inTransition[p.Undone.ID]
 		if j == nil || j.undoOn != l {
 			return func() {}, nil
 		}

@@ -46,38 +46,38 @@ func (c *caller) Dial(ctx context.Context, peer protocol.TransferPeer) (net.Conn
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	var wg sync.WaitGroup
 	networks := c.c.networks()
-	won := make(chan net.Conn, maxAddresses)
+	connected := make(chan net.Conn, maxAddresses)
 	defer func() {
 		cancel()
 		wg.Wait()
-		close(won)
-		for conn := range won { // a destination accepts only one connection
+		close(connected)
+		for conn := range connected { // a destination accepts only one connection
 			conn.Close()
 		}
 	}()
-	lost := make(chan error, maxAddresses)
-	tried := 0
+	failed := make(chan error, maxAddresses)
+	attempts := 0
 	for _, text := range peer.Addresses[:min(len(peer.Addresses), maxAddresses)] {
 		at, err := netip.ParseAddrPort(text)
 		if err != nil || at.Port() < leastPort || !inside(networks, at.Addr()) {
 			continue
 		}
-		tried++
+		attempts++
 		wg.Go(func() {
 			conn, err := c.reach(ctx, at.String(), pin, token)
 			if err != nil {
-				lost <- err
+				failed <- err
 				return
 			}
-			won <- conn
+			connected <- conn
 		})
 	}
 	err = errors.New("the two machines share no network")
-	for ; tried > 0; tried-- {
+	for ; attempts > 0; attempts-- {
 		select {
-		case conn := <-won:
+		case conn := <-connected:
 			return conn, nil
-		case err = <-lost:
+		case err = <-failed:
 		}
 	}
 	return nil, err

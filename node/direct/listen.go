@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead/gateway/peer/identity"
@@ -39,9 +40,7 @@ type listener struct {
 	slots    chan struct{}
 	accepted chan net.Conn // receives the connection of the source
 	wg       sync.WaitGroup
-
-	mu    sync.Mutex // guards the fields below
-	taken bool       // by the source, or by Accept when it gave up
+	finished atomic.Bool // the source has connected, or Accept has given up
 }
 
 func (c *Connector) listen(id protocol.TransferID, source protocol.TransferPeer) (*listener, error) {
@@ -103,19 +102,10 @@ func (l *listener) Accept(ctx context.Context) (net.Conn, error) {
 		return conn, nil
 	case <-ctx.Done():
 	}
-	if !l.take() { // the source has just connected
+	if !l.finished.CompareAndSwap(false, true) { // the source has just connected
 		return <-l.accepted, nil
 	}
 	return nil, context.Cause(ctx)
-}
-
-// take returns true on its first call only.
-func (l *listener) take() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was := l.taken
-	l.taken = true
-	return !was
 }
 
 // serve accepts callers and checks their proofs until the port closes.
@@ -152,7 +142,7 @@ func (l *listener) answer(ctx context.Context, raw net.Conn) {
 	hangUp := context.AfterFunc(ctx, func() { raw.Close() })
 	conn := tls.Server(raw, l.config)
 	proof, err := l.check(ctx, conn)
-	if err != nil || !hangUp() || !l.take() {
+	if err != nil || !hangUp() || !l.finished.CompareAndSwap(false, true) {
 		raw.Close()
 		return
 	}

@@ -47,7 +47,7 @@ func TestThePersonAtTheTerminalIsAsked(t *testing.T) {
 			t.Errorf("withdrawn: %v", err)
 		}
 		keys.Close()
-		if err := ask(t.Context()); !errors.Is(err, errNobody) {
+		if err := ask(t.Context()); !errors.Is(err, errCannotAsk) {
 			t.Errorf("after the terminal is gone: %v", err)
 		}
 	})

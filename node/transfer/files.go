@@ -40,7 +40,7 @@ func (f *Files) Source(name string) (stream.Item, func(), error) {
 	}
 	h, at, err := f.ws.OpenFolderOf(p)
 	if err != nil {
-		if clear(err) {
+		if isSelfExplanatory(err) {
 			return stream.Item{}, nil, err
 		}
 		return stream.Item{}, nil, fmt.Errorf("Failed to read file %s: %w", p.Abs, err)
@@ -66,7 +66,7 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 			return t, fmt.Errorf("Failed to create file %s: it is a directory", p.Abs)
 		}
 	}
-	if err := f.policy.inside(f.ws, p.Abs); err != nil {
+	if err := f.policy.checkInside(f.ws, p.Abs); err != nil {
 		return t, err
 	}
 	h, err := f.ws.OpenFolderForWriting(p, make)
@@ -75,7 +75,7 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	case err == nil:
 	case errors.As(err, &dir):
 		return t, fmt.Errorf("Failed to create directory %s: %w", p.Abs, err)
-	case clear(err):
+	case isSelfExplanatory(err):
 		return t, err
 	default:
 		return t, fmt.Errorf("Failed to create file %s: %w", filepath.Join(p.Abs, t.Name), err)
@@ -84,8 +84,8 @@ func (f *Files) Target(name string, into, make bool) (stream.Target, error) {
 	return t, nil
 }
 
-// clear reports whether an error names the path and the remedy by itself.
-func clear(err error) bool {
+// isSelfExplanatory reports whether an error names the path and the remedy by itself.
+func isSelfExplanatory(err error) bool {
 	var outside *workspace.OutsideError
 	var readOnly *workspace.ReadOnlyError
 	var swapped *workspace.FolderReplacedError

@@ -68,7 +68,7 @@ func (p Policy) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	case p.Mode != Ask:
 		return nil
 	case p.Ask == nil:
-		return errNobody
+		return errCannotAsk
 	}
 	return p.Ask(ctx, in)
 }
@@ -84,8 +84,8 @@ func (p Policy) Check(ws *workspace.Root) error {
 	return nil
 }
 
-// inside refuses a path outside Policy.Folder.
-func (p Policy) inside(ws *workspace.Root, abs string) error {
+// checkInside refuses a path outside Policy.Folder.
+func (p Policy) checkInside(ws *workspace.Root, abs string) error {
 	if p.Folder == "" {
 		return nil
 	}
@@ -99,19 +99,19 @@ func (p Policy) inside(ws *workspace.Root, abs string) error {
 	return nil
 }
 
-// errNobody is the error when this machine's person cannot be asked. Nobody at the gateway may
+// errCannotAsk is the error when this machine's person cannot be asked. Nobody at the gateway may
 // answer instead, because it is the person's machine.
-var errNobody = errors.New("This machine runs with --receive ask, but not in a terminal, so nobody can be asked: start it in a terminal, or with --receive trusted or --receive-from")
+var errCannotAsk = errors.New("This machine runs with --receive ask, but not in a terminal, so nobody can be asked: start it in a terminal, or with --receive trusted or --receive-from")
 
 // AskAt returns a function for Policy.Ask that asks the person at a terminal about each transfer,
 // one after the other. Input that was typed before a question does not answer it. From its first
 // question until in ends, a goroutine reads in.
 func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferReceive) error {
-	turn := make(chan struct{}, 1)
-	lines, over := make(chan string), make(chan struct{})
+	asking := make(chan struct{}, 1)
+	lines, closed := make(chan string), make(chan struct{})
 	read := sync.OnceFunc(func() {
 		go func() {
-			defer close(over)
+			defer close(closed)
 			for s := bufio.NewScanner(in); s.Scan(); {
 				select {
 				case lines <- s.Text():
@@ -122,8 +122,8 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 	})
 	return func(ctx context.Context, r protocol.TransferReceive) error {
 		select {
-		case turn <- struct{}{}:
-			defer func() { <-turn }()
+		case asking <- struct{}{}:
+			defer func() { <-asking }()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -135,9 +135,9 @@ func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferR
 				return nil
 			}
 			return errors.New("The person at this machine declined the transfer")
-		case <-over:
+		case <-closed:
 			fmt.Fprintln(out)
-			return errNobody
+			return errCannotAsk
 		case <-ctx.Done():
 			fmt.Fprintln(out, "(the request was withdrawn)")
 			return context.Cause(ctx)

@@ -60,7 +60,7 @@ func Announce(ctx context.Context, pin identity.Pin, port int) error {
 		if err != nil {
 			slog.Debug("The gateway is not announced everywhere", "err", err)
 		}
-		rest(ctx, now.Truncate(day).Add(day), fingerprint())
+		awaitChange(ctx, now.Truncate(day).Add(day), fingerprint())
 		stop(servers)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -68,12 +68,12 @@ func Announce(ctx context.Context, pin identity.Pin, port int) error {
 	}
 }
 
-// lookAround is the interval of the checks for changed networks.
-const lookAround = 5 * time.Second
+// checkNetworksEvery is the interval of the checks for changed networks.
+const checkNetworksEvery = 5 * time.Second
 
-// rest waits until the tag expires, the networks change, or ctx ends.
-func rest(ctx context.Context, until time.Time, networks string) {
-	tick := time.NewTicker(lookAround)
+// awaitChange waits until the tag expires, the networks change, or ctx ends.
+func awaitChange(ctx context.Context, until time.Time, networks string) {
+	tick := time.NewTicker(checkNetworksEvery)
 	defer tick.Stop()
 	for time.Now().Before(until) && fingerprint() == networks {
 		select {
@@ -144,27 +144,27 @@ func interfaces() (list []attached) {
 // Find returns the addresses (host:port) of gateways on the local network: those of the gateway
 // with the pin, or all if pin is empty. It blocks for [Patience], or until ctx ends.
 func Find(ctx context.Context, pin identity.Pin) []string {
-	wanted := tags(pin, time.Now())
+	accepted := tags(pin, time.Now())
 	entries := make(chan *mdns.ServiceEntry, 64)
-	var heard []*mdns.ServiceEntry // collected first, because the library modifies the entries that it has sent until the query ends
-	var collect, ask sync.WaitGroup
+	var received []*mdns.ServiceEntry // collected first, because the library modifies the entries that it has sent until the query ends
+	var collect, queries sync.WaitGroup
 	collect.Go(func() {
 		for e := range entries {
-			heard = append(heard, e)
+			received = append(received, e)
 		}
 	})
 	for _, i := range interfaces() {
-		ask.Go(func() {
+		queries.Go(func() {
 			mdns.QueryContext(ctx, &mdns.QueryParam{Service: service, Timeout: Patience, Interface: &i.Interface, Entries: entries, Logger: quiet})
 		})
 	}
-	ask.Wait()
+	queries.Wait()
 	close(entries)
 	collect.Wait()
 	var found []string
-	for _, e := range heard {
+	for _, e := range received {
 		name, rest, _ := strings.Cut(e.Name, ".")
-		if !strings.HasPrefix(rest, service) || pin != "" && !slices.Contains(wanted, name) {
+		if !strings.HasPrefix(rest, service) || pin != "" && !slices.Contains(accepted, name) {
 			continue
 		}
 		for _, ip := range []net.IP{e.AddrV4, e.AddrV6} {

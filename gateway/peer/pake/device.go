@@ -27,7 +27,7 @@ type Device struct {
 // before it stores anything. A refusal is the gateway's *protocol.Error; [ErrWrongSecret] means
 // that the gateway does not know the secret.
 func (d Device) Run(t Transport) (identity.Pairing, error) {
-	hello := Hello{Version: version, Door: protocol.PairedByRequest, Applicant: d.Applicant}
+	hello := Hello{Version: version, Method: protocol.PairedByRequest, Applicant: d.Applicant}
 	hello.Key = d.Key.Public()
 	nonce := newNonce()
 	hello.Commit = commitment(nonce, hello.Key)
@@ -35,16 +35,16 @@ func (d Device) Run(t Transport) (identity.Pairing, error) {
 	var secret []byte
 	switch {
 	case d.Renew:
-		hello.Door = doorRenew
+		hello.Method = methodRenew
 	case d.End:
-		hello.Door = doorEnd
+		hello.Method = methodEnd
 	case d.Link != nil:
-		hello.Door, hello.Invite, secret = protocol.PairedByLink, d.Link.Invite, d.Link.Secret
+		hello.Method, hello.Invite, secret = protocol.PairedByLink, d.Link.Invite, d.Link.Secret
 		if d.Pin != d.Link.Pin {
 			return identity.Pairing{}, identity.ErrWrongPin
 		}
 	case d.Code != nil:
-		hello.Door, hello.Number = protocol.PairedByCode, d.Code.Number
+		hello.Method, hello.Number = protocol.PairedByCode, d.Code.Number
 		ex = newExchange(d.Code.secret(), channel, sid(hello.Number, hello.Commit))
 		hello.Pake = ex.message()
 	}

@@ -35,10 +35,10 @@ func NewGateway(pin identity.Pin, m Message) (*Gateway, error) {
 }
 
 // IsRenewal reports whether a paired device requests a new token.
-func (g *Gateway) IsRenewal() bool { return g.Hello.Door == doorRenew }
+func (g *Gateway) IsRenewal() bool { return g.Hello.Method == methodRenew }
 
 // IsEnd reports whether a paired device ends its pairing.
-func (g *Gateway) IsEnd() bool { return g.Hello.Door == doorEnd }
+func (g *Gateway) IsEnd() bool { return g.Hello.Method == methodEnd }
 
 // Challenge returns the gateway's answer. The caller passes the link's secret or the code,
 // whichever the device's hello names.

@@ -30,8 +30,8 @@ const version = 1
 
 // Kinds of hello that only the conversation knows. The others are in package protocol.
 const (
-	doorRenew = "renew" // a paired device fetches a new token with its key
-	doorEnd   = "leave" // a paired device ends its pairing
+	methodRenew = "renew" // a paired device fetches a new token with its key
+	methodEnd   = "leave" // a paired device ends its pairing
 )
 
 // Message is one step. Exactly one field is set. The steps are Hello (device), Challenge (gateway),
@@ -53,12 +53,12 @@ type Transport interface {
 	Receive() (Message, error)
 }
 
-// Hello is the device's request. Door tells how it proves its right: with a link, a code, or
+// Hello is the device's request. Method tells how it proves its right: with a link, a code, or
 // neither, or with its key if it is paired already. Commit hides its nonce until the gateway has
 // sent its own, so that nobody can search for a key that gives the same words.
 type Hello struct {
 	Version int    `json:"version"`
-	Door    string `json:"door"`
+	Method  string `json:"door"`
 	Invite  string `json:"invite,omitempty"` // ID, with a link
 	Number  int    `json:"number,omitempty"` // with a code
 	Pake    []byte `json:"pake,omitempty"`   // with a code

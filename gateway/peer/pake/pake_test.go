@@ -256,7 +256,7 @@ func TestKeyExchangeAgreesOnlyOnTheSameWords(t *testing.T) {
 
 // FuzzReceive: a gateway survives any input, and admits nobody without the secret.
 func FuzzReceive(f *testing.F) {
-	hello, _ := json.Marshal(Hello{Version: 1, Door: "code", Number: 1, Pake: make([]byte, 32), Commit: make([]byte, 32), Applicant: Applicant{Key: make([]byte, 32)}})
+	hello, _ := json.Marshal(Hello{Version: 1, Method: "code", Number: 1, Pake: make([]byte, 32), Commit: make([]byte, 32), Applicant: Applicant{Key: make([]byte, 32)}})
 	first, _ := json.Marshal(Message{Hello: hello})
 	proof, _ := json.Marshal(Message{Proof: &Proof{Nonce: make([]byte, nonceSize)}})
 	f.Add(first, proof)

@@ -100,6 +100,7 @@ type desk struct {
 	t        *testing.T
 	src, dst *Ends
 	reports  chan any
+	number   uint32        // of the current attempt
 	lost     chan struct{} // holds a token when an end has reported that the direct connection is lost
 	mu       sync.Mutex    // guards the fields below
 	relayed  int64         // number of the source's bytes through the gateway
@@ -163,23 +164,24 @@ func (d *desk) begin(path string, attempt int) {
 	if attempt == 1 {
 		terms.Peer = &protocol.TransferPeer{}
 	}
+	d.number++ // an end of the previous attempt may still send a frame
 	send := terms
 	send.Paths = []string{path}
-	event(d.src, protocol.EventTransferSend, protocol.TransferSend{TransferID: 7, Stream: &send})
+	event(d.src, protocol.EventTransferSend, protocol.TransferSend{TransferID: d.number, Stream: &send})
 	meta := (<-d.reports).(protocol.TransferMetaParams)
 	terms.Peer = meta.Peer
-	event(d.dst, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Size: *meta.Size, Stream: &terms})
+	event(d.dst, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: d.number, Size: *meta.Size, Stream: &terms})
 	accept := (<-d.reports).(protocol.TransferAcceptParams)
 	if accept.Error != "" || (accept.Peer != nil) != (attempt == 1) {
 		d.t.Fatalf("%+v", accept)
 	}
-	event(d.src, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: 7, Peer: accept.Peer})
+	event(d.src, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: d.number, Peer: accept.Peer})
 }
 
 // stop stops both ends.
 func (d *desk) stop(keep bool) {
 	for _, e := range []*Ends{d.src, d.dst} {
-		event(e, protocol.EventTransferStop, protocol.TransferStop{TransferID: 7, Keep: keep})
+		event(e, protocol.EventTransferStop, protocol.TransferStop{TransferID: d.number, Keep: keep})
 	}
 }
 
