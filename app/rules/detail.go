@@ -177,11 +177,7 @@ func (d *detail) save() {
 	if !json.Valid(raw) {
 		return
 	}
-	var rule protocol.Rule
-	d.p.run(func(ctx context.Context) (err error) {
-		rule, err = state.Call(ctx, d.p.gateway, protocol.RulePut, protocol.RulePutParams{ID: d.rule.ID, Policy: raw})
-		return err
-	}, func(err error) {
+	call(d.p, protocol.RulePut, protocol.RulePutParams{ID: d.rule.ID, Policy: raw}, func(rule protocol.Rule, err error) {
 		if err != nil {
 			d.showError("The rule was not saved: " + err.Error())
 			d.p.Box.Refresh()

@@ -83,13 +83,18 @@ func newPage(ctx context.Context, g state.Gateway, h Handlers) *Page {
 	return p
 }
 
+// call calls a method of the gateway off the GUI thread and then done on it.
+func call[P, R any](p *Page, m protocol.Method[P, R], params P, done func(R, error)) {
+	var result R
+	p.run(func(ctx context.Context) (err error) {
+		result, err = state.Call(ctx, p.gateway, m, params)
+		return err
+	}, func(err error) { done(result, err) })
+}
+
 // Load loads the rules.
 func (p *Page) Load() {
-	var all protocol.RulesResult
-	p.run(func(ctx context.Context) (err error) {
-		all, err = state.Call(ctx, p.gateway, protocol.RulesList, protocol.Empty{})
-		return err
-	}, func(err error) {
+	call(p, protocol.RulesList, protocol.Empty{}, func(all protocol.RulesResult, err error) {
 		if err != nil {
 			p.body.Put(widgets.NewLoadError("The rules could not be loaded.", err.Error(), p.Load))
 			return
@@ -175,13 +180,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 
 // remove deletes a rule and offers to undo that.
 func (p *Page) remove(r protocol.Rule) {
-	call := func(m protocol.Method[protocol.RuleParams, protocol.OK]) func(context.Context) error {
-		return func(ctx context.Context) error {
-			_, err := state.Call(ctx, p.gateway, m, protocol.RuleParams{ID: r.ID})
-			return err
-		}
-	}
-	p.run(call(protocol.RuleDelete), func(err error) {
+	call(p, protocol.RuleDelete, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
 		if err != nil {
 			p.h.Say("The rule was not deleted: " + err.Error())
 			return
@@ -189,7 +188,7 @@ func (p *Page) remove(r protocol.Rule) {
 		p.openList()
 		p.Load()
 		p.h.Undo("The rule was deleted.", func() {
-			p.run(call(protocol.RuleRestore), func(err error) {
+			call(p, protocol.RuleRestore, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
 				if err != nil {
 					p.h.Say("The rule could not be restored: " + err.Error())
 				}
@@ -200,11 +199,7 @@ func (p *Page) remove(r protocol.Rule) {
 }
 
 func (p *Page) save() {
-	var all protocol.RulesExport
-	p.run(func(ctx context.Context) (err error) {
-		all, err = state.Call(ctx, p.gateway, protocol.RulesSave, protocol.Empty{})
-		return err
-	}, func(err error) {
+	call(p, protocol.RulesSave, protocol.Empty{}, func(all protocol.RulesExport, err error) {
 		if err != nil {
 			p.h.Say("The rules were not exported: " + err.Error())
 			return
