@@ -52,8 +52,8 @@ func (o *options) findToken() (string, error) {
 	return t.Reveal(), nil
 }
 
-// gatewayKey returns the name of the gateway for [stream.OpenNamed]. A gateway on this computer with the
-// data folder's own token is the data folder's.
+// gatewayKey returns the name of the gateway for [stream.OpenNamed]. A gateway on this computer
+// with the data folder's own token is the data folder's.
 func (o *options) gatewayKey(home string) (string, error) {
 	if !strings.Contains(o.url, "://") {
 		peer, err := identity.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
