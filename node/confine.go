@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 
@@ -74,16 +73,6 @@ func (c Confinement) profile(dir string) sandbox.Profile {
 		}
 	}
 	return p
-}
-
-// openBox tests what the machine enforces. The result is cached in home, because the test takes a
-// moment.
-func openBox(home string) (*sandbox.Box, error) {
-	o := sandbox.Options{Home: home}
-	if home != "" {
-		o.Cache = filepath.Join(home, "sandbox.json")
-	}
-	return sandbox.New(context.Background(), o)
 }
 
 // enforcement returns the published description of a box and of the restrictions of commands in a

@@ -123,7 +123,7 @@ func New(opts Options) (*Node, error) {
 		}
 		n.log = slog.New(slog.NewMultiHandler(newLineHandler(n.file, opts.ID, ws.Dir()), n.log.With("node", opts.ID).Handler()))
 	}
-	if n.box, err = openBox(opts.Home); err != nil {
+	if n.box, err = sandbox.New(context.Background(), sandbox.Options{Home: opts.Home}); err != nil {
 		ws.Close()
 		if n.file != nil {
 			n.file.Close()

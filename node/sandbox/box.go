@@ -32,9 +32,8 @@ func Main() {
 // helperWord is the first argument of every helper.
 const helperWord = "__sandbox"
 
-// New tests what this machine enforces, which takes up to about 300 ms unless opts.Cache has the
-// result, and returns a Box. It is not an error when nothing is enforced: see Report. Close ends
-// all processes that the box started.
+// New tests what this machine enforces, which takes up to about 300 ms, and returns a Box. It is not
+// an error when nothing is enforced: see Report. Close ends all processes that the box started.
 func New(ctx context.Context, opts Options) (*Box, error) {
 	for _, p := range append([]string{opts.Home}, opts.Secrets...) {
 		if p != "" && !filepath.IsAbs(p) {

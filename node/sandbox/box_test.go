@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,35 +35,6 @@ func TestSpecsThatMeanNothingAreRefused(t *testing.T) {
 	}
 	if _, err := sandbox.New(t.Context(), sandbox.Options{Home: "relative"}); err == nil {
 		t.Error("a relative data folder is taken")
-	}
-}
-
-func TestReportIsKeptUntilSomethingChanges(t *testing.T) {
-	cache := filepath.Join(t.TempDir(), "sandbox.json")
-	report := func(missing ...string) sandbox.Report {
-		t.Helper()
-		box, err := sandbox.New(t.Context(), sandbox.Options{Cache: cache, Missing: missing})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer box.Close()
-		return box.Report()
-	}
-	first := report()
-	if _, err := os.Stat(cache); err != nil {
-		t.Skip("this system's probe is not cached") // only Linux's probe is slow enough to be cached
-	}
-	if again := report(); !again.At.Equal(first.At) {
-		t.Errorf("tried again at %v, first at %v", again.At, first.At)
-	}
-	if r := report("seccomp"); r.Check(sandbox.CheckUDP).Enforced {
-		t.Error("a layer was switched off, and the old report is told")
-	}
-	if err := os.WriteFile(cache, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if r := report(); r.Summary != first.Summary {
-		t.Errorf("after the file was damaged: %s", r.Summary)
 	}
 }
 

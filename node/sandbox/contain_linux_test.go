@@ -135,7 +135,7 @@ func TestNewFilesAreSeenByTheNextCommand(t *testing.T) {
 func TestReportIsWhatHappens(t *testing.T) {
 	for _, missing := range [][]string{nil, {"landlock"}, {"seccomp"}, {"landlock", "bubblewrap"}, {"landlock", "bubblewrap", "seccomp"}, {"helper"}} {
 		t.Run(strings.Join(missing, "+"), func(t *testing.T) {
-			k := freshKit(t, "", missing...)
+			k := newKit(t, missing...)
 			python := need(t, "/usr/bin/python3")
 			r := k.box.Report()
 			tcp, err := net.Listen("tcp4", "127.0.0.1:0")

@@ -23,21 +23,6 @@ type kit struct {
 	missing                    []string
 }
 
-func newKit(t *testing.T, missing ...string) *kit {
-	t.Helper()
-	if err := os.MkdirAll(reports, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return freshKit(t, filepath.Join(reports, strings.Join(missing, "+")), missing...)
-}
-
-// reports caches the result of the probe, which is the same for all kits.
-var reports = filepath.Join(os.TempDir(), "fairlead-sandbox-test-"+strconv.Itoa(os.Getpid()))
-
-func init() {
-	clean = func() { os.RemoveAll(reports) }
-}
-
 // both runs a test with each layer that can restrict files.
 func both(t *testing.T, test func(*testing.T, *kit)) {
 	for _, layer := range layers {
@@ -64,8 +49,7 @@ func (l layer) need(t *testing.T, b *sandbox.Box) {
 	}
 }
 
-// freshKit returns a kit that probes the machine, or uses the cached report.
-func freshKit(t *testing.T, report string, missing ...string) *kit {
+func newKit(t *testing.T, missing ...string) *kit {
 	t.Helper()
 	dir := t.TempDir()
 	k := &kit{
@@ -83,7 +67,7 @@ func freshKit(t *testing.T, report string, missing ...string) *kit {
 		}
 	}
 	t.Setenv("HOME", k.home)
-	box, err := sandbox.New(t.Context(), sandbox.Options{Home: filepath.Join(k.home, "data"), Missing: missing, Cache: report})
+	box, err := sandbox.New(t.Context(), sandbox.Options{Home: filepath.Join(k.home, "data"), Missing: missing})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,8 @@ func TestMain(m *testing.M) {
 	if play := os.Getenv("SANDBOX_PLAY"); play != "" {
 		os.Exit(plays[play]())
 	}
-	code := m.Run()
-	clean()
-	os.Exit(code)
+	os.Exit(m.Run())
 }
-
-// clean removes what the tests share.
-var clean = func() {}
 
 // plays are the roles of the test program when it is started as another process.
 var plays = map[string]func() int{}

@@ -25,10 +25,6 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 	if s.unavailable != "" {
 		return unenforced(s.unavailable, "", Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.unavailable})
 	}
-	key := cacheKey(opts)
-	if r, ok := loadReport(opts.Cache, key); ok {
-		return r
-	}
 	r, err := s.runProbe(ctx, opts, "")
 	unwrapped := ""
 	if s.set.Wrap != "" && (err != nil || !r.ConfinesFiles()) {
@@ -45,9 +41,6 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 			s.unavailable = why // commands still run, and the report says so
 		}
 		return r
-	}
-	if unwrapped == "" { // otherwise the obstacle to bubblewrap may be gone at the next start
-		storeReport(opts.Cache, key, r)
 	}
 	return r
 }

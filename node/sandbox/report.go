@@ -33,15 +33,15 @@ const (
 
 // Check is one guarantee and whether this machine enforces it.
 type Check struct {
-	ID       string `json:"id"`
-	Enforced bool   `json:"enforced"`
+	ID       string
+	Enforced bool
 	// By is the layer that enforces it.
-	By string `json:"by,omitempty"`
+	By string
 	// Why says what is missing, Fix how a person could repair it.
-	Why string `json:"why,omitempty"`
-	Fix string `json:"fix,omitempty"`
+	Why string
+	Fix string
 	// Probe describes the test and its result.
-	Probe string `json:"probe,omitempty"`
+	Probe string
 }
 
 // Summary is a report in one word.
@@ -59,11 +59,11 @@ const (
 // Report lists what this machine enforces for contained commands. Guarantees that were not tested
 // count as not enforced.
 type Report struct {
-	OS       string    `json:"os"`
-	At       time.Time `json:"at"`
-	Summary  Summary   `json:"summary"`
-	Checks   []Check   `json:"checks"`
-	Warnings []string  `json:"warnings,omitempty"`
+	OS       string
+	At       time.Time
+	Summary  Summary
+	Checks   []Check
+	Warnings []string
 }
 
 // Check returns the check with that ID; an unknown one is not enforced.

@@ -70,7 +70,6 @@ type Spec struct {
 type Options struct {
 	Home    string   // the program's own data folder; no contained command can read or write it
 	Secrets []string // further files and folders that no contained command can read
-	Cache   string   // file that stores the result of the probe across restarts; empty means none
 	// Missing names layers to disable ("landlock", "bubblewrap", "seccomp", "helper"): for tests,
 	// and to find out which layer breaks a command.
 	Missing []string

@@ -28,8 +28,7 @@ func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
 			} else {
 				t.Setenv("PATH", dir)
 			}
-			report := filepath.Join(dir, "report")
-			k := freshKit(t, report, "landlock")
+			k := newKit(t, "landlock")
 			check := k.box.Report().Check(sandbox.CheckWriteOutside)
 			if check.Enforced || !strings.Contains(check.Why, c.why) || !strings.Contains(check.Fix, "install bubblewrap") || k.box.Report().ConfinesFiles() {
 				t.Errorf("%+v", check)
@@ -38,9 +37,6 @@ func TestBubblewrapThatDoesNotWorkHoldsNothingAndIsNotClaimed(t *testing.T) {
 			s.Env = append(s.Env, "PATH=/usr/bin:/bin")
 			if out, e := k.run(s); e.Code != 0 || out != "done" {
 				t.Errorf("commands do not run as before: %+v %s", e, out)
-			}
-			if _, err := os.Stat(report); err == nil && c.program != "" {
-				t.Error("it is kept that bubblewrap does not work, which may be over at the next start")
 			}
 		})
 	}
@@ -59,7 +55,7 @@ func TestBubblewrapThatIsSlowHoldsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	k := freshKit(t, "", "landlock")
+	k := newKit(t, "landlock")
 	if check := k.box.Report().Check(sandbox.CheckWriteOutside); !check.Enforced {
 		t.Errorf("%+v", check)
 	}
@@ -74,7 +70,7 @@ func TestALongNameOfTheTemporaryFolderChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("TMPDIR", dir)
-		if check := freshKit(t, "", k.missing...).box.Report().Check(sandbox.CheckWriteOutside); check.Enforced != want {
+		if check := newKit(t, k.missing...).box.Report().Check(sandbox.CheckWriteOutside); check.Enforced != want {
 			t.Errorf("%+v", check)
 		}
 	})
