@@ -59,12 +59,10 @@ func ParseConfinement(mode, network string, grants []string) (c Confinement, err
 // profile returns the restrictions of commands in a workspace.
 func (c Confinement) profile(dir string) sandbox.Profile {
 	p := sandbox.Profile{Mode: c.Mode, Network: c.Network, Workspace: dir}
-	if p.Mode == "" {
-		p.Mode = sandbox.WorkspaceWrite
-	}
-	if p.Network == "" || p.Network == AskNetwork {
+	if p.Network == AskNetwork {
 		p.Network = sandbox.NetBlocked
 	}
+	p = p.WithDefaults()
 	for _, g := range c.Grants {
 		if g.ReadOnly {
 			p.Read = append(p.Read, g.Dir)

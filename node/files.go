@@ -23,14 +23,6 @@ func (n *Node) runFileOperation(ctx context.Context, inv protocol.ToolInvoke) (j
 	return n.browse.Act(ctx, inv.Tool, inv.Args)
 }
 
-// replacedFiles returns the folder for the files that the agent replaced.
-func replacedFiles(home string) string {
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, "before")
-}
-
 // filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
 // again, because every folder is listed again after a lost connection.
 func (n *Node) filesChanged(c protocol.FilesChange) {

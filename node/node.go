@@ -110,7 +110,11 @@ func New(opts Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{opts: opts, ws: ws, out: newOutbox(), running: make(chan struct{}, maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
-	n.browse = browse.New(ws, replacedFiles(opts.Home), n.filesChanged)
+	replaced := "" // the folder for the files that the agent replaced
+	if opts.Home != "" {
+		replaced = filepath.Join(opts.Home, "before")
+	}
+	n.browse = browse.New(ws, replaced, n.filesChanged)
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}

@@ -224,8 +224,3 @@ func (p *backups) sweep(now time.Time) error {
 	}
 	return errors.Join(errs...)
 }
-
-func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -125,7 +126,7 @@ func (p *backups) before(g *change) ([]byte, error) {
 		return nil, nil
 	}
 	data, err := os.ReadFile(p.name(g.first.ID, ".old"))
-	if err != nil || sumOf(data) != g.first.Before {
+	if err != nil || fmt.Sprintf("%x", sha256.Sum256(data)) != g.first.Before {
 		return nil, errors.New("the previous content is no longer available")
 	}
 	return data, nil

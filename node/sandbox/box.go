@@ -55,7 +55,7 @@ func (b *Box) Report() Report { return b.report }
 // Start starts a command. It returns *Unavailable when the profile requires a restriction that is
 // not enforced, *os.PathError or syscall.Errno when the system cannot start it.
 func (b *Box) Start(s Spec) (*Process, error) {
-	s.Profile = s.Profile.withDefaults()
+	s.Profile = s.Profile.WithDefaults()
 	if err := checkSpec(s); err != nil {
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 // runScript runs a script confined to a workspace and returns its exit code; ok is false if it could
 // not run to its end.
 func (l *layer) runScript(ctx context.Context, workspace, script string, opts Options) (code int, ok bool) {
-	spec := Spec{Profile: Profile{Workspace: workspace}.withDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
+	spec := Spec{Profile: Profile{Workspace: workspace}.WithDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
 	argv, env, err := l.wrap(spec, opts)
 	if err != nil {
 		return 0, false

@@ -90,7 +90,7 @@ const maxPause = 20 * time.Millisecond
 // Direct starts a command without containment and without a helper: its processes are found as far
 // as the system permits.
 func Direct(s Spec) (*Process, error) {
-	s.Profile = Profile{Mode: Full}.withDefaults()
+	s.Profile = Profile{Mode: Full}.WithDefaults()
 	if err := checkSpec(s); err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func neededChecks(p Profile) []string {
 // Gaps returns the checks that p relies on and this machine does not enforce; an approval must show
 // them. If one of them concerns the network, CheckTokens is the only check for network use.
 func (r Report) Gaps(p Profile) (gaps []Check) {
-	for _, id := range neededChecks(p.withDefaults()) {
+	for _, id := range neededChecks(p.WithDefaults()) {
 		if c := r.Check(id); !c.Enforced {
 			gaps = append(gaps, c)
 		}
@@ -109,7 +109,7 @@ func (r Report) Gaps(p Profile) (gaps []Check) {
 // For returns the report for commands with profile p: the test was made with a command that may
 // write to its workspace and not use the network.
 func (r Report) For(p Profile) Report {
-	p = p.withDefaults()
+	p = p.WithDefaults()
 	r.Checks = slices.Clone(r.Checks)
 	for i, c := range r.Checks {
 		switch {

@@ -102,7 +102,8 @@ func (u *Unavailable) Error() string {
 	return s
 }
 
-func (p Profile) withDefaults() Profile {
+// WithDefaults returns p with its empty fields set.
+func (p Profile) WithDefaults() Profile {
 	if p.Mode == "" {
 		p.Mode = WorkspaceWrite
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"fairlead/node/workspace"
 )
 
 // seatbelt is the input of macOS' sandbox-exec: a profile that denies everything it does not name,
@@ -67,7 +69,7 @@ func seatbeltArgs(f seatbeltFiles, argv []string) []string {
 	}
 	for _, p := range f.Write {
 		// A workspace in a hidden folder was granted by name; hidden paths inside it were not.
-		if slices.ContainsFunc(f.Hidden, func(h string) bool { return below(p, h) }) {
+		if slices.ContainsFunc(f.Hidden, func(h string) bool { return workspace.InFolder(p, h) }) {
 			s.rule("allow file-read* file-write*", "subpath", p)
 		}
 	}
@@ -93,12 +95,7 @@ func (s *seatbelt) rule(action, match, p string) {
 // content.
 func (s *seatbelt) deny(action, p string, writable []string) {
 	s.rule("deny "+action, "subpath", p)
-	for dir := path.Dir(p); slices.ContainsFunc(writable, func(w string) bool { return below(dir, w) }); dir = path.Dir(dir) {
+	for dir := path.Dir(p); slices.ContainsFunc(writable, func(w string) bool { return workspace.InFolder(dir, w) }); dir = path.Dir(dir) {
 		s.rule("deny file-write-unlink", "literal", dir)
 	}
-}
-
-// below reports whether p is dir or lies in it.
-func below(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }

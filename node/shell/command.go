@@ -36,13 +36,17 @@ func previewBash(ws *workspace.Root, jobs *Jobs, in bashIn) protocol.CallPreview
 	return preview
 }
 
+func parseCommand(command string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+}
+
 // maxPrograms is the maximum number of programs that a preview names.
 const maxPrograms = 32
 
 // programs lists the programs that a command names, in order. The list helps the reader and is not
 // complete: it lacks names that the shell computes while it runs.
 func programs(command, dir string) (list []protocol.Program) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := parseCommand(command)
 	if err != nil {
 		return nil
 	}
@@ -136,7 +140,7 @@ func commandWords(shell, command string) (all [][]string) {
 	if !isBourne(shell) {
 		return [][]string{tokens(command)}
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := parseCommand(command)
 	if err != nil {
 		return [][]string{tokens(command)}
 	}

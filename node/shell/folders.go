@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/sandbox"
@@ -36,12 +34,12 @@ func (t *Jobs) neededFolders(ws *workspace.Root, command, dir string) []protocol
 	if t.opts.Box == nil || t.opts.Profile.Mode == sandbox.Full || !t.opts.Box.Report().ConfinesFiles() {
 		return nil // everything is accessible
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := parseCommand(command)
 	if err != nil {
 		return nil
 	}
 	var list []protocol.FolderAccess
-	newPathTracer(dir, t.resolveWord, func(path string, write bool) {
+	newPathTracer(dir, func(path string, write bool) {
 		if path == "" || path == os.DevNull || strings.HasPrefix(path, "/dev/") {
 			return
 		}
@@ -79,7 +77,7 @@ func pathsOf(name string, args []string, add func(path string, write bool)) {
 }
 
 // resolveWord returns the absolute path that a word names; empty when it names none.
-func (t *Jobs) resolveWord(word, dir string) string {
+func resolveWord(word, dir string) string {
 	switch {
 	case word == "":
 		return ""

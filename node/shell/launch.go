@@ -68,17 +68,14 @@ func Enforced(r sandbox.Report, p sandbox.Profile) string {
 	if p.Mode == sandbox.Full {
 		return fullAccess
 	}
-	mode, network := p.Mode, p.Network
-	if mode == "" {
-		mode = sandbox.WorkspaceWrite
-	}
+	p = p.WithDefaults()
 	files := r.ConfinesFiles()
-	blocked := network == "" || network == sandbox.NetBlocked
+	blocked := p.Network == sandbox.NetBlocked
 	net := blocked && r.BlocksNetwork()
 	if !files && !net {
 		return notEnforced
 	}
-	words := []string{"files " + string(mode), "network blocked"}
+	words := []string{"files " + string(p.Mode), "network blocked"}
 	if !files {
 		words[0] = "files " + notEnforced
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,6 @@ import (
 // a cd. Anything that depends on the outcome of a command, or on more than the text, is unknown and
 // is left out.
 type pathTracer struct {
-	resolve     func(word, dir string) string
 	add         func(path string, write bool)
 	cwd         location
 	startDir    string
@@ -34,8 +34,8 @@ var opaqueCommands = map[string]bool{
 	"read": true, "mapfile": true, "readarray": true, "unset": true, "getopts": true, "let": true, "exec": true, "shopt": true, "set": true, "hash": true,
 }
 
-func newPathTracer(dir string, named func(word, dir string) string, add func(path string, write bool)) *pathTracer {
-	return &pathTracer{resolve: named, add: add, cwd: location{dir, workspace.RealPath(dir)}, startDir: dir, vars: make(map[string]string)}
+func newPathTracer(dir string, add func(path string, write bool)) *pathTracer {
+	return &pathTracer{add: add, cwd: location{dir, workspace.RealPath(dir)}, startDir: dir, vars: make(map[string]string)}
 }
 
 // traceFile follows a whole text.
@@ -68,10 +68,7 @@ func (r *pathTracer) statements(list []*syntax.Stmt) {
 // isolate follows code that does not affect later code.
 func (r *pathTracer) isolate(follow func()) {
 	at, vars := r.cwd, r.vars
-	r.vars = make(map[string]string, len(vars))
-	for k, v := range vars {
-		r.vars[k] = v
-	}
+	r.vars = maps.Clone(vars)
 	follow()
 	r.cwd, r.vars = at, vars
 }
@@ -228,7 +225,7 @@ func (r *pathTracer) changeDir(args []string) {
 	if was.name != was.real && slices.Contains(strings.Split(args[0], "/"), "..") {
 		return // above a link, shell and system disagree about the target
 	}
-	dir := r.resolve(args[0], was.name)
+	dir := resolveWord(args[0], was.name)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return // it will fail, or the command creates the folder
 	}
@@ -244,7 +241,7 @@ func (r *pathTracer) addPath(word string, write bool) {
 	if r.cwd.name == r.startDir {
 		dir = r.startDir
 	}
-	r.add(r.resolve(word, dir), write)
+	r.add(resolveWord(word, dir), write)
 }
 
 // expandWord returns a word with known variables expanded; empty when it is unknown.

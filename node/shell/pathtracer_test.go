@@ -18,7 +18,7 @@ func reached(t *testing.T, command, dir string) []string {
 		t.Fatal(err)
 	}
 	var list []string
-	newPathTracer(dir, new(Jobs).resolveWord, func(path string, write bool) {
+	newPathTracer(dir, func(path string, write bool) {
 		if write {
 			path = "w " + path
 		}
@@ -129,7 +129,7 @@ func FuzzReach(f *testing.F) {
 		if err != nil {
 			return
 		}
-		newPathTracer("/srv/app", new(Jobs).resolveWord, func(path string, _ bool) {
+		newPathTracer("/srv/app", func(path string, _ bool) {
 			if path != "" && !filepath.IsAbs(path) {
 				t.Errorf("%q is offered for %q", path, text)
 			}

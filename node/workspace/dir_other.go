@@ -122,8 +122,6 @@ func (r *Root) Content(p Path) (Content, error) {
 	return Content{f, info.Size()}, nil
 }
 
-const procFolder = "/proc"
-
 var generatedFolders map[string]bool
 
 func isProcessFolder(string) bool { return false }

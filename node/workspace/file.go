@@ -147,7 +147,4 @@ func hashOf(f io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func hash(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

@@ -38,9 +38,7 @@ func (r *Root) Skips(d *Dir, name string) bool {
 	if d.Abs == separator && generatedFolders[name] {
 		return true
 	}
-	// Most folders are neither, which the length of their names shows.
-	perhaps := len(strings.TrimSuffix(d.Abs, separator))+1+len(name) == len(r.private) || d.Abs == procFolder
-	return perhaps && r.checkAllowed(filepath.Join(d.Abs, name)) != nil
+	return r.checkAllowed(filepath.Join(d.Abs, name)) != nil
 }
 
 // RealPath returns an absolute path without symbolic links, as far as it exists; "" of "".
