@@ -23,13 +23,11 @@ type targets struct {
 	Node                       int
 }
 
-// attempt is the result of one attempt. Through says that it succeeded, which must not happen.
+// attempt is the result of one attempt.
 type attempt struct {
-	Succeeded bool
-	// Inconclusive says that it failed in a way that proves nothing.
-	Inconclusive bool
-	// Result is the error, or a description of the action.
-	Result string
+	Succeeded    bool   // which must not happen
+	Inconclusive bool   // it failed in a way that proves nothing
+	Result       string // the error
 }
 
 // findings are the attempts by check, and the actions that a contained process must be able to do.
@@ -118,7 +116,7 @@ func attemptEach(fs ...func() error) attempt {
 		err := f()
 		switch {
 		case err == nil:
-			return attempt{Succeeded: true, Result: "it succeeded"}
+			return attempt{Succeeded: true}
 		case i == 0 || !a.Inconclusive && !isDenial(err):
 			a = attempt{Result: err.Error(), Inconclusive: !isDenial(err)}
 		}

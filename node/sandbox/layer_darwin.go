@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"fairlead/node/workspace"
 	"golang.org/x/sys/unix"
@@ -97,7 +96,6 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 		return unenforced("there is no sandbox-exec", "", orphans)
 	}
 	r := unenforced("it was not tested", "", orphans)
-	r.OS, r.At = "macOS", time.Now()
 	dir, err := os.MkdirTemp("", "fairlead-probe-")
 	if err != nil {
 		return unenforced(err.Error(), "", orphans)
@@ -132,7 +130,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	} {
 		if code, ok := run(script); ok && code != 0 {
 			i := slices.IndexFunc(r.Checks, func(c Check) bool { return c.ID == id })
-			r.Checks[i] = Check{ID: id, Enforced: true, By: "Seatbelt", Probe: "it was denied"}
+			r.Checks[i] = Check{ID: id, Enforced: true, By: "Seatbelt"}
 		}
 	}
 	r.Summary = r.summary()

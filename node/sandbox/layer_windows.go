@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// layer is the job object and the restricted token of each contained command; see kill_windows.go.
+// layer is the job object and the restricted token of each contained command; see group_windows.go.
 type layer struct{}
 
 func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
@@ -56,7 +56,7 @@ func probeJob(ctx context.Context, exe string) Check {
 	if !ends(ctx, p) {
 		return Check{Why: "a process outlived its job object"}
 	}
-	return Check{Enforced: true, By: "job object", Probe: "a process was ended with its job"}
+	return Check{Enforced: true, By: "job object"}
 }
 
 func probePrivileges(ctx context.Context, exe string) Check {
@@ -75,7 +75,7 @@ func probePrivileges(ctx context.Context, exe string) Check {
 		c.Why = "a process with a restricted token still had privileges"
 		return c
 	}
-	c.Enforced, c.By, c.Probe = true, "restricted token", "a process had no privileges"
+	c.Enforced, c.By = true, "restricted token"
 	return c
 }
 

@@ -4,20 +4,10 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"fairlead/node/sandbox/confine"
-	"golang.org/x/sys/unix"
 )
-
-func kernel() string {
-	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return runtime.GOARCH
-	}
-	return unix.ByteSliceToString(u.Release[:])
-}
 
 // layerCheck says which layer enforces a check, and what to report when none does.
 type layerCheck struct{ id, by, why, fix string }

@@ -187,10 +187,10 @@ func runAttempts(ctx context.Context, h *supervisor.Helper, t targets) (f findin
 }
 
 func newReport(f findings, orphan bool, abi int, wrapped bool, unwrapped string) Report {
-	r := Report{OS: "linux " + kernel(), At: time.Now()}
+	var r Report
 	for _, m := range layerChecks(abi, unwrapped) {
 		a, tried := f.Attempts[m.id]
-		c := Check{ID: m.id, Probe: a.Result}
+		c := Check{ID: m.id}
 		switch {
 		case tried && !a.Succeeded && !a.Inconclusive:
 			c.Enforced, c.By = true, m.by
@@ -205,9 +205,9 @@ func newReport(f findings, orphan bool, abi int, wrapped bool, unwrapped string)
 		}
 		r.Checks = append(r.Checks, c)
 	}
-	o := Check{ID: CheckOrphans, Enforced: orphan, By: "supervisor", Probe: "a process that left its session was ended with the command"}
+	o := Check{ID: CheckOrphans, Enforced: orphan, By: "supervisor"}
 	if !orphan {
-		o = Check{ID: CheckOrphans, Why: "a process that left its session continued after its command", Probe: "it continued"}
+		o = Check{ID: CheckOrphans, Why: "a process that left its session continued after its command"}
 	}
 	r.Checks = append(r.Checks, o)
 	if os.Geteuid() == 0 {

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"os"
-	"runtime"
 	"slices"
-	"time"
 )
 
 // IDs of the checks of a report.
@@ -40,8 +38,6 @@ type Check struct {
 	// Why says what is missing, Fix how a person could repair it.
 	Why string
 	Fix string
-	// Probe describes the test and its result.
-	Probe string
 }
 
 // Summary is a report in one word.
@@ -59,8 +55,6 @@ const (
 // Report lists what this machine enforces for contained commands. Guarantees that were not tested
 // count as not enforced.
 type Report struct {
-	OS       string
-	At       time.Time
 	Summary  Summary
 	Checks   []Check
 	Warnings []string
@@ -140,7 +134,7 @@ func (r Report) unavailable(p Profile) *Unavailable {
 }
 
 // ConfinesFiles reports whether commands are prevented from writing outside and from reading
-// secrets; KeepsNetwork reports whether their network is blocked.
+// secrets; BlocksNetwork reports whether their network is blocked.
 func (r Report) ConfinesFiles() bool { return r.enforces(fileChecks) == len(fileChecks) }
 func (r Report) BlocksNetwork() bool { return r.enforces(netChecks) == len(netChecks) }
 
@@ -168,7 +162,7 @@ func (r Report) summary() Summary {
 // unenforced returns the report of a machine without any layer except the one that orphans
 // describes.
 func unenforced(why, fix string, orphans Check) Report {
-	r := Report{OS: runtime.GOOS, At: time.Now()}
+	r := Report{}
 	for _, id := range []string{
 		CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP,
 		CheckRaw, CheckUring, CheckTrace, CheckIPC, CheckSignal, CheckPriority, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks,

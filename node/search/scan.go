@@ -147,14 +147,14 @@ func (s *scanner) search(text []byte) bool {
 func (s *scanner) searchLongLine() bool {
 	begin, head := s.base, bytes.Clone(s.buf[:min(s.n, utf8.UTFMax*maxLine)])
 	m := s.automaton()
-	state, hit, fed := m.Start(), false, false
+	state, hit, hasFeed := m.Start(), false, false
 	for ended := false; !ended; {
 		if !s.fill() {
 			return false
 		}
 		cut := bytes.IndexByte(s.buf[:s.n], '\n') + 1
-		fed = cut > 0
-		if ended = fed || s.hasEnd; !fed {
+		hasFeed = cut > 0
+		if ended = hasFeed || s.hasEnd; !hasFeed {
 			if cut = s.n; !s.hasEnd {
 				cut -= textfile.Incomplete(s.buf[:s.n])
 			}
@@ -167,14 +167,14 @@ func (s *scanner) searchLongLine() bool {
 			var at int
 			text, state = s.skipZeros(m, text, state)
 			at, state = m.Find(s.ctx, state, text)
-			hit = at >= 0 || ended && !fed && m.End(state)
+			hit = at >= 0 || ended && !hasFeed && m.End(state)
 		}
 		s.consume(cut)
 	}
 	if !hit || s.isComplete() {
 		return true
 	}
-	if fed {
+	if hasFeed {
 		s.add(s.lines, head, begin, s.base-1)
 	} else {
 		s.add(s.lines+1, head, begin, s.base)

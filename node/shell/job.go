@@ -62,8 +62,8 @@ type outcome struct {
 	at     time.Time
 	// isOutputOpen reports that a process could not be ended and still has the output open.
 	isOutputOpen bool
-	// processesEnded is the number of other processes that were ended with the command; stuck
-	// reports that some could not be ended.
+	// processesEnded is the number of other processes that were ended with the command;
+	// hasSurvivors reports that some could not be ended.
 	processesEnded int
 	hasSurvivors   bool
 	// waitErr is the reason why the command's end is unknown.

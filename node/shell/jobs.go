@@ -63,7 +63,7 @@ type Jobs struct {
 	background int // commands that run in the background or are about to
 	closed     bool
 
-	unconfirmedMu sync.Mutex                        // guards untold; taken with mu or without
+	unconfirmedMu sync.Mutex                        // guards unconfirmed; taken with mu or without
 	unconfirmed   map[string]protocol.NodeExecEvent // ends that were not confirmed
 }
 
@@ -172,7 +172,7 @@ func (t *Jobs) reserve(background bool) error {
 	return nil
 }
 
-// trimOutput limits the output of finished commands to maxHeld. Older ones have only their tail,
+// trimOutput limits the output of finished commands to maxRetained. Older ones have only their tail,
 // marked as truncated.
 func (t *Jobs) trimOutput() {
 	var finished []*job

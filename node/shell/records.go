@@ -15,7 +15,7 @@ import (
 )
 
 // recordDir is a folder with a file for each running command, so that a node can find the commands
-// of one that died, and for each background command whose end was not confirmed. The zero ledger
+// of one that died, and for each background command whose end was not confirmed. The zero value
 // stores nothing.
 type recordDir struct{ dir string }
 
@@ -53,7 +53,7 @@ const (
 func (l recordDir) path(id string) string { return filepath.Join(l.dir, id+recordSuffix) }
 
 // saveRunning records a running command. Errors are ignored, so that commands can run when the
-// ledger cannot be written.
+// record cannot be written.
 func (l recordDir) saveRunning(j *job) {
 	if l.dir == "" {
 		return

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// errPrivate is the error for this program's own data, and errProgram for what the kernel shows of
+// errPrivate is the error for this program's own data, and errProcess for what the kernel shows of
 // running processes: their memory, open files and variables, including this program's with its
 // keys.
 var (

@@ -90,7 +90,7 @@ func (r *Root) WriteWithBackup(p Path, data []byte, expect string, backup Backup
 }
 
 // Writable returns an error if p cannot be written regardless of its content: a *ReadOnlyError, an
-// *OutsideError, a *SwappedError.
+// *OutsideError, a *FolderReplacedError.
 func (r *Root) Writable(p Path) error {
 	_, err := r.writable(p)
 	return err

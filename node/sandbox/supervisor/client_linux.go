@@ -40,8 +40,8 @@ type Permissions struct {
 	Write, Read []string
 }
 
-// Spec is one command to start. Argv[0] and Dir are absolute paths; without Bounds the command is
-// not restricted.
+// Spec is one command to start. Argv[0] and Dir are absolute paths; without Permissions the command
+// is not restricted.
 type Spec struct {
 	Permissions *Permissions
 	Argv        []string

@@ -33,8 +33,8 @@ func Serve() error {
 	signal.Notify(ends, unix.SIGCHLD)
 	// Only the node decides when the helper ends, not a program that signals everything at logout.
 	// A handler, unlike ignoring, is not inherited.
-	deaf := make(chan os.Signal, 1)
-	signal.Notify(deaf, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
 
 	w, err := newWire(os.NewFile(3, "node"))
 	if err != nil {

@@ -21,7 +21,7 @@ type request struct {
 	Kill  bool
 }
 
-// wireRequest is an Order in transit. Its files are sent beside it.
+// wireRequest is a Spec in transit. Its files are sent beside it.
 type wireRequest struct {
 	Spec
 	Files [3]bool
@@ -33,8 +33,8 @@ type answer struct {
 	Kind   answerKind
 	PID    int
 	Status syscall.WaitStatus
-	// Tag marks the command's processes. Ended is the number of them that were ended by signals,
-	// without the command's own.
+	// Tag marks the command's processes. Signalled is the number of them that were ended by
+	// signals, without the command's own.
 	Tag       uint64
 	Signalled int
 	// Err is the reason why a command did not start, Errno the system's error number.

@@ -55,8 +55,7 @@ func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 		return nil, ErrTooLarge
 	}
 	p := &Program{prog: prog}
-	asked := assertions(prog)
-	neighbours := asked.neighbours(words)
+	neighbours := assertions(prog).neighbours(words)
 	if err := p.classes(p.sets(neighbours), neighbours); err != nil {
 		return nil, err
 	}

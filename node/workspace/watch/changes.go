@@ -19,8 +19,8 @@ const maxChangedFolders = 200
 type treeChanges struct {
 	changed           map[string]bool // folders, as relative paths with slashes
 	overflow          bool
-	problem           string // problem watching the tree was stopped
-	isProblemReported bool   // and that was reported
+	problem           string // why watching the tree was stopped
+	isProblemReported bool
 }
 
 func (b *treeChanges) isWatched() bool { return b != nil && b.problem == "" }
@@ -122,7 +122,7 @@ type treeReport struct {
 	events  []fsnotify.Event
 	folders []string // folders in which something changed; absolute, below top
 	lost    bool     // some changes are missing
-	err     error    // there are no further reports; a shallow error says why
+	err     error    // there are no further reports; a treeError says why
 }
 
 // treeError is the reason why a tree is no longer watched, as a clause for people.

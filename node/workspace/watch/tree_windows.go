@@ -30,7 +30,7 @@ type treeHandle struct {
 	stop, done       chan struct{}
 }
 
-// openTree starts watching the tree below a folder. Changes from then on are sent to w.trees.
+// openTree starts watching the tree below a folder. Changes from then on are sent to w.treeReports.
 func (w *Watcher) openTree(abs string) (_ io.Closer, err error) {
 	name, err := windows.UTF16PtrFromString(abs)
 	if err != nil {

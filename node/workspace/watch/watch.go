@@ -28,7 +28,7 @@ const (
 	pollPause, pollEntries = time.Second, 200_000
 )
 
-// Change is a change in a watched folder. With Again, the folder must be listed again: it no
+// Change is a change in a watched folder. With MustRelist, the folder must be listed again: it no
 // longer exists, or the change is unknown.
 type Change struct {
 	Dir        string           // absolute, as returned by Add
@@ -115,7 +115,7 @@ func (w *Watcher) Close() {
 }
 
 // Add starts watching a folder and returns its path without symbolic links. Nothing is reported
-// before Know. Each Add needs a Remove. With deep, the tree below the folder is watched too, as far
+// before SetContent. Each Add needs a Remove. With deep, the tree below the folder is watched too, as far
 // as the system permits; that is prepared after Add has returned. Where the system does not report
 // changes there (macOS, the BSDs), the tree is polled at 3 % of a core: changes are reported after
 // a second, in a large tree after up to a minute.
