@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -183,24 +182,8 @@ func TestReportIsWhatHappens(t *testing.T) {
 					t.Errorf("nobody is told that bubblewrap holds files: %q", r.Warnings)
 				}
 			}
-			blocked, open := len(r.Gaps(sandbox.Profile{})), len(r.Gaps(sandbox.Profile{Network: sandbox.NetAllowed}))
-			if (want == sandbox.Contained) != (blocked == 0) || open > blocked || len(r.Gaps(sandbox.Profile{Mode: sandbox.Full})) > open {
-				t.Errorf("gaps: %d with the network blocked, %d with it", blocked, open)
-			}
 			if r.Summary != want {
 				t.Errorf("summary %s, want %s (not enforced: %v)", r.Summary, want, none)
-			}
-			s := k.spec("echo it runs")
-			s.Profile.Required = true
-			_, err = k.box.Start(s)
-			var u *sandbox.Unavailable
-			switch {
-			case want == sandbox.Contained && err != nil:
-				t.Errorf("containment is required and there: %v", err)
-			case want != sandbox.Contained && (!errors.As(err, &u) || u.Check == "" || u.Why == ""):
-				t.Errorf("containment is required and not there: %v", err)
-			case want != sandbox.Contained && !strings.HasPrefix(err.Error(), sandbox.Code):
-				t.Errorf("the error does not name its code: %v", err)
 			}
 		})
 	}

@@ -5,9 +5,8 @@
 // even one that left its process group. When the command itself has ended, the others have
 // SettleTime to end by themselves; then they get SIGTERM, and after TermGrace SIGKILL. All end with
 // the node. Containment: which files, networks and other processes a command can reach. The package
-// tests by trial what this machine really enforces; [Box.Report] has the result. A profile that
-// requires containment is refused with [Unavailable] when its trial failed. Checking the words of a
-// command ([CheckTokens]) is an aid where nothing can be enforced; it is not containment.
+// tests by trial what this machine really enforces; [Box.Report] has the result. Checking the words
+// of a command ([CheckTokens]) is an aid where nothing can be enforced; it is not containment.
 //
 // # Linux
 //
@@ -41,8 +40,8 @@
 // with bubblewrap's own process, and --new-session would take away the terminal.
 //
 // [Full] contains nothing, on any system, not even for the file with the program's own tokens: a
-// command with all rights of the user could read the same from the program's memory. The report's
-// gaps, approvals, doctor and the windows say so.
+// command with all rights of the user could read the same from the program's memory. The report,
+// approvals, doctor and the windows say so.
 //
 // # Other systems
 //

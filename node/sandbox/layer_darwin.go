@@ -89,16 +89,16 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	orphans := Check{Why: "a process that has left the session of its command and whose parent has ended is not found, and commands outlive a node that is killed"}
 	if slices.Contains(opts.Missing, "seatbelt") {
 		l.off = true
-		return unenforced("sandbox-exec is disabled", "", orphans)
+		return unenforced("sandbox-exec is disabled", orphans)
 	}
 	if _, err := os.Stat("/usr/bin/sandbox-exec"); err != nil {
 		l.off = true
-		return unenforced("there is no sandbox-exec", "", orphans)
+		return unenforced("there is no sandbox-exec", orphans)
 	}
-	r := unenforced("it was not tested", "", orphans)
+	r := unenforced("it was not tested", orphans)
 	dir, err := os.MkdirTemp("", "fairlead-probe-")
 	if err != nil {
-		return unenforced(err.Error(), "", orphans)
+		return unenforced(err.Error(), orphans)
 	}
 	defer os.RemoveAll(dir)
 	dir = resolved([]string{dir})[0]

@@ -76,30 +76,6 @@ var (
 	netChecks  = []string{CheckTCP, CheckUDP, CheckMPTCP, CheckRaw, CheckUring, CheckUnix}
 )
 
-// neededChecks returns the checks that a profile relies on.
-func neededChecks(p Profile) []string {
-	ids := []string{CheckOrphans}
-	if p.isContained() {
-		ids = append(ids, fileChecks...)
-		ids = append(ids, CheckTrace, CheckIPC, CheckPrivs)
-		if p.Network == NetBlocked {
-			ids = append(ids, netChecks...)
-		}
-	}
-	return ids
-}
-
-// Gaps returns the checks that p relies on and this machine does not enforce; an approval must show
-// them. If one of them concerns the network, CheckTokens is the only check for network use.
-func (r Report) Gaps(p Profile) (gaps []Check) {
-	for _, id := range neededChecks(p.WithDefaults()) {
-		if c := r.Check(id); !c.Enforced {
-			gaps = append(gaps, c)
-		}
-	}
-	return gaps
-}
-
 // For returns the report for commands with profile p: the test was made with a command that may
 // write to its workspace and not use the network.
 func (r Report) For(p Profile) Report {
@@ -123,14 +99,6 @@ func (r Report) For(p Profile) Report {
 		}
 	}
 	return r
-}
-
-// unavailable returns the error for the first gap, or nil.
-func (r Report) unavailable(p Profile) *Unavailable {
-	if gaps := r.Gaps(p); len(gaps) > 0 {
-		return &Unavailable{Check: gaps[0].ID, Why: gaps[0].Why, Fix: gaps[0].Fix}
-	}
-	return nil
 }
 
 // ConfinesFiles reports whether commands are prevented from writing outside and from reading
@@ -161,13 +129,13 @@ func (r Report) summary() Summary {
 
 // unenforced returns the report of a machine without any layer except the one that orphans
 // describes.
-func unenforced(why, fix string, orphans Check) Report {
+func unenforced(why string, orphans Check) Report {
 	r := Report{}
 	for _, id := range []string{
 		CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP,
 		CheckRaw, CheckUring, CheckTrace, CheckIPC, CheckSignal, CheckPriority, CheckCaps, CheckPrivs, CheckAbstract, CheckUnix, CheckPIDs, CheckForks,
 	} {
-		r.Checks = append(r.Checks, Check{ID: id, Why: why, Fix: fix})
+		r.Checks = append(r.Checks, Check{ID: id, Why: why})
 	}
 	orphans.ID = CheckOrphans
 	r.Checks = append(r.Checks, orphans)

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"os"
 	"syscall"
 
@@ -44,8 +43,6 @@ type Profile struct {
 	// Write are granted writable folders, Read granted readable secrets; absolute paths. A device,
 	// or /dev/shm for programs with shared memory, is granted like a folder.
 	Write, Read []string
-	// Required makes Start fail if a guarantee that the profile needs is not enforced.
-	Required bool
 }
 
 // Spec is one command to start.
@@ -83,24 +80,6 @@ const (
 	// such as the end of a pipe that the shell does not wait for.
 	SettleTime = supervisor.SettleTime
 )
-
-// Unavailable is the error of Start when the profile requires a guarantee that this machine does
-// not enforce.
-type Unavailable struct {
-	Check    string // ID of the failed check
-	Why, Fix string // sentences for people; Fix may be empty
-}
-
-// Code is the error's name on the wire.
-const Code = "SANDBOX_UNAVAILABLE"
-
-func (u *Unavailable) Error() string {
-	s := fmt.Sprintf("%s: commands must be confined, but this machine does not enforce %s: %s.", Code, u.Check, u.Why)
-	if u.Fix != "" {
-		s += " " + u.Fix
-	}
-	return s
-}
 
 // WithDefaults returns p with its empty fields set.
 func (p Profile) WithDefaults() Profile {
