@@ -72,7 +72,27 @@ type Files struct {
 
 // Ruleset is a set of rules by which threads can be restricted. Everything but Hidden can be read;
 // names and metadata of everything are visible.
-type Ruleset struct{ fd int }
+type Ruleset struct {
+	fd   int
+	seen []mark
+}
+
+// mark is the state of a listed folder, or of a root, when the ruleset was built.
+type mark struct {
+	path  string
+	stat  unix.Stat_t
+	there bool
+}
+
+func look(path string) mark {
+	m := mark{path: path}
+	m.there = unix.Lstat(path, &m.stat) == nil
+	return m
+}
+
+func (m mark) same(n mark) bool {
+	return m.there == n.there && m.stat.Dev == n.stat.Dev && m.stat.Ino == n.stat.Ino
+}
 
 // NewRuleset builds a ruleset. It returns an error if the kernel does not have Landlock.
 func NewRuleset(f Files) (*Ruleset, error) {
@@ -112,7 +132,18 @@ func NewRuleset(f Files) (*Ruleset, error) {
 		unix.Close(b.fd)
 		return nil, b.err
 	}
-	return &Ruleset{b.fd}, nil
+	return &Ruleset{fd: b.fd, seen: b.seen}, nil
+}
+
+// Fresh reports whether a new ruleset of the same Files would be the same.
+func (r *Ruleset) Fresh() bool {
+	for _, m := range r.seen {
+		now := look(m.path)
+		if !m.same(now) || m.stat.Mode&unix.S_IFMT == unix.S_IFDIR && m.stat.Mtim != now.stat.Mtim {
+			return false
+		}
+	}
+	return true
 }
 
 // Close releases the ruleset; threads restricted by it stay restricted.
@@ -123,6 +154,7 @@ type builder struct {
 	handled uint64
 	hidden  map[string]bool
 	above   map[string]bool // the folders that contain something hidden
+	seen    []mark
 	err     error
 }
 
@@ -139,6 +171,7 @@ func (b *builder) hide(path string) {
 func (b *builder) root(path string, rights uint64) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
+		b.seen = append(b.seen, look(path))
 		return // does not exist: nothing to grant
 	}
 	b.allow(real, rights)
@@ -151,6 +184,7 @@ func (b *builder) allow(path string, rights uint64) {
 		b.add(path, rights, false)
 		return
 	}
+	b.seen = append(b.seen, look(path))
 	if path != "/" {
 		b.add(path, rights&list, false)
 	}

@@ -15,6 +15,9 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
+// maxRulesets is the number of rulesets that are cached for further commands of the same profile.
+const maxRulesets = 8
+
 // confiner converts profiles to rules.
 type confiner struct {
 	settings Settings
@@ -25,11 +28,12 @@ type confiner struct {
 	temp     string   // folder of the private temporary folders, created on first use
 	tempLock *os.File // locked as long as temp is in use
 	temps    map[string]string
+	rulesets map[string]*confine.Ruleset
 }
 
 func newConfiner(set Settings) *confiner {
 	c := &confiner{
-		settings: set, temps: map[string]string{},
+		settings: set, temps: map[string]string{}, rulesets: map[string]*confine.Ruleset{},
 		files:  confine.ABI() > 0 && !slices.Contains(set.Missing, "landlock"),
 		filter: confine.Filters() && !slices.Contains(set.Missing, "seccomp"),
 	}
@@ -38,17 +42,11 @@ func newConfiner(set Settings) *confiner {
 }
 
 // restrictions are the restrictions of a command. If files is nil, wrap are the arguments of
-// bubblewrap; without either, files are not restricted. The owner calls close.
+// bubblewrap; without either, files are not restricted.
 type restrictions struct {
 	rules confine.Rules
 	files *confine.Ruleset
 	wrap  []string
-}
-
-func (r *restrictions) close() {
-	if r != nil && r.files != nil {
-		r.files.Close()
-	}
 }
 
 // devices can be used by every contained command. All others are hidden: whoever can read a disk
@@ -86,6 +84,7 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	if o.PTY {
 		if tty, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(stdin)); err == nil && strings.HasPrefix(tty, "/dev/") {
 			f.Devices = append(slices.Clone(devices), tty)
+			key += "\x00" + tty
 		}
 	}
 	if !c.files {
@@ -96,8 +95,31 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 		b.wrap = confine.Wrapping{Files: f, Blank: blank, NoNet: f.NoTCP}.Args()
 		return env, b, nil
 	}
-	b.files, err = confine.NewRuleset(f)
+	b.files, err = c.ruleset(key, f)
 	return env, b, err
+}
+
+// ruleset returns a cached ruleset or a new one.
+func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
+	if r := c.rulesets[key]; r != nil {
+		if r.Fresh() {
+			return r, nil
+		}
+		r.Close()
+		delete(c.rulesets, key)
+	}
+	r, err := confine.NewRuleset(f)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.rulesets) == maxRulesets {
+		for _, old := range c.rulesets {
+			old.Close()
+		}
+		clear(c.rulesets)
+	}
+	c.rulesets[key] = r
+	return r, nil
 }
 
 // tempFor returns the private temporary folder of one profile. It exists as long as the helper, so

@@ -85,17 +85,16 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 			files = files[1:]
 		}
 	}
-	env, limits, err := v.confiner.prepare(o, int(fds[0]))
+	env, bonds, err := v.confiner.prepare(o, int(fds[0]))
 	if err != nil {
 		return err
 	}
-	defer limits.close()
 	s := &session{id: id, tag: v.nextTag(), signalled: map[int]bool{}}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
-	if limits != nil && limits.wrap != nil {
-		s.pid, err = v.startWrapped(o, attr, limits)
+	if bonds != nil && bonds.wrap != nil {
+		s.pid, err = v.startWrapped(o, attr, bonds)
 	} else {
-		s.pid, err = v.launch(o.Argv, attr, limits)
+		s.pid, err = v.launch(o.Argv, attr, bonds)
 	}
 	if err != nil {
 		return err
