@@ -2,5 +2,5 @@
 // Previews name the location of keys and tokens that a path is in, even within the workspace.
 //
 // As in the original system, Edit replaces text and does not apply patches. Unlike there, files may
-// be larger than 200 KB ([Limits]).
+// be larger than 200 KB.
 package file

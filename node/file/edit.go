@@ -82,7 +82,7 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 		return editOut{}, err
 	}
 	defer unlock()
-	old, sum, err := t.ReadFile(p, int64(t.limits.Edit))
+	old, sum, err := t.ReadFile(p, int64(t.limits.edit))
 	if errors.Is(err, fs.ErrNotExist) {
 		return editOut{}, notFound(p)
 	}
@@ -156,7 +156,7 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 		if w != nil && !utf8.ValidString(step.NewString) {
 			return nil, 0, toolkit.Failf("newString is not UTF-8")
 		}
-		done, k, err := replace(p, text, step, t.limits.Edit)
+		done, k, err := replace(p, text, step, t.limits.edit)
 		if err != nil && len(steps) > 1 {
 			return nil, 0, toolkit.Failf("Replacement %d of %d: %w. Nothing was written.", i+1, len(steps), err)
 		}
@@ -166,8 +166,8 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 		text, n = done, n+k
 	}
 	if w != nil {
-		if text = w.Encode(text); len(text) > t.limits.Edit {
-			return nil, 0, contentTooLarge(p, len(text), t.limits.Edit)
+		if text = w.Encode(text); len(text) > t.limits.edit {
+			return nil, 0, contentTooLarge(p, len(text), t.limits.edit)
 		}
 	}
 	return text, n, nil

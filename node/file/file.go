@@ -1,7 +1,6 @@
 package file
 
 import (
-	"cmp"
 	"context"
 
 	"fairlead/gateway/peer/toolkit"
@@ -9,30 +8,25 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Limits bounds the input and output of Read, Write and Edit, in bytes. Zero means the default.
-// The original system has one limit of 200 KB for everything; these limits follow from a model's
-// context, a frame's size and a machine's memory.
-type Limits struct {
-	ReadText  int   // most text of one Read, including line numbers: 4 MiB
-	ReadImage int64 // largest image; by default 10 MiB, as in the original system
-	ReadWide  int64 // largest UTF-16 file that is converted: 64 MiB
-	// Write is the most content of one Write: 15 MiB, which fits with its envelope into a frame of
-	// 16 MiB.
-	Write int
-	Edit  int // largest file before and after an Edit: 64 MiB
+// limits bounds the input and output of Read, Write and Edit, in bytes. The original system has one
+// limit of 200 KB for everything; these follow from a model's context, a frame's size and a
+// machine's memory.
+type limits struct {
+	readText  int   // text of one Read, including line numbers
+	readImage int64 // image
+	readWide  int64 // UTF-16 file that is converted
+	write     int   // content of one Write
+	edit      int   // file before and after an Edit
 }
 
-func (l Limits) orDefaults() Limits {
-	return Limits{
-		ReadText: cmp.Or(l.ReadText, 4<<20), ReadImage: cmp.Or(l.ReadImage, 10<<20), ReadWide: cmp.Or(l.ReadWide, 64<<20),
-		Write: cmp.Or(l.Write, 15<<20), Edit: cmp.Or(l.Edit, 64<<20),
-	}
-}
+// defaultLimits has the original system's limit of images. The limit of write fits with its envelope
+// into a frame of 16 MiB.
+var defaultLimits = limits{readText: 4 << 20, readImage: 10 << 20, readWide: 64 << 20, write: 15 << 20, edit: 64 << 20}
 
 // tool is one of the three tools, each with its own limit of calls.
 type tool struct {
 	access.Scope
-	limits  Limits
+	limits  limits
 	running chan struct{} // semaphore
 }
 
@@ -40,8 +34,8 @@ type tool struct {
 // may have a file open and, for Edit, several copies of its content in memory. Further calls wait.
 const maxRunning = 32
 
-func newTool(scope access.Scope, limits Limits) *tool {
-	return &tool{Scope: scope, limits: limits.orDefaults(), running: make(chan struct{}, maxRunning)}
+func newTool(scope access.Scope, l limits) *tool {
+	return &tool{Scope: scope, limits: l, running: make(chan struct{}, maxRunning)}
 }
 
 // acquire waits until a call may run; the caller calls release at its end.
@@ -80,6 +74,8 @@ func (t *tool) within(s access.Scope) *tool {
 }
 
 // Tools makes Read, Write and Edit.
-func Tools(scope access.Scope, limits Limits) []toolkit.Tool[access.Call] {
-	return []toolkit.Tool[access.Call]{newTool(scope, limits).readTool(), newTool(scope, limits).writeTool(), newTool(scope, limits).editTool()}
+func Tools(scope access.Scope) []toolkit.Tool[access.Call] { return limitedTools(scope, defaultLimits) }
+
+func limitedTools(scope access.Scope, l limits) []toolkit.Tool[access.Call] {
+	return []toolkit.Tool[access.Call]{newTool(scope, l).readTool(), newTool(scope, l).writeTool(), newTool(scope, l).editTool()}
 }

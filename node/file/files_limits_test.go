@@ -16,24 +16,17 @@ import (
 )
 
 // limited makes a bench whose tools have other limits.
-func limited(t *testing.T, l Limits) *tooltest.Bench {
+func limited(t *testing.T, change func(*limits)) *tooltest.Bench {
 	t.Helper()
-	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool[access.Call] { return Tools(access.Scope{Root: ws}, l) })
-}
-
-func TestLimitsHaveTheirDefaults(t *testing.T) {
-	want := Limits{ReadText: 4 << 20, ReadImage: 10 << 20, ReadWide: 64 << 20, Write: 15 << 20, Edit: 64 << 20}
-	if got := (Limits{}).orDefaults(); got != want {
-		t.Errorf("%+v", got)
-	}
-	own := Limits{1, 2, 3, 4, 5}
-	if got := own.orDefaults(); got != own {
-		t.Errorf("%+v", got)
-	}
+	l := defaultLimits
+	change(&l)
+	return tooltest.New(t, func(ws *workspace.Root) []toolkit.Tool[access.Call] {
+		return limitedTools(access.Scope{Root: ws}, l)
+	})
 }
 
 func TestReadReturnsWhatFitsAndSaysSo(t *testing.T) {
-	b := limited(t, Limits{ReadText: 100})
+	b := limited(t, func(l *limits) { l.readText = 100 })
 	b.File("f", strings.Repeat("123456789\n", 50))
 	for _, a := range []tooltest.Args{{"path": "f"}, {"path": "f", "offset": 2}} {
 		out := tooltest.Must[readText](b, "Read", a)
@@ -84,7 +77,7 @@ func TestReadFitsAFrameWhateverIsInTheFile(t *testing.T) {
 }
 
 func TestReadOfTooLargeUTF16SaysSo(t *testing.T) {
-	b := limited(t, Limits{ReadWide: 10})
+	b := limited(t, func(l *limits) { l.readWide = 10 })
 	path := b.File("f", "\xff\xfea\x00b\x00c\x00d\x00")
 	if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f"}); out.Content != "1\tabcd" {
 		t.Errorf("%+v", out)
@@ -96,7 +89,7 @@ func TestReadOfTooLargeUTF16SaysSo(t *testing.T) {
 }
 
 func TestWriteOfMoreThanFitsLeavesTheFile(t *testing.T) {
-	b := limited(t, Limits{Write: 10})
+	b := limited(t, func(l *limits) { l.write = 10 })
 	path := b.File("f", "old")
 	want := "Content too large: '" + path + "' would have 11 bytes, and at most 10 are possible"
 	if words := tooltest.MustFail(b, "Write", tooltest.Args{"path": "f", "content": "12345678901"}); words != want {
@@ -112,7 +105,7 @@ func TestWriteOfMoreThanFitsLeavesTheFile(t *testing.T) {
 }
 
 func TestEditOfMoreThanFitsLeavesTheFile(t *testing.T) {
-	b := limited(t, Limits{Edit: 10})
+	b := limited(t, func(l *limits) { l.edit = 10 })
 	path := b.File("f", "1234567890")
 	tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": "1", "newString": "x"})
 	want := "Content too large: '" + path + "' would have 11 bytes, and at most 10 are possible"

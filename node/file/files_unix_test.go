@@ -28,7 +28,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	tools := map[string]toolkit.Tool[access.Call]{}
-	for _, tl := range Tools(access.Scope{Root: ws}, Limits{}) {
+	for _, tl := range Tools(access.Scope{Root: ws}) {
 		tools[tl.Spec.Name] = tl
 	}
 	done := make(chan struct{})
@@ -66,7 +66,7 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	read := Tools(access.Scope{Root: ws}, Limits{})[0]
+	read := Tools(access.Scope{Root: ws})[0]
 	for _, path := range []string{"/proc/cpuinfo", "/proc/meminfo"} {
 		raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path}))
 		if err != nil || len(raw) < 200 {
@@ -91,7 +91,7 @@ func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if raw, err := Tools(access.Scope{Root: ws}, Limits{})[0].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": log})); err == nil {
+		if raw, err := Tools(access.Scope{Root: ws})[0].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": log})); err == nil {
 			t.Errorf("it came to its end: %.100s", raw)
 		}
 	}()
@@ -139,7 +139,7 @@ func TestToolsObeyGrants(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	list := Tools(access.Scope{Root: ws}, Limits{})
+	list := Tools(access.Scope{Root: ws})
 	for dir, can := range map[string][2]bool{"ws": {true, true}, "rw": {true, true}, "ro": {true, false}, "out": {false, false}} {
 		path := filepath.Join(base, dir, "f")
 		for i, a := range []tooltest.Args{{"path": path}, {"path": path, "content": "text"}, {"path": path, "oldString": "text", "newString": "text2"}} {

@@ -51,7 +51,7 @@ func (t *tool) binary(p workspace.Path, file io.ReaderAt, head []byte, size int6
 	if !strings.HasPrefix(mime, "image/") {
 		return nil, toolkit.Failf("Binary file: %s (%s, %d bytes) — not a text or image file", name, mime, size)
 	}
-	most := t.limits.ReadImage
+	most := t.limits.readImage
 	tooLarge := toolkit.Failf("Image file too large (%.1f MB, max %.1f MB): %s", float64(size)/(1<<20), float64(most)/(1<<20), name)
 	if size > most {
 		return nil, tooLarge

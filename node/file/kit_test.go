@@ -18,5 +18,5 @@ func newBench(t testing.TB) *tooltest.Bench {
 }
 
 func makeTools(ws *workspace.Root) []toolkit.Tool[access.Call] {
-	return Tools(access.Scope{Root: ws}, Limits{})
+	return Tools(access.Scope{Root: ws})
 }

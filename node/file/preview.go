@@ -82,7 +82,7 @@ func (t *tool) previewFile(path, want string) (preview protocol.CallPreview, old
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		preview.Path, preview.Outside = real.String(), real.Outside
 	}
-	old, preview.FileSHA256, err = t.ReadFile(p, int64(t.limits.Edit))
+	old, preview.FileSHA256, err = t.ReadFile(p, int64(t.limits.edit))
 	if errors.Is(err, fs.ErrNotExist) {
 		preview.NewFile, preview.FileSHA256, err = true, workspace.Absent, nil
 	} else if _, ok := errors.AsType[*workspace.TooLargeError](err); ok {

@@ -99,10 +99,10 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 	}
 	head = head[:n]
 	if w := textfile.DetectUTF16(head); w != nil {
-		if info.Size() > t.limits.ReadWide {
-			return nil, false, access.TooLarge(p, "is UTF-16 and", info.Size(), t.limits.ReadWide)
+		if info.Size() > t.limits.readWide {
+			return nil, false, access.TooLarge(p, "is UTF-16 and", info.Size(), t.limits.readWide)
 		}
-		if text, ok := readWide(file, w, t.limits.ReadWide); ok {
+		if text, ok := readWide(file, w, t.limits.readWide); ok {
 			out, err = t.text(ctx, p, bytes.NewReader(text), lineRange{offset, limit}, nil)
 			return out, false, err
 		}
@@ -115,7 +115,7 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 		return nil, false, access.ReadError(p, err)
 	}
 	var sum hash.Hash
-	if offset == 0 && info.Size() <= int64(t.limits.ReadText) {
+	if offset == 0 && info.Size() <= int64(t.limits.readText) {
 		sum = sha256.New()
 	}
 	out, err = t.text(ctx, p, file, lineRange{offset, limit}, sum)
@@ -144,7 +144,7 @@ func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr
 	if sum != nil {
 		from = io.TeeReader(src, sum)
 	}
-	pg, err := numberLines(ctx, from, lr, t.limits.ReadText)
+	pg, err := numberLines(ctx, from, lr, t.limits.readText)
 	if errors.Is(err, errTooManyControls) {
 		if _, err := src.Seek(start, io.SeekStart); err != nil {
 			return nil, access.ReadError(p, err)

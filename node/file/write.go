@@ -80,8 +80,8 @@ func (t *tool) checkContent(p workspace.Path, in writeIn) error {
 	if os.IsPathSeparator(in.Path[len(in.Path)-1]) { // the path is not empty here
 		return toolkit.Failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are created as needed.", p, in.Path[len(in.Path)-1:])
 	}
-	if len(in.Content) > t.limits.Write {
-		return contentTooLarge(p, len(in.Content), t.limits.Write)
+	if len(in.Content) > t.limits.write {
+		return contentTooLarge(p, len(in.Content), t.limits.write)
 	}
 	return nil
 }

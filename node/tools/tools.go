@@ -12,6 +12,6 @@ import (
 
 // All makes the tools of a node. jobs tracks the commands that Bash starts.
 func All(scope access.Scope, jobs *shell.Jobs) []toolkit.Tool[access.Call] {
-	list := append(shell.Tools(scope.Root, jobs), file.Tools(scope, file.Limits{})...)
+	list := append(shell.Tools(scope.Root, jobs), file.Tools(scope)...)
 	return append(list, search.Glob(scope), search.Grep(scope))
 }
