@@ -28,6 +28,7 @@ func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	cachedListings.begin()
 	return &Dir{Abs: abs, handle: dirHandle(fd)}, nil
 }
 
@@ -50,20 +51,38 @@ var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b 
 // called once, by one goroutine. Entries that are added or removed meanwhile may be included or
 // not.
 func (d *Dir) Each(f func(Entry) bool) error {
+	id, now, entries, known, keep := cachedListings.get(d.fd())
+	if known {
+		d.entries(entries, f)
+		return nil
+	}
 	buf := listings.Get().(*[]byte)
 	defer listings.Put(buf)
+	var all []string
+	size := 0
 	for {
 		n, err := retry(func() (int, error) { return unix.Getdents(d.fd(), *buf) })
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return nil
+			break
 		}
-		if !d.entries(string((*buf)[:n]), f) {
+		part := string((*buf)[:n])
+		if size += n; size > maxListing {
+			keep, all = false, nil
+		}
+		if keep {
+			all = append(all, part)
+		}
+		if !d.entries(part, f) {
 			return nil
 		}
 	}
+	if keep {
+		cachedListings.put(id, now, strings.Join(all, ""))
+	}
+	return nil
 }
 
 // entries parses linux_dirent64: inode 8, offset 8, length 2, type 1, name with a terminating zero.
