@@ -35,6 +35,42 @@ func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
 	}
 }
 
+// TestARuleForAnAgentConcernsOnlyThatAgent reads the agent from the key of the chat.
+func TestARuleForAnAgentConcernsOnlyThatAgent(t *testing.T) {
+	t.Parallel()
+	set, _, err := policy.New(policy.File{Default: policy.Ask, Rules: []policy.Rule{
+		{Tool: "Bash", Agent: "builder", Argv: []string{"make"}, Verdict: policy.Allow},
+		{Tool: "Bash", Agent: "guest", Argv: []string{"ls"}, Verdict: policy.Deny},
+		{Tool: "Bash", Argv: []string{"ls"}, Verdict: policy.Allow},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		session protocol.SessionKey
+		command string
+		want    policy.Verdict
+	}{
+		{"allowed agent", "agent:builder:main", "make", policy.Allow},
+		{"another agent", "agent:guest:main", "make", policy.Ask},
+		{"default agent", protocol.MainSession, "make", policy.Ask},
+		{"denied agent", "agent:guest:main", "ls", policy.Deny},
+		{"agent that no deny rule names", "agent:builder:main", "ls", policy.Allow},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args, err := json.Marshal(map[string]string{"command": c.command})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := policy.Request{Bare: "Bash", Node: "n", Effect: protocol.EffectExec, Session: c.session, Args: args, Preview: &protocol.CallPreview{Folder: "/w", Shell: "bash"}}
+			if got := set.Decide(q.Call()); got.Verdict != c.want {
+				t.Errorf("got %s (%s), want %s", got.Verdict, got.Reason, c.want)
+			}
+		})
+	}
+}
+
 func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 	key := &protocol.CallPreview{Path: "/home/ann/.ssh/id_ed25519", Secret: "~/.ssh"}
 	host := &protocol.HostInfo{Workspace: "/home/ann", Home: "/home/ann"}

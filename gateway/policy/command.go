@@ -163,7 +163,6 @@ func (ev *evaluation) applyAllowRules(c shell.Command, p *Part) (cover coverage,
 		}
 		if no == "" {
 			p.set(Allow, r.ID, r.reason)
-			ev.profile = cmp.Or(ev.profile, r.Profile)
 			return cover, ""
 		}
 		if no != notMatched {

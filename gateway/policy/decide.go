@@ -213,7 +213,7 @@ func (q Request) isForeign() bool {
 
 // Call converts a request to the form that rules decide.
 func (q Request) Call() Call {
-	c := Call{Tool: q.Bare, Node: q.Node, Session: q.Session, Args: q.Args, Whole: q.Whole}
+	c := Call{Tool: q.Bare, Node: q.Node, Agent: q.Session.Agent(), Session: q.Session, Args: q.Args, Whole: q.Whole}
 	if q.Host != nil {
 		c.Root, c.Cwd, c.Home = q.Host.Workspace, q.Host.Workspace, q.Host.Home
 		c.Aliases, c.Sandbox = q.Host.Aliases, sandboxOf(q.Host)

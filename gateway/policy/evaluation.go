@@ -17,7 +17,6 @@ type evaluation struct {
 	parts      []Part
 	facts      shell.Facts
 	covered    map[int]coverage // by index of the command
-	profile    string
 	offers     []Offer
 	noOffers   bool // more than a missing rule prevents an allow
 	enforced   []string
@@ -107,9 +106,6 @@ func (ev *evaluation) result() Decision {
 	if r.Verdict == Allow && ev.doubt != "" {
 		r.Verdict, r.Rule, r.Reason = Ask, "", ev.doubt
 		r.Parts = append(r.Parts, Part{Kind: "call", Text: ev.call.Tool, Verdict: Ask, Reason: ev.doubt})
-	}
-	if r.Verdict == Allow {
-		r.Profile = ev.profile
 	}
 	if r.Verdict == Ask && !ev.noOffers && !r.Floor {
 		r.Offers = ev.offers

@@ -99,7 +99,7 @@ func (ev *evaluation) foreignPermission(name string, p *Part) bool {
 	for _, r := range ev.allow[words[0]] {
 		if ev.applies(r, "Bash") && slices.EqualFunc(r.argv, words, func(g glob, w string) bool { return g.literal() && g.parts[0] == w }) {
 			p.set(Allow, r.ID, r.reason)
-			p.Argv, ev.profile = words, r.Profile
+			p.Argv = words
 			return true
 		}
 	}

@@ -119,7 +119,7 @@ var noteFields = []string{"comment", "description", "name", "note", "title", "ve
 
 var fileFields = []string{"default", "rules", "grants"}
 
-var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "profile", "expires", "reason", "match", "notMatch"}
+var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "argv", "path", "when", "cwd", "verdict", "expires", "reason", "match", "notMatch"}
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "args", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 

@@ -59,7 +59,6 @@ type Rule struct {
 	// Cwd is the working folder: absolute, or "/folder/**" for it and everything below.
 	Cwd     string    `json:"cwd,omitempty"`
 	Verdict Verdict   `json:"verdict"`
-	Profile string    `json:"profile,omitempty"` // sandbox profile that this allow requires
 	Expires time.Time `json:"expires,omitzero"`
 	Reason  string    `json:"reason,omitempty"`
 	// Match and NotMatch are examples (commands, or paths for file tools): the rule must decide the
@@ -165,8 +164,7 @@ type Decision struct {
 	Parts []Part `json:"parts"`
 	// Offers are the rules that may be offered as "always"; there are none if more than missing
 	// rules prevents an allow.
-	Offers  []Offer `json:"offers,omitempty"`
-	Profile string  `json:"profile,omitempty"` // sandbox profile that an allow requires
+	Offers []Offer `json:"offers,omitempty"`
 	// Enforced and Unenforced are the paths of the rules about files that are enforced for the code that
 	// the call runs, and of those that are not: the machine's sandbox protects the files of the
 	// first. Both are empty if the words of the call name the files that it opens.
