@@ -33,14 +33,14 @@ func (e *Engine) cleanUp(ctx context.Context, node protocol.NodeID) {
 	}
 	for _, row := range rows {
 		if needsCleanup(row.Transfer) && (node == "" || row.To == node) {
-			e.whileCancelled(ctx, row.ID, func(j *job) { j.discard(ctx) })
+			whileCancelled(ctx, e, row.ID, func(j *job) { j.discard(ctx) })
 		}
 	}
 }
 
 // whileCancelled calls f if a transfer is cancelled and its removal of unfinished files
 // unconfirmed. Nobody can retry the transfer meanwhile.
-func (e *Engine) whileCancelled(ctx context.Context, id protocol.TransferID, f func(*job)) {
+func whileCancelled(ctx context.Context, e *Engine, id protocol.TransferID, f func(*job)) {
 	j, queued, err := e.reserve(ctx, id, nil)
 	if err != nil || queued != nil {
 		return
@@ -63,7 +63,7 @@ func (e *Engine) cleanupConfirmed(over Link, id protocol.TransferID) (proceed fu
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if !e.closed {
-			e.wg.Go(func() { e.whileCancelled(e.ctx, id, func(j *job) { j.recordCleanup(over) }) })
+			e.wg.Go(func() { whileCancelled(e.ctx, e, id, func(j *job) { j.recordCleanup(over) }) })
 		}
 	}
 }

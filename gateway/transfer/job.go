@@ -149,7 +149,7 @@ func (j *job) finishLocked(state, text string) {
 	defer e.mu.Unlock()
 	j.releaseLocked()
 	if needsCleanup(*t) && !e.closed {
-		e.wg.Go(func() { e.whileCancelled(e.ctx, j.row.ID, func(again *job) { again.discard(e.ctx) }) })
+		e.wg.Go(func() { whileCancelled(e.ctx, e, j.row.ID, func(again *job) { again.discard(e.ctx) }) })
 	}
 }
 
