@@ -9,6 +9,7 @@ import (
 )
 
 func TestFramesSurviveTheWire(t *testing.T) {
+	t.Parallel()
 	req, err := EncodeRequest("7", "chat.send", ChatSendParams{SessionKey: "s", Message: "a < b && c > d"})
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +54,7 @@ func TestFramesSurviveTheWire(t *testing.T) {
 }
 
 func TestUnknownFieldsAreIgnored(t *testing.T) {
+	t.Parallel()
 	f, err := DecodeFrame([]byte(`{"trace":{"a":[1]},"type":"req","id":"1","method":"m","params":{"tool":"x__y","later":true},"v":9}`))
 	if err != nil || f.Request == nil {
 		t.Fatal(err)
@@ -64,6 +66,7 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 }
 
 func TestBrokenFramesSayWhyAndWhose(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat(`[{"id":"inner","a":`, 10_000) + `"}]"` + strings.Repeat("}]", 10_000)
 	for in, want := range map[string]struct{ id, reason string }{
 		``:                                       {"", "unexpected end"},
@@ -97,6 +100,7 @@ func TestBrokenFramesSayWhyAndWhose(t *testing.T) {
 }
 
 func TestFieldsOfOtherFramesDoNotMatter(t *testing.T) {
+	t.Parallel()
 	f, err := DecodeFrame([]byte(`{"type":"req","id":"1","method":"m","ok":"maybe","seq":-1,"event":{},"payload":1}`))
 	if err != nil || f.Request == nil || f.Request.Method != "m" {
 		t.Errorf("%+v, %v", f, err)
@@ -168,6 +172,7 @@ func normal(t *testing.T, f Frame) any {
 }
 
 func TestRequestThatNobodyCouldReadIsNotSent(t *testing.T) {
+	t.Parallel()
 	_, err := EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "n__Bash", Args: json.RawMessage("{\"command\":\"\xff\"}")})
 	if !errors.Is(err, ErrBadRequest) {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestToolNamesAreCutAtTheFirstSeparator(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[ToolName]struct {
 		node NodeID
 		tool string
@@ -55,6 +56,7 @@ func FuzzToolName(f *testing.F) {
 }
 
 func TestNodeIDs(t *testing.T) {
+	t.Parallel()
 	for _, good := range []string{"laptop", "node-tower", "A_1", strings.Repeat("x", MaxNodeID)} {
 		if id, err := ParseNodeID(good); err != nil || string(id) != good {
 			t.Errorf("%q: %v", good, err)
@@ -122,6 +124,7 @@ func FuzzCleanNodeID(f *testing.F) {
 }
 
 func TestIDsAreUUIDs(t *testing.T) {
+	t.Parallel()
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	seen := make(map[string]bool)
 	for range 100 {

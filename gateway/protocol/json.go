@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -89,14 +89,23 @@ func rewriteNumbers(v any) any {
 	return v
 }
 
-// maxExact is the number up to which a float64 holds every whole number exactly.
-const maxExact = 1 << 53
+// maxDigits is the maximum number of digits of a rewritten number; an int64 has at most 19. maxNumber
+// is the maximum length of its text.
+const (
+	maxDigits = 19
+	maxNumber = 100
+)
 
-// plainNumber returns a number unchanged if it is not whole or too large.
+// plainNumber returns a number unchanged if it is not whole or has too many digits.
 func plainNumber(n json.Number) json.Number {
-	f, err := n.Float64()
-	if err != nil || f != math.Trunc(f) || math.Abs(f) >= maxExact {
+	_, power, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	exponent, err := strconv.Atoi(power)
+	if power != "" && err != nil || max(exponent, -exponent) > maxDigits || len(n) > maxNumber {
 		return n
 	}
-	return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+	r, ok := new(big.Rat).SetString(string(n))
+	if !ok || !r.IsInt() || len(strings.TrimPrefix(r.Num().String(), "-")) > maxDigits {
+		return n
+	}
+	return json.Number(r.Num().String())
 }

@@ -11,6 +11,7 @@ import (
 )
 
 func TestContentIsAStringOrBlocks(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]Content{
 		`"hello"`:                      {Text("hello")},
 		`""`:                           {Text("")},
@@ -25,14 +26,17 @@ func TestContentIsAStringOrBlocks(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`1`, `{}`, `["a"]`, `[{"type":1}]`} {
-		var got Content
-		if err := json.Unmarshal([]byte(bad), &got); err == nil {
-			t.Errorf("%s is accepted as %+v", bad, got)
-		}
+		t.Run(bad, func(t *testing.T) {
+			var got Content
+			if err := json.Unmarshal([]byte(bad), &got); err == nil {
+				t.Errorf("%s is accepted as %+v", bad, got)
+			}
+		})
 	}
 }
 
 func TestUserTextIsWrittenAsAString(t *testing.T) {
+	t.Parallel()
 	for want, m := range map[string]Message{
 		`{"role":"user","timestamp":1,"content":"hi"}`:                               {Role: RoleUser, Content: Content{Text("hi")}, Timestamp: 1},
 		`{"role":"assistant","content":[{"type":"text","text":"hi"}],"timestamp":1}`: {Role: RoleAssistant, Content: Content{Text("hi")}, Timestamp: 1},
@@ -75,6 +79,7 @@ func FuzzContent(f *testing.F) {
 }
 
 func TestAResultAlwaysSaysWhetherItIsAnError(t *testing.T) {
+	t.Parallel()
 	for _, isError := range []bool{false, true} {
 		m := Message{Role: RoleToolResult, ToolCallID: "1", Content: Content{Text("x")}, IsError: isError}
 		raw, err := Marshal(m)
@@ -89,24 +94,28 @@ func TestAResultAlwaysSaysWhetherItIsAnError(t *testing.T) {
 }
 
 func TestALabelMayBeANumber(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]string{
 		`{"sessionKey":"main","label":2026}`: "2026", `{"label":"a"}`: "a", `{"label":-1.5}`: "-1.5", `{"label":""}`: "", `{"label":null}`: "unset", `{}`: "unset",
 		`{"label":{}}`: "label must be a string, not object", `{"label":true}`: "label must be a string, not bool", `{"settings":{"maxTokens":"x"}}`: "settings.maxTokens must be a whole number, not string",
 	} {
-		var p SessionPatchParams
-		got := "unset"
-		if err := json.Unmarshal([]byte(raw), &p); err != nil {
-			got = Problem(err)
-		} else if p.Label != nil {
-			got = *p.Label
-		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", raw, got, want)
-		}
+		t.Run(raw, func(t *testing.T) {
+			var p SessionPatchParams
+			got := "unset"
+			if err := json.Unmarshal([]byte(raw), &p); err != nil {
+				got = Problem(err)
+			} else if p.Label != nil {
+				got = *p.Label
+			}
+			if got != want {
+				t.Errorf("%s: got %q, want %q", raw, got, want)
+			}
+		})
 	}
 }
 
 func TestErrorsKeepTheirCodeAndText(t *testing.T) {
+	t.Parallel()
 	wrapped := fmt.Errorf("open chat: %w", ErrStorage.With("disk full"))
 	for err, want := range map[error]Error{
 		wrapped:                  {Code: CodeStorage, Message: "open chat: disk full"},
@@ -131,6 +140,7 @@ func TestErrorsKeepTheirCodeAndText(t *testing.T) {
 }
 
 func TestEveryMethodIsListedOnceWithScopeAndModes(t *testing.T) {
+	t.Parallel()
 	seen := make(map[string]bool)
 	for _, m := range Methods {
 		if seen[m.Name] || len(m.Modes) == 0 || m.Scope == ScopeNone && m.Name != Connect.Name && m.Name != DeviceLeave.Name {
@@ -154,6 +164,7 @@ func TestEveryMethodIsListedOnceWithScopeAndModes(t *testing.T) {
 }
 
 func TestOnlyProgressMayBeDropped(t *testing.T) {
+	t.Parallel()
 	for want, list := range map[bool][]Change{
 		true: {{Kind: ChangeDelta, Delta: &Delta{}}, {Kind: ChangeCall, Call: &CallInfo{State: CallRunning, Tail: "x"}}, {Kind: ChangeChat, Chat: &ChatEvent{State: ChatDelta}}},
 		false: {
