@@ -98,10 +98,12 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	}
 	w := openWire(t, c.url)
 	for _, text := range []string{"!touch direct.txt", "/mode trust 60", "/reset"} {
-		if res := w.write(t, text); res.Status != protocol.ChatStarted || res.SessionKey != protocol.MainSession {
-			t.Errorf("%s: %+v", text, res)
-		}
-		w.hears(t, "")
+		t.Run(text, func(t *testing.T) {
+			if res := w.write(t, text); res.Status != protocol.ChatStarted || res.SessionKey != protocol.MainSession {
+				t.Errorf("%s: %+v", text, res)
+			}
+			w.hears(t, "")
+		})
 	}
 	if res := w.write(t, "run touch asked.txt"); res.Status != protocol.ChatStarted {
 		t.Fatalf("%+v", res)

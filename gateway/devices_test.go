@@ -97,9 +97,11 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 		"more for itself":                second(client.Call(t.Context(), c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: m.id.ID(), Scopes: &all})),
 		"a yes to one that gets all":     second(client.Call(t.Context(), c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
 	} {
-		if !errors.Is(err, protocol.ErrForbidden) {
-			t.Errorf("%s: %v", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if !errors.Is(err, protocol.ErrForbidden) {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
 	}
 	if _, err := client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}}); err != nil {
 		t.Errorf("what it has: %v", err)
@@ -153,9 +155,11 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 		"the same, more broadly":   second(client.Call(t.Context(), guest, protocol.ConfigSet, protocol.ConfigSetParams{Path: "auth", Value: json.RawMessage(`{"token":"chosen by a guest"}`)})),
 		"a yes for good":           second(client.Call(t.Context(), guest, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})),
 	} {
-		if !errors.Is(err, protocol.ErrForbidden) {
-			t.Errorf("%s: %v", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if !errors.Is(err, protocol.ErrForbidden) {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
 	}
 	for what, err := range map[string]error{
 		"another one's end":              set(other.ID, &sooner),
@@ -164,9 +168,11 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 		"an earlier end of its own":      set(is.ID, &sooner),
 		"another name, and nothing more": second(client.Call(t.Context(), guest, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: is.ID, Name: &r.Device.Name})),
 	} {
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
 	}
 	ask(h, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: is.ID, ExpiresAt: &never}) // the owner may
 	if err := set(other.ID, &never); err != nil {
@@ -213,9 +219,11 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 		"a stolen token, another key": shake(&protocol.Auth{Token: token}, window, &thief.id),
 		"no token":                    shake(&protocol.Auth{}, window, &m.id),
 	} {
-		if !errors.Is(err, protocol.ErrUnauthorized) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !errors.Is(err, protocol.ErrUnauthorized) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if err := shake(&protocol.Auth{Token: token}, window, &m.id); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("a node as a window: %v", err)

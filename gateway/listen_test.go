@@ -12,16 +12,18 @@ import (
 func TestAnAddressThatOtherMachinesReachIsSaidToBeUnencrypted(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	for listen, want := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true, "none": false} {
-		var log bytes.Buffer
-		g, err := gateway.Open(t.Context(), gateway.Options{Home: t.TempDir(), Listen: listen, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(log.String(), "not encrypted") != want {
-			t.Errorf("%s: %s", listen, log.String())
-		}
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
+		t.Run(listen, func(t *testing.T) {
+			var log bytes.Buffer
+			g, err := gateway.Open(t.Context(), gateway.Options{Home: t.TempDir(), Listen: listen, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(log.String(), "not encrypted") != want {
+				t.Errorf("%s: %s", listen, log.String())
+			}
+			if err := g.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -26,20 +26,22 @@ func TestWindowsAreToldWhatChangesInTheWorkspaces(t *testing.T) {
 		},
 	}
 	for path, write := range writes {
-		told := false
-		for n := 0; !told && n < 600; n++ { // the watch may start after the first write
-			write(n)
-			for wait := time.After(300 * time.Millisecond); wait != nil && !told; {
-				select {
-				case c := <-h.changes:
-					told = c.Kind == protocol.ChangeFile && c.Path == path
-				case <-wait:
-					wait = nil
+		t.Run(path, func(t *testing.T) {
+			told := false
+			for n := 0; !told && n < 600; n++ { // the watch may start after the first write
+				write(n)
+				for wait := time.After(300 * time.Millisecond); wait != nil && !told; {
+					select {
+					case c := <-h.changes:
+						told = c.Kind == protocol.ChangeFile && c.Path == path
+					case <-wait:
+						wait = nil
+					}
 				}
 			}
-		}
-		if !told {
-			t.Errorf("nobody is told of %s", path)
-		}
+			if !told {
+				t.Errorf("nobody is told of %s", path)
+			}
+		})
 	}
 }

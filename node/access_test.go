@@ -90,9 +90,11 @@ func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
 		"one that the call does not need":   n.allowed(t, "Bash", args, protocol.FolderAccess{Path: elsewhere, Write: true}),
 		"the folder above the one it needs": n.allowed(t, "Bash", args, protocol.FolderAccess{Path: filepath.Dir(other), Write: true}),
 	} {
-		if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
-			t.Errorf("%s: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
+				t.Errorf("%s: %+v", name, r)
+			}
+		})
 	}
 	if there(other) || there(elsewhere) {
 		t.Error("something ran")
@@ -115,24 +117,26 @@ func TestFileToolsReachOutsideOnlyWhereItWasOpened(t *testing.T) {
 		{"Edit", map[string]any{"path": file, "oldString": "old", "newString": "new"}, "new\n"},
 		{"Read", map[string]any{"path": file}, "new\n"},
 	} {
-		args := arguments(t, c.args)
-		p := n.previewOf(t, c.tool, args)
-		need := protocol.FolderAccess{Path: other, Write: c.tool != "Read"}
-		if len(p.Folders) != 1 || p.Folders[0] != need || p.Problem != "" || !p.Outside || p.Path != file {
-			t.Fatalf("%s: preview %+v", c.tool, p)
-		}
-		if c.tool != "Read" && p.Diff == "" {
-			t.Errorf("%s: the change is not shown", c.tool)
-		}
-		if r := n.call(t.Context(), n.allowed(t, c.tool, args)); !strings.Contains(r.Error, "outside the workspace") {
-			t.Errorf("%s without the folder: %+v", c.tool, r)
-		}
-		if r := n.call(t.Context(), n.allowed(t, c.tool, args, need)); r.Error != "" {
-			t.Errorf("%s: %s", c.tool, r.Error)
-		}
-		if data, _ := os.ReadFile(file); string(data) != c.want {
-			t.Errorf("%s left %q", c.tool, data)
-		}
+		t.Run(c.tool, func(t *testing.T) {
+			args := arguments(t, c.args)
+			p := n.previewOf(t, c.tool, args)
+			need := protocol.FolderAccess{Path: other, Write: c.tool != "Read"}
+			if len(p.Folders) != 1 || p.Folders[0] != need || p.Problem != "" || !p.Outside || p.Path != file {
+				t.Fatalf("%s: preview %+v", c.tool, p)
+			}
+			if c.tool != "Read" && p.Diff == "" {
+				t.Errorf("%s: the change is not shown", c.tool)
+			}
+			if r := n.call(t.Context(), n.allowed(t, c.tool, args)); !strings.Contains(r.Error, "outside the workspace") {
+				t.Errorf("%s without the folder: %+v", c.tool, r)
+			}
+			if r := n.call(t.Context(), n.allowed(t, c.tool, args, need)); r.Error != "" {
+				t.Errorf("%s: %s", c.tool, r.Error)
+			}
+			if data, _ := os.ReadFile(file); string(data) != c.want {
+				t.Errorf("%s left %q", c.tool, data)
+			}
+		})
 	}
 }
 
@@ -152,10 +156,12 @@ func TestOwnDataIsNeverOfferedAndKeysCarryAWarning(t *testing.T) {
 	}
 	t.Cleanup(n.Close)
 	for path, warning := range map[string]string{".ssh/id": "keys or tokens", "notes/a": "", "a": "everything in your home folder"} {
-		p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(user, path), "content": "x"}))
-		if len(p.Folders) != 1 || !strings.Contains(p.Folders[0].Warning, warning) || (warning == "") != (p.Folders[0].Warning == "") {
-			t.Errorf("%s: %+v", path, p.Folders)
-		}
+		t.Run(path, func(t *testing.T) {
+			p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(user, path), "content": "x"}))
+			if len(p.Folders) != 1 || !strings.Contains(p.Folders[0].Warning, warning) || (warning == "") != (p.Folders[0].Warning == "") {
+				t.Errorf("%s: %+v", path, p.Folders)
+			}
+		})
 	}
 	if p := n.previewOf(t, "Write", arguments(t, map[string]any{"path": filepath.Join(own, "x"), "content": "x"})); len(p.Folders) > 0 || p.Problem == "" {
 		t.Errorf("the own folder is offered: %+v", p)
@@ -216,20 +222,22 @@ func TestReadIsRefusedWhenItsLinkLeadsToKeysByNow(t *testing.T) {
 		t.Skip(err)
 	}
 	for tool, in := range map[string]map[string]any{"Read": {"path": "link"}, "Grep": {"path": "link", "pattern": "i"}} {
-		inv := n.allowed(t, tool, arguments(t, in))
-		if r := n.call(t.Context(), inv); !strings.Contains(string(r.Result), "milk") {
-			t.Errorf("%s: %+v", tool, r)
-		}
-		os.Remove(link)
-		if err := os.Symlink(key, link); err != nil {
-			t.Fatal(err)
-		}
-		if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
-			t.Errorf("%s of a link that was changed: %+v", tool, r)
-		}
-		os.Remove(link)
-		if err := os.Symlink(notes, link); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(tool, func(t *testing.T) {
+			inv := n.allowed(t, tool, arguments(t, in))
+			if r := n.call(t.Context(), inv); !strings.Contains(string(r.Result), "milk") {
+				t.Errorf("%s: %+v", tool, r)
+			}
+			os.Remove(link)
+			if err := os.Symlink(key, link); err != nil {
+				t.Fatal(err)
+			}
+			if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") {
+				t.Errorf("%s of a link that was changed: %+v", tool, r)
+			}
+			os.Remove(link)
+			if err := os.Symlink(notes, link); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }

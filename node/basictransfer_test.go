@@ -165,10 +165,12 @@ func TestANodeSendsToABasicGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{"none": "Failed to read file", ".": "it is a folder"} {
-		l.send("transfer.send", fields{"transferId": 1, "path": path})
-		if meta := l.await("transfer.meta"); !strings.Contains(meta.Error, want) {
-			t.Errorf("%s: got error %q, want %q", path, meta.Error, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			l.send("transfer.send", fields{"transferId": 1, "path": path})
+			if meta := l.await("transfer.meta"); !strings.Contains(meta.Error, want) {
+				t.Errorf("%s: got error %q, want %q", path, meta.Error, want)
+			}
+		})
 	}
 	t.Run("the start comes before the report is answered, and twice", func(t *testing.T) {
 		l.send("transfer.send", fields{"transferId": 1, "path": "f"})

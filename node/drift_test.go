@@ -38,9 +38,11 @@ func TestOnlyWhatWasAllowedRuns(t *testing.T) {
 	rules := command
 	rules.Policy = "8"
 	for name, inv := range map[string]protocol.ToolInvoke{"command": other, "folder": elsewhere, "version of the rules": rules} {
-		if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") && !strings.Contains(r.Error, "sub") {
-			t.Errorf("another %s: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			if r := n.call(t.Context(), inv); !strings.Contains(r.Error, "APPROVAL_DRIFT") && !strings.Contains(r.Error, "sub") {
+				t.Errorf("another %s: %+v", name, r)
+			}
+		})
 	}
 	if _, err := os.Stat(filepath.Join(n.ws.Dir(), "made.txt")); err == nil {
 		t.Error("something ran")

@@ -31,9 +31,11 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"unknown access":     {ID: "a", Workspace: dir, URL: "ws://x/ws", Confine: Confinement{Access: "moon"}},
 		"log folder a file":  {ID: "a", Workspace: dir, URL: "ws://x/ws", LogDir: file},
 	} {
-		if _, err := New(o); err == nil || err.Error() == "" {
-			t.Errorf("%s: error %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := New(o); err == nil || err.Error() == "" {
+				t.Errorf("%s: error %v", name, err)
+			}
+		})
 	}
 	for _, access := range []workspace.Access{"", workspace.InWorkspace, workspace.WholeDisk} {
 		n, err := New(Options{ID: "a", Workspace: dir, URL: "ws://x/ws", Confine: Confinement{Access: access}})
@@ -86,10 +88,12 @@ func TestEveryCallEndsInAResultOrWords(t *testing.T) {
 		{"Wait", stopped, false, "cancelled"},
 		{"", t.Context(), false, "Tool not found: "},
 	} {
-		r := n.call(c.ctx, protocol.ToolInvoke{CallID: "1", Tool: c.tool, Preview: c.preview})
-		if !strings.Contains(r.Error, c.want) || r.Result != nil || strings.Contains(r.Error, "secret") {
-			t.Errorf("%s: %q", c.tool, r.Error)
-		}
+		t.Run(c.tool, func(t *testing.T) {
+			r := n.call(c.ctx, protocol.ToolInvoke{CallID: "1", Tool: c.tool, Preview: c.preview})
+			if !strings.Contains(r.Error, c.want) || r.Result != nil || strings.Contains(r.Error, "secret") {
+				t.Errorf("%s: %q", c.tool, r.Error)
+			}
+		})
 	}
 	if r := n.call(t.Context(), protocol.ToolInvoke{CallID: "1", Tool: "Nothing"}); string(r.Result) != "null" || r.Error != "" {
 		t.Errorf("Nothing: %+v", r)

@@ -159,10 +159,12 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 		t.Error(got)
 	}
 	for key, button := range map[string]string{"xmpp:away": "Stop", "xmpp:agent": "Stop", "xmpp:off": "Start", "xmpp:barred": "Start"} {
-		p.open(key)
-		if p.detail.toggle.Text != button {
-			t.Errorf("%s offers %s", key, p.detail.toggle.Text)
-		}
+		t.Run(key, func(t *testing.T) {
+			p.open(key)
+			if p.detail.toggle.Text != button {
+				t.Errorf("%s offers %s", key, p.detail.toggle.Text)
+			}
+		})
 	}
 	p.open("telex:office")
 	if p.detail.toggle.Visible() || p.detail.logout.Visible() {

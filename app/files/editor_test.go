@@ -118,10 +118,12 @@ func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
 		t.Errorf("it says %q", e.status.Text())
 	}
 	for name, there := range map[string]bool{"a.md": true, " b.md": false} {
-		e.name.SetText(name)
-		if at, is := e.target(); at != strings.TrimSpace(name) || is != there {
-			t.Errorf("%q is saved as %q, there %v", name, at, is)
-		}
+		t.Run(name, func(t *testing.T) {
+			e.name.SetText(name)
+			if at, is := e.target(); at != strings.TrimSpace(name) || is != there {
+				t.Errorf("%q is saved as %q, there %v", name, at, is)
+			}
+		})
 	}
 	e.text.SetText("one and more")
 	e.afterSave("a.md", "one", nil)

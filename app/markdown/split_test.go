@@ -26,9 +26,11 @@ func TestSplitMarkdownFindsBlocks(t *testing.T) {
 		"carriage returns":      {"a\r\n\r\nb", []Block{{Source: "a"}, {Source: "b"}}},
 		"inline code, no fence": {"```inline``` text", []Block{{Source: "```inline``` text"}}},
 	} {
-		if got := Split(c.text); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %+v\nwant %+v", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := Split(c.text); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %+v\nwant %+v", name, got, c.want)
+			}
+		})
 	}
 }
 

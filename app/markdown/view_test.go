@@ -53,9 +53,11 @@ func TestMarkdownTakesTheBackslashFromEscapedSignsOnly(t *testing.T) {
 		`*all \_of\_ it*`:     "all _of_ it",
 		`[a \[b\]](http://c)`: "a [b]",
 	} {
-		if got := newRichText(parse(source)).PlainText(); got != want {
-			t.Errorf("%s shows %q, want %q", source, got, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			if got := newRichText(parse(source)).PlainText(); got != want {
+				t.Errorf("%s shows %q, want %q", source, got, want)
+			}
+		})
 	}
 }
 

@@ -271,9 +271,11 @@ func TestAddressesToListenOn(t *testing.T) {
 		"": true, "none": true, " 127.0.0.1:8787 ": true, "[::1]:0": true, "localhost:80": true,
 		"127.0.0.1": false, ":8787": false, "127.0.0.1:http": false, "127.0.0.1:70000": false, "nonsense": false,
 	} {
-		if _, err := checkListenAddress(in); (err == nil) != ok {
-			t.Errorf("%q: %v", in, err)
-		}
+		t.Run(in, func(t *testing.T) {
+			if _, err := checkListenAddress(in); (err == nil) != ok {
+				t.Errorf("%q: %v", in, err)
+			}
+		})
 	}
 }
 

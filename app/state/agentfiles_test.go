@@ -91,8 +91,10 @@ func TestLongFilesOfTheAgentAreWarnedOf(t *testing.T) {
 		{"skills/x/SKILL.md", 10 * FileCap, "", false},
 		{"poem.txt", 10 * FileCap, "", false},
 	} {
-		if words, over := FileLength(c.path, strings.Repeat("x", c.n)); over != c.over || !strings.Contains(words, c.want) || (c.want == "") != (words == "") {
-			t.Errorf("%s of %d bytes: %q, %v", c.path, c.n, words, over)
-		}
+		t.Run(c.path, func(t *testing.T) {
+			if words, over := FileLength(c.path, strings.Repeat("x", c.n)); over != c.over || !strings.Contains(words, c.want) || (c.want == "") != (words == "") {
+				t.Errorf("%s of %d bytes: %q, %v", c.path, c.n, words, over)
+			}
+		})
 	}
 }

@@ -122,17 +122,19 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 		{protocol.ConfigField{Type: "string"}, `"Europe/Berlin"`, "Europe/Berlin", "Europe/Berlin"},
 		{protocol.ConfigField{Type: "string", Format: protocol.FormatLines}, `" a\nb "`, " a\nb ", "a, b"},
 	} {
-		raw := json.RawMessage(c.value)
-		if got := SettingText(c.field, raw); got != c.text {
-			t.Errorf("%s reads %q", c.value, got)
-		}
-		if got := SettingWords(c.field, raw); got != c.words {
-			t.Errorf("%s is told as %q", c.value, got)
-		}
-		back, err := ParseSetting(c.field, c.text)
-		if err != nil || string(back) != c.value {
-			t.Errorf("%q becomes %s, %v", c.text, back, err)
-		}
+		t.Run(c.value, func(t *testing.T) {
+			raw := json.RawMessage(c.value)
+			if got := SettingText(c.field, raw); got != c.text {
+				t.Errorf("%s reads %q", c.value, got)
+			}
+			if got := SettingWords(c.field, raw); got != c.words {
+				t.Errorf("%s is told as %q", c.value, got)
+			}
+			back, err := ParseSetting(c.field, c.text)
+			if err != nil || string(back) != c.value {
+				t.Errorf("%q becomes %s, %v", c.text, back, err)
+			}
+		})
 	}
 	secret := protocol.ConfigField{Type: "string", Secret: true}
 	if SettingText(secret, json.RawMessage(`"***"`)) != "" || SettingWords(secret, json.RawMessage(`"***"`)) != "set" {
@@ -161,9 +163,11 @@ func TestDurationsAreReadAsPeopleWriteThem(t *testing.T) {
 		"2 days": 48 * time.Hour, "250 ms": 250 * time.Millisecond,
 		"1 hour and 5 minutes": 65 * time.Minute, "Never": 0, "30m": 30 * time.Minute,
 	} {
-		if got, err := ParseDuration(text); err != nil || got != want {
-			t.Errorf("%q is %v, %v", text, got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := ParseDuration(text); err != nil || got != want {
+				t.Errorf("%q is %v, %v", text, got, err)
+			}
+		})
 	}
 }
 

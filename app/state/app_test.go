@@ -115,14 +115,16 @@ func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
 		{"step before", []protocol.Change{delta(2, 0, "two"), delta(1, 0, "one")}, "two"},
 		{"of nobody", []protocol.Change{{Kind: protocol.ChangeDelta, Delta: &protocol.Delta{RunID: "x", Text: "?"}}}, ""},
 	} {
-		v := &View{}
-		reduce(v, protocol.Change{Kind: protocol.ChangeRun, Run: run})
-		for _, change := range c.list {
-			reduce(v, change)
-		}
-		if got := v.Runs[0].Text; got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			v := &View{}
+			reduce(v, protocol.Change{Kind: protocol.ChangeRun, Run: run})
+			for _, change := range c.list {
+				reduce(v, change)
+			}
+			if got := v.Runs[0].Text; got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		})
 	}
 }
 

@@ -164,12 +164,14 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.Approval{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", `Teleport {"to":"moon"} on nas`},
 		{protocol.Approval{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run "no object" on nas`},
 	} {
-		if got := QuestionTitle(c.q); got != c.title {
-			t.Errorf("title %q, want %q", got, c.title)
-		}
-		if got := QuestionLine(c.q, string(c.q.Node)); got != c.line {
-			t.Errorf("line %q, want %q", got, c.line)
-		}
+		t.Run(c.title, func(t *testing.T) {
+			if got := QuestionTitle(c.q); got != c.title {
+				t.Errorf("title %q, want %q", got, c.title)
+			}
+			if got := QuestionLine(c.q, string(c.q.Node)); got != c.line {
+				t.Errorf("line %q, want %q", got, c.line)
+			}
+		})
 	}
 }
 

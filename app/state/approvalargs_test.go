@@ -140,13 +140,15 @@ func TestChangesThatCannotBePickedAreTakenWhole(t *testing.T) {
 		"other tool": func(q *protocol.Approval) { q.Tool = "Bash" },
 		"no end":     func(q *protocol.Approval) { q.Preview.Diff += "\\ No newline at end of file\n" },
 	} {
-		q := whole
-		p := *whole.Preview
-		q.Preview = &p
-		spoil(&q)
-		if CanPick(q) {
-			t.Errorf("%s: can be picked", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			q := whole
+			p := *whole.Preview
+			q.Preview = &p
+			spoil(&q)
+			if CanPick(q) {
+				t.Errorf("%s: can be picked", name)
+			}
+		})
 	}
 }
 
@@ -161,9 +163,11 @@ func TestArgumentsKeepWhatIsNotChanged(t *testing.T) {
 			return WithEdited(protocol.Approval{Kind: protocol.AskCall, Tool: "Bash", Args: args}, "make -k")
 		}, `{"command":"make -k","network":true,"timeout":5}`},
 	} {
-		if got, err := c.got(); err != nil || string(got) != c.want {
-			t.Errorf("%s, %v", got, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got, err := c.got(); err != nil || string(got) != c.want {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
 	}
 	if _, err := WithNetwork(json.RawMessage(`[]`), true); err == nil {
 		t.Error("arguments that are no object were taken")
@@ -201,11 +205,13 @@ func TestNetworkIsOfferedWhereItIsHeld(t *testing.T) {
 		{"files not enforced on this machine, network blocked", false, true, "requested"},
 		{"not enforced on this machine", true, false, "requested; not enforced on this machine: the command has network access anyway"},
 	} {
-		q.Sandbox = c.sandbox
-		words, open := NetworkWords(q)
-		if NotConfined(q) != c.none || PartlyConfined(q) != c.partly || words != c.words || open != strings.Contains(words, "anyway") {
-			t.Errorf("%q: %v, %v, %q, %v", c.sandbox, NotConfined(q), PartlyConfined(q), words, open)
-		}
+		t.Run(c.sandbox, func(t *testing.T) {
+			q.Sandbox = c.sandbox
+			words, open := NetworkWords(q)
+			if NotConfined(q) != c.none || PartlyConfined(q) != c.partly || words != c.words || open != strings.Contains(words, "anyway") {
+				t.Errorf("%q: %v, %v, %q, %v", c.sandbox, NotConfined(q), PartlyConfined(q), words, open)
+			}
+		})
 	}
 }
 

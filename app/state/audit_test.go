@@ -92,10 +92,12 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 		"not run: cancelled before anyone answered":                   {By: "its run", Approval: "a", Why: "the question was cancelled", Verdict: "deny", State: protocol.CallCancelled},
 		"allowed by default, done · reading in the workspace is free": {By: "default", Why: "reading in the workspace is free", Verdict: "allow", State: protocol.CallDone},
 	} {
-		e.Kind = protocol.AuditCall
-		if _, got := AuditLine(e, View{}); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			e.Kind = protocol.AuditCall
+			if _, got := AuditLine(e, View{}); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -110,9 +112,11 @@ func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
 		"rule r1":             "the rule “allow ls” (rule r1)",
 		"default":             "default",
 	} {
-		if got := AuditWho(protocol.AuditEntry{By: by, Rule: "r1", Why: "r1: allow ls"}, v); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		t.Run(by, func(t *testing.T) {
+			if got := AuditWho(protocol.AuditEntry{By: by, Rule: "r1", Why: "r1: allow ls"}, v); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -131,11 +135,13 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 		{protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "Note", What: "x"}, "Note x on the gateway", "the gateway", ""},
 		{protocol.AuditEntry{Kind: protocol.AuditMode, SessionKey: "agent:main:1", What: "trust"}, "Mode: trust in “The parser”", "", "The parser (agent:main:1)"},
 	} {
-		title, _ := AuditLine(c.e, v)
-		machine, chat := AuditPlace(c.e, v)
-		if title != c.title || machine != c.machine || chat != c.chat {
-			t.Errorf("%q, %q, %q, want %+v", title, machine, chat, c)
-		}
+		t.Run(c.title, func(t *testing.T) {
+			title, _ := AuditLine(c.e, v)
+			machine, chat := AuditPlace(c.e, v)
+			if title != c.title || machine != c.machine || chat != c.chat {
+				t.Errorf("%q, %q, %q, want %+v", title, machine, chat, c)
+			}
+		})
 	}
 }
 

@@ -230,9 +230,11 @@ func TestExportHasCallsInWords(t *testing.T) {
 		`[1]`:      "**Edit** on nas\n\n```\n[1]\n```\n",
 		`{"path":`: "**Edit** on nas\n\n```\n{\"path\":\n```\n",
 	} {
-		if got := callMarkdown(protocol.Block{Name: "nas__Edit", Arguments: json.RawMessage(args)}, View{}); got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			if got := callMarkdown(protocol.Block{Name: "nas__Edit", Arguments: json.RawMessage(args)}, View{}); got != want {
+				t.Errorf("%s: %q, want %q", args, got, want)
+			}
+		})
 	}
 	if got := callMarkdown(protocol.Block{Name: "strange", Arguments: json.RawMessage(`{"a":1}`)}, View{}); got != "**strange**\n\n- a: `1`\n" {
 		t.Errorf("%q", got)

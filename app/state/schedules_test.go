@@ -172,10 +172,12 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 		"18:30": "2026-03-29 18:30", "20:01": "2026-03-28 20:01", " Tomorrow  at 9:00": "2026-03-29 09:00", "today 18:30": "2026-03-28 18:30",
 		"2026-05-03 18:30": "2026-05-03 18:30", "3.5.2026 18:30": "2026-05-03 18:30", "tomorrow": "", "25:00": "", "": "", "in a while": "",
 	} {
-		got, err := ParseWhen(text, now)
-		if want == "" != (err != nil) || err == nil && got.Format("2006-01-02 15:04") != want {
-			t.Errorf("%q is %v, %v; want %q", text, got, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			got, err := ParseWhen(text, now)
+			if want == "" != (err != nil) || err == nil && got.Format("2006-01-02 15:04") != want {
+				t.Errorf("%q is %v, %v; want %q", text, got, err, want)
+			}
+		})
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -202,9 +204,11 @@ func TestTimesAreSaidInWords(t *testing.T) {
 		"0 9 * * *": "every day at 09:00", "30 7 * * 1-5": "weekdays at 07:30", "*/15 * * * *": "every 15 min", "*/1 * * * *": "every minute", "*/45 * * * *": "*/45 * * * *", "0 9 * * 0": "every Sunday at 09:00",
 		"0 9 1 * *": "day 1 of every month at 09:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x",
 	} {
-		if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, now); got != want {
-			t.Errorf("%q is %q, want %q", expr, got, want)
-		}
+		t.Run(expr, func(t *testing.T) {
+			if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, now); got != want {
+				t.Errorf("%q is %q, want %q", expr, got, want)
+			}
+		})
 	}
 	if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 5400_000}, now); got != "every 1 h 30 min" {
 		t.Error(got)

@@ -26,9 +26,11 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
 		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot save data"},
 	} {
-		if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
-			t.Errorf("%+v: icon %d, %q", c.v, got.Icon, got.Status)
-		}
+		t.Run(c.status, func(t *testing.T) {
+			if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
+				t.Errorf("%+v: icon %d, %q", c.v, got.Icon, got.Status)
+			}
+		})
 	}
 }
 

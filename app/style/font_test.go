@@ -34,12 +34,14 @@ func ink(t *testing.T, text string, from float32) (n int) {
 func TestNothingIsDrawnAfterAnArrow(t *testing.T) {
 	test.NewTempApp(t).Settings().SetTheme(New(Light, 1))
 	for _, arrow := range []string{"→", "←", "↑", "↓", "⌘"} {
-		width := fyne.MeasureText(arrow, 20, fyne.TextStyle{}).Width
-		if ink(t, arrow+" ", 0) == 0 {
-			t.Errorf("%s is not drawn", arrow)
-		}
-		if n := ink(t, arrow+"  ", width+2); n != 0 {
-			t.Errorf("%d dots are drawn in the space after %s", n, arrow)
-		}
+		t.Run(arrow, func(t *testing.T) {
+			width := fyne.MeasureText(arrow, 20, fyne.TextStyle{}).Width
+			if ink(t, arrow+" ", 0) == 0 {
+				t.Errorf("%s is not drawn", arrow)
+			}
+			if n := ink(t, arrow+"  ", width+2); n != 0 {
+				t.Errorf("%d dots are drawn in the space after %s", n, arrow)
+			}
+		})
 	}
 }

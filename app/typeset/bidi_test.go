@@ -105,9 +105,11 @@ func TestNumbersStandWhereTheirLanguageHasThem(t *testing.T) {
 		{"- 50% שלום", "םולש 50% -"},
 		{"a\u2067שלום 1\u2069 b", "a\u20671 םולש\u2069 b"},
 	} {
-		if got := seen(lay(c.text, 0), 0); got != c.want {
-			t.Errorf("%q stands as %q, want %q", c.text, got, c.want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if got := seen(lay(c.text, 0), 0); got != c.want {
+				t.Errorf("%q stands as %q, want %q", c.text, got, c.want)
+			}
+		})
 	}
 }
 
@@ -142,22 +144,24 @@ func TestEachLineOfAParagraphIsTurnedByItself(t *testing.T) {
 
 func TestPlacesAmongBothDirectionsAgree(t *testing.T) {
 	for _, text := range []string{"room שלום 123 is (free) שלום", "שלום abc 12.5 (עולם) xy", "مرحبا 12-34 abc", "a שלום "} {
-		l := lay(text, 400)
-		runes := []rune(text)
-		for i := range l.Runes() {
-			for _, b := range l.Boxes(i, i+1, 400) {
-				if b.Width < 1 {
-					continue
-				}
-				near, far := l.Index(b.X+b.Width*0.3, b.Y+1, 400), l.Index(b.X+b.Width*0.7, b.Y+1, 400)
-				if near > far {
-					near, far = far, near
-				}
-				if near != i || far != i+1 {
-					t.Errorf("%q: at rune %d (%c) are places %d and %d", text, i, runes[i], near, far)
+		t.Run(text, func(t *testing.T) {
+			l := lay(text, 400)
+			runes := []rune(text)
+			for i := range l.Runes() {
+				for _, b := range l.Boxes(i, i+1, 400) {
+					if b.Width < 1 {
+						continue
+					}
+					near, far := l.Index(b.X+b.Width*0.3, b.Y+1, 400), l.Index(b.X+b.Width*0.7, b.Y+1, 400)
+					if near > far {
+						near, far = far, near
+					}
+					if near != i || far != i+1 {
+						t.Errorf("%q: at rune %d (%c) are places %d and %d", text, i, runes[i], near, far)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

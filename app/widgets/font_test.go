@@ -43,9 +43,11 @@ func TestTextsTakeOneFontOnlyWhenItHasAllTheirLetters(t *testing.T) {
 		{"שלום", bold, nil},
 		{"plain", fyne.TextStyle{}, nil},
 	} {
-		if got := singleFont(c.text, c.style); got != c.want {
-			t.Errorf("%q takes %v", c.text, got)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if got := singleFont(c.text, c.style); got != c.want {
+				t.Errorf("%q takes %v", c.text, got)
+			}
+		})
 	}
 }
 

@@ -125,15 +125,17 @@ func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 		"estimate": {{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(strings.Repeat("word ", 4000))}}},
 		"counted":  {{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("x")}, Usage: &protocol.Usage{Total: 3500}}},
 	} {
-		b := &book{}
-		m := llmtest.Script(llmtest.Say("Too late."))
-		m.Info.ContextWindow = 4000
-		r := run(m, b, nil)
-		r.History = append(r.History, history...)
-		r.History = append(r.History, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("And?")}})
-		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "/reset") || len(m.Requests()) != 0 {
-			t.Errorf("%s: %v, %d requests", name, err, len(m.Requests()))
-		}
+		t.Run(name, func(t *testing.T) {
+			b := &book{}
+			m := llmtest.Script(llmtest.Say("Too late."))
+			m.Info.ContextWindow = 4000
+			r := run(m, b, nil)
+			r.History = append(r.History, history...)
+			r.History = append(r.History, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("And?")}})
+			if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "/reset") || len(m.Requests()) != 0 {
+				t.Errorf("%s: %v, %d requests", name, err, len(m.Requests()))
+			}
+		})
 	}
 }
 
@@ -284,11 +286,13 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 		"no picture in the chat":  run(llmtest.Script(llmtest.Fail(refused)), &book{}, nil),
 		"no word of the pictures": run(llmtest.Script(llmtest.Fail(protocol.ErrModel.With("The model server answered 500: out of memory"))), &book{}, nil),
 	} {
-		if name == "no word of the pictures" {
-			r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
-		}
-		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) || !r.Info.Images {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if name == "no word of the pictures" {
+				r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
+			}
+			if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) || !r.Info.Images {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }

@@ -52,10 +52,12 @@ func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
 
 func TestEmptyAnswerIsAnError(t *testing.T) {
 	for name, step := range map[string]llmtest.Step{"nothing": {}, "white space": llmtest.Say(" \n"), "refusal": llmtest.Think("no").Stop(llm.StopRefusal)} {
-		b := &book{}
-		if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
-			t.Errorf("%s: %v %v", name, err, b.words())
-		}
+		t.Run(name, func(t *testing.T) {
+			b := &book{}
+			if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
+				t.Errorf("%s: %v %v", name, err, b.words())
+			}
+		})
 	}
 }
 
@@ -153,16 +155,18 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 		"text": {Type: llm.EventText, Text: long}, "thinking": {Type: llm.EventThinking, Text: long}, "arguments": {Type: llm.EventCallDelta, Text: long},
 		"pictures": {Type: llm.EventImage, Block: protocol.Block{MimeType: "image/png", Data: strings.Repeat("A", 1<<20)}},
 	} {
-		b := &book{}
-		r := run(llmtest.Script(), b, nil)
-		r.Model = pieces{piece: piece}
-		err := r.Do(t.Context())
-		if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "longer than") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if kept := len(b.msgs) > 0; kept != (name == "text") || kept && b.msgs[0].StopReason != llm.StopError {
-			t.Errorf("%s: %d messages", name, len(b.msgs))
-		}
+		t.Run(name, func(t *testing.T) {
+			b := &book{}
+			r := run(llmtest.Script(), b, nil)
+			r.Model = pieces{piece: piece}
+			err := r.Do(t.Context())
+			if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "longer than") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if kept := len(b.msgs) > 0; kept != (name == "text") || kept && b.msgs[0].StopReason != llm.StopError {
+				t.Errorf("%s: %d messages", name, len(b.msgs))
+			}
+		})
 	}
 }
 

@@ -56,23 +56,25 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 			h.Enforcement.Checks = slices.DeleteFunc(h.Enforcement.Checks, func(c protocol.EnforcedCheck) bool { return c.ID == "unix.sockets" })
 		}, policy.Ask, "the code it runs may access !/etc/** despite your rules"},
 	} {
-		r := rulesOf(t, config.Default().ToolApproval)
-		put(t, r, c.rule)
-		h := held()
-		c.change(h)
-		for _, text := range []string{"make", "npm test", "docker exec box ls", "./x"} {
-			q := command(text)
-			q.Host = h
-			q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
-			if d := r.Decide(t.Context(), q); d.Verdict != c.want || d.Files() != c.files {
-				t.Errorf("%s: %q is %s (%s), %q", name, text, d.Verdict, d.Reason, d.Files())
+		t.Run(name, func(t *testing.T) {
+			r := rulesOf(t, config.Default().ToolApproval)
+			put(t, r, c.rule)
+			h := held()
+			c.change(h)
+			for _, text := range []string{"make", "npm test", "docker exec box ls", "./x"} {
+				q := command(text)
+				q.Host = h
+				q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+				if d := r.Decide(t.Context(), q); d.Verdict != c.want || d.Files() != c.files {
+					t.Errorf("%s: %q is %s (%s), %q", name, text, d.Verdict, d.Reason, d.Files())
+				}
 			}
-		}
-		q := command("ls")
-		q.Host = h
-		if d := r.Decide(t.Context(), q); d.Files() != "" {
-			t.Errorf("%s: ls runs no code, and it says %q", name, d.Files())
-		}
+			q := command("ls")
+			q.Host = h
+			if d := r.Decide(t.Context(), q); d.Files() != "" {
+				t.Errorf("%s: ls runs no code, and it says %q", name, d.Files())
+			}
+		})
 	}
 }
 

@@ -29,9 +29,11 @@ func TestDefaultsAllowReadingInsideAndAskForTheRest(t *testing.T) {
 		{"unknown tool", policy.Request{Preview: in}, policy.Ask},
 		{"own command", policy.Request{Effect: protocol.EffectExec, Preview: in, Direct: true}, policy.Allow},
 	} {
-		if d := rulesOf(t, rules).Decide(t.Context(), c.r); d.Verdict != c.want || d.Reason == "" {
-			t.Errorf("%s: %+v, want %s", c.name, d, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if d := rulesOf(t, rules).Decide(t.Context(), c.r); d.Verdict != c.want || d.Reason == "" {
+				t.Errorf("%s: %+v, want %s", c.name, d, c.want)
+			}
+		})
 	}
 }
 
@@ -107,9 +109,11 @@ func TestKeysInTheWorkspaceAreAskedAboutLikeWhatLiesOutside(t *testing.T) {
 			r.Grants = []policy.SessionGrant{{Node: "laptop", Tool: "Read", Match: match}}
 		}), policy.Allow, ""},
 	} {
-		if d := rulesOf(t, c.rules).Decide(t.Context(), c.r); d.Verdict != c.want || c.why != "" && d.Reason != c.why {
-			t.Errorf("%s: %+v, want %s, %q", c.name, d, c.want, c.why)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if d := rulesOf(t, c.rules).Decide(t.Context(), c.r); d.Verdict != c.want || c.why != "" && d.Reason != c.why {
+				t.Errorf("%s: %+v, want %s, %q", c.name, d, c.want, c.why)
+			}
+		})
 	}
 }
 
@@ -123,13 +127,15 @@ func TestStartUpFileIsKnownByTheNameThatTheCallGives(t *testing.T) {
 		Host: &protocol.HostInfo{Workspace: "/home/ann", Home: "/home/ann"},
 	}
 	for args, want := range map[string]policy.Verdict{`{"path":".bashrc"}`: policy.Ask, `{"path":"~/.bashrc"}`: policy.Ask, `{"path":"notes"}`: policy.Allow} {
-		r.Args = json.RawMessage(args)
-		for name, preview := range map[string]*protocol.CallPreview{"link": {Path: "/home/ann/dotfiles/bash"}, "no preview": nil} {
-			r.Preview = preview
-			if d := rulesOf(t, rules).Decide(t.Context(), r); d.Verdict != want || d.Floor != (want == policy.Ask) {
-				t.Errorf("%s, %s: got %s, floor %v (%s), want %s", name, args, d.Verdict, d.Floor, d.Reason, want)
+		t.Run(args, func(t *testing.T) {
+			r.Args = json.RawMessage(args)
+			for name, preview := range map[string]*protocol.CallPreview{"link": {Path: "/home/ann/dotfiles/bash"}, "no preview": nil} {
+				r.Preview = preview
+				if d := rulesOf(t, rules).Decide(t.Context(), r); d.Verdict != want || d.Floor != (want == policy.Ask) {
+					t.Errorf("%s, %s: got %s, floor %v (%s), want %s", name, args, d.Verdict, d.Floor, d.Reason, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -182,11 +188,13 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 		"more arguments":  func(r *policy.Request) { r.Args = json.RawMessage(`{"command":"make","background":true}`) },
 		"no preview":      func(r *policy.Request) { r.Preview = nil },
 	} {
-		c := r
-		edit(&c)
-		if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), c); d.Verdict != policy.Ask {
-			t.Errorf("%s passes: %+v", name, d)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := r
+			edit(&c)
+			if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), c); d.Verdict != policy.Ask {
+				t.Errorf("%s passes: %+v", name, d)
+			}
+		})
 	}
 	r.Preview.Truncated = true
 	if _, _, ok := r.SessionMatch(); ok {

@@ -103,10 +103,12 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		{write, "another chat", func(c *policy.Call) { c.Session = "other" }},
 		{write, "another tool", func(c *policy.Call) { c.Tool = "Edit" }},
 	} {
-		call := c.of.Call()
-		if c.edit(&call); file.Decide(call).Verdict == policy.Allow {
-			t.Errorf("%s: %s is allowed", c.of.Args, c.what)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			call := c.of.Call()
+			if c.edit(&call); file.Decide(call).Verdict == policy.Allow {
+				t.Errorf("%s: %s is allowed", c.of.Args, c.what)
+			}
+		})
 	}
 	// A rule with an unknown condition would allow more without it.
 	res, err := b.Import(t.Context(), "ann", protocol.RulesImportParams{File: json.RawMessage(

@@ -28,12 +28,14 @@ func TestHashCoversWhatIsShown(t *testing.T) {
 		"diff":   func(a *protocol.Approval) { a.Preview.Diff = "e" },
 		"file":   func(a *protocol.Approval) { a.Preview.FileSHA256 = "g" },
 	} {
-		c, p := base, *base.Preview
-		c.Preview = &p
-		edit(&c)
-		if h, _ := hashOf(c); h == first {
-			t.Errorf("another %s has the same hash", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			c, p := base, *base.Preview
+			c.Preview = &p
+			edit(&c)
+			if h, _ := hashOf(c); h == first {
+				t.Errorf("another %s has the same hash", name)
+			}
+		})
 	}
 	bad := base
 	bad.Args = json.RawMessage(`{`)

@@ -29,24 +29,26 @@ func TestNothingIsHiddenFromADenyRuleByTrust(t *testing.T) {
 		"PATH=. make": policy.Ask, "git -c alias.x='!r\"\"m x' x": policy.Deny, "ls (": policy.Ask, "source x": policy.Ask,
 	}
 	for name, loosen := range loose {
-		cfg := config.Default().ToolApproval
-		loosen(&cfg, &policy.Request{})
-		r := rulesOf(t, cfg)
-		judge := func(text string) policy.Decision {
-			q := command(text)
-			loosen(&cfg, &q)
-			return r.Decide(t.Context(), q)
-		}
-		for text, want := range texts {
-			if d := judge(text); want != policy.Deny && d.Verdict != policy.Allow {
-				t.Errorf("%s: without a rule that denies, %q is %+v", name, text, d)
+		t.Run(name, func(t *testing.T) {
+			cfg := config.Default().ToolApproval
+			loosen(&cfg, &policy.Request{})
+			r := rulesOf(t, cfg)
+			judge := func(text string) policy.Decision {
+				q := command(text)
+				loosen(&cfg, &q)
+				return r.Decide(t.Context(), q)
 			}
-		}
-		put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}`)
-		for text, want := range texts {
-			if d := judge(text); d.Verdict != want || d.Reason == "" {
-				t.Errorf("%s: %q: %+v, want %s", name, text, d, want)
+			for text, want := range texts {
+				if d := judge(text); want != policy.Deny && d.Verdict != policy.Allow {
+					t.Errorf("%s: without a rule that denies, %q is %+v", name, text, d)
+				}
 			}
-		}
+			put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}`)
+			for text, want := range texts {
+				if d := judge(text); d.Verdict != want || d.Reason == "" {
+					t.Errorf("%s: %q: %+v, want %s", name, text, d, want)
+				}
+			}
+		})
 	}
 }

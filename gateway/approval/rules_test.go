@@ -70,11 +70,13 @@ func TestRulesAboutTheHomeFolderMeanThatOfTheMachine(t *testing.T) {
 	for path, want := range map[string]policy.Verdict{
 		"/home/ann/.config/app.toml": policy.Allow, "/home/ann/.config/keys/a": policy.Deny, "/home/bob/.config/app.toml": policy.Ask,
 	} {
-		q := change("Write", path, true)
-		q.Host.Home = "/home/ann"
-		if d := r.Decide(t.Context(), q); d.Verdict != want || want == policy.Deny && d.Rule != deny.ID {
-			t.Errorf("%s: %+v, want %s", path, d, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			q := change("Write", path, true)
+			q.Host.Home = "/home/ann"
+			if d := r.Decide(t.Context(), q); d.Verdict != want || want == policy.Deny && d.Rule != deny.ID {
+				t.Errorf("%s: %+v, want %s", path, d, want)
+			}
+		})
 	}
 }
 
@@ -219,28 +221,30 @@ func TestRuleThatMayHoldBackAndCannotBeLoadedMakesEverythingAsked(t *testing.T) 
 		"a failing example":  `{"tool":"Bash","argv":["rm","**"],"verdict":"deny","match":["ls"]}`,
 		"a verdict of later": `{"tool":"Bash","argv":["rm","**"],"verdict":"later"}`,
 	} {
-		r := rulesOf(t, config.Default().ToolApproval)
-		put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
-		if err := r.store.Put(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
-			t.Fatal(err)
-		}
-		again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})
-		if err != nil {
-			t.Fatal(err)
-		}
-		edit, trusted := change("Write", "/srv/app/a.go", false), command("ls")
-		edit.Mode.Mode = protocol.ModeAcceptEdits
-		trusted.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
-		for what, q := range map[string]policy.Request{"an allow": command("make"), "accepted edits": edit, "trust": trusted} {
-			if d := again.Decide(t.Context(), q); d.Verdict != policy.Ask || d.Reason == "" {
-				t.Errorf("%s, %s: %+v", name, what, d)
+		t.Run(name, func(t *testing.T) {
+			r := rulesOf(t, config.Default().ToolApproval)
+			put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
+			if err := r.store.Put(t.Context(), []protocol.Rule{{ID: "odd", Policy: json.RawMessage(text), CreatedAt: 2}}); err != nil {
+				t.Fatal(err)
 			}
-		}
-		own := command("make")
-		own.Direct = true
-		if d := again.Decide(t.Context(), own); d.Verdict != policy.Allow {
-			t.Errorf("%s: what the person does: %+v", name, d)
-		}
+			again, err := OpenRules(t.Context(), r.store, r.grants, RulesOptions{Config: r.config})
+			if err != nil {
+				t.Fatal(err)
+			}
+			edit, trusted := change("Write", "/srv/app/a.go", false), command("ls")
+			edit.Mode.Mode = protocol.ModeAcceptEdits
+			trusted.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+			for what, q := range map[string]policy.Request{"an allow": command("make"), "accepted edits": edit, "trust": trusted} {
+				if d := again.Decide(t.Context(), q); d.Verdict != policy.Ask || d.Reason == "" {
+					t.Errorf("%s, %s: %+v", name, what, d)
+				}
+			}
+			own := command("make")
+			own.Direct = true
+			if d := again.Decide(t.Context(), own); d.Verdict != policy.Allow {
+				t.Errorf("%s: what the person does: %+v", name, d)
+			}
+		})
 	}
 }
 

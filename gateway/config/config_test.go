@@ -155,9 +155,11 @@ func TestObjectsMergeOnTheDefaults(t *testing.T) {
 		"timeouts": `{"toolMs":5000}`, "model": `{"id":"x","provider":null}`, "toolApproval": `{"rules":[{"tool":"*","decision":"deny"}]}`,
 		"agents.defaultHeartbeat": `{"every":"1h"}`,
 	} {
-		if err := s.Set(t.Context(), path, json.RawMessage(value)); err != nil {
-			t.Error(err)
-		}
+		t.Run(path, func(t *testing.T) {
+			if err := s.Set(t.Context(), path, json.RawMessage(value)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	for range 2 {
 		c := s.Get()
@@ -266,8 +268,10 @@ func TestAWholeNumberMayBeSetWithAnExponent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for when, s := range map[string]*Store{"at once": s, "after a restart": open(t, b, t.TempDir())} {
-		if got := s.Get().Timeouts.Tool; got != 1_000_000 {
-			t.Errorf("%s: got %d, want 1000000", when, got)
-		}
+		t.Run(when, func(t *testing.T) {
+			if got := s.Get().Timeouts.Tool; got != 1_000_000 {
+				t.Errorf("%s: got %d, want 1000000", when, got)
+			}
+		})
 	}
 }

@@ -76,9 +76,11 @@ func TestSecretsInsideObjectsGoToTheKeychain(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{"auth.token": "secret-token-1", "apiKeys.openai": "secret-a", "apiKeys.anthropic": "secret-c", "apiKeys.google": ""} {
-		if v, ok := s.Secret(path); v != want || ok != (want != "") {
-			t.Errorf("%s = %q, %v", path, v, ok)
-		}
+		t.Run(path, func(t *testing.T) {
+			if v, ok := s.Secret(path); v != want || ok != (want != "") {
+				t.Errorf("%s = %q, %v", path, v, ok)
+			}
+		})
 	}
 	if changed[0] != "auth.token" || len(changed) != 5 {
 		t.Errorf("changes = %v: a watcher of auth.token must hear of it", changed)

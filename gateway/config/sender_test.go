@@ -23,13 +23,15 @@ func TestDigitsAreANameWherePeopleHaveNoNumbers(t *testing.T) {
 		"discord":  {"80351110224678912", "0080351110224678912", "ann", ""},
 		"whatsapp": {"491701234567@lid", "491701234567@example.org", "491701234567@g.us", "491701234567"},
 	} {
-		seen := map[string]string{}
-		for _, id := range ids {
-			got := SenderID(channel, id)
-			if other, ok := seen[got]; ok {
-				t.Errorf("%s: %q and %q are taken for one: %q", channel, other, id, got)
+		t.Run(channel, func(t *testing.T) {
+			seen := map[string]string{}
+			for _, id := range ids {
+				got := SenderID(channel, id)
+				if other, ok := seen[got]; ok {
+					t.Errorf("%s: %q and %q are taken for one: %q", channel, other, id, got)
+				}
+				seen[got] = id
 			}
-			seen[got] = id
-		}
+		})
 	}
 }

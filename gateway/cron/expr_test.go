@@ -91,9 +91,11 @@ func TestExprRefusesWhatItDoesNotKnow(t *testing.T) {
 		"* * * JAN *": "not a number", "5-1 * * * *": "before its start", "*/0 * * * *": "minute", "1,,2 * * * *": "minute", "-1 * * * *": "minute",
 		"0 0 31 2 *": "no day matches", "0 0 L * *": "not a number", "1-2-3 * * * *": "not a number", "*-5 * * * *": "not a number",
 	} {
-		if _, err := parseExpr(text, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := parseExpr(text, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %q", text, err, want)
+			}
+		})
 	}
 }
 
@@ -150,29 +152,31 @@ func TestNextIsWhatAClockOnTheWallShows(t *testing.T) {
 		"Asia/Kathmandu":      {"2026-01-01T00:00:00Z"},
 	}
 	for name, times := range changes {
-		loc := zone(t, name)
-		for range 60 {
-			text := strings.Join([]string{field(0, 59), strconv.Itoa(r.IntN(4)), field(1, 28), "*", field(0, 6)}, " ")
-			if r.IntN(3) == 0 {
-				text = strings.Join([]string{field(0, 59), field(0, 23), field(1, 28), "*", field(0, 7)}, " ")
-			}
-			e, err := parseExpr(text, loc)
-			if err != nil {
-				t.Fatal(text, err)
-			}
-			at, _ := time.Parse(time.RFC3339, times[r.IntN(len(times))])
-			at = at.Add(time.Duration(r.IntN(36*60)-24*60) * time.Minute).Add(time.Duration(r.IntN(60)) * time.Second)
-			for range 4 {
-				got, want := e.Next(at), reference(e, at)
-				if want.IsZero() {
-					break // beyond the range of the reference
+		t.Run(name, func(t *testing.T) {
+			loc := zone(t, name)
+			for range 60 {
+				text := strings.Join([]string{field(0, 59), strconv.Itoa(r.IntN(4)), field(1, 28), "*", field(0, 6)}, " ")
+				if r.IntN(3) == 0 {
+					text = strings.Join([]string{field(0, 59), field(0, 23), field(1, 28), "*", field(0, 7)}, " ")
 				}
-				if !got.Equal(want) || !got.After(at) {
-					t.Fatalf("%s in %s after %s: %s, want %s", text, name, at.In(loc), got, want.In(loc))
+				e, err := parseExpr(text, loc)
+				if err != nil {
+					t.Fatal(text, err)
 				}
-				at = got
+				at, _ := time.Parse(time.RFC3339, times[r.IntN(len(times))])
+				at = at.Add(time.Duration(r.IntN(36*60)-24*60) * time.Minute).Add(time.Duration(r.IntN(60)) * time.Second)
+				for range 4 {
+					got, want := e.Next(at), reference(e, at)
+					if want.IsZero() {
+						break // beyond the range of the reference
+					}
+					if !got.Equal(want) || !got.After(at) {
+						t.Fatalf("%s in %s after %s: %s, want %s", text, name, at.In(loc), got, want.In(loc))
+					}
+					at = got
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -200,10 +204,12 @@ func TestNamesOfMonthsAndDaysAreStoredAsNumbers(t *testing.T) {
 	for expr, want := range map[string]string{
 		"0 9 * * MON-FRI": "0 9 * * 1-5", "  0 9  * jan,Jul * ": "0 9 * 1,7 *", "0 9 * * fri-sun": "0 9 * * 5-7", "0 9 * * Sun": "0 9 * * 0", "0 0 1 */2 2,thu-sat": "0 0 1 */2 2,4-6",
 	} {
-		got, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, time.UTC)
-		if err != nil || got.Expr != want {
-			t.Errorf("%q is %q, %v; want %q", expr, got.Expr, err, want)
-		}
+		t.Run(expr, func(t *testing.T) {
+			got, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, time.UTC)
+			if err != nil || got.Expr != want {
+				t.Errorf("%q is %q, %v; want %q", expr, got.Expr, err, want)
+			}
+		})
 	}
 	for _, expr := range []string{"mon * * * *", "0 9 * MON *", "0 9 * * JAN", "0 9 * * monday", "0 9 * * sunmon", "0 9 * * -mon"} {
 		if got, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, time.UTC); err == nil {

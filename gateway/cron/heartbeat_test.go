@@ -30,9 +30,11 @@ func TestTheIntervalOfAHeartbeat(t *testing.T) {
 		"30m": 30 * time.Minute, "2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "5s": time.Minute, "1 day": 24 * time.Hour,
 		"0": 0, "0m": 0, "": 0, "often": 0, "-5m": 0,
 	} {
-		if got, _ := (config.Heartbeat{Every: text}).Interval(); got != want {
-			t.Errorf("%q: %s", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, _ := (config.Heartbeat{Every: text}).Interval(); got != want {
+				t.Errorf("%q: %s", text, got)
+			}
+		})
 	}
 }
 

@@ -42,26 +42,30 @@ func TestTimesAsPeopleWriteThem(t *testing.T) {
 		"2020-01-01":                      "2020-01-01T00:00:00+01:00",
 		"Wed, 01 Apr 2026 10:00:00 +0200": "2026-04-01T10:00:00+02:00",
 	} {
-		got, err := ParseTime(text, now, berlin)
-		if err != nil || got.In(berlin).Format(time.RFC3339Nano) != want {
-			t.Errorf("%q: %s %v, want %s", text, got.In(berlin).Format(time.RFC3339Nano), err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			got, err := ParseTime(text, now, berlin)
+			if err != nil || got.In(berlin).Format(time.RFC3339Nano) != want {
+				t.Errorf("%q: %s %v, want %s", text, got.In(berlin).Format(time.RFC3339Nano), err, want)
+			}
+		})
 	}
 	for text, want := range map[string]string{
 		"": "write it as", "soon": "write it as", "2026-03-29 02:30": "does not exist in Europe/Berlin", "tomorrow 02:30": "does not exist", "in 5": "not a unit", "in x": "not a duration",
 		"in 0 minutes": "too short", "in 999999 weeks": "too long", "today 25:00": "does not exist", "today 13pm": "does not exist", "2026-02-30": "does not exist",
 		"2026-04-01 24:00": "does not exist", "2026-04-01 10:00 EST": "not unique", "9999999999999999": "too far", "1969-01-01": "too far", "5": "never",
 	} {
-		got, err := ParseTime(text, now, berlin)
-		if text == "5" { // a bare hour is a time of day
-			if err != nil || got.In(berlin).Hour() != 5 {
-				t.Errorf("5: %s %v", got, err)
+		t.Run(text, func(t *testing.T) {
+			got, err := ParseTime(text, now, berlin)
+			if text == "5" { // a bare hour is a time of day
+				if err != nil || got.In(berlin).Hour() != 5 {
+					t.Errorf("5: %s %v", got, err)
+				}
+				return
 			}
-			continue
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %q", text, err, want)
+			}
+		})
 	}
 }
 
@@ -94,11 +98,13 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"cron","expr":"0 9 * * *","tz":"America/New_York"}`:  `{"kind":"cron","expr":"0 9 * * *","tz":"America/New_York"}`,
 		`{"kind":"at","atMs":1780308000000,"expr":"","everyMs":null,"note":"unused"}`: `{"kind":"at","atMs":1780308000000}`,
 	} {
-		got, err := parseSchedule(json.RawMessage(raw), now, berlin)
-		text, _ := protocol.Marshal(got)
-		if err != nil || strings.TrimSpace(string(text)) != want {
-			t.Errorf("%s: %s %v, want %s", raw, text, err, want)
-		}
+		t.Run(raw, func(t *testing.T) {
+			got, err := parseSchedule(json.RawMessage(raw), now, berlin)
+			text, _ := protocol.Marshal(got)
+			if err != nil || strings.TrimSpace(string(text)) != want {
+				t.Errorf("%s: %s %v, want %s", raw, text, err, want)
+			}
+		})
 	}
 	for raw, want := range map[string]string{
 		`{}`: "needs \"at\"", `[]`: "must be an object", `7`: "must be an object", `null`: "write it as", `{"kind":"weekly"}`: "must be at, every or cron",
@@ -107,9 +113,11 @@ func TestSchedulesOfTheTool(t *testing.T) {
 		`{"kind":"every","everyMinutes":-1}`: "negative", `{"kind":"cron","expr":"* *"}`: "exactly 5", `{"kind":"cron","expr":"* * * * *","tz":"Mars"}`: "no time zone",
 		`{"kind":"cron","expr":"* * * * *","tz":"Local"}`: "no time zone", `{"kind":"at","at":-1}`: "must be a time", `"every now and then"`: "not a unit", `""`: "write it as",
 	} {
-		if got, err := parseSchedule(json.RawMessage(raw), now, berlin); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %+v %v, want %q", raw, got, err, want)
-		}
+		t.Run(raw, func(t *testing.T) {
+			if got, err := parseSchedule(json.RawMessage(raw), now, berlin); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %+v %v, want %q", raw, got, err, want)
+			}
+		})
 	}
 }
 

@@ -32,10 +32,12 @@ func TestJournalKeepsNoContentsOfWhatTheSeedsToolsWrite(t *testing.T) {
 	for tool, args := range map[string]string{
 		"Write": `{"path":"a.txt","content":"secret text"}`, "Edit": `{"path":"a.txt","oldString":"x","newString":"secret text"}`,
 	} {
-		c := stored(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
-		if got := string(c.Info.Args); strings.Contains(got, "secret text") || !strings.Contains(got, `"bytes":11`) || !strings.Contains(got, "a.txt") {
-			t.Errorf("%s: %s", tool, got)
-		}
+		t.Run(tool, func(t *testing.T) {
+			c := stored(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
+			if got := string(c.Info.Args); strings.Contains(got, "secret text") || !strings.Contains(got, `"bytes":11`) || !strings.Contains(got, "a.txt") {
+				t.Errorf("%s: %s", tool, got)
+			}
+		})
 	}
 	args := `{"to":"ann","content":"good morning"}`
 	if c := stored(store.Call{Info: protocol.CallInfo{Tool: "Mail", Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}}); string(c.Info.Args) != args {

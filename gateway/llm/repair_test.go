@@ -64,13 +64,15 @@ func TestEveryCallIsFollowedByItsResult(t *testing.T) {
 		{"with the person's own between", []protocol.Message{calls("1"), from(protocol.OriginDirect, says("!ls")), from(protocol.OriginDirect, returns("d", "f")), returns("1", "a")}, "a(1) t(1 a) u u"},
 		{"notices and nothing", []protocol.Message{says("a"), from(protocol.OriginNotice, says("stopped")), {Role: protocol.RoleAssistant}, {Role: protocol.RoleUser}}, "u"},
 	} {
-		got := Repair(tc.in, protocol.ModelInfo{Images: true})
-		if short(got) != tc.want {
-			t.Errorf("%s: %s, want %s", tc.name, short(got), tc.want)
-		}
-		if again := Repair(got, protocol.ModelInfo{Images: true}); !reflect.DeepEqual(got, again) {
-			t.Errorf("%s: repairing twice changes %s to %s", tc.name, short(got), short(again))
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			got := Repair(tc.in, protocol.ModelInfo{Images: true})
+			if short(got) != tc.want {
+				t.Errorf("%s: %s, want %s", tc.name, short(got), tc.want)
+			}
+			if again := Repair(got, protocol.ModelInfo{Images: true}); !reflect.DeepEqual(got, again) {
+				t.Errorf("%s: repairing twice changes %s to %s", tc.name, short(got), short(again))
+			}
+		})
 	}
 }
 

@@ -122,10 +122,12 @@ func TestPreviewShowsWhatAChangeWouldDo(t *testing.T) {
 		{"DeleteFile", `{"path":"none.md"}`, "", "Not found: none.md"},
 		{"DeleteFile", `{"path":"a.md"}`, "-one\n-two\n", ""},
 	} {
-		p, ok, err := k.own(c.name).Preview(t.Context(), tool.Call{}, json.RawMessage(c.args))
-		if err != nil || !ok || !strings.Contains(p.Diff, c.diff) || !strings.Contains(p.Problem, c.problem) || c.problem == "" && p.Problem != "" || p.Outside {
-			t.Errorf("%s %s: %+v %v %v", c.name, c.args, p, ok, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			p, ok, err := k.own(c.name).Preview(t.Context(), tool.Call{}, json.RawMessage(c.args))
+			if err != nil || !ok || !strings.Contains(p.Diff, c.diff) || !strings.Contains(p.Problem, c.problem) || c.problem == "" && p.Problem != "" || p.Outside {
+				t.Errorf("%s %s: %+v %v %v", c.name, c.args, p, ok, err)
+			}
+		})
 	}
 }
 
@@ -161,13 +163,15 @@ func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
 	}
 	const group = "agent:main:irc:group:1"
 	for _, path := range []string{"MEMORY.md", "/memory.MD", "./MEMORY.md", "memory", "memory/", "Memory/2026-03-01.md", "HEARTBEAT.md", "x/../memory"} {
-		args := `{"path":"` + path + `"}`
-		if got, refused := personal("ReadFile", args, group), strings.Contains(path, ".."); got == refused {
-			t.Errorf("%s in a group: %v", path, got)
-		}
-		if personal("ReadFile", args, protocol.MainSession) || personal("ReadFile", args, "") {
-			t.Errorf("%s is asked about in the person's own chat", path)
-		}
+		t.Run(path, func(t *testing.T) {
+			args := `{"path":"` + path + `"}`
+			if got, refused := personal("ReadFile", args, group), strings.Contains(path, ".."); got == refused {
+				t.Errorf("%s in a group: %v", path, got)
+			}
+			if personal("ReadFile", args, protocol.MainSession) || personal("ReadFile", args, "") {
+				t.Errorf("%s is asked about in the person's own chat", path)
+			}
+		})
 	}
 	for _, path := range []string{"", "/", "SOUL.md", "skills/memory/SKILL.md", "notes/MEMORY.md", "memory.txt"} {
 		if personal("ReadFile", `{"path":"`+path+`"}`, group) {
@@ -196,10 +200,12 @@ func TestLogsNeedAMachine(t *testing.T) {
 func TestSessionsListKeepsItsLimits(t *testing.T) {
 	k := open(t)
 	for args, want := range map[string]int{`{}`: 20, `{"limit":3}`: 3, `{"limit":1000}`: 100, `{"limit":2.9}`: 2} {
-		var out struct{ Result sessionsOut }
-		if err := json.Unmarshal([]byte(k.call("SessionsList", args)), &out); err != nil || len(out.Result.Sessions) != want || out.Result.Count != 250 {
-			t.Errorf("%s: %d chats of %d, %v", args, len(out.Result.Sessions), out.Result.Count, err)
-		}
+		t.Run(args, func(t *testing.T) {
+			var out struct{ Result sessionsOut }
+			if err := json.Unmarshal([]byte(k.call("SessionsList", args)), &out); err != nil || len(out.Result.Sessions) != want || out.Result.Count != 250 {
+				t.Errorf("%s: %d chats of %d, %v", args, len(out.Result.Sessions), out.Result.Count, err)
+			}
+		})
 	}
 	k.want("SessionsList", `{"limit":1,"offset":7,"messageLimit":2}`, `"sessionKey":"k7"`, `"messages":[{"role":"user","text":"0"},{"role":"user","text":"1"}]`)
 	k.want("SessionsList", `{"limit":-1}`, "limit must be 0 or more")

@@ -65,12 +65,14 @@ func TestRuntimeIsValidatedAsTheOriginalDoes(t *testing.T) {
 		"odd tool":          {func(p *protocol.ConnectParams) { p.Tools[0].Name = "a b" }, "letters, digits"},
 		"long tool":         {func(p *protocol.ConnectParams) { p.Tools[0].Name = strings.Repeat("x", 62) }, "64 characters"},
 	} {
-		p := params("n")
-		c.edit(&p)
-		_, err := New(nil, nil).Attach(t.Context(), p, Entry{}, newLink())
-		if !errors.Is(err, protocol.ErrInvalidConnect) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want …%s…", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := params("n")
+			c.edit(&p)
+			_, err := New(nil, nil).Attach(t.Context(), p, Entry{}, newLink())
+			if !errors.Is(err, protocol.ErrInvalidConnect) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want …%s…", name, err, c.want)
+			}
+		})
 	}
 }
 

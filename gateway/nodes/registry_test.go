@@ -124,15 +124,17 @@ func TestMachinesTellOfProgramsAndVariablesWhileTheyAreThere(t *testing.T) {
 	}
 	attach(t, h, "silent")
 	for what, got := range map[string]func(protocol.NodeID, string) (bool, bool){"jq": h.HasProgram, "GH_TOKEN": h.HasVariable} {
-		for _, c := range []struct {
-			id         protocol.NodeID
-			name       string
-			has, known bool
-		}{{"box", what, true, true}, {"box", "TOKEN", false, true}, {"box", what[1:], false, true}, {"silent", what, false, false}, {"nobody", what, false, false}} {
-			if has, known := got(c.id, c.name); has != c.has || known != c.known {
-				t.Errorf("%s has %s: %v, known %v", c.id, c.name, has, known)
+		t.Run(what, func(t *testing.T) {
+			for _, c := range []struct {
+				id         protocol.NodeID
+				name       string
+				has, known bool
+			}{{"box", what, true, true}, {"box", "TOKEN", false, true}, {"box", what[1:], false, true}, {"silent", what, false, false}, {"nobody", what, false, false}} {
+				if has, known := got(c.id, c.name); has != c.has || known != c.known {
+					t.Errorf("%s has %s: %v, known %v", c.id, c.name, has, known)
+				}
 			}
-		}
+		})
 	}
 	detach()
 	if _, known := h.HasVariable("box", "PATH"); known {

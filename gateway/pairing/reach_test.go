@@ -49,10 +49,12 @@ func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
 		"a name that lies":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/x\nto read"}} }), all, `"/x\nto read"`},
 		"a node of the seeds": {&protocol.Reach{Tools: all, Caps: was.Caps}, all, "not at all instead of workspace-write"},
 	} {
-		words, held := newReach(was, c.is)
-		if !slices.Equal(held, c.held) || !strings.Contains(strings.Join(words, "; "), c.word) || (len(words) == 0) != (c.held == nil) {
-			t.Errorf("%s: held %v, words %q; want %v and %q", name, held, words, c.held, c.word)
-		}
+		t.Run(name, func(t *testing.T) {
+			words, held := newReach(was, c.is)
+			if !slices.Equal(held, c.held) || !strings.Contains(strings.Join(words, "; "), c.word) || (len(words) == 0) != (c.held == nil) {
+				t.Errorf("%s: held %v, words %q; want %v and %q", name, held, words, c.held, c.word)
+			}
+		})
 	}
 	if _, held := newReach(nil, was); !slices.Equal(held, all) {
 		t.Errorf("a machine nothing is known of: held %v", held)

@@ -5,6 +5,7 @@ import "testing"
 // TestLoneFolderOfRcloneNeedsApproval: rclone with one folder may read or change everything in it,
 // whatever the missing folder would have been.
 func TestLoneFolderOfRcloneNeedsApproval(t *testing.T) {
+	t.Parallel()
 	for _, rules := range []string{
 		`{"default":"allow","rules":[{"tool":"Read","path":"**/.env","verdict":"deny"}]}`,
 		`{"default":"allow","rules":[{"tool":"Write","path":"src/secrets/**","verdict":"deny"}]}`,

@@ -41,6 +41,7 @@ var (
 )
 
 func TestADenyHoldsByWhicheverNameOfItsFolder(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rules, files []string
 	}{
@@ -84,6 +85,7 @@ func denied(t *testing.T, s *Set, rule, file string) {
 }
 
 func TestAnAllowHoldsByWhicheverNameOfItsFolderAndForNothingElse(t *testing.T) {
+	t.Parallel()
 	all := []string{"secret/**", "/data/proj/secret/**", "/home/me/proj/secret/**", "/usr/home/me/proj/secret/**", "~/proj/secret/**", "**"}
 	notes := []string{"!/home/me/notes/**", "/home/me/notes/**", "/usr/home/me/notes/*", "~/notes/**"}
 	for _, c := range []struct {
@@ -109,18 +111,21 @@ func TestAnAllowHoldsByWhicheverNameOfItsFolderAndForNothingElse(t *testing.T) {
 }
 
 func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
+	t.Parallel()
 	for _, verdict := range []Verdict{Allow, Deny} {
 		def := map[Verdict]Verdict{Allow: Ask, Deny: Allow}[verdict]
 		for _, cwd := range []string{"/data/proj/**", "/home/me/proj/**", "/usr/home/me/proj/**", "/home/me/proj"} {
-			s := rulesFile(t, `{"default":%q,"rules":[{"tool":"Bash","argv":["make"],"cwd":%q,"verdict":%q}]}`, def, cwd, verdict)
-			for _, dir := range []string{"/data/proj", "/home/me/proj", "/usr/home/me/proj"} {
-				if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: dir})); got.Verdict != verdict {
-					t.Errorf("%s in %s: make in %s: %s", verdict, cwd, dir, got.Verdict)
+			t.Run(cwd, func(t *testing.T) {
+				s := rulesFile(t, `{"default":%q,"rules":[{"tool":"Bash","argv":["make"],"cwd":%q,"verdict":%q}]}`, def, cwd, verdict)
+				for _, dir := range []string{"/data/proj", "/home/me/proj", "/usr/home/me/proj"} {
+					if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: dir})); got.Verdict != verdict {
+						t.Errorf("%s in %s: make in %s: %s", verdict, cwd, dir, got.Verdict)
+					}
+					if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: "/data/projects"})); got.Verdict != def {
+						t.Errorf("%s in %s: make elsewhere: %s", verdict, cwd, got.Verdict)
+					}
 				}
-				if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: "/data/projects"})); got.Verdict != def {
-					t.Errorf("%s in %s: make elsewhere: %s", verdict, cwd, got.Verdict)
-				}
-			}
+			})
 		}
 	}
 	// A deny rule applies to the name of the folder that contains the link; an allow rule does not
@@ -134,19 +139,23 @@ func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
 }
 
 func TestTheSandboxHoldsNoRuleAboutAFolderThatItLetsCommandsWriteByAnotherName(t *testing.T) {
+	t.Parallel()
 	for _, writable := range []string{"/data/proj", "/home/me/proj"} {
 		for _, rule := range []string{"secret/**", "/home/me/proj/secret/**", "/data/proj/secret/**", "~/proj/secret/**"} {
-			s := rulesFile(t, `{"default":"allow","rules":[{"tool":"Write","path":%q,"verdict":"deny"}]}`, rule)
-			c := linked(Call{Tool: "Bash", Command: "make"})
-			c.Sandbox = Sandbox{Writes: true, Writable: []string{writable}}
-			if got := s.Decide(c); got.Verdict != Ask || len(got.Unenforced) != 1 {
-				t.Errorf("deny %s where %s may be written: %s, held %q", rule, writable, got.Verdict, got.Enforced)
-			}
+			t.Run(rule, func(t *testing.T) {
+				s := rulesFile(t, `{"default":"allow","rules":[{"tool":"Write","path":%q,"verdict":"deny"}]}`, rule)
+				c := linked(Call{Tool: "Bash", Command: "make"})
+				c.Sandbox = Sandbox{Writes: true, Writable: []string{writable}}
+				if got := s.Decide(c); got.Verdict != Ask || len(got.Unenforced) != 1 {
+					t.Errorf("deny %s where %s may be written: %s, held %q", rule, writable, got.Verdict, got.Enforced)
+				}
+			})
 		}
 	}
 }
 
 func TestTheFloorGoesByWhicheverName(t *testing.T) {
+	t.Parallel()
 	s := rulesFile(t, `{"default":"allow","rules":[]}`)
 	for _, command := range []string{
 		"rm -rf /data/proj", "rm -rf /home/me/proj", "rm -rf /usr/home/me/proj/", "rm -rf /home/me", "rm -rf /usr/home/me", "rm -rf /home", "find /home/me/proj -delete",

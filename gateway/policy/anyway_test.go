@@ -18,17 +18,20 @@ var launchesAnything = []string{
 // TestNoWayToRunACommandHidesAFileItWrites combines every way to run a command with commands that
 // write a denied file.
 func TestNoWayToRunACommandHidesAFileItWrites(t *testing.T) {
+	t.Parallel()
 	trusted := readPolicy(t, "paths")
 	trusted.fallback = Allow
 	sets := map[string]*Set{"open": readPolicy(t, "writes"), "trusted": trusted}
 	for name, set := range sets {
-		for _, writes := range []string{"tee .env", "cp x .env", "rm .env", "touch sub/.env", "sed -i s/a/b/ .env", "dd if=x of=.env", "install x .env", "mv x .env"} {
-			for _, w := range launchesAnything {
-				text := strings.ReplaceAll(w, "%s", writes)
-				if got := set.Decide(corpusCall("bash", text)); got.Verdict == Allow {
-					t.Errorf("%s: %q is allowed", name, text)
+		t.Run(name, func(t *testing.T) {
+			for _, writes := range []string{"tee .env", "cp x .env", "rm .env", "touch sub/.env", "sed -i s/a/b/ .env", "dd if=x of=.env", "install x .env", "mv x .env"} {
+				for _, w := range launchesAnything {
+					text := strings.ReplaceAll(w, "%s", writes)
+					if got := set.Decide(corpusCall("bash", text)); got.Verdict == Allow {
+						t.Errorf("%s: %q is allowed", name, text)
+					}
 				}
 			}
-		}
+		})
 	}
 }

@@ -90,6 +90,7 @@ func corpusCall(shell, command string) Call {
 }
 
 func TestCorpusGetsItsVerdicts(t *testing.T) {
+	t.Parallel()
 	sets := policies(t)
 	cases := readCorpus(t)
 	allowed := 0

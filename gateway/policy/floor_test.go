@@ -10,26 +10,30 @@ import (
 // TestFloorHoldsUnderEveryRule tries to override the floor with rules and grants for exactly the
 // command.
 func TestFloorHoldsUnderEveryRule(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{
 		"sudo ls", "rm -rf /", "rm -rf .", "cp x .git/hooks/pre-commit", "git config core.pager less", "tee /home/me/.bashrc", "crontab x",
 		"cp payload/.bashrc out", "cp -t out payload/.envrc", "mv payload/.vscode .", "ln -s payload .claude", "git mv payload/.envrc .",
 		"rm .git/index.lock", "mkfifo .git/x", "ditto x .hg/hgrc", "split -b 9 x out/x/he", "sed -i s/a/b/ .git/worktrees/a/config.worktree",
 	} {
-		words := strings.Fields(command)
-		s, problems, err := New(File{
-			Default: Allow, Rules: []Rule{{Tool: "Bash", Argv: words, Verdict: Allow}},
-			Grants: []Grant{{Argv: words, Cwd: corpusCwd}},
+		t.Run(command, func(t *testing.T) {
+			words := strings.Fields(command)
+			s, problems, err := New(File{
+				Default: Allow, Rules: []Rule{{Tool: "Bash", Argv: words, Verdict: Allow}},
+				Grants: []Grant{{Argv: words, Cwd: corpusCwd}},
+			})
+			if err != nil || len(problems) > 0 {
+				t.Fatal(err, problems)
+			}
+			if got := s.Decide(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
+				t.Errorf("%q: %+v", command, got)
+			}
 		})
-		if err != nil || len(problems) > 0 {
-			t.Fatal(err, problems)
-		}
-		if got := s.Decide(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
-			t.Errorf("%q: %+v", command, got)
-		}
 	}
 }
 
 func TestTheFloorIsTheReasonWhereItAsks(t *testing.T) {
+	t.Parallel()
 	s := readPolicy(t, "empty")
 	if j := s.Decide(corpusCall("bash", "echo one && sudo make")); j.Verdict != Ask || !j.Floor || !strings.Contains(j.Reason, "sudo") {
 		t.Errorf("%+v", j)
@@ -37,16 +41,19 @@ func TestTheFloorIsTheReasonWhereItAsks(t *testing.T) {
 }
 
 func TestOwnFoldersBelongToTheFloor(t *testing.T) {
+	t.Parallel()
 	s := must(t, `{"default":"allow","rules":[{"tool":"Write","path":"**","verdict":"allow"}]}`)
 	for _, command := range []string{"echo x > /data/fl/config.json", "cp x /data/fl/rules.json", "rm /DATA/fl/journal"} {
-		c := corpusCall("bash", command)
-		if s.Decide(c).Verdict != Allow {
-			t.Fatalf("%q asks without an own folder: the case proves nothing", command)
-		}
-		c.Own = []string{"/data/fl"}
-		if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
-			t.Errorf("%q: %+v", command, got)
-		}
+		t.Run(command, func(t *testing.T) {
+			c := corpusCall("bash", command)
+			if s.Decide(c).Verdict != Allow {
+				t.Fatalf("%q asks without an own folder: the case proves nothing", command)
+			}
+			c.Own = []string{"/data/fl"}
+			if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
+				t.Errorf("%q: %+v", command, got)
+			}
+		})
 	}
 	c := Call{Tool: "Write", Cwd: "/data", Paths: []string{"fl/config.json"}, Own: []string{"/data/fl"}}
 	if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
@@ -56,6 +63,7 @@ func TestOwnFoldersBelongToTheFloor(t *testing.T) {
 
 // TestLinksAreFollowed: a path counts as its target, and a path that cannot be resolved asks.
 func TestLinksAreFollowed(t *testing.T) {
+	t.Parallel()
 	s := must(t, `{"rules":[{"tool":"Bash","argv":["echo","**"],"verdict":"allow"},{"tool":"Write","path":"out/**","verdict":"allow"},
 		{"tool":"Write","path":"secret/**","verdict":"deny"},{"tool":"Bash","argv":["make"],"cwd":"/link","verdict":"allow"}]}`)
 	resolve := func(p string) (string, error) {
@@ -73,13 +81,15 @@ func TestLinksAreFollowed(t *testing.T) {
 		"echo x > out/a": Allow, "echo x > out/away/a": Ask, "echo x > out/deep/a": Deny,
 		"echo x > out/broken": Ask, "make": Allow,
 	} {
-		for _, cwd := range []string{"/w", "/link"} {
-			if command == "make" && cwd == "/w" {
-				continue // the rule names the folder by its other name
+		t.Run(command, func(t *testing.T) {
+			for _, cwd := range []string{"/w", "/link"} {
+				if command == "make" && cwd == "/w" {
+					continue // the rule names the folder by its other name
+				}
+				if got := s.Decide(Call{Tool: "Bash", Cwd: cwd, Command: command, Resolve: resolve}); got.Verdict != want {
+					t.Errorf("%q in %s: %s (%s), want %s", command, cwd, got.Verdict, got.Reason, want)
+				}
 			}
-			if got := s.Decide(Call{Tool: "Bash", Cwd: cwd, Command: command, Resolve: resolve}); got.Verdict != want {
-				t.Errorf("%q in %s: %s (%s), want %s", command, cwd, got.Verdict, got.Reason, want)
-			}
-		}
+		})
 	}
 }

@@ -22,11 +22,13 @@ func TestFloorSeesWhatRemovesARoot(t *testing.T) {
 		{"sh", []string{"rm -rf sub/.*", "rm -rf sub/.?", "rm -rf sub/.[.]", "rm -rf sub/.*/*", "rm -rf .*/*", "rm -rf a/b/.*/.*", "rm -rf /h*", "rm -rf ~/.*", "2<&-sudo id"}},
 		{"zsh", []string{"rm -rf /(home|etc)", "rm -rf /home/(me|you)", "rm -rf /home/m#e", "rm -rf /**/me", "rm -rf /home/^you", "rm -rf /home/m*~you", "- sudo id", "repeat 2 sudo id", "rm -rf ''~", `rm -rf ""~/*`}},
 	} {
-		for _, command := range c.commands {
-			if got := set.Decide(corpusCall(c.shell, command)); got.Verdict != Ask || !got.Floor {
-				t.Errorf("%s: %q: got %s, floor %v (%s), want ask by the floor", c.shell, command, got.Verdict, got.Floor, got.Reason)
+		t.Run(c.shell, func(t *testing.T) {
+			for _, command := range c.commands {
+				if got := set.Decide(corpusCall(c.shell, command)); got.Verdict != Ask || !got.Floor {
+					t.Errorf("%s: %q: got %s, floor %v (%s), want ask by the floor", c.shell, command, got.Verdict, got.Floor, got.Reason)
+				}
 			}
-		}
+		})
 	}
 }
 

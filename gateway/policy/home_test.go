@@ -3,6 +3,7 @@ package policy
 import "testing"
 
 func TestRulesAboutTheHomeFolderHoldAlsoWhereItIsNotKnown(t *testing.T) {
+	t.Parallel()
 	s, problems, err := Parse([]byte(`{"default":"allow","rules":[{"tool":"Read","path":"~/.ssh/**","verdict":"deny"}]}`))
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)

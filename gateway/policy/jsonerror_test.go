@@ -8,6 +8,7 @@ import (
 // TestWhatIsNoRulesFileSaysWhatToDo parses files with typical mistakes; each error gives the
 // position and the expected value.
 func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	for file, want := range map[string]string{
 		"":                         `the file is empty; the smallest one is {"default":"ask","rules":[]}`,
 		" \n":                      "the file is empty",
@@ -40,6 +41,7 @@ func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
 }
 
 func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
+	t.Parallel()
 	s, problems, err := Parse([]byte("\xef\xbb\xbf{\"rules\":[{\"tool\":\"Bash\",\"argv\":[\"ls\"],\"verdict\":\"allow\"}]}\r\n"))
 	if err != nil || len(problems) > 0 || s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict != Allow {
 		t.Errorf("%v, %v", problems, err)
@@ -47,6 +49,7 @@ func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
 }
 
 func TestAMisspeltFieldIsTakenForWhatItIsLike(t *testing.T) {
+	t.Parallel()
 	for file, want := range map[string]string{
 		`{"rules":[{"tool":"Bash","agrv":["ls"],"verdict":"deny"}]}`:            `"agrv" (did you mean "argv"?) is unknown: the rule is off`,
 		`{"rules":[{"tool":"Bash","argv":["ls"],"verdict":"deny","colour":1}]}`: `"colour" is unknown: the rule is off`,

@@ -14,6 +14,7 @@ func offered(s *Set, command string) []string {
 }
 
 func TestOffersAreNarrow(t *testing.T) {
+	t.Parallel()
 	s := readPolicy(t, "small")
 	for command, want := range map[string]string{
 		"make test":                  "make test",
@@ -23,13 +24,16 @@ func TestOffersAreNarrow(t *testing.T) {
 		"grep 'a*b' x":               `grep a\*b x`,
 		"eslint src":                 "eslint src|eslint **",
 	} {
-		if got := strings.Join(offered(s, command), "|"); got != want {
-			t.Errorf("%q offers %q, want %q", command, got, want)
-		}
+		t.Run(command, func(t *testing.T) {
+			if got := strings.Join(offered(s, command), "|"); got != want {
+				t.Errorf("%q offers %q, want %q", command, got, want)
+			}
+		})
 	}
 }
 
 func TestNothingBroadIsOffered(t *testing.T) {
+	t.Parallel()
 	s := readPolicy(t, "small")
 	for _, command := range []string{
 		"bash -c ls", "bash", "sh x.sh", "python3 -c 1", "python3 x.py", "node x.js", "env ls", "xargs ls",
@@ -48,6 +52,7 @@ func TestNothingBroadIsOffered(t *testing.T) {
 // TestSavedOfferAllowsWhatWasAskedAndLittleElse saves offers for commands of the corpus and judges
 // much of the corpus again: an exact offer may allow only texts that contain exactly that command.
 func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
+	t.Parallel()
 	s := readPolicy(t, "empty")
 	cases := readCorpus(t)
 	tried := 0

@@ -50,6 +50,7 @@ func allowing(t *testing.T, rules ...Rule) *Set {
 
 // TestRuleCoversOnlyKnownOptions decides about everyday commands and attacks under one rule each.
 func TestRuleCoversOnlyKnownOptions(t *testing.T) {
+	t.Parallel()
 	count := map[Verdict]int{}
 	for _, c := range readOptionCases(t) {
 		count[c.want]++
@@ -68,6 +69,7 @@ func TestRuleCoversOnlyKnownOptions(t *testing.T) {
 // TestEverydayCommandIsAllowedByItsOffer: the dialog offers a rule for each everyday command, and
 // that rule allows the command.
 func TestEverydayCommandIsAllowedByItsOffer(t *testing.T) {
+	t.Parallel()
 	none := allowing(t)
 	for _, c := range readOptionCases(t) {
 		first := strings.Fields(c.rule)[0]
@@ -99,11 +101,13 @@ func TestUnknownOptionIsNamedInTheReason(t *testing.T) {
 func TestRuleThatSpellsAnUnknownOptionCoversIt(t *testing.T) {
 	t.Parallel()
 	for _, argv := range []string{"npm test --foo **", "npm test --foo", "go build -toolexec ./wrap ./...", "npm test --foo=1 **", "ctest -S *"} {
-		s := allowing(t, Rule{Tool: "Bash", Argv: strings.Fields(argv), Verdict: Allow})
-		command := strings.NewReplacer(" **", "", "*", "x").Replace(argv)
-		if got := s.Decide(corpusCall("bash", command)); got.Verdict != Allow {
-			t.Errorf("%q under %q: got %s (%s), want allow", command, argv, got.Verdict, got.Reason)
-		}
+		t.Run(argv, func(t *testing.T) {
+			s := allowing(t, Rule{Tool: "Bash", Argv: strings.Fields(argv), Verdict: Allow})
+			command := strings.NewReplacer(" **", "", "*", "x").Replace(argv)
+			if got := s.Decide(corpusCall("bash", command)); got.Verdict != Allow {
+				t.Errorf("%q under %q: got %s (%s), want allow", command, argv, got.Verdict, got.Reason)
+			}
+		})
 	}
 }
 
@@ -118,9 +122,11 @@ func TestOnlyAnExactRuleIsOfferedForAnUnknownOption(t *testing.T) {
 		"mvn test deploy":              "mvn test deploy",
 		"docker run --gpus all alpine": "docker run --gpus all alpine",
 	} {
-		if got := strings.Join(offered(allowing(t), command), "|"); got != want {
-			t.Errorf("%q: got the offers %q, want %q", command, got, want)
-		}
+		t.Run(command, func(t *testing.T) {
+			if got := strings.Join(offered(allowing(t), command), "|"); got != want {
+				t.Errorf("%q: got the offers %q, want %q", command, got, want)
+			}
+		})
 	}
 	covered := allowing(t, Rule{Tool: "Bash", Argv: []string{"go", "test", "**"}, Verdict: Allow})
 	if got := strings.Join(offered(covered, "go test -update ./..."), "|"); got != "go test -update ./..." {
@@ -175,14 +181,16 @@ func TestAWorkspaceIsNotFilledWithFilesOfUnknownNames(t *testing.T) {
 			"tar -xf a": "tar -xf a -C out", "unzip a": "unzip -d out a", "patch -p1 -i x": "patch -p1 -d out -i x", "rsync -a evil/ .": "rsync -a evil/ out/",
 			"cp -r evil/. .": "cp -r evil/. out/", "7z x a": "7z x -oout a", "git apply x": "git apply --check x",
 		} {
-			name, _, _ := strings.Cut(command, " ")
-			s := allowing(t, Rule{Tool: "Bash", Argv: []string{name, "**"}, Verdict: Allow})
-			for text, want := range map[string]Verdict{command: Ask, below: Allow} {
-				got := s.Decide(Call{Tool: "Bash", Command: text, Cwd: folder, Home: "/home/me"})
-				if got.Verdict != want || got.Floor != (want == Ask) {
-					t.Errorf("%q in %s: got %s, floor %t (%s), want %s", text, folder, got.Verdict, got.Floor, got.Reason, want)
+			t.Run(command, func(t *testing.T) {
+				name, _, _ := strings.Cut(command, " ")
+				s := allowing(t, Rule{Tool: "Bash", Argv: []string{name, "**"}, Verdict: Allow})
+				for text, want := range map[string]Verdict{command: Ask, below: Allow} {
+					got := s.Decide(Call{Tool: "Bash", Command: text, Cwd: folder, Home: "/home/me"})
+					if got.Verdict != want || got.Floor != (want == Ask) {
+						t.Errorf("%q in %s: got %s, floor %t (%s), want %s", text, folder, got.Verdict, got.Floor, got.Reason, want)
+					}
 				}
-			}
+			})
 		}
 	}
 }

@@ -23,6 +23,7 @@ func readFile(t testing.TB, name string) File {
 }
 
 func TestSenselessRulesAreRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ rules, want string }{
 		{`{"rules":[{"tool":"Bash","argv":["ls"],"verdict":"maybe"}]}`, `verdict "maybe"`},
 		{`{"rules":[{"tool":"Bash","argv":["ls"]}]}`, `verdict is missing`},
@@ -70,6 +71,7 @@ func TestSenselessRulesAreRefusedWithTheReason(t *testing.T) {
 }
 
 func TestRuleWhoseExamplesFailIsOff(t *testing.T) {
+	t.Parallel()
 	s, problems, err := Parse([]byte(`{"rules":[{"id":"wide","tool":"Bash","argv":["git","**"],"verdict":"allow","notMatch":["git push"]}]}`))
 	if err != nil || len(problems) != 1 || problems[0].Rule != "wide" || !strings.Contains(problems[0].Reason, `"git push"`) {
 		t.Fatalf("%v %v", problems, err)
@@ -80,6 +82,7 @@ func TestRuleWhoseExamplesFailIsOff(t *testing.T) {
 }
 
 func TestStrictRuleThatIsOffAllowsNothing(t *testing.T) {
+	t.Parallel()
 	s, problems, err := Parse([]byte(`{"default":"allow","rules":[{"tool":"Bash","argv":["ls"],"verdict":"allow"},
 		{"id":"careful","tool":"Bash","argv":["rm","**"],"verdict":"deny","match":["mv a b"]}]}`))
 	if err != nil || len(problems) != 1 {
@@ -92,6 +95,7 @@ func TestStrictRuleThatIsOffAllowsNothing(t *testing.T) {
 }
 
 func TestUnknownFieldSwitchesItsRuleOff(t *testing.T) {
+	t.Parallel()
 	s, problems, err := Parse([]byte(`{"version":1,"rules":[{"tool":"Bash","argv":["ls"],"verdict":"allow","onlyIf":"x"},
 		{"tool":"Bash","argv":["pwd"],"verdict":"allow","comment":"where am I"}]}`))
 	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Reason, "onlyIf") {
@@ -103,6 +107,7 @@ func TestUnknownFieldSwitchesItsRuleOff(t *testing.T) {
 }
 
 func TestExpiryNodeSessionAndFolderBindARule(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := must(t, `{"rules":[
 		{"tool":"Bash","argv":["a"],"verdict":"allow","expires":"2030-01-02T03:04:06Z"},
@@ -158,6 +163,7 @@ func TestExpiryNodeSessionAndFolderBindARule(t *testing.T) {
 }
 
 func TestFileToolsAreJudgedByPath(t *testing.T) {
+	t.Parallel()
 	s := must(t, `{"rules":[
 		{"tool":"Write","path":"src/**","verdict":"allow"},
 		{"tool":"*","path":"**/.env*","verdict":"deny"},
@@ -203,6 +209,7 @@ func TestFileToolsAreJudgedByPath(t *testing.T) {
 }
 
 func TestAbsentSetAsksAboutEverything(t *testing.T) {
+	t.Parallel()
 	var s *Set
 	if got := s.Decide(corpusCall("bash", "ls")); got.Verdict != Ask || got.Reason == "" {
 		t.Errorf("%+v", got)

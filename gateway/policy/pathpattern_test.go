@@ -8,6 +8,7 @@ import (
 // TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt checks deny rules about paths when a folder is
 // moved or removed with everything in it.
 func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rule, path string
 		want       Verdict
@@ -50,13 +51,16 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 }
 
 func TestMovingAFileAwayCountsAsReadingIt(t *testing.T) {
+	t.Parallel()
 	s, problems, err := Parse([]byte(`{"default":"allow","rules":[{"tool":"Read","path":"secrets/**","verdict":"deny"}]}`))
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
 	for command, want := range map[string]Verdict{"mv secrets/key out": Deny, "mv secrets x": Deny, "rm secrets/key": Allow, "rm -r out": Allow} {
-		if got := s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); got.Verdict != want {
-			t.Errorf("%s: %s, want %s: %s", command, got.Verdict, want, got.Reason)
-		}
+		t.Run(command, func(t *testing.T) {
+			if got := s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); got.Verdict != want {
+				t.Errorf("%s: %s, want %s: %s", command, got.Verdict, want, got.Reason)
+			}
+		})
 	}
 }

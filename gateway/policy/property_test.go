@@ -26,6 +26,7 @@ var suffixes = []string{
 // TestNoSuffixWidensAnAllowedCommand appends texts to every allowed command of the corpus that
 // would make it run more.
 func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
+	t.Parallel()
 	sets := policies(t)
 	n := 0
 	for k, c := range readCorpus(t) {
@@ -53,6 +54,7 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 // TestAnythingAllowedIsAllowedInAllItsParts inserts special characters anywhere into allowed
 // commands: a result that is still allowed must consist of commands that are each allowed alone.
 func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
+	t.Parallel()
 	sets := policies(t)
 	var cases []corpusCase
 	for _, c := range readCorpus(t) {
@@ -108,6 +110,7 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 
 // TestAddingAStrictRuleNeverLoosens adds ask and deny rules of all kinds to the policies.
 func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
+	t.Parallel()
 	more := []Rule{
 		{Tool: "Bash", Argv: []string{"git", "**"}},
 		{Tool: "Bash", Argv: []string{"ls"}},
@@ -159,6 +162,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 
 // TestWrappersDoNotHideADeniedCommand tries every wrapper with every deny rule.
 func TestWrappersDoNotHideADeniedCommand(t *testing.T) {
+	t.Parallel()
 	wrappers := []string{
 		"%s", "env %s", "env A=1 %s", "env -i %s", "sudo %s", "sudo -u x %s", "doas %s",
 		"nohup %s", "nice %s", "nice -n 5 %s", "timeout 5 %s",
@@ -177,17 +181,19 @@ func TestWrappersDoNotHideADeniedCommand(t *testing.T) {
 		"a=( $(%s) )", "A=1 %s", "%s\nif then (", "sudo env nice timeout 3 bash -c 'nohup %s'",
 	}
 	for _, name := range []string{"small", "open"} {
-		set := readPolicy(t, name)
-		for _, denied := range []string{"rm x", "curl https://example.org", "/bin/rm -f x", `r\m x`, `"rm" x`} {
-			for _, w := range wrappers {
-				if strings.Contains(w, "'%s'") && strings.ContainsAny(denied, `\"`) {
-					continue
-				}
-				text := strings.ReplaceAll(w, "%s", denied)
-				if got := set.Decide(corpusCall("bash", text)); got.Verdict != Deny {
-					t.Errorf("%s: %q is %s: %s", name, text, got.Verdict, got.Reason)
+		t.Run(name, func(t *testing.T) {
+			set := readPolicy(t, name)
+			for _, denied := range []string{"rm x", "curl https://example.org", "/bin/rm -f x", `r\m x`, `"rm" x`} {
+				for _, w := range wrappers {
+					if strings.Contains(w, "'%s'") && strings.ContainsAny(denied, `\"`) {
+						continue
+					}
+					text := strings.ReplaceAll(w, "%s", denied)
+					if got := set.Decide(corpusCall("bash", text)); got.Verdict != Deny {
+						t.Errorf("%s: %q is %s: %s", name, text, got.Verdict, got.Reason)
+					}
 				}
 			}
-		}
+		})
 	}
 }

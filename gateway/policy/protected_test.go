@@ -58,9 +58,11 @@ func TestWritingASensitiveFileAsksWhateverTheRulesSay(t *testing.T) {
 			calls["relative"] = Call{Tool: "Bash", Cwd: corpusHome, Home: corpusHome, Command: "echo x > '" + tilde + "'"}
 		}
 		for how, call := range calls {
-			if got := s.Decide(call); got.Verdict != Ask || !got.Floor {
-				t.Errorf("%s %s: got %s, floor %v (%s), want ask by the floor", how, full, got.Verdict, got.Floor, got.Reason)
-			}
+			t.Run(how, func(t *testing.T) {
+				if got := s.Decide(call); got.Verdict != Ask || !got.Floor {
+					t.Errorf("%s %s: got %s, floor %v (%s), want ask by the floor", how, full, got.Verdict, got.Floor, got.Reason)
+				}
+			})
 		}
 	}
 }
@@ -69,10 +71,12 @@ func TestMovingAFolderWithStartUpFilesAsks(t *testing.T) {
 	t.Parallel()
 	s := must(t, `{"default":"allow","rules":[{"tool":"Write","path":"/**","verdict":"allow"}]}`)
 	for folder, want := range map[string]Verdict{"/.vscode": Ask, "/sub/.claude": Ask, "/src": Allow} {
-		call := Call{Tool: "Write", Cwd: corpusCwd, Home: corpusHome, Paths: []string{corpusCwd + folder}, Whole: true}
-		if got := s.Decide(call); got.Verdict != want || got.Floor != (want == Ask) {
-			t.Errorf("%s: got %s, floor %v (%s), want %s", folder, got.Verdict, got.Floor, got.Reason, want)
-		}
+		t.Run(folder, func(t *testing.T) {
+			call := Call{Tool: "Write", Cwd: corpusCwd, Home: corpusHome, Paths: []string{corpusCwd + folder}, Whole: true}
+			if got := s.Decide(call); got.Verdict != want || got.Floor != (want == Ask) {
+				t.Errorf("%s: got %s, floor %v (%s), want %s", folder, got.Verdict, got.Floor, got.Reason, want)
+			}
+		})
 	}
 }
 

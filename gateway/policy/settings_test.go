@@ -21,9 +21,11 @@ func TestToolPatternOfTheSettings(t *testing.T) {
 		{"a*a", "a", false},
 		{"*x", "xy", false},
 	} {
-		s := Settings{Rules: []SettingsRule{{Tool: c.pattern, Verdict: Allow}}}
-		if _, got := s.rule(Request{Tool: protocol.ToolName(c.tool)}); got != c.want {
-			t.Errorf("%q and %q: got %t, want %t", c.pattern, c.tool, got, c.want)
-		}
+		t.Run(c.pattern, func(t *testing.T) {
+			s := Settings{Rules: []SettingsRule{{Tool: c.pattern, Verdict: Allow}}}
+			if _, got := s.rule(Request{Tool: protocol.ToolName(c.tool)}); got != c.want {
+				t.Errorf("%q and %q: got %t, want %t", c.pattern, c.tool, got, c.want)
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import "testing"
 // TestAShortNameOnWindowsMayBeTheDeniedFile: a deny rule also matches the short names that Windows
 // may have generated for the file.
 func TestAShortNameOnWindowsMayBeTheDeniedFile(t *testing.T) {
+	t.Parallel()
 	deny := must(t, `{"default":"allow","rules":[{"tool":"*","path":"secret files/**","verdict":"deny"},
 		{"tool":"*","path":"C:\\Users\\ann\\.ssh/**","verdict":"deny"},
 		{"tool":"*","path":"~/keys of mine/**","verdict":"deny"}]}`)
@@ -40,6 +41,7 @@ func TestAShortNameOnWindowsMayBeTheDeniedFile(t *testing.T) {
 
 // TestAPatternForTheFoldersAboveMeetsTheRule: a shell's pattern may stand anywhere in a path.
 func TestAPatternForTheFoldersAboveMeetsTheRule(t *testing.T) {
+	t.Parallel()
 	deny := must(t, `{"default":"allow","rules":[{"tool":"*","path":"~/.ssh/**","verdict":"deny"},{"tool":"*","path":"secrets/**","verdict":"deny"}]}`)
 	for _, f := range []string{"/ho*/me/.ssh/id", "/*/*/.ssh/id", "/home/m?/.ssh/id", "/home/me/pro*/secrets/key", "/*/*/p*/secrets/key"} { // see corpusHome, corpusCwd
 		if got := deny.Decide(corpusCall("bash", "cat "+f)); got.Verdict == Allow {

@@ -38,11 +38,13 @@ func TestSlashCommands(t *testing.T) {
 		{"  /stop ", "stop", "No run in progress.", ""},
 		{"/NEW", "reset", "The chat was reset. 0 messages archived.", ""},
 	} {
-		res := g.send(c.text)
-		if res.Status != protocol.ChatCommand || res.Command != c.command || !strings.Contains(res.Response, c.response) || !strings.Contains(res.Error, c.err) ||
-			(c.err == "") != (res.Error == "") {
-			t.Errorf("%s: %+v", c.text, res)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			res := g.send(c.text)
+			if res.Status != protocol.ChatCommand || res.Command != c.command || !strings.Contains(res.Response, c.response) || !strings.Contains(res.Error, c.err) ||
+				(c.err == "") != (res.Error == "") {
+				t.Errorf("%s: %+v", c.text, res)
+			}
+		})
 	}
 	s, err := g.Get(t.Context(), protocol.SessionParams{})
 	if err != nil || *s.Settings.Model != (protocol.ModelRef{Provider: "test", ID: "small"}) || s.Settings.ThinkingLevel != "xhigh" {
@@ -93,9 +95,11 @@ func TestSettingsThatEveryWindowWouldHaveToHoldAreRefused(t *testing.T) {
 	for name, p := range map[string]protocol.SessionPrefsPatch{
 		"prompt": {SystemPrompt: &huge}, "model": {Model: &protocol.ModelPatch{ID: &long}}, "provider": {Model: &protocol.ModelPatch{Provider: &long}},
 	} {
-		if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, Settings: &p}); err == nil || len(err.Error()) > 200 {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, Settings: &p}); err == nil || len(err.Error()) > 200 {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if res := g.send("/model x/" + long); res.Error == "" {
 		t.Errorf("%.200s", res.Response)
@@ -165,20 +169,22 @@ func TestDirectivesHoldForOneMessageAndKeepItsLines(t *testing.T) {
 func TestTheModeOfAChatEndsInThePersonsZone(t *testing.T) {
 	g := start(t)
 	for _, name := range []string{"Pacific/Auckland", "America/Chicago"} {
-		g.set(func(c *config.Config) { c.UserTimezone = name })
-		zone, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g.send("/mode trust 30")
-		s, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := "Mode: trust until " + time.UnixMilli(s.Settings.Approvals.Until).In(zone).Format("15:04")
-		if res := g.send("/mode"); res.Response != want {
-			t.Errorf("%q, want %q", res.Response, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			g.set(func(c *config.Config) { c.UserTimezone = name })
+			zone, err := time.LoadLocation(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.send("/mode trust 30")
+			s, err := g.Get(t.Context(), protocol.SessionParams{SessionKey: chat})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "Mode: trust until " + time.UnixMilli(s.Settings.Approvals.Until).In(zone).Format("15:04")
+			if res := g.send("/mode"); res.Response != want {
+				t.Errorf("%q, want %q", res.Response, want)
+			}
+		})
 	}
 }
 

@@ -149,8 +149,10 @@ func TestTooManyEventsWaitWhereTheyComeFrom(t *testing.T) {
 
 func TestRunOfAnEventActsOnBehalfOfWhoCausedIt(t *testing.T) {
 	for principal, want := range map[string]string{"event schedule nightly": "schedule", "event owner ann": "chat", "event ": "chat", "schedule nightly": "schedule"} {
-		if by := askedBy(principal, "Chat", protocol.ModelRef{}); by.Kind != want {
-			t.Errorf("%q: %+v", principal, by)
-		}
+		t.Run(principal, func(t *testing.T) {
+			if by := askedBy(principal, "Chat", protocol.ModelRef{}); by.Kind != want {
+				t.Errorf("%q: %+v", principal, by)
+			}
+		})
 	}
 }

@@ -131,32 +131,34 @@ func TestRouteFollowsBindingsAndLinks(t *testing.T) {
 
 func TestNoTwoPeersShareAChat(t *testing.T) {
 	for _, scope := range []string{"per-peer", "per-channel-peer", "per-account-channel-peer"} {
-		cfg := config.Default()
-		cfg.Session.DMScope = scope
-		cfg.Session.IdentityLinks = map[string][]string{"ann": {"xmpp:ann@b.example"}, "Bob B": {"xmpp:bob@b.example"}}
-		for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup} {
-			seen := map[protocol.SessionKey]string{}
-			for _, id := range []string{
-				"j_rg@b.example", "jürg@b.example", "jörg@b.example", "j rg@b.example", "j/rg@b.example", "j:rg@b.example", "j~rg@b.example", "room@b.example/one two",
-				"room@b.example/one_two", "#ops", "&ops", "_ops", "ann", "ann@b.example", "bob b", "bob_b", "bob@b.example", "___", "日本語", "中国人", "unknown",
-				withHash("j_rg@b.example", "jürg@b.example"), withHash("_ops", "#ops"), strings.ToUpper(withHash("_ops", "&ops")),
-			} {
-				_, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: id})
-				if other, ok := seen[key]; ok {
-					t.Errorf("%s, %s: %q and %q are both %s", scope, kind, other, id, key)
+		t.Run(scope, func(t *testing.T) {
+			cfg := config.Default()
+			cfg.Session.DMScope = scope
+			cfg.Session.IdentityLinks = map[string][]string{"ann": {"xmpp:ann@b.example"}, "Bob B": {"xmpp:bob@b.example"}}
+			for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup} {
+				seen := map[protocol.SessionKey]string{}
+				for _, id := range []string{
+					"j_rg@b.example", "jürg@b.example", "jörg@b.example", "j rg@b.example", "j/rg@b.example", "j:rg@b.example", "j~rg@b.example", "room@b.example/one two",
+					"room@b.example/one_two", "#ops", "&ops", "_ops", "ann", "ann@b.example", "bob b", "bob_b", "bob@b.example", "___", "日本語", "中国人", "unknown",
+					withHash("j_rg@b.example", "jürg@b.example"), withHash("_ops", "#ops"), strings.ToUpper(withHash("_ops", "&ops")),
+				} {
+					_, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: id})
+					if other, ok := seen[key]; ok {
+						t.Errorf("%s, %s: %q and %q are both %s", scope, kind, other, id, key)
+					}
+					seen[key] = id
+					if again := canonical(cfg.Session, key); again != key {
+						t.Errorf("%s: %q is %s, and that %s", scope, id, key, again)
+					}
 				}
-				seen[key] = id
-				if again := canonical(cfg.Session, key); again != key {
-					t.Errorf("%s: %q is %s, and that %s", scope, id, key, again)
+				for _, same := range [][2]string{{"Eve@B.example", " eve@b.example "}, {"JÜRG@b.example", "jürg@b.example"}} {
+					_, a := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: same[0]})
+					if _, b := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: same[1]}); a != b {
+						t.Errorf("%q is %s, %q %s", same[0], a, same[1], b)
+					}
 				}
 			}
-			for _, same := range [][2]string{{"Eve@B.example", " eve@b.example "}, {"JÜRG@b.example", "jürg@b.example"}} {
-				_, a := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: same[0]})
-				if _, b := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: same[1]}); a != b {
-					t.Errorf("%q is %s, %q %s", same[0], a, same[1], b)
-				}
-			}
-		}
+		})
 	}
 }
 
@@ -180,13 +182,15 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 		}
 	}
 	for _, scope := range []string{"per-peer", "per-channel-peer", "per-account-channel-peer"} {
-		cfg := config.Default()
-		cfg.Session.DMScope = scope
-		for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread} {
-			if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !isShared(key) {
-				t.Errorf("%s is not shared", key)
+		t.Run(scope, func(t *testing.T) {
+			cfg := config.Default()
+			cfg.Session.DMScope = scope
+			for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread} {
+				if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !isShared(key) {
+					t.Errorf("%s is not shared", key)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -70,10 +70,12 @@ func TestWhatIsNoImageIsRefused(t *testing.T) {
 		"text": base64.StdEncoding.EncodeToString([]byte("hello")), "base64": "%%%",
 		"big": base64.StdEncoding.EncodeToString(make([]byte, 10<<20+1)),
 	} {
-		_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "x", Attachments: []protocol.Attachment{{Filename: "f", Data: data}}})
-		if err == nil {
-			t.Errorf("%s was taken", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: "x", Attachments: []protocol.Attachment{{Filename: "f", Data: data}}})
+			if err == nil {
+				t.Errorf("%s was taken", name)
+			}
+		})
 	}
 	g.noneOpen()
 }

@@ -30,10 +30,12 @@ func TestReadingAChatThatNobodyBeganStoresNothing(t *testing.T) {
 		t.Errorf("%+v %v", preview, err)
 	}
 	for _, command := range []string{"/status", "/model", "/think", "/mode"} {
-		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
-		if err != nil || res.Response == "" {
-			t.Errorf("%s: %+v %v", command, res, err)
-		}
+		t.Run(command, func(t *testing.T) {
+			res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
+			if err != nil || res.Response == "" {
+				t.Errorf("%s: %+v %v", command, res, err)
+			}
+		})
 	}
 	if keys, err := g.store.Sessions.Keys(t.Context()); err != nil || len(keys) != 0 {
 		t.Errorf("stored: %v %v", keys, err)
@@ -83,10 +85,12 @@ func TestBeginningAfreshWhatNobodyBeganStoresNothing(t *testing.T) {
 		t.Error("nothing can be kept")
 	}
 	for _, command := range []string{"/new", "/reset", "/compact", "/compact 3", "/compact undo", "/stop"} {
-		res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
-		if err != nil || res.Response == "" || res.Error != "" {
-			t.Errorf("%s: %+v %v", command, res, err)
-		}
+		t.Run(command, func(t *testing.T) {
+			res, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: key, Message: command})
+			if err != nil || res.Response == "" || res.Error != "" {
+				t.Errorf("%s: %+v %v", command, res, err)
+			}
+		})
 	}
 	if keys, err := g.store.Sessions.Keys(t.Context()); err != nil || len(keys) != 0 {
 		t.Errorf("stored: %v %v", keys, err)

@@ -52,10 +52,12 @@ func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
 		"/model": "Model:", "/model test/Big": "test/Big", "/think": "Thinking", "/think high": "Thinking: high", "/t low": "Thinking: low", "/mode": "Mode: ask",
 		"/mode trust 60": "cannot be set from here", "/mode read-only": "cannot be set from here", "/think:high": "Nothing was sent",
 	} {
-		res, ok := g.Command(t.Context(), bob, chat, text, false)
-		if !ok || !strings.Contains(res.Response+res.Error, want) {
-			t.Errorf("%s: %v %+v", text, ok, res)
-		}
+		t.Run(text, func(t *testing.T) {
+			res, ok := g.Command(t.Context(), bob, chat, text, false)
+			if !ok || !strings.Contains(res.Response+res.Error, want) {
+				t.Errorf("%s: %v %+v", text, ok, res)
+			}
+		})
 	}
 	for _, text := range []string{"/frobnicate", "!ls", "yes", "look /think:high"} {
 		if res, ok := g.Command(t.Context(), bob, chat, text, false); ok {

@@ -169,19 +169,21 @@ func TestAMessageThatIsOnItsWayIsTakenOnce(t *testing.T) {
 
 func TestYesAndNoAnswerAQuestionAndOtherTextQueues(t *testing.T) {
 	for word, want := range map[string]string{"yes": "toolResult: ok", "No, use ninja": "toolResult: Error: The person denied this call. Their reason: use ninja"} {
-		g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."), llmtest.Say("Later."))
-		first := g.send("Build it")
-		q := g.question()
-		other := g.send("what would that do?")
-		if other.Status != protocol.ChatStarted || !other.Queued {
-			t.Errorf("%+v", other)
-		}
-		if res := g.send(word); res.Status != protocol.ChatPaused || res.ApprovalID != q.ID || res.RunID != first.RunID {
-			t.Errorf("%+v", res)
-		}
-		g.end(first.RunID)
-		g.end(other.RunID)
-		g.check("user: Build it", "assistant:  <call>", want, "assistant: Well.", "user: what would that do?", "assistant: Later.")
+		t.Run(word, func(t *testing.T) {
+			g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."), llmtest.Say("Later."))
+			first := g.send("Build it")
+			q := g.question()
+			other := g.send("what would that do?")
+			if other.Status != protocol.ChatStarted || !other.Queued {
+				t.Errorf("%+v", other)
+			}
+			if res := g.send(word); res.Status != protocol.ChatPaused || res.ApprovalID != q.ID || res.RunID != first.RunID {
+				t.Errorf("%+v", res)
+			}
+			g.end(first.RunID)
+			g.end(other.RunID)
+			g.check("user: Build it", "assistant:  <call>", want, "assistant: Well.", "user: what would that do?", "assistant: Later.")
+		})
 	}
 }
 

@@ -52,10 +52,12 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{200, `{}`, protocol.ErrModel, "answered 200."},
 		{200, `null`, protocol.ErrModel, "answered 200."},
 	} {
-		_, err := parseResponse(c.status, []byte(c.body))
-		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%d: %v", c.status, err)
-		}
+		t.Run(c.body, func(t *testing.T) {
+			_, err := parseResponse(c.status, []byte(c.body))
+			if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%d: %v", c.status, err)
+			}
+		})
 	}
 	for _, base := range []string{"http://127.0.0.1:1", "://"} {
 		if _, err := (Server{BaseURL: base}).Transcribe(t.Context(), "a.mp3", "audio/mpeg", nil); err == nil {

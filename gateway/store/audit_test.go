@@ -21,23 +21,25 @@ func TestAuditNamesTheFirstBrokenLine(t *testing.T) {
 		"rehashed": {"UPDATE audit SET hash = 'x' WHERE seq = 2", 2},
 		"swapped":  {"UPDATE audit SET seq = CASE seq WHEN 2 THEN 1002 ELSE 2 END WHERE seq IN (2, 3); UPDATE audit SET seq = 3 WHERE seq = 1002", 2},
 	} {
-		s := openTest(t)
-		for i := range 6 {
-			if err := s.Audit.Append(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: "n", What: fmt.Sprint("call ", i+1)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, q := range strings.Split(c.break_, "; ") {
-			if q != "" {
-				if err := s.writer.db.Exec(q).Error; err != nil {
-					t.Fatal(name, err)
+		t.Run(name, func(t *testing.T) {
+			s := openTest(t)
+			for i := range 6 {
+				if err := s.Audit.Append(t.Context(), protocol.AuditEntry{At: int64(i), Kind: protocol.AuditCall, Node: "n", What: fmt.Sprint("call ", i+1)}); err != nil {
+					t.Fatal(err)
 				}
 			}
-		}
-		res, err := s.Audit.Verify(t.Context(), AuditHead{})
-		if err != nil || res.Broken != c.want || (c.want > 0) != (res.Why != "") {
-			t.Errorf("%s: %+v %v, want line %d", name, res, err, c.want)
-		}
+			for _, q := range strings.Split(c.break_, "; ") {
+				if q != "" {
+					if err := s.writer.db.Exec(q).Error; err != nil {
+						t.Fatal(name, err)
+					}
+				}
+			}
+			res, err := s.Audit.Verify(t.Context(), AuditHead{})
+			if err != nil || res.Broken != c.want || (c.want > 0) != (res.Why != "") {
+				t.Errorf("%s: %+v %v, want line %d", name, res, err, c.want)
+			}
+		})
 	}
 }
 
@@ -112,17 +114,19 @@ func TestAuditIsSearchedInAllLines(t *testing.T) {
 		"make": "[2 1]", "MAKE parser": "[1]", "mak tes": "[2 1]", "grosse": "[]", "grö": "[3]", "phone": "[2]", "nas deny": "[3]", "agent:main": "[1]",
 		`"*) OR what:x`: "[]", "'": "[3 2 1]", "": "[3 2 1]", "absent": "[]", "ake": "[]",
 	} {
-		list, _, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: query, Limit: 10})
-		if err != nil {
-			t.Fatalf("%q: %v", query, err)
-		}
-		seqs := []int64{}
-		for _, e := range list {
-			seqs = append(seqs, e.Seq)
-		}
-		if got := fmt.Sprint(seqs); got != want {
-			t.Errorf("%q finds %s, want %s", query, got, want)
-		}
+		t.Run(query, func(t *testing.T) {
+			list, _, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: query, Limit: 10})
+			if err != nil {
+				t.Fatalf("%q: %v", query, err)
+			}
+			seqs := []int64{}
+			for _, e := range list {
+				seqs = append(seqs, e.Seq)
+			}
+			if got := fmt.Sprint(seqs); got != want {
+				t.Errorf("%q finds %s, want %s", query, got, want)
+			}
+		})
 	}
 	list, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: "make", Limit: 1, Before: 3, Kind: protocol.AuditCall})
 	if err != nil || more || len(list) != 1 || list[0].Seq != 1 {

@@ -25,16 +25,18 @@ func TestAnAuditSearchFindsBeginningsOfWords(t *testing.T) {
 		"make": {4, 2, 1}, "MAKE": {4, 2, 1}, "maker": {4}, "makefil writ": {2}, "make tower": {4, 2, 1}, "makes": nil, "mak": {4, 2, 1},
 		"größ": {5}, "gros": {6}, "quoted": {7}, "file127": {int64(7 + 128)},
 	} {
-		for _, q := range []protocol.AuditListParams{{Query: query, Limit: 10}, {Query: query, Limit: 10, Node: "tower"}} {
-			lines, _, err := s.Audit.List(t.Context(), q)
-			var got []int64
-			for _, l := range lines {
-				got = append(got, l.Seq)
+		t.Run(query, func(t *testing.T) {
+			for _, q := range []protocol.AuditListParams{{Query: query, Limit: 10}, {Query: query, Limit: 10, Node: "tower"}} {
+				lines, _, err := s.Audit.List(t.Context(), q)
+				var got []int64
+				for _, l := range lines {
+					got = append(got, l.Seq)
+				}
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%q: %v, want %v, %v", query, got, want, err)
+				}
 			}
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("%q: %v, want %v, %v", query, got, want, err)
-			}
-		}
+		})
 	}
 	if lines, more, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: "file", Limit: 2, Before: 10}); err != nil || more || len(lines) != 2 || lines[0].Seq != 9 {
 		t.Errorf("%+v %v %v", lines, more, err)

@@ -18,12 +18,14 @@ import (
 func TestEveryConnectionIsSetUp(t *testing.T) {
 	s := openTest(t)
 	for name, db := range map[string]*gorm.DB{"writer": s.writer.db, "reader": s.reader} {
-		for pragma, want := range map[string]string{"foreign_keys": "1", "synchronous": "2", "journal_mode": "wal", "busy_timeout": "5000"} {
-			var got string
-			if err := db.Raw("PRAGMA " + pragma).Scan(&got).Error; err != nil || got != want {
-				t.Errorf("%s: %s = %q, %v; want %q", name, pragma, got, err, want)
+		t.Run(name, func(t *testing.T) {
+			for pragma, want := range map[string]string{"foreign_keys": "1", "synchronous": "2", "journal_mode": "wal", "busy_timeout": "5000"} {
+				var got string
+				if err := db.Raw("PRAGMA " + pragma).Scan(&got).Error; err != nil || got != want {
+					t.Errorf("%s: %s = %q, %v; want %q", name, pragma, got, err, want)
+				}
 			}
-		}
+		})
 	}
 	if err := s.Runs.Put(t.Context(), Run{ID: "r", Session: "none"}); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a run without its session = %v", err)
@@ -60,23 +62,25 @@ func TestStorageFailuresSayWhatToDo(t *testing.T) {
 
 func TestOddPathsWork(t *testing.T) {
 	for _, name := range []string{"with space", "50%", "a?b=c", "a#b", "Ünï", "a&b+c", "%41"} {
-		if runtime.GOOS == "windows" && strings.ContainsAny(name, "?") {
-			continue // the system does not support such names
-		}
-		path := filepath.Join(t.TempDir(), name, name+".db")
-		s, err := Open(t.Context(), path)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		must(s.Messages.Append(t.Context(), key, user("x")))(t)
-		s.Close()
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Errorf("%s: the file is elsewhere: %v", name, err)
-		} else if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: mode %v lets others read the chats", name, info.Mode().Perm())
-		}
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && strings.ContainsAny(name, "?") {
+				return // the system does not support such names
+			}
+			path := filepath.Join(t.TempDir(), name, name+".db")
+			s, err := Open(t.Context(), path)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			must(s.Messages.Append(t.Context(), key, user("x")))(t)
+			s.Close()
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Errorf("%s: the file is elsewhere: %v", name, err)
+			} else if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: mode %v lets others read the chats", name, info.Mode().Perm())
+			}
+		})
 	}
 }
 

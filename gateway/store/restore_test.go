@@ -85,21 +85,23 @@ func TestArchiveThatIsNotWholeIsLeftAlone(t *testing.T) {
 		"session.uncompact":         `UPDATE archives SET kind = 'compact'`,
 		"The chat has no archive ":  `DELETE FROM archives`,
 	} {
-		s := openTest(t)
-		must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
-		id := must(s.Sessions.Get(t.Context(), key))(t).ID
-		if _, _, err := s.Archives.Reset(t.Context(), key, "s2", 20); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.writer.db.Exec(damage).Error; err != nil {
-			t.Fatal(err)
-		}
-		_, _, err := s.Archives.Restore(t.Context(), key, protocol.ArchiveID(id), 30)
-		if err == nil || !strings.Contains(err.Error(), what) || !errors.Is(err, protocol.ErrConflict) && !errors.Is(err, protocol.ErrNotFound) {
-			t.Errorf("%s: %v", what, err)
-		}
-		if ses := must(s.Sessions.Get(t.Context(), key))(t); ses.ID != "s2" || ses.MessageCount != 0 {
-			t.Errorf("%s: %+v", what, ses)
-		}
+		t.Run(what, func(t *testing.T) {
+			s := openTest(t)
+			must(s.Messages.Append(t.Context(), key, user("a"), user("b"), user("c")))(t)
+			id := must(s.Sessions.Get(t.Context(), key))(t).ID
+			if _, _, err := s.Archives.Reset(t.Context(), key, "s2", 20); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.writer.db.Exec(damage).Error; err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := s.Archives.Restore(t.Context(), key, protocol.ArchiveID(id), 30)
+			if err == nil || !strings.Contains(err.Error(), what) || !errors.Is(err, protocol.ErrConflict) && !errors.Is(err, protocol.ErrNotFound) {
+				t.Errorf("%s: %v", what, err)
+			}
+			if ses := must(s.Sessions.Get(t.Context(), key))(t); ses.ID != "s2" || ses.MessageCount != 0 {
+				t.Errorf("%s: %+v", what, ses)
+			}
+		})
 	}
 }

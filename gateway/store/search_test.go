@@ -221,15 +221,17 @@ func TestTheWordsThatStandForChatsAreNotFound(t *testing.T) {
 		"kab": "look at the kind cabin [kab1] kc3 of K9", "kc3": "look at the kind cabin kab1 [kc3] of K9", "K9": "look at the kind cabin kab1 kc3 of [K9]",
 		"kind cab": "look at the [kind] [cabin] kab1 kc3 of K9", "look": "[look] at the kind cabin kab1 kc3 of K9",
 	} {
-		for _, in := range []protocol.SessionKey{"", chat} {
-			if got := snippets(t, s, query, in, 0, 0); got != want {
-				t.Errorf("%q in %q: %q, want %q", query, in, got, want)
+		t.Run(query, func(t *testing.T) {
+			for _, in := range []protocol.SessionKey{"", chat} {
+				if got := snippets(t, s, query, in, 0, 0); got != want {
+					t.Errorf("%q in %q: %q, want %q", query, in, got, want)
+				}
 			}
-		}
-		list, _, err := s.Search.Sessions(t.Context(), query, "", 5)
-		if found := len(list) > 0; err != nil || found != (want != "") && !strings.Contains("look at the kind cabin kab1 kc3 of k9", strings.ToLower(query)) {
-			t.Errorf("chats with %q: %v %v", query, list, err)
-		}
+			list, _, err := s.Search.Sessions(t.Context(), query, "", 5)
+			if found := len(list) > 0; err != nil || found != (want != "") && !strings.Contains("look at the kind cabin kab1 kc3 of k9", strings.ToLower(query)) {
+				t.Errorf("chats with %q: %v %v", query, list, err)
+			}
+		})
 	}
 	for _, fast := range []string{"w3 w4", `"w3 w4 w5"`, "look", "kind", "make backup", "Kälte kalt kein"} {
 		if strings.HasPrefix(strings.Join(textTerms(fast), ""), "words") {

@@ -75,9 +75,11 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 	}
 	for _, limit := range []int{1, 2, 3, 9, 10} {
 		for query, want := range want {
-			if got, _ := findAll(t, s, query, limit); !slices.Equal(got, want) {
-				t.Errorf("%q by %d: %v", query, limit, got)
-			}
+			t.Run(query, func(t *testing.T) {
+				if got, _ := findAll(t, s, query, limit); !slices.Equal(got, want) {
+					t.Errorf("%q by %d: %v", query, limit, got)
+				}
+			})
 		}
 	}
 	if got, pages := findAll(t, s, "two", 20); len(got) != 9 || pages != 1 {
@@ -102,13 +104,15 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 	s.Search.timeLimit = 1
 	for _, limit := range []int{1, 3, 10} {
 		for query, want := range want {
-			got, pages := findAll(t, s, query, limit)
-			if !slices.Equal(got, want) {
-				t.Errorf("%q by %d in no time: %v", query, limit, got)
-			}
-			if query == `"one one"` && pages < 50 {
-				t.Errorf("texts with 59 marks are searched in %d pages", pages)
-			}
+			t.Run(query, func(t *testing.T) {
+				got, pages := findAll(t, s, query, limit)
+				if !slices.Equal(got, want) {
+					t.Errorf("%q by %d in no time: %v", query, limit, got)
+				}
+				if query == `"one one"` && pages < 50 {
+					t.Errorf("texts with 59 marks are searched in %d pages", pages)
+				}
+			})
 		}
 	}
 }

@@ -36,9 +36,11 @@ func TestTextsWithinJSONKeepTheirOrder(t *testing.T) {
 		`["x",["y"],{"k":"z"}]`:                             "x\ny\nz",
 		`{}`:                                                "",
 	} {
-		if got, ok := textValues(raw); !ok || got != want {
-			t.Errorf("%s: %q %v", raw, got, ok)
-		}
+		t.Run(raw, func(t *testing.T) {
+			if got, ok := textValues(raw); !ok || got != want {
+				t.Errorf("%s: %q %v", raw, got, ok)
+			}
+		})
 	}
 	for _, raw := range []string{`{"a":"b"`, `[1] x`, `{"a" "b"}`, `{a}`, ``, `[}`} {
 		if got, ok := textValues(raw); ok && got != "" {

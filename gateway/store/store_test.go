@@ -106,9 +106,11 @@ func TestSearchFindsLabelsAndMessages(t *testing.T) {
 		"parser": 1, "holi": 1, "100%": 1, "101": 0, "%": 1, "_": 0, "nothing": 0,
 		"größe": 1, "GRÖSSE": 0, "ПРИВЕТ": 1, "fails PARS": 1, "pars fails": 0,
 	} {
-		if got, _ := findAll(t, s, query, 10); len(got) != want {
-			t.Errorf("search %q = %v; want %d", query, got, want)
-		}
+		t.Run(query, func(t *testing.T) {
+			if got, _ := findAll(t, s, query, 10); len(got) != want {
+				t.Errorf("search %q = %v; want %d", query, got, want)
+			}
+		})
 	}
 }
 

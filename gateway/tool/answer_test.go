@@ -179,31 +179,33 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 		{`{"command":7}`, protocol.CallFailed, "could not be run", 0},
 		{`{"command":"shutdown now"}`, protocol.CallFailed, "not now", 0},
 	} {
-		g := start(t, &tooltest.Machine{})
-		if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["shutdown","**"],"verdict":"deny","reason":"not now"}`)}); err != nil {
-			t.Fatal(err)
-		}
-		sub := g.bus.Subscribe()
-		end := g.do(t.Context(), command("a", "make install"))
-		q := g.question(sub)
-		sub.Close()
-		params := protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(c.args)}
-		params.Scope = protocol.ScopeSession
-		if _, err := g.gate.Answer(t.Context(), "ann", params); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("a changed call was allowed for more than once: %v", err)
-		}
-		params.Scope = protocol.ScopeOnce
-		if res, err := g.gate.Answer(t.Context(), "ann", params); err != nil || !res.Won {
-			t.Fatal(res, err)
-		}
-		e := within(t, end)
-		if e.err != nil || e.Info.State != c.state || !strings.Contains(e.Content.Text(), c.text) || len(g.tower.Calls()) != c.runs {
-			t.Errorf("%s: %+v, %d calls", c.args, e, len(g.tower.Calls()))
-		}
-		for _, inv := range g.tower.Calls() {
-			if string(inv.Args) != c.args || inv.Approved == "" || inv.Approved == q.Hash {
-				t.Errorf("%+v", inv)
+		t.Run(c.args, func(t *testing.T) {
+			g := start(t, &tooltest.Machine{})
+			if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["shutdown","**"],"verdict":"deny","reason":"not now"}`)}); err != nil {
+				t.Fatal(err)
 			}
-		}
+			sub := g.bus.Subscribe()
+			end := g.do(t.Context(), command("a", "make install"))
+			q := g.question(sub)
+			sub.Close()
+			params := protocol.ApprovalAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(c.args)}
+			params.Scope = protocol.ScopeSession
+			if _, err := g.gate.Answer(t.Context(), "ann", params); !errors.Is(err, protocol.ErrBadRequest) {
+				t.Errorf("a changed call was allowed for more than once: %v", err)
+			}
+			params.Scope = protocol.ScopeOnce
+			if res, err := g.gate.Answer(t.Context(), "ann", params); err != nil || !res.Won {
+				t.Fatal(res, err)
+			}
+			e := within(t, end)
+			if e.err != nil || e.Info.State != c.state || !strings.Contains(e.Content.Text(), c.text) || len(g.tower.Calls()) != c.runs {
+				t.Errorf("%s: %+v, %d calls", c.args, e, len(g.tower.Calls()))
+			}
+			for _, inv := range g.tower.Calls() {
+				if string(inv.Args) != c.args || inv.Approved == "" || inv.Approved == q.Hash {
+					t.Errorf("%+v", inv)
+				}
+			}
+		})
 	}
 }

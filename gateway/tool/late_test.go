@@ -105,37 +105,39 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 		{"done", protocol.ToolResultParams{Result: done("built")}, protocol.CallDone, "built"},
 		{"failed", protocol.ToolResultParams{Error: "no such program"}, protocol.CallFailed, "no such program"},
 	} {
-		m, began := silent()
-		g := start(t, m)
-		g.cfg.ToolApproval.DefaultDecision = "allow"
-		end := g.do(t.Context(), command("a", "make"))
-		within(t, began)
-		m.Detach()
-		if e := within(t, end); e.Info.State != protocol.CallUnknown {
-			t.Fatalf("%+v", e)
-		}
-		c.p.CallID = "a"
-		if _, err := g.AcceptLateResult(t.Context(), "desk", c.p); !errors.Is(err, protocol.ErrForbidden) {
-			t.Errorf("%s: from another machine: %v", c.name, err)
-		}
-		res, err := g.AcceptLateResult(t.Context(), "tower", c.p)
-		if err != nil || res.Info.State != c.state || res.Info.SessionKey != chat || !strings.Contains(res.Content.Text(), "was unknown") ||
-			!strings.Contains(res.Content.Text(), c.want) || res.IsError != (c.state == protocol.CallFailed) {
-			t.Errorf("%s: %+v, %v", c.name, res, err)
-		}
-		if row := g.row("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
-			t.Errorf("%s: %+v", c.name, row)
-		}
-		lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
-		if err != nil || len(lines) != 2 || lines[0].State != c.state || !strings.Contains(lines[0].Why, "was unknown") {
-			t.Errorf("%s: audit %+v, %v", c.name, lines, err)
-		}
-		for _, id := range []protocol.CallID{"a", "never made"} {
-			c.p.CallID = id
-			if _, err := g.AcceptLateResult(t.Context(), "tower", c.p); !errors.Is(err, protocol.ErrNotFound) {
-				t.Errorf("%s: %s again: %v", c.name, id, err)
+		t.Run(c.name, func(t *testing.T) {
+			m, began := silent()
+			g := start(t, m)
+			g.cfg.ToolApproval.DefaultDecision = "allow"
+			end := g.do(t.Context(), command("a", "make"))
+			within(t, began)
+			m.Detach()
+			if e := within(t, end); e.Info.State != protocol.CallUnknown {
+				t.Fatalf("%+v", e)
 			}
-		}
+			c.p.CallID = "a"
+			if _, err := g.AcceptLateResult(t.Context(), "desk", c.p); !errors.Is(err, protocol.ErrForbidden) {
+				t.Errorf("%s: from another machine: %v", c.name, err)
+			}
+			res, err := g.AcceptLateResult(t.Context(), "tower", c.p)
+			if err != nil || res.Info.State != c.state || res.Info.SessionKey != chat || !strings.Contains(res.Content.Text(), "was unknown") ||
+				!strings.Contains(res.Content.Text(), c.want) || res.IsError != (c.state == protocol.CallFailed) {
+				t.Errorf("%s: %+v, %v", c.name, res, err)
+			}
+			if row := g.row("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
+				t.Errorf("%s: %+v", c.name, row)
+			}
+			lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
+			if err != nil || len(lines) != 2 || lines[0].State != c.state || !strings.Contains(lines[0].Why, "was unknown") {
+				t.Errorf("%s: audit %+v, %v", c.name, lines, err)
+			}
+			for _, id := range []protocol.CallID{"a", "never made"} {
+				c.p.CallID = id
+				if _, err := g.AcceptLateResult(t.Context(), "tower", c.p); !errors.Is(err, protocol.ErrNotFound) {
+					t.Errorf("%s: %s again: %v", c.name, id, err)
+				}
+			}
+		})
 	}
 }
 

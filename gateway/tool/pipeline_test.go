@@ -329,10 +329,12 @@ func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
 		"no machine":   {"desk__Bash", `{"command":"x"}`, protocol.ErrNotFound},
 		"arguments":    {bash, `{"command":1}`, nil},
 	} {
-		_, err := g.Run(t.Context(), tool.Call{Tool: c.tool, Args: json.RawMessage(c.args), Session: chat})
-		if err == nil || c.want != nil && !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := g.Run(t.Context(), tool.Call{Tool: c.tool, Args: json.RawMessage(c.args), Session: chat})
+			if err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	g.tower.Detach()
 	if _, err := g.Run(t.Context(), command("a", "make")); !errors.Is(err, protocol.ErrUnavailable) {

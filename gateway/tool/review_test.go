@@ -53,9 +53,11 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	for id, want := range map[string]string{"a": protocol.ApprovalSuperseded, "b": protocol.ApprovalSuperseded, "c": protocol.ApprovalPending} {
-		if a, err := g.store.Approvals.Get(t.Context(), questions[id].ID); err != nil || a.State != want {
-			t.Errorf("the question of %s is %s, want %s", id, a.State, want)
-		}
+		t.Run(id, func(t *testing.T) {
+			if a, err := g.store.Approvals.Get(t.Context(), questions[id].ID); err != nil || a.State != want {
+				t.Errorf("the question of %s is %s, want %s", id, a.State, want)
+			}
+		})
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditCall, Limit: 10})
 	if err != nil || len(lines) != 2 {

@@ -17,10 +17,12 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 		`{}`: time.Second, `{"timeout":60000}`: 65 * time.Second, `{"timeout":-1}`: time.Second, `{"timeout":"x"}`: time.Second, `{"timeout":1e300}`: noLimit + 5*time.Second,
 		`{"timeout":0}`: time.Second, `{"timeout":null}`: time.Second,
 	} {
-		a.call.Args = json.RawMessage(args)
-		if got := a.timeLimit(a.target.Spec, a.call.Args); got != want {
-			t.Errorf("%s: %s, want %s", args, got, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			a.call.Args = json.RawMessage(args)
+			if got := a.timeLimit(a.target.Spec, a.call.Args); got != want {
+				t.Errorf("%s: %s, want %s", args, got, want)
+			}
+		})
 	}
 	a.target.Spec.Effect, a.call.Args = protocol.EffectExec, json.RawMessage(`{"timeout":0}`)
 	if got := a.timeLimit(a.target.Spec, a.call.Args); got != noLimit {

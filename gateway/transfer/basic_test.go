@@ -113,13 +113,15 @@ func TestAFileThatMayBeItsOwnDestinationIsRefused(t *testing.T) {
 	s := newBasicNode(t, r, "basic", true)
 	s.put("/ws/A.txt", "kept")
 	for _, to := range []string{"A.txt", "/ws/a.txt", "/ws/x/../A.txt"} {
-		tr, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"basic:/ws/A.txt"}, Destination: "basic:" + to, Conflict: protocol.ConflictOverwrite})
-		if err == nil {
-			tr = r.end(tr.ID, patience)
-		}
-		if err == nil && tr.State != protocol.TransferFailed {
-			t.Errorf("%s: got %s, want a refusal", to, tr.State)
-		}
+		t.Run(to, func(t *testing.T) {
+			tr, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"basic:/ws/A.txt"}, Destination: "basic:" + to, Conflict: protocol.ConflictOverwrite})
+			if err == nil {
+				tr = r.end(tr.ID, patience)
+			}
+			if err == nil && tr.State != protocol.TransferFailed {
+				t.Errorf("%s: got %s, want a refusal", to, tr.State)
+			}
+		})
 	}
 	wantFiles(t, s.get(), map[string]string{"/ws/A.txt": "kept"})
 	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/ws/A.txt"}, Destination: "basic:/ws/b.txt"}).ID, patience)
@@ -272,12 +274,14 @@ func TestAFileOfABasicNodeThatIsThereAlreadyCountsAsSkipped(t *testing.T) {
 		{protocol.ConflictSkip, "third", 1, "x"},
 		{protocol.ConflictOverwrite, "fourth", 0, "x"},
 	} {
-		s.put("/x", c.content)
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/x"}, Destination: "a:in/x", Conflict: c.conflict}).ID, patience)
-		bytes := int64(len(c.content)) * int64(1-c.skipped)
-		if tr.State != protocol.TransferDone || tr.Skipped != c.skipped || tr.BytesDone != bytes || filepath.Base(tr.Path) != c.name {
-			t.Errorf("%s of %s: got %s, %d skipped, %d bytes, %s; want %d, %d, %s", c.conflict, c.content, tr.State, tr.Skipped, tr.BytesDone, tr.Path, c.skipped, bytes, c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			s.put("/x", c.content)
+			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/x"}, Destination: "a:in/x", Conflict: c.conflict}).ID, patience)
+			bytes := int64(len(c.content)) * int64(1-c.skipped)
+			if tr.State != protocol.TransferDone || tr.Skipped != c.skipped || tr.BytesDone != bytes || filepath.Base(tr.Path) != c.name {
+				t.Errorf("%s of %s: got %s, %d skipped, %d bytes, %s; want %d, %d, %s", c.conflict, c.content, tr.State, tr.Skipped, tr.BytesDone, tr.Path, c.skipped, bytes, c.name)
+			}
+		})
 	}
 	wantFiles(t, tree(t, filepath.Join(r.nodes["a"].dir, "in")), map[string]string{"x": "fourth", "x (2)": "second"})
 }

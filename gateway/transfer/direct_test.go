@@ -129,11 +129,13 @@ func TestMachinesThatDoNotReachEachOtherUseTheGateway(t *testing.T) {
 	r := newNear(t, &l, "a", "b")
 	from := r.file("a", "x.bin", 5<<20)
 	for _, name := range []string{"1", "2"} {
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name}).ID, patience)
-		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 1 {
-			t.Errorf("%+v", tr)
-		}
-		r.same(from, filepath.Join(r.nodes["b"].dir, name))
+		t.Run(name, func(t *testing.T) {
+			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name}).ID, patience)
+			if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 1 {
+				t.Errorf("%+v", tr)
+			}
+			r.same(from, filepath.Join(r.nodes["b"].dir, name))
+		})
 	}
 	if n := l.dials.Load(); n != 1 {
 		t.Errorf("it was tried %d times: once they were apart, the next transfer need not try", n)
@@ -212,19 +214,21 @@ func TestADirectTransferRestsAndGoesOn(t *testing.T) {
 			r.start()
 		}},
 	} {
-		from := r.file("a", c.name, size)
-		before := l.bytes.Load()
-		tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:" + c.name}, Destination: "b:" + c.name})
-		c.rest(tr)
-		l.slow.turn(false)
-		tr = r.end(tr.ID, patience)
-		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.Attempts != 2 {
-			t.Errorf("%s: %+v", c.name, tr)
-		}
-		if n := l.bytes.Load() - before; n < size || n > size+4<<20 {
-			t.Errorf("%s: %d bytes went directly: what had arrived is not sent again, but for what was under way", c.name, n)
-		}
-		r.same(from, filepath.Join(r.nodes["b"].dir, c.name))
+		t.Run(c.name, func(t *testing.T) {
+			from := r.file("a", c.name, size)
+			before := l.bytes.Load()
+			tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:" + c.name}, Destination: "b:" + c.name})
+			c.rest(tr)
+			l.slow.turn(false)
+			tr = r.end(tr.ID, patience)
+			if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.Attempts != 2 {
+				t.Errorf("%s: %+v", c.name, tr)
+			}
+			if n := l.bytes.Load() - before; n < size || n > size+4<<20 {
+				t.Errorf("%s: %d bytes went directly: what had arrived is not sent again, but for what was under way", c.name, n)
+			}
+			r.same(from, filepath.Join(r.nodes["b"].dir, c.name))
+		})
 	}
 }
 

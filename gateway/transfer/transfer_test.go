@@ -119,9 +119,11 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 		`{"source":"a:x.bin","destination":"gsv:../../x"}`:    "Path traversal not allowed",
 		`{"source":"a:x.bin","destination":"b:y.bin/deeper"}`: "Failed to create directory " + filepath.Join(r.nodes["b"].dir, "y.bin") + ": ",
 	} {
-		if out := call(args); out.OK || !strings.Contains(out.Error, want) {
-			t.Errorf("%s: %+v, want %q", args, out, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			if out := call(args); out.OK || !strings.Contains(out.Error, want) {
+				t.Errorf("%s: %+v, want %q", args, out, want)
+			}
+		})
 	}
 }
 
@@ -214,21 +216,23 @@ func TestATransferSurvivesEveryInterruption(t *testing.T) {
 		"the gateway":            func() { r.stopGW(); r.start() },
 	}
 	for what, f := range interrupt {
-		r.online("a") // the last transfer may have ended before its wire was cut
-		r.online("b")
-		r.nodes["a"].wire.slow.turn(true)
-		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
-		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
-		f()
-		r.nodes["a"].wire.slow.turn(false)
-		if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
-			t.Fatalf("%s: %+v", what, end)
-		}
-		same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
-		clean(t, r.nodes["b"].dir)
-		if err := os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin")); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(what, func(t *testing.T) {
+			r.online("a") // the last transfer may have ended before its wire was cut
+			r.online("b")
+			r.nodes["a"].wire.slow.turn(true)
+			tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
+			r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
+			f()
+			r.nodes["a"].wire.slow.turn(false)
+			if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
+				t.Fatalf("%s: %+v", what, end)
+			}
+			same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+			clean(t, r.nodes["b"].dir)
+			if err := os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin")); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 

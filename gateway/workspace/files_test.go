@@ -31,9 +31,11 @@ func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 		"out": "out is a link to nothing or out", "out/x": "out is a link to nothing or out", "secret": "secret is a link to nothing or out",
 		"one": "one is a link", "notes.md/x": "notes.md is a file, not a folder",
 	} {
-		if _, _, err := w.Read("main", name); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), home) {
-			t.Errorf("read %s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := w.Read("main", name); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), home) {
+				t.Errorf("read %s: %v", name, err)
+			}
+		})
 	}
 	for _, name := range []string{"out", "one"} {
 		if _, err := w.List("main", name); !errors.Is(err, protocol.ErrBadRequest) {
@@ -80,15 +82,17 @@ func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"workspace/a.md": "a.md", "a.md": "a.md", "workspace/b.md": "workspace/b.md"} {
-		item, release, err := w.Transfer("main").Source(name)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if item.At != want {
-			t.Errorf("%s is %s", name, item.At)
-		}
-		release()
+		t.Run(name, func(t *testing.T) {
+			item, release, err := w.Transfer("main").Source(name)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			if item.At != want {
+				t.Errorf("%s is %s", name, item.At)
+			}
+			release()
+		})
 	}
 	if _, _, err := w.Transfer("main").Source("workspace/none"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Error(err)

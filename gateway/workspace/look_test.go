@@ -29,12 +29,14 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 		t.Errorf("%+v %v", list, err)
 	}
 	for _, name := range []string{"SOUL.md", "skills/none/SKILL.md", "a/b"} {
-		if _, _, err := w.Read("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
-			t.Errorf("read %s: %v", name, err)
-		}
-		if _, err := w.Delete("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
-			t.Errorf("delete %s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := w.Read("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
+				t.Errorf("read %s: %v", name, err)
+			}
+			if _, err := w.Delete("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
+				t.Errorf("delete %s: %v", name, err)
+			}
+		})
 	}
 	if _, err := w.Delete("ghost", ""); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Error(err)

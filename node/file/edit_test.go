@@ -34,15 +34,17 @@ func TestEditReplacesExactly(t *testing.T) {
 		{"not UTF-8", "\xff a", "a", "b", "\xff b", false, 1},
 		{"same", "a", "a", "a", "a", false, 1},
 	} {
-		path := b.File("f", c.file)
-		p := tooltest.Preview(b, "Edit", tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
-		if p.Problem != "" || p.FileSHA256 == "" {
-			t.Errorf("%s: preview %+v", c.name, p)
-		}
-		out := tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
-		if data, _ := os.ReadFile(path); string(data) != c.want || out.Replacements != c.n || out.Path != path {
-			t.Errorf("%s: %q, %+v", c.name, data, out)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			path := b.File("f", c.file)
+			p := tooltest.Preview(b, "Edit", tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
+			if p.Problem != "" || p.FileSHA256 == "" {
+				t.Errorf("%s: preview %+v", c.name, p)
+			}
+			out := tooltest.Must[editOut](b, "Edit", tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to, "replaceAll": c.all})
+			if data, _ := os.ReadFile(path); string(data) != c.want || out.Replacements != c.n || out.Path != path {
+				t.Errorf("%s: %q, %+v", c.name, data, out)
+			}
+		})
 	}
 }
 

@@ -52,15 +52,17 @@ func TestEditKeepsLineEndsMarksAndEncoding(t *testing.T) {
 		{"UTF-16 LE", wideText("hé 😀\r\nb"), "😀\nb", "x\ny😀", wideText("hé x\r\ny😀")},
 		{"UTF-16 BE", swap(wideText("añb")), "ñ", "😀", swap(wideText("a😀b"))},
 	} {
-		path := b.File("f", c.file)
-		a := tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to}
-		if p := tooltest.Preview(b, "Edit", a); p.Problem != "" || p.Diff == "" || p.Truncated || p.Added == 0 {
-			t.Errorf("%s: preview %+v", c.name, p)
-		}
-		tooltest.Must[editOut](b, "Edit", a)
-		if data, _ := os.ReadFile(path); string(data) != c.want {
-			t.Errorf("%s: %q, want %q", c.name, data, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			path := b.File("f", c.file)
+			a := tooltest.Args{"path": "f", "oldString": c.from, "newString": c.to}
+			if p := tooltest.Preview(b, "Edit", a); p.Problem != "" || p.Diff == "" || p.Truncated || p.Added == 0 {
+				t.Errorf("%s: preview %+v", c.name, p)
+			}
+			tooltest.Must[editOut](b, "Edit", a)
+			if data, _ := os.ReadFile(path); string(data) != c.want {
+				t.Errorf("%s: %q, want %q", c.name, data, c.want)
+			}
+		})
 	}
 }
 
@@ -114,27 +116,29 @@ func TestAnExpectedHashHolds(t *testing.T) {
 	}
 	other := strings.Repeat("0", 64)
 	for name, a := range map[string]tooltest.Args{"Write": {"path": "f", "content": "two"}, "Edit": {"path": "f", "oldString": "one", "newString": "two"}} {
-		for _, want := range []string{other, "absent", "x"} {
-			a["expectedSha256"] = want
-			_, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a))
-			if !errors.Is(err, workspace.ErrChanged) || !strings.Contains(err.Error(), sum) {
-				t.Errorf("%s, %s: %v", name, want, err)
+		t.Run(name, func(t *testing.T) {
+			for _, want := range []string{other, "absent", "x"} {
+				a["expectedSha256"] = want
+				_, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a))
+				if !errors.Is(err, workspace.ErrChanged) || !strings.Contains(err.Error(), sum) {
+					t.Errorf("%s, %s: %v", name, want, err)
+				}
+				if p := tooltest.Preview(b, name, a); !strings.Contains(p.Problem, sum) || p.Diff != "" {
+					t.Errorf("preview of %s: %+v", name, p)
+				}
 			}
-			if p := tooltest.Preview(b, name, a); !strings.Contains(p.Problem, sum) || p.Diff != "" {
+			a["expectedSha256"] = strings.ToUpper(sum)
+			if p := tooltest.Preview(b, name, a); p.Problem != "" {
 				t.Errorf("preview of %s: %+v", name, p)
 			}
-		}
-		a["expectedSha256"] = strings.ToUpper(sum)
-		if p := tooltest.Preview(b, name, a); p.Problem != "" {
-			t.Errorf("preview of %s: %+v", name, p)
-		}
-		if _, err := b.Tools[name].Call(t.Context(), access.Call{ExpectedSHA256: other}, tooltest.Encode(t, a)); !errors.Is(err, workspace.ErrChanged) {
-			t.Errorf("%s: what the person saw does not count: %v", name, err)
-		}
-		if _, err := b.Tools[name].Call(t.Context(), access.Call{ExpectedSHA256: sum}, tooltest.Encode(t, a)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		b.File("f", "one")
+			if _, err := b.Tools[name].Call(t.Context(), access.Call{ExpectedSHA256: other}, tooltest.Encode(t, a)); !errors.Is(err, workspace.ErrChanged) {
+				t.Errorf("%s: what the person saw does not count: %v", name, err)
+			}
+			if _, err := b.Tools[name].Call(t.Context(), access.Call{ExpectedSHA256: sum}, tooltest.Encode(t, a)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			b.File("f", "one")
+		})
 	}
 	tooltest.Must[writeOut](b, "Write", tooltest.Args{"path": "new", "content": "", "expectedSha256": "absent"})
 	tooltest.MustFail(b, "Write", tooltest.Args{"path": "new", "content": "", "expectedSha256": "absent"})

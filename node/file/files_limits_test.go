@@ -138,12 +138,14 @@ func TestImagesAreKnownByTheirFirstBytes(t *testing.T) {
 		"image/bmp": "BM" + strings.Repeat("\x00", 12) + "\x28", "image/avif": "\x00\x00\x00\x20ftypavif", "image/heic": "\x00\x00\x00\x20ftypheic",
 		"image/tiff": "II*\x00", "image/x-icon": "\x00\x00\x01\x00",
 	} {
-		b.File("f.bin", start+pad)
-		raw, err := b.Tools["Read"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": "f.bin"}))
-		want := fmt.Sprintf(`{"content":[{"type":"text","text":"Image file: f.bin (%s, %d bytes)"},{"type":"image","data":"`, mime, len(start)+100)
-		if err != nil || !strings.HasPrefix(string(raw), want) || !strings.HasSuffix(string(raw), `","mimeType":"`+mime+`"}]}`) {
-			t.Errorf("%s: %.300s, %v", mime, raw, err)
-		}
+		t.Run(mime, func(t *testing.T) {
+			b.File("f.bin", start+pad)
+			raw, err := b.Tools["Read"].Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": "f.bin"}))
+			want := fmt.Sprintf(`{"content":[{"type":"text","text":"Image file: f.bin (%s, %d bytes)"},{"type":"image","data":"`, mime, len(start)+100)
+			if err != nil || !strings.HasPrefix(string(raw), want) || !strings.HasSuffix(string(raw), `","mimeType":"`+mime+`"}]}`) {
+				t.Errorf("%s: %.300s, %v", mime, raw, err)
+			}
+		})
 	}
 	svg := `<svg xmlns="http://www.w3.org/2000/svg"/>`
 	b.File("x.svg", svg)
@@ -153,10 +155,12 @@ func TestImagesAreKnownByTheirFirstBytes(t *testing.T) {
 	for name, c := range map[string]struct{ start, mime string }{
 		"a.pdf": {"%PDF-1.7\n\xff\xff", "application/pdf"}, "a.zip": {"PK\x03\x04\xff\xff", "application/zip"}, "a": {"\xff\x00\xfe\x01", "application/octet-stream"},
 	} {
-		b.File(name, c.start)
-		if words := tooltest.MustFail(b, "Read", tooltest.Args{"path": name}); words != fmt.Sprintf("Binary file: %s (%s, %d bytes) — not a text or image file", name, c.mime, len(c.start)) {
-			t.Error(words)
-		}
+		t.Run(name, func(t *testing.T) {
+			b.File(name, c.start)
+			if words := tooltest.MustFail(b, "Read", tooltest.Args{"path": name}); words != fmt.Sprintf("Binary file: %s (%s, %d bytes) — not a text or image file", name, c.mime, len(c.start)) {
+				t.Error(words)
+			}
+		})
 	}
 }
 

@@ -44,15 +44,17 @@ func TestReadNumbersLines(t *testing.T) {
 		{"long line skipped", strings.Repeat("x", 100_000) + "\nb", "2\tb", tooltest.Args{"offset": 1}, 1},
 		{"zero bytes are UTF-8", "a\x00b\n", "1\ta\x00b", nil, 1},
 	} {
-		path := b.File("f", c.file)
-		a := tooltest.Args{"path": "f"}
-		for k, v := range c.a {
-			a[k] = v
-		}
-		out := tooltest.Must[readText](b, "Read", a)
-		if out.Content != c.want || out.Lines != c.lines || out.Path != path {
-			t.Errorf("%s: %.80q, %d lines, %s", c.name, out.Content, out.Lines, out.Path)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			path := b.File("f", c.file)
+			a := tooltest.Args{"path": "f"}
+			for k, v := range c.a {
+				a[k] = v
+			}
+			out := tooltest.Must[readText](b, "Read", a)
+			if out.Content != c.want || out.Lines != c.lines || out.Path != path {
+				t.Errorf("%s: %.80q, %d lines, %s", c.name, out.Content, out.Lines, out.Path)
+			}
+		})
 	}
 }
 
@@ -150,9 +152,11 @@ func TestReadSaysWhatItCannotRead(t *testing.T) {
 		"none":           "Failed to read '" + filepath.Join(b.WS.Dir(), "none") + "': no such file",
 		"":               "path must not be empty",
 	} {
-		if words := tooltest.MustFail(b, "Read", tooltest.Args{"path": path}); !strings.HasPrefix(words, want) {
-			t.Errorf("%s: %s", path, words)
-		}
+		t.Run(path, func(t *testing.T) {
+			if words := tooltest.MustFail(b, "Read", tooltest.Args{"path": path}); !strings.HasPrefix(words, want) {
+				t.Errorf("%s: %s", path, words)
+			}
+		})
 	}
 	if out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "late", "limit": 1}); out.Content != "1\ttext" {
 		t.Errorf("%q", out.Content)
@@ -190,20 +194,22 @@ func TestWhatWasShownIsWhatIsWritten(t *testing.T) {
 	for tool, a := range map[string]tooltest.Args{
 		"Write": {"path": "f", "content": "new\n"}, "Edit": {"path": "f", "oldString": "two", "newString": "2"},
 	} {
-		b.File("f", "one\ntwo\n")
-		seen := tooltest.Preview(b, tool, a).FileSHA256
-		b.File("f", "one\ntwo\nthree\n")
-		_, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a))
-		if err == nil || err.Error() != "The file changed after it was shown. Nothing was written; ask again." {
-			t.Errorf("%s: %v", tool, err)
-		}
-		if data, _ := os.ReadFile(path); string(data) != "one\ntwo\nthree\n" {
-			t.Errorf("%s wrote %q", tool, data)
-		}
-		seen = tooltest.Preview(b, tool, a).FileSHA256
-		if _, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a)); err != nil {
-			t.Errorf("%s: %v", tool, err)
-		}
+		t.Run(tool, func(t *testing.T) {
+			b.File("f", "one\ntwo\n")
+			seen := tooltest.Preview(b, tool, a).FileSHA256
+			b.File("f", "one\ntwo\nthree\n")
+			_, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a))
+			if err == nil || err.Error() != "The file changed after it was shown. Nothing was written; ask again." {
+				t.Errorf("%s: %v", tool, err)
+			}
+			if data, _ := os.ReadFile(path); string(data) != "one\ntwo\nthree\n" {
+				t.Errorf("%s wrote %q", tool, data)
+			}
+			seen = tooltest.Preview(b, tool, a).FileSHA256
+			if _, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a)); err != nil {
+				t.Errorf("%s: %v", tool, err)
+			}
+		})
 	}
 	a := tooltest.Args{"path": "g", "content": "x"}
 	p := tooltest.Preview(b, "Write", a)

@@ -68,13 +68,15 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 	defer ws.Close()
 	read := Tools(access.Scope{Root: ws})[0]
 	for _, path := range []string{"/proc/cpuinfo", "/proc/meminfo"} {
-		raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path}))
-		if err != nil || len(raw) < 200 {
-			t.Errorf("%s: %.100s, %v", path, raw, err)
-		}
-		if raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path, "offset": 3, "limit": 1})); err != nil || !strings.Contains(string(raw), `"content":"4\t`) {
-			t.Errorf("%s: %.100s, %v", path, raw, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path}))
+			if err != nil || len(raw) < 200 {
+				t.Errorf("%s: %.100s, %v", path, raw, err)
+			}
+			if raw, err := read.Call(t.Context(), access.Call{}, tooltest.Encode(t, tooltest.Args{"path": path, "offset": 3, "limit": 1})); err != nil || !strings.Contains(string(raw), `"content":"4\t`) {
+				t.Errorf("%s: %.100s, %v", path, raw, err)
+			}
+		})
 	}
 }
 
@@ -141,21 +143,23 @@ func TestToolsObeyGrants(t *testing.T) {
 	defer ws.Close()
 	list := Tools(access.Scope{Root: ws})
 	for dir, can := range map[string][2]bool{"ws": {true, true}, "rw": {true, true}, "ro": {true, false}, "out": {false, false}} {
-		path := filepath.Join(base, dir, "f")
-		for i, a := range []tooltest.Args{{"path": path}, {"path": path, "content": "text"}, {"path": path, "oldString": "text", "newString": "text2"}} {
-			ok := can[min(i, 1)]
-			p, _, err := list[i].Preview(t.Context(), access.Call{}, tooltest.Encode(t, a))
-			opens := dir == "out" && len(p.Folders) == 1 && p.Folders[0].Path == filepath.Dir(path) // the person may open it, for one call
-			if err != nil || (p.Problem == "") != (ok || opens) || (dir == "out") != opens || p.Outside != (dir == "out") {
-				t.Errorf("preview of %s(%s): %+v, %v", list[i].Spec.Name, path, p, err)
+		t.Run(dir, func(t *testing.T) {
+			path := filepath.Join(base, dir, "f")
+			for i, a := range []tooltest.Args{{"path": path}, {"path": path, "content": "text"}, {"path": path, "oldString": "text", "newString": "text2"}} {
+				ok := can[min(i, 1)]
+				p, _, err := list[i].Preview(t.Context(), access.Call{}, tooltest.Encode(t, a))
+				opens := dir == "out" && len(p.Folders) == 1 && p.Folders[0].Path == filepath.Dir(path) // the person may open it, for one call
+				if err != nil || (p.Problem == "") != (ok || opens) || (dir == "out") != opens || p.Outside != (dir == "out") {
+					t.Errorf("preview of %s(%s): %+v, %v", list[i].Spec.Name, path, p, err)
+				}
+				if _, err := list[i].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); (err == nil) != ok || !ok && !opens && err.Error() != p.Problem {
+					t.Errorf("%s(%s): %v; the preview said %q", list[i].Spec.Name, path, err, p.Problem)
+				}
 			}
-			if _, err := list[i].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); (err == nil) != ok || !ok && !opens && err.Error() != p.Problem {
-				t.Errorf("%s(%s): %v; the preview said %q", list[i].Spec.Name, path, err, p.Problem)
+			if data, _ := os.ReadFile(path); string(data) != map[bool]string{true: "text2", false: "text"}[can[1]] {
+				t.Errorf("%s: %q", path, data)
 			}
-		}
-		if data, _ := os.ReadFile(path); string(data) != map[bool]string{true: "text2", false: "text"}[can[1]] {
-			t.Errorf("%s: %q", path, data)
-		}
+		})
 	}
 }
 
@@ -173,21 +177,23 @@ func TestPreviewsComeTrue(t *testing.T) {
 	syscall.Mkfifo(filepath.Join(b.WS.Dir(), "pipe"), 0o600)
 	for _, path := range []string{"f", "d", "d/f", "none", "none/deep", "f/x", "out", "loop", "pipe", "../x", "", "a\x00", strings.Repeat("n", 300)} {
 		for name, a := range map[string]tooltest.Args{"Write": {"path": path, "content": "x"}, "Edit": {"path": path, "oldString": "two", "newString": "2"}} {
-			p := tooltest.Preview(b, name, a)
-			if len(p.Folders) > 0 {
-				if _, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); err == nil {
-					t.Errorf("%s(%.40q) reached outside although nothing was opened", name, path)
+			t.Run(name, func(t *testing.T) {
+				p := tooltest.Preview(b, name, a)
+				if len(p.Folders) > 0 {
+					if _, err := b.Tools[name].Call(t.Context(), access.Call{}, tooltest.Encode(t, a)); err == nil {
+						t.Errorf("%s(%.40q) reached outside although nothing was opened", name, path)
+					}
 				}
-			}
-			_, err := b.Tools[name].Call(t.Context(), access.Call{Folders: p.Folders}, tooltest.Encode(t, a))
-			if (err == nil) != (p.Problem == "") {
-				t.Errorf("%s(%.40q): %v; the preview said %q", name, path, err, p.Problem)
-			}
-			if err == nil && p.Diff == "" && path != "d/f" {
-				t.Errorf("%s(%q) was not shown: %+v", name, path, p)
-			}
-			b.File("f", "one\ntwo\n")
-			os.RemoveAll(filepath.Join(b.WS.Dir(), "none"))
+				_, err := b.Tools[name].Call(t.Context(), access.Call{Folders: p.Folders}, tooltest.Encode(t, a))
+				if (err == nil) != (p.Problem == "") {
+					t.Errorf("%s(%.40q): %v; the preview said %q", name, path, err, p.Problem)
+				}
+				if err == nil && p.Diff == "" && path != "d/f" {
+					t.Errorf("%s(%q) was not shown: %+v", name, path, p)
+				}
+				b.File("f", "one\ntwo\n")
+				os.RemoveAll(filepath.Join(b.WS.Dir(), "none"))
+			})
 		}
 	}
 }

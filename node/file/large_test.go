@@ -82,19 +82,21 @@ func TestReadNoticesWhatBecameOfALargeFile(t *testing.T) {
 		"as long, other lines":  func() []byte { return bytes.ReplaceAll(data, []byte("xx\n"), []byte("x\nx")) },
 		"replaced by less":      func() []byte { return bytes.ReplaceAll(data, []byte("xxxxx"), nil) },
 	} {
-		next := change()
-		if err := os.WriteFile(path, next, 0o644); err != nil { // the same file, rewritten in place
-			t.Fatal(err)
-		}
-		want := strings.Split(strings.TrimSuffix(string(next), "\n"), "\n")
-		for _, n := range []int{len(want) - 1, len(want) / 2, 7} {
-			out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "log", "offset": n, "limit": 1})
-			if out.Content != fmt.Sprintf("%d\t%s", n+1, want[n]) {
-				t.Errorf("%s: line %d is %.60q, want %.60q", name, n, out.Content, want[n])
+		t.Run(name, func(t *testing.T) {
+			next := change()
+			if err := os.WriteFile(path, next, 0o644); err != nil { // the same file, rewritten in place
+				t.Fatal(err)
 			}
-		}
-		os.WriteFile(path, data, 0o644)
-		lineStarts(t, b, lines)
+			want := strings.Split(strings.TrimSuffix(string(next), "\n"), "\n")
+			for _, n := range []int{len(want) - 1, len(want) / 2, 7} {
+				out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "log", "offset": n, "limit": 1})
+				if out.Content != fmt.Sprintf("%d\t%s", n+1, want[n]) {
+					t.Errorf("%s: line %d is %.60q, want %.60q", name, n, out.Content, want[n])
+				}
+			}
+			os.WriteFile(path, data, 0o644)
+			lineStarts(t, b, lines)
+		})
 	}
 }
 

@@ -29,9 +29,11 @@ func TestSpecsThatMeanNothingAreRefused(t *testing.T) {
 		"unknown network":  {Argv: []string{exe}, Dir: dir, Profile: sandbox.Profile{Network: "ask"}},
 		"relative grant":   {Argv: []string{exe}, Dir: dir, Profile: sandbox.Profile{Write: []string{"x"}}},
 	} {
-		if _, err := box.Start(s); err == nil {
-			t.Errorf("%s: started", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := box.Start(s); err == nil {
+				t.Errorf("%s: started", name)
+			}
+		})
 	}
 	if _, err := sandbox.New(t.Context(), sandbox.Options{Home: "relative"}); err == nil {
 		t.Error("a relative data folder is taken")

@@ -89,13 +89,15 @@ func init() {
 func TestCommandsRunOnKernelsWithoutOrWithOldFilters(t *testing.T) {
 	newKit(t)
 	for kernel, want := range map[string]string{"none": "false true", "4.14": "true true"} {
-		out, err := playing(t, "old", "KERNEL="+kernel).Output()
-		if why, ok := strings.CutPrefix(string(out), "skip: "); ok {
-			t.Skipf("no such kernel can be played here: %s", why)
-		}
-		// The filter of the play itself counts too.
-		if err != nil || string(out) != "Seccomp: 2 "+want {
-			t.Errorf("%s: %s, %v, want %s", kernel, out, err, want)
-		}
+		t.Run(kernel, func(t *testing.T) {
+			out, err := playing(t, "old", "KERNEL="+kernel).Output()
+			if why, ok := strings.CutPrefix(string(out), "skip: "); ok {
+				t.Skipf("no such kernel can be played here: %s", why)
+			}
+			// The filter of the play itself counts too.
+			if err != nil || string(out) != "Seccomp: 2 "+want {
+				t.Errorf("%s: %s, %v, want %s", kernel, out, err, want)
+			}
+		})
 	}
 }

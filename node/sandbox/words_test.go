@@ -15,14 +15,16 @@ func TestCheckTokensFindsTheNetworkOfSeed001(t *testing.T) {
 		"git status": false, "git diff": false, "git log": false, "git commit -m remotely": false, "curling": false, "ls pipeline": false,
 		"echo push": false, "grep http README": false, "pipx": false, "": false,
 	} {
-		err := CheckTokens(strings.Fields(line))
-		if (err != nil) != blocked {
-			t.Errorf("%q: %v, want blocked %v", line, err, blocked)
-		}
-		var nw *NetworkWord
-		if err != nil && (!errors.As(err, &nw) || nw.Word == "") {
-			t.Errorf("%q: %#v", line, err)
-		}
+		t.Run(line, func(t *testing.T) {
+			err := CheckTokens(strings.Fields(line))
+			if (err != nil) != blocked {
+				t.Errorf("%q: %v, want blocked %v", line, err, blocked)
+			}
+			var nw *NetworkWord
+			if err != nil && (!errors.As(err, &nw) || nw.Word == "") {
+				t.Errorf("%q: %#v", line, err)
+			}
+		})
 	}
 }
 

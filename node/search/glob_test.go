@@ -41,15 +41,17 @@ func TestGlobFindsByPattern(t *testing.T) {
 		{"a.go/*", "", []string{}},
 		{filepath.ToSlash(b.WS.Dir()) + "/*.txt", "", []string{"b.txt"}},
 	} {
-		out := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": c.pattern, "path": c.path})
-		got := rel(b, out.Matches...)
-		slices.Sort(got)
-		if !slices.Equal(got, c.want) || out.Count != len(c.want) || out.Pattern != c.pattern || out.Truncated {
-			t.Errorf("%s in %q: %v, count %d", c.pattern, c.path, got, out.Count)
-		}
-		if want := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.path)); out.BasePath != want {
-			t.Errorf("%s: base %s", c.pattern, out.BasePath)
-		}
+		t.Run(c.pattern, func(t *testing.T) {
+			out := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": c.pattern, "path": c.path})
+			got := rel(b, out.Matches...)
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) || out.Count != len(c.want) || out.Pattern != c.pattern || out.Truncated {
+				t.Errorf("%s in %q: %v, count %d", c.pattern, c.path, got, out.Count)
+			}
+			if want := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.path)); out.BasePath != want {
+				t.Errorf("%s: base %s", c.pattern, out.BasePath)
+			}
+		})
 	}
 }
 
@@ -157,9 +159,11 @@ func TestBracesThatStandForCountlessPatternsAreRefused(t *testing.T) {
 	b.File(strings.Repeat("a", 40), "a\n")
 	bomb := strings.Repeat("{a,a}", 20) + "b"
 	for name, a := range map[string]tooltest.Args{"Glob": {"pattern": bomb}, "Grep": {"pattern": "a", "include": bomb}} {
-		if words := tooltest.MustFail(b, name, a); !strings.Contains(words, "its braces expand to more than 1000 patterns") {
-			t.Errorf("%s: %s", name, words)
-		}
+		t.Run(name, func(t *testing.T) {
+			if words := tooltest.MustFail(b, name, a); !strings.Contains(words, "its braces expand to more than 1000 patterns") {
+				t.Errorf("%s: %s", name, words)
+			}
+		})
 	}
 	for glob, want := range map[string]int{
 		"": 1, "*.go": 1, "{a,b}": 2, "{a}": 1, "{,a}": 2, "x{a,b{c,d,e}}y{f,g}": 8, `\{a,b\}`: 1, "[{,]{a,b}": 2, `[\],]`: 1, "a,b": 1,

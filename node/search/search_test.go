@@ -211,8 +211,10 @@ func TestSearchesEndWithTheirContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for tool, a := range map[string]tooltest.Args{"Glob": {"pattern": "**"}, "Grep": {"pattern": "x"}} {
-		if out, err := tooltest.CallContext[map[string]any](ctx, access.Call{}, b, tool, a); err == nil {
-			t.Errorf("%s gave %v", tool, out)
-		}
+		t.Run(tool, func(t *testing.T) {
+			if out, err := tooltest.CallContext[map[string]any](ctx, access.Call{}, b, tool, a); err == nil {
+				t.Errorf("%s gave %v", tool, out)
+			}
+		})
 	}
 }

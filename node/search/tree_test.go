@@ -172,13 +172,15 @@ func TestGrepShowsContextFilesAndCounts(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for output, want := range map[string]string{"files": "[{a 0} {b 0}]", "count": "[{a 2} {b 1}]"} {
-		out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "x", "output": output})
-		for i := range out.Files {
-			out.Files[i].Path = rel(b, out.Files[i].Path)[0]
-		}
-		if got := fmt.Sprint(out.Files); got != want || *out.Count != 2 || out.Truncated {
-			t.Errorf("%s: %s", output, got)
-		}
+		t.Run(output, func(t *testing.T) {
+			out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "x", "output": output})
+			for i := range out.Files {
+				out.Files[i].Path = rel(b, out.Files[i].Path)[0]
+			}
+			if got := fmt.Sprint(out.Files); got != want || *out.Count != 2 || out.Truncated {
+				t.Errorf("%s: %s", output, got)
+			}
+		})
 	}
 	for i := range maxFiles {
 		b.File(fmt.Sprintf("many/%04d", i), "x")

@@ -172,13 +172,15 @@ func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
 	b := newBench(t)
 	b.jobs.background = maxBackground
 	for _, how := range []string{"background", "yieldMs"} {
-		a := tooltest.Args{"command": "true", how: true}
-		if how == "yieldMs" {
-			a[how] = 10
-		}
-		if words := tooltest.MustFail(b.Bench, "Bash", a); !strings.Contains(words, "already running on this machine") {
-			t.Error(words)
-		}
+		t.Run(how, func(t *testing.T) {
+			a := tooltest.Args{"command": "true", how: true}
+			if how == "yieldMs" {
+				a[how] = 10
+			}
+			if words := tooltest.MustFail(b.Bench, "Bash", a); !strings.Contains(words, "already running on this machine") {
+				t.Error(words)
+			}
+		})
 	}
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true"}); out.Status != "completed" {
 		t.Errorf("one that is waited for: %+v", out)

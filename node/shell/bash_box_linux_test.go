@@ -205,14 +205,16 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	for command, blocked := range map[string]bool{"curl --version": true, "git fetch": true, "echo hi": false} {
-		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
-		var word *sandbox.NetworkWord
-		if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
-			t.Errorf("%s: %+v, %v", command, out, err)
-		}
-		if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}); (p.Problem != "") != blocked {
-			t.Errorf("preview of %s: %+v", command, p)
-		}
+		t.Run(command, func(t *testing.T) {
+			out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
+			var word *sandbox.NetworkWord
+			if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
+				t.Errorf("%s: %+v, %v", command, out, err)
+			}
+			if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}); (p.Problem != "") != blocked {
+				t.Errorf("preview of %s: %+v", command, p)
+			}
+		})
 	}
 	some := sandbox.Report{}
 	for _, id := range []string{sandbox.CheckWriteOutside, sandbox.CheckReadSecrets} {
@@ -225,9 +227,11 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 		{sandbox.Profile{}, "files workspace-write, network not enforced on this machine"},
 		{sandbox.Profile{Mode: sandbox.ReadOnly, Network: sandbox.NetAllowed}, "files read-only, network allowed"},
 	} {
-		if got := Enforced(some, c.p); got != c.want {
-			t.Errorf("%+v: %s", c.p, got)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got := Enforced(some, c.p); got != c.want {
+				t.Errorf("%+v: %s", c.p, got)
+			}
+		})
 	}
 }
 

@@ -32,23 +32,25 @@ func TestBashReturnsEveryFieldOfTheSeed(t *testing.T) {
 		{"no-such-program-anywhere 2>/dev/null", "failed", "", 127.0, nil},
 		{"true", "completed", "", 0.0, nil},
 	} {
-		before := time.Now().UnixMilli()
-		m := tooltest.Must[map[string]any](b.Bench, "Bash", tooltest.Args{"command": c.command})
-		for _, field := range []string{"status", "sessionId", "exitCode", "signal", "timedOut", "startedAt", "endedAt", "durationMs", "output", "tail", "truncated", "workdir"} {
-			if _, ok := m[field]; !ok {
-				t.Errorf("%s: no %s in %v", c.command, field, m)
+		t.Run(c.command, func(t *testing.T) {
+			before := time.Now().UnixMilli()
+			m := tooltest.Must[map[string]any](b.Bench, "Bash", tooltest.Args{"command": c.command})
+			for _, field := range []string{"status", "sessionId", "exitCode", "signal", "timedOut", "startedAt", "endedAt", "durationMs", "output", "tail", "truncated", "workdir"} {
+				if _, ok := m[field]; !ok {
+					t.Errorf("%s: no %s in %v", c.command, field, m)
+				}
 			}
-		}
-		if m["status"] != c.status || m["output"] != c.output || m["tail"] != c.output || m["exitCode"] != c.code || m["signal"] != c.signal {
-			t.Errorf("%s: %v", c.command, m)
-		}
-		start, end := int64(m["startedAt"].(float64)), int64(m["endedAt"].(float64))
-		if start < before || end < start || m["timedOut"] != false || m["truncated"] != false || m["workdir"] != b.WS.Dir() {
-			t.Errorf("%s: %v", c.command, m)
-		}
-		if _, ok := m["pid"]; ok {
-			t.Errorf("%s: a finished command has a pid", c.command)
-		}
+			if m["status"] != c.status || m["output"] != c.output || m["tail"] != c.output || m["exitCode"] != c.code || m["signal"] != c.signal {
+				t.Errorf("%s: %v", c.command, m)
+			}
+			start, end := int64(m["startedAt"].(float64)), int64(m["endedAt"].(float64))
+			if start < before || end < start || m["timedOut"] != false || m["truncated"] != false || m["workdir"] != b.WS.Dir() {
+				t.Errorf("%s: %v", c.command, m)
+			}
+			if _, ok := m["pid"]; ok {
+				t.Errorf("%s: a finished command has a pid", c.command)
+			}
+		})
 	}
 }
 

@@ -33,14 +33,16 @@ func TestWindowsBashReturnsWhatCmdPrints(t *testing.T) {
 			{"cd", b.WS.Dir() + "\r\n", 0},
 			{"echo %FAIRLEAD%", "1\r\n", 0},
 		} {
-			m := tooltest.Must[map[string]any](b.Bench, "Bash", tooltest.Args{"command": c.command})
-			status := "completed"
-			if c.code != 0 {
-				status = "failed"
-			}
-			if m["output"] != c.output || m["exitCode"] != float64(c.code) || m["status"] != status || m["signal"] != nil || m["timedOut"] != false {
-				t.Errorf("%q %s: %v", mode, c.command, m)
-			}
+			t.Run(c.command, func(t *testing.T) {
+				m := tooltest.Must[map[string]any](b.Bench, "Bash", tooltest.Args{"command": c.command})
+				status := "completed"
+				if c.code != 0 {
+					status = "failed"
+				}
+				if m["output"] != c.output || m["exitCode"] != float64(c.code) || m["status"] != status || m["signal"] != nil || m["timedOut"] != false {
+					t.Errorf("%q %s: %v", mode, c.command, m)
+				}
+			})
 		}
 	}
 }
@@ -236,14 +238,16 @@ func TestWindowsShellsGetTheirOwnCommandLines(t *testing.T) {
 		{`C:\Program Files\PowerShell\7\pwsh.exe`, "", "-NoLogo -NoProfile -NonInteractive -Command"},
 		{`C:\Program Files\Git\bin\bash.exe`, "", "-lc"},
 	} {
-		const command = `echo "x y" & dir`
-		if got := shellLine(c.shell, command); got != c.line {
-			t.Errorf("%s", got)
-		}
-		words := shellArgs(c.shell, command)
-		if words[0] != c.shell || strings.Join(words[1:len(words)-1], " ") != c.args || !strings.Contains(words[len(words)-1], command) {
-			t.Errorf("%q", words)
-		}
+		t.Run(c.shell, func(t *testing.T) {
+			const command = `echo "x y" & dir`
+			if got := shellLine(c.shell, command); got != c.line {
+				t.Errorf("%s", got)
+			}
+			words := shellArgs(c.shell, command)
+			if words[0] != c.shell || strings.Join(words[1:len(words)-1], " ") != c.args || !strings.Contains(words[len(words)-1], command) {
+				t.Errorf("%q", words)
+			}
+		})
 	}
 	t.Setenv("SHELL", "/usr/bin/bash") // as Git's terminal has it
 	if s := Path(); !filepath.IsAbs(s) || strings.HasSuffix(s, "bash") {

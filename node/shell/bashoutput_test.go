@@ -78,13 +78,15 @@ func TestOutputBeyondTheLimitKeepsTheTail(t *testing.T) {
 		{"head -c 200001 /dev/zero | sed 's/\\x00/é/g'", 200_000, true},
 		{"head -c 3000000 /dev/zero | tr '\\0' a; printf END", 200_000, true},
 	} {
-		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": c.command})
-		if n := utf8.RuneCountInString(out.Output); n != c.chars || out.Truncated != c.truncated || !utf8.ValidString(out.Output) {
-			t.Errorf("%s: %d characters, truncated %v", c.command, n, out.Truncated)
-		}
-		if utf8.RuneCountInString(out.Tail) != maxTail || !strings.HasSuffix(out.Output, out.Tail) {
-			t.Errorf("%s: the tail is not the end", c.command)
-		}
+		t.Run(c.command, func(t *testing.T) {
+			out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": c.command})
+			if n := utf8.RuneCountInString(out.Output); n != c.chars || out.Truncated != c.truncated || !utf8.ValidString(out.Output) {
+				t.Errorf("%s: %d characters, truncated %v", c.command, n, out.Truncated)
+			}
+			if utf8.RuneCountInString(out.Tail) != maxTail || !strings.HasSuffix(out.Output, out.Tail) {
+				t.Errorf("%s: the tail is not the end", c.command)
+			}
+		})
 	}
 }
 

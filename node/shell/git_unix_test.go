@@ -84,9 +84,11 @@ func TestOrdinaryGitWorks(t *testing.T) {
 			"git submodule foreach --quiet 'git log -1 --format=%s' && git -C part status --short", "second\n"},
 		{"hook", `cd one && printf '#!/bin/sh\ngit log -1 --format=%%s' >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && git commit -qm x --allow-empty 2>&1`, "first\n"},
 	} {
-		if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": step.command}); out.Status != "completed" || out.Output != step.want {
-			t.Fatalf("%s: got %s and %q, want %q", step.name, out.Status, out.Output, step.want)
-		}
+		t.Run(step.name, func(t *testing.T) {
+			if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": step.command}); out.Status != "completed" || out.Output != step.want {
+				t.Fatalf("%s: got %s and %q, want %q", step.name, out.Status, out.Output, step.want)
+			}
+		})
 	}
 }
 

@@ -112,10 +112,12 @@ func TestFoldersAreOfferedWhereTheTextAloneTellsThem(t *testing.T) {
 		"cat B/out/?/x":             "B/out/?/x",
 		"touch $(cat B/out/x)/made": "B/out/x",
 	} {
-		got := strings.ReplaceAll(strings.Join(reached(t, strings.ReplaceAll(command, "B/", base+"/"), ws), " "), base+"/", "B/")
-		if got != want {
-			t.Errorf("%s\n reaches %q, want %q", command, got, want)
-		}
+		t.Run(command, func(t *testing.T) {
+			got := strings.ReplaceAll(strings.Join(reached(t, strings.ReplaceAll(command, "B/", base+"/"), ws), " "), base+"/", "B/")
+			if got != want {
+				t.Errorf("%s\n reaches %q, want %q", command, got, want)
+			}
+		})
 	}
 }
 

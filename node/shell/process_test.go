@@ -218,12 +218,14 @@ func TestProcessRefusesInTheOriginalsWords(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	for _, action := range []string{"poll", "log", "write", "submit", "kill"} {
-		if words := tooltest.MustFail(b.Bench, "Process", tooltest.Args{"action": action}); words != "sessionId is required for this action" {
-			t.Errorf("%s: %s", action, words)
-		}
-		if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": "x"}); out.Status != "failed" || out.Error != "No session found for x" {
-			t.Errorf("%s: %+v", action, out)
-		}
+		t.Run(action, func(t *testing.T) {
+			if words := tooltest.MustFail(b.Bench, "Process", tooltest.Args{"action": action}); words != "sessionId is required for this action" {
+				t.Errorf("%s: %s", action, words)
+			}
+			if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": "x"}); out.Status != "failed" || out.Error != "No session found for x" {
+				t.Errorf("%s: %+v", action, out)
+			}
+		})
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "dance", "sessionId": "x"}); out.Error != "Unknown action dance" {
 		t.Errorf("%+v", out)

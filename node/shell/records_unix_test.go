@@ -118,11 +118,13 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 		t.Errorf("%v", alive)
 	}
 	for name, c := range map[string]<-chan error{"mild": mildEnded, "wild": wildEnded} {
-		select {
-		case <-c:
-		case <-time.After(3 * time.Minute):
-			t.Errorf("%s runs on", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			select {
+			case <-c:
+			case <-time.After(3 * time.Minute):
+				t.Errorf("%s runs on", name)
+			}
+		})
 	}
 	if !other.isRunning() {
 		t.Error("a process that has nothing to do with it was ended")

@@ -60,28 +60,30 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 		{"obeys SIGTERM", `sleep 999 & echo $!; wait`, "SIGTERM", 0},
 		{"ignores SIGTERM", `trap "" TERM; sleep 999 & echo $!; wait; wait`, "SIGKILL", killAfter},
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		var stopped time.Time
-		call := access.Call{Progress: func(tail string, _ int64) {
-			if strings.Contains(tail, "\n") && stopped.IsZero() {
-				stopped = time.Now()
-				cancel()
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var stopped time.Time
+			call := access.Call{Progress: func(tail string, _ int64) {
+				if strings.Contains(tail, "\n") && stopped.IsZero() {
+					stopped = time.Now()
+					cancel()
+				}
+			}}
+			out, err := tooltest.CallContext[bashOut](ctx, call, b.Bench, "Bash", tooltest.Args{"command": c.command})
+			took := time.Since(stopped)
+			cancel()
+			if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
+				t.Errorf("%s: %+v, %v", c.name, out, err)
 			}
-		}}
-		out, err := tooltest.CallContext[bashOut](ctx, call, b.Bench, "Bash", tooltest.Args{"command": c.command})
-		took := time.Since(stopped)
-		cancel()
-		if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
-			t.Errorf("%s: %+v, %v", c.name, out, err)
-		}
-		if took < c.least || took > 5*time.Minute {
-			t.Errorf("%s: took %v", c.name, took)
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
-		if err != nil {
-			t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
-		}
-		gone(t, pid)
+			if took < c.least || took > 5*time.Minute {
+				t.Errorf("%s: took %v", c.name, took)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
+			if err != nil {
+				t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
+			}
+			gone(t, pid)
+		})
 	}
 }
 

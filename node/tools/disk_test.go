@@ -41,9 +41,11 @@ func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
 	}
 	for path, outside := range map[string]bool{"f": false, "file": true, "link/f": true, filepath.Join(out, "f"): true} {
 		for tool, a := range map[string]tooltest.Args{"Read": {"path": path}, "Write": {"path": path, "content": "needle"}} {
-			if p := tooltest.Preview(b, tool, a); p.Outside != outside || p.Problem != "" {
-				t.Errorf("preview of %s %s: %+v", tool, path, p)
-			}
+			t.Run(tool, func(t *testing.T) {
+				if p := tooltest.Preview(b, tool, a); p.Outside != outside || p.Problem != "" {
+					t.Errorf("preview of %s %s: %+v", tool, path, p)
+				}
+			})
 		}
 	}
 }

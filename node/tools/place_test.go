@@ -33,17 +33,21 @@ func TestACallIsBoundToThePlaceThatItWasAllowedFor(t *testing.T) {
 		{"Edit", tooltest.Args{"path": "way/a.txt", "oldString": "needle", "newString": "x"}, "before/a.txt"},
 	}
 	for _, c := range calls {
-		was := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.was))
-		if raw, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: was}, tooltest.Encode(t, c.in)); !errors.Is(err, workspace.ErrTargetChanged) {
-			t.Errorf("%s %v: %s, %v", c.tool, c.in, raw, err)
-		}
+		t.Run(c.tool, func(t *testing.T) {
+			was := filepath.Join(b.WS.Dir(), filepath.FromSlash(c.was))
+			if raw, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: was}, tooltest.Encode(t, c.in)); !errors.Is(err, workspace.ErrTargetChanged) {
+				t.Errorf("%s %v: %s, %v", c.tool, c.in, raw, err)
+			}
+		})
 	}
 	if data, err := os.ReadFile(key); err != nil || string(data) != "needle\n" {
 		t.Errorf("the file became %q, %v", data, err)
 	}
 	for _, c := range calls {
-		if _, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: tooltest.Preview(b, c.tool, c.in).Path}, tooltest.Encode(t, c.in)); err != nil {
-			t.Errorf("%s %v, as it was looked at: %v", c.tool, c.in, err)
-		}
+		t.Run(c.tool, func(t *testing.T) {
+			if _, err := b.Tools[c.tool].Call(t.Context(), access.Call{Target: tooltest.Preview(b, c.tool, c.in).Path}, tooltest.Encode(t, c.in)); err != nil {
+				t.Errorf("%s %v, as it was looked at: %v", c.tool, c.in, err)
+			}
+		})
 	}
 }

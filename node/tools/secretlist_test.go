@@ -58,9 +58,11 @@ func TestEverySecretOfTheTableIsAskedAboutAndLeftOutOfSearches(t *testing.T) {
 			"Write": {"path": rel, "content": "x"},
 			"Grep":  {"pattern": "needle", "path": rel},
 		} {
-			if p := tooltest.Preview(b, tool, in); p.Secret == "" {
-				t.Errorf("%s of %s: got no secret, want the call to ask", tool, rel)
-			}
+			t.Run(tool, func(t *testing.T) {
+				if p := tooltest.Preview(b, tool, in); p.Secret == "" {
+					t.Errorf("%s of %s: got no secret, want the call to ask", tool, rel)
+				}
+			})
 		}
 	}
 	out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle"})

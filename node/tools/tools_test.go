@@ -37,26 +37,28 @@ func TestToolsAreWhatTheSeedLists(t *testing.T) {
 		t.Fatalf("%d tools", len(list))
 	}
 	for i, w := range want {
-		got := list[i]
-		if got.Spec.Name != w.name || got.Spec.Effect != w.effect || got.Spec.Idempotent != w.idempotent || !slices.Equal(got.Caps, w.caps) {
-			t.Errorf("tool %d is %s %s %v %v", i, got.Spec.Name, got.Spec.Effect, got.Spec.Idempotent, got.Caps)
-		}
-		var schema struct {
-			Type       string
-			Required   []string
-			Properties map[string]struct{ Type, Description string }
-		}
-		if err := json.Unmarshal(got.Spec.InputSchema, &schema); err != nil || schema.Type != "object" || !slices.Equal(schema.Required, w.required) {
-			t.Errorf("%s: schema %s, %v", w.name, got.Spec.InputSchema, err)
-		}
-		for name, p := range schema.Properties {
-			if p.Type == "" || p.Description == "" {
-				t.Errorf("%s: %s has type %q, description %q", w.name, name, p.Type, p.Description)
+		t.Run(w.name, func(t *testing.T) {
+			got := list[i]
+			if got.Spec.Name != w.name || got.Spec.Effect != w.effect || got.Spec.Idempotent != w.idempotent || !slices.Equal(got.Caps, w.caps) {
+				t.Errorf("tool %d is %s %s %v %v", i, got.Spec.Name, got.Spec.Effect, got.Spec.Idempotent, got.Caps)
 			}
-		}
-		if len(got.Spec.Description) < 200 {
-			t.Errorf("%s is hardly described", w.name)
-		}
+			var schema struct {
+				Type       string
+				Required   []string
+				Properties map[string]struct{ Type, Description string }
+			}
+			if err := json.Unmarshal(got.Spec.InputSchema, &schema); err != nil || schema.Type != "object" || !slices.Equal(schema.Required, w.required) {
+				t.Errorf("%s: schema %s, %v", w.name, got.Spec.InputSchema, err)
+			}
+			for name, p := range schema.Properties {
+				if p.Type == "" || p.Description == "" {
+					t.Errorf("%s: %s has type %q, description %q", w.name, name, p.Type, p.Description)
+				}
+			}
+			if len(got.Spec.Description) < 200 {
+				t.Errorf("%s is hardly described", w.name)
+			}
+		})
 	}
 }
 
@@ -114,13 +116,15 @@ func TestFileToolsStayInTheWorkspace(t *testing.T) {
 		"Read": {"path": outside}, "Write": {"path": outside, "content": "x"}, "Edit": {"path": outside, "oldString": "a", "newString": "b"},
 		"Glob": {"pattern": "*", "path": filepath.Dir(outside)}, "Grep": {"pattern": "x", "path": filepath.Dir(outside)},
 	} {
-		words := tooltest.MustFail(b, tool, a)
-		if !strings.Contains(words, filepath.Dir(outside)) || !strings.Contains(words, b.WS.Dir()) || !strings.Contains(words, "ask the person") {
-			t.Errorf("%s: %s", tool, words)
-		}
-		if p := tooltest.Preview(b, tool, a); !p.Outside || p.Problem == "" && (len(p.Folders) != 1 || p.Folders[0].Path != filepath.Dir(outside)) {
-			t.Errorf("preview of %s: %+v", tool, p)
-		}
+		t.Run(tool, func(t *testing.T) {
+			words := tooltest.MustFail(b, tool, a)
+			if !strings.Contains(words, filepath.Dir(outside)) || !strings.Contains(words, b.WS.Dir()) || !strings.Contains(words, "ask the person") {
+				t.Errorf("%s: %s", tool, words)
+			}
+			if p := tooltest.Preview(b, tool, a); !p.Outside || p.Problem == "" && (len(p.Folders) != 1 || p.Folders[0].Path != filepath.Dir(outside)) {
+				t.Errorf("preview of %s: %+v", tool, p)
+			}
+		})
 	}
 	for _, pattern := range []string{"../*", "a/../../*", filepath.Dir(outside) + "/*"} {
 		if words := tooltest.MustFail(b, "Glob", tooltest.Args{"pattern": pattern}); !strings.Contains(words, "outside the workspace") {

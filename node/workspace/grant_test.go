@@ -111,10 +111,12 @@ func TestGrantsThatCannotHoldAreRefused(t *testing.T) {
 		"unknown access":     {Dir: ws, Access: "all"},
 		"no workspace":       {},
 	} {
-		if r, err := c.Open(); err == nil {
-			r.Close()
-			t.Errorf("%s was accepted", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if r, err := c.Open(); err == nil {
+				r.Close()
+				t.Errorf("%s was accepted", name)
+			}
+		})
 	}
 }
 
@@ -122,9 +124,11 @@ func TestParseGrant(t *testing.T) {
 	for text, want := range map[string]Grant{
 		"/a": {Dir: "/a"}, "/a:ro": {Dir: "/a", ReadOnly: true}, "/a:rw": {Dir: "/a"}, `C:\a:ro`: {Dir: `C:\a`, ReadOnly: true}, "/a:b": {Dir: "/a:b"},
 	} {
-		if g, err := ParseGrant(text); err != nil || g != want {
-			t.Errorf("%s: %+v, %v", text, g, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if g, err := ParseGrant(text); err != nil || g != want {
+				t.Errorf("%s: %+v, %v", text, g, err)
+			}
+		})
 	}
 	for _, text := range []string{"", ":ro", ":rw"} {
 		if g, err := ParseGrant(text); err == nil {
@@ -136,33 +140,35 @@ func TestParseGrant(t *testing.T) {
 func TestASwappedWorkspaceIsNoticed(t *testing.T) {
 	r, base := openGranted(t)
 	for _, dir := range []string{"ws", "rw"} {
-		at := filepath.Join(base, dir)
-		p := resolve(t, r, filepath.Join(at, "f"))
-		check := func(want bool, how string) {
-			t.Helper()
-			var swapped *FolderReplacedError
-			_, _, err := r.Open(p)
-			_, werr := r.Write(p, []byte(dir), "")
-			_, derr := r.OpenDir(resolve(t, r, at))
-			if errors.As(err, &swapped) != want || errors.As(werr, &swapped) != want || errors.As(derr, &swapped) != want {
-				t.Errorf("%s, %s: %v; %v; %v", dir, how, err, werr, derr)
+		t.Run(dir, func(t *testing.T) {
+			at := filepath.Join(base, dir)
+			p := resolve(t, r, filepath.Join(at, "f"))
+			check := func(want bool, how string) {
+				t.Helper()
+				var swapped *FolderReplacedError
+				_, _, err := r.Open(p)
+				_, werr := r.Write(p, []byte(dir), "")
+				_, derr := r.OpenDir(resolve(t, r, at))
+				if errors.As(err, &swapped) != want || errors.As(werr, &swapped) != want || errors.As(derr, &swapped) != want {
+					t.Errorf("%s, %s: %v; %v; %v", dir, how, err, werr, derr)
+				}
 			}
-		}
-		check(false, "as opened")
-		if err := os.Rename(at, at+"-aside"); err != nil {
-			t.Skipf("an open folder cannot be renamed here: %v", err)
-		}
-		check(true, "gone")
-		put(t, filepath.Join(at, "f"), "another")
-		check(true, "replaced")
-		if err := os.RemoveAll(at); err != nil {
-			t.Fatal(err)
-		}
-		link(t, filepath.Join(base, "out"), at)
-		check(true, "a link")
-		os.Remove(at)
-		os.Rename(at+"-aside", at)
-		check(false, "put back")
+			check(false, "as opened")
+			if err := os.Rename(at, at+"-aside"); err != nil {
+				t.Skipf("an open folder cannot be renamed here: %v", err)
+			}
+			check(true, "gone")
+			put(t, filepath.Join(at, "f"), "another")
+			check(true, "replaced")
+			if err := os.RemoveAll(at); err != nil {
+				t.Fatal(err)
+			}
+			link(t, filepath.Join(base, "out"), at)
+			check(true, "a link")
+			os.Remove(at)
+			os.Rename(at+"-aside", at)
+			check(false, "put back")
+		})
 	}
 	if data, _ := os.ReadFile(filepath.Join(base, "out", "f")); string(data) != "out" {
 		t.Errorf("the file outside became %q", data)

@@ -13,14 +13,16 @@ func TestNamesThatWindowsTakesForSomethingElseAreRefusedThere(t *testing.T) {
 		"a<b", "a>b", `a"b`, "a|b", "a?b", "a*b", "a\x01b", "a\nb", "tab\t",
 		`\\host\share\f`, "//host/share/f", `\\?\C:\f`, `\\.\PhysicalDrive0`, `//./COM1`, `\??\C:\f`, `C:\NUL`, `C:\a\b.`, "C:/x/aux.h",
 	} {
-		if err := checkName("windows", name); err == nil || !strings.Contains(err.Error(), "on Windows") {
-			t.Errorf("%q: %v", name, err)
-		}
-		for _, goos := range []string{"linux", "darwin"} {
-			if err := checkName(goos, name); err != nil {
-				t.Errorf("%q on %s: %v", name, goos, err)
+		t.Run(name, func(t *testing.T) {
+			if err := checkName("windows", name); err == nil || !strings.Contains(err.Error(), "on Windows") {
+				t.Errorf("%q: %v", name, err)
 			}
-		}
+			for _, goos := range []string{"linux", "darwin"} {
+				if err := checkName(goos, name); err != nil {
+					t.Errorf("%q on %s: %v", name, goos, err)
+				}
+			}
+		})
 	}
 }
 
@@ -54,19 +56,23 @@ func TestResolveRefusesNamesOfItsOwnSystem(t *testing.T) {
 func TestOtherSpelling(t *testing.T) {
 	entries := []string{"README.md", "Straße", "f", "F"}
 	for name, want := range map[string]string{"readme.md": "README.md", "README.md": "", "f": "", "F": "", "new": "", "STRAßE": "Straße"} {
-		if got := otherSpelling(entries, name); got != want {
-			t.Errorf("%s: %q", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := otherSpelling(entries, name); got != want {
+				t.Errorf("%s: %q", name, got)
+			}
+		})
 	}
 	r := openTemp(t)
 	put(t, r.Dir()+"/Readme", "x")
 	for goos, refused := range map[string]bool{"windows": true, "darwin": true, "linux": false} {
-		if err := checkSpelling(goos, r.areas[0].root, "README"); (err != nil) != refused {
-			t.Errorf("%s: %v", goos, err)
-		}
-		if err := checkSpelling(goos, r.areas[0].root, "Readme"); err != nil {
-			t.Errorf("%s: %v", goos, err)
-		}
+		t.Run(goos, func(t *testing.T) {
+			if err := checkSpelling(goos, r.areas[0].root, "README"); (err != nil) != refused {
+				t.Errorf("%s: %v", goos, err)
+			}
+			if err := checkSpelling(goos, r.areas[0].root, "Readme"); err != nil {
+				t.Errorf("%s: %v", goos, err)
+			}
+		})
 	}
 }
 

@@ -79,12 +79,14 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 	}
 	defer r.Close()
 	for _, name := range []string{"/proc/self/environ", "/proc/thread-self/comm", "/proc/1/cmdline", "/proc/self", "/proc/self/fd"} {
-		if _, _, err := r.Open(resolve(t, r, name)); !errors.Is(err, errProcess) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := r.OpenDir(resolve(t, r, name)); !errors.Is(err, errProcess) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := r.Open(resolve(t, r, name)); !errors.Is(err, errProcess) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := r.OpenDir(resolve(t, r, name)); !errors.Is(err, errProcess) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	f, _, err := r.Open(resolve(t, r, filepath.Join("/proc/self/root", "etc", "passwd"))) // a link to a file is one
 	if err != nil {
@@ -93,19 +95,21 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 		f.Close()
 	}
 	for dir, want := range map[string][]string{"/": {"proc", "sys"}, "/proc": {"1", "999999"}, "/etc": nil} {
-		d, err := r.OpenDir(resolve(t, r, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var skipped []string
-		for _, name := range []string{"proc", "sys", "usr", "1", "999999", "fs"} {
-			if r.Skips(d, name) {
-				skipped = append(skipped, name)
+		t.Run(dir, func(t *testing.T) {
+			d, err := r.OpenDir(resolve(t, r, dir))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		d.Close()
-		if !slices.Equal(skipped, want) {
-			t.Errorf("in %s a search leaves out %v, want %v", dir, skipped, want)
-		}
+			var skipped []string
+			for _, name := range []string{"proc", "sys", "usr", "1", "999999", "fs"} {
+				if r.Skips(d, name) {
+					skipped = append(skipped, name)
+				}
+			}
+			d.Close()
+			if !slices.Equal(skipped, want) {
+				t.Errorf("in %s a search leaves out %v, want %v", dir, skipped, want)
+			}
+		})
 	}
 }

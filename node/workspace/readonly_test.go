@@ -74,38 +74,40 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 	}
 	defer wide.Close()
 	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{Access: WholeDisk})} {
-		if !r.IsReadOnly() || !r.IsFolderReadOnly(ws) {
-			t.Errorf("%s: it does not say so", name)
-		}
-		for _, dir := range []string{ws, rw, out} {
-			if _, err := r.Resolve(filepath.Join(dir, "f")); err != nil {
-				continue // out of its reach
+		t.Run(name, func(t *testing.T) {
+			if !r.IsReadOnly() || !r.IsFolderReadOnly(ws) {
+				t.Errorf("%s: it does not say so", name)
 			}
-			at := func(name string) Path { return Path{Abs: filepath.Join(dir, name)} }
-			if data, _, err := r.ReadFile(at("f"), 100); err != nil || string(data) != "as it was" {
-				t.Errorf("%s: reading %s: %q %v", name, dir, data, err)
-			}
-			for way, do := range map[string]func() error{
-				"write":           func() error { _, err := r.Write(at("f"), []byte("x"), ""); return err },
-				"write a new one": func() error { _, err := r.Write(at("new/deep"), []byte("x"), ""); return err },
-				"write as seen":   func() error { _, err := r.WriteWithBackup(at("none"), nil, Absent, nil); return err },
-				"may be written":  func() error { return r.Writable(at("f")) },
-				"move":            func() error { _, err := (Entries{r}).Move(at("f"), at("moved")); return err },
-				"make a folder":   func() error { _, err := (Entries{r}).Mkdir(at("made")); return err },
-				"delete":          func() error { _, err := (Entries{r}).Trash(at("f")); return err },
-				"take in":         func() error { _, err := r.OpenFolderForWriting(at("d"), false); return err },
-				"take in anew":    func() error { _, err := r.OpenFolderForWriting(at("fresh"), true); return err },
-				"bring back":      func() error { _, err := (Entries{r}).Restore(id); return err },
-			} {
-				var readOnly *ReadOnlyError
-				if err := do(); !errors.As(err, &readOnly) || !strings.Contains(err.Error(), "read-only") || !strings.Contains(err.Error(), "--sandbox workspace-write") {
-					t.Errorf("%s: %s in %s: %v", name, way, dir, err)
+			for _, dir := range []string{ws, rw, out} {
+				if _, err := r.Resolve(filepath.Join(dir, "f")); err != nil {
+					continue // out of its reach
+				}
+				at := func(name string) Path { return Path{Abs: filepath.Join(dir, name)} }
+				if data, _, err := r.ReadFile(at("f"), 100); err != nil || string(data) != "as it was" {
+					t.Errorf("%s: reading %s: %q %v", name, dir, data, err)
+				}
+				for way, do := range map[string]func() error{
+					"write":           func() error { _, err := r.Write(at("f"), []byte("x"), ""); return err },
+					"write a new one": func() error { _, err := r.Write(at("new/deep"), []byte("x"), ""); return err },
+					"write as seen":   func() error { _, err := r.WriteWithBackup(at("none"), nil, Absent, nil); return err },
+					"may be written":  func() error { return r.Writable(at("f")) },
+					"move":            func() error { _, err := (Entries{r}).Move(at("f"), at("moved")); return err },
+					"make a folder":   func() error { _, err := (Entries{r}).Mkdir(at("made")); return err },
+					"delete":          func() error { _, err := (Entries{r}).Trash(at("f")); return err },
+					"take in":         func() error { _, err := r.OpenFolderForWriting(at("d"), false); return err },
+					"take in anew":    func() error { _, err := r.OpenFolderForWriting(at("fresh"), true); return err },
+					"bring back":      func() error { _, err := (Entries{r}).Restore(id); return err },
+				} {
+					var readOnly *ReadOnlyError
+					if err := do(); !errors.As(err, &readOnly) || !strings.Contains(err.Error(), "read-only") || !strings.Contains(err.Error(), "--sandbox workspace-write") {
+						t.Errorf("%s: %s in %s: %v", name, way, dir, err)
+					}
 				}
 			}
-		}
-		if err := (Entries{r}).SweepTrash(time.Now().Add(2 * TrashAge)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+			if err := (Entries{r}).SweepTrash(time.Now().Add(2 * TrashAge)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if _, err := granted.Write(resolve(t, granted, "link"), []byte("x"), ""); err == nil {
 		t.Error("written through a link")

@@ -31,8 +31,10 @@ func TestRealPathFollowsLinksAsFarAsThereIsSomething(t *testing.T) {
 		"dot/config": "dot/config", ".config": "dot/config", ".config/gh": "dot/config/gh", ".config/op/x": "dot/config/op/x", ".netrc": "dot/netrc",
 		".netrc/x": "dot/netrc/x", ".aws": ".aws", ".aws/x": ".aws/x", "none/x/y": "none/x/y",
 	} {
-		if real := RealPath(at(path)); real != at(want) {
-			t.Errorf("%s: got %s, want %s", path, real, at(want))
-		}
+		t.Run(path, func(t *testing.T) {
+			if real := RealPath(at(path)); real != at(want) {
+				t.Errorf("%s: got %s, want %s", path, real, at(want))
+			}
+		})
 	}
 }

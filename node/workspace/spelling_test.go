@@ -21,12 +21,14 @@ func TestNamesThatAreNoTextAreSpelled(t *testing.T) {
 		{"windows", `C:\dir\xE9`, `C:\dir\xE9`},
 		{"windows", "half \xed\xa0\x80.txt", "half <ED><A0><80>.txt"},
 	} {
-		if got := spell(c.goos, c.name); got != c.text {
-			t.Errorf("%s: %q is spelled %q, want %q", c.goos, c.name, got, c.text)
-		}
-		if got := unspell(c.goos, c.text); got != c.name {
-			t.Errorf("%s: %q stands for %q, want %q", c.goos, c.text, got, c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := spell(c.goos, c.name); got != c.text {
+				t.Errorf("%s: %q is spelled %q, want %q", c.goos, c.name, got, c.text)
+			}
+			if got := unspell(c.goos, c.text); got != c.name {
+				t.Errorf("%s: %q stands for %q, want %q", c.goos, c.text, got, c.name)
+			}
+		})
 	}
 }
 

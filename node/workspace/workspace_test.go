@@ -66,17 +66,19 @@ func TestResolveKeepsPathsInTheWorkspace(t *testing.T) {
 		{r.Dir() + "-beside", "", true},
 		{filepath.Dir(r.Dir()), "", true},
 	} {
-		p, err := r.Resolve(c.name)
-		var outside *OutsideError
-		if c.outside {
-			if !errors.As(err, &outside) || !p.Outside || !strings.Contains(err.Error(), p.Abs) || !strings.Contains(err.Error(), r.Dir()) {
-				t.Errorf("Resolve(%q) = %+v, %v; want a refusal that names path and workspace", c.name, p, err)
+		t.Run(c.name, func(t *testing.T) {
+			p, err := r.Resolve(c.name)
+			var outside *OutsideError
+			if c.outside {
+				if !errors.As(err, &outside) || !p.Outside || !strings.Contains(err.Error(), p.Abs) || !strings.Contains(err.Error(), r.Dir()) {
+					t.Errorf("Resolve(%q) = %+v, %v; want a refusal that names path and workspace", c.name, p, err)
+				}
+				return
 			}
-			continue
-		}
-		if want := filepath.Join(r.Dir(), filepath.FromSlash(c.want)); err != nil || p.Abs != want || p.Outside {
-			t.Errorf("Resolve(%q) = %+v, %v; want %s", c.name, p, err, want)
-		}
+			if want := filepath.Join(r.Dir(), filepath.FromSlash(c.want)); err != nil || p.Abs != want || p.Outside {
+				t.Errorf("Resolve(%q) = %+v, %v; want %s", c.name, p, err, want)
+			}
+		})
 	}
 	if _, err := r.Resolve("a\x00b"); err == nil {
 		t.Error("a zero byte was accepted")
@@ -128,14 +130,16 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"out", "outdir/secret", "dangling", "viaout", "outdir/new/deep"} {
-		p := resolve(t, r, name)
-		var outside *OutsideError
-		if _, _, err := r.ReadFile(p, 100); !errors.As(err, &outside) {
-			t.Errorf("read %s: %v; want an OutsideError", name, err)
-		}
-		if _, err := r.Write(p, []byte("x"), ""); !errors.As(err, &outside) {
-			t.Errorf("write %s: %v; want an OutsideError", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := resolve(t, r, name)
+			var outside *OutsideError
+			if _, _, err := r.ReadFile(p, 100); !errors.As(err, &outside) {
+				t.Errorf("read %s: %v; want an OutsideError", name, err)
+			}
+			if _, err := r.Write(p, []byte("x"), ""); !errors.As(err, &outside) {
+				t.Errorf("write %s: %v; want an OutsideError", name, err)
+			}
+		})
 	}
 	for _, name := range []string{"loop", "loop/x", "up"} {
 		if _, _, err := r.ReadFile(resolve(t, r, name), 100); err == nil {

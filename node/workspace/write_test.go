@@ -47,9 +47,11 @@ func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, expect := range map[string]string{"f": Absent, "g": seen} {
-		if _, err := r.Write(resolve(t, r, name), []byte("x"), expect); !errors.Is(err, ErrChanged) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := r.Write(resolve(t, r, name), []byte("x"), expect); !errors.Is(err, ErrChanged) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	put(t, filepath.Join(r.Dir(), "f"), "two")
 	if _, err := r.Write(p, []byte("x"), seen); !errors.Is(err, ErrChanged) {
@@ -70,10 +72,12 @@ func TestAFileInTheWayIsADirError(t *testing.T) {
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "")
 	for _, name := range []string{"f/g", "f/g/h"} {
-		var dir *DirError
-		if _, err := r.Write(resolve(t, r, name), nil, ""); !errors.As(err, &dir) {
-			t.Errorf("%s: a file was used as a folder: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			var dir *DirError
+			if _, err := r.Write(resolve(t, r, name), nil, ""); !errors.As(err, &dir) {
+				t.Errorf("%s: a file was used as a folder: %v", name, err)
+			}
+		})
 	}
 	if _, err := r.Write(resolve(t, r, ""), nil, ""); err == nil {
 		t.Error("the workspace itself was overwritten")

@@ -114,10 +114,12 @@ func TestWhatIsNotAFileOfTheServerIsRefused(t *testing.T) {
 			w.Write(make([]byte, 101))
 		},
 	} {
-		g, at := web(t, h)
-		if _, _, err := g.get(t.Context(), at, 100); !errors.Is(err, channel.ErrRefused) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", why, err)
-		}
+		t.Run(why, func(t *testing.T) {
+			g, at := web(t, h)
+			if _, _, err := g.get(t.Context(), at, 100); !errors.Is(err, channel.ErrRefused) || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s: %v", why, err)
+			}
+		})
 	}
 	g.own = netip.Addr{}
 	if _, _, err := g.get(t.Context(), at, 100); !errors.Is(err, channel.ErrRefused) || !strings.Contains(err.Error(), "inside") {
@@ -140,9 +142,11 @@ func TestOnlyPublicAddressesAreOutside(t *testing.T) {
 		"169.254.169.254": false, "0.0.0.0": false, "0.1.2.3": false, "100.64.1.1": false, "224.0.0.1": false, "255.255.255.255": false, "::1": false, "::": false,
 		"fe80::1": false, "fd00::1": false, "ff02::1": false, "::ffff:127.0.0.1": false, "::ffff:93.184.216.34": true, "64:ff9b::7f00:1": false, "2002:7f00:1::": false,
 	} {
-		if got := public(netip.MustParseAddr(a)); got != want {
-			t.Errorf("%s: %v", a, got)
-		}
+		t.Run(a, func(t *testing.T) {
+			if got := public(netip.MustParseAddr(a)); got != want {
+				t.Errorf("%s: %v", a, got)
+			}
+		})
 	}
 }
 
@@ -158,13 +162,15 @@ func TestHostsOfTheSettingsAreFetchedFrom(t *testing.T) {
 		"https://up.other.test/a": true, "https://other.test/a": false, "https://x.wide.test/a": true, "https://wide.test/a": false, "https://evilwide.test/a": false,
 		"https://up.other.test.evil.test/a": false,
 	} {
-		u, err := url.Parse(at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g, err := c.mayFetch(t.Context(), u); (err == nil) != want || g.own.IsValid() {
-			t.Errorf("%s: %v", at, err)
-		}
+		t.Run(at, func(t *testing.T) {
+			u, err := url.Parse(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, err := c.mayFetch(t.Context(), u); (err == nil) != want || g.own.IsValid() {
+				t.Errorf("%s: %v", at, err)
+			}
+		})
 	}
 	for _, wrong := range []string{"https://a.test", "a.test/x", "a*", "*a", "a.test:5"} {
 		if _, err := settingsOf(channel.Config(raw(t, "jid", "a@town.test", "password", "p", "files", wrong))); err == nil {

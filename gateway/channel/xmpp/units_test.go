@@ -23,26 +23,28 @@ func TestScramAgreesWithTheStandards(t *testing.T) {
 			"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=", "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=",
 		},
 	} {
-		s := newScram(tc.kind, "user", "pencil")
-		s.nonce, s.first = tc.nonce, "n=user,r="+tc.nonce
-		answer, err := s.answer(tc.challenge)
-		if err != nil || answer != tc.answer {
-			t.Errorf("%s: %s %v", tc.kind, answer, err)
-		}
-		if err := s.check(tc.final); err != nil {
-			t.Errorf("%s: %v", tc.kind, err)
-		}
-		if s.check("v=AAAA") == nil || s.check("e=other-error") == nil {
-			t.Errorf("%s: a server that does not know the password was believed", tc.kind)
-		}
-		for _, bad := range []string{
-			"", "r=other,s=QSXCR+Q6sek8bf92,i=4096", strings.Replace(tc.challenge, "i=4096", "i=0", 1), strings.Replace(tc.challenge, "i=4096", "i=99999999", 1),
-			"m=x," + tc.challenge, "r=" + tc.nonce + ",s=QSXCR+Q6sek8bf92,i=4096",
-		} {
-			if _, err := s.answer(bad); err == nil {
-				t.Errorf("%s: %q was answered", tc.kind, bad)
+		t.Run(tc.kind, func(t *testing.T) {
+			s := newScram(tc.kind, "user", "pencil")
+			s.nonce, s.first = tc.nonce, "n=user,r="+tc.nonce
+			answer, err := s.answer(tc.challenge)
+			if err != nil || answer != tc.answer {
+				t.Errorf("%s: %s %v", tc.kind, answer, err)
 			}
-		}
+			if err := s.check(tc.final); err != nil {
+				t.Errorf("%s: %v", tc.kind, err)
+			}
+			if s.check("v=AAAA") == nil || s.check("e=other-error") == nil {
+				t.Errorf("%s: a server that does not know the password was believed", tc.kind)
+			}
+			for _, bad := range []string{
+				"", "r=other,s=QSXCR+Q6sek8bf92,i=4096", strings.Replace(tc.challenge, "i=4096", "i=0", 1), strings.Replace(tc.challenge, "i=4096", "i=99999999", 1),
+				"m=x," + tc.challenge, "r=" + tc.nonce + ",s=QSXCR+Q6sek8bf92,i=4096",
+			} {
+				if _, err := s.answer(bad); err == nil {
+					t.Errorf("%s: %q was answered", tc.kind, bad)
+				}
+			}
+		})
 	}
 	if h := newScram("SCRAM-SHA-256", "a,b=c", "").hello(); !strings.HasPrefix(h, "n,,n=a=2Cb=3Dc,r=") {
 		t.Error(h)
@@ -92,14 +94,16 @@ func TestSettings(t *testing.T) {
 		{`{"jid":"a@b.c","password":"x","server":"h"}`, "host:port"},
 		{`{"jid":"a@b.c","password":"x","certificate":"y"}`, "PEM"},
 	} {
-		var cfg channel.Config
-		if err := json.Unmarshal([]byte(tc.cfg), &cfg); err != nil {
-			t.Fatal(err)
-		}
-		err := Driver{}.Check(cfg)
-		if (tc.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v", tc.cfg, err)
-		}
+		t.Run(tc.cfg, func(t *testing.T) {
+			var cfg channel.Config
+			if err := json.Unmarshal([]byte(tc.cfg), &cfg); err != nil {
+				t.Fatal(err)
+			}
+			err := Driver{}.Check(cfg)
+			if (tc.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %v", tc.cfg, err)
+			}
+		})
 	}
 }
 

@@ -189,13 +189,15 @@ func TestLoginOverARealServer(t *testing.T) {
 	if err != nil || res.Message != "agent@town.test can log in." {
 		t.Errorf("%+v %v", res, err)
 	}
-	for _, mechanism := range []string{"SCRAM-SHA-1", "PLAIN"} { // the test above used SCRAM-SHA-256
-		s := mustOpen(t, p)
-		err := s.authenticate([]string{mechanism}, login{local: "ann", password: "secret of ann"})
-		if err != nil {
-			t.Errorf("%s: %v", mechanism, err)
-		}
-		s.conn.Close()
+	for _, mechanism := range []string{"SCRAM-SHA-1", "PLAIN"} {
+		t.Run(mechanism, func(t *testing.T) { // the test above used SCRAM-SHA-256
+			s := mustOpen(t, p)
+			err := s.authenticate([]string{mechanism}, login{local: "ann", password: "secret of ann"})
+			if err != nil {
+				t.Errorf("%s: %v", mechanism, err)
+			}
+			s.conn.Close()
+		})
 	}
 	s := mustOpen(t, p)
 	if err := s.authenticate([]string{"X-OTHER"}, login{}); !errors.Is(err, channel.ErrLogin) {

@@ -130,11 +130,13 @@ func TestAChatsOwnGatewayIsWhereCommandsLookForIt(t *testing.T) {
 		"ws://127.0.0.1:9000/ws": "127.0.0.1:9000", "ws://localhost:9001/ws": "localhost:9001", "ws://[::1]:9002/ws": "[::1]:9002",
 		"ws://example.org:9000/ws": "", "wss://127.0.0.1:9000/ws": "", "ws://127.0.0.1/ws": "", "tower": "",
 	} {
-		o := options{url: url}
-		address, here := o.listenAddress()
-		if here != (want != "") || here && address != want || !here && address != gateway.DefaultListen {
-			t.Errorf("%s: %s, %v", url, address, here)
-		}
+		t.Run(url, func(t *testing.T) {
+			o := options{url: url}
+			address, here := o.listenAddress()
+			if here != (want != "") || here && address != want || !here && address != gateway.DefaultListen {
+				t.Errorf("%s: %s, %v", url, address, here)
+			}
+		})
 	}
 }
 

@@ -53,9 +53,11 @@ func TestAllOutputOfACommandIsFiltered(t *testing.T) {
 	t.Parallel()
 	root := newRoot()
 	for name, w := range map[string]io.Writer{"standard output": root.OutOrStdout(), "standard error": root.ErrOrStderr()} {
-		if _, ok := w.(*output); !ok {
-			t.Errorf("got %T as %s, want an output", w, name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, ok := w.(*output); !ok {
+				t.Errorf("got %T as %s, want an output", w, name)
+			}
+		})
 	}
 }
 

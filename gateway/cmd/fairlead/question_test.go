@@ -19,17 +19,21 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 		{nil, "The big one", "machine   The big one (nas)\n"},
 		{nil, "nas", "machine   nas\n"},
 	} {
-		if box := questionBox(protocol.Approval{Node: "nas", Host: c.host}, c.name); !strings.Contains(box, c.want) {
-			t.Errorf("%q: %s", c.want, box)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if box := questionBox(protocol.Approval{Node: "nas", Host: c.host}, c.name); !strings.Contains(box, c.want) {
+				t.Errorf("%q: %s", c.want, box)
+			}
+		})
 	}
 }
 
 func TestQuestionNamesAToolOfTheGatewayThatIsAboutNoFile(t *testing.T) {
 	for tool, want := range map[string]string{"SessionsList": "┌ Fairlead wants to use SessionsList\n", "ReadFile": "┌ Fairlead wants to read\n"} {
-		if box := questionBox(protocol.Approval{Node: "gsv", Tool: tool, Effect: protocol.EffectRead}, ""); !strings.HasPrefix(box, want) {
-			t.Errorf("%s: %s", tool, box)
-		}
+		t.Run(tool, func(t *testing.T) {
+			if box := questionBox(protocol.Approval{Node: "gsv", Tool: tool, Effect: protocol.EffectRead}, ""); !strings.HasPrefix(box, want) {
+				t.Errorf("%s: %s", tool, box)
+			}
+		})
 	}
 }
 

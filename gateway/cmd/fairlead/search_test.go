@@ -31,16 +31,18 @@ func TestASearchGoesOnUntilItHasWhatWasAskedFor(t *testing.T) {
 		"nothing anywhere": {[]protocol.SessionsSearchResult{{Next: 9, Reached: 9}, {}}, [][2]int64{{50, 3}, {9, 3}}, 0, 0, nil},
 		"an error":         {[]protocol.SessionsSearchResult{{Hits: hits(9), Next: 9, Reached: 9}}, [][2]int64{{50, 3}, {9, 2}}, 1, 9, broken},
 	} {
-		var asked [][2]int64
-		got, err := searchPages(protocol.SessionsSearchParams{Query: "x", Page: 50, Limit: 3}, func(q protocol.SessionsSearchParams) (r protocol.SessionsSearchResult, err error) {
-			asked = append(asked, [2]int64{q.Page, int64(q.Limit)})
-			if q.Query != "x" || len(asked) > len(c.pages) {
-				return r, broken
+		t.Run(name, func(t *testing.T) {
+			var asked [][2]int64
+			got, err := searchPages(protocol.SessionsSearchParams{Query: "x", Page: 50, Limit: 3}, func(q protocol.SessionsSearchParams) (r protocol.SessionsSearchResult, err error) {
+				asked = append(asked, [2]int64{q.Page, int64(q.Limit)})
+				if q.Query != "x" || len(asked) > len(c.pages) {
+					return r, broken
+				}
+				return c.pages[len(asked)-1], nil
+			})
+			if !errors.Is(err, c.err) || !slices.Equal(asked, c.asked) || int64(len(got.Hits)) != c.hits || got.Next != c.n || got.Reached != 0 {
+				t.Errorf("%s: asked %v; %d hits, next %d, reached %d, %v", name, asked, len(got.Hits), got.Next, got.Reached, err)
 			}
-			return c.pages[len(asked)-1], nil
 		})
-		if !errors.Is(err, c.err) || !slices.Equal(asked, c.asked) || int64(len(got.Hits)) != c.hits || got.Next != c.n || got.Reached != 0 {
-			t.Errorf("%s: asked %v; %d hits, next %d, reached %d, %v", name, asked, len(got.Hits), got.Next, got.Reached, err)
-		}
 	}
 }

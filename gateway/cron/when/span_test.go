@@ -7,13 +7,16 @@ import (
 )
 
 func TestLengthsAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"20 minutes": 20 * time.Minute, "1.5h": 90 * time.Minute, "1 hour and 30 minutes": 90 * time.Minute, "an hour": time.Hour, "2h30m": 150 * time.Minute,
 		" 1 Day, 2 hrs": 26 * time.Hour, "1w": 7 * 24 * time.Hour, "5ms": 5 * time.Millisecond,
 	} {
-		if got, err := Parse(text); err != nil || got != want {
-			t.Errorf("%q: %s, %v", text, got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := Parse(text); err != nil || got != want {
+				t.Errorf("%q: %s, %v", text, got, err)
+			}
+		})
 	}
 	for _, text := range []string{"", "soon", "5", "-5m", "1 fortnight", "1h soon", "0m", "1e9h", "200 years", "99999999w", "0.0001ms"} {
 		if got, err := Parse(text); err == nil {
@@ -23,10 +26,13 @@ func TestLengthsAsPeopleWriteThem(t *testing.T) {
 }
 
 func TestTimesOfDay(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int{"18:00": 1080, "9am": 540, "12am": 0, "12pm": 720, "9": 540, "0:05": 5, "6:30 pm": 1110} {
-		if hour, minute, err := OfDay(text); err != nil || hour*60+minute != want {
-			t.Errorf("%q: %d:%d %v", text, hour, minute, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if hour, minute, err := OfDay(text); err != nil || hour*60+minute != want {
+				t.Errorf("%q: %d:%d %v", text, hour, minute, err)
+			}
+		})
 	}
 	for _, text := range []string{"", "x", "900", "1:5", "18:00:00"} {
 		if _, _, err := OfDay(text); !errors.Is(err, ErrOfDay) {

@@ -32,9 +32,11 @@ func TestReasonIsFoundInEveryKnownBody(t *testing.T) {
 		`<html><body>Bad gateway`:  "",
 		``:                         "",
 	} {
-		if got := Reason([]byte(body)); got != want {
-			t.Errorf("%s: %q, want %q", body, got, want)
-		}
+		t.Run(body, func(t *testing.T) {
+			if got := Reason([]byte(body)); got != want {
+				t.Errorf("%s: %q, want %q", body, got, want)
+			}
+		})
 	}
 	if got := Reason([]byte(strings.Repeat("é", 5000))); len(got) > 700 {
 		t.Error(len(got))
@@ -167,9 +169,11 @@ func TestRetryAfterIsReadInThreeForms(t *testing.T) {
 		{"Retry-After-Ms", "99999999999999", longestWait},
 		{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", longestWait},
 	} {
-		if got := retryAfter(http.Header{tc.name: {tc.value}}, now); got != tc.want {
-			t.Errorf("%s: %s is %v", tc.name, tc.value, got)
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			if got := retryAfter(http.Header{tc.name: {tc.value}}, now); got != tc.want {
+				t.Errorf("%s: %s is %v", tc.name, tc.value, got)
+			}
+		})
 	}
 }
 

@@ -102,11 +102,13 @@ func TestOtherServersAreNotTakenForModelServers(t *testing.T) {
 		},
 		"nothing of the sort": http.NotFound,
 	} {
-		s := httptest.NewServer(handler)
-		if found := Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")}); len(found) > 0 {
-			t.Errorf("%s: %+v", name, found)
-		}
-		s.Close()
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(handler)
+			if found := Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")}); len(found) > 0 {
+				t.Errorf("%s: %+v", name, found)
+			}
+			s.Close()
+		})
 	}
 }
 
@@ -127,9 +129,11 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 		"127.0.0.1:1": true, "127.9.9.9:1": true, "[::1]:1": true, "localhost:1": true,
 		"192.168.0.1:1": false, "0.0.0.0:1": false, "example.com:1": false, "localhost.example.com:1": false, "127.0.0.1": false, "": false,
 	} {
-		if got := loopback(address); got != want {
-			t.Errorf("%q: %v", address, got)
-		}
+		t.Run(address, func(t *testing.T) {
+			if got := loopback(address); got != want {
+				t.Errorf("%q: %v", address, got)
+			}
+		})
 	}
 	if found := Scan(t.Context(), []string{"192.0.2.1:80", "example.com:80"}); len(found) > 0 {
 		t.Error(found)
@@ -141,9 +145,11 @@ func TestOllamaHostIsReadAsOllamaDoes(t *testing.T) {
 		"": "", "0.0.0.0": "127.0.0.1:11434", "0.0.0.0:11500": "127.0.0.1:11500", ":11500": "127.0.0.1:11500", "localhost": "localhost:11434",
 		"http://localhost:11500/": "localhost:11500", "http://localhost": "localhost:80", "https://ollama.example": "", "box:1": "box:1", "[::1]:5": "[::1]:5", "[::]": "127.0.0.1:11434",
 	} {
-		if got := ollamaHost(value); got != want {
-			t.Errorf("%q: %q, want %q", value, got, want)
-		}
+		t.Run(value, func(t *testing.T) {
+			if got := ollamaHost(value); got != want {
+				t.Errorf("%q: %q, want %q", value, got, want)
+			}
+		})
 	}
 	t.Setenv("OLLAMA_HOST", "box:1")
 	if list := Addresses(); list[0] != "box:1" || len(list) != 8 {

@@ -155,17 +155,19 @@ func TestThinkingIsAskedForAsTheModelWantsIt(t *testing.T) {
 		{"gemini-flash-latest", "high", `"thinkingConfig":{"includeThoughts":true}`},
 		{"gemma-4", "high", ""},
 	} {
-		w := llmtest.NewWire(llmtest.Reply{Body: whole})
-		o := options(w)
-		o.Model = tc.model
-		o.Info.Thinking = tc.model == "gemini-flash-latest"
-		req := hello
-		req.Thinking = tc.level
-		llmtest.Collect(t.Context(), New(o), req)
-		sent := w.Asked()[0].Body
-		if tc.want != "" && !strings.Contains(sent, tc.want) || tc.want == "" && strings.Contains(sent, "thinking") {
-			t.Errorf("%s %q: %s", tc.model, tc.level, sent)
-		}
+		t.Run(tc.model, func(t *testing.T) {
+			w := llmtest.NewWire(llmtest.Reply{Body: whole})
+			o := options(w)
+			o.Model = tc.model
+			o.Info.Thinking = tc.model == "gemini-flash-latest"
+			req := hello
+			req.Thinking = tc.level
+			llmtest.Collect(t.Context(), New(o), req)
+			sent := w.Asked()[0].Body
+			if tc.want != "" && !strings.Contains(sent, tc.want) || tc.want == "" && strings.Contains(sent, "thinking") {
+				t.Errorf("%s %q: %s", tc.model, tc.level, sent)
+			}
+		})
 	}
 	no := llmtest.Reply{Status: 400, Body: `{"error":{"code":400,"message":"Thinking level MINIMAL is not supported for this model.","status":"INVALID_ARGUMENT"}}`}
 	w := llmtest.NewWire(no, llmtest.Reply{Body: whole})

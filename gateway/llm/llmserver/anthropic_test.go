@@ -21,33 +21,35 @@ func TestAnthropicModelThinksCallsAndAnswers(t *testing.T) {
 		"do two things":     {"I will do both.", `{"command":"echo hello from the model"}`, 2},
 		"say Ahoy, captain": {"Ahoy, captain", "", 0},
 	} {
-		req := llm.Request{System: "You are a test.", Messages: []protocol.Message{user(prompt)}, Tools: tools}
-		first := llmtest.Collect(t.Context(), m, req)
-		if first.Err != nil || strings.TrimSpace(first.Text) != want.text || len(first.Calls) != want.calls {
-			t.Fatalf("%s: %+v", prompt, first)
-		}
-		if first.Usage.Output == 0 || first.Usage.Total != first.Usage.Input+first.Usage.Output+first.Usage.CacheRead+first.Usage.CacheWrite {
-			t.Errorf("%s: usage %+v", prompt, first.Usage)
-		}
-		if want.calls == 0 {
-			if first.Stop != llm.StopEnd {
-				t.Errorf("%s: stop %q", prompt, first.Stop)
+		t.Run(prompt, func(t *testing.T) {
+			req := llm.Request{System: "You are a test.", Messages: []protocol.Message{user(prompt)}, Tools: tools}
+			first := llmtest.Collect(t.Context(), m, req)
+			if first.Err != nil || strings.TrimSpace(first.Text) != want.text || len(first.Calls) != want.calls {
+				t.Fatalf("%s: %+v", prompt, first)
 			}
-			continue
-		}
-		if first.Stop != llm.StopToolUse || first.Thinking == "" || strings.ReplaceAll(string(first.Calls[0].Arguments), `": "`, `":"`) != want.args {
-			t.Fatalf("%s: %+v", prompt, first)
-		}
-		req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content})
-		for i, c := range first.Calls {
-			if c.ID == "" || i > 0 && c.ID == first.Calls[0].ID {
-				t.Errorf("%s: ids %+v", prompt, first.Calls)
+			if first.Usage.Output == 0 || first.Usage.Total != first.Usage.Input+first.Usage.Output+first.Usage.CacheRead+first.Usage.CacheWrite {
+				t.Errorf("%s: usage %+v", prompt, first.Usage)
 			}
-			req.Messages = append(req.Messages, result(c.ID, "the result"))
-		}
-		second := llmtest.Collect(t.Context(), m, req)
-		if second.Err != nil || second.Stop != llm.StopEnd || second.Text != "The tool answered: the result" {
-			t.Errorf("%s: after the results %+v", prompt, second)
-		}
+			if want.calls == 0 {
+				if first.Stop != llm.StopEnd {
+					t.Errorf("%s: stop %q", prompt, first.Stop)
+				}
+				return
+			}
+			if first.Stop != llm.StopToolUse || first.Thinking == "" || strings.ReplaceAll(string(first.Calls[0].Arguments), `": "`, `":"`) != want.args {
+				t.Fatalf("%s: %+v", prompt, first)
+			}
+			req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content})
+			for i, c := range first.Calls {
+				if c.ID == "" || i > 0 && c.ID == first.Calls[0].ID {
+					t.Errorf("%s: ids %+v", prompt, first.Calls)
+				}
+				req.Messages = append(req.Messages, result(c.ID, "the result"))
+			}
+			second := llmtest.Collect(t.Context(), m, req)
+			if second.Err != nil || second.Stop != llm.StopEnd || second.Text != "The tool answered: the result" {
+				t.Errorf("%s: after the results %+v", prompt, second)
+			}
+		})
 	}
 }

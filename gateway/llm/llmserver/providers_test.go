@@ -166,10 +166,12 @@ func TestRealServerRefusesAWrongKey(t *testing.T) {
 	s := Start(t, WithKey("right"))
 	for name, open := range wires {
 		for key, want := range map[string]error{"right": nil, "wrong": protocol.ErrModelAuth} {
-			got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Key: key, Model: Model}), llm.Request{Messages: []protocol.Message{user("hi")}})
-			if !errors.Is(got.Err, want) {
-				t.Errorf("%s with the %s key: %v", name, key, got.Err)
-			}
+			t.Run(key, func(t *testing.T) {
+				got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Key: key, Model: Model}), llm.Request{Messages: []protocol.Message{user("hi")}})
+				if !errors.Is(got.Err, want) {
+					t.Errorf("%s with the %s key: %v", name, key, got.Err)
+				}
+			})
 		}
 	}
 }

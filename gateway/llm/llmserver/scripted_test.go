@@ -114,15 +114,17 @@ func TestModelSpeaksEveryWire(t *testing.T) {
 		},
 		"/v1/messages/count_tokens": {`{"messages":[{"role":"user","content":"hi"}]}`, `"input_tokens":`},
 	} {
-		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(tc.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != 200 || !strings.Contains(string(raw), tc.want) {
-			t.Errorf("%s: %s %.1500s (%v)", path, resp.Status, raw, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode != 200 || !strings.Contains(string(raw), tc.want) {
+				t.Errorf("%s: %s %.1500s (%v)", path, resp.Status, raw, err)
+			}
+		})
 	}
 }
 

@@ -248,11 +248,13 @@ func TestFailuresAreToldApart(t *testing.T) {
 		{events("data: {\"error\":{\"code\":402,\"message\":\"Insufficient credits\"}}\n\n"), protocol.ErrModel, "Insufficient credits", 0},
 		{events("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: {\"error\":{\"code\":502,\"message\":\"Provider disconnected\"}}\n\n"), protocol.ErrModel, "Provider disconnected", 0},
 	} {
-		s := newServe(t, tc.answer)
-		got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL, Key: "k"}), hi())
-		if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) != tc.retries {
-			t.Errorf("%q: %v, %d retries", tc.says, got.Err, len(got.Retries))
-		}
+		t.Run(tc.says, func(t *testing.T) {
+			s := newServe(t, tc.answer)
+			got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL, Key: "k"}), hi())
+			if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) != tc.retries {
+				t.Errorf("%q: %v, %d retries", tc.says, got.Err, len(got.Retries))
+			}
+		})
 	}
 }
 

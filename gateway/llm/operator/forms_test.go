@@ -11,6 +11,7 @@ import (
 )
 
 func TestFormsInTheirManySpellings(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"RUN make test":                               `laptop__Bash {"command":"make test"}`,
 		"$ git status":                                `laptop__Bash {"command":"git status"}`,
@@ -64,6 +65,7 @@ func TestFormsInTheirManySpellings(t *testing.T) {
 }
 
 func TestOneUnclearLineStopsAll(t *testing.T) {
+	t.Parallel()
 	text, calls := collect(t, request("run rm -r build\nand wait until the moon is up\nrun make"))
 	if len(calls) != 0 || !strings.Contains(text, "I have done nothing") || !strings.Contains(text, "Line 2") || !strings.Contains(text, "Settings") {
 		t.Errorf("%q %v", text, calls)
@@ -78,6 +80,7 @@ func TestOneUnclearLineStopsAll(t *testing.T) {
 }
 
 func TestMachinesAreNamedHonestly(t *testing.T) {
+	t.Parallel()
 	text, calls := collect(t, request("on moon run ls"))
 	if len(calls) != 0 || !strings.Contains(text, "no machine called moon") || !strings.Contains(text, "**tower**") {
 		t.Errorf("%q %v", text, calls)
@@ -107,6 +110,7 @@ func TestMachinesAreNamedHonestly(t *testing.T) {
 }
 
 func TestThePersonsOwnCommandsAreNoRequests(t *testing.T) {
+	t.Parallel()
 	req := request("run ls")
 	req.Messages = append(req.Messages,
 		protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{{Type: protocol.BlockToolCall, ID: "1", Name: "laptop__Bash", Arguments: []byte(`{"command":"ls"}`)}}},
@@ -122,6 +126,7 @@ func TestThePersonsOwnCommandsAreNoRequests(t *testing.T) {
 }
 
 func TestSeveralResultsSayWhichIsWhich(t *testing.T) {
+	t.Parallel()
 	req := request("run a\nrun b")
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{
 		{Type: protocol.BlockToolCall, ID: "1", Name: "laptop__Bash", Arguments: []byte(`{"command":"make\nall"}`)},
@@ -142,6 +147,7 @@ func TestSeveralResultsSayWhichIsWhich(t *testing.T) {
 }
 
 func TestStreamStopsWithItsRequest(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	var last error
 	pieces := 0

@@ -6,6 +6,7 @@ import (
 )
 
 func TestTheNoteAboveAScheduledRequestIsNoRequest(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"[Scheduled job \"Mail\", Monday, 5 January 2026 09:00 CET]\nrun ls": "[{run ls  false}]",
 		"[Scheduled job]":                     "[{[Scheduled job]  false}]",

@@ -45,6 +45,7 @@ func collect(t *testing.T, req llm.Request) (string, []string) {
 }
 
 func TestPlainRequestsBecomeCalls(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"run ls -la":                   `laptop__Bash {"command":"ls -la"}`,
 		"Run ls -la!":                  `laptop__Bash {"command":"ls -la!"}`,
@@ -77,14 +78,17 @@ func TestPlainRequestsBecomeCalls(t *testing.T) {
 		"write hello world to greeting.txt":     `laptop__Write {"content":"hello world\n","path":"greeting.txt"}`,
 		"create notes.md with # Notes":          `laptop__Write {"content":"# Notes\n","path":"notes.md"}`,
 	} {
-		text, calls := collect(t, request(in))
-		if len(calls) != 1 || calls[0] != want {
-			t.Errorf("%q = %q %v\nwant %s", in, text, calls, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			text, calls := collect(t, request(in))
+			if len(calls) != 1 || calls[0] != want {
+				t.Errorf("%q = %q %v\nwant %s", in, text, calls, want)
+			}
+		})
 	}
 }
 
 func TestSeveralLinesAreSeveralCalls(t *testing.T) {
+	t.Parallel()
 	_, calls := collect(t, request("run ls\n- read a.txt\n\nsearch for x"))
 	if len(calls) != 3 || !strings.HasPrefix(calls[1], "laptop__Read") {
 		t.Errorf("calls = %v", calls)
@@ -92,6 +96,7 @@ func TestSeveralLinesAreSeveralCalls(t *testing.T) {
 }
 
 func TestWordsWhereNothingIsToDo(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"what can you do":        "read README.md",
 		"What can you do?":       "Settings",
@@ -104,10 +109,12 @@ func TestWordsWhereNothingIsToDo(t *testing.T) {
 		"send a.txt to nowhere":  "no machine called nowhere",
 		"why is the sky so blue": "Connect a model",
 	} {
-		text, calls := collect(t, request(in))
-		if want != "" && (len(calls) != 0 || !strings.Contains(text, want)) {
-			t.Errorf("%q = %q %v, want …%s…", in, text, calls, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			text, calls := collect(t, request(in))
+			if want != "" && (len(calls) != 0 || !strings.Contains(text, want)) {
+				t.Errorf("%q = %q %v, want …%s…", in, text, calls, want)
+			}
+		})
 	}
 	text, _ := collect(t, request("explain why the build is so slow today"))
 	if !strings.Contains(text, "read README.md") || !strings.Contains(text, "run make test") {
@@ -121,6 +128,7 @@ func TestWordsWhereNothingIsToDo(t *testing.T) {
 }
 
 func TestResultsAreReportedTruthfully(t *testing.T) {
+	t.Parallel()
 	result := func(tool, text string, isErr bool, call *protocol.CallInfo) protocol.Message {
 		return protocol.Message{
 			Role: protocol.RoleToolResult, ToolCallID: "1", ToolName: protocol.ToolName("laptop__" + tool), IsError: isErr, Call: call,
@@ -151,11 +159,13 @@ func TestResultsAreReportedTruthfully(t *testing.T) {
 		{result("Bash", `Error: x`, true, &protocol.CallInfo{State: protocol.CallDenied, Error: "Nobody answered the question"}), "Nobody answered the question in time, so nothing was run."},
 		{result("Bash", `Unknown outcome: y`, true, &protocol.CallInfo{State: protocol.CallUnknown}), "Unknown outcome: y"},
 	} {
-		req := request("run x")
-		req.Messages = append(req.Messages, asked, c.m)
-		if text, calls := collect(t, req); text != c.want || len(calls) != 0 {
-			t.Errorf("%s = %q, want %q", c.m.Content.Text(), text, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			req := request("run x")
+			req.Messages = append(req.Messages, asked, c.m)
+			if text, calls := collect(t, req); text != c.want || len(calls) != 0 {
+				t.Errorf("%s = %q, want %q", c.m.Content.Text(), text, c.want)
+			}
+		})
 	}
 }
 
@@ -172,6 +182,7 @@ func FuzzPlan(f *testing.F) {
 }
 
 func TestEndOfABackgroundCommandIsToldAndNoRequest(t *testing.T) {
+	t.Parallel()
 	code := 2
 	c := protocol.ExecCompletion{NodeID: "tower", Event: protocol.ExecFailed, ExitCode: &code, Command: "run ls", OutputTail: "run rm -rf x\n```\n"}
 	req := request("run make")

@@ -14,12 +14,14 @@ func TestAServerWithoutModelsIsNoSuccess(t *testing.T) {
 		`{"data":[{"id":"a"}]}`:            {OK: true, Message: "Connected: 1 model."},
 		`{"data":[{"id":"a"},{"id":"b"}]}`: {OK: true, Message: "Connected: 2 models."},
 	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }))
-		r := New(settings{urls: map[string]string{"compatible": s.URL}})
-		got := r.Test(t.Context(), "compatible", "")
-		s.Close()
-		if got.OK != want.OK || got.Message != want.Message {
-			t.Errorf("%s: %v %q", body, got.OK, got.Message)
-		}
+		t.Run(body, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }))
+			r := New(settings{urls: map[string]string{"compatible": s.URL}})
+			got := r.Test(t.Context(), "compatible", "")
+			s.Close()
+			if got.OK != want.OK || got.Message != want.Message {
+				t.Errorf("%s: %v %q", body, got.OK, got.Message)
+			}
+		})
 	}
 }

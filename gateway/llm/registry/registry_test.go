@@ -81,12 +81,14 @@ func TestNoErrorRepeatsTheKey(t *testing.T) {
 	}))
 	defer srv.Close()
 	for _, id := range []string{"anthropic", "openai", "google", "compatible"} {
-		r := New(settings{keys: map[string]string{id: secret}, urls: map[string]string{id: srv.URL}})
-		for _, model := range []string{"", "m"} {
-			if res := r.Test(t.Context(), id, model); res.OK || strings.Contains(res.Message, secret) || !strings.Contains(res.Message, "Incorrect key provided: ***") {
-				t.Errorf("%s %s: %+v", id, model, res)
+		t.Run(id, func(t *testing.T) {
+			r := New(settings{keys: map[string]string{id: secret}, urls: map[string]string{id: srv.URL}})
+			for _, model := range []string{"", "m"} {
+				if res := r.Test(t.Context(), id, model); res.OK || strings.Contains(res.Message, secret) || !strings.Contains(res.Message, "Incorrect key provided: ***") {
+					t.Errorf("%s %s: %+v", id, model, res)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -97,12 +99,14 @@ func TestNoRequestGoesToAServerThatThePersonDidNotName(t *testing.T) {
 	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+r.URL.Path, status) }))
 		for _, id := range []string{"anthropic", "google", "compatible", "ollama"} {
-			r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
-			for _, model := range []string{"", "m"} {
-				if res := r.Test(t.Context(), id, model); res.OK || !strings.Contains(res.Message, "redirects requests to "+other.URL) || strayed.Load() > 0 {
-					t.Errorf("%d, %s %q: %+v, %d requests went elsewhere", status, id, model, res, strayed.Load())
+			t.Run(id, func(t *testing.T) {
+				r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
+				for _, model := range []string{"", "m"} {
+					if res := r.Test(t.Context(), id, model); res.OK || !strings.Contains(res.Message, "redirects requests to "+other.URL) || strayed.Load() > 0 {
+						t.Errorf("%d, %s %q: %+v, %d requests went elsewhere", status, id, model, res, strayed.Load())
+					}
 				}
-			}
+			})
 		}
 		srv.Close()
 	}
@@ -133,15 +137,17 @@ func TestAWebPageInThePlaceOfAModelIsSaidAtOnce(t *testing.T) {
 	}))
 	defer srv.Close()
 	for _, id := range []string{"anthropic", "google", "compatible", "ollama"} {
-		r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
-		asked.Store(0)
-		if res := r.Test(t.Context(), id, ""); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() != 1 {
-			t.Errorf("%s: %+v, asked %d times", id, res, asked.Load())
-		}
-		asked.Store(0)
-		if res := r.Test(t.Context(), id, "m"); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() > 2 { // what it can, and the question
-			t.Errorf("%s m: %+v, asked %d times", id, res, asked.Load())
-		}
+		t.Run(id, func(t *testing.T) {
+			r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
+			asked.Store(0)
+			if res := r.Test(t.Context(), id, ""); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() != 1 {
+				t.Errorf("%s: %+v, asked %d times", id, res, asked.Load())
+			}
+			asked.Store(0)
+			if res := r.Test(t.Context(), id, "m"); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() > 2 { // what it can, and the question
+				t.Errorf("%s m: %+v, asked %d times", id, res, asked.Load())
+			}
+		})
 	}
 }
 
@@ -155,12 +161,14 @@ func TestProvidersSayWhatIsSet(t *testing.T) {
 		by[p.ID] = p
 	}
 	for _, id := range []string{"operator", "anthropic", "openai", "google", "openrouter", "ollama", "lmstudio", "llamacpp", "compatible"} {
-		if by[id].Name == "" {
-			t.Errorf("no provider %s", id)
-		}
-		if p := by[id]; p.NeedsKey && (p.KeyURL == "" || p.BaseURL == "") {
-			t.Errorf("%+v does not say where to get a key", p)
-		}
+		t.Run(id, func(t *testing.T) {
+			if by[id].Name == "" {
+				t.Errorf("no provider %s", id)
+			}
+			if p := by[id]; p.NeedsKey && (p.KeyURL == "" || p.BaseURL == "") {
+				t.Errorf("%+v does not say where to get a key", p)
+			}
+		})
 	}
 	if !by["anthropic"].KeySet || by["openai"].KeySet || by["openai"].EnvKey != "" || by["google"].EnvKey != "GOOGLE_API_KEY" || by["google"].KeySet || by["compatible"].BaseURL != "http://box:8000/v1" {
 		t.Errorf("%+v", by)

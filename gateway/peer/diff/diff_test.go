@@ -7,6 +7,7 @@ import (
 )
 
 func TestDiffIsShortWhereLinesRepeatAndWhereManyChange(t *testing.T) {
+	t.Parallel()
 	repeated := strings.Split(strings.Repeat("x\n", 22), "\n")
 	twice := append([]string{}, repeated...)
 	twice[3], twice[15] = "A", "B"
@@ -28,14 +29,17 @@ func TestDiffIsShortWhereLinesRepeatAndWhereManyChange(t *testing.T) {
 		{"nothing", "a\n", "a\n", 0, 0},
 		{"no end of line", "a", "a\nb", 2, 1},
 	} {
-		d := New("f", "f", []byte(tc.before), []byte(tc.after))
-		if d.Added != tc.added || d.Removed != tc.removed || (d.Text == "") != (tc.added == 0) {
-			t.Errorf("%s: +%d -%d\n%s", tc.name, d.Added, d.Removed, d.Text)
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			d := New("f", "f", []byte(tc.before), []byte(tc.after))
+			if d.Added != tc.added || d.Removed != tc.removed || (d.Text == "") != (tc.added == 0) {
+				t.Errorf("%s: +%d -%d\n%s", tc.name, d.Added, d.Removed, d.Text)
+			}
+		})
 	}
 }
 
 func TestDiffIsUnified(t *testing.T) {
+	t.Parallel()
 	got := New("/dev/null", "a.txt", nil, []byte("one\ntwo")).Text
 	if want := "--- /dev/null\n+++ a.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n\\ No newline at end of file\n"; got != want {
 		t.Errorf("%q", got)

@@ -3,6 +3,7 @@ package display
 import "testing"
 
 func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		in    string
 		limit int
@@ -24,6 +25,7 @@ func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
 }
 
 func TestACapitalLetterIsWhole(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{"": "", "no": "No", "éteint": "Éteint", "模型不存在": "模型不存在", "\xe6bad": "\xe6bad"} {
 		if got := Capital(in); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
@@ -32,6 +34,7 @@ func TestACapitalLetterIsWhole(t *testing.T) {
 }
 
 func TestOneThingIsOne(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]string{0: "0 steps", 1: "1 step", 2: "2 steps"} {
 		if got := Plural(n, "step"); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestSandboxIsSaidInPlainWords(t *testing.T) {
+	t.Parallel()
 	app := protocol.Folder{Path: "/srv/app"}
 	for _, c := range []struct {
 		sandbox string
@@ -30,8 +31,10 @@ func TestSandboxIsSaidInPlainWords(t *testing.T) {
 		{"full access, as set for this machine", nil, "full access, as set for this machine"},
 		{"", nil, ""},
 	} {
-		if got := Sandbox(c.sandbox, c.host); got != c.want {
-			t.Errorf("%q: %q, want %q", c.sandbox, got, c.want)
-		}
+		t.Run(c.sandbox, func(t *testing.T) {
+			if got := Sandbox(c.sandbox, c.host); got != c.want {
+				t.Errorf("%q: %q, want %q", c.sandbox, got, c.want)
+			}
+		})
 	}
 }

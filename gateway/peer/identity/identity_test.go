@@ -214,9 +214,11 @@ func TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses(t *testing.T) {
 
 func TestAddressesAreHostAndPort(t *testing.T) {
 	for a, ok := range map[string]bool{"h:1": true, "[::1]:8788": true, "1.2.3.4:65535": true, "h": false, "h:0": false, "h:65536": false, ":1": false, "h/x:1": false, "u@h:1": false} {
-		if err := CheckAddress(a); (err == nil) != ok {
-			t.Errorf("%s: %v", a, err)
-		}
+		t.Run(a, func(t *testing.T) {
+			if err := CheckAddress(a); (err == nil) != ok {
+				t.Errorf("%s: %v", a, err)
+			}
+		})
 	}
 }
 

@@ -54,39 +54,41 @@ func TestCPaceMatchesTheDraftsVectors(t *testing.T) {
 			"4c5469a16b2364c4b944ebc1a79e51d1674ad47db26e8718154f59faebfaa52d8346f30aa58377117eb20d527f2cbc5c76381f7fd372e89df8239f87f2e02ed1",
 		},
 	} {
-		is := func(what string, got []byte, want string) {
-			t.Helper()
-			if hex.EncodeToString(got) != want {
-				t.Errorf("%s is\n%x, want\n%s", what, got, want)
+		t.Run(v.channel, func(t *testing.T) {
+			is := func(what string, got []byte, want string) {
+				t.Helper()
+				if hex.EncodeToString(got) != want {
+					t.Errorf("%s is\n%x, want\n%s", what, got, want)
+				}
 			}
-		}
-		words, channel := []byte("Password"), unhex(t, v.channel)
-		is("generator_string", generatorString(words, channel, unhex(t, sid)), "11435061636552697374726574746f3235350850617373776f726464"+strings.Repeat("00", 100)+
-			hex.EncodeToString([]byte{byte(len(channel))})+v.channel+"10"+sid)
-		g := generator(words, channel, unhex(t, sid))
-		raw, err := g.MarshalBinaryCompress()
-		if err != nil {
-			t.Fatal(err)
-		}
-		is("the generator", raw, v.generator)
-		a, b := scalar(t, ya), scalar(t, yb)
-		is("Ya", share(g, a), v.a)
-		is("Yb", share(g, b), v.b)
-		ka, errA := agree(a, unhex(t, v.b))
-		kb, errB := agree(b, unhex(t, v.a))
-		if err := errors.Join(errA, errB); err != nil {
-			t.Fatal(err)
-		}
-		is("K at A", ka, v.shared)
-		is("K at B", kb, v.shared)
-		is("ISK", sessionKey(unhex(t, sid), ka, [2][]byte{unhex(t, v.a), []byte("ADa")}, [2][]byte{unhex(t, v.b), []byte("ADb")}), v.key)
-		// Without associated data, both sides of a pairing get the ISK.
-		device, gateway := &exchange{secret: a, own: unhex(t, v.a), sid: unhex(t, sid)}, &exchange{secret: b, own: unhex(t, v.b), sid: unhex(t, sid)}
-		one, errA := device.key(gateway.message(), true)
-		two, errB := gateway.key(device.message(), false)
-		if errA != nil || errB != nil || !bytes.Equal(one, two) || !bytes.Equal(one, sessionKey(unhex(t, sid), ka, [2][]byte{unhex(t, v.a)}, [2][]byte{unhex(t, v.b)})) {
-			t.Errorf("the ends have %x and %x, %v %v", one, two, errA, errB)
-		}
+			words, channel := []byte("Password"), unhex(t, v.channel)
+			is("generator_string", generatorString(words, channel, unhex(t, sid)), "11435061636552697374726574746f3235350850617373776f726464"+strings.Repeat("00", 100)+
+				hex.EncodeToString([]byte{byte(len(channel))})+v.channel+"10"+sid)
+			g := generator(words, channel, unhex(t, sid))
+			raw, err := g.MarshalBinaryCompress()
+			if err != nil {
+				t.Fatal(err)
+			}
+			is("the generator", raw, v.generator)
+			a, b := scalar(t, ya), scalar(t, yb)
+			is("Ya", share(g, a), v.a)
+			is("Yb", share(g, b), v.b)
+			ka, errA := agree(a, unhex(t, v.b))
+			kb, errB := agree(b, unhex(t, v.a))
+			if err := errors.Join(errA, errB); err != nil {
+				t.Fatal(err)
+			}
+			is("K at A", ka, v.shared)
+			is("K at B", kb, v.shared)
+			is("ISK", sessionKey(unhex(t, sid), ka, [2][]byte{unhex(t, v.a), []byte("ADa")}, [2][]byte{unhex(t, v.b), []byte("ADb")}), v.key)
+			// Without associated data, both sides of a pairing get the ISK.
+			device, gateway := &exchange{secret: a, own: unhex(t, v.a), sid: unhex(t, sid)}, &exchange{secret: b, own: unhex(t, v.b), sid: unhex(t, sid)}
+			one, errA := device.key(gateway.message(), true)
+			two, errB := gateway.key(device.message(), false)
+			if errA != nil || errB != nil || !bytes.Equal(one, two) || !bytes.Equal(one, sessionKey(unhex(t, sid), ka, [2][]byte{unhex(t, v.a)}, [2][]byte{unhex(t, v.b)})) {
+				t.Errorf("the ends have %x and %x, %v %v", one, two, errA, errB)
+			}
+		})
 	}
 }
 

@@ -108,22 +108,24 @@ func TestBothEndsOfAPairingShowTheSameWords(t *testing.T) {
 		"code": {Pin: pin, Code: &code},
 		"ask":  {Pin: pin},
 	} {
-		var s []byte
-		var c *Code
-		if taker.Link != nil {
-			s = secret
-		}
-		if taker.Code != nil {
-			c = &code
-		}
-		r := talk(taker, pin, s, c, nil)
-		if r.takes != nil || r.gives != nil {
-			t.Errorf("%s: %v, %v", name, r.takes, r.gives)
-			continue
-		}
-		if len(r.words) != 4 || !slices.Equal(r.words, r.shown) || r.done.Token != "fd_x" || r.done.Gateway.Pin != pin {
-			t.Errorf("%s: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			var s []byte
+			var c *Code
+			if taker.Link != nil {
+				s = secret
+			}
+			if taker.Code != nil {
+				c = &code
+			}
+			r := talk(taker, pin, s, c, nil)
+			if r.takes != nil || r.gives != nil {
+				t.Errorf("%s: %v, %v", name, r.takes, r.gives)
+				return
+			}
+			if len(r.words) != 4 || !slices.Equal(r.words, r.shown) || r.done.Token != "fd_x" || r.done.Gateway.Pin != pin {
+				t.Errorf("%s: %+v", name, r)
+			}
+		})
 	}
 }
 
@@ -174,13 +176,15 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 		}
 	}
 	for name, taker := range map[string]Device{"code": {Pin: pin, Code: &code}, "ask": {Pin: pin}} {
-		var c *Code
-		if taker.Code != nil {
-			c = &guess
-		}
-		if r := talk(taker, pin, nil, c, early); r.takes == nil {
-			t.Errorf("%s: paired with a stranger: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			var c *Code
+			if taker.Code != nil {
+				c = &guess
+			}
+			if r := talk(taker, pin, nil, c, early); r.takes == nil {
+				t.Errorf("%s: paired with a stranger: %+v", name, r)
+			}
+		})
 	}
 }
 
@@ -221,10 +225,12 @@ func TestASwappedDeviceIsNoticed(t *testing.T) {
 			}
 		},
 	} {
-		taker := Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}}
-		if r := talk(taker, pin, secret, nil, spoil); r.gives == nil {
-			t.Errorf("%s: the gateway let it in: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			taker := Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}}
+			if r := talk(taker, pin, secret, nil, spoil); r.gives == nil {
+				t.Errorf("%s: the gateway let it in: %+v", name, r)
+			}
+		})
 	}
 }
 

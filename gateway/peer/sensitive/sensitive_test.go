@@ -101,9 +101,11 @@ func TestFindMatchesPathsFromTheirAnchor(t *testing.T) {
 		{"", "", Startup | Secret, ""},
 		{"~", "", Startup | Secret, ""},
 	} {
-		if e, ok := Find(c.file, c.home, c.kind); e.Path != c.want || ok != (c.want != "") {
-			t.Errorf("Find(%q, %q, %d): got %q, want %q", c.file, c.home, c.kind, e.Path, c.want)
-		}
+		t.Run(c.file, func(t *testing.T) {
+			if e, ok := Find(c.file, c.home, c.kind); e.Path != c.want || ok != (c.want != "") {
+				t.Errorf("Find(%q, %q, %d): got %q, want %q", c.file, c.home, c.kind, e.Path, c.want)
+			}
+		})
 	}
 }
 
@@ -113,9 +115,11 @@ func TestFindBelowKnowsTheFoldersOfEntries(t *testing.T) {
 		"/w/.vscode": true, "/w/a/.claude": true, "/home/ann/.config": true, "/home/ann/.config/Code": false, "/w/.vscode/x": false,
 		"/w/hooks": false, "/w/bin": false, "/w/src": false, "/w": false, "/": false, "": false,
 	} {
-		if e, got := FindBelow(file, "/home/ann", Startup); got != want {
-			t.Errorf("FindBelow(%q): got %v (%s), want %v", file, got, e.Path, want)
-		}
+		t.Run(file, func(t *testing.T) {
+			if e, got := FindBelow(file, "/home/ann", Startup); got != want {
+				t.Errorf("FindBelow(%q): got %v (%s), want %v", file, got, e.Path, want)
+			}
+		})
 	}
 }
 

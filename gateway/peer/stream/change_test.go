@@ -130,30 +130,32 @@ func TestAFileThatChangesWhileItIsSentArrivesAsItIsThenOrNotAtAll(t *testing.T) 
 		"longer":   func(f *os.File) error { _, err := f.WriteAt([]byte("more"), 8<<20); return err },
 		"the same": func(f *os.File) error { _, err := f.WriteAt([]byte("other"), 100); return err },
 	} {
-		dir, to := t.TempDir(), t.TempDir()
-		name := filepath.Join(dir, "f")
-		data := make([]byte, 8<<20)
-		rand.Read(data)
-		old := time.Now().Add(-time.Hour)
-		if err := errors.Join(os.WriteFile(name, data, 0o644), os.Chtimes(name, old, old)); err != nil {
-			t.Fatal(err)
-		}
-		res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: "f", Name: "f"}}, open(t, to), nil, func(n int) bool {
-			if n == 10 {
-				f, err := os.OpenFile(name, os.O_WRONLY, 0)
-				if err = errors.Join(err, change(f), f.Close()); err != nil {
-					t.Error(what, err)
-				}
+		t.Run(what, func(t *testing.T) {
+			dir, to := t.TempDir(), t.TempDir()
+			name := filepath.Join(dir, "f")
+			data := make([]byte, 8<<20)
+			rand.Read(data)
+			old := time.Now().Add(-time.Hour)
+			if err := errors.Join(os.WriteFile(name, data, 0o644), os.Chtimes(name, old, old)); err != nil {
+				t.Fatal(err)
 			}
-			return false
+			res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: "f", Name: "f"}}, open(t, to), nil, func(n int) bool {
+				if n == 10 {
+					f, err := os.OpenFile(name, os.O_WRONLY, 0)
+					if err = errors.Join(err, change(f), f.Close()); err != nil {
+						t.Error(what, err)
+					}
+				}
+				return false
+			})
+			now, readErr := os.ReadFile(name)
+			if sendErr != nil || err != nil || readErr != nil || res.New != 1 {
+				t.Fatalf("%s: %+v, %v %v %v", what, res, sendErr, err, readErr)
+			}
+			if got, err := os.ReadFile(filepath.Join(to, "f")); err != nil || !bytes.Equal(got, now) {
+				t.Errorf("%s: a mixture of both arrived, %v", what, err)
+			}
 		})
-		now, readErr := os.ReadFile(name)
-		if sendErr != nil || err != nil || readErr != nil || res.New != 1 {
-			t.Fatalf("%s: %+v, %v %v %v", what, res, sendErr, err, readErr)
-		}
-		if got, err := os.ReadFile(filepath.Join(to, "f")); err != nil || !bytes.Equal(got, now) {
-			t.Errorf("%s: a mixture of both arrived, %v", what, err)
-		}
 	}
 }
 

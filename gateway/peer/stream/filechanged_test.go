@@ -25,29 +25,31 @@ func TestASourceFolderThatIsMovedOrRemovedSendsNothingWrong(t *testing.T) {
 			return errors.Join(err, os.Mkdir(filepath.Join(dir, "000"), 0o755), os.WriteFile(filepath.Join(dir, "000", "00059"), []byte("other"), 0o644))
 		},
 	} {
-		item, dir := files(t, 60, 100<<10)
-		want := sums(t, dir)
-		to := t.TempDir()
-		res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool {
-			if n == behind {
-				if err := act(dir); err != nil {
-					t.Error(what, err)
+		t.Run(what, func(t *testing.T) {
+			item, dir := files(t, 60, 100<<10)
+			want := sums(t, dir)
+			to := t.TempDir()
+			res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool {
+				if n == behind {
+					if err := act(dir); err != nil {
+						t.Error(what, err)
+					}
+				}
+				return false
+			})
+			os.RemoveAll(dir + "-elsewhere")
+			if sendErr != nil || err != nil || res.New+res.Failed != 60 {
+				t.Fatalf("%s: %+v, %v, %v", what, res, sendErr, err)
+			}
+			for name, sum := range sums(t, filepath.Join(to, "tree")) {
+				if sum != want[name] && !(what == "another in its place" && strings.HasSuffix(name, "00059")) {
+					t.Errorf("%s: %s is another file", what, name)
 				}
 			}
-			return false
-		})
-		os.RemoveAll(dir + "-elsewhere")
-		if sendErr != nil || err != nil || res.New+res.Failed != 60 {
-			t.Fatalf("%s: %+v, %v, %v", what, res, sendErr, err)
-		}
-		for name, sum := range sums(t, filepath.Join(to, "tree")) {
-			if sum != want[name] && !(what == "another in its place" && strings.HasSuffix(name, "00059")) {
-				t.Errorf("%s: %s is another file", what, name)
+			if what == "renamed" && res.Failed != 0 {
+				t.Errorf("%s: %+v", what, res)
 			}
-		}
-		if what == "renamed" && res.Failed != 0 {
-			t.Errorf("%s: %+v", what, res)
-		}
+		})
 	}
 }
 

@@ -46,44 +46,46 @@ func own(t *testing.T, dir string) {
 
 func TestAPermissionThatIsLostOnTheWayFailsCleanlyAndARetryGoesOn(t *testing.T) {
 	for _, where := range []string{"source", "destination"} {
-		item, dir := files(t, 60, 100<<10)
-		to := t.TempDir()
-		own(t, dir)
-		own(t, to)
-		lost := filepath.Join(dir, "000")
-		mode := os.FileMode(0o000)
-		if where == "destination" {
-			lost, mode = filepath.Join(to, "tree", "000"), 0o500
-		}
-		res, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, func(n int) bool {
-			if n == behind {
-				if err := os.Chmod(lost, mode); err != nil {
-					t.Error(err)
-				}
+		t.Run(where, func(t *testing.T) {
+			item, dir := files(t, 60, 100<<10)
+			to := t.TempDir()
+			own(t, dir)
+			own(t, to)
+			lost := filepath.Join(dir, "000")
+			mode := os.FileMode(0o000)
+			if where == "destination" {
+				lost, mode = filepath.Join(to, "tree", "000"), 0o500
 			}
-			return false
-		}, asNobody)
-		if err := os.Chmod(lost, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if sendErr != nil || err != nil || res.New == 0 || res.Failed == 0 || where == "destination" && res.New+res.Failed != 60 {
-			t.Fatalf("%s: %+v, %v, %v", where, res, sendErr, err)
-		}
-		if !strings.Contains(res.Problems[0].Text, "permission denied") {
-			t.Errorf("%s: the person is told %q", where, res.Problems[0].Text)
-		}
-		if n := equal(t, dir, filepath.Join(to, "tree")); n != res.New {
-			t.Errorf("%s: %d files are there of %d", where, n, res.New)
-		}
-		again, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, nil, asNobody)
-		if sendErr != nil || err != nil || again.New != 60-res.New || again.Skipped != res.New {
-			t.Fatalf("%s, the second time: %+v, %v, %v", where, again, sendErr, err)
-		}
-		if n := equal(t, dir, filepath.Join(to, "tree")); n != 60 {
-			t.Errorf("%s: %d files are there in the end", where, n)
-		}
-		if list := describe(t, to); slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, partSuffix) }) {
-			t.Errorf("%s: something unfinished is left: %v", where, list)
-		}
+			res, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, func(n int) bool {
+				if n == behind {
+					if err := os.Chmod(lost, mode); err != nil {
+						t.Error(err)
+					}
+				}
+				return false
+			}, asNobody)
+			if err := os.Chmod(lost, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if sendErr != nil || err != nil || res.New == 0 || res.Failed == 0 || where == "destination" && res.New+res.Failed != 60 {
+				t.Fatalf("%s: %+v, %v, %v", where, res, sendErr, err)
+			}
+			if !strings.Contains(res.Problems[0].Text, "permission denied") {
+				t.Errorf("%s: the person is told %q", where, res.Problems[0].Text)
+			}
+			if n := equal(t, dir, filepath.Join(to, "tree")); n != res.New {
+				t.Errorf("%s: %d files are there of %d", where, n, res.New)
+			}
+			again, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, nil, asNobody)
+			if sendErr != nil || err != nil || again.New != 60-res.New || again.Skipped != res.New {
+				t.Fatalf("%s, the second time: %+v, %v, %v", where, again, sendErr, err)
+			}
+			if n := equal(t, dir, filepath.Join(to, "tree")); n != 60 {
+				t.Errorf("%s: %d files are there in the end", where, n)
+			}
+			if list := describe(t, to); slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, partSuffix) }) {
+				t.Errorf("%s: something unfinished is left: %v", where, list)
+			}
+		})
 	}
 }

@@ -25,9 +25,11 @@ func TestOneFileIsKnownByItsFirstBytes(t *testing.T) {
 	for name, want := range map[string]string{
 		"picture": "image/png", "archive": "application/zip", "text": "text/markdown", "empty": "text/markdown", "other": "", "folder": "", "missing": "",
 	} {
-		if got := mimeOfOne([]Item{{Root: root, At: name, Text: "text/markdown"}}); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := mimeOfOne([]Item{{Root: root, At: name, Text: "text/markdown"}}); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		})
 	}
 	if got := mimeOfOne([]Item{{Root: root, At: "picture"}, {Root: root, At: "archive"}}); got != "" {
 		t.Errorf("two files are %q", got)

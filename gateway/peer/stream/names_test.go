@@ -55,14 +55,18 @@ func TestLinksThatLeadOutAreRefused(t *testing.T) {
 		{"l", "./../x"},
 		{"l", "a//b"},
 	} {
-		if CheckLink("linux", l.name, l.target) == nil {
-			t.Errorf("%s -> %s is let through", l.name, l.target)
-		}
+		t.Run(l.name, func(t *testing.T) {
+			if CheckLink("linux", l.name, l.target) == nil {
+				t.Errorf("%s -> %s is let through", l.name, l.target)
+			}
+		})
 	}
 	for _, l := range []struct{ name, target string }{{"l", "x"}, {"a/l", "../x"}, {"a/b/l", "../../x/y"}, {"l", "./x"}, {"a/l", ".."}} {
-		if err := CheckLink("linux", l.name, l.target); err != nil {
-			t.Errorf("%s -> %s: %v", l.name, l.target, err)
-		}
+		t.Run(l.name, func(t *testing.T) {
+			if err := CheckLink("linux", l.name, l.target); err != nil {
+				t.Errorf("%s -> %s: %v", l.name, l.target, err)
+			}
+		})
 	}
 	for _, target := range []string{`c:\x`, `..\x`, "NUL"} {
 		if CheckLink("windows", "a/b", target) == nil {
@@ -116,19 +120,23 @@ func TestNamesThatSomeSystemsTakeForOneAreTwoFilesWhereTheyAre(t *testing.T) {
 			t.Errorf("%s: %d files are there, want %d:\n%s", conflict, got, want, strings.Join(describe(t, filepath.Join(to, "tree")), "\n"))
 		}
 		for _, n := range names {
-			data, err := os.ReadFile(filepath.Join(to, "tree", filepath.FromSlash(n)))
-			if text := string(data); err != nil || text != "old "+n && conflict != protocol.ConflictOverwrite || text != "new "+n && conflict == protocol.ConflictOverwrite {
-				t.Errorf("%s: %q holds %q, %v", conflict, n, text, err)
-			}
+			t.Run(n, func(t *testing.T) {
+				data, err := os.ReadFile(filepath.Join(to, "tree", filepath.FromSlash(n)))
+				if text := string(data); err != nil || text != "old "+n && conflict != protocol.ConflictOverwrite || text != "new "+n && conflict == protocol.ConflictOverwrite {
+					t.Errorf("%s: %q holds %q, %v", conflict, n, text, err)
+				}
+			})
 		}
 	}
 }
 
 func TestNumberedNamesKeepTheirEndings(t *testing.T) {
 	for name, want := range map[string]string{"a.txt": "a (2).txt", "a": "a (2)", "a.tar.gz": "a (2).tar.gz", ".bashrc": ".bashrc (2)", "a.b c d e f g h i j k l m n": "a.b c d e f g h i j k l m n (2)"} {
-		if got := Numbered(name, 2); got != want {
-			t.Errorf("%s: %s", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := Numbered(name, 2); got != want {
+				t.Errorf("%s: %s", name, got)
+			}
+		})
 	}
 	if got := Numbered(strings.Repeat("ü", 127)+".x", 12); len(got) > maxName || !strings.HasSuffix(got, " (12).x") {
 		t.Errorf("%d bytes: %s", len(got), got)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnErrorDoesNotRepeatAMegabyte(t *testing.T) {
+	t.Parallel()
 	open := toolkit.Define("Open", "", toolkit.Traits{}, func(_ context.Context, _ struct{}, in nested) (nested, error) {
 		return in, fmt.Errorf("open %s: %w", in.Path, fs.ErrNotExist)
 	})

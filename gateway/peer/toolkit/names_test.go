@@ -23,6 +23,7 @@ type nested struct {
 // Two programs could read such arguments differently: the rules would allow one call, and the
 // machine would run another.
 func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
+	t.Parallel()
 	echo := toolkit.Define("Echo", "", toolkit.Traits{}, func(_ context.Context, _ struct{}, in nested) (nested, error) { return in, nil })
 	for _, c := range []struct{ args, want string }{
 		{`{"path":"a","Path":"b"}`, `there is no argument "Path"; it is called "path"`},
@@ -38,14 +39,16 @@ func TestArgumentsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 		{`{"path":null}`, `Invalid arguments: "path" must be given; it is null`},
 		{`{"path":"a","steps":[{"old":null}]}`, `"old" must be given; it is null`},
 	} {
-		var bad *toolkit.InputError
-		_, err := echo.Call(t.Context(), struct{}{}, json.RawMessage(c.args))
-		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", c.args, err, c.want)
-		}
-		if err := toolkit.Validate(echo.Spec.InputSchema, json.RawMessage(c.args)); err == nil {
-			t.Errorf("the gateway takes %s", c.args)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			var bad *toolkit.InputError
+			_, err := echo.Call(t.Context(), struct{}{}, json.RawMessage(c.args))
+			if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", c.args, err, c.want)
+			}
+			if err := toolkit.Validate(echo.Spec.InputSchema, json.RawMessage(c.args)); err == nil {
+				t.Errorf("the gateway takes %s", c.args)
+			}
+		})
 	}
 	for _, args := range []string{
 		`{"path":"a","other":{"X":1,"x":2},"more":[{"y":1},{"y":1}],"s":"\"path\":1,\"path\":1"}`, `{"path":"a","steps":[{"old":"x","all":null}],"limit":null}`,

@@ -38,6 +38,7 @@ func sample() toolkit.Tool[struct{}] {
 }
 
 func TestDefineDerivesTheSpec(t *testing.T) {
+	t.Parallel()
 	s := sample()
 	if s.Spec.Name != "Sample" || s.Spec.Description != "Does things." || s.Spec.Effect != protocol.EffectWrite || !s.Spec.Idempotent {
 		t.Errorf("spec = %+v", s.Spec)
@@ -67,6 +68,7 @@ func TestDefineDerivesTheSpec(t *testing.T) {
 }
 
 func TestCallChecksArguments(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, args string
 		bad        bool
@@ -109,6 +111,7 @@ func TestCallChecksArguments(t *testing.T) {
 }
 
 func TestCallKeepsTheToolsError(t *testing.T) {
+	t.Parallel()
 	raw, err := sample().Call(t.Context(), struct{}{}, json.RawMessage(`{"path":"full"}`))
 	if !errors.Is(err, errFull) || err.Error() != errFull.Error() || raw != nil {
 		t.Errorf("result %s, error %v", raw, err)
@@ -116,6 +119,7 @@ func TestCallKeepsTheToolsError(t *testing.T) {
 }
 
 func TestPreviewIsOptional(t *testing.T) {
+	t.Parallel()
 	if _, ok, err := sample().Preview(t.Context(), struct{}{}, json.RawMessage(`{"path":"a"}`)); ok || err != nil {
 		t.Errorf("without a preview: ok %v, error %v", ok, err)
 	}
@@ -133,6 +137,7 @@ func TestPreviewIsOptional(t *testing.T) {
 }
 
 func TestValidateAcceptsWhatItCannotJudge(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, schema, args string
 		bad                bool
@@ -157,6 +162,7 @@ func TestValidateAcceptsWhatItCannotJudge(t *testing.T) {
 }
 
 func TestDefinePanicsOnTypesWithoutSchema(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")

@@ -35,6 +35,7 @@ var realShells = []struct {
 // redirects, unless there is a finding. A few seconds per shell by default;
 // FAIRLEAD_SHELL_TEXTS=50000 with -timeout 1h sets the number of texts per shell instead.
 func TestShellsRunOnlyWhatTheAnalysisLists(t *testing.T) {
+	t.Parallel()
 	texts, end := 50_000, time.Now().Add(12*time.Second)
 	if s := os.Getenv("FAIRLEAD_SHELL_TEXTS"); s != "" {
 		n, err := strconv.Atoi(s)

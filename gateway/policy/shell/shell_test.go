@@ -45,6 +45,7 @@ func brief(f Facts) string {
 }
 
 func TestCommandsAreTakenApart(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"ls":                               "[ls]",
 		`l\s "a b" 'c d' e" "f`:            "[ls|a b|c d|e f]",
@@ -91,6 +92,7 @@ func TestCommandsAreTakenApart(t *testing.T) {
 }
 
 func TestTextsThatMayReadDifferentlyAreFound(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"a\r", "a\r\nb", "a \\\nb", "a\x00", "a\x1b[1m", "a\u200b", "a\u202e", "a\u00a0b", "a\u2028b", "a \xff",
 		"a '\u200d'", "a # \u2066",
@@ -113,6 +115,7 @@ func TestTextsThatMayReadDifferentlyAreFound(t *testing.T) {
 }
 
 func TestShellsThatReadATextDifferentlyAreFound(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		k    Kind
 		text string
@@ -120,13 +123,16 @@ func TestShellsThatReadATextDifferentlyAreFound(t *testing.T) {
 		Zsh,
 		"a {b,c}d |& e &|",
 	}} {
-		if f := Analyze(c.text, c.k); len(f.Findings) == 0 {
-			t.Errorf("%s: %q has no finding: %s", c.k, c.text, brief(f))
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if f := Analyze(c.text, c.k); len(f.Findings) == 0 {
+				t.Errorf("%s: %q has no finding: %s", c.k, c.text, brief(f))
+			}
+		})
 	}
 }
 
 func TestShellNamesAreKnown(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]Kind{
 		"": Bash, "bash": Bash, "/bin/bash": Bash, "/usr/bin/zsh": Zsh, "dash": POSIX, "/bin/sh": POSIX,
 		`C:\Git\bin\bash.exe`: Bash,

@@ -210,9 +210,11 @@ func TestWhatNobodyWaitsForIsDropped(t *testing.T) {
 		"nobody's chat":      finished("1", "q"),
 		"huge id":            finished(strings.Repeat("x", 1000), "r"),
 	} {
-		if got := d.report(e); got != "dropped" {
-			t.Errorf("%s: %s", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := d.report(e); got != "dropped" {
+				t.Errorf("%s: %s", name, got)
+			}
+		})
 	}
 	ack, err := d.Event(t.Context(), "other", protocol.NodeExecEvent{EventID: "1", SessionID: "r", CallID: "a", Event: protocol.ExecFinished})
 	if err != nil || !ack.Dropped {

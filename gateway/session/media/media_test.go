@@ -48,11 +48,13 @@ func TestPicturesAreMadeToFitTheModels(t *testing.T) {
 		t.Errorf("a picture that fits was changed: %v %v", changed, err)
 	}
 	for name, data := range map[string][]byte{"wide": noisy(t, 2400, 20), "heavy": noisy(t, 1400, 1400)} {
-		out, changed, err := fit(data)
-		cfg, format, decodeErr := image.DecodeConfig(bytes.NewReader(out))
-		if err != nil || !changed || decodeErr != nil || format != "jpeg" || len(out) > maxPicture || cfg.Width > smallSide || cfg.Height > smallSide {
-			t.Errorf("%s: %d bytes, %s %+v, %v", name, len(out), format, cfg, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			out, changed, err := fit(data)
+			cfg, format, decodeErr := image.DecodeConfig(bytes.NewReader(out))
+			if err != nil || !changed || decodeErr != nil || format != "jpeg" || len(out) > maxPicture || cfg.Width > smallSide || cfg.Height > smallSide {
+				t.Errorf("%s: %d bytes, %s %+v, %v", name, len(out), format, cfg, err)
+			}
+		})
 	}
 	clear := image.NewNRGBA(image.Rect(0, 0, 2100, 10))
 	var b bytes.Buffer

@@ -33,9 +33,11 @@ func TestOtherHostsAndPagesAreRefused(t *testing.T) {
 		{"localhost:8787", "null", 403, 403},
 	} {
 		for path, want := range map[string]int{"/health": c.health, "/ws": c.ws} {
-			if got := status(t, b.public, c.host, c.origin, path); got != want {
-				t.Errorf("%s for host %s, origin %q: %d, want %d", path, c.host, c.origin, got, want)
-			}
+			t.Run(path, func(t *testing.T) {
+				if got := status(t, b.public, c.host, c.origin, path); got != want {
+					t.Errorf("%s for host %s, origin %q: %d, want %d", path, c.host, c.origin, got, want)
+				}
+			})
 		}
 	}
 	if got := status(t, b.owner, "gateway", "", "/ws"); got != http.StatusSwitchingProtocols {

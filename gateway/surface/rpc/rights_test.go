@@ -58,16 +58,18 @@ func TestNobodyCallsWhatIsNotTheirs(t *testing.T) {
 			continue
 		}
 		for name, r := range roles {
-			_, err := as(srv, r.who, r.mode).dispatch(t.Context(), protocol.Request{ID: "1", Method: m.Name, Params: []byte(params)})
-			allowed := slices.Contains(m.Modes, r.mode) && r.who.Has(m.Right(r.mode))
-			switch {
-			case r.mode == "":
-				if !errors.Is(err, protocol.ErrNotConnected) {
-					t.Errorf("%s of a %s: %v", m.Name, name, err)
+			t.Run(name, func(t *testing.T) {
+				_, err := as(srv, r.who, r.mode).dispatch(t.Context(), protocol.Request{ID: "1", Method: m.Name, Params: []byte(params)})
+				allowed := slices.Contains(m.Modes, r.mode) && r.who.Has(m.Right(r.mode))
+				switch {
+				case r.mode == "":
+					if !errors.Is(err, protocol.ErrNotConnected) {
+						t.Errorf("%s of a %s: %v", m.Name, name, err)
+					}
+				case allowed == errors.Is(err, protocol.ErrForbidden):
+					t.Errorf("%s of a %s: allowed is %v, %v", m.Name, name, allowed, err)
 				}
-			case allowed == errors.Is(err, protocol.ErrForbidden):
-				t.Errorf("%s of a %s: allowed is %v, %v", m.Name, name, allowed, err)
-			}
+			})
 		}
 	}
 }
@@ -127,14 +129,16 @@ func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
 		`{"sessionKey":"main","settings":{"approvals":null,"maxTokens":1}}`: true,
 	} {
 		for who, may := range map[string]bool{"phone": allowed, "owner": true} {
-			p := phone
-			if who == "owner" {
-				p = auth.Owner("x")
-			}
-			_, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
-			if may == errors.Is(err, protocol.ErrForbidden) {
-				t.Errorf("%s by %s: %v", params, who, err)
-			}
+			t.Run(who, func(t *testing.T) {
+				p := phone
+				if who == "owner" {
+					p = auth.Owner("x")
+				}
+				_, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
+				if may == errors.Is(err, protocol.ErrForbidden) {
+					t.Errorf("%s by %s: %v", params, who, err)
+				}
+			})
 		}
 	}
 }

@@ -147,13 +147,15 @@ func TestNativeToolsAnswerAsTheSeedSays(t *testing.T) {
 		"ReadFile": `{"path":"../secret"}`, "EditFile": `{"path":"AGENTS.md","oldString":"","newString":"x"}`,
 		"DeleteFile": `{"path":"none.md"}`, "LogsGet": `{"nodeId":"none"}`, "Message": `{"text":"hello"}`, "Transfer": `{"source":"x","destination":"y"}`,
 	} {
-		got, err := l.call(l.client, "tool.invoke", map[string]any{"tool": "gsv__" + tool, "args": json.RawMessage(args)})
-		if err != nil {
-			continue // refused before it started
-		}
-		shell, _ := got.(map[string]any)["result"].(map[string]any)
-		if text, _ := shell["error"].(string); shell["ok"] != false || text == "" {
-			t.Errorf("%s %s = %v", tool, args, got)
-		}
+		t.Run(tool, func(t *testing.T) {
+			got, err := l.call(l.client, "tool.invoke", map[string]any{"tool": "gsv__" + tool, "args": json.RawMessage(args)})
+			if err != nil {
+				return // refused before it started
+			}
+			shell, _ := got.(map[string]any)["result"].(map[string]any)
+			if text, _ := shell["error"].(string); shell["ok"] != false || text == "" {
+				t.Errorf("%s %s = %v", tool, args, got)
+			}
+		})
 	}
 }

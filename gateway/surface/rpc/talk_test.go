@@ -239,16 +239,18 @@ func TestHealthAndOtherAddresses(t *testing.T) {
 	defer stop()
 	hc := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.public(ctx) }, DisableKeepAlives: true}}
 	for path, want := range map[string]int{"/health": 200, "/ws": 426, "/": 404, "/ws/x": 404} {
-		res, err := hc.Get("http://gateway" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var body bytes.Buffer
-		body.ReadFrom(res.Body)
-		res.Body.Close()
-		if res.StatusCode != want || path == "/health" && body.String() != `{"status":"healthy"}` {
-			t.Errorf("%s: %d %s", path, res.StatusCode, body.String())
-		}
+		t.Run(path, func(t *testing.T) {
+			res, err := hc.Get("http://gateway" + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var body bytes.Buffer
+			body.ReadFrom(res.Body)
+			res.Body.Close()
+			if res.StatusCode != want || path == "/health" && body.String() != `{"status":"healthy"}` {
+				t.Errorf("%s: %d %s", path, res.StatusCode, body.String())
+			}
+		})
 	}
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.public(ctx) }}
 	_, res, err := d.Dial("ws://gateway/ws", http.Header{"Origin": {"http://evil.example"}})

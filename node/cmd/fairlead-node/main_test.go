@@ -79,10 +79,12 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 		}
 	}
 	for arg, want := range map[string]string{"-h": "Usage: fairlead-node", "--version": "fairlead-node dev"} {
-		var said strings.Builder
-		if _, _, err := parse([]string{arg}, &said); !errors.Is(err, flag.ErrHelp) || !strings.Contains(said.String(), want) {
-			t.Errorf("%s: %v, %s", arg, err, &said)
-		}
+		t.Run(arg, func(t *testing.T) {
+			var said strings.Builder
+			if _, _, err := parse([]string{arg}, &said); !errors.Is(err, flag.ErrHelp) || !strings.Contains(said.String(), want) {
+				t.Errorf("%s: %v, %s", arg, err, &said)
+			}
+		})
 	}
 }
 

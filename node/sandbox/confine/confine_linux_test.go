@@ -83,9 +83,11 @@ func TestFilterOfEveryProcessor(t *testing.T) {
 					{"sendto low", a.audit, a.sendto, []uint64{3, 1, 1, 0, 0x1000, 16}, when(noConnect, deny)},
 					{"sendto high", a.audit, a.sendto, []uint64{3, 1, 1, 0, 0x1000_0000_0000, 16}, when(noConnect, deny)},
 				} {
-					if got := judge(t, prog, c.arch, c.nr, c.args...); got != c.want {
-						t.Errorf("%s noNet %v noConnect %v: %s gives %#x, want %#x", name, noNet, noConnect, c.what, got, c.want)
-					}
+					t.Run(c.what, func(t *testing.T) {
+						if got := judge(t, prog, c.arch, c.nr, c.args...); got != c.want {
+							t.Errorf("%s noNet %v noConnect %v: %s gives %#x, want %#x", name, noNet, noConnect, c.what, got, c.want)
+						}
+					})
 				}
 				if a.x32 != 0 && judge(t, prog, a.audit, a.x32|a.socket, unix.AF_INET) != deny {
 					t.Errorf("%s: a call with the x32 bit is not refused", name)

@@ -26,10 +26,12 @@ func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 	}
 	slices.Sort(want)
 	for name, got := range map[string][]int{"children": children(os.Getpid()), "scan": scanChildren(os.Getpid())} {
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", name, got, want)
+			}
+		})
 	}
 }
 

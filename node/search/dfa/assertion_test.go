@@ -64,6 +64,7 @@ func TestAssertionsHoldBetweenTheirNeighbours(t *testing.T) {
 }
 
 func TestRepetitionsAreLimitedByTheSizeOfTheProgram(t *testing.T) {
+	t.Parallel()
 	repeat := func(n int, sub *syntax.Regexp) *syntax.Regexp {
 		return &syntax.Regexp{Op: syntax.OpRepeat, Min: n, Max: n, Sub: []*syntax.Regexp{sub}}
 	}

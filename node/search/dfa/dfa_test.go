@@ -66,6 +66,7 @@ var patterns = []string{
 }
 
 func TestMatchesWhatRegexpMatches(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "b", "ab", "x", " ", "\n", "\n", "\r\n", "\r", "é", "ÿ", "K", "k", "K", "ſ", "日", "本", "語", "😀", "_", "B", "\ufffd"}
 	for _, pattern := range patterns {
@@ -83,6 +84,7 @@ func TestMatchesWhatRegexpMatches(t *testing.T) {
 }
 
 func TestLongTextsAreNoDifferent(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 8))
 	pieces := []string{"a", "b", "ab", "x ", "\n", "\n", "\r\n", "\r", "é", "K", "日本", "_", "the quick brown fox", strings.Repeat("0123456789", 30)}
 	for _, pattern := range append(patterns, "quickly", "fox\\d+[^0-9]fox", "xa.{9}ab", "^é.*K$") {
@@ -103,6 +105,7 @@ func TestLongTextsAreNoDifferent(t *testing.T) {
 }
 
 func TestALineMayComeInPieces(t *testing.T) {
+	t.Parallel()
 	for _, pattern := range patterns {
 		m, re := machine(t, pattern), regexp.MustCompile(pattern)
 		for _, line := range []string{"", "a", "xxab", "abab x", "日本語x", "ab é", "aab"} {
@@ -121,6 +124,7 @@ func TestALineMayComeInPieces(t *testing.T) {
 }
 
 func TestTheMemoryOfAMachineIsBounded(t *testing.T) {
+	t.Parallel()
 	m := machine(t, "a.{18}b[^x]{20}c") // has 2^18 states and more
 	rnd := rand.New(rand.NewPCG(3, 4))
 	text := make([]byte, 200_000)
@@ -141,6 +145,7 @@ func TestTheMemoryOfAMachineIsBounded(t *testing.T) {
 }
 
 func TestASearchEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 4))
 	text := make([]byte, 300_000)
 	for i := range text {
@@ -151,15 +156,18 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, pattern := range []string{"(a|b)*a(a|b){900}c", "a(a|b){900}(.x{1000}|[^a]y{1000})c"} {
-		m := machine(t, pattern)
-		m.Find(ctx, m.Start(), text)
-		if most := 3 * m.patience; m.made > most {
-			t.Errorf("%d states were made, at most %d were to be", m.made, most)
-		}
+		t.Run(pattern, func(t *testing.T) {
+			m := machine(t, pattern)
+			m.Find(ctx, m.Start(), text)
+			if most := 3 * m.patience; m.made > most {
+				t.Errorf("%d states were made, at most %d were to be", m.made, most)
+			}
+		})
 	}
 }
 
 func TestWhatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
 	tree, err := syntax.Parse(strings.Repeat("(abcdefghij){100}", 60), syntax.Perl)
 	if err != nil {
 		t.Fatal(err)

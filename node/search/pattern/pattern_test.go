@@ -73,12 +73,14 @@ func TestExpressionsMatchTheirLines(t *testing.T) {
 }
 
 func TestFactsAreOfTheUnicodeVersionOfPackageUnicode(t *testing.T) {
+	t.Parallel()
 	if first, _, _ := strings.Cut(unicodeFacts, "\n"); !strings.Contains(first, unicode.Version) {
 		t.Errorf("got %q, want Unicode %s: take unicode.txt from the files of that version", first, unicode.Version)
 	}
 }
 
 func TestNestingIsLimited(t *testing.T) {
+	t.Parallel()
 	for _, expression := range []string{
 		strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000), strings.Repeat("[", 100_000), "a" + strings.Repeat("+*", 100_000),
 	} {
@@ -99,9 +101,11 @@ func TestSetsAreCombined(t *testing.T) {
 		"fold":      {runes('k').fold(unicode.MaxRune), runes('K', 'k', '\u212a')},
 		"normal":    {set{{'c', 'd'}, {'a', 'b'}, {'b', 'c'}}.normal(), set{{'a', 'd'}}},
 	} {
-		if !slices.Equal(c.got, c.want) {
-			t.Errorf("%s: got %q, want %q", name, c.got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !slices.Equal(c.got, c.want) {
+				t.Errorf("%s: got %q, want %q", name, c.got, c.want)
+			}
+		})
 	}
 }
 

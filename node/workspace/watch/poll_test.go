@@ -52,17 +52,19 @@ func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
 		{"folder gone", func() error { return os.Remove(file) }},
 		{"link", func() error { return os.Symlink("nowhere", file) }},
 	} {
-		w.rounds(t)
-		time.Sleep(pollTick) // a change just now counts twice
-		w.rounds(t)
-		for len(heard) > 0 {
-			<-heard
-		}
-		if err := change.make(); err != nil {
-			t.Fatal(err)
-		}
-		t.Log(change.name)
-		hears(t, heard, "a/b/c")
+		t.Run(change.name, func(t *testing.T) {
+			w.rounds(t)
+			time.Sleep(pollTick) // a change just now counts twice
+			w.rounds(t)
+			for len(heard) > 0 {
+				<-heard
+			}
+			if err := change.make(); err != nil {
+				t.Fatal(err)
+			}
+			t.Log(change.name)
+			hears(t, heard, "a/b/c")
+		})
 	}
 }
 
