@@ -21,17 +21,17 @@ type approvals struct {
 	inbox   *approve.Inbox      // nil while its page is closed
 }
 
-// activated is called when one of the windows comes to the front.
-func (a *approvals) activated() {
+// onWindowActivated is called when one of the windows comes to the front.
+func (a *approvals) onWindowActivated() {
 	if a.dialog != nil {
-		a.dialog.Activated()
+		a.dialog.WindowActivated()
 	}
 }
 
 // update opens the dialog when an approval arrives, and closes it when no approval is left
 // that is not snoozed.
 func (a *approvals) update(v state.View) {
-	waiting := v.Unsnoozed()
+	waiting := v.UnsnoozedApprovals()
 	if len(waiting) == 0 {
 		if a.window != nil {
 			a.window.Close()
@@ -59,7 +59,7 @@ func (a *approvals) openDialog(v state.View) {
 	a.dialog = approve.New(a.handlers(w), &a.ui.machines, w.Canvas())
 	w.SetPadded(false)
 	w.SetContent(a.dialog)
-	a.dialog.Update(v.Unsnoozed(), nil)
+	a.dialog.Update(v.UnsnoozedApprovals(), nil)
 	w.Resize(a.dialog.Best())
 	w.SetCloseIntercept(a.dialog.Deny)
 	w.CenterOnScreen()

@@ -38,7 +38,7 @@ func newConversation(u *ui, w fyne.Window) *conversation {
 		for _, u := range uris {
 			paths = append(paths, u.Path())
 		}
-		u.sender.dropped(c, at, paths)
+		u.sender.handleDrop(c, at, paths)
 	})
 	return c
 }

@@ -81,7 +81,7 @@ func (ns *notifications) update(v state.View) {
 		return
 	}
 	want := make(map[string]notify.Message)
-	if waiting := v.Unsnoozed(); len(waiting) > maxSeparate {
+	if waiting := v.UnsnoozedApprovals(); len(waiting) > maxSeparate {
 		text := fmt.Sprintf("%d approvals need you", len(waiting))
 		want[summaryID] = notify.Message{ID: summaryID, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1])}
 	} else {

@@ -17,10 +17,10 @@ import (
 // machines.
 type sender struct{ ui *ui }
 
-// dropped handles files that were dropped on a window. Dropped on a machine, they are sent there.
-// Dropped on a chat, pictures are attached to the message, and other files are sent to the chat's
-// machine, unless that is this computer.
-func (s *sender) dropped(c *conversation, at fyne.Position, paths []string) {
+// handleDrop handles files that were dropped on a window. Dropped on a machine, they are sent
+// there. Dropped on a chat, pictures are attached to the message, and other files are sent to the
+// chat's machine, unless that is this computer.
+func (s *sender) handleDrop(c *conversation, at fyne.Position, paths []string) {
 	if c == s.ui.main.conversation {
 		if id, ok := s.ui.main.sidebar.machineAt(at); ok {
 			s.send(paths, id)

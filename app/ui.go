@@ -224,7 +224,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 func (u *ui) setFocused(on bool) {
 	u.notes.hasFocus = on
 	if on {
-		u.approvals.activated()
+		u.approvals.onWindowActivated()
 		u.notes.update(u.view) // withdraws the notifications
 		u.notes.removeTransfers()
 	}

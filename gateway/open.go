@@ -142,7 +142,7 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	})
 	hostname, _ := os.Hostname()
 	o := pairing.Options{
-		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Unpaired: g.unpaired,
+		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"), Unpaired: g.cancelTransfersOf,
 		CloseDevice: func(id protocol.DeviceID, code int, reason string) { g.server.CloseDevice(id, code, reason) },
 	}
 	if exe, err := os.Executable(); err == nil {

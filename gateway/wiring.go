@@ -55,9 +55,9 @@ func (g *Gateway) checkOrigin(r *http.Request) error {
 	return auth.CheckOrigin(r, host)
 }
 
-// unpaired cancels the transfers of a device that is no longer paired, unless another machine has
-// its name by now.
-func (g *Gateway) unpaired(d protocol.Device) {
+// cancelTransfersOf cancels the transfers of a device that is no longer paired, unless another
+// machine has its name by now.
+func (g *Gateway) cancelTransfersOf(d protocol.Device) {
 	if n, known := g.hub.Node(d.NodeID); known && n.Device != d.ID {
 		return
 	}

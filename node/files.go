@@ -20,7 +20,7 @@ func (n *Node) runFileOperation(ctx context.Context, inv protocol.ToolInvoke) (j
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return n.browse.Act(ctx, inv.Tool, inv.Args)
+	return n.browse.Call(ctx, inv.Tool, inv.Args)
 }
 
 // filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
@@ -69,7 +69,7 @@ func (n *Node) removeExpiredFiles(ctx context.Context) {
 
 // transferRecords returns the node's record of unfinished files of transfers, or nil if the program
 // has no data folder.
-func (n *Node) transferRecords() *stream.Unfinished {
+func (n *Node) transferRecords() *stream.UnfinishedFiles {
 	if n.opts.Keep == "" {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (n *Node) transferRecords() *stream.Unfinished {
 }
 
 // removeStaleParts removes unfinished files of abandoned transfers.
-func (n *Node) removeStaleParts(ctx context.Context, parts *stream.Unfinished, files stream.Files) {
+func (n *Node) removeStaleParts(ctx context.Context, parts *stream.UnfinishedFiles, files stream.Files) {
 	atIntervals(ctx, cleanupInterval, func() {
 		if removed := parts.Sweep(files, time.Now().Add(-stream.PartAge)); removed > 0 {
 			n.log.Info("Removed unfinished files of old transfers", "files", removed)

@@ -169,9 +169,9 @@ func (d *Dialog) OnScreen(on bool) {
 	d.arming.begin(d.Current())
 }
 
-// Activated tells the dialog that one of the program's windows came to the front: the click that
-// caused it must not allow.
-func (d *Dialog) Activated() { d.arming.Activated(d.arming.now()) }
+// WindowActivated tells the dialog that one of the program's windows came to the front: the click
+// that caused it must not allow.
+func (d *Dialog) WindowActivated() { d.arming.WindowActivated(d.arming.now()) }
 
 // Tick passes the time, several times a second while the window is open.
 func (d *Dialog) Tick(now time.Time) {
@@ -180,7 +180,7 @@ func (d *Dialog) Tick(now time.Time) {
 		return
 	}
 	d.arming.checkRead(d.frame)
-	armed, progress := d.arming.Armed(now)
+	armed, progress := d.arming.IsArmed(now)
 	_, any := d.options.args()
 	setEnabled(d.frame.allow, armed && any && d.step == asking)
 	setEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))

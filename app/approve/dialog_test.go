@@ -156,7 +156,7 @@ func TestWhatIsTypedWhenTheQuestionAppearsAnswersNothing(t *testing.T) {
 func TestClickThatActivatesTheWindowDoesNotAllow(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(3 * time.Second)
-	b.Activated()
+	b.WindowActivated()
 	test.Tap(b.frame.allow.Main)
 	b.want()
 	b.wait(500 * time.Millisecond)

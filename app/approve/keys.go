@@ -178,7 +178,7 @@ func (a *arming) begin(q protocol.Approval) {
 
 // isArmed reports whether an allow counts now.
 func (a *arming) isArmed() bool {
-	ok, _ := a.Armed(a.now())
+	ok, _ := a.IsArmed(a.now())
 	return ok
 }
 

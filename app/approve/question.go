@@ -68,21 +68,21 @@ func previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 	switch {
 	case state.NotConfined(q):
-		rows = append(rows, labelled("sandbox", warning("not enforced on this machine: the command can do everything you can")))
+		rows = append(rows, labelledRow("sandbox", warning("not enforced on this machine: the command can do everything you can")))
 	case state.PartlyConfined(q):
-		rows = append(rows, labelled("sandbox", warning(display.Sandbox(q.Sandbox, q.Host))))
+		rows = append(rows, labelledRow("sandbox", warning(display.Sandbox(q.Sandbox, q.Host))))
 	case q.Sandbox != "":
 		rows = append(rows, fact("sandbox", display.Sandbox(q.Sandbox, q.Host)))
 	}
 	switch files := state.FilesText(q); {
 	case files == "":
 	case state.FilesLoose(q):
-		rows = append(rows, labelled("your rules", warning(files)))
+		rows = append(rows, labelledRow("your rules", warning(files)))
 	default:
 		rows = append(rows, fact("your rules", files))
 	}
 	if words, open := state.NetworkWords(q); open {
-		rows = append(rows, labelled("network", warning(words)))
+		rows = append(rows, labelledRow("network", warning(words)))
 	} else if words != "" {
 		rows = append(rows, fact("network", words))
 	}
@@ -154,10 +154,10 @@ const labelWidth = 84
 
 func fact(label, text string) fyne.CanvasObject {
 	text, _ = state.Reveal(text)
-	return labelled(label, widgets.NewParagraph(text, style.ColorText, "text"))
+	return labelledRow(label, widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
-func labelled(label string, o fyne.CanvasObject) fyne.CanvasObject {
+func labelledRow(label string, o fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.NewLabelled(labelWidth, label, o)
 }
 

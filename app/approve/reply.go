@@ -30,8 +30,8 @@ func (d *Dialog) allow(scope string) {
 	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args, Access: d.options.folderAccess()})
 }
 
-// answered returns the approvals that an answer includes.
-func (d *Dialog) answered() []protocol.Approval {
+// includedApprovals returns the approvals that an answer includes.
+func (d *Dialog) includedApprovals() []protocol.Approval {
 	if d.step != editing && d.options.includesIdentical() {
 		return d.queue.identical()
 	}
@@ -44,7 +44,7 @@ func (d *Dialog) answer(r state.Reply) {
 	if d.Current().ID == "" || r.Decision == protocol.DecisionAllow && !d.arming.isArmed() {
 		return
 	}
-	all := d.answered()
+	all := d.includedApprovals()
 	d.queue.remove(all...)
 	d.handlers.Answer(all, r)
 	d.arming.revision++
@@ -111,7 +111,7 @@ func (d *Dialog) effectChanged() {
 }
 
 func (d *Dialog) nameButtons() {
-	allow, deny := d.options.buttonTexts(len(d.answered()))
+	allow, deny := d.options.buttonTexts(len(d.includedApprovals()))
 	d.frame.allow.Main.SetText(allow)
 	d.frame.deny.SetText(deny)
 }

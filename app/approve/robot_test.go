@@ -46,7 +46,7 @@ func robot(b *bench, rnd *rand.Rand) {
 			b.keys.allow(nil)
 		case 5:
 			if b.now.Sub(came) > 900*time.Millisecond {
-				b.Activated() // from another window
+				b.WindowActivated() // from another window
 			}
 			at := fyne.NewPos(rnd.Float32()*c.Size().Width, rnd.Float32()*c.Size().Height)
 			if rnd.IntN(2) == 0 { // most buttons are at the bottom

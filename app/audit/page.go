@@ -157,7 +157,7 @@ func (p *Page) verify() {
 		res, err = state.Call(ctx, p.gateway, protocol.AuditVerify, protocol.Empty{})
 		return err
 	}, func(err error) {
-		text, ok := state.Verified(res)
+		text, ok := state.VerificationText(res)
 		if err != nil {
 			text, ok = "The log could not be verified: "+err.Error(), false
 		}

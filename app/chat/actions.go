@@ -15,8 +15,8 @@ func (p *Pane) Stop() bool { return p.composer.entry.onStop() }
 
 func copyText(s string) { fyne.CurrentApp().Clipboard().SetContent(s) }
 
-// act performs the action of a notice's or problem's button.
-func (p rowFactory) act(what string, run protocol.RunID) {
+// runAction performs the action of a notice's or problem's button.
+func (p rowFactory) runAction(what string, run protocol.RunID) {
 	if what == actionRetry {
 		p.retry(run)
 	}

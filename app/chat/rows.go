@@ -93,7 +93,7 @@ func (p rowFactory) thinkingRow() *row {
 func (p rowFactory) noticeRow() *row {
 	var d noticeData
 	n := transcript.NewNotice()
-	n.OnButton = func() { p.act(d.action, "") }
+	n.OnButton = func() { p.runAction(d.action, "") }
 	return newRow(style.Inside, n, func(i transcript.Item) {
 		d = i.Data.(noticeData)
 		n.Set(d.icon, d.text, d.button)
@@ -102,8 +102,8 @@ func (p rowFactory) noticeRow() *row {
 
 func (p rowFactory) problemRow() *row {
 	var d problemData
-	e := widgets.NewErrorBox(widgets.Problem{}, func() { p.act(d.action, d.run) })
-	e.OnRetry = func() { p.act(actionRetry, d.run) }
+	e := widgets.NewErrorBox(widgets.Problem{}, func() { p.runAction(d.action, d.run) })
+	e.OnRetry = func() { p.runAction(actionRetry, d.run) }
 	return newRow(style.Inside, e, func(i transcript.Item) {
 		d = i.Data.(problemData)
 		e.Set(d.problem)

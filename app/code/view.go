@@ -195,7 +195,7 @@ func (c *View) layOut() {
 		c.hasBackgrounds = c.hasBackgrounds || l.Background != ""
 		rows = append(rows[:0], l)
 		if c.wrapColumns > 0 {
-			rows = l.wrapped(c.wrapColumns)
+			rows = l.wrap(c.wrapColumns)
 			c.lines = append(c.lines, rows...)
 		}
 		for _, row := range rows {
@@ -224,8 +224,8 @@ func (c *View) WrapTo(width float32) {
 	}
 }
 
-// wrapped splits a line into rows of at most room columns. Joined, the rows are the line.
-func (l Line) wrapped(room int) []Line {
+// wrap splits a line into rows of at most room columns. Joined, the rows are the line.
+func (l Line) wrap(room int) []Line {
 	ends := rowEnds([]rune(l.Text()), room)
 	if len(ends) == 1 {
 		return []Line{l}

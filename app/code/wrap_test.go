@@ -58,7 +58,7 @@ func TestWrappedCodeIsMarkedAndFoundWhereItStands(t *testing.T) {
 
 func TestColoursStayWithTheirLettersWhenALineWraps(t *testing.T) {
 	line := Line{Spans: []Span{{"abcde", "one"}, {"", "none"}, {"fgh ij", "two"}}, Background: "ground"}
-	rows := line.wrapped(4)
+	rows := line.wrap(4)
 	if len(rows) != 3 {
 		t.Fatalf("%v", rows)
 	}
@@ -82,7 +82,7 @@ func FuzzWrappedRowsAreTheLine(f *testing.F) {
 		}
 		n := int(room%80) + 1
 		var all strings.Builder
-		for _, row := range (Line{Spans: []Span{{Text: text}}}).wrapped(n) {
+		for _, row := range (Line{Spans: []Span{{Text: text}}}).wrap(n) {
 			all.WriteString(row.Text())
 			if w := columns(row.Text()); w > n && utf8.RuneCountInString(row.Text()) > 1 {
 				t.Errorf("a row of %d columns is %d wide: %q", n, w, row.Text())

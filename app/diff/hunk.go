@@ -19,7 +19,7 @@ const sideBySide float32 = 820
 // room, otherwise as a unified diff. It forwards scroll events that it does not use.
 func NewHunkView(h state.Hunk, lang string, forward func(*fyne.ScrollEvent)) fyne.CanvasObject {
 	one := code.NewPanel(0)
-	one.SetLines(unified(h, lang))
+	one.SetLines(unifiedLines(h, lang))
 	left, right := columns(h, lang)
 	before, after := code.NewPanel(0), code.NewPanel(0)
 	for _, p := range []*code.Panel{one, before, after} {
@@ -82,9 +82,9 @@ func highlight(lines []string, lang string) []code.Line {
 	return out[:len(lines)]
 }
 
-// unified returns the lines of a unified view, with their signs: changes must be recognizable
+// unifiedLines returns the lines of a unified view, with their signs: changes must be recognizable
 // without colours.
-func unified(h state.Hunk, lang string) []code.Line {
+func unifiedLines(h state.Hunk, lang string) []code.Line {
 	before, after := highlightBoth(h, lang)
 	out := []code.Line{{Spans: []code.Span{{Text: h.Head, Color: style.ColorMuted}}}}
 	b, a := 0, 0

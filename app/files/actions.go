@@ -19,7 +19,7 @@ type actions struct{ page *Page }
 
 // startRename lets the person type a new name for the selected file.
 func (a actions) startRename() {
-	if chosen := a.page.list.selected(); a.page.canChange() && len(chosen) == 1 {
+	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) == 1 {
 		a.page.list.startRename(chosen[0].Path)
 	}
 }
@@ -58,7 +58,7 @@ func (a actions) newFolder() {
 
 // delete deletes the selection and offers to undo that.
 func (a actions) delete() {
-	if chosen := a.page.list.selected(); a.page.canChange() && len(chosen) > 0 {
+	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) > 0 {
 		a.run(chosen, "deleted", a.page.model.Trash)
 	}
 }
@@ -103,7 +103,7 @@ func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Con
 // menu offers the actions for the selection.
 func (a actions) menu(at fyne.Position) {
 	p := a.page
-	chosen := p.list.selected()
+	chosen := p.list.selectedEntries()
 	if len(chosen) == 0 {
 		return
 	}
@@ -187,7 +187,7 @@ func (g dropTarget) highlight(p *Page) {
 
 // describe describes the effect of dropping the selection of a page here.
 func (g dropTarget) describe(from *Page) string {
-	chosen := from.list.selected()
+	chosen := from.list.selectedEntries()
 	what := fmt.Sprint(len(chosen), " items")
 	if len(chosen) == 1 {
 		what = "“" + chosen[0].Title() + "”"
@@ -204,7 +204,7 @@ func (g dropTarget) describe(from *Page) string {
 func (d *drag) finish() {
 	p, at := d.page, d.at
 	d.at = fyne.Position{}
-	chosen := p.list.selected()
+	chosen := p.list.selectedEntries()
 	for _, q := range p.pair.visible() {
 		dropTarget{}.highlight(q)
 	}

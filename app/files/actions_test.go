@@ -47,13 +47,13 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	key := func(name fyne.KeyName) { p.list.TypedKey(&fyne.KeyEvent{Name: name}) }
 	key(fyne.KeyDown)
 	key(fyne.KeyDown)
-	if got := p.list.selected(); len(got) != 1 || got[0].Path != "a.txt" {
+	if got := p.list.selectedEntries(); len(got) != 1 || got[0].Path != "a.txt" {
 		t.Fatalf("%+v", got)
 	}
 	p.list.TypedShortcut(&fyne.ShortcutSelectAll{})
 	pagetest.Shows(t, p.Box, "4 of 4 selected, 2.0 kB")
 	key(fyne.KeyEscape)
-	if len(p.list.selected()) != 0 {
+	if len(p.list.selectedEntries()) != 0 {
 		t.Error("Esc chooses nothing")
 	}
 	key(fyne.KeyDown)
@@ -177,7 +177,7 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 		}
 		p.show(served())
 		p.show(now)
-		if got := p.list.selected(); len(got) != 1 || got[0].Path != "zeta" || rename != (p.list.renaming == "zeta") {
+		if got := p.list.selectedEntries(); len(got) != 1 || got[0].Path != "zeta" || rename != (p.list.renaming == "zeta") {
 			t.Errorf("%+v is chosen, %q is being renamed", got, p.list.renaming)
 		}
 	}

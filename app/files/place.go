@@ -74,7 +74,7 @@ func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse 
 
 // showSelection describes the selection.
 func (p *Page) showSelection() {
-	chosen := p.list.selected()
+	chosen := p.list.selectedEntries()
 	note := p.view.Note
 	var size int64
 	for _, e := range chosen {

@@ -59,8 +59,8 @@ func (t *table) Set(entries []state.FileEntry, below bool) {
 	t.Refresh()
 }
 
-// selected returns the selected entries.
-func (t *table) selected() (list []state.FileEntry) {
+// selectedEntries returns the selected entries.
+func (t *table) selectedEntries() (list []state.FileEntry) {
 	for i, e := range t.entries {
 		if t.selection.Has(i) {
 			list = append(list, e)

@@ -21,7 +21,7 @@ import (
 func textRow(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	value := widget.NewLabel(text)
 	value.Selectable, value.Wrapping = true, fyne.TextWrapWord
-	return labelled(label, value, buttons...)
+	return labelledValue(label, value, buttons...)
 }
 
 // secretsText says where keys and tokens are stored.
@@ -67,7 +67,7 @@ func (p *Page) about(version string) fyne.CanvasObject {
 		list.Refresh()
 	}
 	rows = append(rows, textRow("Built with", "Go, Fyne and these open-source libraries", show), list)
-	return page(section("Fairlead", muted("An AI agent that works on your computers, under your control.")), widgets.Col(style.Gap, rows...), section("Keyboard shortcuts", shortcutList()))
+	return page(section("Fairlead", mutedText("An AI agent that works on your computers, under your control.")), widgets.Col(style.Gap, rows...), section("Keyboard shortcuts", shortcutList()))
 }
 
 //go:embed licences.txt

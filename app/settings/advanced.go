@@ -15,8 +15,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// advanced has the facts for connecting other programs and for troubleshooting.
-func (p *Page) advanced() fyne.CanvasObject {
+// advancedSection has the facts for connecting other programs and for troubleshooting.
+func (p *Page) advancedSection() fyne.CanvasObject {
 	st := p.app.Value.Get().Status
 	listen := "Off: only this app can connect"
 	var copyAddress []fyne.CanvasObject
@@ -28,9 +28,9 @@ func (p *Page) advanced() fyne.CanvasObject {
 	rows := []fyne.CanvasObject{textRow("Address", listen, copyAddress...)}
 	l := p.handlers.Local
 	if l == nil {
-		return page(section("Gateway", append(rows, muted("This window shows a remote gateway. Change these settings on the gateway's computer."))...))
+		return page(section("Gateway", append(rows, mutedText("This window shows a remote gateway. Change these settings on the gateway's computer."))...))
 	}
-	status := muted("Programs need this token to connect. Anyone who has it can do everything you can.")
+	status := mutedText("Programs need this token to connect. Anyone who has it can do everything you can.")
 	token := widgets.NewButton("Copy token", "key", nil)
 	token.OnTap = func() {
 		bind.Go(p.ctx, func(context.Context) (string, error) { return l.Token() }, func(t string, err error) {
@@ -45,7 +45,7 @@ func (p *Page) advanced() fyne.CanvasObject {
 	entry := widget.NewEntry()
 	entry.SetText(l.Listen())
 	entry.SetPlaceHolder("127.0.0.1:8787")
-	saved := muted("Takes effect at the next start. Empty: 127.0.0.1:8787. “none”: off.")
+	saved := mutedText("Takes effect at the next start. Empty: 127.0.0.1:8787. “none”: off.")
 	save := func() {
 		text, err := checkListenAddress(entry.Text)
 		if err != nil {

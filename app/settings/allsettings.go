@@ -130,14 +130,14 @@ func (a *allSettings) draw() {
 		}, a.reload)))
 		return
 	case !a.view.Loaded:
-		a.setBody("loading", page(muted("Loading…")))
+		a.setBody("loading", page(mutedText("Loading…")))
 		return
 	}
 	list := a.matches()
 	if len(list) == 0 {
-		none := muted("No settings found.")
+		none := mutedText("No settings found.")
 		if strings.TrimSpace(a.search.Text) == "" {
-			none = muted("All settings are at their defaults.")
+			none = mutedText("All settings are at their defaults.")
 		}
 		a.setBody("none"+none.Text(), page(none))
 		return

@@ -52,11 +52,11 @@ type computerPage struct {
 func (p *Page) computer() fyne.CanvasObject {
 	l := p.handlers.Local
 	if l == nil {
-		return page(section("This computer", muted("This window shows a remote gateway. Its agent does not run on this computer.")))
+		return page(section("This computer", mutedText("This window shows a remote gateway. Its agent does not run on this computer.")))
 	}
 	c := &computerPage{
 		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: widgets.NewBody(),
-		result: muted("Changes apply immediately and stop running calls on this computer."),
+		result: mutedText("Changes apply immediately and stop running calls on this computer."),
 	}
 	reach, setReach := choiceButtons(fileAccessChoices, func(disk bool) { next := c.current; next.Disk = disk; c.save(next) })
 	mode, setMode := choiceButtons(sandboxChoices, func(m string) { next := c.current; next.Mode = m; c.save(next) })
@@ -70,9 +70,9 @@ func (p *Page) computer() fyne.CanvasObject {
 	c.redraw()
 	c.showEnforcement(p.app.Value.Get())
 	built := page(p.workspace(l),
-		section("Allowed folders", muted("Folders outside the workspace that the agent may also use."), c.folders),
-		section("File access", reach, muted("What the agent's tools may open, read and change.")),
-		section("Commands can write to", mode, muted("The agent's commands may write here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
+		section("Allowed folders", mutedText("Folders outside the workspace that the agent may also use."), c.folders),
+		section("File access", reach, mutedText("What the agent's tools may open, read and change.")),
+		section("Commands can write to", mode, mutedText("The agent's commands may write here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
 		section("Network access for commands", network, c.result),
 		section("Enforced on this computer", c.enforcement.Box))
 	bind.Watch(p.ctx, p.app.Value, c.showEnforcement) // it updates objects that exist now
@@ -132,7 +132,7 @@ func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
 func (c *computerPage) showEnforcement(v state.View) {
 	n, ok := v.Local()
 	if !ok {
-		c.enforcement.Draw("", func() fyne.CanvasObject { return muted("This computer's tools are not running yet.") })
+		c.enforcement.Draw("", func() fyne.CanvasObject { return mutedText("This computer's tools are not running yet.") })
 		return
 	}
 	now := state.ConfinementOf(n)
@@ -141,7 +141,7 @@ func (c *computerPage) showEnforcement(v state.View) {
 
 // workspace shows the agent's folder on this computer.
 func (p *Page) workspace(l Agent) fyne.CanvasObject {
-	status := muted("Reading here needs no approval. Changes and other folders do.")
+	status := mutedText("Reading here needs no approval. Changes and other folders do.")
 	entry := widget.NewEntry()
 	entry.SetText(l.Workspace())
 	set := func(dir string) {

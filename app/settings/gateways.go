@@ -68,7 +68,7 @@ type gatewaysPage struct {
 }
 
 func newGatewaysPage(p *Page) *gatewaysPage {
-	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: muted(""), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
+	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: mutedText(""), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
 	e.result.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
 	e.address.SetPlaceHolder("192.168.1.20:8788")
@@ -77,7 +77,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	e.invitation.OnSubmitted = func(string) { e.pairOrCancel() }
 	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
 	e.name.SetPlaceHolder("same as here")
-	how, name := muted(""), widgets.NewField("Name of this computer there", e.name)
+	how, name := mutedText(""), widgets.NewField("Name of this computer there", e.name)
 	chosen := func(work bool) {
 		e.asMachine = work
 		how.Set(howToPair(work), style.ColorMuted)
@@ -99,7 +99,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 		}
 	}
 	e.box = page(
-		section("Other gateways", muted("This computer has its own gateway. You can also control other gateways, each in its own window, or let their agents use this computer."), e.list),
+		section("Other gateways", mutedText("This computer has its own gateway. You can also control other gateways, each in its own window, or let their agents use this computer."), e.list),
 		section("Add a gateway",
 			as, how,
 			widgets.NewField("Link or code", e.invitation),
@@ -126,7 +126,7 @@ func (e *gatewaysPage) load() {
 		case err != nil:
 			e.list.Add(widgets.NewParagraph(state.Sentence(err), style.ColorBad, "text"))
 		case len(list) == 0:
-			e.list.Add(muted("None yet."))
+			e.list.Add(mutedText("None yet."))
 		}
 		for _, g := range list {
 			e.list.Add(e.row(g))

@@ -59,7 +59,7 @@ func (p *Page) general() fyne.CanvasObject {
 		set(l.Hidden())
 		var row []fyne.CanvasObject
 		row, login = p.systemChoice(loginChoices, l.SetAtLogin, "Fairlead starts in the tray.")
-		rows = append(rows, section("When Fairlead opens", start, muted("Without a tray, the window opens anyway.")), section("Start at login", row...))
+		rows = append(rows, section("When Fairlead opens", start, mutedText("Without a tray, the window opens anyway.")), section("Start at login", row...))
 		if launch.SupportsLinks {
 			row, links = p.systemChoice(linkChoices, l.SetLinks, "Pairing invitations are such links. Nothing is paired without your approval.")
 			rows = append(rows, section("fairlead:// links", row...))
@@ -82,7 +82,7 @@ func (p *Page) general() fyne.CanvasObject {
 // systemChoice are the rows of a setting that the system stores, and a function that shows its
 // state.
 func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
-	result := muted(about)
+	result := mutedText(about)
 	row, set := choiceButtons(list, func(on bool) {
 		bind.Run(p.ctx, func(context.Context) error { return put(on) }, func(err error) {
 			if err != nil {
@@ -139,7 +139,7 @@ func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.Can
 // the configuration.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	const about = "Applies to all windows immediately."
-	result, failed := muted(about), false
+	result, failed := mutedText(about), false
 	modeGroup, setMode := choiceButtons(themeChoices, func(m style.Mode) { p.saveSetting("ui.theme", m, result) })
 	sizeGroup, setSize := choiceButtons(textSizeChoices, func(s float32) { p.saveSetting("ui.textSize", s, result) })
 	show = func(ui UI, err error) {

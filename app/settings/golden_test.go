@@ -24,7 +24,7 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		m.current.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
 		general := p.general()
 		pagetest.Settle()
-		advanced := p.advanced()
+		advanced := p.advancedSection()
 		computer := p.computer()
 		// watched values arrive on another goroutine, which the test driver allows to use widgets
 		pagetest.Settle()

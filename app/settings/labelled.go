@@ -10,8 +10,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// labelled is a label with a value, and buttons at the right.
-func labelled(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
+// labelledValue is a label with a value, and buttons at the right.
+func labelledValue(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	objects := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, "text"), value}
 	if len(buttons) > 0 {
 		objects = append(objects, widgets.Row(style.Inside, -1, buttons...))

@@ -123,11 +123,11 @@ func (m *models) showProvider(id string) {
 // displayed.
 func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load func()) {
 	rows, load = []fyne.CanvasObject{heading(p.Name)}, func() {}
-	result := muted("")
+	result := mutedText("")
 	if p.ID == "operator" {
 		use := widgets.NewButton("Use the built-in operator", "check", func() { m.useModel(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
 		use.Primary = true
-		rows = append(rows, muted("It understands plain requests such as “run make test” or “read README.md”, without a model, key or network."))
+		rows = append(rows, mutedText("It understands plain requests such as “run make test” or “read README.md”, without a model, key or network."))
 		if m.current.Provider != p.ID {
 			rows = append(rows, widgets.Row(style.Inside, -1, use))
 		}
@@ -180,7 +180,7 @@ func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 		m.page.saveSetting("model.thinkingLevel", value, result)
 		m.current.ThinkingLevel = level
 	}
-	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelled("Thinking", widgets.LimitWidth(240, true, group))}
+	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelledValue("Thinking", widgets.LimitWidth(240, true, group))}
 }
 
 // testProvider sends a test request to the provider and shows the result.
@@ -219,14 +219,14 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 			}
 			return
 		}
-		rows, status := container.NewVBox(), muted("")
+		rows, status := container.NewVBox(), mutedText("")
 		fill := func(query string) { m.listModels(rows, p.ID, r.Models, query, status) }
 		search := widgets.NewSearchField("Search models", "")
 		search.OnChanged = fill
 		fill("")
 		list.Objects = []fyne.CanvasObject{heading("Models"), search, status, rows}
 		if len(r.Models) == 0 {
-			list.Objects = []fyne.CanvasObject{muted("The server has no models. Load one there, then test again.")}
+			list.Objects = []fyne.CanvasObject{mutedText("The server has no models. Load one there, then test again.")}
 		}
 		list.Refresh()
 	})
@@ -253,9 +253,9 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 	}
 	switch {
 	case found == 0:
-		rows.Add(muted("No models found."))
+		rows.Add(mutedText("No models found."))
 	case found > maxModels:
-		rows.Add(muted(fmt.Sprintf("%d more. Search to narrow the list.", found-maxModels)))
+		rows.Add(mutedText(fmt.Sprintf("%d more. Search to narrow the list.", found-maxModels)))
 	}
 	rows.Refresh()
 }

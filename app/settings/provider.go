@@ -47,7 +47,7 @@ func (m *models) keyRows(p protocol.Provider, result *widgets.Paragraph) []fyne.
 		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Get a key", "external", func() { m.page.handlers.OpenURL(u) })))
 	}
 	if p.EnvKey != "" {
-		rows = append(rows, muted(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", p.EnvKey)))
+		rows = append(rows, mutedText(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", p.EnvKey)))
 	}
 	return rows
 }
@@ -87,18 +87,18 @@ func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []f
 // detectServers returns the area that offers model servers on this computer, and the function that
 // searches for them.
 func (m *models) detectServers() (fyne.CanvasObject, func()) {
-	box := widgets.Col(style.Inside, heading("On this computer"), muted("Looking for model servers…"))
+	box := widgets.Col(style.Inside, heading("On this computer"), mutedText("Looking for model servers…"))
 	return box, func() {
 		bind.Go(m.page.ctx, m.page.app.Models.Detect, func(servers []protocol.DetectedServer, err error) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
 			switch {
 			case err != nil:
-				rows = append(rows, muted(state.Sentence(err)))
+				rows = append(rows, mutedText(state.Sentence(err)))
 			case len(servers) == 0:
-				rows = append(rows, muted("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
+				rows = append(rows, mutedText("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
 			}
 			for _, s := range servers {
-				status := muted("")
+				status := mutedText("")
 				use := widgets.NewButton("Use", "check", func() { m.useServer(s, status) })
 				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
 				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),

@@ -62,7 +62,7 @@ func New(ctx context.Context, app *state.App, h Handlers, version string) *Page 
 		p.gatewaysTab = container.NewTabItem("Gateways", p.gateways.box)
 		p.tabs.Append(p.gatewaysTab)
 	}
-	p.tabs.Append(container.NewTabItem("Advanced", p.advanced()))
+	p.tabs.Append(container.NewTabItem("Advanced", p.advancedSection()))
 	p.tabs.Append(p.allTab)
 	p.tabs.Append(container.NewTabItem("About", p.about(version)))
 	p.tabs.SetTabLocation(container.TabLocationTop)
@@ -115,7 +115,7 @@ func heading(text string) fyne.CanvasObject {
 	return h
 }
 
-func muted(text string) *widgets.Paragraph {
+func mutedText(text string) *widgets.Paragraph {
 	return widgets.NewParagraph(text, style.ColorMuted, "text")
 }
 

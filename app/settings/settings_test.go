@@ -209,7 +209,7 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
 	c := &computer{}
 	inPage(t, c, func(t *testing.T, p *Page, copied *string) {
-		page := p.advanced()
+		page := p.advancedSection()
 		test.Tap(pagetest.Button(t, page, "Copy token"))
 		pagetest.Settle()
 		if *copied != "fl_secret" || strings.Contains(texts(page), "fl_secret") {
@@ -226,7 +226,7 @@ func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
 
 func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		advanced, general := p.advanced(), p.general()
+		advanced, general := p.advancedSection(), p.general()
 		pagetest.Settle()
 		if s := texts(advanced) + texts(general); strings.Contains(s, "Copy token") || strings.Contains(s, "Folder the agent") {
 			t.Error("settings of this computer are shown")
@@ -295,7 +295,7 @@ func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
 		}
 		m, rows := &models{page: p}, container.NewVBox()
 		for query, want := range map[string]string{"": "40 more. Search to narrow the list.", "model-7": "", "none": "No models found."} {
-			m.listModels(rows, "router", list, query, muted(""))
+			m.listModels(rows, "router", list, query, mutedText(""))
 			if s := texts(rows); !strings.Contains(s, want) || want == "" && strings.Contains(s, "more.") {
 				t.Errorf("%q: %s", query, s)
 			}
@@ -305,7 +305,7 @@ func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
 
 func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		m, said := newModels(p), muted("")
+		m, said := newModels(p), mutedText("")
 		pagetest.Settle()
 		provider := protocol.Provider{ID: "openai", NeedsKey: true, KeySet: true}
 		set := m.keyRows(provider, said)[0]
@@ -331,7 +331,7 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 
 func TestAControlBelowItsNameKeepsAway(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, _ *Page, _ *string) {
-		o := labelled("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
+		o := labelledValue("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
 		pagetest.Window(t, o, 300, 200)
 		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+style.Gap {
 			t.Errorf("the name ends at %v, the control begins at %v", name.Position().Y+name.Size().Height, control.Position().Y)
@@ -341,7 +341,7 @@ func TestAControlBelowItsNameKeepsAway(t *testing.T) {
 
 func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		entry, row := newModels(p).keyEntry(protocol.Provider{ID: "openai"}, muted(""))
+		entry, row := newModels(p).keyEntry(protocol.Provider{ID: "openai"}, mutedText(""))
 		pagetest.Settle()
 		if width := fyne.MeasureText(entry.PlaceHolder, style.Size("text"), fyne.TextStyle{}).Width; width > 120 {
 			t.Errorf("%q is cut off in the field", entry.PlaceHolder)

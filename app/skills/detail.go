@@ -111,7 +111,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	rows = append(rows, widgets.NewFact("From", from))
 	for _, f := range [][2]string{{"Homepage", e.Homepage}, {"License", e.License}, {"Works with", e.Compatibility}} {
 		if f[1] != "" {
-			rows = append(rows, d.linked(f[0], f[1]))
+			rows = append(rows, d.linkFact(f[0], f[1]))
 		}
 	}
 	needs := state.SkillNeeds(e.Requirements)
@@ -145,8 +145,8 @@ func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject
 	return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 }
 
-// linked is a fact; a web address opens in the browser.
-func (d *detail) linked(name, text string) fyne.CanvasObject {
+// linkFact is a fact; a web address opens in the browser.
+func (d *detail) linkFact(name, text string) fyne.CanvasObject {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
 		return widgets.NewFact(name, text)

@@ -114,7 +114,7 @@ func (p *Page) fill() {
 		items[i] = item(e)
 	}
 	p.list.Set(items)
-	p.count.SetText(counted(v.Skills, len(p.results)))
+	p.count.SetText(stateCounts(v.Skills, len(p.results)))
 	p.body.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
 		switch {
 		case v.Problem != "":
@@ -132,8 +132,8 @@ func (p *Page) fill() {
 	})
 }
 
-// counted returns the numbers of skills by state.
-func counted(list []protocol.SkillStatusEntry, found int) string {
+// stateCounts returns the numbers of skills by state.
+func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -90,15 +90,15 @@ func (a *App) Down(err error) {
 	problem := Sentence(err)
 	var final *client.FinalError
 	if errors.As(err, &final) && errors.Is(err, protocol.ErrUnauthorized) {
-		problem = a.unauthorized(err)
+		problem = a.unauthorizedText(err)
 	}
 	a.Value.Update(func(v *View) { v.Connected, v.Problem = false, problem })
 }
 
-// unauthorized explains why the gateway refuses this window, and what to do. An unpaired window
+// unauthorizedText explains why the gateway refuses this window, and what to do. An unpaired window
 // needs the right token. The person does not know the token of a paired one, so it shows the
 // gateway's reason and suggests pairing again.
-func (a *App) unauthorized(err error) string {
+func (a *App) unauthorizedText(err error) string {
 	var known *protocol.Error
 	switch errors.As(err, &known); {
 	case a.Value.Get().Device == "":

@@ -18,7 +18,7 @@ var question = protocol.Approval{
 func TestAllowIsArmedOnlyAfterTheQuestionWasSeen(t *testing.T) {
 	start := time.Unix(1000, 0)
 	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
-	armed := func(a *Arming, ms int) bool { ok, _ := a.Armed(at(ms)); return ok }
+	armed := func(a *Arming, ms int) bool { ok, _ := a.IsArmed(at(ms)); return ok }
 
 	var a Arming
 	if armed(&a, 5000) {
@@ -42,7 +42,7 @@ func TestAllowIsArmedOnlyAfterTheQuestionWasSeen(t *testing.T) {
 	if armed(&a, 2799) || !armed(&a, 2800) {
 		t.Error("a changed question does not start over")
 	}
-	a.Activated(at(2900))
+	a.WindowActivated(at(2900))
 	if armed(&a, 2901) || !armed(&a, 3300) {
 		t.Error("the click that activates the window counts")
 	}
@@ -54,7 +54,7 @@ func TestAllowIsArmedOnlyAfterTheQuestionWasSeen(t *testing.T) {
 	if armed(&a, 11000) {
 		t.Error("armed although its end was not in view")
 	}
-	if _, p := a.Armed(at(9500)); p <= 0.4 || p >= 0.6 {
+	if _, p := a.IsArmed(at(9500)); p <= 0.4 || p >= 0.6 {
 		t.Errorf("progress after half the time: %f", p)
 	}
 }

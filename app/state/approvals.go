@@ -94,8 +94,8 @@ func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 	})
 }
 
-// Unsnoozed returns the pending approvals that are not snoozed.
-func (v View) Unsnoozed() []protocol.Approval {
+// UnsnoozedApprovals returns the pending approvals that are not snoozed.
+func (v View) UnsnoozedApprovals() []protocol.Approval {
 	return without(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
 }
 

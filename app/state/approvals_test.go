@@ -26,7 +26,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 	}, func(t *testing.T, a *App, f *fake) {
 		a.Approvals.Snooze(one)
 		v := a.Value.Get()
-		if w := v.Unsnoozed(); len(w) != 1 || w[0].ID != "two" || len(v.Approvals) != 2 {
+		if w := v.UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "two" || len(v.Approvals) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		if in := Inbox(v); len(in) != 2 || in[0].ID != "two" || in[1].Later == 0 {
@@ -42,17 +42,17 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		}
 		back := one // the gateway's event at the end of the time
 		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &back})
-		if w := a.Value.Get().Unsnoozed(); len(w) != 2 {
+		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		off := two // snoozed in another program's window
 		off.Later = time.Now().Add(time.Hour).UnixMilli()
 		f.change(protocol.Change{Kind: protocol.ChangeApproval, Approval: &off})
-		if w := a.Value.Get().Unsnoozed(); len(w) != 1 || w[0].ID != "one" {
+		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "one" {
 			t.Errorf("waiting %v", w)
 		}
 		a.Approvals.Unsnooze("two")
-		if w := a.Value.Get().Unsnoozed(); len(w) != 2 {
+		if w := a.Value.Get().UnsnoozedApprovals(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		synctest.Wait()
@@ -60,7 +60,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		a.Approvals.Snooze(one, two)
 		synctest.Wait()
 		v = a.Value.Get()
-		if w := v.Unsnoozed(); len(w) != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "it is gone") {
+		if w := v.UnsnoozedApprovals(); len(w) != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "it is gone") {
 			t.Errorf("after a failure %v wait, notice %+v", w, v.Notice)
 		}
 	})

@@ -33,14 +33,15 @@ func (a *Arming) Hide() { *a = Arming{key: a.key, click: a.click} }
 // Key records a key press in any window.
 func (a *Arming) Key(now time.Time) { a.key = now }
 
-// Activated records that the window came to the front: the click that caused it does not count.
-func (a *Arming) Activated(now time.Time) { a.click = now.Add(QuietFor) }
+// WindowActivated records that the window came to the front: the click that caused it does not
+// count.
+func (a *Arming) WindowActivated(now time.Time) { a.click = now.Add(QuietFor) }
 
 // Read records that the end of the text is in view.
 func (a *Arming) Read() { a.read = true }
 
-// Armed reports whether Allow is enabled, and the progress towards it from 0 to 1.
-func (a *Arming) Armed(now time.Time) (ok bool, progress float64) {
+// IsArmed reports whether Allow is enabled, and the progress towards it from 0 to 1.
+func (a *Arming) IsArmed(now time.Time) (ok bool, progress float64) {
 	if a.since.IsZero() {
 		return false, 0
 	}

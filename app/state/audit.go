@@ -14,9 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Verified describes the result of a check of the log's hash chain; ok is false if the chain is
-// broken.
-func Verified(r protocol.AuditVerifyResult) (text string, ok bool) {
+// VerificationText describes the result of a check of the log's hash chain; ok is false if the
+// chain is broken.
+func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
 		return Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
 	}

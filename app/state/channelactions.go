@@ -95,7 +95,7 @@ func (c *Channels) setLogin(key string, l ChannelLogin) {
 
 // Start connects an account and keeps it connected.
 func (c *Channels) Start(a ChannelAccount) {
-	c.act(a, "Connecting…", func(ctx context.Context) error {
+	c.runAction(a, "Connecting…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
 		return send(ctx, c.app, protocol.ChannelStart, protocol.ChannelStartParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
@@ -103,14 +103,14 @@ func (c *Channels) Start(a ChannelAccount) {
 
 // Stop disconnects an account until it is started again.
 func (c *Channels) Stop(a ChannelAccount) {
-	c.act(a, "Stopping…", func(ctx context.Context) error {
+	c.runAction(a, "Stopping…", func(ctx context.Context) error {
 		return send(ctx, c.app, protocol.ChannelStop, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
 // Login logs an account in again.
 func (c *Channels) Login(a ChannelAccount) {
-	c.act(a, "Logging in…", func(ctx context.Context) error {
+	c.runAction(a, "Logging in…", func(ctx context.Context) error {
 		_, err := c.login(ctx, protocol.ChannelLoginParams{Channel: a.Channel, AccountID: a.AccountID, Force: true})
 		return err
 	})
@@ -118,14 +118,15 @@ func (c *Channels) Login(a ChannelAccount) {
 
 // Logout logs an account out and deletes it with its secrets and undelivered messages.
 func (c *Channels) Logout(a ChannelAccount) {
-	c.act(a, "Logging out…", func(ctx context.Context) error {
+	c.runAction(a, "Logging out…", func(ctx context.Context) error {
 		c.setLogin(a.Key(), ChannelLogin{})
 		return send(ctx, c.app, protocol.ChannelLogout, protocol.ChannelParams{Channel: a.Channel, AccountID: a.AccountID})
 	})
 }
 
-// act performs an action on an account that is shown as busy meanwhile. A failure becomes a notice.
-func (c *Channels) act(a ChannelAccount, words string, f func(context.Context) error) {
+// runAction performs an action on an account that is shown as busy meanwhile. A failure becomes a
+// notice.
+func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Context) error) {
 	key := a.Key()
 	c.setBusy(key, words)
 	c.do(func(ctx context.Context) error {

@@ -102,8 +102,8 @@ func TrayOf(v View) Tray {
 	return t
 }
 
-// limited returns the first entries of a list; the others become one entry with their number.
-func limited[T any](list []T, entry func(T) TrayItem, more TrayItem) (items []TrayItem) {
+// limitItems returns the first entries of a list; the others become one entry with their number.
+func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items []TrayItem) {
 	for i, x := range list {
 		if i == maxTrayItems {
 			more.Label = fmt.Sprintf("%d more…", len(list)-i)
@@ -117,7 +117,7 @@ func limited[T any](list []T, entry func(T) TrayItem, more TrayItem) (items []Tr
 func needsItem(v View) TrayItem {
 	n := len(v.Approvals)
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n), Disabled: n == 0}
-	item.Items = limited(v.Approvals, func(a protocol.Approval) TrayItem {
+	item.Items = limitItems(v.Approvals, func(a protocol.Approval) TrayItem {
 		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
 	}, TrayItem{Do: TrayNeeds})
 	if n > 1 && n <= maxTrayItems {
@@ -149,7 +149,7 @@ func modeItem(v View) TrayItem {
 }
 
 func machinesItem(v View) TrayItem {
-	return TrayItem{Label: "Machines", Disabled: len(v.Nodes) == 0, Items: limited(v.Nodes, func(n protocol.NodeInfo) TrayItem {
+	return TrayItem{Label: "Machines", Disabled: len(v.Nodes) == 0, Items: limitItems(v.Nodes, func(n protocol.NodeInfo) TrayItem {
 		presence := "offline"
 		if n.Online {
 			presence = "online"
@@ -161,7 +161,7 @@ func machinesItem(v View) TrayItem {
 // transferItem returns the entry for transfers in progress.
 func transferItem(v View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
-	item.Items = limited(v.Transfers, func(x protocol.Transfer) TrayItem {
+	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
 		label := shorten(TransferTitle(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:

@@ -115,9 +115,9 @@ type selectedRange struct {
 	first, last int
 }
 
-// selected returns the selection; ok is false if nothing is selected, or if one of these items is
-// gone.
-func (s *selector) selected() (r selectedRange, ok bool) {
+// currentSelection returns the selection; ok is false if nothing is selected, or if one of these
+// items is gone.
+func (s *selector) currentSelection() (r selectedRange, ok bool) {
 	if !s.HasSelection() {
 		return r, false
 	}
@@ -145,7 +145,7 @@ func (r selectedRange) in(item, passage, n int) (from, to int, ok bool) {
 
 // paint shows the selection and the search results in the visible rows.
 func (s *selector) paint() {
-	r, ok := s.selected()
+	r, ok := s.currentSelection()
 	for _, a := range s.view.order {
 		s.paintHit(a)
 		for i, p := range a.row.Passages() {
@@ -167,7 +167,7 @@ func (s *selector) paint() {
 // SelectedText returns the text that Ctrl+C copies: for fully selected items the result of
 // [View.ItemText], for others the selected part of the visible row.
 func (s *selector) SelectedText() string {
-	r, ok := s.selected()
+	r, ok := s.currentSelection()
 	if !ok {
 		return ""
 	}

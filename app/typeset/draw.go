@@ -20,7 +20,7 @@ func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run in
 	for i := range t.lines {
 		l := &t.lines[i]
 		base := int(y + (l.y+l.base)*scale + 0.5)
-		left := x + l.left(width)*scale
+		left := x + l.startOffset(width)*scale
 		for k := range l.parts {
 			p := &l.parts[k]
 			c := image.NewUniform(ink(p.run))

@@ -13,8 +13,9 @@ func (t *Text) IsRightToLeft() bool {
 	return slices.ContainsFunc(t.lines, func(l line) bool { return l.rtl })
 }
 
-// left returns the start of a line for a given width: right-to-left lines are aligned to the right.
-func (l *line) left(width float32) float32 {
+// startOffset returns the start of a line for a given width: right-to-left lines are aligned to the
+// right.
+func (l *line) startOffset(width float32) float32 {
 	if !l.rtl || width <= 0 {
 		return 0
 	}
@@ -34,7 +35,7 @@ func (t *Text) Index(x, y, width float32) int {
 	for i := range t.lines {
 		l := &t.lines[i]
 		if y < l.y+l.height {
-			return l.index(x - l.left(width))
+			return l.index(x - l.startOffset(width))
 		}
 	}
 	return len(t.runes)
@@ -102,7 +103,7 @@ func (t *Text) Boxes(from, to int, width float32) []Box {
 	var boxes []Box
 	for i := range t.lines {
 		l := &t.lines[i]
-		left := l.left(width)
+		left := l.startOffset(width)
 		for k := range l.parts {
 			p := &l.parts[k]
 			a, b := max(from, p.from), min(to, p.to)

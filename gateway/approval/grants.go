@@ -32,7 +32,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 	var add []protocol.Rule
 	chosen := 0
 	for i := range a.Offers {
-		p, err := Offered(a, i, a.Scope)
+		p, err := OfferedRule(a, i, a.Scope)
 		if err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 	return r.save(ctx, by, protocol.AuditRuleMade, add...)
 }
 
-// Offered returns the rule that an answer with the scope makes of the approval's offer i.
-func Offered(a protocol.Approval, i int, scope string) (policy.Rule, error) {
+// OfferedRule returns the rule that an answer with the scope makes of the approval's offer i.
+func OfferedRule(a protocol.Approval, i int, scope string) (policy.Rule, error) {
 	var p policy.Rule
 	if i < 0 || i >= len(a.Offers) {
 		return p, protocol.ErrBadRequest.With(fmt.Sprintf("this approval offers %d rules, so there is no rule %d", len(a.Offers), i))
@@ -110,7 +110,7 @@ func (r *Rules) Offer(a *protocol.Approval, d policy.Decision) error {
 		}
 		a.Offers = append(a.Offers, protocol.RuleOffer{Policy: raw, Words: r.describe(o.Rule), As: map[string]protocol.RuleOffer{}})
 		for _, scope := range scopes {
-			p, err := Offered(*a, i, scope)
+			p, err := OfferedRule(*a, i, scope)
 			if err != nil {
 				return err
 			}

@@ -112,8 +112,8 @@ var (
 	ErrLogin = errors.New("cannot log in")
 )
 
-// Refused returns an ErrRefused with a reason.
-func Refused(format string, args ...any) error {
+// NewRefusal returns an ErrRefused with a reason.
+func NewRefusal(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 

@@ -140,7 +140,7 @@ func (h *follower) handle(ctx context.Context, c protocol.Change) {
 		if f := h.get(c.Approval.RunID); f != nil {
 			h.setTyping(f, false)
 			text := "One moment: the person I work for has to approve something before I continue."
-			if err := h.outbox.put(ctx, "ask:"+string(c.Approval.ID), outboundTo(f.Route, f.Session, text)); err != nil {
+			if err := h.outbox.add(ctx, "ask:"+string(c.Approval.ID), outboundTo(f.Route, f.Session, text)); err != nil {
 				slog.Error("Telling a channel about a pending approval failed", "run", f.Run, "err", err)
 			}
 		}
@@ -190,7 +190,7 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 		if m.Role != protocol.RoleAssistant || m.Origin != protocol.OriginPerson {
 			continue
 		}
-		if err := h.outbox.put(ctx, "msg:"+string(m.ID), outboundTo(f.Route, f.Session, m.Content.Text())); err != nil {
+		if err := h.outbox.add(ctx, "msg:"+string(m.ID), outboundTo(f.Route, f.Session, m.Content.Text())); err != nil {
 			return err
 		}
 	}
@@ -207,9 +207,9 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 		if r.Error != nil {
 			text = fmt.Sprintf("That did not work: %s", display.Clip(r.Error.Message, 500))
 		}
-		return h.outbox.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
+		return h.outbox.add(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, text))
 	case protocol.RunCancelled:
-		return h.outbox.put(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, "This was stopped."))
+		return h.outbox.add(ctx, "end:"+string(f.Run), outboundTo(f.Route, f.Session, "This was stopped."))
 	}
 	return nil
 }

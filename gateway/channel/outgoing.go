@@ -63,7 +63,7 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 	defer stopWaiting()
 	e := outboundTo(route, from, w.Text)
 	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
-	if err := h.outbox.put(ctx, id, e); err != nil {
+	if err := h.outbox.add(ctx, id, e); err != nil {
 		return SendResult{}, err
 	}
 	if isOffline {

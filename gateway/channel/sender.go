@@ -188,9 +188,9 @@ func (o *outbox) report(id string, d delivery) {
 	}
 }
 
-// put stores a message in the outbox, once for each ID. A message without text and files is
+// add stores a message in the outbox, once for each ID. A message without text and files is
 // ignored, as in the original system.
-func (o *outbox) put(ctx context.Context, id string, e protocol.ChannelOutbound) error {
+func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound) error {
 	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
 	if e.Message.Text == "" && len(e.Message.Media) == 0 {
 		return nil

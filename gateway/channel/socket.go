@@ -100,7 +100,7 @@ func (r *registry) Attach(p protocol.ConnectParams, link Link) (ready, detach fu
 // Send implements Transport.
 func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, error) {
 	if len(m.Message.Media) > 0 && !s.files {
-		return "", Refused("the channel %s does not support files", m.Channel)
+		return "", NewRefusal("the channel %s does not support files", m.Channel)
 	}
 	if !s.confirms {
 		return "", s.link.SendEvent(ctx, protocol.EventOutbound, m)
@@ -128,7 +128,7 @@ func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, 
 		case d.Retryable:
 			return "", errors.New(display.Clip(d.Error, 500))
 		}
-		return "", Refused("%s", display.Clip(d.Error, 500))
+		return "", NewRefusal("%s", display.Clip(d.Error, 500))
 	case <-timer.C:
 		return "", errors.New("the channel did not confirm the delivery")
 	case <-ctx.Done():

@@ -86,7 +86,7 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + display.Line(p.SenderID, 0) + ". Answer under Channels.",
 		}})
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
-		if err := h.outbox.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
+		if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
 			return protocol.ChannelInboundResult{}, err
 		}
 	}
@@ -160,7 +160,7 @@ func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairPara
 		return protocol.PairApproveResult{}, err
 	}
 	e := outboundTo(store.Route{Channel: channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
-	if err := h.outbox.put(ctx, "pair:"+protocol.NewID(), e); err != nil {
+	if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
 		return protocol.PairApproveResult{}, err
 	}
 	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
@@ -209,5 +209,5 @@ func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.Sessi
 		return res, false, nil
 	}
 	res = protocol.ChannelInboundResult{Status: done.Status, SessionKey: chat, Directives: done.Directives, Command: done.Command, Response: cmp.Or(done.Error, done.Response)}
-	return res, true, h.outbox.put(ctx, id, outboundTo(to, chat, res.Response))
+	return res, true, h.outbox.add(ctx, id, outboundTo(to, chat, res.Response))
 }

@@ -76,7 +76,7 @@ type Approvals struct {
 	Timeout int `json:"timeoutMs" min:"0" max:"86400000"`
 	// Tell is the address on a channel that is notified of an approval which no window shows.
 	// Without a channel nobody is.
-	Tell Tell `json:"tell"`
+	Tell Recipient `json:"tell"`
 }
 
 // maxUnattendedWait is the time after which an unattended run's approval expires even if the
@@ -93,8 +93,8 @@ func (a Approvals) Limit(by protocol.AskedBy) time.Duration {
 	return time.Duration(a.Timeout) * time.Millisecond
 }
 
-// Tell is an address on a channel.
-type Tell struct {
+// Recipient is an address on a channel.
+type Recipient struct {
 	Channel string `json:"channel"`
 	Account string `json:"accountId"`
 	To      string `json:"to"`

@@ -92,14 +92,14 @@ func (s *Store) Get() Config {
 
 // All returns the whole configuration as JSON. Secrets that are set read as "***".
 func (s *Store) All() (json.RawMessage, error) {
-	tree, err := s.masked()
+	tree, err := s.maskedValues()
 	if err != nil {
 		return nil, err
 	}
 	return protocol.Marshal(tree)
 }
 
-func (s *Store) masked() (map[string]any, error) {
+func (s *Store) maskedValues() (map[string]any, error) {
 	tree, err := toTree(s.Get())
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
@@ -121,7 +121,7 @@ func (s *Store) Read(path string) (value json.RawMessage, ok bool, err error) {
 	if _, err := lookup(path); err != nil {
 		return nil, false, err
 	}
-	tree, err := s.masked()
+	tree, err := s.maskedValues()
 	if err != nil {
 		return nil, false, err
 	}

@@ -53,7 +53,7 @@ func parseExpr(text string, zone *time.Location) (*Expr, error) {
 		minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
 		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone,
 	}
-	if _, ok := e.nextMatch(when.Shown(time.Unix(0, 0).UTC()), nil); !ok {
+	if _, ok := e.nextMatch(when.ClockTime(time.Unix(0, 0).UTC()), nil); !ok {
 		return nil, fmt.Errorf("cron expression: no day matches %.60q", text)
 	}
 	return e, nil
@@ -115,11 +115,11 @@ const horizon = 9 * 366 * 24 * time.Hour
 func (e *Expr) Next(t time.Time) time.Time {
 	t = t.In(e.zone)
 	limit := t.Add(horizon)
-	at := when.Shown(t)
+	at := when.ClockTime(t)
 	start, end := t.ZoneBounds()
 	if !e.anyHour && !start.IsZero() {
 		// Clock times that were shown before the clock was set back must not match again.
-		if last := when.Shown(start.Add(-time.Second)); last.After(at) {
+		if last := when.ClockTime(start.Add(-time.Second)); last.After(at) {
 			at = last
 		}
 	}
@@ -128,7 +128,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 		shift := time.Duration(offset) * time.Second
 		var stop *time.Time
 		if !end.IsZero() {
-			last := when.Shown(end.UTC()).Add(shift)
+			last := when.ClockTime(end.UTC()).Add(shift)
 			stop = &last
 		}
 		if found, ok := e.nextMatch(at, stop); ok {
@@ -140,7 +140,7 @@ func (e *Expr) Next(t time.Time) time.Time {
 		before := *stop
 		t = end
 		_, end = t.ZoneBounds()
-		next := when.Shown(t)
+		next := when.ClockTime(t)
 		switch {
 		case e.anyHour:
 			at = next.Add(-time.Second)

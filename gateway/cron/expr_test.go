@@ -106,7 +106,7 @@ func reference(e *Expr, t time.Time) time.Time {
 		return e.minute&(1<<c.Minute()) != 0 && e.hour&(1<<c.Hour()) != 0 && e.month&(1<<c.Month()) != 0 && e.day(c)
 	}
 	for at := t.Truncate(time.Minute).Add(time.Minute); at.Before(t.Add(40 * 24 * time.Hour)); at = at.Add(time.Minute) {
-		now, before := when.Shown(at.In(e.zone)), when.Shown(at.Add(-time.Minute).In(e.zone))
+		now, before := when.ClockTime(at.In(e.zone)), when.ClockTime(at.Add(-time.Minute).In(e.zone))
 		if e.anyHour {
 			if match(now) {
 				return at
@@ -119,7 +119,7 @@ func reference(e *Expr, t time.Time) time.Time {
 		}
 		// Check whether the clock has shown this time before.
 		for ago := time.Minute; hit && ago <= 3*time.Hour; ago += time.Minute {
-			if past := when.Shown(at.Add(-ago).In(e.zone)); !past.Before(now) {
+			if past := when.ClockTime(at.Add(-ago).In(e.zone)); !past.Before(now) {
 				hit = false
 			}
 		}

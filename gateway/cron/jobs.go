@@ -130,7 +130,7 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 		if j == nil {
 			return unknown(in.ID)
 		}
-		next, err := s.patched(j.Job, *in.Patch)
+		next, err := s.applyPatch(j.Job, *in.Patch)
 		if err != nil {
 			return bad(err)
 		}
@@ -147,7 +147,7 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 	return out, err
 }
 
-func (s *Scheduler) patched(previous store.Job, p protocol.CronJobPatch) (store.Job, error) {
+func (s *Scheduler) applyPatch(previous store.Job, p protocol.CronJobPatch) (store.Job, error) {
 	j := previous
 	set(&j.AgentID, p.AgentID)
 	set(&j.Name, p.Name)

@@ -36,15 +36,15 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 		<-ctx.Done() // the sessions have stopped, and the scheduler will stop too; the next start resumes the run
 	}
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	end, err := watch.wait(ctx, time.Duration(j.Spec.TimeoutSeconds)*time.Second)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	expired, err := x.expiredText(ctx, r.Run)
 	if err != nil {
-		return failed(err)
+		return failedOutcome(err)
 	}
 	return x.deliver(ctx, j, r, end.Answer, expired)
 }

@@ -91,7 +91,7 @@ func (p *planner) launch(j *job, r store.JobRun) {
 // outcome is the end of a run.
 type outcome struct{ status, err, summary string }
 
-func failed(err error) outcome { return outcome{status: protocol.CronError, err: err.Error()} }
+func failedOutcome(err error) outcome { return outcome{status: protocol.CronError, err: err.Error()} }
 
 // finish stores the end of a run and notifies the waiting requests.
 func (p *planner) finish(run *running, end outcome) {

@@ -53,8 +53,8 @@ const maxBrowserOutput = 4_000
 // contentArguments hold the new content of a file. The journal stores only their checksum and size.
 var contentArguments = map[string]bool{"content": true, "oldString": true, "newString": true, "patch": true, "data": true}
 
-// stored returns a call in the form in which it is stored.
-func stored(c store.Call) store.Call {
+// storedForm returns a call in the form in which it is stored.
+func storedForm(c store.Call) store.Call {
 	c.Info.Args = maskedArgs(c.Info)
 	if c.Info.Preview != nil {
 		p := *c.Info.Preview

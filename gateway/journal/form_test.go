@@ -11,7 +11,7 @@ import (
 
 func TestJournalKeepsHashesInsteadOfContents(t *testing.T) {
 	args := `{"path":"a.txt","content":"secret text","edits":[{"oldString":"old text","newString":"new text"}]}`
-	c := stored(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectWrite, Args: json.RawMessage(args), Preview: &protocol.CallPreview{Diff: "+secret text", Path: "/a.txt"}}})
+	c := storedForm(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectWrite, Args: json.RawMessage(args), Preview: &protocol.CallPreview{Diff: "+secret text", Path: "/a.txt"}}})
 	raw, _ := json.Marshal(c.Info)
 	for _, hidden := range []string{"secret text", "old text", "new text"} {
 		if strings.Contains(string(raw), hidden) {
@@ -22,7 +22,7 @@ func TestJournalKeepsHashesInsteadOfContents(t *testing.T) {
 	if !strings.Contains(string(raw), want) || !strings.Contains(string(raw), "a.txt") {
 		t.Errorf("%s", raw)
 	}
-	if c := stored(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"echo content"}`)}}); !strings.Contains(string(c.Info.Args), "echo content") {
+	if c := storedForm(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"echo content"}`)}}); !strings.Contains(string(c.Info.Args), "echo content") {
 		t.Errorf("%s", c.Info.Args)
 	}
 }
@@ -33,21 +33,21 @@ func TestJournalKeepsNoContentsOfWhatTheSeedsToolsWrite(t *testing.T) {
 		"Write": `{"path":"a.txt","content":"secret text"}`, "Edit": `{"path":"a.txt","oldString":"x","newString":"secret text"}`,
 	} {
 		t.Run(tool, func(t *testing.T) {
-			c := stored(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
+			c := storedForm(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
 			if got := string(c.Info.Args); strings.Contains(got, "secret text") || !strings.Contains(got, `"bytes":11`) || !strings.Contains(got, "a.txt") {
 				t.Errorf("%s: %s", tool, got)
 			}
 		})
 	}
 	args := `{"to":"ann","content":"good morning"}`
-	if c := stored(store.Call{Info: protocol.CallInfo{Tool: "Mail", Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}}); string(c.Info.Args) != args {
+	if c := storedForm(store.Call{Info: protocol.CallInfo{Tool: "Mail", Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}}); string(c.Info.Args) != args {
 		t.Errorf("%s", c.Info.Args)
 	}
 }
 
 func TestJournalCutsLongResultsAndKeepsPictures(t *testing.T) {
 	long, _ := json.Marshal(strings.Repeat("x", maxOutput+1))
-	c := stored(store.Call{ResultJSON: long})
+	c := storedForm(store.Call{ResultJSON: long})
 	var part struct {
 		Truncated bool
 		Bytes     int
@@ -57,7 +57,7 @@ func TestJournalCutsLongResultsAndKeepsPictures(t *testing.T) {
 		t.Errorf("%.100s %v", c.ResultJSON, err)
 	}
 	picture := json.RawMessage(`{"content":[{"type":"image","data":"` + strings.Repeat("A", maxOutput) + `"}]}`)
-	if c := stored(store.Call{ResultJSON: picture}); c.Truncated || len(c.ResultJSON) != len(picture) {
+	if c := storedForm(store.Call{ResultJSON: picture}); c.Truncated || len(c.ResultJSON) != len(picture) {
 		t.Error("a picture was cut")
 	}
 }

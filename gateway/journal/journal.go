@@ -41,20 +41,20 @@ func (j *Journal) Start(ctx context.Context, r *tool.Record) error {
 	if r.Info.Over() {
 		lines = auditEntries(r)
 	}
-	return j.store.Put(ctx, stored(r.Call), lines...)
+	return j.store.Put(ctx, storedForm(r.Call), lines...)
 }
 
 // Finish stores the end of an open call. It returns false if the call had ended before.
 func (j *Journal) Finish(ctx context.Context, r *tool.Record) (bool, error) {
 	addChecksums(r)
-	return j.store.Finish(ctx, stored(r.Call), auditEntries(r)...)
+	return j.store.Finish(ctx, storedForm(r.Call), auditEntries(r)...)
 }
 
 // Correct stores the outcome of a call whose outcome was unknown. For any other call it returns
 // false.
 func (j *Journal) Correct(ctx context.Context, r *tool.Record) (bool, error) {
 	addChecksums(r)
-	return j.store.Correct(ctx, stored(r.Call), auditEntries(r)...)
+	return j.store.Correct(ctx, storedForm(r.Call), auditEntries(r)...)
 }
 
 // Find returns a call, or protocol.ErrNotFound.

@@ -41,8 +41,8 @@ type Request struct {
 	CacheKey string
 }
 
-// Turn returns the index of the message that began the current turn, or -1.
-func (r Request) Turn() int {
+// TurnStart returns the index of the message that began the current turn, or -1.
+func (r Request) TurnStart() int {
 	for i, m := range slices.Backward(r.Messages) {
 		if m.Role == protocol.RoleUser {
 			return i

@@ -132,7 +132,7 @@ func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protoco
 	} else if len(r.result) == 0 {
 		r.result = json.RawMessage("null")
 	}
-	return h.calls.settle(from, p.CallID, false, r)
+	return h.calls.deliverReply(from, p.CallID, false, r)
 }
 
 // LogsResult handles a node's log lines.
@@ -141,7 +141,7 @@ func (h *Hub) LogsResult(from protocol.NodeID, p protocol.LogsResultParams) (pro
 	if p.Error != "" {
 		r = reply{err: protocol.ErrInternal.With(p.Error)}
 	}
-	return h.calls.settle(from, p.CallID, true, r)
+	return h.calls.deliverReply(from, p.CallID, true, r)
 }
 
 // Progress handles a node's progress report on a running call.

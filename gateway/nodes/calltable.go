@@ -65,9 +65,9 @@ func (t *callTable) abandon(call protocol.CallID) {
 	}
 }
 
-// settle passes a reply to the waiter of the node's call. Unknown calls return 404, those of
+// deliverReply passes a reply to the waiter of the node's call. Unknown calls return 404, those of
 // another node 403, with the messages of the original system.
-func (t *callTable) settle(from protocol.NodeID, call protocol.CallID, logs bool, r reply) (protocol.Ack, error) {
+func (t *callTable) deliverReply(from protocol.NodeID, call protocol.CallID, logs bool, r reply) (protocol.Ack, error) {
 	if call == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("callId required")
 	}

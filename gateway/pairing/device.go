@@ -56,7 +56,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	}
 	defer release()
 	r := m.requests.get(p.ID)
-	if r == nil || r.Kind == protocol.RequestPair && r.end.passed(time.Now()) {
+	if r == nil || r.Kind == protocol.RequestPair && r.end.hasPassed(time.Now()) {
 		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
 	}
 	defer publishChange(m.o.Bus)

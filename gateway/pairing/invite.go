@@ -113,7 +113,7 @@ func (q *requests) addInvite(i *invite, now time.Time) error {
 
 // expireLocked deletes expired invitations.
 func (q *requests) expireLocked(now time.Time) {
-	maps.DeleteFunc(q.invites, func(_ string, i *invite) bool { return i.end.passed(now) })
+	maps.DeleteFunc(q.invites, func(_ string, i *invite) bool { return i.end.hasPassed(now) })
 }
 
 // installLine returns the command for installing a node on another machine. curl checks the same

@@ -48,7 +48,9 @@ func after(now time.Time, life time.Duration) deadline {
 	return deadline{at.UnixMilli(), at}
 }
 
-func (d deadline) passed(now time.Time) bool { return !now.Before(d.at) || now.UnixMilli() >= d.wall }
+func (d deadline) hasPassed(now time.Time) bool {
+	return !now.Before(d.at) || now.UnixMilli() >= d.wall
+}
 
 // list returns the requests and the invitations for display, without the secrets of invitations.
 func (q *requests) list() ([]protocol.DeviceRequest, []protocol.DeviceInvite) {

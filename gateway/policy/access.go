@@ -103,7 +103,7 @@ func (ma *matcher) folderRule(c shell.Command) (v Verdict, match *rule, why stri
 			list = ma.resolver.repository(list)
 		}
 		for _, r := range ma.fileRestrictions {
-			if !ma.appliesToAny(r, verbs[a.verb].tools) || a.dotless && r.path.dotted() || a.only != "" && !r.path.ends(a.only) {
+			if !ma.appliesToAny(r, verbs[a.verb].tools) || a.dotless && r.path.isAlwaysHidden() || a.only != "" && !r.path.ends(a.only) {
 				continue
 			}
 			if a.word.Dynamic {

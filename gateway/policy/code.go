@@ -25,7 +25,7 @@ func (ma *matcher) isHidden(r *rule) bool {
 	if start == "" {
 		return false
 	}
-	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixed()]...)...)))
+	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
 	return slices.ContainsFunc(ma.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(ma.resolver.realPath(clean(place)))) })
 }
 
@@ -198,7 +198,7 @@ func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 		return s
 	}
 	s.Writes, s.Writable = true, slices.Clone(scratch)
-	resolver := &pathResolver{aliases: aliased(h.Aliases)}
+	resolver := &pathResolver{aliases: usableAliases(h.Aliases)}
 	opened := []string{h.Workspace}
 	for _, f := range h.Folders {
 		opened = append(opened, resolver.realPath(clean(f.Path)))

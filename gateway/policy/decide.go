@@ -30,7 +30,7 @@ func (p Policy) Decide(q Request) Decision {
 	byRules := p.Rules.Decide(call)
 	d, broad := p.combine(q, configured, byRules)
 	if broad {
-		if reason := p.Rules.concealed(call); reason != "" {
+		if reason := p.Rules.concealedReason(call); reason != "" {
 			d = Decision{Verdict: Ask, Reason: reason}
 		}
 	}

@@ -64,10 +64,10 @@ func (s *Set) Decide(c Call) Decision {
 	return ev.result()
 }
 
-// concealed returns the reason why a command may contain something that a rule asks about or
+// concealedReason returns the reason why a command may contain something that a rule asks about or
 // denies; "" if it does not. It is for a caller that allows every call that no rule names, such as
 // a trusted chat.
-func (s *Set) concealed(c Call) string {
+func (s *Set) concealedReason(c Call) string {
 	if s == nil || c.Command == "" || !s.hasCommandRules && len(s.fileRestrictions) == 0 && s.doubt == "" {
 		return ""
 	}

@@ -38,7 +38,7 @@ func explain(data []byte, err error) error {
 		return fmt.Errorf("it must be an object such as %s, not %s", smallest, article(kind.Value))
 	case errors.As(err, &kind):
 		field := kind.Field[strings.LastIndexByte(kind.Field, '.')+1:]
-		return fmt.Errorf("%s must be %s, not %s", field, expected(field, kind.Type), article(kind.Value))
+		return fmt.Errorf("%s must be %s, not %s", field, expectedValue(field, kind.Type), article(kind.Value))
 	}
 	return err
 }
@@ -48,8 +48,8 @@ func article(value string) string {
 	return cmp.Or(known[value], "a "+value)
 }
 
-// expected describes the expected value of a field.
-func expected(field string, t reflect.Type) string {
+// expectedValue describes the expected value of a field.
+func expectedValue(field string, t reflect.Type) string {
 	switch field {
 	case "argv":
 		return `a list of words such as ["git","status","**"]`

@@ -118,8 +118,8 @@ const (
 	maxAliases = 64
 )
 
-// aliased returns the usable aliases of a call.
-func aliased(list []protocol.Alias) (use []protocol.Alias) {
+// usableAliases returns the usable aliases of a call.
+func usableAliases(list []protocol.Alias) (use []protocol.Alias) {
 	for _, a := range list[:min(len(list), maxAliases)] {
 		if a = (protocol.Alias{Path: clean(a.Path), Folder: clean(a.Folder)}); isAbs(a.Path) && isAbs(a.Folder) && a.Path != a.Folder && a.Path != "/" {
 			use = append(use, a)
@@ -183,17 +183,18 @@ func (p *pathResolver) match(g *pathGlob, f string, strict bool) bool {
 	case len(p.aliases) == 0:
 		return g.match(f, p.root, p.home, false)
 	}
-	real, ok := p.resolved(g)
+	real, ok := p.resolvePattern(g)
 	return ok && real.match(p.realPath(f), "", "", false)
 }
 
-// resolved returns a pattern whose leading folder is absolute and without links, if that is known.
-func (p *pathResolver) resolved(g *pathGlob) (real pathGlob, ok bool) {
+// resolvePattern returns a pattern whose leading folder is absolute and without links, if that is
+// known.
+func (p *pathResolver) resolvePattern(g *pathGlob) (real pathGlob, ok bool) {
 	start := g.start(p.root, p.home)
 	if start == "" {
 		return real, false
 	}
-	fixed := g.fixed()
+	fixed := g.fixedParts()
 	dir := strings.Join(g.parts[:fixed], "/")
 	if !g.abs || !drive(dir) {
 		dir = start + "/" + dir
@@ -214,7 +215,7 @@ func (p *pathResolver) within(g *pathGlob, dir string, open bool) (best certaint
 	if len(p.aliases) == 0 {
 		return best
 	}
-	if real, ok := p.resolved(g); ok {
+	if real, ok := p.resolvePattern(g); ok {
 		best = max(best, real.within(p.realPath(dir), "", "", open))
 	}
 	for _, a := range p.aliases { // a link in the folder may be followed
@@ -233,7 +234,7 @@ func (p *pathResolver) mayMeet(g *pathGlob, pattern string) bool {
 	if slices.ContainsFunc(p.allNames(pattern), func(n string) bool { return g.mayMeet(n, p.root, p.home) }) {
 		return true
 	}
-	real, ok := p.resolved(g)
+	real, ok := p.resolvePattern(g)
 	return ok && len(p.aliases) > 0 && real.mayMeet(p.realPath(pattern), "", "")
 }
 
@@ -247,7 +248,7 @@ func (s *Set) Folders() (list []string) {
 	for _, r := range s.rules {
 		dir := r.cwd
 		if r.path != nil && (r.path.abs || r.path.outside) {
-			if dir = strings.Join(r.path.parts[:r.path.fixed()], "/"); !drive(dir) {
+			if dir = strings.Join(r.path.parts[:r.path.fixedParts()], "/"); !drive(dir) {
 				dir = "/" + dir
 			}
 		}

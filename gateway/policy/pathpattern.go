@@ -54,8 +54,8 @@ func (g pathGlob) start(root, home string) string {
 	return root
 }
 
-// fixed returns the number of a pattern's parts before the first wildcard.
-func (g pathGlob) fixed() int {
+// fixedParts returns the number of a pattern's parts before the first wildcard.
+func (g pathGlob) fixedParts() int {
 	if i := slices.IndexFunc(g.parts, hasWildcard); i >= 0 {
 		return i
 	}
@@ -197,8 +197,9 @@ func split(dir string) []string {
 	return slices.DeleteFunc(strings.Split(dir, "/"), func(p string) bool { return p == "" })
 }
 
-// dotted reports whether every path that the pattern matches has a part that starts with a dot.
-func (g pathGlob) dotted() bool {
+// isAlwaysHidden reports whether every path that the pattern matches has a part that starts with a
+// dot.
+func (g pathGlob) isAlwaysHidden() bool {
 	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
 }
 

@@ -27,7 +27,7 @@ type pathResolver struct {
 }
 
 func newPathResolver(c *Call) *pathResolver {
-	p := &pathResolver{call: c, home: c.Home, aliases: aliased(c.Aliases)}
+	p := &pathResolver{call: c, home: c.Home, aliases: usableAliases(c.Aliases)}
 	if p.home != "" {
 		p.home = p.realPath(clean(p.home))
 	}

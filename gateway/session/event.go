@@ -108,7 +108,7 @@ type processState struct {
 	Status    string
 }
 
-func (p processState) ended() bool {
+func (p processState) hasEnded() bool {
 	return p.Status == "completed" || p.Status == "failed" || p.Status == "timed_out"
 }
 
@@ -124,7 +124,7 @@ func returnedEnd(call store.Call, c protocol.ExecCompletion) bool {
 		return false
 	}
 	kill := strings.EqualFold(strings.TrimSpace(in.Action), "kill") && c.Event != protocol.ExecFinished
-	return slices.ContainsFunc(append(out.Sessions, out.processState), func(p processState) bool { return p.SessionID == c.SessionID && (p.ended() || kill) })
+	return slices.ContainsFunc(append(out.Sessions, out.processState), func(p processState) bool { return p.SessionID == c.SessionID && (p.hasEnded() || kill) })
 }
 
 // finishKnownEvent finishes an event's run without the agent. The chat gets a notice for people.

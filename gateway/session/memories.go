@@ -24,8 +24,8 @@ type memories struct {
 	slot     chan struct{} // semaphore: one chat at a time is scanned
 }
 
-// enabled reports whether facts from a chat may be saved.
-func (r *memories) enabled(key protocol.SessionKey) bool {
+// isEnabled reports whether facts from a chat may be saved.
+func (r *memories) isEnabled(key protocol.SessionKey) bool {
 	cfg := r.settings.config()
 	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && isPrivate(cfg.Session, key)
 }
@@ -33,7 +33,7 @@ func (r *memories) enabled(key protocol.SessionKey) bool {
 // save adds facts from one part of a session to the agent's notes of a day, and stores the last
 // scanned message.
 func (r *memories) save(ctx context.Context, a store.Archive, facts string, at time.Time) error {
-	if !r.enabled(a.Key) {
+	if !r.isEnabled(a.Key) {
 		return nil
 	}
 	if facts != "" {
@@ -65,7 +65,7 @@ func (r *memories) saveCompacted(ctx context.Context, a store.Archive, facts str
 // scan extracts the facts from a chat that was reset, in the background.
 func (r *memories) scan(s store.Session, a store.Archive) {
 	ref, _ := r.settings.model(s, nil)
-	if a.Messages < 2 || !r.enabled(s.Key) || ref.Provider == builtIn || r.ctx.Err() != nil {
+	if a.Messages < 2 || !r.isEnabled(s.Key) || ref.Provider == builtIn || r.ctx.Err() != nil {
 		return
 	}
 	r.wg.Go(func() {

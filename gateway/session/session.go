@@ -99,14 +99,14 @@ func (s *session) begin(row store.Run) {
 		r.finishUnlessSuspended(ctx, r.runAgent(ctx))
 		close(r.done)
 		select {
-		case s.inbox <- func() { s.ended(r) }:
+		case s.inbox <- func() { s.handleRunEnd(r) }:
 		case <-s.m.ctx.Done():
 		}
 	})
 }
 
-// ended handles the end of a run's goroutine.
-func (s *session) ended(r *run) {
+// handleRunEnd handles the end of a run's goroutine.
+func (s *session) handleRunEnd(r *run) {
 	if s.run == r {
 		s.run = nil
 	}

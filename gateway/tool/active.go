@@ -127,7 +127,7 @@ func (a *activeCall) preview(ctx context.Context) error {
 	problem, err := a.updatePreview(ctx)
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
-		return a.stopped(ctx, nil)
+		return a.finishStopped(ctx, nil)
 	case problem != "":
 		return a.end(ctx, protocol.CallFailed, nil, problem)
 	}

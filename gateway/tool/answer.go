@@ -29,7 +29,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 	case protocol.ApprovalExpired:
 		return a.end(ctx, protocol.CallDenied, nil, expiredText(a.call.AskedBy, a.Config().Approvals.Limit(a.call.AskedBy), answer))
 	default:
-		return a.stopped(ctx, nil)
+		return a.finishStopped(ctx, nil)
 	}
 	// The approved call must be the one that is about to run.
 	if answer.Hash != a.record.Hash {

@@ -67,10 +67,10 @@ func (a *activeCall) withdrawApproval(ctx context.Context) {
 	}
 }
 
-// stopped ends a call whose context has ended: cancelled by the person or with its run, or because
-// the gateway stops. raw is the output so far, if any. It returns the cause unless the person
-// cancelled the call.
-func (a *activeCall) stopped(ctx context.Context, raw json.RawMessage) error {
+// finishStopped ends a call whose context has ended: cancelled by the person or with its run, or
+// because the gateway stops. raw is the output so far, if any. It returns the cause unless the
+// person cancelled the call.
+func (a *activeCall) finishStopped(ctx context.Context, raw json.RawMessage) error {
 	cause := context.Cause(ctx)
 	text := "The call was stopped with its run."
 	switch {

@@ -15,7 +15,7 @@ import (
 // start stores that the call runs. No call runs without its record.
 func (a *activeCall) start(ctx context.Context) error {
 	if context.Cause(ctx) != nil {
-		return a.stopped(ctx, nil)
+		return a.finishStopped(ctx, nil)
 	}
 	info := &a.record.Info
 	info.State, info.StartedAt = protocol.CallRunning, time.Now().UnixMilli()
@@ -148,7 +148,7 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 	case errors.As(failure, &failed):
 		return a.end(ctx, protocol.CallFailed, nil, failed.Text)
 	case context.Cause(ctx) != nil:
-		return a.stopped(ctx, raw)
+		return a.finishStopped(ctx, raw)
 	case errors.Is(failure, errTimeout):
 		state, text := protocol.CallFailed, fmt.Sprintf("The call took longer than %s and was stopped.", limit)
 		if a.record.unreportedText(raw) != "" { // nobody knows whether it ran

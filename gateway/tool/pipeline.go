@@ -135,7 +135,7 @@ func (a *activeCall) through(ctx context.Context, stages ...stage) error {
 	case a.record.Info.CallID == "":
 		return err // nothing was published about it
 	case context.Cause(ctx) != nil:
-		return a.stopped(ctx, nil)
+		return a.finishStopped(ctx, nil)
 	case a.stored:
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}

@@ -126,7 +126,7 @@ func (j *job) discard(ctx context.Context) {
 	if t.Attempts == 0 || t.Simple {
 		return
 	}
-	s, release, err := j.side(t.To, "Destination")
+	s, release, err := j.connectEnd(t.To, "Destination")
 	if err != nil {
 		return
 	}

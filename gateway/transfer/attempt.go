@@ -56,12 +56,12 @@ type outcome struct {
 // ctx's cause.
 func (j *job) attempt(ctx context.Context) (out outcome, err error) {
 	e := j.e
-	src, releaseSrc, err := j.side(j.row.From, "Source")
+	src, releaseSrc, err := j.connectEnd(j.row.From, "Source")
 	if err != nil {
 		return out, err
 	}
 	defer releaseSrc()
-	dst, releaseDst, err := j.side(j.row.To, "Destination")
+	dst, releaseDst, err := j.connectEnd(j.row.To, "Destination")
 	if err != nil {
 		return out, err
 	}
@@ -134,10 +134,10 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		case <-ctx.Done():
 			return
 		case <-a.relay.src.link.Gone():
-			cancel(disconnected(a.relay.src.name))
+			cancel(disconnectedError(a.relay.src.name))
 			return
 		case <-a.relay.dst.link.Gone():
-			cancel(disconnected(a.relay.dst.name))
+			cancel(disconnectedError(a.relay.dst.name))
 			return
 		case <-tick.C:
 			if a.relay.sinceActivity() > a.silenceLimit() {
@@ -148,8 +148,8 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// disconnected returns the error for an end that has disconnected.
-func disconnected(end protocol.NodeID) error {
+// disconnectedError returns the error for an end that has disconnected.
+func disconnectedError(end protocol.NodeID) error {
 	if end == protocol.Here {
 		return &offlineError{end, windowText}
 	}
@@ -197,7 +197,8 @@ func (a *attempt) openDestination(ctx context.Context, receive protocol.Transfer
 	return accept, err
 }
 
-// startSource asks the source to begin sending. destination is nil unless it listens for the source.
+// startSource asks the source to begin sending. destination is nil unless it listens for the
+// source.
 func (a *attempt) startSource(ctx context.Context, destination *protocol.TransferPeer) error {
 	return a.relay.src.event(ctx, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: a.relay.src.id, Peer: destination})
 }

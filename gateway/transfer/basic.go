@@ -18,7 +18,7 @@ import (
 type basicTransfer struct {
 	*Engine
 	job      *job
-	src, dst *side
+	src, dst *transferEnd
 	t        protocol.Transfer
 	written  map[string]bool // paths written at a destination that knows only the basic protocol, in lower case
 }
@@ -31,7 +31,7 @@ type file struct {
 	size   int64  // 0 if the source has not reported it
 }
 
-func newBasicTransfer(e *Engine, j *job, src, dst *side) *basicTransfer {
+func newBasicTransfer(e *Engine, j *job, src, dst *transferEnd) *basicTransfer {
 	return &basicTransfer{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
 }
 
@@ -83,13 +83,13 @@ func (o *outcome) add(one outcome) {
 
 // move moves one file.
 func (s *basicTransfer) move(ctx context.Context, f file, before stream.ProgressReport) (out outcome, err error) {
-	to := joined(pathOf(s.t.Destination), s.nested(f))
+	to := joinPath(pathOf(s.t.Destination), s.pathBelow(f))
 	if !s.dst.isFairlead {
 		if to, err = s.target(ctx, to); err != nil {
 			return out, err
 		}
 		if to == "" {
-			out.done.Skipped, out.done.Path = 1, upward(joined(pathOf(s.t.Destination), s.nested(f)), f.name)
+			out.done.Skipped, out.done.Path = 1, upward(joinPath(pathOf(s.t.Destination), s.pathBelow(f)), f.name)
 			return out, nil
 		}
 	}
@@ -166,9 +166,9 @@ func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTrans
 	return a.awaitBasic(ctx, r.size, forwarded)
 }
 
-// nested returns the path of a file below the destination; "" means that the destination is the
+// pathBelow returns the path of a file below the destination; "" means that the destination is the
 // file's path.
-func (s *basicTransfer) nested(f file) string {
+func (s *basicTransfer) pathBelow(f file) string {
 	if s.t.Into {
 		return path.Join(lastPart(pathOf(f.source)), f.name)
 	}
@@ -178,7 +178,7 @@ func (s *basicTransfer) nested(f file) string {
 // place returns the path of a file in the folder that the transfer writes to.
 func (s *basicTransfer) place(f file) string {
 	if s.t.Into {
-		return s.nested(f)
+		return s.pathBelow(f)
 	}
 	return path.Join(lastPart(pathOf(s.t.Destination)), f.name)
 }
@@ -199,8 +199,8 @@ func lastPart(p string) string {
 	return name
 }
 
-// joined joins a folder and a path below it; both may be empty.
-func joined(dir, below string) string {
+// joinPath joins a folder and a path below it; both may be empty.
+func joinPath(dir, below string) string {
 	if dir == "" || below == "" || strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, `\`) {
 		return dir + below
 	}

@@ -47,7 +47,7 @@ func (s *basicTransfer) glob(ctx context.Context, id protocol.NodeID, pattern st
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case protocol.ErrUnavailable.Is(err):
-		return nil, disconnected(id)
+		return nil, disconnectedError(id)
 	case err == nil:
 		err = json.Unmarshal(raw, &out)
 	}
@@ -74,7 +74,7 @@ func (s *basicTransfer) refusal() error {
 	case s.t.Conflict == protocol.ConflictOverwrite && s.src.link == s.dst.link:
 		for _, source := range s.t.Sources {
 			f := file{source: source, from: pathOf(source)}
-			if mayBeOne(f.from, joined(pathOf(s.t.Destination), s.nested(f))) {
+			if mayBeOne(f.from, joinPath(pathOf(s.t.Destination), s.pathBelow(f))) {
 				return protocol.ErrBadRequest.With("Source and destination may be the same file, which would be lost. Give both paths in full")
 			}
 		}
@@ -116,7 +116,7 @@ func (s *basicTransfer) target(ctx context.Context, to string) (string, error) {
 			return "", final("%s:%s and %d numbered names beside it already exist. Choose another name", s.dst.name, to, maxNumbered)
 		}
 		dir, base := parts(to)
-		name = dir + stream.Numbered(base, n)
+		name = dir + stream.NumberedName(base, n)
 	}
 	s.written[strings.ToLower(name)] = true
 	return name, nil
@@ -156,7 +156,7 @@ func (s *basicTransfer) list(ctx context.Context) (files []file, left outcome, e
 			}
 			f := file{source: source, from: whole.from, name: e.Name, size: max(e.Size, 0)}
 			if !s.src.isFairlead {
-				f.from = joined(whole.from, e.Name)
+				f.from = joinPath(whole.from, e.Name)
 			}
 			files = append(files, f)
 		}

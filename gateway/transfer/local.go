@@ -98,7 +98,7 @@ type workspaces struct {
 const sweepEvery = 24 * time.Hour
 
 // unfinishedFiles returns the records of unfinished files in an agent's workspace.
-func (w workspaces) unfinishedFiles(agent protocol.AgentID) *stream.Unfinished {
+func (w workspaces) unfinishedFiles(agent protocol.AgentID) *stream.UnfinishedFiles {
 	if w.records == "" {
 		return nil
 	}

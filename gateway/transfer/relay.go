@@ -90,7 +90,7 @@ func (a *attempt) awaitBasic(ctx context.Context, size int64, forwarded <-chan e
 
 // forward forwards the frames of one end to the other until the inbox is closed. The regular end is
 // io.EOF.
-func (a *attempt) forward(ctx context.Context, from, to *side) error {
+func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 	for {
 		f, err := from.in.Next(ctx)
 		if err != nil {
@@ -147,7 +147,7 @@ func (a *attempt) stop(err error) {
 		// The transfer may no longer be open at the destination.
 		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current
 	}
-	for _, s := range []*side{a.relay.src, a.relay.dst} {
+	for _, s := range []*transferEnd{a.relay.src, a.relay.dst} {
 		switch stop.TransferID = s.id; {
 		case s.isFairlead:
 			s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
@@ -158,7 +158,7 @@ func (a *attempt) stop(err error) {
 }
 
 // event sends an event once the end handles events.
-func (s *side) event(ctx context.Context, name string, payload any) error {
+func (s *transferEnd) event(ctx context.Context, name string, payload any) error {
 	if s.ready != nil {
 		select {
 		case <-s.ready:
@@ -171,7 +171,7 @@ func (s *side) event(ctx context.Context, name string, payload any) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return disconnected(s.name)
+		return disconnectedError(s.name)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error) {
 	e := j.e
 	t := j.view()
-	s, release, err := j.side(t.To, "Destination")
+	s, release, err := j.connectEnd(t.To, "Destination")
 	if err != nil {
 		return out, protocol.ErrUnavailable.With(err.Error())
 	}

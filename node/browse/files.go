@@ -37,31 +37,31 @@ const (
 	maxListBytes = 12 << 20
 )
 
-// Act carries out one of the operations of package protocol, by its name. Errors are sentences for
+// Call carries out one of the operations of package protocol, by its name. Errors are sentences for
 // people.
-func (b *Browser) Act(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+func (b *Browser) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	switch name {
 	case protocol.ActList:
-		return act(ctx, args, b.list)
+		return runOperation(ctx, args, b.list)
 	case protocol.ActMake:
-		return act(ctx, args, b.make)
+		return runOperation(ctx, args, b.make)
 	case protocol.ActMove:
-		return act(ctx, args, b.move)
+		return runOperation(ctx, args, b.move)
 	case protocol.ActTrash:
-		return act(ctx, args, b.trash)
+		return runOperation(ctx, args, b.trash)
 	case protocol.ActRestore:
-		return act(ctx, args, b.restore)
+		return runOperation(ctx, args, b.restore)
 	case protocol.ActChanges:
-		return act(ctx, args, b.changes)
+		return runOperation(ctx, args, b.changes)
 	case protocol.ActDiff:
-		return act(ctx, args, b.diff)
+		return runOperation(ctx, args, b.diff)
 	case protocol.ActRevert:
-		return act(ctx, args, b.revert)
+		return runOperation(ctx, args, b.revert)
 	}
 	return nil, fmt.Errorf("this machine does not support %s; update Fairlead there", name)
 }
 
-func act[P, R any](ctx context.Context, args json.RawMessage, f func(context.Context, P) (R, error)) (json.RawMessage, error) {
+func runOperation[P, R any](ctx context.Context, args json.RawMessage, f func(context.Context, P) (R, error)) (json.RawMessage, error) {
 	var p P
 	if err := json.Unmarshal(args, &p); err != nil {
 		return nil, fmt.Errorf("arguments: %s", protocol.Problem(err))

@@ -42,7 +42,7 @@ func do[R any](t *testing.T, b *Browser, name string, args any) (out R, err erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := b.Act(t.Context(), name, in)
+	raw, err := b.Call(t.Context(), name, in)
 	if err != nil {
 		return out, err
 	}
@@ -99,7 +99,7 @@ func BenchmarkListOfFiftyThousand(b *testing.B) {
 	}
 	defer ws.Close()
 	for b.Loop() {
-		raw, err := New(ws, "", nil).Act(b.Context(), protocol.ActList, json.RawMessage(`{}`))
+		raw, err := New(ws, "", nil).Call(b.Context(), protocol.ActList, json.RawMessage(`{}`))
 		if err != nil || len(raw) < 50_000 || len(raw) > protocol.MaxWriteFrame {
 			b.Fatal(len(raw), err)
 		}
@@ -120,10 +120,10 @@ func TestActsAreWorded(t *testing.T) {
 	if d, err := do[protocol.FilesDone](t, b, protocol.ActMove, protocol.FilesMoveParams{Path: "a", To: "new/a"}); err != nil || d.Path != filepath.Join(dir, "new", "a") {
 		t.Error(d, err)
 	}
-	if _, err := b.Act(t.Context(), "Files.Fly", nil); err == nil || !strings.Contains(err.Error(), "does not support") {
+	if _, err := b.Call(t.Context(), "Files.Fly", nil); err == nil || !strings.Contains(err.Error(), "does not support") {
 		t.Error(err)
 	}
-	if _, err := b.Act(t.Context(), protocol.ActMake, json.RawMessage(`[]`)); err == nil {
+	if _, err := b.Call(t.Context(), protocol.ActMake, json.RawMessage(`[]`)); err == nil {
 		t.Error("a list is no argument")
 	}
 }
@@ -147,7 +147,7 @@ func TestTrashSaysHowFarItCame(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Act(ctx, protocol.ActTrash, json.RawMessage(`{"paths":["a"]}`)); err == nil {
+	if _, err := b.Call(ctx, protocol.ActTrash, json.RawMessage(`{"paths":["a"]}`)); err == nil {
 		t.Error("a call that was stopped went on")
 	}
 }

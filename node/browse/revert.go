@@ -33,15 +33,15 @@ func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (pro
 		}
 		out.Changes = append(out.Changes, protocol.FileChange{
 			ID: g.first.ID, Path: g.first.Path, SessionKey: g.first.Session, RunID: g.first.Run, At: g.last.At,
-			New: g.first.Before == workspace.Absent, Last: last[g.first.Session] == g.first.Run, Lost: g.first.Lost, Reverted: b.reverted(g),
+			New: g.first.Before == workspace.Absent, Last: last[g.first.Session] == g.first.Run, Lost: g.first.Lost, Reverted: b.isReverted(g),
 		})
 	}
 	return out, nil
 }
 
-// reverted reports whether a file is the same as before a change. A file of another size is not.
+// isReverted reports whether a file is the same as before a change. A file of another size is not.
 // Only a file of the same size is read, up to [maxDiffFile]; a larger one counts as changed.
-func (b *Browser) reverted(g *change) bool {
+func (b *Browser) isReverted(g *change) bool {
 	at, err := b.ws.Resolve(g.first.Path)
 	if err != nil {
 		return false

@@ -30,7 +30,7 @@ func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 	defer w.mu.Unlock()
 	if w.watcher == nil && !w.failed {
 		var err error
-		if w.watcher, err = watch.New(b.ws, b.changed); err != nil {
+		if w.watcher, err = watch.New(b.ws, b.reportChange); err != nil {
 			w.failed = true
 		}
 		w.folders = make(map[string]string)
@@ -80,8 +80,8 @@ func (b *Browser) UnwatchAll() {
 	}
 }
 
-// changed reports a change.
-func (b *Browser) changed(c watch.Change) {
+// reportChange reports a change.
+func (b *Browser) reportChange(c watch.Change) {
 	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Removed: spellAll(c.Removed), Again: c.MustRelist, Below: spellAll(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
 	b.watches.mu.Lock()
 	for id, dir := range b.watches.folders {

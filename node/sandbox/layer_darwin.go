@@ -89,16 +89,16 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	orphans := Check{Why: "a process that has left the session of its command and whose parent has ended is not found, and commands outlive a node that is killed"}
 	if slices.Contains(opts.Missing, "seatbelt") {
 		l.off = true
-		return unenforced("sandbox-exec is disabled", orphans)
+		return unenforcedReport("sandbox-exec is disabled", orphans)
 	}
 	if _, err := os.Stat("/usr/bin/sandbox-exec"); err != nil {
 		l.off = true
-		return unenforced("there is no sandbox-exec", orphans)
+		return unenforcedReport("there is no sandbox-exec", orphans)
 	}
-	r := unenforced("it was not tested", orphans)
+	r := unenforcedReport("it was not tested", orphans)
 	dir, err := os.MkdirTemp("", "fairlead-probe-")
 	if err != nil {
-		return unenforced(err.Error(), orphans)
+		return unenforcedReport(err.Error(), orphans)
 	}
 	defer os.RemoveAll(dir)
 	dir = resolved([]string{dir})[0]
@@ -137,8 +137,8 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	return r
 }
 
-// runScript runs a script confined to a workspace and returns its exit code; ok is false if it could
-// not run to its end.
+// runScript runs a script confined to a workspace and returns its exit code; ok is false if it
+// could not run to its end.
 func (l *layer) runScript(ctx context.Context, workspace, script string, opts Options) (code int, ok bool) {
 	spec := Spec{Profile: Profile{Workspace: workspace}.WithDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
 	argv, env, err := l.wrap(spec, opts)

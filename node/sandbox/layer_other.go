@@ -11,7 +11,7 @@ func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) { return s.Arg
 func (*layer) close() {}
 
 func (*layer) probe(context.Context, *system, Options) Report {
-	return unenforced("this system cannot confine commands", Check{Why: "only the process group of a command is ended"})
+	return unenforcedReport("this system cannot confine commands", Check{Why: "only the process group of a command is ended"})
 }
 
 // processTable is empty: only the process group is supported here.

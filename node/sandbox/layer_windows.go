@@ -33,7 +33,7 @@ func (*layer) probe(ctx context.Context, s *system, _ Options) Report {
 		orphans = probeJob(ctx, exe)
 		privs = probePrivileges(ctx, exe)
 	}
-	r := unenforced(why, orphans)
+	r := unenforcedReport(why, orphans)
 	for i, c := range r.Checks {
 		if c.ID == CheckPrivs {
 			r.Checks[i] = privs

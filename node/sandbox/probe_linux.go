@@ -23,7 +23,7 @@ const probeLimit = 30 * time.Second
 
 func (s *system) probe(ctx context.Context, opts Options) Report {
 	if s.unavailable != "" {
-		return unenforced(s.unavailable, Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.unavailable})
+		return unenforcedReport(s.unavailable, Check{Why: "a process that has left the session of its command and whose parent has ended is not found: " + s.unavailable})
 	}
 	r, err := s.runProbe(ctx, opts, "")
 	unwrapped := ""
@@ -36,7 +36,7 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 	}
 	if err != nil {
 		why := "the test failed: " + err.Error()
-		r = unenforced(why, Check{Why: why})
+		r = unenforcedReport(why, Check{Why: why})
 		if _, ok := errors.AsType[*helperError](err); ok {
 			s.unavailable = why // commands still run, and the report says so
 		}

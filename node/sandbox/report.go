@@ -127,9 +127,9 @@ func (r Report) summary() Summary {
 	return Partly
 }
 
-// unenforced returns the report of a machine without any layer except the one that orphans
+// unenforcedReport returns the report of a machine without any layer except the one that orphans
 // describes.
-func unenforced(why string, orphans Check) Report {
+func unenforcedReport(why string, orphans Check) Report {
 	r := Report{}
 	for _, id := range []string{
 		CheckWriteOutside, CheckReadSecrets, CheckProtected, CheckMetadata, CheckTCP, CheckUDP, CheckMPTCP,

@@ -232,7 +232,7 @@ func (t *Jobs) report(j *job) bashOut {
 		return o
 	}
 	o.Status = "failed"
-	if j.result.succeeded() {
+	if j.result.hasSucceeded() {
 		o.Status = "completed"
 	}
 	o.ExitCode, o.Signal, o.OutputStillOpen = j.result.code, j.result.signal, j.result.isOutputOpen

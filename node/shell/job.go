@@ -92,7 +92,7 @@ func (e outcome) note() string {
 	return strings.Join(all, " ")
 }
 
-func (e outcome) succeeded() bool { return e.reason == notStopped && e.code != nil && *e.code == 0 }
+func (e outcome) hasSucceeded() bool { return e.reason == notStopped && e.code != nil && *e.code == 0 }
 
 // startRequest is a command to start.
 type startRequest struct {

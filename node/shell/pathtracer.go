@@ -107,7 +107,7 @@ func (r *pathTracer) stmt(s *syntax.Stmt) {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll:
 			r.addPath(r.expandWord(d.Word), true)
 		}
-		r.nested(d)
+		r.followNested(d)
 	}
 	switch {
 	case s.Cmd == nil:
@@ -140,7 +140,7 @@ func (r *pathTracer) command(c syntax.Command) {
 	case *syntax.Subshell:
 		r.isolate(func() { r.statements(c.Stmts) })
 	default:
-		r.conditional(c, func() { r.nested(c) })
+		r.conditional(c, func() { r.followNested(c) })
 	}
 }
 
@@ -165,8 +165,8 @@ func (r *pathTracer) chain(c *syntax.BinaryCmd) {
 	}
 }
 
-// nested follows the statements within a node that is not a statement, in unknown order.
-func (r *pathTracer) nested(n syntax.Node) {
+// followNested follows the statements within a node that is not a statement, in unknown order.
+func (r *pathTracer) followNested(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if s, ok := n.(*syntax.Stmt); ok {
 			r.isolate(func() { r.stmt(s) })
@@ -178,11 +178,11 @@ func (r *pathTracer) nested(n syntax.Node) {
 
 func (r *pathTracer) call(c *syntax.CallExpr) {
 	for _, w := range c.Args {
-		r.nested(w)
+		r.followNested(w)
 	}
 	for _, a := range c.Assigns {
 		if a.Value != nil {
-			r.nested(a.Value)
+			r.followNested(a.Value)
 		}
 	}
 	args := make([]string, len(c.Args))

@@ -106,7 +106,7 @@ func (j *job) status() string {
 	switch {
 	case j.isRunning():
 		return "running"
-	case j.result.succeeded():
+	case j.result.hasSucceeded():
 		return "completed"
 	case j.result.reason == byTimeout:
 		return "timed_out"

@@ -127,7 +127,7 @@ func (j *job) event(name string) protocol.NodeExecEvent {
 func (j *job) endEvent() protocol.NodeExecEvent {
 	e := j.event(protocol.ExecFailed)
 	switch {
-	case j.result.succeeded():
+	case j.result.hasSucceeded():
 		e.Event = protocol.ExecFinished
 	case j.result.reason == byTimeout:
 		e.Event = protocol.ExecTimedOut

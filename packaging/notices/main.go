@@ -65,7 +65,7 @@ func main() {
 }
 
 func run(check bool) error {
-	modules, err := shipped()
+	modules, err := shippedModules()
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,9 @@ func run(check bool) error {
 	return nil
 }
 
-// shipped lists the modules with packages in any of the programs on any system, sorted by path.
-func shipped() ([]module, error) {
+// shippedModules lists the modules with packages in any of the programs on any system, sorted by
+// path.
+func shippedModules() ([]module, error) {
 	found := map[string]module{}
 	for _, system := range systems {
 		cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-json=Module"}, programs...)...)

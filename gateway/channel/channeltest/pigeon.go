@@ -126,7 +126,7 @@ func (w pigeonTransport) Send(_ context.Context, m protocol.ChannelOutbound) (st
 	defer w.p.mu.Unlock()
 	switch m.Peer.ID {
 	case "wall":
-		return "", channel.Refused("there is a wall")
+		return "", channel.NewRefusal("there is a wall")
 	case "rain":
 		if w.p.rain++; w.p.rain <= 2 {
 			return "", errors.New("it rains")

@@ -247,7 +247,7 @@ func sendError(e *stanzaError) error {
 	if e != nil && e.Type == "wait" {
 		return errors.New(e.String())
 	}
-	return channel.Refused("%s", e)
+	return channel.NewRefusal("%s", e)
 }
 
 func (c *client) iq(q iq) error {

@@ -34,7 +34,7 @@ const gcmTag = 16
 func (t transport) Fetch(ctx context.Context, address string, max int64) ([]byte, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil {
-		return nil, "", channel.Refused("its address cannot be used")
+		return nil, "", channel.NewRefusal("its address cannot be used")
 	}
 	key := ""
 	if u.Scheme == "aesgcm" {
@@ -42,7 +42,7 @@ func (t transport) Fetch(ctx context.Context, address string, max int64) ([]byte
 	}
 	u.Fragment = ""
 	if u.Scheme != "https" {
-		return nil, "", channel.Refused("its address is not https")
+		return nil, "", channel.NewRefusal("its address is not https")
 	}
 	g, err := t.c.mayFetch(ctx, u)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *client) mayFetch(ctx context.Context, u *url.URL) (getter, error) {
 			return getter{}, nil
 		}
 	}
-	return getter{}, channel.Refused("files are fetched only from the account's own server; to allow %s too, add it to the account's settings", host)
+	return getter{}, channel.NewRefusal("files are fetched only from the account's own server; to allow %s too, add it to the account's settings", host)
 }
 
 // ownWeb returns the host and port of the account server's downloads, or "". It learns them once,
@@ -138,7 +138,7 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, "", channel.Refused("its address cannot be used")
+		return nil, "", channel.NewRefusal("its address cannot be used")
 	}
 	req.Header.Set("User-Agent", "Fairlead")
 	// no proxy, because guard must see the real address
@@ -147,7 +147,7 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 	defer stop()
 	res, err := web.Do(req)
 	if errors.Is(err, errInside) {
-		return nil, "", channel.Refused("its address is inside the local network")
+		return nil, "", channel.NewRefusal("its address is inside the local network")
 	}
 	if err != nil {
 		// Leave out the address, because everybody who knows it can read the file.
@@ -156,18 +156,18 @@ func (g getter) get(ctx context.Context, u *url.URL, max int64) ([]byte, string,
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode/100 == 3:
-		return nil, "", channel.Refused("its server redirects to another address")
+		return nil, "", channel.NewRefusal("its server redirects to another address")
 	case res.StatusCode != http.StatusOK:
-		return nil, "", channel.Refused("its server answered %d", res.StatusCode)
+		return nil, "", channel.NewRefusal("its server answered %d", res.StatusCode)
 	case res.ContentLength > max:
-		return nil, "", channel.Refused("it has %d MB; at most %d are fetched", res.ContentLength>>20, max>>20)
+		return nil, "", channel.NewRefusal("it has %d MB; at most %d are fetched", res.ContentLength>>20, max>>20)
 	}
 	data, err := io.ReadAll(io.LimitReader(res.Body, max+1))
 	if err != nil {
 		return nil, "", fmt.Errorf("fetch from %s: %w", u.Host, err)
 	}
 	if int64(len(data)) > max {
-		return nil, "", channel.Refused("it has more than %d MB, the most that is fetched", max>>20)
+		return nil, "", channel.NewRefusal("it has more than %d MB, the most that is fetched", max>>20)
 	}
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	return data, strings.TrimSpace(kind), nil
@@ -184,7 +184,7 @@ func webClient(roots *x509.CertPool, t *http.Transport) (c *http.Client, stop fu
 func unlock(data []byte, key string) ([]byte, error) {
 	raw, err := hex.DecodeString(key)
 	if err != nil || len(raw) != 44 && len(raw) != 48 {
-		return nil, channel.Refused("the key in its address cannot be used")
+		return nil, channel.NewRefusal("the key in its address cannot be used")
 	}
 	nonce := raw[:len(raw)-32]
 	block, err := aes.NewCipher(raw[len(nonce):])
@@ -196,7 +196,7 @@ func unlock(data []byte, key string) ([]byte, error) {
 		return nil, err
 	}
 	if data, err = gcm.Open(nil, nonce, data, nil); err != nil {
-		return nil, channel.Refused("it cannot be decrypted with the key in its address")
+		return nil, channel.NewRefusal("it cannot be decrypted with the key in its address")
 	}
 	return data, nil
 }

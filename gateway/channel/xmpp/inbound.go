@@ -36,7 +36,7 @@ func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) 
 		c.s.send("<message to='" + esc(m.From) + "' type='" + esc(m.Type) + "'><received xmlns='" + nsReceipt + "' id='" + esc(m.ID) + "'/></message>")
 	}
 	if m.Encrypted != nil || m.OMEMO != nil || m.PGP != nil {
-		c.encrypted(m, from)
+		c.refuseEncrypted(m, from)
 		return in, false
 	}
 	in.Message = protocol.ChannelMessage{ID: messageID(m, from, c.s.jid), Text: text}
@@ -80,8 +80,8 @@ func (c *client) fromRoom(m message, from string, r *room, in protocol.ChannelIn
 	return in, true
 }
 
-// encrypted tells a sender once that the agent cannot read end-to-end encrypted messages.
-func (c *client) encrypted(m message, from string) {
+// refuseEncrypted tells a sender once that the agent cannot read end-to-end encrypted messages.
+func (c *client) refuseEncrypted(m message, from string) {
 	if m.Type == "groupchat" {
 		return
 	}

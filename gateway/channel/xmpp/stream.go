@@ -27,21 +27,21 @@ const (
 type stream struct {
 	jid   string // full address, assigned by the server
 	conn  net.Conn
-	limit *limited
+	limit *limitedReader
 	dec   *xml.Decoder
 
 	write sync.Mutex // held during a write, so that stanzas are not interleaved
 }
 
-// limited is a reader that fails when a stanza is too long.
-type limited struct {
+// limitedReader is a reader that fails when a stanza is too long.
+type limitedReader struct {
 	r    io.Reader
 	left int
 }
 
 var errTooLong = errors.New("the server sent a stanza that is too long")
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errTooLong
 	}
@@ -116,15 +116,15 @@ func (s *stream) secure(ctx context.Context, l login) error {
 	}
 	conn := tls.Client(s.conn, &tls.Config{ServerName: l.domain, RootCAs: l.roots, MinVersion: tls.VersionTLS12})
 	if err := conn.HandshakeContext(ctx); err != nil {
-		return untrusted(err)
+		return describeCertificateError(err)
 	}
 	s.use(conn)
 	return nil
 }
 
-// untrusted converts a certificate error to a sentence with the reason and the remedy. Other errors
-// are returned unchanged.
-func untrusted(err error) error {
+// describeCertificateError converts a certificate error to a sentence with the reason and the
+// remedy. Other errors are returned unchanged.
+func describeCertificateError(err error) error {
 	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("the server's certificate is not trusted, so the password was not sent (%w). If the server is yours, put its certificate into the account's settings", bad.Err)
 	}
@@ -165,7 +165,7 @@ func connect(ctx context.Context, l login) (net.Conn, error) {
 // use begins a new XML stream over conn.
 func (s *stream) use(conn net.Conn) {
 	s.conn = conn
-	s.limit = &limited{r: conn, left: maxStanza}
+	s.limit = &limitedReader{r: conn, left: maxStanza}
 	s.dec = xml.NewDecoder(s.limit)
 }
 

@@ -61,7 +61,7 @@ func (t transport) Typing(_ context.Context, y protocol.ChannelTyping) error {
 
 func (t transport) address(p protocol.Peer) (to, kind string, err error) {
 	if _, _, ok := splitJID(p.ID); !ok {
-		return "", "", channel.Refused("%q is not an XMPP address", p.ID)
+		return "", "", channel.NewRefusal("%q is not an XMPP address", p.ID)
 	}
 	if p.Kind == protocol.PeerDM {
 		return p.ID, "chat", nil
@@ -71,7 +71,7 @@ func (t transport) address(p protocol.Peer) (to, kind string, err error) {
 	r := t.c.rooms[bare(p.ID)]
 	switch {
 	case r == nil:
-		return "", "", channel.Refused("the agent is not in the room %s: add it to the account's rooms", bare(p.ID))
+		return "", "", channel.NewRefusal("the agent is not in the room %s: add it to the account's rooms", bare(p.ID))
 	case !r.joined:
 		return "", "", fmt.Errorf("the agent has not entered the room %s", bare(p.ID))
 	}

@@ -59,7 +59,7 @@ func (c *client) uploads(ctx context.Context) (string, error) {
 			return service, nil
 		}
 	}
-	return "", channel.Refused("the XMPP server %s takes no files: it has no HTTP upload (XEP-0363). Send the text, or the file another way", c.set.domain)
+	return "", channel.NewRefusal("the XMPP server %s takes no files: it has no HTTP upload (XEP-0363). Send the text, or the file another way", c.set.domain)
 }
 
 // upload uploads files to the server and returns their download addresses.
@@ -67,7 +67,7 @@ func (c *client) upload(ctx context.Context, files []protocol.Media) (urls []str
 	for _, f := range files {
 		data, err := base64.StdEncoding.DecodeString(f.Data)
 		if err != nil || f.Data == "" {
-			return nil, channel.Refused("the file %s has no content", f.Filename)
+			return nil, channel.NewRefusal("the file %s has no content", f.Filename)
 		}
 		service, err := c.uploads(ctx)
 		if err != nil {
@@ -80,7 +80,7 @@ func (c *client) upload(ctx context.Context, files []protocol.Media) (urls []str
 		case q.Slot == nil && q.Error != nil && q.Error.Type == "wait":
 			return nil, fmt.Errorf("the server takes %s later: %s", f.Filename, q.Error)
 		case q.Slot == nil:
-			return nil, channel.Refused("the server does not take %s (%d bytes): %s", f.Filename, len(data), q.Error)
+			return nil, channel.NewRefusal("the server does not take %s (%d bytes): %s", f.Filename, len(data), q.Error)
 		}
 		if err := c.put(ctx, q.Slot, f, data); err != nil {
 			return nil, err
@@ -94,14 +94,14 @@ func (c *client) upload(ctx context.Context, files []protocol.Media) (urls []str
 func (c *client) put(ctx context.Context, s *slot, f protocol.Media, data []byte) error {
 	for _, at := range []string{s.Put.URL, s.Get.URL} {
 		if u, err := url.Parse(at); err != nil || u.Scheme != "https" || u.Host == "" {
-			return channel.Refused("the server wants %s at an address that is not https", f.Filename)
+			return channel.NewRefusal("the server wants %s at an address that is not https", f.Filename)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, putLimit)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.Put.URL, bytes.NewReader(data))
 	if err != nil {
-		return channel.Refused("the server's address for %s cannot be used: %v", f.Filename, err)
+		return channel.NewRefusal("the server's address for %s cannot be used: %v", f.Filename, err)
 	}
 	for _, h := range s.Put.Headers { // other headers are not allowed (XEP-0363, 5)
 		if value := strings.NewReplacer("\r", "", "\n", "").Replace(h.Value); slices.Contains([]string{"authorization", "cookie", "expires"}, strings.ToLower(h.Name)) {
@@ -123,5 +123,5 @@ func (c *client) put(ctx context.Context, s *slot, f protocol.Media, data []byte
 	case res.StatusCode/100 == 5 || res.StatusCode == http.StatusTooManyRequests:
 		return fmt.Errorf("put %s on the server: it answered %s", f.Filename, strconv.Itoa(res.StatusCode))
 	}
-	return channel.Refused("the server did not take %s: it answered %d", f.Filename, res.StatusCode)
+	return channel.NewRefusal("the server did not take %s: it answered %d", f.Filename, res.StatusCode)
 }

@@ -100,8 +100,8 @@ type connection struct {
 	json     bool
 }
 
-// connectAs connects to the gateway, or fails within dialLimit with an error that says what to do. It
-// sets the route to the gateway in opts.
+// connectAs connects to the gateway, or fails within dialLimit with an error that says what to do.
+// It sets the route to the gateway in opts.
 func (o *options) connectAs(ctx context.Context, opts client.Options) (*connection, error) {
 	if !strings.Contains(o.url, "://") {
 		id, peers, err := o.identity()
@@ -216,8 +216,8 @@ func (c *connection) offers(method string) bool {
 	return known && !info.Extension || slices.Contains(c.hello.Features.Methods, method)
 }
 
-// need returns an error in plain words if the gateway does not have a method.
-func (c *connection) need(method string) error {
+// requireMethod returns an error in plain words if the gateway does not have a method.
+func (c *connection) requireMethod(method string) error {
 	if c.offers(method) {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (c *connection) need(method string) error {
 
 // call is [client.Call] for a gateway that may have only the methods of the specification.
 func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R], p P) (R, error) {
-	if err := c.need(m.Name); err != nil {
+	if err := c.requireMethod(m.Name); err != nil {
 		var none R
 		return none, err
 	}

@@ -115,7 +115,7 @@ func (s sendFlags) destination(target string) (string, error) {
 // send starts a transfer and shows it until it ends.
 func (o *options) send(cmd *cobra.Command, p protocol.TransferStartParams) error {
 	return o.withFiles(cmd, func(ctx context.Context, c *connection) error {
-		if err := c.need(protocol.TransferStart.Name); err != nil {
+		if err := c.requireMethod(protocol.TransferStart.Name); err != nil {
 			return err
 		}
 		if err := checkMachines(ctx, c, p); err != nil {

@@ -20,11 +20,11 @@ func TestMomentsAreTheFirstAtWhichTheClockShowsThem(t *testing.T) {
 				first := map[time.Time]time.Time{}
 				for minute := -180; minute <= 180; minute++ {
 					m := end.Add(time.Duration(minute) * time.Minute)
-					if _, had := first[Shown(m)]; !had {
-						first[Shown(m)] = m
+					if _, had := first[ClockTime(m)]; !had {
+						first[ClockTime(m)] = m
 					}
 				}
-				for want := Shown(end).Add(-90 * time.Minute); want.Before(Shown(end).Add(90 * time.Minute)); want = want.Add(time.Minute) {
+				for want := ClockTime(end).Add(-90 * time.Minute); want.Before(ClockTime(end).Add(90 * time.Minute)); want = want.Add(time.Minute) {
 					got, exists := Moment(want.Year(), want.Month(), want.Day(), want.Hour(), want.Minute(), 0, zone)
 					m, there := first[want]
 					if !there {

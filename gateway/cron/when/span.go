@@ -101,7 +101,7 @@ func Moment(year int, month time.Month, day, hour, minute, second int, zone *tim
 	want := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
 	at = time.Date(year, month, day, hour, minute, second, 0, zone)
 	start, end := at.ZoneBounds()
-	switch shown := Shown(at); {
+	switch shown := ClockTime(at); {
 	case shown.Before(want):
 		return end, false
 	case shown.After(want):
@@ -111,13 +111,13 @@ func Moment(year int, month time.Month, day, hour, minute, second int, zone *tim
 	}
 	_, before := start.Add(-time.Second).Zone()
 	_, after := at.Zone()
-	if first := at.Add(time.Duration(after-before) * time.Second); first.Before(start) && Shown(first).Equal(want) {
+	if first := at.Add(time.Duration(after-before) * time.Second); first.Before(start) && ClockTime(first).Equal(want) {
 		return first, true
 	}
 	return at, true
 }
 
-// Shown returns the clock time of t in its zone, as a time in UTC.
-func Shown(t time.Time) time.Time {
+// ClockTime returns the clock time of t in its zone, as a time in UTC.
+func ClockTime(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }

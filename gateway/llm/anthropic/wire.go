@@ -124,9 +124,9 @@ type listedModel struct {
 	MaxTokens    int64  `json:"max_tokens"`
 	Lifecycle    string
 	Capabilities *struct {
-		Image    supported `json:"image_input"`
-		Thinking supported
+		Image    capability `json:"image_input"`
+		Thinking capability
 	}
 }
 
-type supported struct{ Supported bool }
+type capability struct{ Supported bool }

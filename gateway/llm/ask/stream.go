@@ -125,8 +125,8 @@ func (o *Out) WholeCall(index int, b protocol.Block, args string) {
 	o.Call(index, b, args)
 }
 
-// Stopped reports whether the reader of the stream has stopped.
-func (o *Out) Stopped() bool { return o.stopped }
+// IsStopped reports whether the reader of the stream has stopped.
+func (o *Out) IsStopped() bool { return o.stopped }
 
 // Reader reads the events of an answer and emits what they mean.
 type Reader interface {

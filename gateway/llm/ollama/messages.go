@@ -54,7 +54,7 @@ func (m *model) request(req llm.Request) request {
 	if req.System != "" {
 		r.Messages = append(r.Messages, message{Role: "system", Content: req.System})
 	}
-	turn := req.Turn()
+	turn := req.TurnStart()
 	for i, msg := range req.Messages {
 		if out, ok := convert(msg, i > turn); ok {
 			r.Messages = append(r.Messages, out)

@@ -110,7 +110,7 @@ func (r *reader) read(list iter.Seq2[[]byte, error]) error {
 			r.end(l)
 			return nil
 		}
-		if r.Stopped() {
+		if r.IsStopped() {
 			return nil
 		}
 	}

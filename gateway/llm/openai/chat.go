@@ -145,10 +145,10 @@ func (r *chatReader) delta(d *delta) {
 	r.Text(llm.EventThinking, r.thoughts.add(d))
 	thought, answer := parts(d.Content)
 	inline, answer := r.split.add(answer)
-	r.say(thought+inline, answer)
+	r.emit(thought+inline, answer)
 	if t := text(d.Refusal); t != "" {
 		r.refusal = true
-		r.say("", t)
+		r.emit("", t)
 	}
 	for _, t := range d.ToolCalls {
 		r.toolCall(t)
@@ -160,8 +160,8 @@ func (r *chatReader) delta(d *delta) {
 	}
 }
 
-// say emits a piece of a thought that came inside the text, and a piece of the text.
-func (r *chatReader) say(thought, answer string) {
+// emit publishes a piece of a thought that came inside the text, and a piece of the text.
+func (r *chatReader) emit(thought, answer string) {
 	r.thoughts.text.WriteString(thought)
 	r.Text(llm.EventThinking, thought)
 	if answer != "" {
@@ -200,7 +200,7 @@ func (r *chatReader) callOf(t toolDelta) *call {
 
 // End completes the answer after the end of the stream.
 func (r *chatReader) End(done bool) error {
-	r.say(r.split.end())
+	r.emit(r.split.end())
 	r.thoughts.finish(r.m.Model, r.Out)
 	if r.finish == "error" {
 		return ask.Broken("the provider ended the answer too early")

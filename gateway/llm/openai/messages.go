@@ -55,7 +55,7 @@ type function struct {
 func (m *model) messages(req llm.Request) []message {
 	var out []message
 	if req.System != "" {
-		out = append(out, message{Role: "system", Content: m.cached(req.System)})
+		out = append(out, message{Role: "system", Content: m.withCacheMark(req.System)})
 	}
 	list, turn := withSeparateImages(req)
 	for i, msg := range list {
@@ -63,7 +63,7 @@ func (m *model) messages(req llm.Request) []message {
 		case protocol.RoleUser:
 			content := m.userContent(msg.Content)
 			if s, ok := content.(string); ok && i == turn {
-				content = m.cached(s)
+				content = m.withCacheMark(s)
 			}
 			out = append(out, message{Role: "user", Content: content})
 		case protocol.RoleAssistant:
@@ -88,7 +88,7 @@ func withSeparateImages(req llm.Request) (list []protocol.Message, turn int) {
 			images = nil
 		}
 	}
-	begin := req.Turn()
+	begin := req.TurnStart()
 	turn = begin
 	for i, msg := range req.Messages {
 		if msg.Role != protocol.RoleToolResult {
@@ -112,9 +112,9 @@ func withSeparateImages(req llm.Request) (list []protocol.Message, turn int) {
 	return list, turn
 }
 
-// cached marks the end of a prefix that Anthropic should cache behind OpenRouter. No other server
-// gets such a mark: proxies refuse it, and elsewhere caching needs none.
-func (m *model) cached(s string) any {
+// withCacheMark marks the end of a prefix that Anthropic should cache behind OpenRouter. No other
+// server gets such a mark: proxies refuse it, and elsewhere caching needs none.
+func (m *model) withCacheMark(s string) any {
 	if m.host == hostOpenRouter && strings.HasPrefix(m.Model, "anthropic/") && s != "" {
 		return []part{{Type: "text", Text: s, Cache: &cache{"ephemeral"}}}
 	}

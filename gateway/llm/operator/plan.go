@@ -57,11 +57,11 @@ var language = sync.OnceValue(func() grammar {
 		greeting: whole(`(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|moin|hallo)(?:,? (?:there|again|fairlead|operator|everyone|you))?`),
 		thanks:   whole(`(?:thanks|thank you|thx|great|perfect|nice|well done|ok|okay|cool)(?:,? (?:a lot|very much|so much|you|thanks|thank you|fairlead|operator))?`),
 		machines: whole(`(?:(?:which|what|list|show)(?: (?:are|me))?(?: (?:my|the|all|all the|all my))? )?(?:machines|computers|nodes)(?: (?:are|do|can|have|is).*)?`),
-		forms:    compiled(forms), blocks: compiled(blockForms),
+		forms:    compileForms(forms), blocks: compileForms(blockForms),
 	}
 })
 
-func compiled(list []form) []form {
+func compileForms(list []form) []form {
 	out := slices.Clone(list)
 	for i, f := range list {
 		out[i].re = regexp.MustCompile(`(?is)^` + f.pattern + `\s*$`)

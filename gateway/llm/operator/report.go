@@ -192,13 +192,13 @@ func completionText(c protocol.ExecCompletion) string {
 	}
 	text := fmt.Sprintf("%s on %s %s.", what, c.NodeID, c.Outcome())
 	if out := strings.TrimSpace(c.OutputTail); out != "" {
-		text += " It printed last:\n\n" + fenced(out)
+		text += " It printed last:\n\n" + codeBlock(out)
 	}
 	return text
 }
 
-// fenced returns a code block with a fence that the text cannot end.
-func fenced(s string) string {
+// codeBlock returns a code block with a fence that the text cannot end.
+func codeBlock(s string) string {
 	fence := "```"
 	for strings.Contains(s, fence) {
 		fence += "`"

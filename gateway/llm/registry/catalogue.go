@@ -116,7 +116,7 @@ func (r *Registry) store(key string, models []protocol.ModelInfo, age time.Durat
 	r.lists[key] = list{byID, time.Now().Add(age)}
 }
 
-func (r *Registry) cached(key string) list {
+func (r *Registry) cachedList(key string) list {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lists[key]
@@ -147,14 +147,14 @@ func (r *Registry) fetch(ctx context.Context, p provider, o llm.Options) ([]prot
 // refuses requests that it does not support.
 func (r *Registry) info(ctx context.Context, p provider, o llm.Options, id string) protocol.ModelInfo {
 	k := key(p, o)
-	have := r.cached(k)
+	have := r.cachedList(k)
 	if time.Now().After(have.until) && p.ID != "openai" { // OpenAI's list has only names
 		ctx, cancel := context.WithTimeout(ctx, infoLimit)
 		defer cancel()
 		if _, err := r.fetch(ctx, p, o); err != nil && !p.Local {
 			r.store(k, nil, failedAge)
 		}
-		if fresh := r.cached(k); len(fresh.models) > 0 {
+		if fresh := r.cachedList(k); len(fresh.models) > 0 {
 			have = fresh
 		}
 	}

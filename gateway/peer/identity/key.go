@@ -72,15 +72,15 @@ func (i Key) ID() protocol.DeviceID { return DeviceID(i.Public()) }
 
 // Sign signs a message for a purpose; the signature is invalid for any other purpose.
 func (i Key) Sign(purpose string, message []byte) []byte {
-	return ed25519.Sign(i.key, signed(purpose, message))
+	return ed25519.Sign(i.key, signedMessage(purpose, message))
 }
 
 // Verify checks a signature by Sign.
 func Verify(key ed25519.PublicKey, purpose string, message, signature []byte) bool {
-	return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, signed(purpose, message), signature)
+	return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, signedMessage(purpose, message), signature)
 }
 
-func signed(purpose string, message []byte) []byte {
+func signedMessage(purpose string, message []byte) []byte {
 	return append([]byte("fairlead "+purpose+"\x00"), message...)
 }
 

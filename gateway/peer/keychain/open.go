@@ -63,7 +63,7 @@ func (c *chosen) probe() (away bool) {
 	c.once.Do(func() {
 		if os.Getenv("FAIRLEAD_SECRETS") == "file" {
 			c.away.Store(true)
-		} else if _, err := limited(reach); err != nil {
+		} else if _, err := withTimeout(reach); err != nil {
 			c.giveUp(err)
 		} else if _, err := c.keychain.Get("probe"); err != nil && !errors.Is(err, ErrNotFound) {
 			c.giveUp(err)
@@ -117,9 +117,9 @@ type keychain struct{ service string }
 
 var errSilent = errors.New("the keychain does not answer; it may be locked")
 
-// limited runs f for at most Patience. The library cannot be interrupted, so a call that hangs
+// withTimeout runs f for at most Patience. The library cannot be interrupted, so a call that hangs
 // blocks its goroutine until the keychain answers.
-func limited[T any](f func() (T, error)) (T, error) {
+func withTimeout[T any](f func() (T, error)) (T, error) {
 	type result struct {
 		v   T
 		err error
@@ -141,7 +141,7 @@ func limited[T any](f func() (T, error)) (T, error) {
 }
 
 func (k *keychain) Get(name string) (Secret, error) {
-	v, err := limited(func() (string, error) { return keyring.Get(k.service, name) })
+	v, err := withTimeout(func() (string, error) { return keyring.Get(k.service, name) })
 	if errors.Is(err, keyring.ErrNotFound) {
 		return "", ErrNotFound
 	}
@@ -149,12 +149,12 @@ func (k *keychain) Get(name string) (Secret, error) {
 }
 
 func (k *keychain) Set(name string, value Secret) error {
-	_, err := limited(func() (struct{}, error) { return struct{}{}, keyring.Set(k.service, name, value.Reveal()) })
+	_, err := withTimeout(func() (struct{}, error) { return struct{}{}, keyring.Set(k.service, name, value.Reveal()) })
 	return err
 }
 
 func (k *keychain) Delete(name string) error {
-	_, err := limited(func() (struct{}, error) { return struct{}{}, keyring.Delete(k.service, name) })
+	_, err := withTimeout(func() (struct{}, error) { return struct{}{}, keyring.Delete(k.service, name) })
 	if errors.Is(err, keyring.ErrNotFound) {
 		return nil
 	}

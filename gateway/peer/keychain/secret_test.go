@@ -181,7 +181,7 @@ func TestSilentKeychainIsNotWaitedFor(t *testing.T) {
 		answer := make(chan struct{})
 		defer close(answer)
 		start := time.Now()
-		_, err := limited(func() (string, error) { <-answer; return "", nil })
+		_, err := withTimeout(func() (string, error) { <-answer; return "", nil })
 		if !errors.Is(err, errSilent) || time.Since(start) != Patience {
 			t.Errorf("error %v after %v", err, time.Since(start))
 		}

@@ -114,9 +114,9 @@ func lv(fields ...[]byte) []byte {
 	return out
 }
 
-// joined concatenates fields, each with its length, so that different lists never give the same
-// result.
-func joined(fields ...[]byte) []byte {
+// concatFields concatenates fields, each with its length, so that different lists never give the
+// same result.
+func concatFields(fields ...[]byte) []byte {
 	var out []byte
 	for _, f := range fields {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(f)))

@@ -109,7 +109,7 @@ func newNonce() []byte {
 }
 
 func commitment(nonce, key []byte) []byte {
-	sum := sha256.Sum256(joined([]byte("fairlead pair commit"), nonce, key))
+	sum := sha256.Sum256(concatFields([]byte("fairlead pair commit"), nonce, key))
 	return sum[:]
 }
 
@@ -118,12 +118,12 @@ func commitment(nonce, key []byte) []byte {
 type transcript [sha256.Size]byte
 
 func newTranscript(pin identity.Pin, hello []byte, c Challenge, deviceNonce []byte) transcript {
-	return sha256.Sum256(joined([]byte("fairlead pair transcript"), pin.Sum(), hello, c.Nonce, c.Pake, deviceNonce))
+	return sha256.Sum256(concatFields([]byte("fairlead pair transcript"), pin.Sum(), hello, c.Nonce, c.Pake, deviceNonce))
 }
 
 // words returns the words that both sides show.
 func (t transcript) words() []string {
-	sum := sha256.Sum256(joined([]byte("fairlead pair words"), t[:]))
+	sum := sha256.Sum256(concatFields([]byte("fairlead pair words"), t[:]))
 	return identity.Words(sum[:], identity.ShortWords)
 }
 
@@ -133,7 +133,7 @@ func (t transcript) mac(secret []byte, side string) []byte {
 		return nil
 	}
 	m := hmac.New(sha256.New, secret)
-	m.Write(joined([]byte("fairlead pair "+side), t[:]))
+	m.Write(concatFields([]byte("fairlead pair "+side), t[:]))
 	return m.Sum(nil)
 }
 
@@ -142,7 +142,7 @@ func same(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }
 // sid returns the session ID of the key exchange. It binds both messages to the device's commitment
 // and the invitation's number.
 func sid(number int, commit []byte) []byte {
-	return joined([]byte(strconv.Itoa(number)), commit)
+	return concatFields([]byte(strconv.Itoa(number)), commit)
 }
 
 // channel is the channel identifier of the key exchange: its purpose and the version of the

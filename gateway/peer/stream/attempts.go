@@ -92,12 +92,12 @@ func (e *Ends) discard(p protocol.TransferStop) {
 	if removed > 0 {
 		e.options.Log.Info("Unfinished files removed", "transfer", p.Stream.ID, "files", removed)
 	}
-	e.discarded(p.TransferID, p.Stream.ID)
+	e.confirmDiscarded(p.TransferID, p.Stream.ID)
 }
 
-// discarded confirms that a transfer left nothing unfinished. A gateway that does not receive it
-// asks again.
-func (e *Ends) discarded(number uint32, id protocol.TransferID) {
+// confirmDiscarded confirms that a transfer left nothing unfinished. A gateway that does not
+// receive it asks again.
+func (e *Ends) confirmDiscarded(number uint32, id protocol.TransferID) {
 	ctx, cancel := context.WithTimeout(context.Background(), confirmLimit)
 	defer cancel()
 	e.options.Peer.Report(ctx, protocol.TransferFinish.Name, protocol.TransferDoneParams{TransferID: &number, Discarded: id}, false)

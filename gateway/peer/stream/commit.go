@@ -145,7 +145,7 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 		if same {
 			return name, true, nil
 		}
-		name = path.Join(path.Dir(in.entry.name), Numbered(path.Base(in.entry.name), n))
+		name = path.Join(path.Dir(in.entry.name), NumberedName(path.Base(in.entry.name), n))
 	}
 }
 

@@ -55,7 +55,7 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	if err != nil && ctx.Err() != nil {
 		e.options.Log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
 		if errors.Is(context.Cause(ctx), ErrDiscard) {
-			e.discarded(n.id, p.Stream.ID)
+			e.confirmDiscarded(n.id, p.Stream.ID)
 		}
 		return
 	}

@@ -60,7 +60,7 @@ type Options struct {
 	Peer       Peer
 	Consent    Consent
 	Log        *slog.Logger
-	Unfinished *Unfinished // records unfinished files
+	Unfinished *UnfinishedFiles // records unfinished files
 	// Direct enables direct connections for transfers whose other end supports them.
 	Direct Direct
 }

@@ -114,7 +114,7 @@ func (r *Receiver) link(e *entry) error {
 		default:
 			name := e.name
 			for n := 2; errors.Is(err, fs.ErrExist) && n < 1000; n++ {
-				e.name = path.Join(path.Dir(name), Numbered(path.Base(name), n))
+				e.name = path.Join(path.Dir(name), NumberedName(path.Base(name), n))
 				err = r.Root.Symlink(e.link, e.name)
 			}
 		}

@@ -12,12 +12,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Named gives one gateway access to the files of a [Disk] that the person named in transfers which
-// they started here. A gateway may be on another computer, which may change hands: through a
+// NamedPaths gives one gateway access to the files of a [Disk] that the person named in transfers
+// which they started here. A gateway may be on another computer, which may change hands: through a
 // person's window it can read and write only the paths that were named to it. The paths are stored,
 // because transfers can continue after a restart. It is safe for concurrent use, also by several
 // processes.
-type Named struct {
+type NamedPaths struct {
 	disk    Disk
 	file    string // empty: remembered only until the program ends
 	gateway string
@@ -44,8 +44,8 @@ const (
 // OpenNamed stores the named paths beside the record of unfinished files. gateway is the pin of a
 // paired gateway, the address of another one, or empty for the gateway of the data folder. Without
 // one, paths are remembered until the program ends.
-func OpenNamed(d Disk, l *Unfinished, gateway string) *Named {
-	n := &Named{disk: d, gateway: gateway, paths: make(map[namedPath]bool)}
+func OpenNamed(d Disk, l *UnfinishedFiles, gateway string) *NamedPaths {
+	n := &NamedPaths{disk: d, gateway: gateway, paths: make(map[namedPath]bool)}
 	if l != nil {
 		n.file = l.dir + ".named"
 		n.compact()
@@ -55,7 +55,7 @@ func OpenNamed(d Disk, l *Unfinished, gateway string) *Named {
 
 // Add remembers the local paths of a transfer that is about to be requested. An error means that
 // they will be forgotten when the program ends.
-func (n *Named) Add(p protocol.TransferStartParams) error {
+func (n *NamedPaths) Add(p protocol.TransferStartParams) error {
 	list := n.appendPath(nil, p.Destination, false)
 	for _, s := range p.Sources {
 		list = n.appendPath(list, s, true)
@@ -90,7 +90,7 @@ func appendTo(file, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-func (n *Named) appendPath(list []namedPath, endpoint string, isSource bool) []namedPath {
+func (n *NamedPaths) appendPath(list []namedPath, endpoint string, isSource bool) []namedPath {
 	path, ok := strings.CutPrefix(endpoint, string(protocol.Here)+":")
 	if !ok {
 		return list
@@ -102,7 +102,7 @@ func (n *Named) appendPath(list []namedPath, endpoint string, isSource bool) []n
 }
 
 // isNamed reports whether the person named a path here, possibly in another program that stored it.
-func (n *Named) isNamed(w namedPath) bool {
+func (n *NamedPaths) isNamed(w namedPath) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.paths[w] {
@@ -114,7 +114,7 @@ func (n *Named) isNamed(w namedPath) bool {
 }
 
 // read returns the stored paths that have not expired, and their lines in the file.
-func (n *Named) read() map[namedPath]string {
+func (n *NamedPaths) read() map[namedPath]string {
 	stored := make(map[namedPath]string)
 	data, _ := os.ReadFile(n.file) // without the file, nothing was named
 	for line := range strings.Lines(string(data)) {
@@ -128,7 +128,7 @@ func (n *Named) read() map[namedPath]string {
 }
 
 // compact removes old lines from a large file.
-func (n *Named) compact() {
+func (n *NamedPaths) compact() {
 	info, err := os.Stat(n.file)
 	if err != nil || info.Size() < namedSize {
 		return
@@ -144,10 +144,10 @@ func (n *Named) compact() {
 }
 
 // Disk gives access to all files, for the program's own work on this computer.
-func (n *Named) Disk() Disk { return n.disk }
+func (n *NamedPaths) Disk() Disk { return n.disk }
 
 // Source implements [Files].
-func (n *Named) Source(name string) (Item, func(), error) {
+func (n *NamedPaths) Source(name string) (Item, func(), error) {
 	if err := n.check(name, true, "sends"); err != nil {
 		return Item{}, nil, err
 	}
@@ -155,14 +155,14 @@ func (n *Named) Source(name string) (Item, func(), error) {
 }
 
 // Target implements [Files].
-func (n *Named) Target(name string, into, make bool) (Target, error) {
+func (n *NamedPaths) Target(name string, into, make bool) (Target, error) {
 	if err := n.check(name, false, "writes to"); err != nil {
 		return Target{}, err
 	}
 	return n.disk.Target(name, into, make)
 }
 
-func (n *Named) check(name string, isSource bool, does string) error {
+func (n *NamedPaths) check(name string, isSource bool, does string) error {
 	abs, err := n.disk.absolute(name)
 	if err != nil {
 		return err

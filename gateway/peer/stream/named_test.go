@@ -32,7 +32,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check := func(who string, n *Named) {
+	check := func(who string, n *NamedPaths) {
 		t.Helper()
 		for name, want := range map[string]bool{
 			at("report"): true, "report": true, at("photos"): true, at("photos") + "/../report": true,

@@ -147,8 +147,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Numbered returns "report (2).pdf" for report.pdf and 2.
-func Numbered(name string, n int) string {
+// NumberedName returns "report (2).pdf" for report.pdf and 2.
+func NumberedName(name string, n int) string {
 	ext := ""
 	if i := strings.LastIndexByte(name, '.'); i > 0 && len(name)-i <= 16 {
 		name, ext = name[:i], name[i:]

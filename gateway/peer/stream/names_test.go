@@ -133,12 +133,12 @@ func TestNamesThatSomeSystemsTakeForOneAreTwoFilesWhereTheyAre(t *testing.T) {
 func TestNumberedNamesKeepTheirEndings(t *testing.T) {
 	for name, want := range map[string]string{"a.txt": "a (2).txt", "a": "a (2)", "a.tar.gz": "a (2).tar.gz", ".bashrc": ".bashrc (2)", "a.b c d e f g h i j k l m n": "a.b c d e f g h i j k l m n (2)"} {
 		t.Run(name, func(t *testing.T) {
-			if got := Numbered(name, 2); got != want {
+			if got := NumberedName(name, 2); got != want {
 				t.Errorf("%s: %s", name, got)
 			}
 		})
 	}
-	if got := Numbered(strings.Repeat("ü", 127)+".x", 12); len(got) > maxName || !strings.HasSuffix(got, " (12).x") {
+	if got := NumberedName(strings.Repeat("ü", 127)+".x", 12); len(got) > maxName || !strings.HasSuffix(got, " (12).x") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

@@ -71,7 +71,7 @@ var stored = struct {
 }{all: make(map[string]checkpoints)}
 
 // checkpoints returns the checkpoints of a transfer's files at one of its ends.
-func (l *Unfinished) checkpoints(mark, where string) checkpoints {
+func (l *UnfinishedFiles) checkpoints(mark, where string) checkpoints {
 	if l == nil {
 		return nil
 	}

@@ -14,22 +14,22 @@ import (
 // transfer. After that, a retry sends the whole file.
 const PartAge = 14 * 24 * time.Hour
 
-// Unfinished records on disk which folders may have unfinished files of which transfers, so that
-// they are removed in the end, and nothing else ever is: an entry lists folders, and the names of
-// the unfinished files in them begin with the transfer's own prefix. A nil Unfinished records
+// UnfinishedFiles records on disk which folders may have unfinished files of which transfers, so
+// that they are removed in the end, and nothing else ever is: an entry lists folders, and the names
+// of the unfinished files in them begin with the transfer's own prefix. A nil Unfinished records
 // nothing. It is safe for concurrent use, also by several processes.
-type Unfinished struct{ dir string }
+type UnfinishedFiles struct{ dir string }
 
 // OpenUnfinished uses a folder, which is created when it is needed.
-func OpenUnfinished(dir string) *Unfinished { return &Unfinished{dir} }
+func OpenUnfinished(dir string) *UnfinishedFiles { return &UnfinishedFiles{dir} }
 
-func (l *Unfinished) path(mark string) string {
+func (l *UnfinishedFiles) path(mark string) string {
 	return filepath.Join(l.dir, strings.TrimPrefix(mark, partPrefix))
 }
 
 // addFolder records that a file with this prefix is about to be created in a folder. A failure to
 // record does not stop the transfer.
-func (l *Unfinished) addFolder(mark, folder string) {
+func (l *UnfinishedFiles) addFolder(mark, folder string) {
 	if l == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (l *Unfinished) addFolder(mark, folder string) {
 }
 
 // touch keeps the unfinished files of a transfer from [Unfinished.Sweep] for some time.
-func (l *Unfinished) touch(mark string) {
+func (l *UnfinishedFiles) touch(mark string) {
 	if l != nil {
 		now := time.Now()
 		os.Chtimes(l.path(mark), now, now) // the entry may not exist
@@ -46,7 +46,7 @@ func (l *Unfinished) touch(mark string) {
 }
 
 // isUnknown reports whether nothing of a transfer was ever written here, or everything was removed.
-func (l *Unfinished) isUnknown(mark string) bool {
+func (l *UnfinishedFiles) isUnknown(mark string) bool {
 	if l == nil {
 		return false
 	}
@@ -55,7 +55,7 @@ func (l *Unfinished) isUnknown(mark string) bool {
 }
 
 // removeEntry records that no unfinished file with this prefix is left.
-func (l *Unfinished) removeEntry(mark string) {
+func (l *UnfinishedFiles) removeEntry(mark string) {
 	if l != nil {
 		os.Remove(l.path(mark))
 	}
@@ -63,7 +63,7 @@ func (l *Unfinished) removeEntry(mark string) {
 
 // removeFiles removes the unfinished files with a prefix that were not written after before, or all
 // of them if before is zero, and returns their number.
-func (l *Unfinished) removeFiles(files Files, mark string, before time.Time) (removed int) {
+func (l *UnfinishedFiles) removeFiles(files Files, mark string, before time.Time) (removed int) {
 	if l == nil {
 		return 0
 	}
@@ -125,7 +125,7 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 
 // Sweep removes the unfinished files of transfers without an attempt since before, and returns
 // their number. Unreachable folders are tried again the next time.
-func (l *Unfinished) Sweep(files Files, before time.Time) (removed int) {
+func (l *UnfinishedFiles) Sweep(files Files, before time.Time) (removed int) {
 	if l == nil {
 		return 0
 	}
@@ -140,7 +140,7 @@ func (l *Unfinished) Sweep(files Files, before time.Time) (removed int) {
 	return removed
 }
 
-func (l *Unfinished) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
+func (l *UnfinishedFiles) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
 	mark := partPrefix + entry.Name()
 	info, err := os.Lstat(l.path(mark)) // an attempt may have started since the folder was read
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
@@ -150,7 +150,7 @@ func (l *Unfinished) sweep(files Files, entry os.DirEntry, before time.Time) (re
 }
 
 // addTrash records that a folder's trash is about to get replaced files.
-func (l *Unfinished) addTrash(folder string) {
+func (l *UnfinishedFiles) addTrash(folder string) {
 	if l == nil {
 		return
 	}
@@ -161,7 +161,7 @@ func (l *Unfinished) addTrash(folder string) {
 }
 
 // sweepTrash removes expired replaced files.
-func (l *Unfinished) sweepTrash(files Files) {
+func (l *UnfinishedFiles) sweepTrash(files Files) {
 	dir := filepath.Join(l.dir, "trash")
 	list, _ := os.ReadDir(dir) // without the folder, nothing was replaced
 	for _, e := range list {

@@ -99,7 +99,7 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 	if _, err := os.Stat(l.path(mark)); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the ledger keeps what is done")
 	}
-	if n := (*Unfinished)(nil).Sweep(disk{home}, time.Now()); n != 0 {
+	if n := (*UnfinishedFiles)(nil).Sweep(disk{home}, time.Now()); n != 0 {
 		t.Errorf("no ledger removed %d", n)
 	}
 }

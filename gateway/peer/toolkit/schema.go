@@ -22,7 +22,7 @@ func Validate(schema, args json.RawMessage) error {
 	if s == nil {
 		return checkAmbiguity(args)
 	}
-	_, err := validated(s, args)
+	_, err := validArguments(s, args)
 	return err
 }
 
@@ -64,8 +64,8 @@ func prepare(schema json.RawMessage) *jsonschema.Resolved {
 	return resolved
 }
 
-// hasReference reports whether a schema has a reference. A circular reference would exhaust the stack,
-// and a node's schema is untrusted.
+// hasReference reports whether a schema has a reference. A circular reference would exhaust the
+// stack, and a node's schema is untrusted.
 func hasReference(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -104,7 +104,7 @@ func plainTypes(s *jsonschema.Schema) {
 	}
 }
 
-func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, error) {
+func validArguments(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, error) {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
 		raw = json.RawMessage("{}")
 	}
@@ -132,7 +132,7 @@ func validated(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessage, er
 
 func decode[In any](s *jsonschema.Resolved, raw json.RawMessage) (In, error) {
 	var in In
-	raw, err := validated(s, raw)
+	raw, err := validArguments(s, raw)
 	if err != nil {
 		return in, err
 	}

@@ -146,9 +146,9 @@ func (a evaluator) substitutions(n syntax.Node) {
 	})
 }
 
-// evaluated analyzes parts that the shell evaluates as arithmetic or as a condition: even a quoted
-// text in it may run commands.
-func (a evaluator) evaluated(n syntax.Node) {
+// analyzeEvaluated analyzes parts that the shell evaluates as arithmetic or as a condition: even a
+// quoted text in it may run commands.
+func (a evaluator) analyzeEvaluated(n syntax.Node) {
 	a.substitutions(n)
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if w, ok := n.(*syntax.Word); ok && w != nil {
@@ -192,7 +192,7 @@ func (a *analysis) assign(s *syntax.Assign) {
 	case s.Array != nil || s.Index != nil:
 		r.Value = Word{Text: r.Text, Dynamic: true}
 		a.setNumber(r.Name, false)
-		a.eval.evaluated(s)
+		a.eval.analyzeEvaluated(s)
 	case s.Value != nil:
 		a.setNumber(r.Name, a.eval.isNumber(s.Value))
 		r.Value = a.word(s.Value)
@@ -215,6 +215,6 @@ func (a *analysis) declare(c *syntax.DeclClause) {
 	}
 	if !plain || len(c.Args) == 0 {
 		a.addFinding(firstLine(a.text(c)), "changes the shell's variables")
-		a.eval.evaluated(c)
+		a.eval.analyzeEvaluated(c)
 	}
 }

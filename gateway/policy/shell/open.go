@@ -194,12 +194,12 @@ func (o invocation) startWords(i int) {
 
 // run records words as a command; index is their position in the starting command, or 0.
 func (o invocation) run(words []Word, index int, change func(*scope)) {
-	c := Command{Words: words, Text: joined(words).Text, Parent: o.at, Via: o.name, WordIndex: index}
+	c := Command{Words: words, Text: joinWords(words).Text, Parent: o.at, Via: o.name, WordIndex: index}
 	o.a.inScope(change, func() { o.a.run(c, o.level) })
 }
 
-// joined joins words by spaces.
-func joined(words []Word) (all Word) {
+// joinWords joins words by spaces.
+func joinWords(words []Word) (all Word) {
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = w.Text
@@ -212,7 +212,7 @@ func joined(words []Word) (all Word) {
 // startJoined analyzes the words from i on, joined by spaces, as a shell's text.
 func (o invocation) startJoined(i int) {
 	if i < len(o.c.Words) {
-		o.script(joined(o.c.Words[i:]), "")
+		o.script(joinWords(o.c.Words[i:]), "")
 	}
 }
 

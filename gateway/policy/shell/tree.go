@@ -101,7 +101,7 @@ func (a *analysis) command(s *syntax.Stmt) {
 		a.stmt(c.Stmt)
 	default: // ArithmCmd, TestClause, LetClause, TestDecl, and node types of later parsers
 		a.addFinding(firstLine(a.text(s.Cmd)), "is evaluated by the shell itself")
-		a.eval.evaluated(s.Cmd)
+		a.eval.analyzeEvaluated(s.Cmd)
 	}
 }
 
@@ -129,7 +129,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 		}
 	default:
 		a.addFinding(firstLine(a.text(c)), "is evaluated by the shell itself")
-		a.eval.evaluated(c.Loop)
+		a.eval.analyzeEvaluated(c.Loop)
 	}
 	a.inScope(func(sc *scope) { sc.loop = true }, func() { a.stmts(c.Do) })
 }

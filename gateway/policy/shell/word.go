@@ -14,7 +14,7 @@ const maxBraces = 128
 
 // words decodes a word of a command's arguments, which brace expansion may turn into several.
 func (a *analysis) words(list []Word, w *syntax.Word) []Word {
-	if !strings.Contains(unquoted(w), "{") {
+	if !strings.Contains(unquotedText(w), "{") {
 		return append(list, a.word(w))
 	}
 	text := a.text(w)
@@ -56,7 +56,7 @@ var (
 
 // bracesReadAlike reports whether all shells expand the braces of a word, or none does.
 func bracesReadAlike(w *syntax.Word) bool {
-	text := unquoted(w)
+	text := unquotedText(w)
 	if !mayExpand.MatchString(text) {
 		return true
 	}
@@ -68,13 +68,13 @@ func bracesReadAlike(w *syntax.Word) bool {
 	cp := &syntax.Word{Parts: slices.Clone(w.Parts)}
 	syntax.SplitBraces(cp)
 	for e, err := range expand.BracesSeq(nil, cp) {
-		return err == nil && !strings.ContainsAny(unquoted(e), "{}")
+		return err == nil && !strings.ContainsAny(unquotedText(e), "{}")
 	}
 	return true
 }
 
-// unquoted returns the literal text of a word outside quotes.
-func unquoted(w *syntax.Word) string {
+// unquotedText returns the literal text of a word outside quotes.
+func unquotedText(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {
 		if l, ok := p.(*syntax.Lit); ok {
@@ -110,7 +110,7 @@ func (a *analysis) part(d *Word, b *strings.Builder, p syntax.WordPart, first, l
 			b.WriteString(p.Value)
 			return
 		}
-		s, _, err := expand.Format(nil, p.Value, nil)
+		s, _, err := expand.Format(&expand.Config{}, p.Value, nil) // without one, all calls share and write one
 		if err != nil {
 			d.Dynamic = true
 			return

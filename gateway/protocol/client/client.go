@@ -61,10 +61,10 @@ type Options struct {
 	// Files, when set, lets the client be one end of the transfers that it starts: see
 	// [protocol.Here] and [stream.Named]. After a reconnect, transfer.resume continues them over
 	// the new connection.
-	Files *stream.Named
+	Files *stream.NamedPaths
 	// Unfinished, which may be nil, records the unfinished files of these transfers, so that they
 	// can continue after a crash of this program.
-	Unfinished *stream.Unfinished
+	Unfinished *stream.UnfinishedFiles
 	Logger     *slog.Logger
 }
 

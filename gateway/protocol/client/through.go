@@ -21,14 +21,14 @@ import (
 // records whether the pairing has ended. find, which may be nil, looks for the gateway when none of
 // its known addresses answers.
 func Through(o Options, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) Options {
-	p := &paired{peers: peers, pairing: pairing, id: id, find: find}
+	p := &pairedGateway{peers: peers, pairing: pairing, id: id, find: find}
 	o.URL = "ws://fairlead/ws"
-	o.Dial, o.Auth, o.Refused, o.Accepted = p.dial, p.auth, p.refused, p.accepted
+	o.Dial, o.Auth, o.Refused, o.Accepted = p.dial, p.auth, p.handleRefusal, p.clearRefusal
 	return o
 }
 
-// paired is a paired gateway.
-type paired struct {
+// pairedGateway is a paired gateway.
+type pairedGateway struct {
 	peers   *identity.Peers
 	pairing identity.PeerID
 	id      identity.Key
@@ -36,7 +36,7 @@ type paired struct {
 }
 
 // addresses returns the last known addresses of the gateway, or an error if the pairing has ended.
-func (p *paired) addresses(ctx context.Context) ([]string, error) {
+func (p *pairedGateway) addresses(ctx context.Context) ([]string, error) {
 	peer, err := p.peers.Get(p.pairing)
 	switch {
 	case errors.Is(err, protocol.ErrNotFound):
@@ -48,7 +48,7 @@ func (p *paired) addresses(ctx context.Context) ([]string, error) {
 	return peer.Addresses, err
 }
 
-func (p *paired) dial(ctx context.Context) (net.Conn, error) {
+func (p *pairedGateway) dial(ctx context.Context) (net.Conn, error) {
 	list, err := p.addresses(ctx)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (p *paired) dial(ctx context.Context) (net.Conn, error) {
 	return conn, p.peers.AddAddresses(p.pairing, found)
 }
 
-func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
+func (p *pairedGateway) auth(conn net.Conn) (*protocol.Auth, error) {
 	secured, ok := conn.(*tls.Conn)
 	if !ok {
 		return nil, errors.New("the connection is not TLS")
@@ -86,13 +86,13 @@ func (p *paired) auth(conn net.Conn) (*protocol.Auth, error) {
 	return &protocol.Auth{Token: token, Device: &protocol.DeviceProof{ID: p.id.ID(), Signature: p.id.Sign(identity.ForConnect, binding)}}, nil
 }
 
-// accepted clears the record of an earlier refusal: an expired pairing was extended, or a wrong
+// clearRefusal clears the record of an earlier refusal: an expired pairing was extended, or a wrong
 // clock was corrected. If that cannot be stored, the next handshake tries again.
-func (p *paired) accepted() { p.peers.ClearRefusal(p.pairing) }
+func (p *pairedGateway) clearRefusal() { p.peers.ClearRefusal(p.pairing) }
 
-// refused fetches a new token if the old one was replaced, and otherwise records the end of the
-// pairing.
-func (p *paired) refused(ctx context.Context, err error) error {
+// handleRefusal fetches a new token if the old one was replaced, and otherwise records the end of
+// the pairing.
+func (p *pairedGateway) handleRefusal(ctx context.Context, err error) error {
 	if !errors.Is(err, protocol.ErrUnauthorized) {
 		return err
 	}

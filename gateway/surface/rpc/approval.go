@@ -30,10 +30,10 @@ func registerApprovals(all methods, s Services) {
 		}
 		return s.Approvals.AnswerAll(ctx, r.by(), p)
 	})
-	handle(all, protocol.ApprovalShown, confirmed(func(ctx context.Context, _ string, p protocol.ApprovalShownParams) error {
+	handle(all, protocol.ApprovalShown, withAck(func(ctx context.Context, _ string, p protocol.ApprovalShownParams) error {
 		return s.Approvals.Shown(ctx, p)
 	}))
-	handle(all, protocol.ApprovalSnooze, confirmed(func(ctx context.Context, _ string, p protocol.ApprovalSnoozeParams) error {
+	handle(all, protocol.ApprovalSnooze, withAck(func(ctx context.Context, _ string, p protocol.ApprovalSnoozeParams) error {
 		return s.Approvals.Snooze(ctx, p)
 	}))
 }
@@ -50,24 +50,24 @@ func checkEditScope(who auth.Principal, args json.RawMessage) error {
 // registerRules registers the methods for the rules about calls.
 func registerRules(all methods, s Services) {
 	handle(all, protocol.RulesList, query(s.Rules.All))
-	handle(all, protocol.ApprovalUndo, attributed(func(ctx context.Context, by string, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
+	handle(all, protocol.ApprovalUndo, withCaller(func(ctx context.Context, by string, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
 		return s.Rules.Undo(ctx, by, p.ID)
 	}))
-	handle(all, protocol.RulePut, attributed(func(ctx context.Context, by string, p protocol.RulePutParams) (protocol.Rule, error) {
+	handle(all, protocol.RulePut, withCaller(func(ctx context.Context, by string, p protocol.RulePutParams) (protocol.Rule, error) {
 		if err := require("policy required", string(p.Policy)); err != nil {
 			return protocol.Rule{}, err
 		}
 		return s.Rules.Put(ctx, by, p)
 	}))
-	handle(all, protocol.RuleDelete, confirmed(func(ctx context.Context, by string, p protocol.RuleParams) error {
+	handle(all, protocol.RuleDelete, withAck(func(ctx context.Context, by string, p protocol.RuleParams) error {
 		return s.Rules.Delete(ctx, by, p.ID)
 	}))
-	handle(all, protocol.RuleRestore, confirmed(func(ctx context.Context, by string, p protocol.RuleParams) error {
+	handle(all, protocol.RuleRestore, withAck(func(ctx context.Context, by string, p protocol.RuleParams) error {
 		return s.Rules.Restore(ctx, by, p.ID)
 	}))
 	handle(all, protocol.RuleTry, plain(s.tryRule))
 	handle(all, protocol.RulesSave, query(s.Rules.Export))
-	handle(all, protocol.RulesImport, attributed(func(ctx context.Context, by string, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
+	handle(all, protocol.RulesImport, withCaller(func(ctx context.Context, by string, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
 		if err := require("file required", string(p.File)); err != nil {
 			return protocol.RulesImportResult{}, err
 		}
@@ -112,7 +112,7 @@ func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (js
 	}
 	for _, a := range open {
 		if a.ID == p.Approval {
-			rule, err := approval.Offered(a, p.Offer, p.Scope)
+			rule, err := approval.OfferedRule(a, p.Offer, p.Scope)
 			if err != nil {
 				return nil, err
 			}

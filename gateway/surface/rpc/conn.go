@@ -74,7 +74,7 @@ func (c *Conn) read() error {
 	c.ws.SetReadDeadline(time.Now().Add(handshakeLimit))
 	c.ws.SetPongHandler(func(payload string) error {
 		c.extendDeadline()
-		if took, ok := wire.RoundTrip(payload); ok && c.connected() && c.mode() == protocol.ModeNode {
+		if took, ok := wire.RoundTrip(payload); ok && c.isConnected() && c.mode() == protocol.ModeNode {
 			c.server.services.Nodes.Pinged(c.node(), c, took)
 		}
 		return nil
@@ -139,7 +139,7 @@ func (c *Conn) account() (channel, account string) {
 }
 
 func (c *Conn) isClient(id string) bool {
-	return c.connected() && c.mode() == protocol.ModeClient && c.clientID() == id
+	return c.isConnected() && c.mode() == protocol.ModeClient && c.clientID() == id
 }
 
 // node returns the node ID of the connection. Only methods for nodes call it.

@@ -24,7 +24,7 @@ type handshake struct {
 // the original: a 401 response reaches the peer before the socket closes, and a second connect on
 // the same socket is refused.
 func (r *request) connect(ctx context.Context) (any, error) {
-	if r.conn.connected() {
+	if r.conn.isConnected() {
 		return nil, protocol.ErrConflict.With("this connection has shaken hands already")
 	}
 	h := &handshake{request: r}

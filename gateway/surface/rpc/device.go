@@ -25,21 +25,21 @@ func (m deviceMethods) register(all methods) {
 	handle(all, protocol.NodesUpdate, plain(m.nodes.Update))
 	handle(all, protocol.DeviceList, query(m.devices.List))
 	handle(all, protocol.DeviceInviteTo, m.invite)
-	handle(all, protocol.DeviceUninvite, confirmed(func(ctx context.Context, _ string, p protocol.InviteParams) error {
+	handle(all, protocol.DeviceUninvite, withAck(func(ctx context.Context, _ string, p protocol.InviteParams) error {
 		return m.devices.Uninvite(ctx, p.ID)
 	}))
 	handle(all, protocol.DeviceApprove, m.approve)
-	handle(all, protocol.DeviceDeny, confirmed(func(ctx context.Context, by string, p protocol.DeviceRequestParams) error {
+	handle(all, protocol.DeviceDeny, withAck(func(ctx context.Context, by string, p protocol.DeviceRequestParams) error {
 		return m.devices.Deny(ctx, by, p.ID)
 	}))
 	handle(all, protocol.DeviceUpdate, m.update)
-	handle(all, protocol.DeviceRotate, attributed(func(ctx context.Context, by string, p protocol.DeviceParams) (protocol.Device, error) {
+	handle(all, protocol.DeviceRotate, withCaller(func(ctx context.Context, by string, p protocol.DeviceParams) (protocol.Device, error) {
 		return m.devices.Rotate(ctx, by, p.ID)
 	}))
-	handle(all, protocol.DeviceRevoke, attributed(func(ctx context.Context, by string, p protocol.DeviceParams) (protocol.Device, error) {
+	handle(all, protocol.DeviceRevoke, withCaller(func(ctx context.Context, by string, p protocol.DeviceParams) (protocol.Device, error) {
 		return m.devices.Revoke(ctx, by, p.ID)
 	}))
-	handle(all, protocol.DeviceForget, confirmed(func(ctx context.Context, by string, p protocol.DeviceParams) error {
+	handle(all, protocol.DeviceForget, withAck(func(ctx context.Context, by string, p protocol.DeviceParams) error {
 		return m.devices.Forget(ctx, by, p.ID)
 	}))
 	handle(all, protocol.DeviceLeave, m.leave)

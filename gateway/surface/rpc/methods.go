@@ -69,21 +69,21 @@ func query[R any](f func(context.Context) (R, error)) func(context.Context, *req
 	return func(ctx context.Context, _ *request, _ protocol.Empty) (R, error) { return f(ctx) }
 }
 
-// attributed adapts a service method that records who called it.
-func attributed[P, R any](f func(context.Context, string, P) (R, error)) func(context.Context, *request, P) (R, error) {
+// withCaller adapts a service method that records who called it.
+func withCaller[P, R any](f func(context.Context, string, P) (R, error)) func(context.Context, *request, P) (R, error) {
 	return func(ctx context.Context, r *request, p P) (R, error) { return f(ctx, r.by(), p) }
 }
 
-// confirmed adapts a service method that returns nothing but an error.
-func confirmed[P any](f func(context.Context, string, P) error) func(context.Context, *request, P) (protocol.OK, error) {
+// withAck adapts a service method that returns nothing but an error.
+func withAck[P any](f func(context.Context, string, P) error) func(context.Context, *request, P) (protocol.OK, error) {
 	return func(ctx context.Context, r *request, p P) (protocol.OK, error) {
 		err := f(ctx, r.by(), p)
 		return protocol.OK{OK: err == nil}, err
 	}
 }
 
-// keyed is plain for methods on a session: the key is required and made canonical.
-func keyed[P, R any](canonical func(protocol.SessionKey) protocol.SessionKey, key func(*P) *protocol.SessionKey, f func(context.Context, P) (R, error)) func(context.Context, *request, P) (R, error) {
+// bySession is plain for methods on a session: the key is required and made canonical.
+func bySession[P, R any](canonical func(protocol.SessionKey) protocol.SessionKey, key func(*P) *protocol.SessionKey, f func(context.Context, P) (R, error)) func(context.Context, *request, P) (R, error) {
 	return func(ctx context.Context, _ *request, p P) (R, error) {
 		k := key(&p)
 		if err := cmp.Or(require("sessionKey required", string(*k)), checkKey(*k)); err != nil {
@@ -166,6 +166,6 @@ func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.ChannelLogin, plain(hub.Login))
 	handle(all, protocol.ChannelLogout, plain(hub.Logout))
 	handle(all, protocol.PairList, plain(hub.Pairs))
-	handle(all, protocol.PairApprove, attributed(hub.Approve))
-	handle(all, protocol.PairReject, attributed(hub.Reject))
+	handle(all, protocol.PairApprove, withCaller(hub.Approve))
+	handle(all, protocol.PairReject, withCaller(hub.Reject))
 }

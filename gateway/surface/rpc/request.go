@@ -48,11 +48,11 @@ func (c *Conn) accept(req protocol.Request) {
 	if !c.countRequest(req) {
 		return
 	}
-	if req.Method == protocol.Connect.Name || !c.connected() || c.mode() == protocol.ModeNode {
-		before := c.connected()
+	if req.Method == protocol.Connect.Name || !c.isConnected() || c.mode() == protocol.ModeNode {
+		before := c.isConnected()
 		c.serve(req)
 		c.extendDeadline() // the first time after the handshake
-		if !before && c.connected() {
+		if !before && c.isConnected() {
 			c.requests = bucket{rateLimit: c.rateLimit(), last: time.Now()}
 		}
 		return
@@ -194,7 +194,7 @@ func (r *request) dispatch(ctx context.Context) (any, error) {
 	if r.Method == protocol.Connect.Name {
 		return r.connect(ctx)
 	}
-	if !r.conn.connected() {
+	if !r.conn.isConnected() {
 		return nil, protocol.ErrNotConnected
 	}
 	h, err := r.handler()
@@ -275,7 +275,7 @@ func (c *Conn) countRequest(req protocol.Request) bool {
 	}
 	c.respond(req.ID, nil, protocol.ErrTooMany.With(fmt.Sprintf("Too many requests: a connection may make %g a second. Try again in %s.", c.requests.perSecond, wait.Round(time.Millisecond))).
 		WithDetails(map[string]int64{"retryAfterMs": int64(math.Ceil(wait.Seconds() * 1000))}))
-	if !c.connected() {
+	if !c.isConnected() {
 		c.Close(protocol.ClosePolicy, "Too many requests before connect")
 	}
 	return false

@@ -98,8 +98,8 @@ func (s *Server) remove(c *Conn) {
 	s.wg.Done()
 }
 
-// begin counts a conversation that Close waits for, until wg.Done. c is its connection, or nil for a
-// pairing, which the server's context ends. It returns false when the server is closed.
+// begin counts a conversation that Close waits for, until wg.Done. c is its connection, or nil for
+// a pairing, which the server's context ends. It returns false when the server is closed.
 func (s *Server) begin(c *Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
 	s.mu.Lock()
 	var list []*Conn
 	for c := range s.conns {
-		if c.connected() && c.principal().Device == id {
+		if c.isConnected() && c.principal().Device == id {
 			list = append(list, c)
 		}
 	}

@@ -45,18 +45,18 @@ func newSocket(ws *websocket.Conn) *socket {
 	return s
 }
 
-func (s *socket) connected() bool { return s.established.Load() }
+func (s *socket) isConnected() bool { return s.established.Load() }
 
 // extendDeadline resets the read deadline. It does nothing before the handshake and after a close.
 func (s *socket) extendDeadline() {
-	if s.connected() && !s.closing.Load() {
+	if s.isConnected() && !s.closing.Load() {
 		s.ws.SetReadDeadline(time.Now().Add(silenceLimit))
 	}
 }
 
 // sendHandshakeTimeout sends the reason before a connection without a handshake is closed.
 func (s *socket) sendHandshakeTimeout(err error) {
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() && !s.connected() {
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() && !s.isConnected() {
 		s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(protocol.ClosePolicy, fmt.Sprintf("No connect within %s", handshakeLimit)), time.Now().Add(closeLimit))
 	}
 }
@@ -69,7 +69,7 @@ func (s *socket) discardOversized(err error) {
 		return
 	}
 	limit := silenceLimit // for all of it: the rest of a large message takes time on a slow network
-	if !s.connected() {
+	if !s.isConnected() {
 		limit = handshakeLimit
 	}
 	end := time.Now().Add(limit)

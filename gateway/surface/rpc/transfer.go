@@ -13,7 +13,8 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// registerTransfers registers the transfer reports of nodes and windows, and the methods of the queue.
+// registerTransfers registers the transfer reports of nodes and windows, and the methods of the
+// queue.
 func registerTransfers(all methods, e *transfer.Engine) {
 	handleReport(all, protocol.TransferMeta, e.Meta)
 	handleReport(all, protocol.TransferAccept, e.Accept)
@@ -28,14 +29,14 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handle(all, protocol.TransferList, plain(e.List))
 	handle(all, protocol.TransferGet, plain(e.Get))
 	handle(all, protocol.TransferPause, plain(e.Pause))
-	handle(all, protocol.TransferResume, continued(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+	handle(all, protocol.TransferResume, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
 		return e.Resume(ctx, p, c)
 	}))
 	handle(all, protocol.TransferCancel, plain(e.Cancel))
-	handle(all, protocol.TransferRetry, continued(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+	handle(all, protocol.TransferRetry, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
 		return e.Retry(ctx, p, c)
 	}))
-	handle(all, protocol.TransferUndo, continued(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
+	handle(all, protocol.TransferUndo, continueTransfer(e, func(ctx context.Context, c *Conn, p protocol.TransferParams) (protocol.Transfer, error) {
 		return e.UndoBy(ctx, c.transferClient(), p)
 	}))
 	handle(all, protocol.TransferForget, plain(e.Forget))
@@ -46,9 +47,9 @@ func (c *Conn) transferClient() transfer.Client {
 	return transfer.Client{Principal: c.principal(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
 }
 
-// continued adapts a method that continues a transfer. It refuses a peer that could not have started
-// the transfer.
-func continued(
+// continueTransfer adapts a method that continues a transfer. It refuses a peer that could not have
+// started the transfer.
+func continueTransfer(
 	e *transfer.Engine, f func(context.Context, *Conn, protocol.TransferParams) (protocol.Transfer, error),
 ) func(context.Context, *request, protocol.TransferParams) (protocol.Transfer, error) {
 	return func(ctx context.Context, r *request, p protocol.TransferParams) (protocol.Transfer, error) {
@@ -96,7 +97,7 @@ func withoutInvalidID(params json.RawMessage) json.RawMessage {
 
 // readBinary handles a binary frame. Before the handshake none is expected.
 func (c *Conn) readBinary(kind int, r io.Reader) {
-	if kind == websocket.BinaryMessage && c.connected() && !c.closing.Load() {
+	if kind == websocket.BinaryMessage && c.isConnected() && !c.closing.Load() {
 		// on an error the connection is broken, and the next read fails
 		stream.ReadFrame(r, c.extendDeadline, func(f *stream.Frame) { c.server.services.Transfers.Frame(c, f) })
 	}

@@ -265,11 +265,11 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 
 func TestHandledRightsGrowWithTheKernel(t *testing.T) {
 	for abi := 1; abi < 12; abi++ {
-		if h := handled(abi); handled(abi+1)&h != h {
+		if h := handledRights(abi); handledRights(abi+1)&h != h {
 			t.Errorf("ABI %d knows less than %d", abi+1, abi)
 		}
 	}
-	if handled(1) != 1<<13-1 || handled(9) != 1<<17-1 {
-		t.Errorf("%#x %#x", handled(1), handled(9))
+	if handledRights(1) != 1<<13-1 || handledRights(9) != 1<<17-1 {
+		t.Errorf("%#x %#x", handledRights(1), handledRights(9))
 	}
 }

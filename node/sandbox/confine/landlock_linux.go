@@ -27,9 +27,9 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
-// handled returns the rights that the kernel of each ABI knows; index 0 is ABI 1. A right that is
-// handled and not granted is denied.
-func handled(abi int) uint64 {
+// handledRights returns the rights that the kernel of each ABI knows; index 0 is ABI 1. A right
+// that is handled and not granted is denied.
+func handledRights(abi int) uint64 {
 	all := uint64(1)<<13 - 1
 	for _, r := range []struct {
 		abi   int
@@ -100,7 +100,7 @@ func NewRuleset(f Files) (*Ruleset, error) {
 	if abi == 0 {
 		return nil, errors.New("the kernel has no Landlock")
 	}
-	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: handledRights(abi)}
 	if abi >= 4 && f.NoTCP {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}

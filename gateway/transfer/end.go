@@ -41,8 +41,8 @@ type Machines interface {
 	Call(ctx context.Context, id protocol.NodeID, inv protocol.ToolInvoke, progress func(protocol.ToolProgress)) (json.RawMessage, error)
 }
 
-// side is one end of a running transfer.
-type side struct {
+// transferEnd is one end of a running transfer.
+type transferEnd struct {
 	name       protocol.NodeID
 	id         uint32 // the transfer's number at this end: two ends on one connection have two
 	link       Link
@@ -55,7 +55,7 @@ type side struct {
 
 // relay is a running transfer as the connections see it.
 type relay struct {
-	src, dst     *side
+	src, dst     *transferEnd
 	stream       bool
 	meta         chan protocol.TransferMetaParams
 	accept       chan protocol.TransferAcceptParams
@@ -67,7 +67,7 @@ type relay struct {
 }
 
 // newRelay copies the sides, because a late frame of an earlier relay may still use their inboxes.
-func newRelay(src, dst side) *relay {
+func newRelay(src, dst transferEnd) *relay {
 	r := &relay{
 		src: &src, dst: &dst, stream: src.isFairlead && dst.isFairlead, meta: make(chan protocol.TransferMetaParams, 1), accept: make(chan protocol.TransferAcceptParams, 1),
 		complete: make(chan protocol.TransferCompleteParams, 1), done: make(chan protocol.TransferDoneParams, 1),
@@ -87,8 +87,8 @@ func (r *relay) sinceActivity() time.Duration {
 }
 
 // from returns the end that has this number on a connection, or nil.
-func (r *relay) from(l Link, id uint32) *side {
-	for _, s := range []*side{r.src, r.dst} {
+func (r *relay) from(l Link, id uint32) *transferEnd {
+	for _, s := range []*transferEnd{r.src, r.dst} {
 		if s.link == l && s.id == id {
 			return s
 		}
@@ -96,14 +96,14 @@ func (r *relay) from(l Link, id uint32) *side {
 	return nil
 }
 
-// side returns the connection of an end. For an offline node the error is a
+// connectEnd returns the connection of an end. For an offline node the error is a
 // protocol.ErrUnavailable.
-func (j *job) side(id protocol.NodeID, what string) (*side, func(), error) {
+func (j *job) connectEnd(id protocol.NodeID, what string) (*transferEnd, func(), error) {
 	e := j.e
 	switch id {
 	case protocol.NativePrefix:
 		l := newLocal(e, j.row.Agent)
-		return &side{name: id, link: l, isFairlead: true, canUndo: true}, l.close, nil
+		return &transferEnd{name: id, link: l, isFairlead: true, canUndo: true}, l.close, nil
 	case protocol.Here:
 		e.mu.Lock()
 		l, there := j.here, j.hasWindowLocked()
@@ -111,7 +111,7 @@ func (j *job) side(id protocol.NodeID, what string) (*side, func(), error) {
 		if !there {
 			return nil, nil, &offlineError{id, windowText}
 		}
-		return &side{name: id, link: l, isFairlead: true, canUndo: true}, func() {}, nil
+		return &transferEnd{name: id, link: l, isFairlead: true, canUndo: true}, func() {}, nil
 	}
 	l, c, ok := e.machines.Link(id)
 	link, fits := l.(Link)
@@ -119,7 +119,7 @@ func (j *job) side(id protocol.NodeID, what string) (*side, func(), error) {
 		return nil, nil, &offlineError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
 	}
 	names := func(ext string) bool { return slices.Contains(c.Extensions, ext) }
-	return &side{
+	return &transferEnd{
 		name: id, link: link, isFairlead: names(protocol.ExtTransfer), canUndo: names(protocol.ExtUndo),
 		hasDirect: names(protocol.ExtDirect) && !c.Local, ready: c.Listens,
 	}, func() {}, nil
