@@ -20,7 +20,7 @@ type peer struct {
 
 // listen serves connections with f, one after the other, numbered from 1. stop closes everything.
 func listen(t *testing.T, f func(p peer, n int)) (dial func(context.Context) (net.Conn, error), stop func()) {
-	dial, l := network()
+	dial, l := Memory()
 	conns := make(chan int, 1)
 	conns <- 1
 	var up websocket.Upgrader
