@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,11 @@ import (
 // slots bounds the searches that run at the same time; further ones wait. Each has a few open
 // folders and buffers.
 var slots = make(chan struct{}, 8)
+
+// searchers is the number of goroutines of a search. They are more than most machines have
+// processors, because folders differ in size: with one goroutine for each processor, one of two idled
+// a third of the time.
+const searchers = 8
 
 // walk visits the folders of a tree, several at the same time.
 type walk struct {
@@ -34,7 +38,7 @@ func startWalk(ctx context.Context, ws *workspace.Root, real string, hidden, ign
 		case slots <- struct{}{}:
 			return &walk{
 				ctx: ctx, ws: ws, selection: newSelection(hidden, ignored), exclusions: newExclusions(ws, real),
-				helpers: make(chan struct{}, max(2, min(runtime.GOMAXPROCS(0), 8))-1),
+				helpers: make(chan struct{}, searchers-1),
 			}, func() { <-slots }, nil
 		case <-ctx.Done():
 		}
