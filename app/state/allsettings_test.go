@@ -128,7 +128,7 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 				t.Errorf("%s reads %q", c.value, got)
 			}
 			if got := SettingWords(c.field, raw); got != c.words {
-				t.Errorf("%s is told as %q", c.value, got)
+				t.Errorf("got %q for %s, want %q", got, c.value, c.words)
 			}
 			back, err := ParseSetting(c.field, c.text)
 			if err != nil || string(back) != c.value {

@@ -110,7 +110,7 @@ func (s *Store) maskedValues() (map[string]any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path := range s.keys {
-		put(tree, strings.Split(path, "."), protocol.MaskedSecret)
+		setPath(tree, strings.Split(path, "."), protocol.MaskedSecret)
 	}
 	return tree, nil
 }
@@ -171,7 +171,7 @@ func build(overrides map[string]json.RawMessage) (c Config, culprit string, err 
 		if err := json.Unmarshal(overrides[path], &v); err != nil {
 			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
 		}
-		put(tree, strings.Split(path, "."), v)
+		setPath(tree, strings.Split(path, "."), v)
 		if c, err = fromTree(tree); err != nil {
 			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
 		}
@@ -199,8 +199,8 @@ func toTree(c Config) (map[string]any, error) {
 	return tree, json.Unmarshal(raw, &tree)
 }
 
-// put sets a value in the tree; objects are merged, everything else is replaced.
-func put(tree map[string]any, path []string, v any) {
+// setPath sets a value in the tree; objects are merged, everything else is replaced.
+func setPath(tree map[string]any, path []string, v any) {
 	if v == nil {
 		return // the default remains
 	}
@@ -216,7 +216,7 @@ func put(tree map[string]any, path []string, v any) {
 	old, isObject := tree[last].(map[string]any)
 	if add, ok := v.(map[string]any); ok && isObject {
 		for k, x := range add {
-			put(old, []string{k}, x)
+			setPath(old, []string{k}, x)
 		}
 		return
 	}

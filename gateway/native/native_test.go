@@ -169,7 +169,7 @@ func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
 				t.Errorf("%s in a group: %v", path, got)
 			}
 			if personal("ReadFile", args, protocol.MainSession) || personal("ReadFile", args, "") {
-				t.Errorf("%s is asked about in the person's own chat", path)
+				t.Errorf("%s needs an approval in the person's own chat, want none", path)
 			}
 		})
 	}

@@ -57,10 +57,10 @@ func count(n int, err error) (int, error) {
 }
 
 // openWithoutLinks opens a path in a folder, or an absolute path if dir is nil, without following
-// symbolic links. A link that was created since the path was found free of links is an errPathChanged, so
-// that a decision about the path applies to the opened file. ok is false if the kernel does not
-// support that (before 5.6) or forbids it: some containers permit only known calls. It creates no
-// files: ok is false where it would have to.
+// symbolic links. A link that was created since the path was found free of links is an
+// errPathChanged, so that a decision about the path applies to the opened file. ok is false if the
+// kernel does not support that (before 5.6) or forbids it: some containers permit only known calls.
+// It creates no files: ok is false where it would have to.
 func openWithoutLinks(dir *os.File, name string, flag int) (f *os.File, ok bool, err error) {
 	if flag&os.O_CREATE != 0 {
 		return nil, false, nil

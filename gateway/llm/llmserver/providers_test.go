@@ -187,17 +187,17 @@ func TestModelsOfTheRealServer(t *testing.T) {
 
 func TestRealServerIsFoundInAllItsStates(t *testing.T) {
 	s := Start(t, WithContext(8192))
-	got := found(t, s)
+	got := detectedServer(t, s)
 	if got.Provider != "llamacpp" || got.State != detect.Ready || len(got.Models) != 1 || got.Models[0].ContextWindow != 8192 || !got.Models[0].Tools {
 		t.Errorf("%+v", got)
 	}
 	s = Start(t, WithKey("secret"))
-	if got := found(t, s); got.Provider != "llamacpp" || got.State != detect.NeedsKey {
+	if got := detectedServer(t, s); got.Provider != "llamacpp" || got.State != detect.NeedsKey {
 		t.Errorf("%+v", got)
 	}
 }
 
-func found(t *testing.T, s *Server) protocol.DetectedServer {
+func detectedServer(t *testing.T, s *Server) protocol.DetectedServer {
 	t.Helper()
 	list := detect.Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")})
 	if len(list) != 1 {

@@ -115,10 +115,10 @@ func (w *Watcher) Close() {
 }
 
 // Add starts watching a folder and returns its path without symbolic links. Nothing is reported
-// before SetContent. Each Add needs a Remove. With deep, the tree below the folder is watched too, as far
-// as the system permits; that is prepared after Add has returned. Where the system does not report
-// changes there (macOS, the BSDs), the tree is polled at 3 % of a core: changes are reported after
-// a second, in a large tree after up to a minute.
+// before SetContent. Each Add needs a Remove. With deep, the tree below the folder is watched too,
+// as far as the system permits; that is prepared after Add has returned. Where the system does not
+// report changes there (macOS, the BSDs), the tree is polled at 3 % of a core: changes are reported
+// after a second, in a large tree after up to a minute.
 func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 	d, err := w.ws.OpenDir(p)
 	if err != nil {
