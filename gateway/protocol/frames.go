@@ -76,6 +76,30 @@ func DecodeFrame(data []byte) (Frame, error) {
 	if !utf8.Valid(data) {
 		return Frame{}, &FrameError{ID: looseID(data), Reason: "not valid UTF-8"}
 	}
+	var all struct { // the fields of every kind of frame
+		Request
+		OK      bool            `json:"ok"`
+		Payload json.RawMessage `json:"payload"`
+		Error   *Error          `json:"error"`
+		Event   string          `json:"event"`
+		Seq     *uint64         `json:"seq"`
+	}
+	if json.Unmarshal(data, &all) != nil {
+		return decodeByType(data)
+	}
+	switch {
+	case all.Type == TypeRequest && all.ID != "" && all.Method != "":
+		return Frame{Request: &all.Request}, nil
+	case all.Type == TypeResponse && all.ID != "":
+		return Frame{Response: &Response{Type: all.Type, ID: all.ID, OK: all.OK, Payload: all.Payload, Error: all.Error}}, nil
+	case all.Type == TypeEvent && all.Event != "":
+		return Frame{Event: &EventFrame{Type: all.Type, Event: all.Event, Payload: all.Payload, Seq: all.Seq}}, nil
+	}
+	return decodeByType(data)
+}
+
+// decodeByType decodes a frame with only the fields of its own kind, and says what is wrong with it.
+func decodeByType(data []byte) (Frame, error) {
 	var head struct {
 		Type string `json:"type"`
 		ID   any    `json:"id"`
@@ -159,23 +183,33 @@ func Problem(err error) string {
 // EncodeRequest builds a request frame. params may be nil. Params that are not valid UTF-8 are an
 // ErrBadRequest.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
-	raw, err := Marshal(params)
+	frame, err := Marshal(struct {
+		Type   string `json:"type"`
+		ID     string `json:"id"`
+		Method string `json:"method"`
+		Params any    `json:"params,omitempty"`
+	}{TypeRequest, id, method, params})
 	if err != nil {
 		return nil, fmt.Errorf("encode params of %s: %w", method, err)
 	}
-	if !utf8.Valid(raw) { // invalid UTF-8 in a RawMessage: the gateway could not read the frame's ID
+	if !utf8.Valid(frame) { // invalid UTF-8 in a RawMessage: the gateway could not read the frame's ID
 		return nil, ErrBadRequest.With("params of " + method + " are not valid UTF-8")
 	}
-	return Marshal(Request{Type: TypeRequest, ID: id, Method: method, Params: raw})
+	return frame, nil
 }
 
 // EncodeResult builds the frame of a successful response. payload may be nil.
 func EncodeResult(id string, payload any) ([]byte, error) {
-	raw, err := Marshal(payload)
+	frame, err := Marshal(struct {
+		Type    string `json:"type"`
+		ID      string `json:"id"`
+		OK      bool   `json:"ok"`
+		Payload any    `json:"payload,omitempty"`
+	}{TypeResponse, id, true, payload})
 	if err != nil {
 		return nil, fmt.Errorf("encode result: %w", err)
 	}
-	return Marshal(Response{Type: TypeResponse, ID: id, OK: true, Payload: raw})
+	return frame, nil
 }
 
 // EncodeError builds the frame of a failed response; [AsError] converts err.
@@ -185,15 +219,16 @@ func EncodeError(id string, err error) ([]byte, error) {
 
 // EncodeEvent builds an event frame. A seq of 0 means that the event is not numbered.
 func EncodeEvent(name string, payload any, seq uint64) ([]byte, error) {
-	raw, err := Marshal(payload)
+	frame, err := Marshal(struct {
+		Type    string `json:"type"`
+		Event   string `json:"event"`
+		Payload any    `json:"payload,omitempty"`
+		Seq     uint64 `json:"seq,omitempty"`
+	}{TypeEvent, name, payload, seq})
 	if err != nil {
 		return nil, fmt.Errorf("encode event %s: %w", name, err)
 	}
-	frame := EventFrame{Type: TypeEvent, Event: name, Payload: raw}
-	if seq != 0 {
-		frame.Seq = &seq
-	}
-	return Marshal(frame)
+	return frame, nil
 }
 
 // Marshal is json.Marshal without HTML escaping, so that commands and file contents stay readable

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
 )
@@ -124,25 +123,38 @@ func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
 		known[id] = true
 	}
 	last := map[protocol.NodeID]int64{}
-	rows := make([]callRow, len(calls))
-	for i, c := range calls {
-		rows[i] = rowOfCall(c)
-		if known[ids[i]] {
-			continue
-		}
-		node := c.Info.Node
-		if _, ok := last[node]; !ok {
-			var seq int64
-			if err := tx.Raw("SELECT coalesce(max(seq), 0) FROM calls WHERE node = ?", string(node)).Scan(&seq).Error; err != nil {
+	var added []callRow
+	var written int64
+	for _, c := range calls {
+		row := rowOfCall(c)
+		if known[string(row.ID)] {
+			n, err := updateCall(tx, row, protocol.CallWaiting, protocol.CallRunning)
+			if written += n; err != nil {
 				return 0, err
 			}
-			last[node] = seq
+			continue
 		}
-		last[node]++
-		rows[i].Seq = last[node]
+		if _, ok := last[row.Node]; !ok {
+			var seq int64
+			if err := tx.Raw("SELECT coalesce(max(seq), 0) FROM calls WHERE node = ?", string(row.Node)).Scan(&seq).Error; err != nil {
+				return 0, err
+			}
+			last[row.Node] = seq
+		}
+		last[row.Node]++
+		row.Seq = last[row.Node]
+		added = append(added, row)
 	}
-	open := clause.IN{Column: clause.Column{Table: "calls", Name: "state"}, Values: []any{protocol.CallWaiting, protocol.CallRunning}}
-	res := tx.Clauses(clause.OnConflict{UpdateAll: true, Where: clause.Where{Exprs: []clause.Expression{open}}}).CreateInBatches(rows, rowsPerInsert)
+	if len(added) == 0 {
+		return written, nil
+	}
+	res := tx.CreateInBatches(added, rowsPerInsert)
+	return written + res.RowsAffected, res.Error
+}
+
+// updateCall writes the row of a call if it has one of the states. It returns the number of rows.
+func updateCall(tx *gorm.DB, row callRow, states ...string) (int64, error) {
+	res := tx.Model(&row).Where("state IN ?", states).Select("*").Updates(&row)
 	return res.RowsAffected, res.Error
 }
 
@@ -150,10 +162,9 @@ func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
 // audit log. For any other call it returns false and changes nothing.
 func (s *Calls) Correct(ctx context.Context, c Call, lines ...protocol.AuditEntry) (changed bool, err error) {
 	err = s.change(ctx, "store result", c.isDurable(), func(tx *gorm.DB) error {
-		row := rowOfCall(c)
-		res := tx.Model(&row).Where("state = ?", protocol.CallUnknown).Select("*").Updates(&row)
-		if changed = res.RowsAffected == 1; res.Error != nil || !changed {
-			return res.Error
+		n, err := updateCall(tx, rowOfCall(c), protocol.CallUnknown)
+		if changed = n == 1; err != nil || !changed {
+			return err
 		}
 		return appendAudit(tx, lines)
 	})
