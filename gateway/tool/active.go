@@ -111,12 +111,11 @@ func idempotencyKey(c Call) (string, error) {
 	if id == "" {
 		id = string(c.ID)
 	}
-	var text []byte
+	hash := sha256.New()
 	for _, part := range []string{"fairlead", string(c.Run), id, string(c.Tool), string(args)} {
-		text = fmt.Appendf(text, "%d:%s", len(part), part)
+		fmt.Fprintf(hash, "%d:%s", len(part), part)
 	}
-	sum := sha256.Sum256(text)
-	return "k1:" + base32.StdEncoding.EncodeToString(sum[:])[:32], nil
+	return "k1:" + base32.StdEncoding.EncodeToString(hash.Sum(nil))[:32], nil
 }
 
 // preview asks what the call would do. A call that cannot work needs no approval.

@@ -26,10 +26,11 @@ type Conn struct {
 	feed     *feed
 	login    atomic.Pointer[login] // nil before the handshake
 
-	// requests and warned belong to the reader.
+	// requests, hasWarned and workers belong to the reader.
 	requests  bucket
 	hasWarned bool // an unreadable frame was logged
-	slots     chan struct{}
+	workers   int
+	jobs      chan func() // to an idle worker
 	wg        sync.WaitGroup
 
 	chats wire.TicketLocks // orders the messages of each chat
@@ -47,7 +48,7 @@ type login struct {
 func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	c := &Conn{
 		socket: newSocket(ws), server: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
-		requests: bucket{rateLimit: limitBeforeConnect}, slots: make(chan struct{}, maxInFlight),
+		requests: bucket{rateLimit: limitBeforeConnect}, jobs: make(chan func()),
 	}
 	c.feed = newFeed(c.socket, &c.wg, s.services.Bus, s.services.Canonical)
 	return c

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -57,23 +56,27 @@ func (c *Conn) accept(req protocol.Request) {
 		}
 		return
 	}
-	if !c.acquireSlot() {
-		c.respond(req.ID, nil, protocol.ErrUnavailable.With(fmt.Sprintf("%d requests of this connection are under way already", maxInFlight)))
-		return
-	}
-	var ticket wire.Ticket
-	chat, ordered := c.chatOfRequest(req)
-	if ordered {
-		ticket = c.chats.Take(chat)
-	}
-	c.wg.Go(func() {
-		defer func() { <-c.slots }()
-		if ordered {
+	if chat, ordered := c.chatOfRequest(req); ordered {
+		ticket := c.chats.Take(chat)
+		if !c.start(func() {
 			ticket.Wait()
 			defer ticket.Release()
+			c.serve(req)
+		}) {
+			c.refuse(req)
+			c.wg.Go(func() { // the next message of the chat still waits for the previous ones
+				ticket.Wait()
+				ticket.Release()
+			})
 		}
-		c.serve(req)
-	})
+	} else if !c.start(func() { c.serve(req) }) {
+		c.refuse(req)
+	}
+}
+
+// refuse answers a request for which no worker became idle.
+func (c *Conn) refuse(req protocol.Request) {
+	c.respond(req.ID, nil, protocol.ErrUnavailable.With(fmt.Sprintf("%d requests of this connection are under way already", maxInFlight)))
 }
 
 // chatOfRequest returns the chat to which a request writes a message; for a channel, the
@@ -97,21 +100,41 @@ func (c *Conn) chatOfRequest(req protocol.Request) (chat string, writes bool) {
 	return "", false
 }
 
-func (c *Conn) acquireSlot() bool {
+// start runs a job on an idle worker, or on a new one. Workers live as long as the connection: the
+// stack of a new goroutine would grow again with every request. It returns false if all maxInFlight
+// workers stay busy for slotWait. Only the reader may call it.
+func (c *Conn) start(job func()) bool {
 	select {
-	case c.slots <- struct{}{}:
+	case c.jobs <- job:
 		return true
 	default:
+	}
+	if c.workers < maxInFlight {
+		c.workers++
+		c.wg.Go(func() { c.work(job) })
+		return true
 	}
 	timer := time.NewTimer(slotWait)
 	defer timer.Stop()
 	select {
-	case c.slots <- struct{}{}:
+	case c.jobs <- job:
 		return true
 	case <-c.ctx.Done():
 	case <-timer.C:
 	}
 	return false
+}
+
+// work runs a job and those that follow, until the connection closes.
+func (c *Conn) work(job func()) {
+	for {
+		job()
+		select {
+		case job = <-c.jobs:
+		case <-c.ctx.Done():
+			return
+		}
+	}
 }
 
 // answerBadFrame answers an unreadable frame when its ID is known, so that its sender does not
