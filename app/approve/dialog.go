@@ -182,8 +182,8 @@ func (d *Dialog) Tick(now time.Time) {
 	d.arming.checkRead(d.frame)
 	armed, progress := d.arming.IsArmed(now)
 	_, any := d.options.args()
-	setEnabled(d.frame.allow, armed && any && d.step == asking)
-	setEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))
+	widgets.SetEnabled(d.frame.allow, armed && any && d.step == asking)
+	widgets.SetEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))
 	d.frame.setProgress(armed, progress, d.Size().Width)
 	d.frame.timeLeft.SetText(timeLeft(q, now))
 }

@@ -176,7 +176,7 @@ func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObje
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {
 		text, _ := state.Reveal(q.Preview.Diff)
-		whole := diff.NewPanel(text, 0)
+		whole := diff.NewPanel(text)
 		whole.SetForward(v.onScroll)
 		return append(rows, whole)
 	}

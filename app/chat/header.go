@@ -132,10 +132,7 @@ func (h *header) Rename() {
 	h.name.SetText(state.TitleOf(h.pane.state.Session))
 	h.title.Hide()
 	h.name.Show()
-	// the field was not drawn yet and has no canvas
-	if c := fyne.CurrentApp().Driver().CanvasForObject(h.pane); c != nil {
-		c.Focus(h.name)
-	}
+	widgets.FocusIn(h.pane, h.name)
 	h.name.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 

@@ -229,11 +229,7 @@ func (p *Pane) Node() protocol.NodeID { return p.composer.currentMachine(p.state
 func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
 
 // FocusComposer focuses the text field in a window that was drawn already.
-func (p *Pane) FocusComposer() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Focus(p.composer.entry)
-	}
-}
+func (p *Pane) FocusComposer() { widgets.FocusIn(p, p.composer.entry) }
 
 // Questions returns the visible cards with a pending approval.
 func (p *Pane) Questions() []fyne.CanvasObject {

@@ -104,8 +104,6 @@ type LineView struct {
 	Repeated bool
 }
 
-var _ fyne.Tappable = (*LineView)(nil)
-
 // NewLineView creates an empty line.
 func NewLineView() *LineView {
 	l := &LineView{}

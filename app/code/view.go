@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/selection"
@@ -77,13 +76,6 @@ type View struct {
 	reveal func(at fyne.Position)   // scrolls a position into view; may be nil
 	drag   func(by fyne.Delta) bool // scrolls, and reports whether it could; may be nil
 }
-
-var (
-	_ selection.Passage      = (*View)(nil)
-	_ desktop.Mouseable      = (*View)(nil)
-	_ desktop.Cursorable     = (*View)(nil)
-	_ fyne.SecondaryTappable = (*View)(nil)
-)
 
 // NewView creates one with lines, which must not change afterwards.
 func NewView(lines []Line) *View {

@@ -69,15 +69,6 @@ type placedParagraph struct {
 // textWidth returns the width available for a paragraph's text.
 func (p *RichText) textWidth(l *placedParagraph) float32 { return p.width - l.left - l.right }
 
-var (
-	_ selection.Passage      = (*RichText)(nil)
-	_ fyne.Tappable          = (*RichText)(nil)
-	_ fyne.SecondaryTappable = (*RichText)(nil)
-	_ desktop.Mouseable      = (*RichText)(nil)
-	_ desktop.Hoverable      = (*RichText)(nil)
-	_ desktop.Cursorable     = (*RichText)(nil)
-)
-
 // NewRichText creates an empty text.
 func NewRichText() *RichText { return newRichText(nil) }
 

@@ -103,8 +103,8 @@ func (r *settingRow) buildControl() {
 }
 
 func (r *settingRow) focus() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(r.box); c != nil && r.focusTarget != nil {
-		c.Focus(r.focusTarget)
+	if r.focusTarget != nil {
+		widgets.FocusIn(r.box, r.focusTarget)
 	}
 }
 

@@ -40,8 +40,6 @@ type icon struct {
 	svg   []byte
 }
 
-var _ fyne.ThemedResource = (*icon)(nil)
-
 func (i *icon) hex() string {
 	c := color.NRGBAModel.Convert(Color(i.color)).(color.NRGBA)
 	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
@@ -52,6 +50,7 @@ func (i *icon) Name() string { return i.name + i.hex() + ".svg" }
 
 func (i *icon) Content() []byte { return bytes.ReplaceAll(i.svg, []byte(assets.Ink), []byte(i.hex())) }
 
+// ThemeColorName implements fyne.ThemedResource.
 func (i *icon) ThemeColorName() fyne.ThemeColorName { return i.color }
 
 // AppIcon returns the program's icon.

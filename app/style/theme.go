@@ -60,8 +60,6 @@ type Theme struct {
 	base  fyne.Theme
 }
 
-var _ fyne.Theme = (*Theme)(nil)
-
 // New creates a theme. scale enlarges text only; 0 means [TextNormal].
 func New(mode Mode, scale float32) *Theme {
 	if scale <= 0 {

@@ -267,11 +267,7 @@ func (c *CallCard) updateAnswers() {
 		reason = "Too long to show in full here."
 	}
 	c.reviewReason.SetText(reason)
-	if whole && c.call.AllowEnabled {
-		c.allow.Enable()
-	} else {
-		c.allow.Disable()
-	}
+	widgets.SetEnabled(c.allow, whole && c.call.AllowEnabled)
 	widgets.SetVisible(c.review, whole)
 	widgets.SetVisible(c.allow, whole)
 	widgets.SetVisible(c.reviewFirst, !whole)

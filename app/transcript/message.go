@@ -44,8 +44,6 @@ type MessageView struct {
 	raw        bool
 }
 
-var _ fyne.SecondaryTappable = (*MessageView)(nil)
-
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
 	m := &MessageView{from: widgets.NewHeading("", "text"), time: newHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}

@@ -82,14 +82,6 @@ type visibleRow struct {
 	h     float32
 }
 
-var (
-	_ fyne.Scrollable = (*View)(nil)
-	_ fyne.Focusable  = (*View)(nil)
-	_ fyne.Draggable  = (*View)(nil)
-
-	_ fyne.Shortcutable = (*View)(nil)
-)
-
 // New creates an empty one.
 func New(create func(kind int) Row) *View {
 	t := &View{

@@ -74,14 +74,6 @@ type Button struct {
 	Small        bool   // 12 instead of 14
 }
 
-var (
-	_ fyne.Tappable      = (*Button)(nil)
-	_ fyne.Focusable     = (*Button)(nil)
-	_ desktop.Hoverable  = (*Button)(nil)
-	_ fyne.Disableable   = (*Button)(nil)
-	_ desktop.Cursorable = (*Button)(nil)
-)
-
 // NewButton creates a button.
 func NewButton(text, icon string, onTap func()) *Button {
 	b := &Button{Text: text, Icon: icon}

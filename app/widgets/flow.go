@@ -19,13 +19,8 @@ type flowLayout struct {
 }
 
 func (l *flowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	for _, o := range objects {
-		if o.Visible() {
-			s = s.Max(o.MinSize())
-		}
-	}
-	return fyne.NewSize(s.Width, max(s.Height, l.height))
+	_, most := Measure(0, objects)
+	return fyne.NewSize(most.Width, max(most.Height, l.height))
 }
 
 func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {

@@ -25,19 +25,22 @@ type rowLayout struct {
 }
 
 func (l *rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
+	sum, most := Measure(l.gap, objects)
+	return fyne.NewSize(sum.Width, most.Height)
+}
+
+// Measure returns the sum of the minimum sizes of the visible objects, with a gap between them, and
+// the maximum.
+func Measure(gap float32, objects []fyne.CanvasObject) (sum, most fyne.Size) {
 	shown := 0
 	for _, o := range objects {
-		if !o.Visible() {
-			continue
+		if o.Visible() {
+			m := o.MinSize()
+			sum, most, shown = sum.Add(m), most.Max(m), shown+1
 		}
-		m := o.MinSize()
-		s.Width += m.Width
-		s.Height = max(s.Height, m.Height)
-		shown++
 	}
-	s.Width += l.gap * float32(max(shown-1, 0))
-	return s
+	gaps := gap * float32(max(shown-1, 0))
+	return sum.AddWidthHeight(gaps, gaps), most
 }
 
 func (l *rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
@@ -67,19 +70,8 @@ func Col(gap float32, objects ...fyne.CanvasObject) *fyne.Container {
 type colLayout struct{ gap float32 }
 
 func (l *colLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	shown := 0
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
-		m := o.MinSize()
-		s.Height += m.Height
-		s.Width = max(s.Width, m.Width)
-		shown++
-	}
-	s.Height += l.gap * float32(max(shown-1, 0))
-	return s
+	sum, most := Measure(l.gap, objects)
+	return fyne.NewSize(most.Width, sum.Height)
 }
 
 func (l *colLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
@@ -267,6 +259,19 @@ func Relayout(o fyne.CanvasObject) {
 func SetContent(box *fyne.Container, objects ...fyne.CanvasObject) {
 	box.Objects = objects
 	box.Refresh()
+}
+
+// SetEnabled enables or disables a button.
+func SetEnabled(b interface {
+	Enable()
+	Disable()
+}, on bool,
+) {
+	if on {
+		b.Enable()
+	} else {
+		b.Disable()
+	}
 }
 
 // SetVisible shows or hides an object.

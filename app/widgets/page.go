@@ -130,7 +130,12 @@ func Focus(o interface {
 	fyne.Focusable
 },
 ) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {
+	FocusIn(o, o)
+}
+
+// FocusIn focuses an object that may not have been drawn yet, in the window of another one.
+func FocusIn(window fyne.CanvasObject, o fyne.Focusable) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(window); c != nil {
 		c.Focus(o)
 	}
 }

@@ -27,12 +27,6 @@ type ScrollBar struct {
 	dragFactor          float32 // offset per unit of dragging
 }
 
-var (
-	_ fyne.Draggable    = (*ScrollBar)(nil)
-	_ fyne.Tappable     = (*ScrollBar)(nil)
-	_ desktop.Hoverable = (*ScrollBar)(nil)
-)
-
 // NewScrollBar creates a scroll bar; onMove is called with the offset to scroll to.
 func NewScrollBar(vertical bool, onMove func(float32)) *ScrollBar {
 	b := &ScrollBar{vertical: vertical, onMove: onMove, rect: canvas.NewRectangle(nil)}

@@ -33,8 +33,6 @@ type partialView interface {
 	SetView(at fyne.Position, size fyne.Size)
 }
 
-var _ fyne.Scrollable = (*Scroller)(nil)
-
 // NewScroller creates one.
 func NewScroller(content fyne.CanvasObject) *Scroller {
 	p := &Scroller{Content: content, isAtEnd: true, clip: container.NewClip(container.NewWithoutLayout(content))}
