@@ -127,8 +127,7 @@ func runInstance(f flags) error {
 	return nil
 }
 
-// gatewayName is the person's name for the remote gateway of this window; empty for the local
-// gateway.
+// gatewayName is the person's name for this window's remote gateway; empty for the local one.
 func (f flags) gatewayName() string {
 	if f.peer != nil {
 		return f.peer.Name

@@ -28,8 +28,7 @@ func (a *approvals) onWindowActivated() {
 	}
 }
 
-// update opens the dialog when an approval arrives, and closes it when no approval is left
-// that is not snoozed.
+// update opens the dialog when an approval arrives, and closes it when none is left to answer.
 func (a *approvals) update(v state.View) {
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) == 0 {

@@ -22,8 +22,7 @@ import (
 	"fairlead/node"
 )
 
-// backend connects the windows to a gateway: one in this process together with a node, or a remote
-// one.
+// backend connects the windows to a gateway: a remote one, or one in this process with a node.
 type backend struct {
 	flags flags
 	home  string
@@ -65,8 +64,7 @@ func newState(f flags) *state.App {
 	return state.NewApp()
 }
 
-// start starts everything in the background, so that the window does not wait for the disk, the
-// keychain or the network.
+// start starts everything in the background: the window does not wait for disk or network.
 func (b *backend) start() {
 	params := gateway.ClientParams("desktop-" + protocol.NewID())
 	opts := client.Options{
@@ -113,8 +111,7 @@ func (b *backend) start() {
 	})
 }
 
-// openGateway opens the gateway, again on each retry by the person, and reports whether there is
-// one.
+// openGateway opens the gateway, again on each retry, and reports whether there is one.
 func (b *backend) openGateway() bool {
 	defer close(b.ready)
 	for b.join == nil {

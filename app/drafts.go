@@ -22,8 +22,7 @@ type drafts struct {
 	byChat map[protocol.SessionKey]draft
 }
 
-// maxDraft is the largest text that is saved across restarts, in bytes: the whole file is rewritten
-// after every change.
+// maxDraft is the largest text that is saved, in bytes: each change rewrites the whole file.
 const maxDraft = 256 << 10
 
 // draftPause is the pause in typing after which the text is saved.

@@ -51,8 +51,7 @@ func newFirstPage(u *ui) *firstPage {
 	return p
 }
 
-// showText shows a sentence in place of the servers, with a button to search again once the search
-// is over.
+// showText shows a sentence in place of the servers, with buttons.
 func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
 	for _, b := range acts {
@@ -155,8 +154,7 @@ func (w *window) setFirstRun(on bool) {
 	}
 }
 
-// endFirstRun stores that the first-run page is done: the person chose a way to begin, or started
-// to use the program without it.
+// endFirstRun stores that the first-run page is done.
 func (w *window) endFirstRun() {
 	if !w.firstRun {
 		return

@@ -46,8 +46,7 @@ func (l local) Token() (string, error) {
 	return t.Reveal(), err
 }
 
-// program returns this program's command line as the system shall start it: with the same data
-// folder, which --home also sets in the environment.
+// program returns the command line for the system: with the same data folder.
 func (l local) program() launch.Program {
 	p, err := launch.This(os.Getenv("FAIRLEAD_HOME"), style.AppIcon().Content())
 	if err != nil {
@@ -65,8 +64,7 @@ func (c confinement) parse() (node.Confinement, error) {
 	return parsed, err
 }
 
-// setConfinement changes what this computer's node may access, now and after the next start. On an
-// error nothing changes.
+// setConfinement changes what this computer's node may access. On an error nothing changes.
 func (b *backend) setConfinement(c confinement) error {
 	if _, err := c.parse(); err != nil {
 		return err
@@ -142,8 +140,7 @@ func (l *localNode) dir() string {
 	return dir
 }
 
-// startNode replaces the running node by one with another workspace. It blocks until the old one
-// has stopped.
+// startNode replaces the running node by one with another workspace, once that has stopped.
 func (b *backend) startNode(dir string) error {
 	if b.gw == nil {
 		return errors.New("this window is connected to a remote gateway; start the node there")
@@ -223,8 +220,7 @@ func (b *backend) workspace() string {
 	return dir
 }
 
-// isSystemDefault reports whether a folder is a default in which systems start programs: the root,
-// and on Windows the program folders.
+// isSystemDefault reports whether systems start programs in a folder: a root or a program folder.
 func isSystemDefault(dir string) bool {
 	if filepath.Dir(dir) == dir {
 		return true

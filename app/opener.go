@@ -72,8 +72,7 @@ func fileURL(path string) *url.URL {
 	return &url.URL{Scheme: "file", Path: path}
 }
 
-// openImage opens a picture in its own window. A click, + and - zoom, 0 fits the whole picture,
-// Escape closes the window.
+// openImage opens a picture in a window of its own. A click, + and - zoom, 0 fits it.
 func (o *opener) openImage(r fyne.Resource) {
 	w := o.ui.app.NewWindow("Picture – Fairlead")
 	w.SetPadded(false)
@@ -101,8 +100,7 @@ func (o *opener) openImage(r fyne.Resource) {
 	w.Show()
 }
 
-// fileOpener opens this computer's files with the system's default program; it is nil if the
-// gateway is remote.
+// fileOpener opens this computer's files with their programs; nil if the gateway is remote.
 func (o *opener) fileOpener() func(string) {
 	if o.ui.backend.flags.join != "" {
 		return nil
@@ -173,8 +171,7 @@ func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (str
 	}))
 }
 
-// maxRulesFile is the largest file of rules that can be imported, in bytes: about a thousand times
-// the usual size.
+// maxRulesFile is the largest file of rules that can be imported, in bytes.
 const maxRulesFile = 8 << 20
 
 // openFile asks for a file of rules and reads it.

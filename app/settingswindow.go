@@ -62,8 +62,7 @@ func (sw *settingsWindow) open() {
 	w.Show()
 }
 
-// openInvitation opens the settings window, with a pairing invitation if there is one. The person
-// decides whether to accept it.
+// openInvitation shows a pairing invitation, if there is one, for the person to accept.
 func (sw *settingsWindow) openInvitation(link string) {
 	if link == "" || sw.ui.backend.flags.join != "" {
 		return

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ui is the program's user interface: its windows, the tray menu and the notifications. It belongs
-// to the GUI thread.
+// ui is the program's user interface: windows, tray menu, notifications. It belongs to the GUI
+// thread.
 type ui struct {
 	ctx      context.Context
 	app      fyne.App
@@ -66,8 +66,7 @@ func (u *ui) run() {
 	u.main.watch()
 }
 
-// request runs work off the GUI thread and then done on it. If work fails, the window w shows the
-// error after the text failed.
+// request runs work off the GUI thread, then done on it; w shows an error after the text failed.
 func request[R any](u *ui, w fyne.Window, failed string, work func(context.Context) (R, error), done func(R)) {
 	bind.Go(u.ctx, work, func(r R, err error) {
 		if err != nil {

@@ -169,8 +169,7 @@ func (w *window) closeByKey() {
 	}
 }
 
-// dismiss closes the top overlay of a window, such as Fyne's file dialog, which does not react to
-// Escape. It reports whether there was one.
+// dismiss closes the top overlay, such as a file dialog, and reports whether there was one.
 func dismiss(c fyne.Canvas) bool {
 	top := c.Overlays().Top()
 	if top == nil {

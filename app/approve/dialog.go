@@ -20,8 +20,7 @@ type Handlers struct {
 	Answer func(list []protocol.Approval, r state.Reply)
 	Shown  func(protocol.ApprovalID)
 	Snooze func(...protocol.Approval)
-	// Try finds the earlier calls that a rule would have decided differently, and calls done on the
-	// GUI thread.
+	// Try finds the earlier calls that a rule would have decided differently.
 	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
 	// Grow enlarges the window when its content needs more space.
 	Grow func(fyne.Size)
@@ -124,8 +123,7 @@ func (d *Dialog) Select(id protocol.ApprovalID) {
 	}
 }
 
-// TogetherWithAlike selects that the answer applies to all identical approvals. Seeing one counts
-// as seeing all; nothing is answered yet.
+// TogetherWithAlike selects that the answer applies to all identical approvals; it answers nothing.
 func (d *Dialog) TogetherWithAlike() {
 	if d.step == asking && d.options.identical != nil && d.options.others > 0 {
 		d.options.identical.SetChecked(true)
@@ -169,8 +167,7 @@ func (d *Dialog) OnScreen(on bool) {
 	d.arming.begin(d.Current())
 }
 
-// WindowActivated tells the dialog that one of the program's windows came to the front: the click
-// that caused it must not allow.
+// WindowActivated tells that a window came to the front: the click that caused it must not allow.
 func (d *Dialog) WindowActivated() { d.arming.WindowActivated(d.arming.now()) }
 
 // Tick passes the time, several times a second while the window is open.

@@ -108,8 +108,7 @@ func (f *frame) grow() {
 	}
 }
 
-// frameLayout puts its second object at the top, its third at the bottom and gives the rest to the
-// first. Unlike a border layout it uses the heights that those need at their actual width.
+// frameLayout fits its second object at the top and its third at the bottom, around the first.
 type frameLayout struct{}
 
 func (frameLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -169,8 +168,7 @@ func newButtons(d *Dialog) *buttons {
 	return b
 }
 
-// buttonRow puts buttons at the left and at the right. If they do not fit in one line, the second
-// group goes below, and a group that is too wide takes several lines.
+// buttonRow puts buttons at the left and the right, or below each other if they do not fit.
 func buttonRow(left, right []fyne.CanvasObject) *fyne.Container {
 	return container.New(&buttonRowLayout{}, widgets.Flow(style.Gap, left...), widgets.Flow(style.Gap, right...))
 }
@@ -210,8 +208,7 @@ func newCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(
 	return c
 }
 
-// newLongCheck returns a check box for a text of any length: a text that is too long for one line
-// of a narrow window wraps beside the box.
+// newLongCheck returns a check box whose text wraps if it is too long for one line.
 func newLongCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(bool)) (*keyCheck, fyne.CanvasObject) {
 	if len(text) <= longText {
 		c := newCheck(text, on, onKey, changed)

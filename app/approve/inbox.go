@@ -87,8 +87,7 @@ func (in *Inbox) Tick(now time.Time) {
 	}
 }
 
-// Focus focuses the first approval, from where the arrow keys move. Without approvals it does
-// nothing.
+// Focus focuses the first approval, from where the arrow keys move.
 func (in *Inbox) Focus(c fyne.Canvas) {
 	in.canvas = c
 	in.focus(0)

@@ -153,8 +153,7 @@ func (e *textEntry) TypedRune(r rune) {
 	e.Entry.TypedRune(r)
 }
 
-// arming decides when Allow is enabled: after the person could see what it would do. It also
-// reports each approval once as shown.
+// arming decides when Allow is enabled, and reports each approval once as shown.
 type arming struct {
 	state.Arming
 	now      func() time.Time

@@ -58,8 +58,8 @@ func (o *options) rows() []fyne.CanvasObject {
 	return append(rows, o.identical)
 }
 
-// folderRows offers access to folders outside the workspace for this one call. If the call asks for
-// nothing else, a text says that allowing opens them.
+// folderRows offers access to folders outside the workspace for this one call, or says that it
+// opens them.
 func (o *options) folderRows() []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, f := range state.FolderOffers(o.approval) {
@@ -124,8 +124,7 @@ func (o *options) folderAccess() (list []int) {
 	return list
 }
 
-// args returns the call's arguments if the person changed them. ok is false if nothing of the call
-// would be left.
+// args returns the changed arguments, or nil. ok is false if nothing of the call would be left.
 func (o *options) args() (args json.RawMessage, ok bool) {
 	var err error
 	if slices.Contains(o.hunks, false) {
@@ -144,8 +143,7 @@ func (o *options) args() (args json.RawMessage, ok bool) {
 	return args, true
 }
 
-// buttonTexts returns the texts of Allow and Deny: how many approvals they answer, and what Allow
-// leaves out.
+// buttonTexts returns the texts of Allow and Deny, which name what they apply to.
 func (o *options) buttonTexts(approvals int) (allow, deny string) {
 	allow, deny = "Allow", "Deny"
 	if approvals > 1 {

@@ -166,9 +166,7 @@ func warning(text string) fyne.CanvasObject {
 	return widgets.WithIcon("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
 }
 
-// change shows a change of a file: each hunk of the diff with syntax highlighting, before and after
-// side by side if the window is wide enough. If hunks can be allowed one by one, each has a check
-// box.
+// change shows a change of a file, with a check box for each hunk that can be allowed alone.
 func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
 	name, _ := state.Reveal(state.QuestionText(q))
 	rows := []fyne.CanvasObject{fact("file", name), fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
@@ -190,8 +188,7 @@ func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObje
 	return rows
 }
 
-// command shows a command with its risky parts underlined, and the findings details each part below
-// it.
+// command shows a command with its risky parts underlined, and the parts explained below it.
 func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 	text := widget.NewRichText()
 	text.Wrapping = fyne.TextWrapBreak

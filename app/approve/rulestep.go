@@ -15,8 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ruleStep creates a rule from an approval: it shows what the rule would allow, and takes the
-// choices.
+// ruleStep creates a rule from an approval: it shows what the rule would allow.
 type ruleStep struct {
 	d        *Dialog
 	scope    string

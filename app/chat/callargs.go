@@ -15,8 +15,7 @@ import (
 // maxOutput is how much of the end of a result a card shows, in bytes. Copy copies the same part.
 const maxOutput = 256 << 10
 
-// outputEnd returns the end of a result. It starts at a line if one begins near the limit, and
-// never within a character.
+// outputEnd returns the end of a result, from a line's beginning if one is near the limit.
 func outputEnd(s string) string {
 	s = s[len(s)-maxOutput:]
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i < maxOutput/8 {
@@ -25,8 +24,7 @@ func outputEnd(s string) string {
 	return strings.TrimLeftFunc(s, func(r rune) bool { return r == utf8.RuneError })
 }
 
-// argument returns a one-line summary of a call's most informative argument, and its full text if
-// that is longer.
+// argument returns a one-line summary of a call's arguments, and the full text if that is longer.
 func argument(raw json.RawMessage) (line, whole string) {
 	var args map[string]any
 	if json.Unmarshal(raw, &args) != nil {

@@ -13,8 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// callView is a tool call merged from its parts: the assistant's block, the live call, the stored
-// result, the approval.
+// callView is a tool call merged from the assistant's block, live call, stored result and approval.
 type callView struct {
 	block    *protocol.Block // nil for a call by the person
 	info     *protocol.CallInfo
@@ -24,8 +23,7 @@ type callView struct {
 	offline  bool     // its machine is not connected
 }
 
-// call adds a card. open reports that the call may be in progress although no record of it has
-// arrived.
+// call adds a card. open reports that the call may be in progress without a record of it.
 func (p *pass) call(key string, v callView, fresh, open bool) {
 	if v.approval != nil {
 		v.seen = p.seen[v.approval.ID]
@@ -114,8 +112,7 @@ func (v callView) card(machines *style.Machines, now time.Time) transcript.Call 
 	return c
 }
 
-// target returns the machine, the tool and the arguments: those of the call's record, if there is
-// one, are what really runs.
+// target returns machine, tool and arguments; those of the call's record are what really runs.
 func (v callView) target(info *protocol.CallInfo) (node protocol.NodeID, verb string, args json.RawMessage) {
 	name := protocol.ToolName("")
 	switch {

@@ -17,8 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// composer is the input area: text, pictures to attach, the machine, the chat's cost, and Send or
-// Stop.
+// composer is the input area: text, pictures, the machine, the chat's cost, and Send or Stop.
 type composer struct {
 	pane          *Pane
 	entry         *entry
@@ -98,8 +97,8 @@ func (l entryLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 
 func (l entryLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
 
-// stripLayout gives the pictures their height, up to two lines, or one in a low window; further
-// ones are scrolled to.
+// stripLayout shows up to two lines of pictures, or one in a low window; the others are scrolled
+// to.
 type stripLayout struct {
 	c      *composer
 	height float32 // height at the last layout
@@ -200,8 +199,7 @@ func (c *composer) update(s State) {
 	c.entry.setHistory(sent)
 }
 
-// currentMachine returns the default machine of "!" and the agent's tools: the chosen one, else the
-// local one, else the first that is online.
+// currentMachine returns the chosen machine, else the local one, else the first that is online.
 func (c *composer) currentMachine(s State) protocol.NodeID {
 	id := c.machine
 	if id == "" {
@@ -238,8 +236,7 @@ func (c *composer) machineMenu() []*fyne.MenuItem {
 	return items
 }
 
-// addPath adds a file: a picture becomes an attachment, the path of any other file is inserted into
-// the text.
+// addPath attaches a picture, and inserts the path of any other file into the text.
 func (c *composer) addPath(path string) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp":

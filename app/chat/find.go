@@ -163,8 +163,7 @@ func (f *finder) showMatch() {
 	}
 }
 
-// findField is the search field: Enter and Down move forward, Shift+Enter and Up move back, Escape
-// closes.
+// findField is the search field: Enter and Down move on, Shift+Enter and Up back, Escape closes.
 type findField struct {
 	widgets.SearchField
 }
@@ -230,8 +229,7 @@ func findMatches(items []transcript.Item, query string) (list []match) {
 	return list
 }
 
-// searchTexts are the searchable texts of a row, in the order of its passages: while it is
-// collapsed, and otherwise.
+// searchTexts are the searchable texts of a row: while it is collapsed, and otherwise.
 func searchTexts(it transcript.Item) (folded, open []string) {
 	switch d := it.Data.(type) {
 	case messageData:
@@ -255,8 +253,7 @@ func collapsible(it transcript.Item) (id string, open bool) {
 	return "", false
 }
 
-// itemText returns the text to copy for a fully selected row; of a collapsed part, only what is
-// visible.
+// itemText returns the text to copy for a fully selected row: what is visible of it.
 func (p rowFactory) itemText(it transcript.Item) string {
 	id, open := collapsible(it)
 	open = p.isExpanded(id, open)
@@ -281,8 +278,7 @@ func (f *finder) expand(h *match) {
 	}
 }
 
-// collapseExpanded collapses the parts that the search expanded, except those that the reader has
-// changed since.
+// collapseExpanded collapses what the search expanded, unless the reader has changed it since.
 func (f *finder) collapseExpanded() {
 	searched := f.pane.expanded
 	f.pane.expanded = f.before

@@ -43,8 +43,7 @@ func formatDuration(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// usageText formats "42k · $0.12": the context size of the last step, and the cost of the whole
-// chat.
+// usageText formats "42k · $0.12": the context size of the last step, and the chat's cost.
 func usageText(s protocol.SessionEntry) string {
 	var parts []string
 	switch {

@@ -14,8 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// header is the line above the transcript: title, model, thinking level, and a menu (⋯) for
-// everything else.
+// header is the line above the transcript: title, model, thinking level, and a menu for the rest.
 type header struct {
 	pane     *Pane
 	title    *widgets.Text

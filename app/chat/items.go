@@ -172,8 +172,7 @@ func (p *pass) add(key string, kind int, estimate float32, data any) {
 	p.items = append(p.items, transcript.Item{Key: key, Kind: kind, Estimate: estimate, Data: data})
 }
 
-// live adds the activity in progress: streamed text, calls without a stored message, approvals, and
-// the runs' states.
+// live adds the activity in progress: streamed text, calls, approvals, and the runs' states.
 func (p *pass) live() {
 	p.liveKeys = map[string]bool{}
 	for _, it := range p.items[min(len(p.cached), len(p.items)):] {

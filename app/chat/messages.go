@@ -231,8 +231,7 @@ func (p *pass) thinking(key, text string, hidden, live bool) {
 	p.add(key, kindThinking, 28, thinkingData{key, title, strings.TrimSpace(text)})
 }
 
-// newDay adds a row with the date when a message is from another day than the previous one. A chat
-// that began today needs none.
+// newDay adds a row with the date of a new day. A chat that began today needs none.
 func (p *pass) newDay(m protocol.Message) {
 	if m.Timestamp == 0 {
 		return

@@ -130,8 +130,7 @@ func (p *Pane) Update(s State) {
 	p.show()
 }
 
-// Tick passes the time, once a second: it updates durations, enables Allow, and handles a new day
-// and the end of a trust period.
+// Tick passes the time, once a second: it updates durations and enables Allow.
 func (p *Pane) Tick(now time.Time) {
 	// a new day, or the end of the chat's trust period
 	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay()
@@ -212,8 +211,7 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	p.relayout()
 }
 
-// AddFiles handles files that were dropped or chosen: pictures become attachments of the next
-// message, paths of other files are inserted into the text.
+// AddFiles attaches pictures to the next message, and inserts the paths of other files into it.
 func (p *Pane) AddFiles(paths []string) {
 	p.composer.problem.Hide()
 	for _, path := range paths {

@@ -22,8 +22,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// row is one row of the transcript: a widget with space above it, and a function that shows an item
-// in it.
+// row is one row of the transcript: a widget, and a function that shows an item.
 type row struct {
 	widgets.Composite
 	content fyne.CanvasObject
@@ -229,8 +228,7 @@ func (p rowFactory) copyMenu(over fyne.CanvasObject, at fyne.Position, name, who
 	widgets.ShowMenuAt(over, at, append(items, more...))
 }
 
-// pictures returns the pictures of keys. A missing one is loaded, and the row is updated when it
-// arrives.
+// pictures returns the pictures of keys, and loads missing ones.
 func (p rowFactory) pictures(keys string) []fyne.Resource {
 	if keys == "" {
 		return nil

@@ -50,8 +50,7 @@ func CleanOutput(s string) string {
 	return string(b)
 }
 
-// Limits of highlighting, in bytes: more would delay a frame, or in the background use a processor
-// core for seconds.
+// Limits of highlighting, in bytes: more would delay a frame, or take seconds.
 const (
 	maxHighlight     = 24 << 10
 	maxHighlightLong = 512 << 10
@@ -61,8 +60,7 @@ const (
 // colour, and so does long code, for which there is [HighlightLong].
 func Highlight(code, lang string) []Line { return highlight(code, lang, maxHighlight) }
 
-// HighlightLong is Highlight for longer code. It may take a second, and is safe to call off the GUI
-// thread.
+// HighlightLong is Highlight for longer code. It may take a second; any goroutine may call it.
 func HighlightLong(code, lang string) []Line { return highlight(code, lang, maxHighlightLong) }
 
 // IsLong reports whether code is too long for Highlight.

@@ -9,8 +9,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Panel shows long monospaced text on a background. It wraps lines only after [Panel.Wrap],
-// and scrolls.
+// Panel shows long monospaced text on a background, and scrolls. It wraps after [Panel.Wrap].
 type Panel struct {
 	widgets.Composite
 	view           *View

@@ -29,8 +29,7 @@ type Line struct {
 	Background fyne.ThemeColorName
 }
 
-// PlainLines splits text into lines of one colour; it expands tabs and removes terminal control
-// sequences.
+// PlainLines splits text into lines of one colour, without tabs and terminal control sequences.
 func PlainLines(text string) []Line {
 	text = strings.TrimSuffix(CleanOutput(text), "\n")
 	if text == "" {
@@ -155,8 +154,7 @@ func (c *View) PositionOf(at int) fyne.Position {
 	return fyne.NewPos(cell.Width*float32(columns(string(before))), cell.Height*float32(line))
 }
 
-// columns returns the width of text in monospaced columns; wide East Asian characters and emoji
-// count twice.
+// columns returns the width of text in columns; wide East Asian characters and emoji count twice.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {

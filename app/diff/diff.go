@@ -14,8 +14,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// signs are the signs of lines as they are shown, and their colours and backgrounds: changes must be
-// recognizable without colours.
+// signs are the signs of lines as they are shown: changes must be recognizable without colours.
 var signs = map[byte]struct {
 	text              string
 	color, background fyne.ThemeColorName
@@ -67,8 +66,8 @@ func Lines(diff string) []code.Line {
 	return out
 }
 
-// isFileHeader reports whether a file's two header lines begin there: a removed line may look like
-// the first of them.
+// isFileHeader reports whether a file's two header lines begin there; a removed line may look
+// alike.
 func isFileHeader(lines []code.Line, i int) bool {
 	at := func(i int, prefix string) bool { return i < len(lines) && strings.HasPrefix(lines[i].Text(), prefix) }
 	return at(i, "--- ") && at(i+1, "+++ ") && at(i+2, "@@")

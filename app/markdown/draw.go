@@ -13,8 +13,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// MinSize implements fyne.CanvasObject. The height is that at the current width, as for Fyne's own
-// text.
+// MinSize implements fyne.CanvasObject. The height is that at the current width.
 func (p *RichText) MinSize() fyne.Size {
 	p.layOut(p.Size().Width)
 	if p.width == 0 {

@@ -37,8 +37,7 @@ type paragraph struct {
 	separator   string       // separator from the previous paragraph when both are copied
 }
 
-// RichText shows paragraphs in one picture. Any part of it can be selected; see [transcript.View]
-// for selecting across several.
+// RichText shows paragraphs in one picture; see [transcript.View] for selecting across several.
 type RichText struct {
 	widget.BaseWidget
 	selection.Text
@@ -51,8 +50,7 @@ type RichText struct {
 	fullSize    fyne.Size
 
 	hover *url.URL // the link under the mouse
-	// wraps lines at this width instead of the available one; the widget is then as wide as the
-	// text
+	// wraps lines at this width; the widget is then as wide as the text
 	maxWidth float32
 }
 
@@ -98,8 +96,8 @@ func plainParagraphs(text string, color fyne.ThemeColorName, size fyne.ThemeSize
 	return []paragraph{{runs: []typeset.Run{{Text: text, Style: typeset.Style{Size: style.Size(size) / style.Size("text")}}}, decorations: []decoration{{color: color}}}}
 }
 
-// layOut breaks the lines for a width. Font sizes of runs are relative, so that another text size
-// needs no new paragraphs.
+// layOut breaks the lines for a width. Runs have relative font sizes, and stay at another text
+// size.
 func (p *RichText) layOut(width float32) {
 	size := style.Size("text")
 	if p.maxWidth > 0 {
@@ -201,8 +199,7 @@ func (p *RichText) PositionOf(at int) fyne.Position {
 	return fyne.Position{}
 }
 
-// Slice returns a range of the text as it is copied: with bullets, numbers and line breaks between
-// paragraphs.
+// Slice returns a range of the text as it is copied: with bullets, numbers and line breaks.
 func (p *RichText) Slice(from, to int) string {
 	var b strings.Builder
 	off := 0

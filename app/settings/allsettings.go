@@ -39,8 +39,7 @@ type allSettings struct {
 	afterDraw func(f func())
 }
 
-// rowBatch is the number of rows built at once, and after each drawing, so that the page opens
-// without delay.
+// rowBatch is the number of rows built before each drawing, so that the page opens without delay.
 const rowBatch = 9
 
 // allGroups is the choice of all groups.
@@ -93,8 +92,7 @@ func (a *allSettings) update(v state.SettingsView) {
 	a.relayout()
 }
 
-// matches returns the settings to show: the matches, and after them the settings that were added
-// here.
+// matches returns the settings to show: the matches, and the settings that were added here.
 func (a *allSettings) matches() []state.Setting {
 	group := a.group.Selected
 	if group == allGroups {
@@ -119,8 +117,7 @@ func (a *allSettings) matches() []state.Setting {
 	return v.Find(a.search.Text, group, a.changedOnly.Checked)
 }
 
-// draw rebuilds the rows only when they changed, so that entries do not disappear while the person
-// uses them.
+// draw rebuilds the rows only when they changed, so that the person can go on typing.
 func (a *allSettings) draw() {
 	switch {
 	case !a.view.Loaded && a.view.Problem != "":

@@ -81,8 +81,7 @@ func (m *models) load(selected string) {
 	})
 }
 
-// showProvider draws the list and a provider's page. If anything had the focus, the provider's name
-// gets it; Tab moves from there to its page.
+// showProvider shows a provider's page. If anything had the focus, its name in the list gets it.
 func (m *models) showProvider(id string) {
 	m.selected = id
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(m.list)
@@ -119,8 +118,7 @@ func (m *models) showProvider(id string) {
 	}
 }
 
-// provider returns a provider's page, and a function that loads the rest once the page is
-// displayed.
+// provider returns a provider's page, and a function that loads the rest once it is displayed.
 func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load func()) {
 	rows, load = []fyne.CanvasObject{heading(p.Name)}, func() {}
 	result := mutedText("")
@@ -232,8 +230,7 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 	})
 }
 
-// listModels lists the models of a provider whose name contains a text. The result of a choice is
-// shown.
+// listModels lists the models of a provider whose name contains a text.
 func (m *models) listModels(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, status *widgets.Paragraph) {
 	rows.Objects = nil
 	found := 0

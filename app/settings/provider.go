@@ -84,8 +84,7 @@ func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []f
 	}
 }
 
-// detectServers returns the area that offers model servers on this computer, and the function that
-// searches for them.
+// detectServers returns the area of model servers on this computer, and the search for them.
 func (m *models) detectServers() (fyne.CanvasObject, func()) {
 	box := widgets.Col(style.Inside, heading("On this computer"), mutedText("Looking for model servers…"))
 	return box, func() {

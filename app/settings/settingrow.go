@@ -18,8 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// settingRow is one setting: its name, description, control and default, and the result of the last
-// change.
+// settingRow is one setting: name, description, control, default, and result of the last change.
 type settingRow struct {
 	page    *allSettings
 	setting state.Setting

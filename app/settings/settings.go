@@ -1,5 +1,4 @@
-// Package settings is the settings window: models, appearance, access of the agent, gateways, and
-// information about the program.
+// Package settings is the window of the settings, with information about the program.
 package settings
 
 import (
@@ -205,8 +204,7 @@ func (l *labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(labelWidth()+style.Gap+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
 }
 
-// spaceBelowLabel is the space between a label and the value below it, in addition to the label's
-// own padding.
+// spaceBelowLabel is the space between a label and the value below it.
 func spaceBelowLabel(value fyne.CanvasObject) float32 {
 	if _, label := value.(*widget.Label); label {
 		return 0

@@ -10,8 +10,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 )
 
-// Names of colours in addition to Fyne's. A widget resolves them with [Color], or assigns them to a
-// text segment.
+// Names of colours in addition to Fyne's, for [Color] and text segments.
 const (
 	ColorSurface   fyne.ThemeColorName = "flSurface" // cards, inputs, dialogs
 	ColorSidebar   fyne.ThemeColorName = "flSidebar"
@@ -156,8 +155,7 @@ type Machines struct {
 	names  map[string]string
 }
 
-// choiceSlots are the colours that a person can choose, by the names in the gateway. Two names
-// share a slot: red is the colour of errors.
+// choiceSlots are the colours that a person can choose. Red, the colour of errors, is pink.
 var choiceSlots = map[string]int{"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "yellow": 5, "orange": 6, "grey": 7}
 
 // Choices are the names of the colours that a person can choose for a machine, all different.

@@ -32,8 +32,7 @@ func IconInField(name string, c fyne.ThemeColorName) fyne.Resource {
 	return &icon{name: name + "-field", color: c, svg: svg}
 }
 
-// icon is a picture in a colour of the running theme. Fyne's own themed resource supports only the
-// theme's own colours, and these must also work in a test without the theme.
+// icon is a picture in a named colour: Fyne's own themed resource supports only Fyne's colours.
 type icon struct {
 	name  string
 	color fyne.ThemeColorName

@@ -69,9 +69,7 @@ var stateIcons = map[CallState]struct {
 	CallUnknown: {"question", style.ColorNeedsYou},
 }
 
-// Texts returns a card's texts in reading order: its line, the input, the output.
-// [CallCard.Passages] shows all of them when expanded, and the first when collapsed. It may be
-// called on any goroutine.
+// Texts returns a card's line, input and output. It may be called on any goroutine.
 func (t Call) Texts() [3]string {
 	in := code.CleanOutput(t.Input)
 	if t.Diff != "" {

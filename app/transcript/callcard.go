@@ -24,8 +24,7 @@ type CallCard struct {
 	OnReview func()
 	OnDeny   func()
 	OnAllow  func()
-	// OnShowsAll is called at each check while a question can be answered; its argument is whether
-	// the card shows the whole question.
+	// OnShowsAll reports, at each check, whether the card shows the whole question.
 	OnShowsAll func(whole bool)
 	// OnTextMoved is called before the output changes for the same call; see [View.TextMoved].
 	OnTextMoved func(in selection.Passage, by int, ok bool)
@@ -258,8 +257,7 @@ func (c *CallCard) showInput() (changed bool) {
 	return c.box.MinSize().Height != was
 }
 
-// updateAnswers shows Allow if the card has shown the whole question, and otherwise the review
-// button.
+// updateAnswers shows Allow if the card has shown the whole question, else the review button.
 func (c *CallCard) updateAnswers() {
 	whole, was := c.showsAll(), c.allow.Visible()
 	reason := ""

@@ -19,8 +19,7 @@ func (t *View) ScrollToTop() {
 	t.moveTo(0, 0)
 }
 
-// Top returns the item at the top of the view, and its height above the view; the key is empty if
-// there is no item.
+// Top returns the item at the top of the view, and its height above the view; or an empty key.
 func (t *View) Top() (key string, into float32) {
 	if t.anchor >= len(t.items) {
 		return "", 0
@@ -28,8 +27,7 @@ func (t *View) Top() (key string, into float32) {
 	return t.items[t.anchor].Key, t.topOffset
 }
 
-// ScrollToKey scrolls an item to the top of the view. It reports whether there is an item with that
-// key.
+// ScrollToKey scrolls an item to the top of the view. It reports whether it exists.
 func (t *View) ScrollToKey(key string) bool { return t.ScrollToOffset(key, 0) }
 
 // ScrollToOffset does the same with a part of the item above the view.
@@ -66,8 +64,7 @@ func (t *View) Highlight(key string) {
 	}
 }
 
-// Highlighted returns the key of the highlighted item if it is visible, and its distance from the
-// top of the view.
+// Highlighted returns the visible highlighted item and its distance from the top, or an empty key.
 func (t *View) Highlighted() (key string, y float32) {
 	if !t.highlight.Visible() {
 		return "", 0
@@ -134,8 +131,7 @@ func (p *placement) row(i int) *visibleRow {
 	return r
 }
 
-// updateAnchor makes the anchor the first visible row. The row at the top is fixed: changed heights
-// above it move nothing.
+// updateAnchor makes the anchor the first visible row; changed heights above it move nothing.
 func (p *placement) updateAnchor(height float32) {
 	n := len(p.items)
 	p.anchor = min(max(p.anchor, 0), n-1)
@@ -273,8 +269,7 @@ func (p rowPool) recycle(a *visibleRow) {
 	}
 }
 
-// dropFocus removes the focus from a row that leaves the screen: its widgets will show another
-// item, whose buttons Enter must not press.
+// dropFocus removes the focus from a row that leaves the screen: Enter must not press its buttons.
 func dropFocus(t *View, a *visibleRow) {
 	c := fyne.CurrentApp().Driver().CanvasForObject(t)
 	if c == nil {

@@ -117,8 +117,7 @@ type selectedRange struct {
 	first, last int
 }
 
-// currentSelection returns the selection; ok is false if nothing is selected, or if one of these
-// items is gone.
+// currentSelection returns the selection; ok is false if nothing is selected or an item is gone.
 func (s *selector) currentSelection() (r selectedRange, ok bool) {
 	if !s.HasSelection() {
 		return r, false
@@ -166,8 +165,7 @@ func (s *selector) paint() {
 	}
 }
 
-// SelectedText returns the text that Ctrl+C copies: for fully selected items the result of
-// [View.ItemText], for others the selected part of the visible row.
+// SelectedText returns the text that Ctrl+C copies.
 func (s *selector) SelectedText() string {
 	r, ok := s.currentSelection()
 	if !ok {
@@ -209,8 +207,7 @@ func (s *selector) itemText(r selectedRange, i int) string {
 	return b.String()
 }
 
-// searchedPassages returns the passages whose search results count: those that are not collapsed
-// and do not repeat another one.
+// searchedPassages returns the passages whose search results count: visible and not repeated.
 func searchedPassages(row Row) []selection.Passage {
 	return slices.DeleteFunc(row.Passages(), func(p selection.Passage) bool { return !p.Visible() || isRepeated(p) })
 }

@@ -38,8 +38,7 @@ type View struct {
 	widget.BaseWidget
 	// Create creates a row of a kind. It must be set before the first items.
 	Create func(kind int) Row
-	// OnTop is called when the reader comes near the beginning, at most once for the same first
-	// item.
+	// OnTop is called near the beginning, at most once for the same first item.
 	OnTop func()
 	// Width is the maximum width of rows, which are centred. 0 is no limit.
 	Width float32
@@ -111,8 +110,7 @@ func (t *View) Items() []Item { return t.items }
 // AtEnd reports whether the view follows the end.
 func (t *View) AtEnd() bool { return t.follow }
 
-// SetItems shows other items. The transcript retains the slice. Visible rows of unchanged items are
-// not touched.
+// SetItems shows other items, and retains the slice. It does not touch rows of unchanged items.
 func (t *View) SetItems(items []Item) {
 	old, anchorKey := t.items, ""
 	if t.anchor < len(old) {
@@ -145,8 +143,7 @@ func indexOf(items []Item, key string) int {
 	return slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
 }
 
-// HeightChanged must be called by a row whose height changed by itself, such as an expanded card:
-// the top of the view stays where it is.
+// HeightChanged must be called by a row whose height changed: the top of the view stays.
 func (t *View) HeightChanged() {
 	follow := t.follow
 	t.follow = false
@@ -254,8 +251,7 @@ func (t *View) TypedShortcut(s fyne.Shortcut) {
 	}
 }
 
-// TypedKey implements fyne.Focusable: the arrow keys, Page Up and Down, Home and End scroll, Escape
-// clears the selection.
+// TypedKey implements fyne.Focusable: keys scroll, and Escape clears the selection.
 func (t *View) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyUp:

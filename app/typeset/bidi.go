@@ -14,8 +14,7 @@ import (
 // maxDepth is the maximum depth of embeddings (BD2).
 const maxDepth = 125
 
-// firstRightToLeft is less than all right-to-left letters and all directional formatting
-// characters.
+// firstRightToLeft is less than all right-to-left letters and directional formatting characters.
 const firstRightToLeft = 0x590
 
 // levels returns the levels of a paragraph's runes up to rule I2, with rule L1 applied to
@@ -87,8 +86,7 @@ func (p *paragraph) pairIsolates() {
 	}
 }
 
-// firstStrongLevel returns the level from the first strong character that is in no isolate (P2 and
-// P3).
+// firstStrongLevel returns the level from the first strong character outside isolates (P2, P3).
 func (p *paragraph) firstStrongLevel(from, to int) uint8 {
 	for i := from; i < to; i++ {
 		switch c := p.classes[i]; {
@@ -229,8 +227,7 @@ func (p *paragraph) sequences() {
 	}
 }
 
-// assignRemoved gives the characters removed by rule X9 the level of the preceding character (as
-// section 5.2 permits).
+// assignRemoved gives the characters that X9 removes the level of the preceding one (5.2).
 func (p *paragraph) assignRemoved() {
 	level := p.base
 	for i, c := range p.classes {
@@ -241,8 +238,7 @@ func (p *paragraph) assignRemoved() {
 	}
 }
 
-// resetSeparators resets separators, and spaces before them, to the paragraph level (L1, except for
-// ends of lines).
+// resetSeparators resets separators, and spaces before them, to the paragraph level (L1).
 func (p *paragraph) resetSeparators(list []uint8, from, to int) {
 	for i := from; i < to; i++ {
 		if c := p.classes[i]; c == bidi.S || c == bidi.B {

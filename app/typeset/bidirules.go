@@ -111,8 +111,7 @@ func resolveWeak(types []bidi.Class, sos bidi.Class) {
 	}
 }
 
-// strongClass returns the direction of a class for rules N0 to N2: numbers count as right-to-left.
-// ON means none.
+// strongClass returns the direction of a class for N0 to N2: numbers are R. ON means none.
 func strongClass(c bidi.Class) bidi.Class {
 	switch c {
 	case bidi.L:

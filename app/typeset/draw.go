@@ -81,8 +81,7 @@ type mask struct {
 	picture *image.RGBA  // replaces alpha
 }
 
-// maxMasks is the maximum number of cached glyphs; when it is reached, the cache is cleared. An
-// alphabet in five styles has about 500.
+// maxMasks is the maximum number of cached glyphs; when it is reached, the cache is cleared.
 const maxMasks = 6000
 
 var (

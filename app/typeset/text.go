@@ -3,8 +3,7 @@
 // the rules of each script (UAX 14); right-to-left text (UAX 9); and conversion between positions
 // in the picture and in the text.
 //
-// Sizes are in Fyne's units; scale is the number of pixels per unit. Everything here belongs to the
-// GUI thread.
+// Sizes are in Fyne's units, scale in pixels per unit. All belongs to the GUI thread.
 package typeset
 
 import (
@@ -147,8 +146,7 @@ func (t *Text) layOutParagraph(runs []Run, ends []int, from, to int, width, spac
 	}
 }
 
-// useOwnSpaces splits off spaces from the parts in a fallback font: after a character from the code
-// font they would be too wide.
+// useOwnSpaces splits off spaces from parts in a fallback font, where they are too wide.
 func useOwnSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 	if in.Face == own || !slices.Contains(in.Text[in.RunStart:in.RunEnd], ' ') {
 		return []shaping.Input{in}
@@ -261,8 +259,7 @@ func (t *Text) addLine(h *paragraphLayout, outs shaping.Line, spacing float32) {
 	t.lines = append(t.lines, l)
 }
 
-// moveSpacesLast moves trailing spaces to the end of the line, whatever they follow (L1). They are
-// invisible there and get no width.
+// moveSpacesLast moves trailing spaces to the end of the line (L1), where they get no width.
 func (h *paragraphLayout) moveSpacesLast(parts []part, deep []uint8, from int) ([]part, []uint8) {
 	for i := 0; i < len(parts); i++ {
 		p := &parts[i]

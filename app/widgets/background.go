@@ -47,8 +47,7 @@ func newFilledRaster(name func() fyne.ThemeColorName) *Raster {
 	})
 }
 
-// backgroundRenderer draws the rounded ends as an area in the border's colour with one in the fill
-// colour on top, like [Rect].
+// backgroundRenderer draws the rounded ends as the fill on top of the border, like [Rect].
 type backgroundRenderer struct {
 	g *Background
 	// the upper band's border and fill, the lower band's border and fill
@@ -96,8 +95,7 @@ func (r *backgroundRenderer) Layout(s fyne.Size) {
 	place(r.band[1], 1, 1, s.Width-2, end-1)
 	place(r.band[2], 0, s.Height-end, s.Width, end)
 	place(r.band[3], 1, s.Height-end, s.Width-2, end-1)
-	// The straight edge of a band is drawn with antialiasing, and would be visible as a line: so
-	// the middle begins one pixel earlier.
+	// The straight edge of a band is antialiased: the middle begins one pixel earlier.
 	if end > r.g.Corner && end > 0 {
 		end--
 	}

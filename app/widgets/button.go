@@ -13,8 +13,7 @@ import (
 type pressable struct {
 	widget.DisableableWidget
 	OnTap func()
-	// OnKey receives each key first while the object has the focus, including Space; it reports
-	// whether it consumed it.
+	// OnKey receives each key first while the object has the focus; it may consume it.
 	OnKey func(fyne.KeyName) bool
 
 	hovered, focused bool

@@ -61,8 +61,7 @@ func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(y-l.gap, 0)
 }
 
-// Beside puts left, at its own width, before right, which gets the remaining width. If that is less
-// than least, right goes below.
+// Beside puts right, with the remaining width, after left, or below it if that is less than least.
 func Beside(gap, least float32, left, right fyne.CanvasObject) *fyne.Container {
 	return container.New(&besideLayout{gap: gap, minWidth: least}, left, right)
 }
@@ -124,8 +123,7 @@ func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(at)
 }
 
-// NewLabelled is a line of a list of facts: a label of a fixed width, at the default text size,
-// before a wrapping value.
+// NewLabelled is a line of a list of facts: a label of a fixed width before a wrapping value.
 func NewLabelled(width float32, label string, value fyne.CanvasObject) *fyne.Container {
 	name := NewText(label, style.ColorMuted, "text")
 	name.Ellipsis = true

@@ -13,8 +13,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Row lays objects out from left to right, vertically centred, with a gap between them. The object
-// with the index stretch gets the remaining width; -1 means none.
+// Row lays objects out from left to right. The one with the index stretch gets the remaining width.
 func Row(gap float32, stretch int, objects ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&rowLayout{gap: gap, stretch: stretch}, objects...)
 }
@@ -29,8 +28,7 @@ func (l *rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(sum.Width, most.Height)
 }
 
-// Measure returns the sum of the minimum sizes of the visible objects, with a gap between them, and
-// the maximum.
+// Measure returns the sum, with gaps, and the maximum of the sizes of the visible objects.
 func Measure(gap float32, objects []fyne.CanvasObject) (sum, most fyne.Size) {
 	shown := 0
 	for _, o := range objects {
@@ -103,8 +101,7 @@ func Fit(o fyne.CanvasObject, width float32) float32 {
 	return h
 }
 
-// Border puts objects at the edges of another; each may be nil. It is like container.NewBorder, but
-// with the objects in reading order, which Tab follows.
+// Border is container.NewBorder with the objects in reading order, which Tab follows.
 func Border(top, bottom, left, right, middle fyne.CanvasObject) *fyne.Container {
 	c := container.New(layout.NewBorderLayout(top, bottom, left, right))
 	for _, o := range []fyne.CanvasObject{top, left, middle, right, bottom} {
@@ -169,8 +166,7 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 // iconSize is the size of a small icon.
 func iconSize() float32 { return style.Size(theme.SizeNameInlineIcon) }
 
-// WithIcon puts an icon beside the first line of a text of the given size, and optional objects at
-// the right.
+// WithIcon puts an icon beside the first line of a text, and optional objects at the right.
 func WithIcon(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&iconLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
 }

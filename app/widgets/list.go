@@ -20,17 +20,14 @@ type ListItem struct {
 	Detail string // muted, at the right
 	Warn   bool   // shows Detail in the *needs you* colour
 	Muted  bool   // mutes the title, too
-	// Heading marks the heading of the lines below. It cannot be selected, and the arrow keys skip
-	// it; it is never the last line.
+	// Heading marks a heading. It cannot be selected, and is never the last line.
 	Heading bool
 }
 
-// ItemList is a list of up to thousands of lines; widgets exist for visible lines only. The arrow
-// keys move, Enter and Space choose.
+// ItemList is a list of up to thousands of lines. The arrow keys move, Enter and Space choose.
 type ItemList struct {
 	widget.List
-	// OnChoose is called for a line that is tapped or chosen by keyboard. OnMenu, which may be nil,
-	// opens its context menu.
+	// OnChoose is called for a chosen line, OnMenu, which may be nil, for a secondary tap.
 	OnChoose func(i int)
 	OnMenu   func(i int, at fyne.Position)
 	// Compact hides the second lines. It must be set before the list is shown.

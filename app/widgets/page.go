@@ -15,8 +15,7 @@ var titleSpace fyne.Size
 // must be refreshed afterwards.
 func ReserveTitleSpace(room fyne.Size) { titleSpace = room }
 
-// NewPage creates a page of the main window: its title with actions at the right, or below the
-// title if they do not fit, and the body, which gets the remaining height.
+// NewPage creates a page: its title with actions beside or below it, and the body.
 func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	name := NewHeading(title, style.SizeTitle)
 	name.Ellipsis = true
@@ -77,8 +76,7 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width-2*style.Page, max(size.Height-y, 0)))
 }
 
-// WithHeader puts an object at the top, with its height for the width, and another one into the
-// rest.
+// WithHeader puts an object at the top, with its height for the width, and another below it.
 func WithHeader(top, rest fyne.CanvasObject) *fyne.Container {
 	return container.New(headerLayout{}, top, rest)
 }
@@ -113,8 +111,7 @@ func NewFact(name, text string) fyne.CanvasObject {
 	return NewField(name, NewParagraph(text, style.ColorText, "text"))
 }
 
-// NewSectionHeading creates the small heading of a section of a page, with the section's actions at
-// the right.
+// NewSectionHeading creates the small heading of a section, with actions at the right.
 func NewSectionHeading(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true

@@ -12,8 +12,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Problem is the content of an [ErrorBox]: what happened, what it means or what to do, and a button
-// for that.
+// Problem is the content of an [ErrorBox]: what happened, what to do, and a button for that.
 type Problem struct {
 	Title    string
 	Advice   string
@@ -70,8 +69,7 @@ func (b *ErrorBox) Set(p Problem) {
 	}
 }
 
-// NewEmptyState creates the content of an empty view: an icon, a title, a text, and actions such as
-// a button for adding something.
+// NewEmptyState creates the content of an empty view, with actions such as a button for adding.
 func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	parts := []fyne.CanvasObject{}
 	if icon != "" {
@@ -98,8 +96,7 @@ const (
 	minEmptyWidth float32 = 320
 )
 
-// emptyLayout requests the space that the text needs: by themselves, truncating headings and
-// wrapping texts request almost none.
+// emptyLayout requests the space that the text needs: wrapping texts request almost none.
 type emptyLayout struct{ limitLayout }
 
 func (l *emptyLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -121,8 +118,7 @@ type Body struct {
 // NewBody creates an empty one.
 func NewBody() Body { return Body{Box: container.NewStack()} }
 
-// Draw shows the result of make, unless the same structure is shown already. It reports whether it
-// called make.
+// Draw shows the result of make, unless it shows that structure. It reports whether it called make.
 func (s *Body) Draw(parts string, make func() fyne.CanvasObject) bool {
 	if s.key == parts && len(s.Box.Objects) > 0 {
 		return false
@@ -156,14 +152,12 @@ func NewEmptyList(icon, title, text string) fyne.CanvasObject {
 	return container.NewVBox(Inset(2*style.Page, 0, 0, 0, NewEmptyState(icon, title, text)))
 }
 
-// NewLoadError is the placeholder for content that could not be loaded: its name, the reason, and a
-// button that retries.
+// NewLoadError is the placeholder for content that could not be loaded, with a button to retry.
 func NewLoadError(what, why string, retry func()) fyne.CanvasObject {
 	return container.NewVBox(NewErrorBox(Problem{Title: what, Advice: why, Button: "Try again"}, retry))
 }
 
-// Toast is the bar that shows a completed action and offers to undo it for a while. It has no
-// timer: its window calls [Toast.Tick] each second while [Toast.Visible].
+// Toast shows a completed action and offers to undo it. Its window calls [Toast.Tick].
 type Toast struct {
 	Composite
 	text      *Paragraph

@@ -14,8 +14,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Zoom shows a picture: the whole picture, or after a tap its natural size, with further zoom
-// steps. A picture larger than the view is moved by the wheel, the scroll bars and dragging.
+// Zoom shows the whole picture, or after a tap its natural size, with further zoom steps.
 type Zoom struct {
 	Composite
 	// Scroller is the object to put into a window.

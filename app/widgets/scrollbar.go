@@ -112,8 +112,7 @@ func (r *barRenderer) Destroy()                     {}
 // verticalScrolls are the scroll containers in use; they belong to the GUI thread.
 var verticalScrolls []weak.Pointer[container.Scroll]
 
-// NewVScroll scrolls content vertically and supports [ScrollIntoView]: Fyne does not scroll to the
-// object that Tab focuses.
+// NewVScroll scrolls content vertically and supports [ScrollIntoView].
 func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	s := container.NewVScroll(content)
 	verticalScrolls = slices.DeleteFunc(verticalScrolls, func(p weak.Pointer[container.Scroll]) bool { return p.Value() == nil })
@@ -121,8 +120,7 @@ func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	return s
 }
 
-// ScrollIntoView scrolls an object into view in all surrounding containers of [NewVScroll]. It does
-// not scroll to objects higher than the view.
+// ScrollIntoView scrolls an object into view, as Fyne does not for the object that Tab focuses.
 func ScrollIntoView(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	for _, p := range verticalScrolls {
@@ -147,8 +145,7 @@ func ScrollIntoView(o fyne.CanvasObject) {
 	}
 }
 
-// contains reports whether a scroll container contains an object: Fyne does not expose an object's
-// parent.
+// contains reports whether a scroll container contains an object, whose parent is unknown.
 func contains(d fyne.Driver, s *container.Scroll, o fyne.CanvasObject) bool {
 	at, before := s.Content.Position(), d.AbsolutePositionForObject(o)
 	s.Content.Move(at.AddXY(0, 1))

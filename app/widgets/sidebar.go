@@ -24,8 +24,7 @@ type SidebarItem struct {
 	Muted    bool // mutes the title, too
 }
 
-// SidebarRow is one line of a list at the side of a window: icon, title, and a short text at the
-// right. Tap, Enter and Space choose it.
+// SidebarRow is a line of a list: icon, title, short text. Tap, Enter and Space choose it.
 type SidebarRow struct {
 	Composite
 	OnTap  func()
@@ -44,8 +43,7 @@ func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
 	return newSidebarRow(item, onTap, style.Inside)
 }
 
-// NewSidebarLink creates a row of half a sidebar's width, with smaller gaps, so that a badge does
-// not shorten its title.
+// NewSidebarLink creates a row of half a sidebar's width, with smaller gaps.
 func NewSidebarLink(item SidebarItem, onTap func()) *SidebarRow {
 	return newSidebarRow(item, onTap, style.Gap)
 }

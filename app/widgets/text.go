@@ -21,8 +21,7 @@ type Text struct {
 	Style    fyne.TextStyle
 	Align    fyne.TextAlign
 	Ellipsis bool
-	// Suffix follows the text. It stays visible when the text is cut, unless it takes most of the
-	// width.
+	// Suffix stays visible when the text is cut, unless it takes most of the width.
 	Suffix string
 }
 
@@ -191,8 +190,7 @@ func singleFont(text string, style fyne.TextStyle) fyne.Resource {
 	return nil // the regular fonts are loaded anyway
 }
 
-// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and
-// their punctuation.
+// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin and Cyrillic.
 func isPlainLetter(r rune) bool {
 	switch {
 	case r >= ' ' && r <= '~', r >= 0xa0 && r < 0x180, r >= 0x400 && r < 0x460:
