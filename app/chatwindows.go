@@ -48,7 +48,7 @@ func (cw *chatWindows) delete(key protocol.SessionKey) {
 		if shown {
 			cw.openAnother(key)
 		}
-		cw.ui.drafts.deleteSaved(key)
+		cw.ui.drafts.saveText(key, "")
 	})
 }
 

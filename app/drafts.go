@@ -41,16 +41,23 @@ func (d drafts) save(key protocol.SessionKey, now draft) {
 	if d.byChat[key] = now; now.text == "" && len(now.pictures) == 0 {
 		delete(d.byChat, key)
 	}
-	if now.text == "" || len(now.text) > maxDraft {
-		d.deleteSaved(key)
-		return
+	if len(now.text) > maxDraft {
+		now.text = ""
 	}
+	d.saveText(key, now.text)
+}
+
+// saveText saves the text that is restored after a restart; an empty one deletes it.
+func (d drafts) saveText(key protocol.SessionKey, text string) {
 	d.prefs.update(func(r *preferences) {
-		if r.Drafts[key] != now.text {
-			if r.Drafts = maps.Clone(r.Drafts); r.Drafts == nil {
-				r.Drafts = make(map[protocol.SessionKey]string)
-			}
-			r.Drafts[key] = now.text
+		if r.Drafts[key] == text {
+			return
+		}
+		if r.Drafts = maps.Clone(r.Drafts); r.Drafts == nil {
+			r.Drafts = make(map[protocol.SessionKey]string)
+		}
+		if r.Drafts[key] = text; text == "" {
+			delete(r.Drafts, key)
 		}
 	})
 }
@@ -58,16 +65,6 @@ func (d drafts) save(key protocol.SessionKey, now draft) {
 // withPrefix returns the draft with another one put before it.
 func (d draft) withPrefix(text string, pictures []protocol.Attachment) draft {
 	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}
-}
-
-// deleteSaved deletes the saved text of a draft; it is no longer restored after a restart.
-func (d drafts) deleteSaved(key protocol.SessionKey) {
-	d.prefs.update(func(r *preferences) {
-		if _, ok := r.Drafts[key]; ok {
-			r.Drafts = maps.Clone(r.Drafts)
-			delete(r.Drafts, key)
-		}
-	})
 }
 
 // draft returns the content of the field.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -176,17 +177,12 @@ const maxRulesFile = 8 << 20
 
 // openFile asks for a file of rules and reads it.
 func (o *opener) openFile(done func([]byte)) {
-	d := dialog.NewFileOpen(func(r fyne.URIReadCloser, err error) {
-		if err != nil || r == nil {
-			return
-		}
+	pickFiles(o.ui.main.window, func(paths []string) {
 		request(o.ui, o.ui.main.window, "The file could not be read: ", func(context.Context) ([]byte, error) {
-			data, err := io.ReadAll(io.LimitReader(r, maxRulesFile+1))
-			if err == nil && len(data) > maxRulesFile {
-				err = errors.New("it is larger than 8 MB")
+			if info, err := os.Stat(paths[0]); err == nil && info.Size() > maxRulesFile {
+				return nil, errors.New("it is larger than 8 MB")
 			}
-			return data, errors.Join(err, r.Close())
+			return os.ReadFile(paths[0])
 		}, done)
-	}, o.ui.main.window)
-	showFiles(d)
+	})
 }

@@ -224,10 +224,7 @@ func part(p state.CommandPart) fyne.CanvasObject {
 		icon, color = "warning", style.ColorBad
 	}
 	line, _ := state.Reveal(p.Text)
-	if r := []rune(line); len(r) > 60 {
-		line = string(r[:59]) + "…"
-	}
-	name := &widget.TextSegment{Text: line, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
+	name := &widget.TextSegment{Text: display.Clip(line, 60), Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
 	details := ""
 	if p.Path != "" {
 		details += "  " + p.Path

@@ -9,8 +9,8 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,7 +61,7 @@ func (h *header) show(s State) {
 	if h.narrow {
 		limit = 20
 	}
-	h.model.SetText(transcript.Shorten(model, limit))
+	h.model.SetText(display.Clip(model, limit))
 	thinking := "auto"
 	if level := thinkingLevel(s); level != "" {
 		thinking = strings.ToLower(state.ThinkingName(level))

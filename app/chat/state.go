@@ -46,22 +46,13 @@ func StateOf(v state.View, c state.ChatView) State {
 	if p := s.Session.Settings; p != nil && p.Model != nil {
 		s.Model = *p.Model
 	}
-	s.Runs = filter(v.Runs, func(r protocol.RunInfo) bool { return r.SessionKey == c.Key })
-	s.Calls = filter(v.Calls, func(x protocol.CallInfo) bool { return x.SessionKey == c.Key })
-	s.Approvals = filter(v.Approvals, func(q protocol.Approval) bool { return q.SessionKey == c.Key })
+	s.Runs = slices.DeleteFunc(slices.Clone(v.Runs), func(r protocol.RunInfo) bool { return r.SessionKey != c.Key })
+	s.Calls = slices.DeleteFunc(slices.Clone(v.Calls), func(x protocol.CallInfo) bool { return x.SessionKey != c.Key })
+	s.Approvals = slices.DeleteFunc(slices.Clone(v.Approvals), func(q protocol.Approval) bool { return q.SessionKey != c.Key })
 	if !v.Connected && v.Problem != "" {
 		s.Offline = "Not connected: " + v.Problem
 	}
 	return s
-}
-
-func filter[T any](list []T, keep func(T) bool) (out []T) {
-	for _, x := range list {
-		if keep(x) {
-			out = append(out, x)
-		}
-	}
-	return out
 }
 
 // isRunning reports whether a run is in progress.

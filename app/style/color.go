@@ -93,9 +93,6 @@ var colors = map[fyne.ThemeColorName]pair{
 	theme.ColorNamePlaceHolder:         {0x62656B, 0x9BA0A8},
 	theme.ColorNameScrollBar:           {0x9A9DA3, 0x5C626B},
 	theme.ColorNameSeparator:           {0xE4E4E0, 0x2C2F33},
-
-	theme.ColorNameInnerWindowBorder:         {0xE4E4E0, 0x2C2F33},
-	theme.ColorNameInnerWindowBorderInactive: {0xE4E4E0, 0x2C2F33},
 }
 
 // Color resolves a colour name in the running theme.

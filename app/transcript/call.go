@@ -47,14 +47,6 @@ type Call struct {
 	CanStop      bool
 }
 
-// Shorten shortens text to n characters.
-func Shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
-
 // stateIcons are the icons of the states, and their colours.
 var stateIcons = map[CallState]struct {
 	name  string

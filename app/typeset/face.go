@@ -51,25 +51,10 @@ func facesFor(s Style) *faces {
 	f := families[s]
 	if f == nil {
 		f = &faces{style: s, lacks: map[rune]bool{}, blocks: map[rune]int{}}
-		f.add(fontResource(s))
+		f.add(theme.DefaultTheme().Font(fyne.TextStyle{Bold: s.Bold, Italic: s.Italic, Monospace: s.Mono}))
 		families[s] = f
 	}
 	return f
-}
-
-// fontResource returns Fyne's font of a style; the font for code is the same for all styles.
-func fontResource(s Style) fyne.Resource {
-	switch {
-	case s.Mono:
-		return theme.DefaultTextMonospaceFont()
-	case s.Bold && s.Italic:
-		return theme.DefaultTextBoldItalicFont()
-	case s.Bold:
-		return theme.DefaultTextBoldFont()
-	case s.Italic:
-		return theme.DefaultTextItalicFont()
-	}
-	return theme.DefaultTextFont()
 }
 
 func (f *faces) add(r fyne.Resource) {
