@@ -41,6 +41,7 @@ type ui struct {
 	showQuietly  func(fyne.Window)
 	running      bool                           // set while the gateway's values are watched
 	themeRequest int                            // number of the latest request for theme and text size
+	isUILoaded   bool                           // a request was answered
 	focused      map[fyne.Window]fyne.Focusable // focused object of each window at the last tick
 	minute       time.Time                      // minute of the last tick
 }
@@ -82,10 +83,11 @@ func (u *ui) update(v state.View) {
 	if v.Loaded && !u.view.Loaded && u.main.firstRun {
 		u.main.first.search()
 	}
-	changed := u.running && v.ConfigChanged != u.view.ConfigChanged
+	connected := v.Loaded && v.Connected && !(u.view.Loaded && u.view.Connected)
+	changed := v.ConfigChanged != u.view.ConfigChanged
 	u.view = v
-	if changed {
-		u.followUI()
+	if u.running && (changed || connected) {
+		u.loadUI()
 	}
 	if u.view.IsMainAlias(u.main.key) {
 		u.main.switchTo(u.main.mainChat())
@@ -229,36 +231,19 @@ func (u *ui) setFocused(on bool) {
 	}
 }
 
-// loadUI loads the theme and the first-run state once the gateway answers.
+// loadUI loads the theme, the text size and the first-run state, which other clients may change. Only
+// the first response shows the first-run page.
 func (u *ui) loadUI() {
-	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) {
-		for v := range u.backend.state.Value.Changes(ctx) {
-			if v.Loaded && v.Connected {
-				break
-			}
-		}
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		return settings.ReadUI(ctx, u.backend.state)
-	}, func(ui settings.UI, err error) {
-		if err != nil {
-			return
-		}
-		u.setTheme(style.Mode(ui.Theme), ui.TextSize)
-		u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
-	})
-}
-
-// followUI applies changes of theme and text size from another window or the command line.
-func (u *ui) followUI() {
 	u.themeRequest++
 	turn := u.themeRequest
 	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, u.backend.state) }, func(ui settings.UI, err error) {
-		if err == nil && turn == u.themeRequest { // responses may arrive out of order
-			u.setTheme(style.Mode(ui.Theme), ui.TextSize)
-			if ui.FirstRunDone { // completed in another client, such as the command line
-				u.main.setFirstRun(false)
-			}
+		if err != nil || turn != u.themeRequest { // responses may arrive out of order
+			return
 		}
+		u.setTheme(style.Mode(ui.Theme), ui.TextSize)
+		if ui.FirstRunDone || !u.isUILoaded {
+			u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
+		}
+		u.isUILoaded = true
 	})
 }

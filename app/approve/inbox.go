@@ -193,7 +193,7 @@ func (r *inboxRow) review() {
 
 func (r *inboxRow) set(g state.Group) {
 	r.group = g
-	r.mark.SetFill(r.in.machines.Color(string(g.Node)))
+	r.mark.Set(r.in.machines.Color(string(g.Node)), "")
 	title, where := state.QuestionParts(g.Approval, r.in.machines.Name(string(g.Node)))
 	title, _ = state.Reveal(title)
 	where, _ = state.Reveal(where)

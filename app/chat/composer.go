@@ -77,7 +77,7 @@ func newComposer(p *Pane) *composer {
 		if on {
 			line = style.ColorAccent
 		}
-		c.frame.SetLine(line)
+		c.frame.Set(style.ColorSurface, line)
 	}
 	// The outer frame is the border: the entry's own border is clipped.
 	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))

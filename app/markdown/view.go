@@ -173,9 +173,8 @@ func (c *codeBlock) set(b Block) {
 	} else {
 		c.panel.SetLines(code.Highlight(b.Source, b.Lang))
 	}
-	height := float32(0)
+	c.panel.Scroller.MaxHeight = 0
 	if c.panel.Lines() > 60 { // at full height it would be slow to draw and long to scroll past
-		height = code.Cell().Height * 40
+		c.panel.Scroller.MaxHeight = code.Cell().Height * 40
 	}
-	c.panel.SetMaxHeight(height)
 }

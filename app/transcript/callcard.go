@@ -140,8 +140,8 @@ func (c *CallCard) Set(t Call) {
 // Reset prepares the card for another call.
 func (c *CallCard) Reset(open bool) {
 	c.call, c.open = Call{}, open
-	c.input.Reset()
-	c.output.Reset()
+	c.input.Scroller.Reset()
+	c.output.Scroller.Reset()
 }
 
 // CopyText returns the text that the card's button copies.
@@ -158,7 +158,7 @@ func (c *CallCard) show() {
 	t := c.call
 	c.verb.SetText(t.Verb)
 	c.machine.SetText(display.Clip(t.Machine, 18))
-	c.machineDot.SetFill(t.Color)
+	c.machineDot.Set(t.Color, "")
 	widgets.SetVisible(c.machineDot, t.Machine != "")
 	c.argument.SetText(t.Argument)
 	waiting := t.State == CallWaiting
@@ -166,8 +166,8 @@ func (c *CallCard) show() {
 	if waiting {
 		edge, line = style.ColorNeedsYou, style.ColorNeedsYou
 	}
-	c.edge.SetFill(edge)
-	c.frame.SetLine(line)
+	c.edge.Set(edge, "")
+	c.frame.Set(style.ColorSurface, line)
 	widgets.SetVisible(c.dot, waiting)
 	c.added.SetText(fmt.Sprintf("+%d", t.Added))
 	c.removed.SetText(fmt.Sprintf("−%d", t.Removed))
@@ -190,7 +190,7 @@ func (c *CallCard) show() {
 	widgets.SetIcon(c.arrow, fold, style.ColorMuted)
 
 	if c.open {
-		c.output.Follow(t.State == CallRunning)
+		c.output.Scroller.Follow = t.State == CallRunning
 		c.output.SetText(t.Output)
 	}
 	widgets.SetVisible(c.output, c.open && t.Output != "")
@@ -243,7 +243,7 @@ func (c *CallCard) showInput() (changed bool) {
 		text = t.Argument
 	}
 	in := c.open && (t.Diff != "" || text != "")
-	c.input.SetMaxHeight(inputRows * code.Cell().Height)
+	c.input.Scroller.MaxHeight = inputRows * code.Cell().Height
 	switch {
 	case !in:
 	case t.Diff != "":

@@ -39,14 +39,6 @@ func (t *View) ScrollToOffset(key string, into float32) bool {
 	return i >= 0
 }
 
-// ItemPosition returns the distance of a visible item from the top of the view.
-func (t *View) ItemPosition(key string) (y float32, ok bool) {
-	if a := t.visible[key]; a != nil {
-		return a.y, true
-	}
-	return 0, false
-}
-
 // VisibleRows returns the visible rows, from top to bottom.
 func (t *View) VisibleRows() []Row {
 	var rows []Row
@@ -62,14 +54,6 @@ func (t *View) Highlight(key string) {
 		t.highlightKey = key
 		t.place()
 	}
-}
-
-// Highlighted returns the visible highlighted item and its distance from the top, or an empty key.
-func (t *View) Highlighted() (key string, y float32) {
-	if !t.highlight.Visible() {
-		return "", 0
-	}
-	return t.highlightKey, t.highlight.Position().Y
 }
 
 // moveTo scrolls to a row, with a part of it above the view.

@@ -256,21 +256,20 @@ func (s *selector) ShowHit(key string, hit int) bool {
 
 // paintHit highlights the current search result in a row.
 func (s *selector) paintHit(a *visibleRow) {
-	for _, p := range a.row.Passages() {
-		if isRepeated(p) {
-			p.Selectable().Find(s.query)
-			p.Selectable().ShowHit(-1)
-		}
-	}
 	n := 0
-	for _, p := range searchedPassages(a.row) {
-		found := p.Selectable().Find(s.query)
-		if a.item.Key == s.hitKey && s.hit >= n && s.hit < n+found {
-			p.Selectable().ShowHit(s.hit - n)
-		} else {
-			p.Selectable().ShowHit(-1)
+	for _, p := range a.row.Passages() {
+		repeated := isRepeated(p)
+		if !p.Visible() && !repeated {
+			continue
 		}
-		n += found
+		found, hit := p.Selectable().Find(s.query), -1
+		if !repeated {
+			if a.item.Key == s.hitKey && s.hit >= n && s.hit < n+found {
+				hit = s.hit - n
+			}
+			n += found
+		}
+		p.Selectable().ShowHit(hit)
 	}
 }
 

@@ -202,18 +202,10 @@ func NewRect(fill, line fyne.ThemeColorName, corner float32) *Rect {
 // SetMinSize sets the minimum size.
 func (r *Rect) SetMinSize(s fyne.Size) { r.min = s }
 
-// SetFill changes the colour.
-func (r *Rect) SetFill(fill fyne.ThemeColorName) {
-	if r.Fill != fill {
-		r.Fill = fill
-		r.Refresh()
-	}
-}
-
-// SetLine changes the border's colour.
-func (r *Rect) SetLine(line fyne.ThemeColorName) {
-	if r.Line != line {
-		r.Line = line
+// Set changes the colours.
+func (r *Rect) Set(fill, line fyne.ThemeColorName) {
+	if r.Fill != fill || r.Line != line {
+		r.Fill, r.Line = fill, line
 		r.Refresh()
 	}
 }

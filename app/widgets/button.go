@@ -89,12 +89,7 @@ func NewQuietButton(text, icon string, onTap func()) *Button {
 }
 
 // SetText changes the text.
-func (b *Button) SetText(text string) {
-	if b.Text != text {
-		b.Text = text
-		b.Refresh()
-	}
-}
+func (b *Button) SetText(text string) { b.Set(text, b.Icon) }
 
 // Set changes text and icon.
 func (b *Button) Set(text, icon string) {

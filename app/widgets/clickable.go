@@ -39,10 +39,7 @@ func (p *Clickable) paint() {
 	if p.focused {
 		line = style.ColorAccent
 	}
-	if p.background.Fill != fill || p.background.Line != line {
-		p.background.Fill, p.background.Line = fill, line
-		p.background.Refresh()
-	}
+	p.background.Set(fill, line)
 }
 
 // TappedSecondary implements fyne.SecondaryTappable.

@@ -123,7 +123,6 @@ type listRow struct {
 	list      *ItemList
 	index     int
 	item      ListItem
-	hasItem   bool
 	icon      *widget.Icon
 	title     *Text
 	text      *Text
@@ -145,10 +144,10 @@ func newListRow(l *ItemList) *listRow {
 func (r *listRow) set(i int, item ListItem) {
 	r.index = i
 	SetVisible(r.focusRing, r.list.focused && r.list.highlighted == i && !item.Heading)
-	if r.hasItem && r.item == item {
+	if r.item == item {
 		return
 	}
-	r.item, r.hasItem = item, true
+	r.item = item
 	SetIcon(r.icon, item.Icon, cmp.Or(item.Color, style.ColorMuted))
 	text := style.ColorText
 	if item.Muted || item.Heading {

@@ -59,7 +59,7 @@ func (b *ErrorBox) Set(p Problem) {
 		icon, color = "info", style.ColorAccent
 	}
 	SetIcon(b.icon, icon, color)
-	b.edge.SetFill(color)
+	b.edge.Set(color, "")
 	b.button.SetText(p.Button)
 	SetVisible(b.advice, p.Advice != "")
 	SetVisible(b.retry, p.CanRetry)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"math"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -27,7 +28,7 @@ type Zoom struct {
 
 // The factor of a zoom step, and the maximum zoom.
 const (
-	zoomStep float32 = 1.25
+	zoomStep         = 1.25
 	maxZoom  float32 = 8
 )
 
@@ -71,15 +72,7 @@ func (z *Zoom) Step(steps int) {
 	if now == 0 {
 		now = z.fitFactor()
 	}
-	to := now
-	for range max(steps, -steps) {
-		if steps > 0 {
-			to *= zoomStep
-		} else {
-			to /= zoomStep
-		}
-	}
-	to = min(to, max(maxZoom, z.fitFactor()))
+	to := min(now*float32(math.Pow(zoomStep, float64(steps))), max(maxZoom, z.fitFactor()))
 	if steps == 0 || to <= z.fitFactor() && steps < 0 {
 		to = 0
 	}

@@ -71,9 +71,6 @@ func (p *Scroller) Scrolled(e *fyne.ScrollEvent) {
 	}
 }
 
-// Offset returns the scroll position.
-func (p *Scroller) Offset() fyne.Position { return p.offset }
-
 // MoveTo scrolls to an offset.
 func (p *Scroller) MoveTo(to fyne.Position) {
 	p.offset = to

@@ -40,12 +40,7 @@ func NewHeading(text string, size fyne.ThemeSizeName) *Text {
 }
 
 // SetText changes the text.
-func (t *Text) SetText(text string) {
-	if t.Text != text {
-		t.Text = text
-		t.Refresh()
-	}
-}
+func (t *Text) SetText(text string) { t.Set(text, t.Color) }
 
 // Set changes text and colour.
 func (t *Text) Set(text string, color fyne.ThemeColorName) {
