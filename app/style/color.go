@@ -97,26 +97,7 @@ var colors = map[fyne.ThemeColorName]pair{
 
 // Color resolves a colour name in the running theme.
 func Color(name fyne.ThemeColorName) color.Color {
-	s := fyne.CurrentApp().Settings()
-	if t, ok := s.Theme().(*Theme); ok {
-		return t.Color(name, s.ThemeVariant())
-	}
-	if c, ok := lookup(name, s.ThemeVariant()); ok {
-		return c
-	}
-	return s.Theme().Color(name, s.ThemeVariant())
-}
-
-func lookup(name fyne.ThemeColorName, v fyne.ThemeVariant) (color.Color, bool) {
-	p, ok := colors[name]
-	if !ok {
-		return nil, false
-	}
-	rgb := p.light
-	if v == theme.VariantDark {
-		rgb = p.dark
-	}
-	return color.NRGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 0xff}, true
+	return current().Color(name, fyne.CurrentApp().Settings().ThemeVariant())
 }
 
 // The machines' colours: each has a contrast of at least 3:1 with the window's backgrounds, and all

@@ -19,10 +19,10 @@ const firstRightToLeft = 0x590
 
 // levels returns the levels of a paragraph's runes up to rule I2, with rule L1 applied to
 // separators, and the paragraph level. fixed is the paragraph level, or -1 to derive it from the
-// text. For a text without right-to-left characters the list is nil: all levels are 0.
+// text.
 func levels(text []rune, fixed int) (list []uint8, base uint8) {
 	if fixed <= 0 && !slices.ContainsFunc(text, func(r rune) bool { return r >= firstRightToLeft }) {
-		return nil, 0
+		return make([]uint8, len(text)), 0
 	}
 	p := paragraph{classes: make([]bidi.Class, len(text)), text: text, levels: make([]uint8, len(text)), match: make([]int, len(text))}
 	for i, r := range text {

@@ -177,18 +177,10 @@ type paragraphLayout struct {
 	of     []int // run index of each of outs
 }
 
-func (h *paragraphLayout) level(at int) uint8 {
-	if h.levels == nil {
-		return h.base
-	}
-	return h.levels[at-h.offset]
-}
+func (h *paragraphLayout) level(at int) uint8 { return h.levels[at-h.offset] }
 
 // levelEnd returns the end of the runes from a to b that have the level of the first.
 func (h *paragraphLayout) levelEnd(a, b int) int {
-	if h.levels == nil {
-		return b
-	}
 	level := h.level(a)
 	for a++; a < b && h.level(a) == level; {
 		a++
@@ -241,9 +233,7 @@ func (t *Text) addLine(h *paragraphLayout, outs shaping.Line, spacing float32) {
 			l.base = round((l.height-(e.Ascender-e.Descender)*scale)/2 + e.Ascender*scale)
 		}
 	}
-	if h.levels != nil {
-		parts, deep = h.moveSpacesLast(parts, deep, l.from+trailingSpaces(t.runes[l.from:l.to]))
-	}
+	parts, deep = h.moveSpacesLast(parts, deep, l.from+trailingSpaces(t.runes[l.from:l.to]))
 	x := float32(0)
 	for _, i := range visualOrder(deep) {
 		p := parts[i]
