@@ -21,13 +21,6 @@ type approvals struct {
 	inbox   *approve.Inbox      // nil while its page is closed
 }
 
-// onWindowActivated is called when one of the windows comes to the front.
-func (a *approvals) onWindowActivated() {
-	if a.dialog != nil {
-		a.dialog.WindowActivated()
-	}
-}
-
 // update opens the dialog when an approval arrives, and closes it when none is left to answer.
 func (a *approvals) update(v state.View) {
 	waiting := v.UnsnoozedApprovals()

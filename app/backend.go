@@ -72,7 +72,12 @@ func (b *backend) start() {
 		Connect: func() protocol.ConnectParams { return params },
 		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
 		OnDown:  b.state.Down,
-		OnEvent: b.handleEvent,
+		OnEvent: func(e protocol.EventFrame) { // those outside the feed
+			var c protocol.FilesChange
+			if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {
+				b.state.FilesChanged(c)
+			}
+		},
 	}
 	opts.Unfinished = stream.OpenUnfinished(filepath.Join(b.home, "unfinished", "here"))
 	// dropped files are read with the person's own permissions
@@ -213,13 +218,5 @@ func (b *backend) stop() bool {
 	case <-time.After(b.stopTimeout):
 		b.log.Warn("Shutdown timed out; confirmed data is stored")
 		return false
-	}
-}
-
-// handleEvent handles events of the gateway outside the feed. It does not block.
-func (b *backend) handleEvent(e protocol.EventFrame) {
-	var c protocol.FilesChange
-	if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {
-		b.state.FilesChanged(c)
 	}
 }

@@ -225,7 +225,9 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 func (u *ui) setFocused(on bool) {
 	u.notes.hasFocus = on
 	if on {
-		u.approvals.onWindowActivated()
+		if d := u.approvals.dialog; d != nil {
+			d.WindowActivated()
+		}
 		u.notes.update(u.view) // withdraws the notifications
 		u.notes.removeTransfers()
 	}

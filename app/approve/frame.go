@@ -49,7 +49,7 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 	f.head = container.NewVBox(title, f.noticeRow, widgets.HLine())
 	f.foot = container.NewVBox(widgets.HLine(), container.NewWithoutLayout(f.progress),
 		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(b.questionRow, b.stepRow)))
-	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(frameLayout{}, f.scroll, f.head, f.foot))
+	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(&widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}, f.scroll, f.head, f.foot))
 	return f
 }
 
@@ -106,26 +106,6 @@ func (f *frame) grow() {
 	if has, want := f.canvas.Size(), f.best(); want.Width > has.Width || want.Height > has.Height {
 		f.onGrow(has.Max(want))
 	}
-}
-
-// frameLayout fits its second object at the top and its third at the bottom, around the first.
-type frameLayout struct{}
-
-func (frameLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	for _, x := range o {
-		m := x.MinSize()
-		s = fyne.NewSize(max(s.Width, m.Width), s.Height+m.Height)
-	}
-	return s
-}
-
-func (frameLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	top, bottom := widgets.Fit(o[1], size.Width), widgets.Fit(o[2], size.Width)
-	o[1].Move(fyne.NewPos(0, 0))
-	o[2].Move(fyne.NewPos(0, size.Height-bottom))
-	o[0].Move(fyne.NewPos(0, top))
-	o[0].Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
 // buttons are the dialog's buttons, and the field for a reason.

@@ -26,11 +26,6 @@ type options struct {
 	onChange  func()
 }
 
-// newOptions returns the defaults for an approval with a number of other identical ones.
-func newOptions(q protocol.Approval, others int, onKey func(fyne.KeyName) bool, onChange func()) *options {
-	return &options{approval: q, scope: protocol.ScopeOnce, others: others, onKey: onKey, onChange: onChange}
-}
-
 // hunkCheck returns the check box of the next hunk.
 func (o *options) hunkCheck(count int) fyne.CanvasObject {
 	i := len(o.hunks)

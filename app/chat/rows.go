@@ -255,7 +255,11 @@ func (p rowFactory) loadPicture(key, keys string) {
 	p.handlers.Media(key, func(data []byte, err error) {
 		if err == nil {
 			p.images[key] = drawable(key, data)
-			p.refreshPictures(keys)
+			for _, it := range p.transcript.Items() {
+				if d, ok := it.Data.(messageData); ok && d.images == keys {
+					p.transcript.Rebind(it.Key)
+				}
+			}
 		}
 	})
 }
@@ -270,13 +274,4 @@ func drawable(key string, data []byte) fyne.Resource {
 	h.Write([]byte(key))
 	h.Write(data)
 	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), data)
-}
-
-// refreshPictures updates the rows that show one of these pictures.
-func (p rowFactory) refreshPictures(images string) {
-	for _, it := range p.transcript.Items() {
-		if d, ok := it.Data.(messageData); ok && d.images == images {
-			p.transcript.Rebind(it.Key)
-		}
-	}
 }

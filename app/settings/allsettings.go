@@ -124,7 +124,9 @@ func (a *allSettings) draw() {
 		a.setBody("problem", page(widgets.NewErrorBox(widgets.Problem{
 			Title: "Could not load the settings.", Advice: a.view.Problem,
 			Button: "Try again",
-		}, a.reload)))
+		}, func() {
+			bind.Run(a.ctx, func(ctx context.Context) error { a.model.Load(ctx); return nil }, func(error) {})
+		})))
 		return
 	case !a.view.Loaded:
 		a.setBody("loading", page(mutedText("Loading…")))
@@ -188,10 +190,6 @@ func (a *allSettings) row(s state.Setting) *settingRow {
 		a.rows[s.Name] = r
 	}
 	return r
-}
-
-func (a *allSettings) reload() {
-	bind.Run(a.ctx, func(ctx context.Context) error { a.model.Load(ctx); return nil }, func(error) {})
 }
 
 // add adds the settings of a new name: the pattern's own and those that share its prefix. A

@@ -98,7 +98,12 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 			}
 			for _, s := range servers {
 				status := mutedText("")
-				use := widgets.NewButton("Use", "check", func() { m.useServer(s, status) })
+				use := widgets.NewButton("Use", "check", func() {
+					m.page.run(status, func(ctx context.Context) error {
+						_, err := m.page.app.Models.UseServer(ctx, s) // and its first model
+						return err
+					}, func() { m.load(s.Provider) })
+				})
 				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
 				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
 					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), status)
@@ -106,12 +111,4 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 			widgets.SetContent(box, rows...)
 		})
 	}
-}
-
-// useServer selects a detected server and its first model.
-func (m *models) useServer(s protocol.DetectedServer, status *widgets.Paragraph) {
-	m.page.run(status, func(ctx context.Context) error {
-		_, err := m.page.app.Models.UseServer(ctx, s)
-		return err
-	}, func() { m.load(s.Provider) })
 }

@@ -207,11 +207,7 @@ func (s *selector) itemText(r selectedRange, i int) string {
 	return b.String()
 }
 
-// searchedPassages returns the passages whose search results count: visible and not repeated.
-func searchedPassages(row Row) []selection.Passage {
-	return slices.DeleteFunc(row.Passages(), func(p selection.Passage) bool { return !p.Visible() || isRepeated(p) })
-}
-
+// isRepeated reports whether the search results of a passage count in another one.
 func isRepeated(p selection.Passage) bool {
 	l, ok := p.(*code.LineView)
 	return ok && l.Repeated
@@ -233,7 +229,10 @@ func (s *selector) ShowHit(key string, hit int) bool {
 	d := fyne.CurrentApp().Driver()
 	origin := d.AbsolutePositionForObject(t)
 	y, n, room := a.y, 0, true
-	for _, p := range searchedPassages(a.row) {
+	for _, p := range a.row.Passages() {
+		if !p.Visible() || isRepeated(p) {
+			continue
+		}
 		if found := p.Selectable().Find(s.query); hit < n+found {
 			at := p.Selectable().ShowHit(hit - n)
 			if c, ok := p.(*code.View); ok {

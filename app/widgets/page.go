@@ -78,21 +78,29 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 // WithHeader puts an object at the top, with its height for the width, and another below it.
 func WithHeader(top, rest fyne.CanvasObject) *fyne.Container {
-	return container.New(headerLayout{}, top, rest)
+	return container.New(&FrameLayout{Top: top, Rest: rest}, top, rest)
 }
 
-type headerLayout struct{}
+// FrameLayout puts objects at the top and the bottom, with their heights for the width, around the
+// rest. Bottom may be nil.
+type FrameLayout struct{ Top, Rest, Bottom fyne.CanvasObject }
 
-func (headerLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(max(a.Width, b.Width), a.Height+b.Height)
+// MinSize implements fyne.Layout.
+func (l *FrameLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	sum, most := Measure(0, o)
+	return fyne.NewSize(most.Width, sum.Height)
 }
 
-func (headerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	h := Fit(o[0], size.Width)
-	o[0].Move(fyne.Position{})
-	o[1].Move(fyne.NewPos(0, h))
-	o[1].Resize(fyne.NewSize(size.Width, max(size.Height-h, 0)))
+// Layout implements fyne.Layout.
+func (l *FrameLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	top, bottom := Fit(l.Top, size.Width), float32(0)
+	if l.Bottom != nil {
+		bottom = Fit(l.Bottom, size.Width)
+		l.Bottom.Move(fyne.NewPos(0, size.Height-bottom))
+	}
+	l.Top.Move(fyne.Position{})
+	l.Rest.Move(fyne.NewPos(0, top))
+	l.Rest.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
 // NewForm creates the body of a page that scrolls as a whole. Scrolling objects in it, such as a
