@@ -52,7 +52,6 @@ const usage = `fairlead-desktop: an AI agent that works on your computers, with 
 A fairlead:// pairing link opens the settings with that invitation.
 `
 
-// parseFlags parses the command line.
 func parseFlags(args []string) (f flags, version bool, err error) {
 	set := flag.NewFlagSet("fairlead-desktop", flag.ContinueOnError)
 	set.SetOutput(io.Discard)

@@ -85,7 +85,6 @@ func (a *approvals) reviewAll(id protocol.ApprovalID) {
 	}
 }
 
-// handlers returns the callbacks of the approval dialog of a window.
 func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 	app := a.ui.backend.state
 	return approve.Handlers{
@@ -104,7 +103,6 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 
 const inboxTitle = "Needs you"
 
-// inboxPage is the page of all pending approvals.
 func (a *approvals) inboxPage() page {
 	return page{"needsyou", inboxTitle, func(context.Context) (fyne.CanvasObject, func() bool) {
 		app := a.ui.backend.state

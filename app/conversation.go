@@ -74,7 +74,6 @@ func (c *conversation) showChat(v state.ChatView) {
 	c.draw()
 }
 
-// draw builds the state of the chat pane.
 func (c *conversation) draw() {
 	st := chat.StateOf(c.ui.view, c.chatView)
 	c.pane.Update(st)
@@ -113,7 +112,6 @@ func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, image
 	c.setDraft(c.draft().withPrefix(text, images))
 }
 
-// handlers returns the callbacks of the chat pane.
 func (c *conversation) handlers() chat.Handlers {
 	u := c.ui
 	return chat.Handlers{

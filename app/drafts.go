@@ -62,12 +62,10 @@ func (d drafts) saveText(key protocol.SessionKey, text string) {
 	})
 }
 
-// withPrefix returns the draft with another one put before it.
 func (d draft) withPrefix(text string, pictures []protocol.Attachment) draft {
 	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}
 }
 
-// draft returns the content of the field.
 func (c *conversation) draft() draft { return draft{c.pane.Draft(), c.pane.Attachments()} }
 
 func (c *conversation) setDraft(d draft) {

@@ -72,7 +72,6 @@ func (p *firstPage) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
 	}
 }
 
-// search searches for model servers on this computer.
 func (p *firstPage) search() {
 	if p.searching {
 		return
@@ -86,7 +85,6 @@ func (p *firstPage) search() {
 	bind.Go(p.ui.ctx, p.ui.backend.state.Models.Detect, p.show)
 }
 
-// show lists the servers that were found.
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 	p.searching = false
 	if err != nil {
@@ -139,7 +137,6 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 	})
 }
 
-// setFirstRun shows the first-run page or the chat.
 func (w *window) setFirstRun(on bool) {
 	if !on {
 		w.ui.backend.prefs.update(func(r *preferences) { r.FirstRunDone = true })

@@ -96,7 +96,6 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 // nodePrefix begins the IDs of pairings as a machine. The IDs of windows are certificate pins.
 const nodePrefix = "machine of "
 
-// setPending sets the number of pending approvals of a gateway.
 func (g *gateways) setPending(id string, n int) {
 	g.list.Update(func(list *[]state.GatewayLine) {
 		lines := slices.Clone(*list)

@@ -55,7 +55,6 @@ func (l local) program() launch.Program {
 	return p
 }
 
-// parse converts the stored settings to the options of a node.
 func (c confinement) parse() (node.Confinement, error) {
 	parsed, err := node.ParseConfinement(c.Mode, c.Network, c.Grants)
 	if err == nil && c.Disk {

@@ -117,7 +117,6 @@ const (
 	archivesTitle  = "Earlier conversations"
 )
 
-// browse shows the files of a machine.
 func (n *navigator) browse(id protocol.NodeID) {
 	n.filesMachine = id
 	n.openTitled(filesTitle)
@@ -129,7 +128,6 @@ func (n *navigator) editFile(path string) {
 	n.openTitled(filesTitle)
 }
 
-// search shows the messages that contain a text.
 func (n *navigator) search(query string) {
 	var p *search.Page
 	n.open(page{"search", searchTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
@@ -146,7 +144,6 @@ func (n *navigator) openMachine(id protocol.NodeID) {
 	n.openTitled(machinesTitle)
 }
 
-// openTitled opens the page with a title.
 func (n *navigator) openTitled(title string) {
 	for _, p := range n.pages() {
 		if p.title == title {

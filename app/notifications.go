@@ -35,7 +35,6 @@ type notifier interface {
 	Remove(id string)
 }
 
-// start starts notifying the person; stop stops it.
 func (ns *notifications) start() (stop func()) {
 	n := notify.New(notify.Actions{
 		Review: func(id string) { bind.Do(ns.ui.ctx, func() { ns.review(id) }) },
@@ -157,7 +156,6 @@ func (ns *notifications) updateTransfers(v state.View) {
 	}
 }
 
-// removeTransfers withdraws the notifications of transfers.
 func (ns *notifications) removeTransfers() {
 	for _, id := range ns.transferIDs {
 		ns.notifier.Remove(id)

@@ -19,7 +19,6 @@ import (
 // opener opens links, files and pictures, and asks for files.
 type opener struct{ ui *ui }
 
-// fileName turns a title into a file name.
 func fileName(title string) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
@@ -175,7 +174,6 @@ func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (str
 // maxRulesFile is the largest file of rules that can be imported, in bytes.
 const maxRulesFile = 8 << 20
 
-// openFile asks for a file of rules and reads it.
 func (o *opener) openFile(done func([]byte)) {
 	pickFiles(o.ui.main.window, func(paths []string) {
 		request(o.ui, o.ui.main.window, "The file could not be read: ", func(context.Context) ([]byte, error) {

@@ -59,7 +59,6 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	return u
 }
 
-// run starts following the gateway's state.
 func (u *ui) run() {
 	u.running = true
 	bind.Watch(u.ctx, u.backend.state.Value, u.update)
@@ -78,7 +77,6 @@ func request[R any](u *ui, w fyne.Window, failed string, work func(context.Conte
 	})
 }
 
-// update applies a new view of the gateway.
 func (u *ui) update(v state.View) {
 	if v.Loaded && !u.view.Loaded && u.main.firstRun {
 		u.main.first.search()
@@ -163,7 +161,6 @@ func (u *ui) quit() {
 	u.app.Quit()
 }
 
-// save saves window sizes and drafts for the next start.
 func (u *ui) save() {
 	u.main.saveDraft()
 	for _, c := range u.chats.windows {

@@ -60,7 +60,6 @@ func newWindow(u *ui) *window {
 	return w
 }
 
-// open opens a chat.
 func (w *window) open(key protocol.SessionKey) {
 	w.ui.nav.close()
 	if key != "" && key != w.key {
@@ -121,7 +120,6 @@ func sizeOr(width, height float32, other fyne.Size) fyne.Size {
 	return fyne.NewSize(width, height)
 }
 
-// showsChat reports whether a chat is visible on the screen.
 func (w *window) showsChat(key protocol.SessionKey) bool {
 	return w.ui.chats.windows[key] != nil || w.visible && w.key == key && w.ui.nav.title == "" && !w.firstRun
 }
@@ -131,7 +129,6 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
 }
 
-// addShortcuts registers the window's shortcuts.
 func (w *window) addShortcuts() {
 	shortcut(w.window, fyne.KeyN, w.ui.chats.create)
 	shortcut(w.window, fyne.KeyK, w.focusSearch)

@@ -136,7 +136,6 @@ func (d *Dialog) TogetherWithAlike() {
 	}
 }
 
-// show shows an approval in the window.
 func (d *Dialog) show(index int) {
 	if len(d.queue.list) == 0 {
 		return

@@ -70,7 +70,6 @@ func (f *frame) setContent(o fyne.CanvasObject) {
 	f.grow()
 }
 
-// askReason shows the field for a reason to deny.
 func (f *frame) askReason() {
 	f.reasonRow.Show()
 	f.box.Refresh()
@@ -121,7 +120,6 @@ type buttons struct {
 	stepRow       *fyne.Container
 }
 
-// newButtons creates the buttons for d.
 func newButtons(d *Dialog) *buttons {
 	b := &buttons{
 		deny:           widgets.NewButton("Deny", "denied", d.Deny),

@@ -29,7 +29,6 @@ func (k *keys) allow(fyne.Shortcut) {
 	}
 }
 
-// openMenu opens the menu beside Allow.
 func (k *keys) openMenu() {
 	k.openedMenu = true
 	k.d.frame.allow.Open()
@@ -106,7 +105,6 @@ func isModifier(name fyne.KeyName) bool {
 	return false
 }
 
-// pressesButton reports whether a key presses a button.
 func pressesButton(name fyne.KeyName) bool {
 	return name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace
 }

@@ -26,7 +26,6 @@ type options struct {
 	onChange  func()
 }
 
-// hunkCheck returns the check box of the next hunk.
 func (o *options) hunkCheck(count int) fyne.CanvasObject {
 	i := len(o.hunks)
 	o.hunks = append(o.hunks, true)
@@ -80,7 +79,6 @@ func (o *options) folderRows() []fyne.CanvasObject {
 	return rows
 }
 
-// showIdentical offers to answer identical approvals, if there are any.
 func (o *options) showIdentical() {
 	text := "Apply to the identical approval, too"
 	if o.others > 1 {
@@ -106,10 +104,8 @@ func (o *options) setOthers(n int) (changed bool) {
 	return changed
 }
 
-// includesIdentical reports whether an answer applies to the identical approvals.
 func (o *options) includesIdentical() bool { return o.identical != nil && o.identical.Checked }
 
-// folderAccess returns the indexes of the folders that Allow opens.
 func (o *options) folderAccess() (list []int) {
 	for i, c := range o.folders {
 		if c.Checked {

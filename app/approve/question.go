@@ -89,7 +89,6 @@ func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 	return rows
 }
 
-// machine shows the machine's name in the machine's colour.
 func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
 	color := v.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)

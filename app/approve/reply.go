@@ -30,7 +30,6 @@ func (d *Dialog) allow(scope string) {
 	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args, Access: d.options.folderAccess()})
 }
 
-// includedApprovals returns the approvals that an answer includes.
 func (d *Dialog) includedApprovals() []protocol.Approval {
 	if d.step != editing && d.options.includesIdentical() {
 		return d.queue.identical()
@@ -51,7 +50,6 @@ func (d *Dialog) answer(r state.Reply) {
 	d.showNext()
 }
 
-// snooze snoozes the approval.
 func (d *Dialog) snooze() {
 	q := d.Current()
 	if q.ID == "" {

@@ -89,7 +89,6 @@ type sighting struct {
 // for something else does not allow: one second, plus one for the inaccuracy of the chat's clock.
 const armAfter = 2 * time.Second
 
-// allows reports whether the card may allow the approval now.
 func (s sighting) allows(q protocol.Approval, now time.Time) bool {
 	return !s.since.IsZero() && s.hash == q.Hash && now.Sub(s.since) >= armAfter
 }
@@ -106,7 +105,6 @@ func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool
 	}
 }
 
-// isSingleText reports whether the arguments consist of a single text.
 func isSingleText(in map[string]any) bool {
 	for _, v := range in {
 		_, ok := v.(string)

@@ -67,7 +67,6 @@ func (v callView) callInfo() *protocol.CallInfo {
 	return v.info
 }
 
-// card returns the content of the card.
 func (v callView) card(machines *style.Machines, now time.Time) transcript.Call {
 	info := v.callInfo()
 	node, verb, args := v.target(info)
@@ -149,7 +148,6 @@ var callStates = map[string]transcript.CallState{
 // endShown marks a card that shows only the end of the output.
 const endShown = "showing the end"
 
-// describe sets the texts of the state.
 func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time.Time) {
 	exit := ""
 	if info != nil && info.ExitCode != nil {

@@ -141,7 +141,6 @@ func (c *composer) submit() {
 	c.pane.handlers.Send(text, images, c.machine)
 }
 
-// addAttachment handles an attachment from a file or the clipboard.
 func (c *composer) addAttachment(a protocol.Attachment, err error) {
 	if err != nil {
 		c.problem.SetText("Could not attach the file: " + err.Error())
@@ -171,7 +170,6 @@ func (c *composer) showThumbnails() {
 	c.pane.relayout()
 }
 
-// update updates the composer from the state.
 func (c *composer) update(s State) {
 	running := s.isRunning()
 	widgets.SetVisible(c.stop, running)

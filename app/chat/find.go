@@ -106,7 +106,6 @@ func (f *finder) search(jump bool) {
 	})
 }
 
-// showMatches handles the results of a search.
 func (f *finder) showMatches(query string, hits []match) {
 	var current match
 	if f.index >= 0 && f.index < len(f.matches) {
@@ -149,7 +148,6 @@ func (f *finder) move(by int) {
 	}
 }
 
-// showMatch scrolls the current match into view.
 func (f *finder) showMatch() {
 	if f.index < len(f.matches) {
 		h := &f.matches[f.index]
@@ -270,7 +268,6 @@ func (p rowFactory) itemText(it transcript.Item) string {
 	return ""
 }
 
-// expand expands the part with a match.
 func (f *finder) expand(h *match) {
 	if h.hidden && h.part != "" && !f.pane.isExpanded(h.part, h.open) {
 		f.pane.expanded[h.part] = true

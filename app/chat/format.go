@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// formatTime formats a time, if it is known.
 func formatTime(at int64, now time.Time, layout string) string {
 	if at == 0 {
 		return ""

@@ -149,7 +149,6 @@ func (h *header) endRename(text string) {
 	h.pane.FocusComposer()
 }
 
-// modeMenu offers the approval modes.
 func (h *header) modeMenu() []*fyne.MenuItem {
 	now := state.ModeOf(h.pane.state.Session, h.pane.now)
 	var items []*fyne.MenuItem

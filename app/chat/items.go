@@ -98,7 +98,6 @@ func (b *builder) clearCache() {
 	b.cached, b.cachedCount, b.cachedCursor = nil, 0, cursor{steps: map[protocol.RunID]int{}}
 }
 
-// build returns the rows of a state.
 func (b *builder) build(s State, now time.Time) []transcript.Item {
 	ms := s.Messages
 	day := now.Year()*1000 + now.YearDay()
@@ -235,7 +234,6 @@ func (p *pass) liveCall(key string, c *protocol.CallInfo) {
 	p.call(key, callView{info: c, approval: p.state.pendingApproval(*c), offline: p.state.isOffline(c.Node)}, true, true)
 }
 
-// runState adds the row of a run's state.
 func (p *pass) runState(r protocol.RunInfo) {
 	key := "run/" + string(r.RunID)
 	notice := func(icon, text string) { p.add(key, kindNotice, 32, noticeData{icon: icon, text: text}) }

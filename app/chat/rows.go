@@ -57,7 +57,6 @@ func (r *row) Passages() []selection.Passage {
 // rowFactory creates the rows of its pane.
 type rowFactory struct{ *Pane }
 
-// row creates a row of a kind.
 func (p rowFactory) row(kind int) transcript.Row {
 	switch kind {
 	case kindMessage:

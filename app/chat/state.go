@@ -55,7 +55,6 @@ func StateOf(v state.View, c state.ChatView) State {
 	return s
 }
 
-// isRunning reports whether a run is in progress.
 func (s *State) isRunning() bool {
 	return slices.ContainsFunc(s.Runs, func(r protocol.RunInfo) bool { return !r.Over() && r.State != protocol.RunQueued })
 }

@@ -40,7 +40,6 @@ func (p *RichText) pictureWidth() float32 {
 	return min(p.fullSize.Width+1, p.width)
 }
 
-// draw paints everything.
 func (p *RichText) draw(w, h int) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	if len(p.placed) == 0 || p.fullSize.Height <= 0 {
@@ -77,7 +76,6 @@ func (d *painter) fill(x, y, w, h float32, c fyne.ThemeColorName) {
 	typeset.Fill(d.img, x*d.scale, y*d.scale, w*d.scale, h*d.scale, style.Color(c))
 }
 
-// boxes yields the areas of a range of runes.
 func (d *painter) boxes(from, to int) iter.Seq[typeset.Box] {
 	return func(yield func(typeset.Box) bool) {
 		for _, b := range d.at.text.Boxes(max(from, 0), to, d.width) {
@@ -144,7 +142,6 @@ func (d *painter) backgrounds() {
 	}
 }
 
-// color returns the colour of a run.
 func (d *painter) color(run int) color.Color {
 	switch n := d.paragraph.decorations[run]; {
 	case n.link != nil:

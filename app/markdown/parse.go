@@ -141,7 +141,6 @@ func (q *paragraph) add(s string, style typeset.Style, k decoration) {
 	q.runs, q.decorations = append(q.runs, typeset.Run{Text: s, Style: style}), append(q.decorations, k)
 }
 
-// inline adds the text in a node.
 func (p *parser) inline(q *paragraph, parent ast.Node, style typeset.Style, k decoration) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {

@@ -77,7 +77,6 @@ func newRichText(paras []paragraph) *RichText {
 	return p
 }
 
-// set shows other paragraphs.
 func (p *RichText) set(paras []paragraph) {
 	p.paragraphs = paras
 	p.layoutWidth = 0
@@ -90,7 +89,6 @@ func (p *RichText) SetPlain(text string, color fyne.ThemeColorName, size fyne.Th
 	p.set(plainParagraphs(text, color, size))
 }
 
-// plainParagraphs returns the paragraphs of plain text.
 func plainParagraphs(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) []paragraph {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", ""), "\t", "    ")
 	return []paragraph{{runs: []typeset.Run{{Text: text, Style: typeset.Style{Size: style.Size(size) / style.Size("text")}}}, decorations: []decoration{{color: color}}}}
@@ -164,7 +162,6 @@ func (q *paragraph) text() string {
 	return b.String()
 }
 
-// texts yields the texts of the paragraphs.
 func (p *RichText) texts(yield func(string) bool) {
 	for i := range p.paragraphs {
 		if !yield(p.paragraphs[i].text()) {
@@ -221,7 +218,6 @@ func (p *RichText) Slice(from, to int) string {
 	return b.String()
 }
 
-// linkAt returns the link under a point.
 func (p *RichText) linkAt(at fyne.Position) *url.URL {
 	for i := range p.placed {
 		l := &p.placed[i]

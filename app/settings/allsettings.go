@@ -69,7 +69,6 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	return a
 }
 
-// update applies a new state.
 func (a *allSettings) update(v state.SettingsView) {
 	a.view = v
 	if groups := append([]string{allGroups}, v.Groups()...); strings.Join(groups, "\n") != strings.Join(a.group.Options, "\n") {

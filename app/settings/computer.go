@@ -48,7 +48,6 @@ type computerPage struct {
 	redraw      func()
 }
 
-// computer creates the page.
 func (p *Page) computer() fyne.CanvasObject {
 	l := p.handlers.Local
 	if l == nil {
@@ -79,7 +78,6 @@ func (p *Page) computer() fyne.CanvasObject {
 	return built
 }
 
-// save saves another confinement.
 func (c *computerPage) save(next Confinement) {
 	c.result.Set("Saving…", style.ColorMuted)
 	bind.Run(c.page.ctx, func(context.Context) error { return c.agent.SetConfinement(next) }, func(err error) {

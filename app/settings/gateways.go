@@ -136,7 +136,6 @@ func (e *gatewaysPage) load() {
 	})
 }
 
-// row is a gateway with its buttons.
 func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	name := widgets.NewText(g.Name, style.ColorText, "text")
 	text := strings.Join(g.Addresses, ", ") + " · paired " + state.When(g.PairedAt.UnixMilli(), time.Now())

@@ -91,7 +91,6 @@ func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about str
 	return []fyne.CanvasObject{row, result}, set
 }
 
-// field is an entry with its buttons.
 func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.WithControls(180, entry, widgets.Row(style.Inside, -1, buttons...))
 }

@@ -160,7 +160,6 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	return rows, load
 }
 
-// thinking sets the default thinking level.
 func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 	levels := append([]string{""}, protocol.ThinkingLevels...) // the first is the model's default
 	names := make([]string, len(levels))
@@ -181,7 +180,6 @@ func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelledValue("Thinking", widgets.LimitWidth(240, true, group))}
 }
 
-// testProvider sends a test request to the provider and shows the result.
 func (m *models) testProvider(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
 	button.Disable()
 	result.Set("Testing…", style.ColorMuted)
@@ -257,7 +255,6 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 	rows.Refresh()
 }
 
-// useModel sets the default model.
 func (m *models) useModel(ref protocol.ModelRef, status *widgets.Paragraph) {
 	m.page.run(status, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func() {
 		status.Set("✓ Now using "+ref.ID+".", style.ColorGood)

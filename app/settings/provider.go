@@ -71,7 +71,6 @@ func (m *models) save(p protocol.Provider, path string, value any, result *widge
 	m.page.run(result, func(ctx context.Context) error { return m.page.app.Set(ctx, path, value) }, func() { m.load(p.ID) })
 }
 
-// addressRows is the field for the server's address.
 func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	entry := widget.NewEntry()
 	entry.SetText(p.BaseURL)

@@ -144,7 +144,6 @@ func (r *settingRow) secretControl() {
 	}
 }
 
-// nameControl asks for a name.
 func (r *settingRow) nameControl() {
 	e := widget.NewEntry()
 	e.SetPlaceHolder("Name")

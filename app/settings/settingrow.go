@@ -75,7 +75,6 @@ func (r *settingRow) title() string {
 	return r.setting.Title
 }
 
-// buildControl creates the control for the kind of setting.
 func (r *settingRow) buildControl() {
 	switch f := r.setting.ConfigField; {
 	case r.setting.Pattern:
@@ -168,7 +167,6 @@ func (r *settingRow) apply(s state.Setting, saved bool) {
 // updateFoot shows the buttons below if there is one.
 func (r *settingRow) updateFoot() { widgets.SetVisible(r.foot, r.reset.Visible() || r.undo.Visible()) }
 
-// hasChanges reports whether there are unsaved changes.
 func (r *settingRow) hasChanges() bool { return r.typedText != nil && r.typedText() != r.savedText }
 
 func (r *settingRow) discard() {

@@ -105,7 +105,6 @@ func page(rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.NewVScroll(widgets.Inset(style.Page, style.Page, style.Page, style.Page, widgets.LimitWidth(720, true, widgets.Col(style.Page, rows...))))
 }
 
-// section is a group of settings with a heading.
 func section(title string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.Col(style.Inside, append([]fyne.CanvasObject{heading(title)}, rows...)...)
 }
@@ -131,12 +130,10 @@ func (p *Page) run(result *widgets.Paragraph, work func(context.Context) error, 
 	})
 }
 
-// saveSetting changes a setting; result shows the outcome.
 func (p *Page) saveSetting(path string, value any, result *widgets.Paragraph) {
 	p.run(result, func(ctx context.Context) error { return p.app.Set(ctx, path, value) }, func() { showSaved(result, nil) })
 }
 
-// showSaved shows the result of saving.
 func showSaved(result *widgets.Paragraph, err error) {
 	if err != nil {
 		setError(result, err)
@@ -189,7 +186,6 @@ type labelledLayout struct {
 // twoColumnsWidth is the minimum page width for two columns, at the default text size.
 const twoColumnsWidth float32 = 480
 
-// labelWidth is the width of the column of labels.
 func labelWidth() float32 { return max(140, 116*style.Size("text")/14) }
 
 func (l *labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

@@ -202,7 +202,6 @@ func (c *CallCard) show() {
 	c.relayout()
 }
 
-// arrange lays out the visible parts.
 func (c *CallCard) arrange() {
 	if s := c.Size(); s.Width > 0 {
 		c.box.Resize(fyne.NewSize(s.Width, c.box.MinSize().Height))

@@ -187,7 +187,6 @@ func (p *placement) placeRows(height, x float32) {
 	p.visible = onScreen
 }
 
-// place positions the visible rows.
 func (t *View) place() {
 	size := t.Size()
 	if size.Width <= 0 || size.Height <= 0 || t.placing {

@@ -36,7 +36,6 @@ type selector struct {
 	painted        bool   // rows may show a selection or search results
 }
 
-// deselect ends the selection.
 func (s *selector) deselect() { s.active, s.from, s.to = false, textPosition{}, textPosition{} }
 
 // Press starts selecting text at a mouse press in a passage: at a rune, or for a second and third
@@ -103,7 +102,6 @@ func (s *selector) TextMoved(in selection.Passage, by int, ok bool) {
 	}
 }
 
-// before reports whether a is before b.
 func (s *selector) before(a, b textPosition) bool {
 	if a.item != b.item {
 		return indexOf(s.view.items, a.item) < indexOf(s.view.items, b.item)
@@ -253,7 +251,6 @@ func (s *selector) ShowHit(key string, hit int) bool {
 	return room
 }
 
-// paintHit highlights the current search result in a row.
 func (s *selector) paintHit(a *visibleRow) {
 	n := 0
 	for _, p := range a.row.Passages() {

@@ -110,7 +110,6 @@ func drawGlyph(dst *image.RGBA, face *font.Face, g *glyph, size, x float32, base
 	}
 }
 
-// glyphMask draws a glyph.
 func glyphMask(face *font.Face, g *glyph, size, shift float32) *mask {
 	if g.coloured != nil {
 		w, h, up := int(units(g.coloured.Advance)*size/g.em)+2, int(size*1.5)+2, int(size*1.1)+1

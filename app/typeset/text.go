@@ -188,13 +188,11 @@ func (h *paragraphLayout) levelEnd(a, b int) int {
 	return a
 }
 
-// run returns the index of the run of a rune.
 func (h *paragraphLayout) run(at int) int {
 	i := sort.Search(len(h.outs), func(i int) bool { return h.outs[i].Runes.Offset > at }) - 1
 	return h.of[max(i, 0)]
 }
 
-// runDirection returns the direction of a level.
 func runDirection(level uint8) di.Direction {
 	if level&1 == 1 {
 		return di.DirectionRTL

@@ -36,7 +36,6 @@ func (g *Background) CreateRenderer() fyne.WidgetRenderer {
 	return r
 }
 
-// newFilledRaster creates an area of one colour.
 func newFilledRaster(name func() fyne.ThemeColorName) *Raster {
 	return NewRaster(func(int, int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, 1, 1))

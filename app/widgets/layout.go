@@ -163,7 +163,6 @@ func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(w, size.Height))
 }
 
-// iconSize is the size of a small icon.
 func iconSize() float32 { return style.Size(theme.SizeNameInlineIcon) }
 
 // WithIcon puts an icon beside the first line of a text, and optional objects at the right.
