@@ -61,14 +61,8 @@ func (w *window) arrange() {
 		w.sidebar.box.Show()
 		w.pane.SetLeading(nil)
 	}
-	w.first.box.Hide()
-	w.pane.Hide()
-	switch {
-	case w.firstRun:
-		w.first.box.Show()
-	case !w.ui.nav.arrange():
-		w.pane.Show()
-	}
+	widgets.SetVisible(w.first.box, w.firstRun)
+	widgets.SetVisible(w.pane, !w.firstRun && !w.ui.nav.arrange())
 	w.body.Refresh()
 }
 

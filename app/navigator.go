@@ -189,13 +189,9 @@ func (n *navigator) arrange() bool {
 		n.box.Hide()
 		return false
 	}
-	if n.ui.main.narrow {
-		widgets.ReserveTitleSpace(n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0))
-		n.head.Show()
-	} else {
-		widgets.ReserveTitleSpace(fyne.Size{})
-		n.head.Hide()
-	}
+	space := n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0)
+	widgets.ReserveTitleSpace(widgets.Choose(n.ui.main.narrow, space, fyne.Size{}))
+	widgets.SetVisible(n.head, n.ui.main.narrow)
 	n.box.Show()
 	return true
 }

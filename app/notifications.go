@@ -8,6 +8,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/notify"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -131,10 +132,7 @@ func (ns *notifications) updateTransfers(v state.View) {
 	if len(fresh) == 0 {
 		return
 	}
-	separate := maxSeparate
-	if ns.hasFocus {
-		separate = 1
-	}
+	separate := widgets.Choose(ns.hasFocus, 1, maxSeparate)
 	var list []notify.Message
 	if len(fresh) > separate {
 		title, text := state.TransferEnds(fresh)

@@ -92,10 +92,7 @@ func (f *frame) atEnd() bool {
 
 // best returns the size that fits the content within the limits; larger content scrolls.
 func (f *frame) best() fyne.Size {
-	width := Width
-	if f.wide {
-		width = WideWidth
-	}
+	width := widgets.Choose(f.wide, WideWidth, Width)
 	full := widgets.Fit(f.body, width) + widgets.Fit(f.head, width) + widgets.Fit(f.foot, width) + style.Inside
 	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
@@ -156,10 +153,7 @@ type buttonRowLayout struct{ below bool } // result of the last layout
 // MinSize implements fyne.Layout. Its height is for the width of the last layout.
 func (l *buttonRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	left, right := o[0].MinSize(), o[1].MinSize()
-	height := max(left.Height, right.Height)
-	if l.below {
-		height = left.Height + style.Gap + right.Height
-	}
+	height := widgets.Choose(l.below, left.Height+style.Gap+right.Height, max(left.Height, right.Height))
 	return fyne.NewSize(max(left.Width, right.Width), height)
 }
 

@@ -205,17 +205,9 @@ func (r *inboxRow) set(g state.Group) {
 		}
 	}
 	r.all.SetText(review)
-	color := style.ColorText
-	r.later.SetText("Not now")
-	if g.Later != 0 {
-		color = style.ColorMuted
-		r.later.SetText("Show now")
-	}
-	r.title.Suffix = ""
-	if where != "" {
-		r.title.Suffix = " " + where
-	}
-	r.title.Set(title, color)
+	r.later.SetText(widgets.Choose(g.Later != 0, "Show now", "Not now"))
+	r.title.Suffix = widgets.Choose(where != "", " "+where, "")
+	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
 	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)

@@ -83,10 +83,7 @@ func (k *keys) press(focused fyne.Focusable, deliberate bool) (consumed bool) {
 	d := k.d
 	allows := focused == fyne.Focusable(d.frame.allow.Main)
 	if allows && deliberate && d.step == asking {
-		once := ""
-		if d.options.scope == protocol.ScopeOnce {
-			once = " once"
-		}
+		once := widgets.Choose(d.options.scope == protocol.ScopeOnce, " once", "")
 		d.frame.setNotice("Press " + allowKeys() + " to allow" + once + ".")
 	}
 	if focused == fyne.Focusable(d.frame.confirm) && deliberate {

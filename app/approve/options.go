@@ -64,10 +64,7 @@ func (o *options) folderRows() []fyne.CanvasObject {
 		case state.GrantsFolder(o.approval):
 			rows = append(rows, fact("access", path+" (read, for this call only)"))
 		default:
-			access := "reading "
-			if f.Write {
-				access = "writing to "
-			}
+			access := widgets.Choose(f.Write, "writing to ", "reading ")
 			check, row := newLongCheck("Allow "+access+path+" (this time only)", false, o.onKey, func(bool) { o.onChange() })
 			o.folders = append(o.folders, check)
 			rows = append(rows, row)

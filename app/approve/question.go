@@ -218,10 +218,7 @@ func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 const maxParts = 12
 
 func part(p state.CommandPart) fyne.CanvasObject {
-	icon, color := "right", style.ColorMuted
-	if p.Risky {
-		icon, color = "warning", style.ColorBad
-	}
+	icon := style.IconIn(widgets.Choose(p.Risky, "warning", "right"), widgets.Choose(p.Risky, style.ColorBad, style.ColorMuted))
 	line, _ := state.Reveal(p.Text)
 	name := &widget.TextSegment{Text: display.Clip(line, 60), Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
 	details := ""
@@ -234,5 +231,5 @@ func part(p state.CommandPart) fyne.CanvasObject {
 	details, _ = state.Reveal(details)
 	description := widget.NewRichText(name, &widget.TextSegment{Text: details, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
 	description.Wrapping = fyne.TextWrapWord
-	return widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.WithoutPadding(description))
+	return widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(icon), widgets.WithoutPadding(description))
 }

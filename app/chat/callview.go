@@ -10,6 +10,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -47,11 +48,7 @@ func (p *pass) call(key string, v callView, fresh, open bool) {
 	}
 	isCommand := card.Verb == "Bash" || info != nil && info.Effect == protocol.EffectExec
 	d.open = v.approval != nil || fresh && isCommand && card.State != transcript.CallDenied && card.State != transcript.CallWaiting
-	estimate := float32(44)
-	if d.open {
-		estimate = 160
-	}
-	p.add(key, kindTool, estimate, d)
+	p.add(key, kindTool, widgets.Choose[float32](d.open, 160, 44), d)
 	if v.result != nil {
 		if images := imageKeys(v.result.Content); images != "" {
 			p.add(key+"/images", kindMessage, 140, messageData{id: v.result.ID, images: images})

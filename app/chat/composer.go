@@ -73,11 +73,7 @@ func newComposer(p *Pane) *composer {
 	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, "inputBorder", style.Corner)
 	c.entry.onFocus = func(on bool) {
-		line := fyne.ThemeColorName("inputBorder")
-		if on {
-			line = style.ColorAccent
-		}
-		c.frame.Set(style.ColorSurface, line)
+		c.frame.Set(style.ColorSurface, widgets.Choose(on, style.ColorAccent, "inputBorder"))
 	}
 	// The outer frame is the border: the entry's own border is clipped.
 	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))
@@ -173,11 +169,7 @@ func (c *composer) showThumbnails() {
 func (c *composer) update(s State) {
 	running := s.isRunning()
 	widgets.SetVisible(c.stop, running)
-	send := "Send"
-	if running {
-		send = "Queue"
-	}
-	c.send.SetText(send)
+	c.send.SetText(widgets.Choose(running, "Queue", "Send"))
 	c.usage.SetText(usageText(s.Session))
 	id := c.currentMachine(s)
 	name := c.pane.machines.Name(string(id))

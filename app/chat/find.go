@@ -178,11 +178,7 @@ func newFindField() *findField {
 func (f *findField) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeyF3:
-		if f.Shift {
-			f.OnMove(-1)
-		} else {
-			f.OnMove(1)
-		}
+		f.OnMove(widgets.Choose(f.Shift, -1, 1))
 	case fyne.KeyEscape:
 		f.OnCancel()
 	default:

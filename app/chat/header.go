@@ -57,11 +57,7 @@ func (h *header) show(s State) {
 			model = cmp.Or(m.Name, model)
 		}
 	}
-	limit := 28
-	if h.narrow {
-		limit = 20
-	}
-	h.model.SetText(display.Clip(model, limit))
+	h.model.SetText(display.Clip(model, widgets.Choose(h.narrow, 20, 28)))
 	thinking := "auto"
 	if level := thinkingLevel(s); level != "" {
 		thinking = strings.ToLower(state.ThinkingName(level))

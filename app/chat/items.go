@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -203,11 +204,7 @@ func (p *pass) live() {
 
 // liveRun adds what a run has streamed, its calls and its state.
 func (p *pass) liveRun(r protocol.RunInfo) {
-	step := r.Step
-	if step == 0 {
-		step = p.cursor.steps[r.RunID] + 1
-	}
-	base := fmt.Sprintf("r/%s/%d", r.RunID, step)
+	base := fmt.Sprintf("r/%s/%d", r.RunID, cmp.Or(r.Step, p.cursor.steps[r.RunID]+1))
 	m := protocol.Message{RunID: r.RunID, Timestamp: r.StartedAt}
 	if !r.Over() {
 		if strings.TrimSpace(r.Thinking) != "" && !p.liveKeys[base+"/think0"] {
@@ -250,11 +247,7 @@ func (p *pass) runState(r protocol.RunInfo) {
 		}
 		notice("activity", text)
 	case protocol.RunRetrying:
-		text := r.Notice
-		if text == "" {
-			text = "Trying again…"
-		}
-		notice("reset", text)
+		notice("reset", cmp.Or(r.Notice, "Trying again…"))
 	case protocol.RunFailed:
 		problem, action := runProblem(r.Error)
 		p.add(key, kindProblem, 90, problemData{problem, action, r.RunID})

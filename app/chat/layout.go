@@ -52,10 +52,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 		p.header.narrow = short
 		p.header.show(p.state)
 	}
-	margin := style.Page
-	if narrow {
-		margin = 12
-	}
+	margin := widgets.Choose(narrow, 12, style.Page)
 	if p.readOnly {
 		p.transcript.Width = min(size.Width-2*margin, columnWidth*style.Size("text")/14)
 		p.content.Resize(size)

@@ -108,10 +108,7 @@ func (d *painter) quoteBars(index int) {
 			previous := d.text.placed[index-1]
 			top = previous.y + previous.text.Height
 		}
-		x := float32(k) * 14
-		if d.at.right > 0 {
-			x = d.text.width - x - 2
-		}
+		x := widgets.Choose(d.at.right > 0, d.text.width-float32(k)*14-2, float32(k)*14)
 		d.fill(x, top, 2, d.at.y+d.at.text.Height-top, style.ColorLine)
 	}
 }
@@ -167,10 +164,7 @@ func (d *painter) bullet() {
 			d.fill(x+3, y+3, side-6, side-6, style.ColorGood)
 		}
 	case d.at.bullet != nil:
-		x := d.at.left - d.at.bullet.Width - 6*size/14
-		if right {
-			x = d.text.width - d.at.right + 6*size/14
-		}
+		x := widgets.Choose(right, d.text.width-d.at.right+6*size/14, d.at.left-d.at.bullet.Width-6*size/14)
 		d.at.bullet.Draw(d.img, x*d.scale, d.at.y*d.scale, d.scale, 0, func(int) color.Color { return style.Color(style.ColorMuted) })
 	}
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"runtime"
@@ -84,11 +85,7 @@ func licenceText() string {
 	}
 	var b strings.Builder
 	for _, d := range info.Deps {
-		licence := by[d.Path]
-		if licence == "" {
-			licence = "see its licence"
-		}
-		fmt.Fprintf(&b, "%s %s · %s\n", d.Path, d.Version, licence)
+		fmt.Fprintf(&b, "%s %s · %s\n", d.Path, d.Version, cmp.Or(by[d.Path], "see its licence"))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -93,10 +93,7 @@ func (a *allSettings) update(v state.SettingsView) {
 
 // matches returns the settings to show: the matches, and the settings that were added here.
 func (a *allSettings) matches() []state.Setting {
-	group := a.group.Selected
-	if group == allGroups {
-		group = ""
-	}
+	group := widgets.Choose(a.group.Selected == allGroups, "", a.group.Selected)
 	v := a.view
 	v.List = nil
 	there := map[string]bool{}
@@ -133,11 +130,8 @@ func (a *allSettings) draw() {
 	}
 	list := a.matches()
 	if len(list) == 0 {
-		none := mutedText("No settings found.")
-		if strings.TrimSpace(a.search.Text) == "" {
-			none = mutedText("All settings are at their defaults.")
-		}
-		a.setBody("none"+none.Text(), page(none))
+		none := widgets.Choose(strings.TrimSpace(a.search.Text) == "", "All settings are at their defaults.", "No settings found.")
+		a.setBody("none"+none, page(mutedText(none)))
 		return
 	}
 	var key strings.Builder

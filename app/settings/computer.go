@@ -92,11 +92,7 @@ func (c *computerPage) drawFolders() {
 	for i, f := range c.current.Folders {
 		path := widgets.NewText(f.Dir, style.ColorText, "text")
 		path.Ellipsis = true
-		way := "Read and write"
-		if f.ReadOnly {
-			way = "Read only"
-		}
-		turn := widgets.NewQuietButton(way, "", func() {
+		turn := widgets.NewQuietButton(widgets.Choose(f.ReadOnly, "Read only", "Read and write"), "", func() {
 			c.changeFolders(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list })
 		})
 		remove := widgets.NewQuietButton("Remove", "cross", func() { c.changeFolders(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })

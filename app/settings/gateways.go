@@ -81,9 +81,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	chosen := func(work bool) {
 		e.asMachine = work
 		how.Set(howToPair(work), style.ColorMuted)
-		if name.Hide(); work {
-			name.Show()
-		}
+		widgets.SetVisible(name, work)
 		if e.box != nil {
 			e.box.Refresh()
 		}
@@ -182,10 +180,7 @@ func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 			e.load()
 		})
 	}
-	icon := "globe"
-	if g.IsMachine {
-		icon = "machine"
-	}
+	icon := widgets.Choose(g.IsMachine, "machine", "globe")
 	buttons := []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, style.ColorMuted)), widgets.Col(0, name, about)}
 	if !g.RefusalFinal && !g.IsMachine {
 		buttons = append(buttons, open)
@@ -232,11 +227,8 @@ func (e *gatewaysPage) pairOrCancel() {
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")
-			done := ". Open its window here or in the tray menu."
-			if invitation.AsMachine {
-				done = ". Its agent can now use this computer."
-			}
-			e.showResult("✓ Paired with "+name+done, style.ColorGood)
+			done := widgets.Choose(invitation.AsMachine, "Its agent can now use this computer.", "Open its window here or in the tray menu.")
+			e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
 			e.load()
 		}
 	})

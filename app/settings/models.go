@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -74,10 +75,7 @@ func (m *models) load(selected string) {
 			return
 		}
 		m.providers, m.current = s.providers, s.current
-		if selected == "" {
-			selected = s.current.Provider
-		}
-		m.showProvider(selected)
+		m.showProvider(cmp.Or(selected, s.current.Provider))
 	})
 }
 

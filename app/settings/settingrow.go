@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,11 +87,7 @@ func (r *settingRow) buildControl() {
 	case len(f.Enum) > 0:
 		var list []choice[string]
 		for _, e := range f.Enum {
-			name := e
-			if e == "" {
-				name = "Not set"
-			}
-			list = append(list, choice[string]{name, e})
+			list = append(list, choice[string]{cmp.Or(e, "Not set"), e})
 		}
 		r.choiceControl(list)
 	case f.Format == protocol.FormatLines || f.Type == "list":
@@ -224,13 +221,9 @@ func (r *settingRow) offerUndo(before state.Setting) {
 	r.undoOffer++
 	offer := r.undoOffer
 	r.undo.OnTap = func() {
-		value := before.Value
-		if !before.Changed {
-			value = nil
-		}
 		r.undo.Hide()
 		r.updateFoot()
-		r.save(value, "✓ Change undone.", nil)
+		r.save(widgets.Choose(before.Changed, before.Value, nil), "✓ Change undone.", nil)
 	}
 	r.undo.Show()
 	r.updateFoot()

@@ -162,32 +162,20 @@ func (c *CallCard) show() {
 	widgets.SetVisible(c.machineDot, t.Machine != "")
 	c.argument.SetText(t.Argument)
 	waiting := t.State == CallWaiting
-	edge, line := t.Color, style.ColorLine
-	if waiting {
-		edge, line = style.ColorNeedsYou, style.ColorNeedsYou
-	}
-	c.edge.Set(edge, "")
-	c.frame.Set(style.ColorSurface, line)
+	c.edge.Set(widgets.Choose(waiting, style.ColorNeedsYou, t.Color), "")
+	c.frame.Set(style.ColorSurface, widgets.Choose(waiting, style.ColorNeedsYou, style.ColorLine))
 	widgets.SetVisible(c.dot, waiting)
 	c.added.SetText(fmt.Sprintf("+%d", t.Added))
 	c.removed.SetText(fmt.Sprintf("−%d", t.Removed))
 	widgets.SetVisible(c.added, t.Added+t.Removed > 0)
 	widgets.SetVisible(c.removed, t.Added+t.Removed > 0)
 	icon := stateIcons[t.State]
-	word := icon.color
-	if t.State == CallRunning || t.State == CallDone {
-		word = style.ColorMuted
-	}
-	c.status.Set(t.Status, word)
+	c.status.Set(t.Status, widgets.Choose(t.State == CallRunning || t.State == CallDone, style.ColorMuted, icon.color))
 	widgets.SetVisible(c.status, t.Status != "")
 	c.time.SetText(t.Time)
 	widgets.SetVisible(c.time, t.Time != "")
-	fold := "right"
-	if c.open {
-		fold = "down"
-	}
 	widgets.SetIcon(c.icon, icon.name, icon.color)
-	widgets.SetIcon(c.arrow, fold, style.ColorMuted)
+	widgets.SetIcon(c.arrow, widgets.Choose(c.open, "down", "right"), style.ColorMuted)
 
 	if c.open {
 		c.output.Scroller.Follow = t.State == CallRunning
@@ -260,11 +248,7 @@ func (c *CallCard) showInput() (changed bool) {
 // updateAnswers shows Allow if the card has shown the whole question, else the review button.
 func (c *CallCard) updateAnswers() {
 	whole, was := c.showsAll(), c.allow.Visible()
-	reason := ""
-	if !whole {
-		reason = "Too long to show in full here."
-	}
-	c.reviewReason.SetText(reason)
+	c.reviewReason.SetText(widgets.Choose(whole, "", "Too long to show in full here."))
 	widgets.SetEnabled(c.allow, whole && c.call.AllowEnabled)
 	widgets.SetVisible(c.review, whole)
 	widgets.SetVisible(c.allow, whole)

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
@@ -194,10 +196,7 @@ func (t *View) place() {
 	}
 	t.placing = true
 	defer func() { t.placing = false }()
-	width := size.Width
-	if t.Width > 0 {
-		width = min(width, t.Width)
-	}
+	width := min(size.Width, cmp.Or(t.Width, size.Width))
 	p := placement{View: t, width: width, rows: map[string]*visibleRow{}}
 	p.placeRows(size.Height, float32(int((size.Width-width)/2)))
 	a := t.visible[t.highlightKey]

@@ -173,12 +173,8 @@ func (t *View) updateNewButton() {
 	t.hasNew = t.hasNew && !t.follow
 	size := t.Size()
 	far := !t.follow && len(t.items) > 0 && t.below > 2*size.Height
-	text := ""
-	if t.hasNew {
-		text = "New"
-	}
 	t.newButton.Primary = t.hasNew
-	t.newButton.SetText(text)
+	t.newButton.SetText(widgets.Choose(t.hasNew, "New", ""))
 	m := t.newButton.MinSize()
 	t.newButton.Resize(m)
 	t.newButton.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))

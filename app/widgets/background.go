@@ -78,10 +78,7 @@ func (r *backgroundRenderer) update() {
 }
 
 func (r *backgroundRenderer) Layout(s fyne.Size) {
-	edge := float32(0)
-	if r.g.Line != "" {
-		edge = 1
-	}
+	edge := Choose(r.g.Line != "", 1, float32(0))
 	end := float32(0)
 	if r.g.Corner > 0 {
 		end = min(r.g.Corner+1, s.Height/2)

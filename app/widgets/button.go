@@ -209,10 +209,7 @@ func (r *buttonRenderer) MinSize() fyne.Size {
 		h = smallHeight
 	}
 	h = max(h, m.Height+8)
-	pad := buttonPad
-	if r.b.Text == "" {
-		pad = max((h-m.Width)/2, 2)
-	}
+	pad := Choose(r.b.Text == "", max((h-m.Width)/2, 2), buttonPad)
 	return fyne.NewSize(m.Width+2*pad, h)
 }
 

@@ -27,10 +27,7 @@ func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	var line []fyne.CanvasObject
 	width, high, y := float32(0), float32(0), float32(0)
 	flush := func() {
-		x := float32(0)
-		if l.centre {
-			x = (size.Width - width) / 2
-		}
+		x := Choose(l.centre, (size.Width-width)/2, float32(0))
 		for _, o := range line {
 			m := o.MinSize()
 			o.Resize(fyne.NewSize(min(m.Width, size.Width), m.Height))

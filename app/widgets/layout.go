@@ -155,10 +155,7 @@ func (l *limitLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return ob
 
 func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	w := min(size.Width, l.width())
-	x := float32(0)
-	if !l.left {
-		x = float32(int((size.Width - w) / 2))
-	}
+	x := Choose(l.left, 0, float32(int((size.Width-w)/2)))
 	objects[0].Move(fyne.NewPos(x, 0))
 	objects[0].Resize(fyne.NewSize(w, size.Height))
 }
@@ -220,11 +217,26 @@ func (c *Composite) Compose(self fyne.Widget, content fyne.CanvasObject) {
 // CreateRenderer implements fyne.Widget.
 func (c *Composite) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.content) }
 
+// LayOut repeats the layout of the content, once it has a place.
+func (c *Composite) LayOut() {
+	if c.Size().Width > 0 {
+		Relayout(c.content)
+	}
+}
+
 // Call calls f unless it is nil.
 func Call(f func()) {
 	if f != nil {
 		f()
 	}
+}
+
+// Choose returns one of two values.
+func Choose[T any](on bool, yes, no T) T {
+	if on {
+		return yes
+	}
+	return no
 }
 
 // CallWith calls f with an argument unless it is nil.

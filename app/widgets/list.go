@@ -149,22 +149,12 @@ func (r *listRow) set(i int, item ListItem) {
 	}
 	r.item = item
 	SetIcon(r.icon, item.Icon, cmp.Or(item.Color, style.ColorMuted))
-	text := style.ColorText
-	if item.Muted || item.Heading {
-		text = style.ColorMuted
-	}
-	r.title.Style.Bold, r.title.SizeName = item.Heading, "text"
-	if item.Heading {
-		r.title.SizeName = style.SizeSmall // like [NewSectionHeading]
-	}
-	r.title.Set(item.Title, text)
+	r.title.Style.Bold = item.Heading
+	r.title.SizeName = Choose(item.Heading, style.SizeSmall, "text") // like [NewSectionHeading]
+	r.title.Set(item.Title, Choose(item.Muted || item.Heading, style.ColorMuted, style.ColorText))
 	r.text.SetText(item.Text)
 	SetVisible(r.text, item.Text != "")
-	trail := style.ColorMuted
-	if item.Warn {
-		trail = style.ColorNeedsYou
-	}
-	r.detail.Set(item.Detail, trail)
+	r.detail.Set(item.Detail, Choose(item.Warn, style.ColorNeedsYou, style.ColorMuted))
 	Relayout(r.content)
 }
 

@@ -54,19 +54,14 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 func (b *ErrorBox) Set(p Problem) {
 	b.title.Set(p.Title, style.ColorText)
 	b.advice.Set(p.Advice, style.ColorMuted)
-	icon, color := "warning", style.ColorBad
-	if p.IsInfo {
-		icon, color = "info", style.ColorAccent
-	}
-	SetIcon(b.icon, icon, color)
+	color := Choose(p.IsInfo, style.ColorAccent, style.ColorBad)
+	SetIcon(b.icon, Choose(p.IsInfo, "info", "warning"), color)
 	b.edge.Set(color, "")
 	b.button.SetText(p.Button)
 	SetVisible(b.advice, p.Advice != "")
 	SetVisible(b.retry, p.CanRetry)
 	SetVisible(b.foot, p.Button != "")
-	if b.Size().Width > 0 {
-		Relayout(b.content)
-	}
+	b.LayOut()
 }
 
 // NewEmptyState creates the content of an empty view, with actions such as a button for adding.
@@ -199,9 +194,7 @@ func (t *Toast) Tick(now time.Time) {
 		return
 	}
 	t.remaining.SetText(fmt.Sprintf("%d s", int((rest+time.Second-1)/time.Second)))
-	if t.Size().Width > 0 {
-		Relayout(t.content)
-	}
+	t.LayOut()
 }
 
 // Undo does the same as its button.

@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"bytes"
+	"cmp"
 	"image"
 	"image/color"
 	"math"
@@ -68,10 +69,7 @@ func (z *Zoom) naturalSize() fyne.Size {
 func (z *Zoom) Step(steps int) {
 	view := z.Scroller.Size()
 	at := fyne.NewPos(view.Width/2, view.Height/2).Add(z.Scroller.offset)
-	now := z.factor
-	if now == 0 {
-		now = z.fitFactor()
-	}
+	now := cmp.Or(z.factor, z.fitFactor())
 	to := min(now*float32(math.Pow(zoomStep, float64(steps))), max(maxZoom, z.fitFactor()))
 	if steps == 0 || to <= z.fitFactor() && steps < 0 {
 		to = 0
@@ -84,11 +82,7 @@ func (z *Zoom) setFactor(factor float32, at fyne.Position) {
 	if z.pixels.IsZero() {
 		return
 	}
-	full, size := z.naturalSize(), z.Size()
-	shown := z.fitFactor()
-	if z.factor > 0 {
-		shown = z.factor
-	}
+	full, size, shown := z.naturalSize(), z.Size(), cmp.Or(z.factor, z.fitFactor())
 	// the margin beside the picture
 	left := fyne.NewPos(max(size.Width-full.Width*shown, 0)/2, max(size.Height-full.Height*shown, 0)/2)
 	part := fyne.NewPos((at.X-left.X)/(full.Width*shown), (at.Y-left.Y)/(full.Height*shown))

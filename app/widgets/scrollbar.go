@@ -65,10 +65,7 @@ func (b *ScrollBar) layOut() {
 	if length > thumb {
 		b.dragFactor = (b.full - b.shown) / (length - thumb)
 	}
-	thick := float32(4)
-	if b.hovered {
-		thick = 6
-	}
+	thick := Choose(b.hovered, 6, float32(4))
 	b.rect.FillColor = style.Color("scrollBar")
 	b.rect.CornerRadius = thick / 2
 	if b.vertical {
