@@ -24,8 +24,7 @@ const clipboardTimeout = 5 * time.Second
 // errNoPicture is shown when the clipboard has no picture.
 var errNoPicture = errors.New("the clipboard does not contain a picture")
 
-// pasteImage reads a picture with a program of the system, because Fyne can only read text; or it
-// is nil.
+// pasteImage returns a reader of pictures, or nil. Fyne can read text only; a program helps.
 func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
 	command := pasteCommand()
 	if len(command) == 0 {

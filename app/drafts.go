@@ -15,8 +15,7 @@ type draft struct {
 	pictures []protocol.Attachment
 }
 
-// drafts holds the drafts of all chats, including those of closed windows. It belongs to the GUI
-// thread. The texts survive a restart.
+// drafts holds the drafts of all chats. It belongs to the GUI thread. Texts survive a restart.
 type drafts struct {
 	prefs  *prefs
 	byChat map[protocol.SessionKey]draft
@@ -73,8 +72,7 @@ func (c *conversation) setDraft(d draft) {
 	c.pane.SetAttachments(d.pictures)
 }
 
-// saveDraft saves the content of the field. While a chat has a window of its own, that window's
-// field counts, not the empty one of the main window.
+// saveDraft saves the content of the field, unless the chat has a window of its own.
 func (c *conversation) saveDraft() {
 	d := c.draft()
 	c.lastText, c.changedAt = d.text, time.Time{}

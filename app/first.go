@@ -60,8 +60,7 @@ func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*wi
 	p.setRows(rows, acts)
 }
 
-// setRows shows rows with buttons in place of the servers. If one of the previous buttons had the
-// focus, the first new one gets it.
+// setRows shows rows in place of the servers. A focused button passes the focus to the first.
 func (p *firstPage) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
 	c := p.ui.main.window.Canvas()
 	had := slices.ContainsFunc(p.buttons, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })

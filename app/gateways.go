@@ -213,8 +213,7 @@ func (g *gateways) Open(id string) error {
 	return nil
 }
 
-// Leave implements settings.Gateways. If the gateway cannot be reached now, the program notifies it
-// at a later start.
+// Leave implements settings.Gateways. It notifies an unreachable gateway at a later start.
 func (g *gateways) Leave(ctx context.Context, id string) (notified bool, err error) {
 	pairing := identity.PeerID{Pin: identity.Pin(id), Role: protocol.RoleClient}
 	if pin, ok := strings.CutPrefix(id, nodePrefix); ok {

@@ -12,8 +12,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// messages shows short messages in the main window: offers to undo, the current message, and a
-// banner with problems of the whole program.
+// messages shows messages in the main window: offers to undo, the current message, a banner.
 type messages struct {
 	ui     *ui
 	toast  *widgets.Toast

@@ -63,8 +63,7 @@ func (o *opener) openPath(path string) {
 	}
 }
 
-// fileURL returns the file URL of a path with slashes (RFC 8089); a path that begins with a drive
-// letter gets a leading slash.
+// fileURL returns the file URL of a path with slashes (RFC 8089), also of C:/x.
 func fileURL(path string) *url.URL {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -111,8 +110,7 @@ func (o *opener) fileOpener() func(string) {
 // reveal shows a file of this computer in the file manager.
 func (o *opener) reveal(path string) { o.openPath(filepath.Dir(path)) }
 
-// showFiles opens a file dialog. Fyne requires it to be open before its size is set (fyne 2.8.0,
-// dialog/file.go MinSize).
+// showFiles opens a file dialog; Fyne sets no size before it is open (fyne 2.8.0, dialog/file.go).
 func showFiles(d *dialog.FileDialog) {
 	d.Show()
 	d.Resize(fyne.NewSize(760, 520))

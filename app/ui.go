@@ -15,8 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ui is the program's user interface: windows, tray menu, notifications. It belongs to the GUI
-// thread.
+// ui is the user interface: windows, tray menu, notifications. It belongs to the GUI thread.
 type ui struct {
 	ctx      context.Context
 	app      fyne.App
@@ -230,8 +229,7 @@ func (u *ui) setFocused(on bool) {
 	}
 }
 
-// loadUI loads the theme, the text size and the first-run state, which other clients may change. Only
-// the first response shows the first-run page.
+// loadUI loads theme, text size and first run; only the first response shows the first-run page.
 func (u *ui) loadUI() {
 	u.themeRequest++
 	turn := u.themeRequest

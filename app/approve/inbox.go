@@ -124,8 +124,7 @@ func (in *Inbox) keepFocus() {
 	}
 }
 
-// inboxRow is an approval, or several identical ones. Enter opens it, Delete denies, L snoozes, and
-// the arrow keys move between rows.
+// inboxRow is an approval, or several identical ones. Enter opens it, Delete denies, L snoozes.
 type inboxRow struct {
 	in          *Inbox
 	group       state.Group

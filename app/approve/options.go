@@ -12,8 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// options are the person's choices about what Allow does for one approval: its scope, the hunks of
-// a change, network and folders for this call, and whether the answer includes identical approvals.
+// options are the person's choices about what Allow does for one approval.
 type options struct {
 	approval  protocol.Approval
 	scope     string // the menu beside Allow offers more than once
@@ -52,8 +51,7 @@ func (o *options) rows() []fyne.CanvasObject {
 	return append(rows, o.identical)
 }
 
-// folderRows offers access to folders outside the workspace for this one call, or says that it
-// opens them.
+// folderRows offers access to folders for this one call, or says that allowing opens them.
 func (o *options) folderRows() []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, f := range state.FolderOffers(o.approval) {

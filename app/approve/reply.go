@@ -37,8 +37,7 @@ func (d *Dialog) includedApprovals() []protocol.Approval {
 	return []protocol.Approval{d.Current()}
 }
 
-// answer sends the answer for the current approval, and for the identical ones if the person chose
-// that. It ignores an allow while Allow is not armed.
+// answer sends the answer, also for included approvals. It ignores an allow that is not armed.
 func (d *Dialog) answer(r state.Reply) {
 	if d.Current().ID == "" || r.Decision == protocol.DecisionAllow && !d.arming.isArmed() {
 		return

@@ -93,8 +93,7 @@ func (s sighting) allows(q protocol.Approval, now time.Time) bool {
 	return !s.since.IsZero() && s.hash == q.Hash && now.Sub(s.since) >= armAfter
 }
 
-// recordSighting records whether a card shows the whole approval. One that changed or was partly
-// hidden must be seen again.
+// recordSighting records whether a card shows the whole approval; a changed one must be seen again.
 func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool, now time.Time) {
 	switch s, ok := b.seen[id]; {
 	case id == "":

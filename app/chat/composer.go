@@ -93,8 +93,7 @@ func (l entryLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 
 func (l entryLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
 
-// stripLayout shows up to two lines of pictures, or one in a low window; the others are scrolled
-// to.
+// stripLayout shows up to two lines of pictures, or one in a low window; others are scrolled to.
 type stripLayout struct {
 	c      *composer
 	height float32 // height at the last layout

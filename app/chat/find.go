@@ -15,8 +15,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// finder is the search bar below the header. Matches are highlighted, and Enter moves between them.
-// The row of the current match is expanded until the bar is closed.
+// finder is the search bar below the header. It expands the row of the current match.
 type finder struct {
 	pane  *Pane
 	field *findField

@@ -83,8 +83,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.loadingText = widgets.NewText("Loading…", style.ColorMuted, "text")
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
-	// The backgrounds of the header and the composer are above the transcript: Fyne's software
-	// painter does not clip content that scrolls within a row.
+	// Above the transcript: Fyne's software painter does not clip what scrolls within a row.
 	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box))
 	p.show()
 	return p

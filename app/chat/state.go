@@ -13,15 +13,13 @@ import (
 // were passed; Messages may share its beginning with the previous state's.
 type State struct {
 	Session protocol.SessionEntry
-	// Messages are the loaded messages, oldest first. More reports whether older ones exist, which
-	// [Handlers.Older] loads.
+	// Messages are the loaded messages, oldest first; [Handlers.Older] loads more.
 	Messages []protocol.Message
 	More     bool
 	Loading  bool
 	// Problem is why the conversation cannot be shown or changed; empty if there is no problem.
 	Problem string
-	// Runs are the unfinished runs of this conversation in order, and the last failed one until
-	// another starts.
+	// Runs are the unfinished runs, in order, and the last failed one until another starts.
 	Runs []protocol.RunInfo
 	// Calls are the unfinished calls of this conversation.
 	Calls []protocol.CallInfo
@@ -29,8 +27,7 @@ type State struct {
 	Approvals []protocol.Approval
 	Nodes     []protocol.NodeInfo
 	Elsewhere bool // no machine is this computer
-	// Model is the model in use, including the conversation's own setting. Models are the choices
-	// of the header's menu.
+	// Model is the model in use, Models are the choices of the header's menu.
 	Model  protocol.ModelRef
 	Models []state.ModelChoice
 	Paused bool

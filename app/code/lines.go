@@ -56,8 +56,7 @@ const (
 	maxHighlightLong = 512 << 10
 )
 
-// Highlight highlights code. lang is a language or a file name. An unknown language stays in one
-// colour, and so does long code, for which there is [HighlightLong].
+// Highlight highlights code of a language or file name, unless it is unknown or the code too long.
 func Highlight(code, lang string) []Line { return highlight(code, lang, maxHighlight) }
 
 // HighlightLong is Highlight for longer code. It may take a second; any goroutine may call it.

@@ -32,8 +32,7 @@ func NewPanel(maxHeight float32) *Panel {
 // SetText shows plain text.
 func (p *Panel) SetText(text string) { p.SetFormatted("plain", text, PlainLines) }
 
-// SetFormatted shows the lines of a text in a format. It does nothing if the panel shows the same
-// text in the same format already.
+// SetFormatted shows the lines of a text in a format, unless it shows them already.
 func (p *Panel) SetFormatted(format, text string, lines func(string) []Line) {
 	if format != p.format || text != p.source {
 		p.SetLines(lines(text))

@@ -66,8 +66,7 @@ func Lines(diff string) []code.Line {
 	return out
 }
 
-// isFileHeader reports whether a file's two header lines begin there; a removed line may look
-// alike.
+// isFileHeader reports whether two header lines begin there; a removed line may look alike.
 func isFileHeader(lines []code.Line, i int) bool {
 	at := func(i int, prefix string) bool { return i < len(lines) && strings.HasPrefix(lines[i].Text(), prefix) }
 	return at(i, "--- ") && at(i+1, "+++ ") && at(i+2, "@@")
@@ -127,8 +126,7 @@ func (responsiveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// hunkLines returns the lines of a unified view of a hunk, and those of both columns, in which a
-// line without a counterpart is beside an empty line.
+// hunkLines returns the lines of a unified view, and of both columns, with empty counterparts.
 func hunkLines(h state.Hunk, lang string) (unified, left, right []code.Line) {
 	before, after := highlight(h, '-', lang), highlight(h, '+', lang)
 	pad := func() {

@@ -94,8 +94,7 @@ func plainParagraphs(text string, color fyne.ThemeColorName, size fyne.ThemeSize
 	return []paragraph{{runs: []typeset.Run{{Text: text, Style: typeset.Style{Size: style.Size(size) / style.Size("text")}}}, decorations: []decoration{{color: color}}}}
 }
 
-// layOut breaks the lines for a width. Runs have relative font sizes, and stay at another text
-// size.
+// layOut breaks the lines for a width. Runs have relative sizes, for another text size.
 func (p *RichText) layOut(width float32) {
 	size := style.Size("text")
 	if p.maxWidth > 0 {

@@ -160,8 +160,7 @@ func newCodeBlock(events *selection.Events) *codeBlock {
 	return c
 }
 
-// set shows a block. It is highlighted only when its fence is closed: half a program would be
-// highlighted wrongly, and again with every letter.
+// set shows a block. It highlights only complete code: half a program would be highlighted wrongly.
 func (c *codeBlock) set(b Block) {
 	if b == c.block {
 		return

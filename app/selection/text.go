@@ -16,8 +16,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Passage is a widget with text that can be selected and searched, such as a paragraph, a table
-// cell or a code block. Positions are in runes.
+// Passage is a widget with text that can be selected and searched. Positions are in runes.
 type Passage interface {
 	fyne.CanvasObject
 	// Selectable returns the text with its selection and its search results.

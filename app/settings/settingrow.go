@@ -187,8 +187,7 @@ func (r *settingRow) saveTyped() {
 
 func (r *settingRow) resetToDefault() { r.save(nil, "✓ Reset to the default.", nil) }
 
-// save saves the setting. If the gateway refuses it, the row shows why and the text stays; failed
-// resets a control that showed the choice already.
+// save saves the setting. A refused text stays; failed resets a control that showed the choice.
 func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 	before := r.setting
 	r.page.save(r.setting.Name, value, func(err error) {

@@ -51,8 +51,7 @@ type View struct {
 
 	// ItemText returns the text of an item, for copying items that are not visible.
 	ItemText func(Item) string
-	// OnType receives letters that are typed while the transcript has the focus, OnPaste a paste,
-	// OnLeave Escape when nothing is selected.
+	// OnType receives letters, OnPaste a paste, OnLeave Escape when nothing is selected.
 	OnType  func(rune)
 	OnPaste func()
 	OnLeave func()
@@ -167,8 +166,7 @@ func (t *View) Rebind(key string) {
 	}
 }
 
-// updateNewButton shows the button that scrolls to the end: "New" if something was added below, or
-// an arrow if the end is more than a view away.
+// updateNewButton shows the button that scrolls to the end: "New", or an arrow if that is far.
 func (t *View) updateNewButton() {
 	t.hasNew = t.hasNew && !t.follow
 	size := t.Size()

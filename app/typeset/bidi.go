@@ -50,8 +50,7 @@ type paragraph struct {
 	types          []bidi.Class // classes as changed by the rules
 	levels         []uint8
 	explicitLevels []uint8 // levels of the embeddings, before later rules change them
-	// for an isolate initiator the index of its end, or the text's length; for an end the index of
-	// its initiator, or -1
+	// for an isolate's initiator and its end the index of the other, or the text's length, or -1
 	match []int
 	base  uint8
 }

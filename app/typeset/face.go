@@ -26,8 +26,7 @@ type faces struct {
 	style Style // without its size
 	all   []*font.Face
 	spare bool // all includes the emoji font
-	// the symbol font, for arrows and other signs; its letters of other scripts are monospaced, so
-	// the system's fonts come first
+	// the symbol font, for arrows and other signs; for letters the system's fonts come first
 	signs  *font.Face
 	lacks  map[rune]bool // characters that no font has
 	blocks map[rune]int  // number of those in each block of 256 characters
@@ -83,8 +82,7 @@ func hasGlyph(face *font.Face, r rune) bool {
 	return ok
 }
 
-// maxBlockTries is the maximum number of failed lookups in a block of 256 characters: a lookup
-// takes a third of a millisecond.
+// maxBlockTries limits failed lookups per 256 characters: each takes a third of a millisecond.
 const maxBlockTries = 8
 
 // ResolveFace implements shaping.Fontmap.

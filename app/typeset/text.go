@@ -67,8 +67,7 @@ var (
 	wrapper   shaping.LineWrapper
 )
 
-// LayOut breaks runs into lines of at most width; 0 breaks only at line breaks in the runs. spacing
-// is the line height as a multiple of its largest font size.
+// LayOut breaks runs into lines of at most width; 0 is unlimited. spacing is the relative height.
 func LayOut(runs []Run, width, spacing float32) *Text {
 	t := &Text{}
 	ends := make([]int, len(runs)) // end of each run, in runes

@@ -85,8 +85,7 @@ func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(a.Height, at.Y+Fit(o[1], width))
 }
 
-// WithControls puts controls at the right of an object, which gets the remaining width. If that is
-// less than least, at the default text size, the controls go below.
+// WithControls puts controls at the right of an object, or below it if less than least is left.
 func WithControls(least float32, o, controls fyne.CanvasObject) *fyne.Container {
 	return container.New(&controlsLayout{minWidth: least}, o, controls)
 }

@@ -81,8 +81,7 @@ func WithHeader(top, rest fyne.CanvasObject) *fyne.Container {
 	return container.New(&FrameLayout{Top: top, Rest: rest}, top, rest)
 }
 
-// FrameLayout puts objects at the top and the bottom, with their heights for the width, around the
-// rest. Bottom may be nil.
+// FrameLayout fits objects at the top and the bottom around the rest. Bottom may be nil.
 type FrameLayout struct{ Top, Rest, Bottom fyne.CanvasObject }
 
 // MinSize implements fyne.Layout.

@@ -11,8 +11,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Text is one line of text in a named colour and size, without padding. With Ellipsis it uses the
-// available width, and ends in … if that is too little.
+// Text is one line of text without padding. With Ellipsis it is cut to the available width.
 type Text struct {
 	widget.BaseWidget
 	Text     string
