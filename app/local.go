@@ -55,29 +55,32 @@ func (l local) program() launch.Program {
 	return p
 }
 
-func (c confinement) parse() (node.Confinement, error) {
-	parsed, err := node.ParseConfinement(c.Mode, c.Network, c.Grants)
+// parseConfinement converts the stored confinement to that of a node.
+func parseConfinement(c settings.Confinement) (node.Confinement, error) {
+	var grants []string
+	for _, f := range c.Folders {
+		grants = append(grants, f.String())
+	}
+	parsed, err := node.ParseConfinement(c.Mode, c.Network, grants)
 	if err == nil && c.Disk {
 		parsed.Access, parsed.Grants = workspace.WholeDisk, nil
 	}
 	return parsed, err
 }
 
-// setConfinement changes what this computer's node may access. On an error nothing changes.
-func (b *backend) setConfinement(c confinement) error {
-	if _, err := c.parse(); err != nil {
+func (l local) Confinement() settings.Confinement { return l.b.prefs.get().Confine }
+
+// SetConfinement changes what this computer's node may access. On an error nothing changes.
+func (l local) SetConfinement(c settings.Confinement) error {
+	if _, err := parseConfinement(c); err != nil {
 		return err
 	}
-	for _, text := range c.Grants {
-		g, err := workspace.ParseGrant(text)
-		if err != nil {
-			return err
-		}
-		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is not a folder that can be opened", g.Dir)
+	for _, f := range c.Folders {
+		if info, err := os.Stat(f.Dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is not a folder that can be opened", f.Dir)
 		}
 	}
-	before := b.prefs.get().Confine
+	b, before := l.b, l.Confinement()
 	b.prefs.update(func(r *preferences) { r.Confine = c })
 	if err := b.startNode(b.workspace()); err != nil {
 		b.prefs.update(func(r *preferences) { r.Confine = before })
@@ -85,29 +88,6 @@ func (b *backend) setConfinement(c confinement) error {
 	}
 	b.remote.nodes.restart()
 	return nil
-}
-
-func (l local) Confinement() settings.Confinement {
-	c := l.b.prefs.get().Confine
-	out := settings.Confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
-	for _, text := range c.Grants {
-		if g, err := workspace.ParseGrant(text); err == nil {
-			out.Folders = append(out.Folders, settings.Folder(g))
-		}
-	}
-	return out
-}
-
-func (l local) SetConfinement(c settings.Confinement) error {
-	out := confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
-	for _, f := range c.Folders {
-		text := f.Dir + ":rw" // always explicit: a folder's own name may end in :ro
-		if f.ReadOnly {
-			text = f.Dir + ":ro"
-		}
-		out.Grants = append(out.Grants, text)
-	}
-	return l.b.setConfinement(out)
 }
 
 // localNode is the node of this process. To change its workspace, it is replaced by a new node.
@@ -173,7 +153,7 @@ func (b *backend) startNode(dir string) error {
 
 // nodeOptions returns the options that all nodes of this computer share: workspace and confinement.
 func (b *backend) nodeOptions(dir string) (node.Options, error) {
-	confine, err := b.prefs.get().Confine.parse()
+	confine, err := parseConfinement(b.prefs.get().Confine)
 	return node.Options{Workspace: dir, Confine: confine, Home: b.gw.Home(), Logger: b.log, Version: gateway.Version}, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"sync"
 
+	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -36,22 +37,14 @@ type preferences struct {
 	// Drafts are the unsent texts by chat. Never changed in place.
 	Drafts map[protocol.SessionKey]string `json:"drafts,omitempty"`
 
-	Workspace string      `json:"workspace,omitempty"` // the agent's folder on this computer
-	Confine   confinement `json:"confine,omitzero"`
-	Listen    string      `json:"listen,omitempty"`
-	Hidden    bool        `json:"startHidden,omitempty"`
+	Workspace string               `json:"workspace,omitempty"` // the agent's folder on this computer
+	Confine   settings.Confinement `json:"confine,omitzero"`
+	Listen    string               `json:"listen,omitempty"`
+	Hidden    bool                 `json:"startHidden,omitempty"`
 
 	Files      state.FileSort  `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
 	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
-}
-
-// confinement is that of the agent on this computer; empty fields use the node's defaults.
-type confinement struct {
-	Disk    bool     `json:"wholeDisk,omitempty"` // for the file tools
-	Mode    string   `json:"sandbox,omitempty"`
-	Network string   `json:"network,omitempty"`
-	Grants  []string `json:"grants,omitempty"` // DIR or DIR:ro; never changed in place
 }
 
 // windowDir returns the folder of a window's data: a subfolder of home for a remote gateway.

@@ -146,7 +146,10 @@ func (d *Dialog) show(index int) {
 	f.position.SetText(d.queue.position())
 	widgets.SetVisible(f.next, len(d.queue.list) > 1)
 	d.step = asking
-	d.options = &options{approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1, onKey: d.keys.handle, onChange: d.optionsChanged}
+	d.options = &options{
+		approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1,
+		onKey: d.keys.handle, onChange: d.optionsChanged,
+	}
 	f.wide = q.Preview != nil && q.Preview.Diff != ""
 	f.setContent(d.question.content(q, d.options))
 	f.reasonRow.Hide()

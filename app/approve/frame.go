@@ -49,7 +49,8 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 	f.head = container.NewVBox(title, f.noticeRow, widgets.HLine())
 	f.foot = container.NewVBox(widgets.HLine(), container.NewWithoutLayout(f.progress),
 		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(b.questionRow, b.stepRow)))
-	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(&widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}, f.scroll, f.head, f.foot))
+	layout := &widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}
+	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot))
 	return f
 }
 

@@ -218,7 +218,8 @@ func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 const maxParts = 12
 
 func part(p state.CommandPart) fyne.CanvasObject {
-	icon := style.IconIn(widgets.Choose(p.Risky, "warning", "right"), widgets.Choose(p.Risky, style.ColorBad, style.ColorMuted))
+	color := widgets.Choose(p.Risky, style.ColorBad, style.ColorMuted)
+	icon := style.IconIn(widgets.Choose(p.Risky, "warning", "right"), color)
 	line, _ := state.Reveal(p.Text)
 	name := &widget.TextSegment{Text: display.Clip(line, 60), Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
 	details := ""

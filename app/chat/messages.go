@@ -36,7 +36,8 @@ func (p *pass) messageRows(i int) {
 	case m.Role == protocol.RoleUser && m.Origin == protocol.OriginEvent:
 		p.event(key, m)
 	case m.Role == protocol.RoleUser:
-		sender := widgets.Choose(m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect, "You", m.Origin)
+		byPerson := m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect
+		sender := widgets.Choose(byPerson, "You", m.Origin)
 		p.cursor.speaker = sender
 		p.text(key, messageData{
 			sentBy: p.sentBy(sender, m), id: m.ID, run: m.RunID, text: m.Content.Text(), plain: true, images: imageKeys(m.Content),

@@ -45,7 +45,9 @@ func StateOf(v state.View, c state.ChatView) State {
 	}
 	s.Runs = slices.DeleteFunc(slices.Clone(v.Runs), func(r protocol.RunInfo) bool { return r.SessionKey != c.Key })
 	s.Calls = slices.DeleteFunc(slices.Clone(v.Calls), func(x protocol.CallInfo) bool { return x.SessionKey != c.Key })
-	s.Approvals = slices.DeleteFunc(slices.Clone(v.Approvals), func(q protocol.Approval) bool { return q.SessionKey != c.Key })
+	s.Approvals = slices.DeleteFunc(slices.Clone(v.Approvals), func(q protocol.Approval) bool {
+		return q.SessionKey != c.Key
+	})
 	if !v.Connected && v.Problem != "" {
 		s.Offline = "Not connected: " + v.Problem
 	}

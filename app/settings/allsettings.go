@@ -130,7 +130,8 @@ func (a *allSettings) draw() {
 	}
 	list := a.matches()
 	if len(list) == 0 {
-		none := widgets.Choose(strings.TrimSpace(a.search.Text) == "", "All settings are at their defaults.", "No settings found.")
+		searched := strings.TrimSpace(a.search.Text) != ""
+		none := widgets.Choose(searched, "No settings found.", "All settings are at their defaults.")
 		a.setBody("none"+none, page(mutedText(none)))
 		return
 	}

@@ -227,7 +227,10 @@ func (e *gatewaysPage) pairOrCancel() {
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")
-			done := widgets.Choose(invitation.AsMachine, "Its agent can now use this computer.", "Open its window here or in the tray menu.")
+			done := "Open its window here or in the tray menu."
+			if invitation.AsMachine {
+				done = "Its agent can now use this computer."
+			}
 			e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
 			e.load()
 		}
