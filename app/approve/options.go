@@ -135,11 +135,7 @@ func (o *options) buttonTexts(approvals int) (allow, deny string) {
 	if approvals > 1 {
 		allow, deny = fmt.Sprintf("Allow all %d", approvals), fmt.Sprintf("Deny all %d", approvals)
 	}
-	if o.scope == protocol.ScopeSession {
-		allow += " in this chat"
-	} else {
-		allow += " once"
-	}
+	allow += widgets.Choose(o.scope == protocol.ScopeSession, " in this chat", " once")
 	switch n := len(o.folderAccess()); {
 	case n == 1:
 		allow += " with folder access"

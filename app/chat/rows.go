@@ -163,10 +163,7 @@ func (p rowFactory) messageRow() *row {
 	r := newRow(0, m, nil)
 	r.bind = func(i transcript.Item) {
 		d, key = i.Data.(messageData), i.Key
-		r.top = style.Gap
-		if d.sender != "" {
-			r.top = style.Group
-		}
+		r.top = widgets.Choose(d.sender != "", style.Group, style.Gap)
 		m.SetRaw(p.showSource[key])
 		m.Set(transcript.Message{Sender: d.sender, Time: d.time, FullTime: d.fullTime, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
 	}

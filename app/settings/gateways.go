@@ -158,10 +158,8 @@ func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	})
 	leave := widgets.NewQuietButton("Unpair", "trash", nil)
 	if e.confirmID == g.ID {
-		leave.Text, leave.Danger = "Unpair and close its window", true
-		if g.IsMachine {
-			leave.Text = "Unpair and disconnect"
-		}
+		leave.Danger = true
+		leave.Text = widgets.Choose(g.IsMachine, "Unpair and disconnect", "Unpair and close its window")
 	}
 	leave.OnTap = func() {
 		if e.confirmID != g.ID {

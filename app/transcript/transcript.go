@@ -127,11 +127,7 @@ func (t *View) SetItems(items []Item) {
 	}
 	t.items, t.heights = items, make([]float32, n)
 	for i, it := range items {
-		if h, ok := t.knownHeights[it.Key]; ok {
-			t.heights[i] = h
-		} else {
-			t.heights[i] = cmp.Or(it.Estimate, 80)
-		}
+		t.heights[i] = cmp.Or(t.knownHeights[it.Key], it.Estimate, 80)
 	}
 	if t.anchor >= n || items[t.anchor].Key != anchorKey {
 		if i := indexOf(t.items, anchorKey); i >= 0 {

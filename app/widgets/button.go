@@ -134,49 +134,31 @@ const (
 
 func (r *buttonRenderer) Refresh() {
 	b := r.b
-	fg := style.ColorText
-	fill := fyne.ThemeColorName("button")
-	if b.Muted {
-		fg = style.ColorMuted
-	}
-	if b.Quiet {
-		fill = ""
-	}
+	fg := Choose(b.Muted, style.ColorMuted, style.ColorText)
+	fill := Choose(b.Quiet, "", fyne.ThemeColorName("button"))
 	switch {
 	case b.Disabled():
-		fg = "disabled"
-		if fill != "" {
-			fill = "disabledButton"
-		}
+		fg, fill = "disabled", Choose(b.Quiet, "", fyne.ThemeColorName("disabledButton"))
 	case b.Primary:
 		fg, fill = style.ColorOnAccent, style.ColorAccent
 	case b.Danger:
 		fg = style.ColorBad
 	}
-	r.background.FillColor, r.background.StrokeWidth = nil, 0
+	if b.hovered && !b.Disabled() && !b.Primary {
+		fill = Choose(b.Quiet, style.ColorHover, "pressed")
+	}
+	r.background.FillColor, r.background.StrokeColor, r.background.StrokeWidth = nil, nil, 0
 	if fill != "" {
 		r.background.FillColor = style.Color(fill)
 	}
-	if b.hovered && !b.Disabled() && !b.Primary {
-		r.background.FillColor = style.Color("pressed")
-		if b.Quiet {
-			r.background.FillColor = style.Color(style.ColorHover)
-		}
-	}
-	r.background.StrokeColor = nil
 	if b.focused {
-		r.background.StrokeColor, r.background.StrokeWidth = style.Color(style.ColorAccent), 2
-		if b.Primary {
-			r.background.StrokeColor = style.Color(style.ColorText)
-		}
+		r.background.StrokeColor = style.Color(Choose(b.Primary, style.ColorText, style.ColorAccent))
+		r.background.StrokeWidth = 2
 	}
 	r.background.CornerRadius = style.Corner
 	r.text.Text, r.text.Color = b.Text, style.Color(fg)
 	SetVisible(r.text, b.Text != "")
-	r.text.TextSize = style.Size("text")
-	if b.Small {
-		r.text.TextSize = style.Size(style.SizeSmall)
-	}
+	r.text.TextSize = style.Size(Choose(b.Small, style.SizeSmall, "text"))
 	r.text.TextStyle.Bold = b.Primary
 	r.text.FontSource = singleFont(b.Text, r.text.TextStyle)
 	SetIcon(r.icon, b.Icon, fg)
@@ -204,11 +186,8 @@ func SetIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
 var buttonRow = &rowLayout{gap: style.Gap, stretch: -1}
 
 func (r *buttonRenderer) MinSize() fyne.Size {
-	m, h := buttonRow.MinSize(r.parts), buttonHeight
-	if r.b.Small {
-		h = smallHeight
-	}
-	h = max(h, m.Height+8)
+	m := buttonRow.MinSize(r.parts)
+	h := max(Choose(r.b.Small, smallHeight, buttonHeight), m.Height+8)
 	pad := Choose(r.b.Text == "", max((h-m.Width)/2, 2), buttonPad)
 	return fyne.NewSize(m.Width+2*pad, h)
 }
