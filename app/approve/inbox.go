@@ -98,13 +98,7 @@ func (in *Inbox) focus(i int) {
 		return
 	}
 	in.canvas.Focus(in.all[i].press)
-	row, top, height := in.all[i].box, in.list.Offset.Y, in.list.Size().Height
-	switch y := row.Position().Y; {
-	case y < top:
-		in.list.ScrollToOffset(fyne.NewPos(0, y))
-	case y+row.Size().Height > top+height:
-		in.list.ScrollToOffset(fyne.NewPos(0, y+row.Size().Height-height))
-	}
+	widgets.ScrollIntoView(in.all[i].box)
 }
 
 // keepFocus focuses the last approval if the focused one is gone.

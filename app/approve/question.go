@@ -66,26 +66,23 @@ func previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 
 // sandboxRows shows what limits the call.
 func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
-	switch {
-	case state.NotConfined(q):
-		rows = append(rows, labelledRow("sandbox", warning("not enforced on this machine: the command can do everything you can")))
-	case state.PartlyConfined(q):
-		rows = append(rows, labelledRow("sandbox", warning(display.Sandbox(q.Sandbox, q.Host))))
-	case q.Sandbox != "":
-		rows = append(rows, fact("sandbox", display.Sandbox(q.Sandbox, q.Host)))
+	add := func(label, text string, isWarning bool) {
+		switch {
+		case text == "":
+		case isWarning:
+			rows = append(rows, labelledRow(label, warning(text)))
+		default:
+			rows = append(rows, fact(label, text))
+		}
 	}
-	switch files := state.FilesText(q); {
-	case files == "":
-	case state.FilesLoose(q):
-		rows = append(rows, labelledRow("your rules", warning(files)))
-	default:
-		rows = append(rows, fact("your rules", files))
+	if state.NotConfined(q) {
+		add("sandbox", "not enforced on this machine: the command can do everything you can", true)
+	} else if q.Sandbox != "" {
+		add("sandbox", display.Sandbox(q.Sandbox, q.Host), state.PartlyConfined(q))
 	}
-	if words, open := state.NetworkWords(q); open {
-		rows = append(rows, labelledRow("network", warning(words)))
-	} else if words != "" {
-		rows = append(rows, fact("network", words))
-	}
+	add("your rules", state.FilesText(q), state.FilesLoose(q))
+	words, open := state.NetworkWords(q)
+	add("network", words, open)
 	return rows
 }
 

@@ -193,15 +193,9 @@ func (v callView) status(s transcript.CallState, info *protocol.CallInfo, exit s
 			return "machine offline"
 		}
 	case transcript.CallFailed:
-		if exit != "" && *info.ExitCode != 0 {
-			return exit
-		}
-		return "failed"
+		return widgets.Choose(exit != "" && *info.ExitCode != 0, exit, "failed")
 	case transcript.CallDenied:
-		if info != nil && info.Unanswered() {
-			return "not answered"
-		}
-		return "denied"
+		return widgets.Choose(info != nil && info.Unanswered(), "not answered", "denied")
 	case transcript.CallStopped:
 		return "stopped"
 	case transcript.CallUnknown:
@@ -219,10 +213,7 @@ func callTime(s transcript.CallState, info *protocol.CallInfo, now time.Time) st
 	}
 	switch s {
 	case transcript.CallRunning:
-		if took >= time.Second {
-			return "running " + formatSeconds(took)
-		}
-		return "running"
+		return widgets.Choose(took >= time.Second, "running "+formatSeconds(took), "running")
 	case transcript.CallDone, transcript.CallFailed, transcript.CallStopped:
 		if took > 0 || info != nil && info.StartedAt > 0 && info.EndedAt > 0 {
 			return formatDuration(took)

@@ -104,10 +104,7 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) { b.typedKey(b, e) }
 
 // Cursor implements desktop.Cursorable.
 func (b *Button) Cursor() desktop.Cursor {
-	if b.Disabled() {
-		return desktop.DefaultCursor
-	}
-	return desktop.PointerCursor
+	return Choose(b.Disabled(), desktop.DefaultCursor, desktop.PointerCursor)
 }
 
 // CreateRenderer implements fyne.Widget.

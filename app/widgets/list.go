@@ -163,10 +163,7 @@ func (r *listRow) MinSize() fyne.Size {
 	line := func(size fyne.ThemeSizeName) float32 {
 		return fyne.MeasureText("M", style.Size(size), fyne.TextStyle{}).Height
 	}
-	if r.list.Compact {
-		return fyne.NewSize(120, line("text")+2*style.Gap)
-	}
-	return fyne.NewSize(120, line("text")+line(style.SizeSmall)+2*style.Gap)
+	return fyne.NewSize(120, line("text")+Choose(r.list.Compact, 0, line(style.SizeSmall))+2*style.Gap)
 }
 
 // Tapped implements fyne.Tappable.

@@ -45,12 +45,7 @@ func (b *ScrollBar) Set(offset, shown, full float32) {
 }
 
 // along returns the value in the direction of the bar.
-func (b *ScrollBar) along(x, y float32) float32 {
-	if b.vertical {
-		return y
-	}
-	return x
-}
+func (b *ScrollBar) along(x, y float32) float32 { return Choose(b.vertical, y, x) }
 
 func (b *ScrollBar) layOut() {
 	length := b.along(b.Size().Components())
