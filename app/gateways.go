@@ -53,9 +53,7 @@ func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
 }
 
 // identity returns this computer's device key. It blocks: the keychain may ask the person.
-func (g *gateways) identity() (identity.Key, error) {
-	return identity.OpenKey(keychain.Open(g.home))
-}
+func (g *gateways) identity() (identity.Key, error) { return identity.OpenKey(keychain.Open(g.home)) }
 
 // List implements settings.Gateways.
 func (g *gateways) List() ([]settings.Gateway, error) {

@@ -109,9 +109,7 @@ func (c *View) VisibleArea() (fyne.Position, fyne.Size) {
 }
 
 // Reveal scrolls a text position into view.
-func (c *View) Reveal(at fyne.Position) {
-	widgets.CallWith(c.reveal, at)
-}
+func (c *View) Reveal(at fyne.Position) { widgets.CallWith(c.reveal, at) }
 
 // DragBy scrolls the panel while text is selected, and reports whether it could.
 func (c *View) DragBy(by fyne.Delta) bool { return c.drag != nil && c.drag(by) }

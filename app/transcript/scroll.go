@@ -17,9 +17,7 @@ func (t *View) ScrollToEnd() {
 }
 
 // ScrollToTop scrolls to the beginning.
-func (t *View) ScrollToTop() {
-	t.moveTo(0, 0)
-}
+func (t *View) ScrollToTop() { t.moveTo(0, 0) }
 
 // Top returns the item at the top of the view, and its height above the view; or an empty key.
 func (t *View) Top() (key string, into float32) {

@@ -250,9 +250,7 @@ func (p *paragraph) resetSeparators(list []uint8, from, to int) {
 }
 
 // isBlank reports whether rule L1 treats a class as a space.
-func isBlank(c bidi.Class) bool {
-	return c == bidi.WS || isIsolate(c) || c == bidi.PDI || isRemoved(c)
-}
+func isBlank(c bidi.Class) bool { return c == bidi.WS || isIsolate(c) || c == bidi.PDI || isRemoved(c) }
 
 // trailingSpaces returns the index at which the spaces at the end of a line begin.
 func trailingSpaces(line []rune) int {

@@ -43,9 +43,7 @@ func (p *Clickable) paint() {
 }
 
 // TappedSecondary implements fyne.SecondaryTappable.
-func (p *Clickable) TappedSecondary(e *fyne.PointEvent) {
-	CallWith(p.OnMenu, e.AbsolutePosition)
-}
+func (p *Clickable) TappedSecondary(e *fyne.PointEvent) { CallWith(p.OnMenu, e.AbsolutePosition) }
 
 // TypedKey implements fyne.Focusable.
 func (p *Clickable) TypedKey(e *fyne.KeyEvent) { p.typedKey(p, e) }

@@ -118,9 +118,7 @@ func Inset(top, right, bottom, left float32, o fyne.CanvasObject) *fyne.Containe
 }
 
 // WithoutPadding removes the padding around a Fyne text widget.
-func WithoutPadding(o fyne.CanvasObject) *fyne.Container {
-	return container.New(noPaddingLayout{}, o)
-}
+func WithoutPadding(o fyne.CanvasObject) *fyne.Container { return container.New(noPaddingLayout{}, o) }
 
 type noPaddingLayout struct{}
 
