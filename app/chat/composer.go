@@ -63,9 +63,8 @@ func newComposer(p *Pane) *composer {
 	c.problem.Hide()
 	c.attach = widgets.NewQuietButton("", "attach", func() { p.handlers.PickFiles(p.AddFiles) })
 	c.attach.Muted = true
-	c.machineButton = widgets.NewQuietButton("", "machine", nil)
-	c.machineButton.Small, c.machineButton.Muted, c.machineButton.TrailingIcon = true, true, "down"
-	c.machineButton.OnTap = func() { widgets.ShowMenu(c.machineButton, c.machineMenu()) }
+	c.machineButton = widgets.NewMenuButton("", "machine", c.machineMenu)
+	c.machineButton.Quiet, c.machineButton.Small, c.machineButton.Muted = true, true, true
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
 	c.stop = widgets.NewButton("Stop", "stop", p.handlers.Stop)

@@ -35,14 +35,11 @@ func newHeader(p *Pane) *header {
 	h.name.OnSubmitted = h.endRename
 	h.name.OnCancel = func() { h.endRename("") }
 	h.name.Hide()
-	pick := func(open func()) *widgets.Button {
-		b := widgets.NewQuietButton("", "", open)
-		b.TrailingIcon, b.Muted, b.Small = "down", true, true
-		return b
+	h.model, h.thinking = widgets.NewMenuButton("", "", h.modelMenu), widgets.NewMenuButton("", "", h.thinkingMenu)
+	h.mode = widgets.NewMenuButton("", "", h.modeMenu)
+	for _, b := range []*widgets.Button{h.model, h.thinking, h.mode} {
+		b.Quiet, b.Muted, b.Small = true, true, true
 	}
-	h.model = pick(func() { widgets.ShowMenu(h.model, h.modelMenu()) })
-	h.thinking = pick(func() { widgets.ShowMenu(h.thinking, h.thinkingMenu()) })
-	h.mode = pick(func() { widgets.ShowMenu(h.mode, h.modeMenu()) })
 	h.menu = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(h.menu, h.menuItems()) })
 	title := container.NewStack(h.title, h.name)
 	h.box = widgets.Inset(6, 12, 6, style.Group, widgets.Row(style.Inside, 1, h.leading, title, h.mode, h.model, h.thinking, h.menu))

@@ -115,7 +115,9 @@ func heading(text string) fyne.CanvasObject {
 	return h
 }
 
-func mutedText(text string) *widgets.Paragraph { return widgets.NewParagraph(text, style.ColorMuted, "text") }
+func mutedText(text string) *widgets.Paragraph {
+	return widgets.NewParagraph(text, style.ColorMuted, "text")
+}
 
 // run does work off the GUI thread and then done on it. result shows an error instead.
 func (p *Page) run(result *widgets.Paragraph, work func(context.Context) error, done func()) {

@@ -115,7 +115,9 @@ var machinePairs = [8]pair{
 	{0x283C32, 0x827864}, // slate
 }
 
-func machineColor(i int) fyne.ThemeColorName { return fyne.ThemeColorName(fmt.Sprintf("flMachine%d", i)) }
+func machineColor(i int) fyne.ThemeColorName {
+	return fyne.ThemeColorName(fmt.Sprintf("flMachine%d", i))
+}
 
 func init() {
 	for i, p := range machinePairs {

@@ -105,7 +105,9 @@ func (m *MessageView) Passages() []selection.Passage {
 }
 
 // TappedSecondary implements fyne.SecondaryTappable.
-func (m *MessageView) TappedSecondary(e *fyne.PointEvent) { widgets.CallWith(m.OnMenu, e.AbsolutePosition) }
+func (m *MessageView) TappedSecondary(e *fyne.PointEvent) {
+	widgets.CallWith(m.OnMenu, e.AbsolutePosition)
+}
 
 // hoverText shows a short text, and the full one while the mouse is over it.
 type hoverText struct {

@@ -104,7 +104,9 @@ func (z *Zoom) Tapped(e *fyne.PointEvent) {
 }
 
 // Dragged implements fyne.Draggable.
-func (z *Zoom) Dragged(e *fyne.DragEvent) { z.Scroller.MoveBy(fyne.NewDelta(-e.Dragged.DX, -e.Dragged.DY)) }
+func (z *Zoom) Dragged(e *fyne.DragEvent) {
+	z.Scroller.MoveBy(fyne.NewDelta(-e.Dragged.DX, -e.Dragged.DY))
+}
 
 // DragEnd implements fyne.Draggable.
 func (z *Zoom) DragEnd() {}
