@@ -1,3 +1,11 @@
+// Package app is the desktop program: it starts or joins a gateway, runs this machine's node, and
+// opens the windows and the tray icon.
+//
+// The windows are clients of the gateway's protocol. Only run.go imports Fyne's driver.
+//
+// The type ui is the root of the user interface. Its parts are types of their own: window,
+// navigator (the pages), chatWindows, approvals, settingsWindow, messages, notifications, sender
+// (transfers) and opener (links and files). backend connects them to a gateway.
 package app
 
 import (
@@ -41,7 +49,6 @@ const usage = `fairlead-desktop: an AI agent that works on your computers, with 
 A fairlead:// pairing link opens the settings with that invitation.
 `
 
-// parseFlags parses the command line.
 func parseFlags(args []string) (f flags, version bool, err error) {
 	set := flag.NewFlagSet("fairlead-desktop", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -127,8 +134,7 @@ func runInstance(f flags) error {
 	return nil
 }
 
-// gatewayName is the person's name for the remote gateway of this window; empty for the local
-// gateway.
+// gatewayName is the person's name for this window's remote gateway; empty for the local one.
 func (f flags) gatewayName() string {
 	if f.peer != nil {
 		return f.peer.Name

@@ -21,15 +21,7 @@ type approvals struct {
 	inbox   *approve.Inbox      // nil while its page is closed
 }
 
-// onWindowActivated is called when one of the windows comes to the front.
-func (a *approvals) onWindowActivated() {
-	if a.dialog != nil {
-		a.dialog.WindowActivated()
-	}
-}
-
-// update opens the dialog when an approval arrives, and closes it when no approval is left
-// that is not snoozed.
+// update opens the dialog when an approval arrives, and closes it when none is left to answer.
 func (a *approvals) update(v state.View) {
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) == 0 {
@@ -93,7 +85,6 @@ func (a *approvals) reviewAll(id protocol.ApprovalID) {
 	}
 }
 
-// handlers returns the callbacks of the approval dialog of a window.
 func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 	app := a.ui.backend.state
 	return approve.Handlers{
@@ -112,7 +103,6 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 
 const inboxTitle = "Needs you"
 
-// inboxPage is the page of all pending approvals.
 func (a *approvals) inboxPage() page {
 	return page{"needsyou", inboxTitle, func(context.Context) (fyne.CanvasObject, func() bool) {
 		app := a.ui.backend.state

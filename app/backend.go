@@ -22,8 +22,7 @@ import (
 	"fairlead/node"
 )
 
-// backend connects the windows to a gateway: one in this process together with a node, or a remote
-// one.
+// backend connects the windows to a gateway: a remote one, or one in this process with a node.
 type backend struct {
 	flags flags
 	home  string
@@ -65,8 +64,7 @@ func newState(f flags) *state.App {
 	return state.NewApp()
 }
 
-// start starts everything in the background, so that the window does not wait for the disk, the
-// keychain or the network.
+// start starts everything in the background: the window does not wait for disk or network.
 func (b *backend) start() {
 	params := gateway.ClientParams("desktop-" + protocol.NewID())
 	opts := client.Options{
@@ -74,7 +72,12 @@ func (b *backend) start() {
 		Connect: func() protocol.ConnectParams { return params },
 		OnUp:    func(context.Context, protocol.ConnectResult) { b.state.Connected() },
 		OnDown:  b.state.Down,
-		OnEvent: b.handleEvent,
+		OnEvent: func(e protocol.EventFrame) { // those outside the feed
+			var c protocol.FilesChange
+			if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {
+				b.state.FilesChanged(c)
+			}
+		},
 	}
 	opts.Unfinished = stream.OpenUnfinished(filepath.Join(b.home, "unfinished", "here"))
 	// dropped files are read with the person's own permissions
@@ -113,8 +116,7 @@ func (b *backend) start() {
 	})
 }
 
-// openGateway opens the gateway, again on each retry by the person, and reports whether there is
-// one.
+// openGateway opens the gateway, again on each retry, and reports whether there is one.
 func (b *backend) openGateway() bool {
 	defer close(b.ready)
 	for b.join == nil {
@@ -216,13 +218,5 @@ func (b *backend) stop() bool {
 	case <-time.After(b.stopTimeout):
 		b.log.Warn("Shutdown timed out; confirmed data is stored")
 		return false
-	}
-}
-
-// handleEvent handles events of the gateway outside the feed. It does not block.
-func (b *backend) handleEvent(e protocol.EventFrame) {
-	var c protocol.FilesChange
-	if e.Event == protocol.EventFiles && json.Unmarshal(e.Payload, &c) == nil {
-		b.state.FilesChanged(c)
 	}
 }

@@ -48,7 +48,7 @@ func (cw *chatWindows) delete(key protocol.SessionKey) {
 		if shown {
 			cw.openAnother(key)
 		}
-		cw.ui.drafts.deleteSaved(key)
+		cw.ui.drafts.saveText(key, "")
 	})
 }
 
@@ -77,7 +77,6 @@ func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
 	})
 }
 
-// menu is the context menu of a chat in the sidebar.
 func (cw *chatWindows) menu(e protocol.SessionEntry, at fyne.Position) {
 	widgets.ShowMenuAt(cw.ui.main.sidebar.rows, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { cw.ui.main.open(e.SessionKey) }),
@@ -96,7 +95,6 @@ func (cw *chatWindows) release(key protocol.SessionKey) {
 	}
 }
 
-// openWindow opens a chat in a window of its own.
 func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	if c := cw.windows[key]; c != nil {
 		c.window.Show()

@@ -24,8 +24,7 @@ const clipboardTimeout = 5 * time.Second
 // errNoPicture is shown when the clipboard has no picture.
 var errNoPicture = errors.New("the clipboard does not contain a picture")
 
-// pasteImage returns the picture in the clipboard, or nil. Fyne can only read text, so the system's
-// own small programs read the picture.
+// pasteImage returns a reader of pictures, or nil. Fyne can read text only; a program helps.
 func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
 	command := pasteCommand()
 	if len(command) == 0 {
@@ -77,8 +76,7 @@ func decodePicture(out []byte) ([]byte, error) {
 	return out, nil
 }
 
-// maxAttachment is the largest picture that can be attached to a message, in bytes. The Read tool
-// of the original system has the same limit.
+// maxAttachment is the largest picture that can be attached to a message, in bytes.
 const maxAttachment = 10 << 20
 
 // readAttachment reads a picture for a message. It blocks on the disk.

@@ -13,8 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// conversation is a chat in a window: in the main window or in one of its own. It belongs to the
-// GUI thread.
+// conversation is a chat in the main window or in one of its own. It belongs to the GUI thread.
 type conversation struct {
 	ui     *ui
 	window fyne.Window
@@ -75,7 +74,6 @@ func (c *conversation) showChat(v state.ChatView) {
 	c.draw()
 }
 
-// draw builds the state of the chat pane.
 func (c *conversation) draw() {
 	st := chat.StateOf(c.ui.view, c.chatView)
 	c.pane.Update(st)
@@ -114,7 +112,6 @@ func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, image
 	c.setDraft(c.draft().withPrefix(text, images))
 }
 
-// handlers returns the callbacks of the chat pane.
 func (c *conversation) handlers() chat.Handlers {
 	u := c.ui
 	return chat.Handlers{
@@ -169,8 +166,7 @@ func (c *conversation) saveSize() {
 	c.ui.backend.prefs.update(func(r *preferences) { r.ChatWidth, r.ChatHeight = size.Width, size.Height })
 }
 
-// reachTimeout limits the time for loading back to a message. Leaving the chat stops the loading,
-// too.
+// reachTimeout limits the time for loading back to a message.
 const reachTimeout = time.Minute
 
 // reveal scrolls to a message after loading the messages in between.

@@ -15,15 +15,13 @@ type draft struct {
 	pictures []protocol.Attachment
 }
 
-// drafts holds the drafts of all chats, including those of closed windows. It belongs to the GUI
-// thread. The texts survive a restart.
+// drafts holds the drafts of all chats. It belongs to the GUI thread. Texts survive a restart.
 type drafts struct {
 	prefs  *prefs
 	byChat map[protocol.SessionKey]draft
 }
 
-// maxDraft is the largest text that is saved across restarts, in bytes: the whole file is rewritten
-// after every change.
+// maxDraft is the largest text that is saved, in bytes: each change rewrites the whole file.
 const maxDraft = 256 << 10
 
 // draftPause is the pause in typing after which the text is saved.
@@ -42,36 +40,31 @@ func (d drafts) save(key protocol.SessionKey, now draft) {
 	if d.byChat[key] = now; now.text == "" && len(now.pictures) == 0 {
 		delete(d.byChat, key)
 	}
-	if now.text == "" || len(now.text) > maxDraft {
-		d.deleteSaved(key)
-		return
+	if len(now.text) > maxDraft {
+		now.text = ""
 	}
+	d.saveText(key, now.text)
+}
+
+// saveText saves the text that is restored after a restart; an empty one deletes it.
+func (d drafts) saveText(key protocol.SessionKey, text string) {
 	d.prefs.update(func(r *preferences) {
-		if r.Drafts[key] != now.text {
-			if r.Drafts = maps.Clone(r.Drafts); r.Drafts == nil {
-				r.Drafts = make(map[protocol.SessionKey]string)
-			}
-			r.Drafts[key] = now.text
+		if r.Drafts[key] == text {
+			return
 		}
-	})
-}
-
-// withPrefix returns the draft with another one put before it.
-func (d draft) withPrefix(text string, pictures []protocol.Attachment) draft {
-	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}
-}
-
-// deleteSaved deletes the saved text of a draft; it is no longer restored after a restart.
-func (d drafts) deleteSaved(key protocol.SessionKey) {
-	d.prefs.update(func(r *preferences) {
-		if _, ok := r.Drafts[key]; ok {
-			r.Drafts = maps.Clone(r.Drafts)
+		if r.Drafts = maps.Clone(r.Drafts); r.Drafts == nil {
+			r.Drafts = make(map[protocol.SessionKey]string)
+		}
+		if r.Drafts[key] = text; text == "" {
 			delete(r.Drafts, key)
 		}
 	})
 }
 
-// draft returns the content of the field.
+func (d draft) withPrefix(text string, pictures []protocol.Attachment) draft {
+	return draft{strings.TrimRight(text+"\n"+d.text, "\n"), slices.Concat(pictures, d.pictures)}
+}
+
 func (c *conversation) draft() draft { return draft{c.pane.Draft(), c.pane.Attachments()} }
 
 func (c *conversation) setDraft(d draft) {
@@ -79,8 +72,7 @@ func (c *conversation) setDraft(d draft) {
 	c.pane.SetAttachments(d.pictures)
 }
 
-// saveDraft saves the content of the field. While a chat has a window of its own, that window's
-// field counts, not the empty one of the main window.
+// saveDraft saves the content of the field, unless the chat has a window of its own.
 func (c *conversation) saveDraft() {
 	d := c.draft()
 	c.lastText, c.changedAt = d.text, time.Time{}

@@ -39,7 +39,7 @@ func TestWhatWasTypedIsThereAtTheNextStart(t *testing.T) {
 	if got := next.backend.prefs.get().Drafts; len(got) != 1 {
 		t.Error("a text without measure is written down")
 	}
-	next.drafts.deleteSaved("agent:main:2")
+	next.drafts.saveText("agent:main:2", "")
 	if got := next.backend.prefs.get().Drafts; len(got) != 0 {
 		t.Errorf("of a deleted chat remains %v", got)
 	}

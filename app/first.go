@@ -51,8 +51,7 @@ func newFirstPage(u *ui) *firstPage {
 	return p
 }
 
-// showText shows a sentence in place of the servers, with a button to search again once the search
-// is over.
+// showText shows a sentence in place of the servers, with buttons.
 func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
 	for _, b := range acts {
@@ -61,8 +60,7 @@ func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*wi
 	p.setRows(rows, acts)
 }
 
-// setRows shows rows with buttons in place of the servers. If one of the previous buttons had the
-// focus, the first new one gets it.
+// setRows shows rows in place of the servers. A focused button passes the focus to the first.
 func (p *firstPage) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
 	c := p.ui.main.window.Canvas()
 	had := slices.ContainsFunc(p.buttons, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
@@ -73,7 +71,6 @@ func (p *firstPage) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
 	}
 }
 
-// search searches for model servers on this computer.
 func (p *firstPage) search() {
 	if p.searching {
 		return
@@ -87,7 +84,6 @@ func (p *firstPage) search() {
 	bind.Go(p.ui.ctx, p.ui.backend.state.Models.Detect, p.show)
 }
 
-// show lists the servers that were found.
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 	p.searching = false
 	if err != nil {
@@ -140,7 +136,6 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 	})
 }
 
-// setFirstRun shows the first-run page or the chat.
 func (w *window) setFirstRun(on bool) {
 	if !on {
 		w.ui.backend.prefs.update(func(r *preferences) { r.FirstRunDone = true })
@@ -155,8 +150,7 @@ func (w *window) setFirstRun(on bool) {
 	}
 }
 
-// endFirstRun stores that the first-run page is done: the person chose a way to begin, or started
-// to use the program without it.
+// endFirstRun stores that the first-run page is done.
 func (w *window) endFirstRun() {
 	if !w.firstRun {
 		return

@@ -53,9 +53,7 @@ func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
 }
 
 // identity returns this computer's device key. It blocks: the keychain may ask the person.
-func (g *gateways) identity() (identity.Key, error) {
-	return identity.OpenKey(keychain.Open(g.home))
-}
+func (g *gateways) identity() (identity.Key, error) { return identity.OpenKey(keychain.Open(g.home)) }
 
 // List implements settings.Gateways.
 func (g *gateways) List() ([]settings.Gateway, error) {
@@ -93,11 +91,9 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 	return list, nil
 }
 
-// nodePrefix is the prefix of the IDs of pairings in which this computer is a machine. The IDs of
-// windows are the gateways' certificate pins.
+// nodePrefix begins the IDs of pairings as a machine. The IDs of windows are certificate pins.
 const nodePrefix = "machine of "
 
-// setPending sets the number of pending approvals of a gateway.
 func (g *gateways) setPending(id string, n int) {
 	g.list.Update(func(list *[]state.GatewayLine) {
 		lines := slices.Clone(*list)
@@ -215,8 +211,7 @@ func (g *gateways) Open(id string) error {
 	return nil
 }
 
-// Leave implements settings.Gateways. If the gateway cannot be reached now, the program notifies it
-// at a later start.
+// Leave implements settings.Gateways. It notifies an unreachable gateway at a later start.
 func (g *gateways) Leave(ctx context.Context, id string) (notified bool, err error) {
 	pairing := identity.PeerID{Pin: identity.Pin(id), Role: protocol.RoleClient}
 	if pin, ok := strings.CutPrefix(id, nodePrefix); ok {
@@ -254,8 +249,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (notified bool, err err
 // leaveTimeout is the time limit for notifying a gateway that this computer left it.
 const leaveTimeout = 5 * time.Second
 
-// start loads the gateways and notifies those that could not be notified when this computer left
-// them.
+// start loads the gateways and notifies those that this computer left while they were offline.
 func (g *gateways) start(ctx context.Context) error {
 	if _, err := g.List(); err != nil {
 		return err
@@ -271,8 +265,7 @@ func (g *gateways) start(ctx context.Context) error {
 	return client.NotifyEndedPairings(ctx, g.peers, id, nil)
 }
 
-// writeCounts writes the number of pending approvals to the parent process, one number per line. It
-// returns when writing to w fails.
+// writeCounts writes the number of pending approvals for the parent process, one per line.
 func writeCounts(w io.Writer, views iter.Seq[state.View]) {
 	last := 0
 	for v := range views {
@@ -287,8 +280,7 @@ func writeCounts(w io.Writer, views iter.Seq[state.View]) {
 	}
 }
 
-// readCounts reads the output of writeCounts until it ends. It ignores lines that are not numbers,
-// such as output of a library.
+// readCounts reads the output of writeCounts. It ignores other lines, such as a library's output.
 func readCounts(r io.Reader, onCount func(int)) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

@@ -19,8 +19,7 @@ import (
 	"fairlead/gateway/peer/pake"
 )
 
-// instance ensures that only one program shows a data folder. A second start requests the first one to
-// show its window, and exits.
+// instance ensures that only one program shows a data folder; a second start shows its window.
 type instance struct {
 	l        net.Listener
 	requests *state.Value[showRequests]
@@ -74,8 +73,7 @@ func claimInstance(home, link string) (i *instance, first bool) {
 	return i, true
 }
 
-// requestShow requests the program whose address is in file to show its window, and reports whether it
-// did.
+// requestShow reports whether the program whose address is in file has shown its window.
 func requestShow(file, link string) bool {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// sidebarWidth is the width of the sidebar. It grows with the text size, so that names are not cut
-// off.
+// sidebarWidth grows with the text size, so that names are not cut off.
 func sidebarWidth() float32 {
 	const normal, most = 240, 360
 	return min(max(normal, normal*style.Size("text")/14), most)
@@ -46,8 +45,7 @@ func (l *windowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// arrange moves the sidebar between its place and the drawer, and shows the first-run page during
-// the first run.
+// arrange moves the sidebar between its place and the drawer, and shows the page of the first run.
 func (w *window) arrange() {
 	if w.narrow {
 		w.sidebar.box.Hide()
@@ -63,14 +61,8 @@ func (w *window) arrange() {
 		w.sidebar.box.Show()
 		w.pane.SetLeading(nil)
 	}
-	w.first.box.Hide()
-	w.pane.Hide()
-	switch {
-	case w.firstRun:
-		w.first.box.Show()
-	case !w.ui.nav.arrange():
-		w.pane.Show()
-	}
+	widgets.SetVisible(w.first.box, w.firstRun)
+	widgets.SetVisible(w.pane, !w.firstRun && !w.ui.nav.arrange())
 	w.body.Refresh()
 }
 
@@ -139,8 +131,7 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// freePosition returns the lowest position, not below y, at which an object of this height covers
-// none of the protected areas.
+// freePosition returns the lowest position from y up where an object covers no protected area.
 func (l *toastLayout) freePosition(y, height float32) float32 {
 	d := fyne.CurrentApp().Driver()
 	for again := true; again; {
@@ -175,8 +166,7 @@ func (l sectionsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width, machines))
 }
 
-// linksLayout arranges the page links at the bottom of the sidebar in two columns. The left one is
-// slightly wider, for its longer names.
+// linksLayout arranges the links in two columns; the left one is wider, for its longer names.
 type linksLayout struct{}
 
 const leftExtra float32 = 6

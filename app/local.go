@@ -1,14 +1,21 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"fairlead/app/launch"
 	"fairlead/app/settings"
 	"fairlead/app/style"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
 	"fairlead/node"
 	"fairlead/node/workspace"
 )
@@ -39,8 +46,7 @@ func (l local) Token() (string, error) {
 	return t.Reveal(), err
 }
 
-// program returns this program's command line as the system shall start it: with the same data
-// folder, which --home also sets in the environment.
+// program returns the command line for the system: with the same data folder.
 func (l local) program() launch.Program {
 	p, err := launch.This(os.Getenv("FAIRLEAD_HOME"), style.AppIcon().Content())
 	if err != nil {
@@ -49,31 +55,32 @@ func (l local) program() launch.Program {
 	return p
 }
 
-// parse converts the stored settings to the options of a node.
-func (c confinement) parse() (node.Confinement, error) {
-	parsed, err := node.ParseConfinement(c.Mode, c.Network, c.Grants)
+// parseConfinement converts the stored confinement to that of a node.
+func parseConfinement(c settings.Confinement) (node.Confinement, error) {
+	var grants []string
+	for _, f := range c.Folders {
+		grants = append(grants, f.String())
+	}
+	parsed, err := node.ParseConfinement(c.Mode, c.Network, grants)
 	if err == nil && c.Disk {
 		parsed.Access, parsed.Grants = workspace.WholeDisk, nil
 	}
 	return parsed, err
 }
 
-// setConfinement changes what this computer's node may access, now and after the next start. On an
-// error nothing changes.
-func (b *backend) setConfinement(c confinement) error {
-	if _, err := c.parse(); err != nil {
+func (l local) Confinement() settings.Confinement { return l.b.prefs.get().Confine }
+
+// SetConfinement changes what this computer's node may access. On an error nothing changes.
+func (l local) SetConfinement(c settings.Confinement) error {
+	if _, err := parseConfinement(c); err != nil {
 		return err
 	}
-	for _, text := range c.Grants {
-		g, err := workspace.ParseGrant(text)
-		if err != nil {
-			return err
-		}
-		if info, err := os.Stat(g.Dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is not a folder that can be opened", g.Dir)
+	for _, f := range c.Folders {
+		if info, err := os.Stat(f.Dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is not a folder that can be opened", f.Dir)
 		}
 	}
-	before := b.prefs.get().Confine
+	b, before := l.b, l.Confinement()
 	b.prefs.update(func(r *preferences) { r.Confine = c })
 	if err := b.startNode(b.workspace()); err != nil {
 		b.prefs.update(func(r *preferences) { r.Confine = before })
@@ -83,25 +90,124 @@ func (b *backend) setConfinement(c confinement) error {
 	return nil
 }
 
-func (l local) Confinement() settings.Confinement {
-	c := l.b.prefs.get().Confine
-	out := settings.Confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
-	for _, text := range c.Grants {
-		if g, err := workspace.ParseGrant(text); err == nil {
-			out.Folders = append(out.Folders, settings.Folder(g))
-		}
-	}
-	return out
+// localNode is the node of this process. To change its workspace, it is replaced by a new node.
+type localNode struct {
+	workspace atomic.Value // string
+
+	mu     sync.Mutex // guards the fields below; held while one node stops and the next starts
+	cancel context.CancelFunc
+	done   chan struct{}
 }
 
-func (l local) SetConfinement(c settings.Confinement) error {
-	out := confinement{Disk: c.Disk, Mode: c.Mode, Network: c.Network}
-	for _, f := range c.Folders {
-		text := f.Dir + ":rw" // always explicit: a folder's own name may end in :ro
-		if f.ReadOnly {
-			text = f.Dir + ":ro"
-		}
-		out.Grants = append(out.Grants, text)
+// stop stops the node and waits for it.
+func (l *localNode) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopLocked()
+}
+
+func (l *localNode) stopLocked() {
+	if l.cancel != nil {
+		l.cancel()
+		<-l.done
+		l.cancel = nil
 	}
-	return l.b.setConfinement(out)
+}
+
+func (l *localNode) dir() string {
+	dir, _ := l.workspace.Load().(string)
+	return dir
+}
+
+// startNode replaces the running node by one with another workspace, once that has stopped.
+func (b *backend) startNode(dir string) error {
+	if b.gw == nil {
+		return errors.New("this window is connected to a remote gateway; start the node there")
+	}
+	opts, err := b.nodeOptions(dir)
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	opts.ID, opts.Dial, opts.LogDir = protocol.CleanNodeID(host), b.gw.Dial, b.gw.LogDir()
+	n, err := node.New(opts)
+	if err != nil {
+		return err
+	}
+	l := &b.node
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopLocked()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	l.cancel, l.done = cancel, done
+	l.workspace.Store(dir)
+	go func() {
+		defer close(done)
+		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
+			b.log.Error("The node stopped", "err", err)
+		}
+	}()
+	return nil
+}
+
+// nodeOptions returns the options that all nodes of this computer share: workspace and confinement.
+func (b *backend) nodeOptions(dir string) (node.Options, error) {
+	confine, err := parseConfinement(b.prefs.get().Confine)
+	return node.Options{Workspace: dir, Confine: confine, Home: b.gw.Home(), Logger: b.log, Version: gateway.Version}, err
+}
+
+// setWorkspace moves the node to another workspace, now and after the next start.
+func (b *backend) setWorkspace(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	if err := b.startNode(dir); err != nil {
+		return err
+	}
+	b.prefs.update(func(r *preferences) { r.Workspace = dir })
+	b.remote.nodes.restart()
+	return nil
+}
+
+// workspace returns the agent's folder: from the command line, else from the preferences, else the
+// current folder, or the person's home folder if the current folder is only a system default (see
+// isSystemDefault).
+func (b *backend) workspace() string {
+	if b.flags.workspace != "" {
+		return b.flags.workspace
+	}
+	if dir := b.prefs.get().Workspace; dir != "" {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+		b.log.Warn("The workspace in the settings does not exist", "dir", dir)
+	}
+	user, _ := os.UserHomeDir()
+	dir, err := os.Getwd()
+	if err != nil || isSystemDefault(dir) {
+		return user
+	}
+	return dir
+}
+
+// isSystemDefault reports whether systems start programs in a folder: a root or a program folder.
+func isSystemDefault(dir string) bool {
+	if filepath.Dir(dir) == dir {
+		return true
+	}
+	for _, name := range []string{"SystemRoot", "ProgramFiles", "ProgramFiles(x86)"} {
+		if root := os.Getenv(name); root != "" && strings.HasPrefix(strings.ToLower(dir)+string(filepath.Separator), strings.ToLower(filepath.Clean(root))+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
 }

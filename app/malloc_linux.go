@@ -6,8 +6,7 @@ package app
 #include <features.h>
 #ifdef __GLIBC__
 #include <malloc.h>
-// 32 MB is the largest threshold that glibc accepts; a picture of a whole large screen is about as
-// large.
+// 32 MB is the largest threshold of glibc; a picture of a large screen is about as large.
 static void retain(void) { mallopt(M_MMAP_THRESHOLD, 32 << 20); mallopt(M_TRIM_THRESHOLD, 64 << 20); }
 static void trim(void) { malloc_trim(0); }
 #else

@@ -12,8 +12,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// messages shows short messages in the main window: offers to undo, the current message, and a
-// banner with problems of the whole program.
+// messages shows messages in the main window: offers to undo, the current message, a banner.
 type messages struct {
 	ui     *ui
 	toast  *widgets.Toast
@@ -108,12 +107,10 @@ func (m *messages) showIn(w fyne.Window, text string) {
 	m.show(text)
 }
 
-// maxUndos is the maximum number of offers to undo on the screen; a further one replaces the
-// oldest.
+// maxUndos is the maximum number of offers to undo on the screen.
 const maxUndos = 5
 
-// offerUndo shows a message about a deletion with an Undo button. It stays for its full time,
-// whatever other messages follow.
+// offerUndo shows a message about a deletion with an Undo button, for its full time.
 func (m *messages) offerUndo(text string, undo func(), until time.Time) {
 	t := widgets.NewToast()
 	t.ShowMessage(text, undo, time.Now(), until)
@@ -124,8 +121,7 @@ func (m *messages) offerUndo(text string, undo func(), until time.Time) {
 	m.arrange()
 }
 
-// arrange lists the messages in their order: offers to undo (newest first), then the current
-// message, then the banner with problems of the whole program.
+// arrange lists the messages: offers to undo (newest first), the current message, the banner.
 func (m *messages) arrange() {
 	var list []fyne.CanvasObject
 	for _, t := range slices.Backward(m.undos) {

@@ -42,17 +42,14 @@ type navigator struct {
 	filesMachine protocol.NodeID // machine of the files page; empty for the agent's own files
 	// back goes from a detail view of the page to its list; nil without a detail view
 	back func() bool
-	// dropTarget returns the machine at a position of the page, as the target of dropped files; nil
-	// if the page has none.
+	// dropTarget returns the machine at a position of the page, for dropped files; may be nil.
 	dropTarget func(fyne.Position) protocol.NodeID
 }
 
-// page is a view that replaces the chat in the main window. It is created when it is opened and
-// dropped when it is left, so that hidden pages cost nothing.
+// page is a view that replaces the chat in the main window. It exists only while it is open.
 type page struct {
 	icon, title string
-	// open creates the view, and returns it with the navigator's back. Its background work ends with
-	// ctx.
+	// open creates the view, and returns the navigator's back. Its work ends with ctx.
 	open func(ctx context.Context) (view fyne.CanvasObject, back func() bool)
 }
 
@@ -120,7 +117,6 @@ const (
 	archivesTitle  = "Earlier conversations"
 )
 
-// browse shows the files of a machine.
 func (n *navigator) browse(id protocol.NodeID) {
 	n.filesMachine = id
 	n.openTitled(filesTitle)
@@ -132,7 +128,6 @@ func (n *navigator) editFile(path string) {
 	n.openTitled(filesTitle)
 }
 
-// search shows the messages that contain a text.
 func (n *navigator) search(query string) {
 	var p *search.Page
 	n.open(page{"search", searchTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
@@ -149,7 +144,6 @@ func (n *navigator) openMachine(id protocol.NodeID) {
 	n.openTitled(machinesTitle)
 }
 
-// openTitled opens the page with a title.
 func (n *navigator) openTitled(title string) {
 	for _, p := range n.pages() {
 		if p.title == title {
@@ -189,20 +183,15 @@ func (n *navigator) close() {
 	n.ui.main.arrange()
 }
 
-// arrange shows the open page, if any, and reports whether there is one. The drawer's button is
-// visible in narrow windows only.
+// arrange shows the open page, if there is one. The drawer's button is for narrow windows only.
 func (n *navigator) arrange() bool {
 	if n.cancel == nil {
 		n.box.Hide()
 		return false
 	}
-	if n.ui.main.narrow {
-		widgets.ReserveTitleSpace(n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0))
-		n.head.Show()
-	} else {
-		widgets.ReserveTitleSpace(fyne.Size{})
-		n.head.Hide()
-	}
+	space := n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0)
+	widgets.ReserveTitleSpace(widgets.Choose(n.ui.main.narrow, space, fyne.Size{}))
+	widgets.SetVisible(n.head, n.ui.main.narrow)
 	n.box.Show()
 	return true
 }

@@ -8,11 +8,11 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/notify"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// notifications shows notifications of the system for pending approvals and finished transfers
-// while no window of Fairlead has the focus.
+// notifications are those of the system, shown while no window of Fairlead has the focus.
 type notifications struct {
 	ui       *ui
 	notifier notifier
@@ -36,7 +36,6 @@ type notifier interface {
 	Remove(id string)
 }
 
-// start starts notifying the person; stop stops it.
 func (ns *notifications) start() (stop func()) {
 	n := notify.New(notify.Actions{
 		Review: func(id string) { bind.Do(ns.ui.ctx, func() { ns.review(id) }) },
@@ -64,8 +63,7 @@ func (ns *notifications) review(id string) {
 	}
 }
 
-// deny denies an approval in its current form: a denial does not require the person to see the
-// latest change.
+// deny denies an approval in its current form, even if the person has not seen the latest change.
 func (ns *notifications) deny(id string) {
 	for _, q := range ns.ui.view.Approvals {
 		if string(q.ID) == id {
@@ -118,8 +116,7 @@ func (ns *notifications) update(v state.View) {
 // transferPrefix is the prefix of the names of transfer notifications.
 const transferPrefix = "transfer-"
 
-// updateTransfers announces finished transfers: in the window if it has the focus, otherwise by a
-// system notification.
+// updateTransfers announces finished transfers: in the focused window, or by a notification.
 func (ns *notifications) updateTransfers(v state.View) {
 	if ns.announcedTransfers == nil {
 		ns.announcedTransfers = make(map[protocol.TransferID]int64)
@@ -135,10 +132,7 @@ func (ns *notifications) updateTransfers(v state.View) {
 	if len(fresh) == 0 {
 		return
 	}
-	separate := maxSeparate
-	if ns.hasFocus {
-		separate = 1
-	}
+	separate := widgets.Choose(ns.hasFocus, 1, maxSeparate)
 	var list []notify.Message
 	if len(fresh) > separate {
 		title, text := state.TransferEnds(fresh)
@@ -160,7 +154,6 @@ func (ns *notifications) updateTransfers(v state.View) {
 	}
 }
 
-// removeTransfers withdraws the notifications of transfers.
 func (ns *notifications) removeTransfers() {
 	for _, id := range ns.transferIDs {
 		ns.notifier.Remove(id)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,7 +19,6 @@ import (
 // opener opens links, files and pictures, and asks for files.
 type opener struct{ ui *ui }
 
-// fileName turns a title into a file name.
 func fileName(title string) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
@@ -63,8 +63,7 @@ func (o *opener) openPath(path string) {
 	}
 }
 
-// fileURL returns the file URL of a path with slashes (RFC 8089); a path that begins with a drive
-// letter gets a leading slash.
+// fileURL returns the file URL of a path with slashes (RFC 8089), also of C:/x.
 func fileURL(path string) *url.URL {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -72,8 +71,7 @@ func fileURL(path string) *url.URL {
 	return &url.URL{Scheme: "file", Path: path}
 }
 
-// openImage opens a picture in its own window. A click, + and - zoom, 0 fits the whole picture,
-// Escape closes the window.
+// openImage opens a picture in a window of its own. A click, + and - zoom, 0 fits it.
 func (o *opener) openImage(r fyne.Resource) {
 	w := o.ui.app.NewWindow("Picture – Fairlead")
 	w.SetPadded(false)
@@ -101,8 +99,7 @@ func (o *opener) openImage(r fyne.Resource) {
 	w.Show()
 }
 
-// fileOpener opens this computer's files with the system's default program; it is nil if the
-// gateway is remote.
+// fileOpener opens this computer's files with their programs; nil if the gateway is remote.
 func (o *opener) fileOpener() func(string) {
 	if o.ui.backend.flags.join != "" {
 		return nil
@@ -113,8 +110,7 @@ func (o *opener) fileOpener() func(string) {
 // reveal shows a file of this computer in the file manager.
 func (o *opener) reveal(path string) { o.openPath(filepath.Dir(path)) }
 
-// showFiles opens a file dialog. Fyne requires it to be open before its size is set (fyne 2.8.0,
-// dialog/file.go MinSize).
+// showFiles opens a file dialog; Fyne sets no size before it is open (fyne 2.8.0, dialog/file.go).
 func showFiles(d *dialog.FileDialog) {
 	d.Show()
 	d.Resize(fyne.NewSize(760, 520))
@@ -173,23 +169,16 @@ func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (str
 	}))
 }
 
-// maxRulesFile is the largest file of rules that can be imported, in bytes: about a thousand times
-// the usual size.
+// maxRulesFile is the largest file of rules that can be imported, in bytes.
 const maxRulesFile = 8 << 20
 
-// openFile asks for a file of rules and reads it.
 func (o *opener) openFile(done func([]byte)) {
-	d := dialog.NewFileOpen(func(r fyne.URIReadCloser, err error) {
-		if err != nil || r == nil {
-			return
-		}
+	pickFiles(o.ui.main.window, func(paths []string) {
 		request(o.ui, o.ui.main.window, "The file could not be read: ", func(context.Context) ([]byte, error) {
-			data, err := io.ReadAll(io.LimitReader(r, maxRulesFile+1))
-			if err == nil && len(data) > maxRulesFile {
-				err = errors.New("it is larger than 8 MB")
+			if info, err := os.Stat(paths[0]); err == nil && info.Size() > maxRulesFile {
+				return nil, errors.New("it is larger than 8 MB")
 			}
-			return data, errors.Join(err, r.Close())
+			return os.ReadFile(paths[0])
 		}, done)
-	}, o.ui.main.window)
-	showFiles(d)
+	})
 }

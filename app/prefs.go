@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"sync"
 
+	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -27,8 +28,7 @@ type preferences struct {
 	ChatWidth      float32             `json:"tornWidth,omitempty"` // of chat windows
 	ChatHeight     float32             `json:"tornHeight,omitempty"`
 	Chat           protocol.SessionKey `json:"chat,omitempty"`
-	// Theme and TextSize are copies of the configuration: the first frame is drawn before the
-	// gateway answers.
+	// Theme and TextSize copy the configuration, for the first frame.
 	Theme        string  `json:"theme,omitempty"`
 	TextSize     float32 `json:"textSize,omitempty"`
 	FirstRunDone bool    `json:"begun,omitempty"` // the first-run page is done
@@ -37,27 +37,17 @@ type preferences struct {
 	// Drafts are the unsent texts by chat. Never changed in place.
 	Drafts map[protocol.SessionKey]string `json:"drafts,omitempty"`
 
-	Workspace string      `json:"workspace,omitempty"` // the agent's folder on this computer
-	Confine   confinement `json:"confine,omitzero"`
-	Listen    string      `json:"listen,omitempty"`
-	Hidden    bool        `json:"startHidden,omitempty"`
+	Workspace string               `json:"workspace,omitempty"` // the agent's folder on this computer
+	Confine   settings.Confinement `json:"confine,omitzero"`
+	Listen    string               `json:"listen,omitempty"`
+	Hidden    bool                 `json:"startHidden,omitempty"`
 
 	Files      state.FileSort  `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
 	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
 }
 
-// confinement is the confinement of the agent on this computer; empty fields use the node's
-// defaults.
-type confinement struct {
-	Disk    bool     `json:"wholeDisk,omitempty"` // for the file tools
-	Mode    string   `json:"sandbox,omitempty"`
-	Network string   `json:"network,omitempty"`
-	Grants  []string `json:"grants,omitempty"` // DIR or DIR:ro; never changed in place
-}
-
-// windowDir returns the folder of a window's own data: the data folder for the local gateway, and a
-// subfolder of it for each remote one.
+// windowDir returns the folder of a window's data: a subfolder of home for a remote gateway.
 func windowDir(home, join string) string {
 	if join == "" {
 		return home
@@ -66,8 +56,7 @@ func windowDir(home, join string) string {
 	return filepath.Join(home, "gateways", hex.EncodeToString(sum[:8]))
 }
 
-// prefs holds the preferences and writes them to a file in the background. It is safe for
-// concurrent use.
+// prefs writes the preferences to a file in the background. It is safe for concurrent use.
 type prefs struct {
 	path string
 	log  *slog.Logger
@@ -79,8 +68,7 @@ type prefs struct {
 	closed bool
 }
 
-// openPrefs reads the file. An unreadable file counts as empty: it contains nothing that the person
-// could not set again.
+// openPrefs reads the file. An unreadable file counts as empty.
 func openPrefs(home string, log *slog.Logger) *prefs {
 	p := &prefs{path: filepath.Join(home, "windows.json"), log: log, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	data, err := os.ReadFile(p.path)

@@ -51,8 +51,7 @@ func newRemoteNodes(home string, log *slog.Logger, peers *identity.Peers, key fu
 	return &remoteNodes{home: home, log: log, peers: peers, key: key, changed: state.NewValue(0), retryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{}}
 }
 
-// start starts a node for each gateway that has none yet. All nodes use the same options. It blocks
-// on the keychain.
+// start starts a node for each gateway that has none yet. It blocks on the keychain.
 func (s *remoteNodes) start(options func() (node.Options, error)) {
 	s.lifecycle.Lock()
 	defer s.lifecycle.Unlock()
@@ -204,8 +203,7 @@ func (s *remoteNodes) stopLocked(pin identity.Pin) {
 	}
 }
 
-// applicant returns the description of this computer that it sends when pairing as a machine. name
-// is the name to use; empty for the computer's own.
+// applicant describes this computer for pairing as a machine; an empty name is the computer's own.
 func (s *remoteNodes) applicant(name string) (pake.Applicant, error) {
 	s.lifecycle.Lock()
 	options := s.options

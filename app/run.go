@@ -60,7 +60,6 @@ func runGUI(f flags, b *backend, i *instance) {
 			}
 		})
 		u.settings.openInvitation(f.link)
-		u.loadUI()
 	})
 	if !(f.hidden || last.Hidden) || !u.hasTray {
 		u.main.window.Show()

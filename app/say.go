@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// report prints why the program exits, for a person who started it on a command line, and returns
-// the exit code; 0 is success.
+// report prints why the program exits, and returns the exit code; 0 is success.
 func report(code int, text string) int {
 	out := os.Stdout
 	if code != 0 {

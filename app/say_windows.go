@@ -52,7 +52,6 @@ func writeConsole(text string) bool {
 	return err == nil
 }
 
-// isValidHandle reports whether a standard handle is valid.
 func isValidHandle(id uint32) bool {
 	h, err := windows.GetStdHandle(id)
 	if err != nil || h == 0 || h == windows.InvalidHandle {

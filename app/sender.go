@@ -13,8 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// sender starts transfers: of dropped files, of files that the person chooses, and between
-// machines.
+// sender starts transfers: of dropped files, of chosen files, and between machines.
 type sender struct{ ui *ui }
 
 // handleDrop handles files that were dropped on a window. Dropped on a machine, they are sent
@@ -74,8 +73,7 @@ func separatePictures(paths []string) (kinds [2][]string) {
 	return kinds
 }
 
-// send queues transfers of this computer's files to a machine's workspace; without a machine it
-// asks for one.
+// send sends this computer's files to a machine's workspace; without a machine it asks for one.
 func (s *sender) send(paths []string, to protocol.NodeID) {
 	if to == "" {
 		size := s.ui.main.window.Canvas().Size()
@@ -99,8 +97,7 @@ func (s *sender) start(verb string, queue func(context.Context) (protocol.Transf
 	})
 }
 
-// dropOnMachine handles files of a machine that were dragged out of its list: dropped on another
-// machine in the sidebar, they are sent there.
+// dropOnMachine sends files that were dragged from a machine's list to another in the sidebar.
 func (s *sender) dropOnMachine(from protocol.NodeID, paths []string, at fyne.Position) {
 	to, ok := s.ui.main.sidebar.machineAt(at)
 	if !ok || to == from {
@@ -109,8 +106,7 @@ func (s *sender) dropOnMachine(from protocol.NodeID, paths []string, at fyne.Pos
 	s.sendBetween(from, paths, to, "")
 }
 
-// sendBetween queues transfers from one machine into a folder of another; an empty folder is its
-// workspace.
+// sendBetween sends files of one machine into a folder of another; empty is its workspace.
 func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 	s.start("Sending ", func(ctx context.Context) (protocol.Transfer, error) {
 		return s.ui.backend.state.Transfers.SendBetween(ctx, from, paths, to, dir)

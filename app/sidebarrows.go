@@ -42,7 +42,6 @@ type row struct {
 // machinesHead is the heading above the machines.
 const machinesHead = "MACHINES"
 
-// show draws the present view.
 func (b *sidebar) show() {
 	v := b.ui.view
 	var rows []row
@@ -62,7 +61,6 @@ func (b *sidebar) show() {
 	b.showLinks(v)
 }
 
-// resultRows are the results of the search.
 func (b *sidebar) resultRows(v state.View) []row {
 	rows := []row{{heading: "RESULTS"}}
 	for i, e := range b.results {
@@ -98,7 +96,6 @@ func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
 	return rows
 }
 
-// machineRowsOf are the machines.
 func (b *sidebar) machineRowsOf(v state.View) []row {
 	var rows []row
 	if len(v.Nodes) > 0 {
@@ -122,7 +119,6 @@ func (b *sidebar) machineRowsOf(v state.View) []row {
 	return rows
 }
 
-// showLinks updates the links to the pages.
 func (b *sidebar) showLinks(v state.View) {
 	for _, link := range b.pages {
 		item := link.Item()
@@ -163,7 +159,6 @@ func (b *sidebar) chatRow(e protocol.SessionEntry, v state.View, selected bool) 
 	return row{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.ui.chats.menu(e, at) }}
 }
 
-// draw fills the pooled rows.
 func (b *sidebar) draw(lines []row) {
 	var objects, shelf []fyne.CanvasObject
 	into := &objects
@@ -265,7 +260,6 @@ func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) 
 	}
 }
 
-// has reports whether a chat has unread messages.
 func (u *unread) has(e protocol.SessionEntry) bool {
 	return u.seen != nil && e.MessageCount > 0 && e.LastActiveAt > u.seen[e.SessionKey]
 }

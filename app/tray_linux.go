@@ -2,8 +2,7 @@ package app
 
 import "fairlead/gateway/peer/keychain"
 
-// trayAvailable reports whether the desktop shows tray icons. Without a tray icon, a hidden window
-// could not be opened again.
+// trayAvailable reports whether the desktop shows tray icons.
 func trayAvailable() bool {
 	conn, err := keychain.ConnectSessionBus()
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ui is the program's user interface: its windows, the tray menu and the notifications. It belongs
-// to the GUI thread.
+// ui is the user interface: windows, tray menu, notifications. It belongs to the GUI thread.
 type ui struct {
 	ctx      context.Context
 	app      fyne.App
@@ -41,6 +40,7 @@ type ui struct {
 	showQuietly  func(fyne.Window)
 	running      bool                           // set while the gateway's values are watched
 	themeRequest int                            // number of the latest request for theme and text size
+	isUILoaded   bool                           // a request was answered
 	focused      map[fyne.Window]fyne.Focusable // focused object of each window at the last tick
 	minute       time.Time                      // minute of the last tick
 }
@@ -58,7 +58,6 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	return u
 }
 
-// run starts following the gateway's state.
 func (u *ui) run() {
 	u.running = true
 	bind.Watch(u.ctx, u.backend.state.Value, u.update)
@@ -66,8 +65,7 @@ func (u *ui) run() {
 	u.main.watch()
 }
 
-// request runs work off the GUI thread and then done on it. If work fails, the window w shows the
-// error after the text failed.
+// request runs work off the GUI thread, then done on it; w shows an error after the text failed.
 func request[R any](u *ui, w fyne.Window, failed string, work func(context.Context) (R, error), done func(R)) {
 	bind.Go(u.ctx, work, func(r R, err error) {
 		if err != nil {
@@ -78,15 +76,15 @@ func request[R any](u *ui, w fyne.Window, failed string, work func(context.Conte
 	})
 }
 
-// update applies a new view of the gateway.
 func (u *ui) update(v state.View) {
 	if v.Loaded && !u.view.Loaded && u.main.firstRun {
 		u.main.first.search()
 	}
-	changed := u.running && v.ConfigChanged != u.view.ConfigChanged
+	connected := v.Loaded && v.Connected && !(u.view.Loaded && u.view.Connected)
+	changed := v.ConfigChanged != u.view.ConfigChanged
 	u.view = v
-	if changed {
-		u.followUI()
+	if u.running && (changed || connected) {
+		u.loadUI()
 	}
 	if u.view.IsMainAlias(u.main.key) {
 		u.main.switchTo(u.main.mainChat())
@@ -162,7 +160,6 @@ func (u *ui) quit() {
 	u.app.Quit()
 }
 
-// save saves window sizes and drafts for the next start.
 func (u *ui) save() {
 	u.main.saveDraft()
 	for _, c := range u.chats.windows {
@@ -224,42 +221,26 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 func (u *ui) setFocused(on bool) {
 	u.notes.hasFocus = on
 	if on {
-		u.approvals.onWindowActivated()
+		if d := u.approvals.dialog; d != nil {
+			d.WindowActivated()
+		}
 		u.notes.update(u.view) // withdraws the notifications
 		u.notes.removeTransfers()
 	}
 }
 
-// loadUI loads the theme and the first-run state once the gateway answers.
+// loadUI loads theme, text size and first run; only the first response shows the first-run page.
 func (u *ui) loadUI() {
-	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) {
-		for v := range u.backend.state.Value.Changes(ctx) {
-			if v.Loaded && v.Connected {
-				break
-			}
-		}
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		return settings.ReadUI(ctx, u.backend.state)
-	}, func(ui settings.UI, err error) {
-		if err != nil {
-			return
-		}
-		u.setTheme(style.Mode(ui.Theme), ui.TextSize)
-		u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
-	})
-}
-
-// followUI applies changes of theme and text size from another window or the command line.
-func (u *ui) followUI() {
 	u.themeRequest++
 	turn := u.themeRequest
 	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, u.backend.state) }, func(ui settings.UI, err error) {
-		if err == nil && turn == u.themeRequest { // responses may arrive out of order
-			u.setTheme(style.Mode(ui.Theme), ui.TextSize)
-			if ui.FirstRunDone { // completed in another client, such as the command line
-				u.main.setFirstRun(false)
-			}
+		if err != nil || turn != u.themeRequest { // responses may arrive out of order
+			return
 		}
+		u.setTheme(style.Mode(ui.Theme), ui.TextSize)
+		if ui.FirstRunDone || !u.isUILoaded {
+			u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
+		}
+		u.isUILoaded = true
 	})
 }

@@ -2,12 +2,15 @@ package app
 
 import (
 	"cmp"
+	"context"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/settings"
 	"fairlead/app/widgets"
+	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 )
 
@@ -57,7 +60,6 @@ func newWindow(u *ui) *window {
 	return w
 }
 
-// open opens a chat.
 func (w *window) open(key protocol.SessionKey) {
 	w.ui.nav.close()
 	if key != "" && key != w.key {
@@ -118,7 +120,6 @@ func sizeOr(width, height float32, other fyne.Size) fyne.Size {
 	return fyne.NewSize(width, height)
 }
 
-// showsChat reports whether a chat is visible on the screen.
 func (w *window) showsChat(key protocol.SessionKey) bool {
 	return w.ui.chats.windows[key] != nil || w.visible && w.key == key && w.ui.nav.title == "" && !w.firstRun
 }
@@ -128,7 +129,6 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
 }
 
-// addShortcuts registers the window's shortcuts.
 func (w *window) addShortcuts() {
 	shortcut(w.window, fyne.KeyN, w.ui.chats.create)
 	shortcut(w.window, fyne.KeyK, w.focusSearch)
@@ -169,8 +169,7 @@ func (w *window) closeByKey() {
 	}
 }
 
-// dismiss closes the top overlay of a window, such as Fyne's file dialog, which does not react to
-// Escape. It reports whether there was one.
+// dismiss closes the top overlay, such as a file dialog, and reports whether there was one.
 func dismiss(c fyne.Canvas) bool {
 	top := c.Overlays().Top()
 	if top == nil {
@@ -204,4 +203,65 @@ func (w *window) findInChat() {
 		return
 	}
 	w.pane.Find()
+}
+
+// settingsWindow is the window of the settings.
+type settingsWindow struct {
+	ui     *ui
+	window fyne.Window        // nil while it is closed
+	invite func(link string)  // shows an invitation
+	find   func(query string) // searches
+}
+
+// saveSize saves the size of the settings window, if it is open.
+func (sw *settingsWindow) saveSize() {
+	if sw.window != nil {
+		size := sw.window.Canvas().Size()
+		sw.ui.backend.prefs.update(func(r *preferences) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
+	}
+}
+
+func (sw *settingsWindow) open() {
+	if sw.window != nil {
+		sw.window.Show()
+		sw.window.RequestFocus()
+		return
+	}
+	w := sw.ui.app.NewWindow("Settings – Fairlead")
+	ctx, cancel := context.WithCancel(sw.ui.ctx)
+	h := settings.Handlers{
+		OpenURL: sw.ui.opener.openURL, OpenPath: sw.ui.opener.openPath, Copy: sw.ui.app.Clipboard().SetContent,
+		PickFolder: func(done func(string)) { pickFolder(w, done) },
+	}
+	if sw.ui.backend.flags.join == "" {
+		h.Local, h.Gateways = local{sw.ui.backend}.settings(), sw.ui.backend.remote
+	}
+	page := settings.New(ctx, sw.ui.backend.state, h, gateway.Version)
+	w.SetContent(page)
+	w.SetPadded(false)
+	last := sw.ui.backend.prefs.get()
+	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
+	w.SetOnClosed(func() {
+		cancel()
+		sw.saveSize()
+		sw.window = nil
+	})
+	shortcut(w, fyne.KeyW, func() { w.Close() })
+	shortcut(w, fyne.KeyQ, sw.ui.quit)
+	for key, by := range map[fyne.KeyName]int{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1, fyne.KeyTab: 1} {
+		shortcut(w, key, func() { page.MoveTab(by) })
+	}
+	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyTab, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) { page.MoveTab(-1) })
+	w.CenterOnScreen()
+	sw.window, sw.invite, sw.find = w, page.Invite, page.Find
+	w.Show()
+}
+
+// openInvitation shows a pairing invitation, if there is one, for the person to accept.
+func (sw *settingsWindow) openInvitation(link string) {
+	if link == "" || sw.ui.backend.flags.join != "" {
+		return
+	}
+	sw.open()
+	sw.invite(link)
 }

@@ -1,3 +1,9 @@
+// Package approve is the approval dialog and the page of pending approvals. The dialog shows a tool
+// call, where it would run and why it needs an approval, and takes the person's answer.
+//
+// Deny has the focus, and Escape and closing the window deny. Allow is enabled only after the
+// person has seen the whole question ([state.Arming]), and the Enter key never allows. An approval
+// that was answered elsewhere shows that and closes.
 package approve
 
 import (
@@ -20,8 +26,7 @@ type Handlers struct {
 	Answer func(list []protocol.Approval, r state.Reply)
 	Shown  func(protocol.ApprovalID)
 	Snooze func(...protocol.Approval)
-	// Try finds the earlier calls that a rule would have decided differently, and calls done on the
-	// GUI thread.
+	// Try finds the earlier calls that a rule would have decided differently.
 	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
 	// Grow enlarges the window when its content needs more space.
 	Grow func(fyne.Size)
@@ -124,15 +129,13 @@ func (d *Dialog) Select(id protocol.ApprovalID) {
 	}
 }
 
-// TogetherWithAlike selects that the answer applies to all identical approvals. Seeing one counts
-// as seeing all; nothing is answered yet.
+// TogetherWithAlike selects that the answer applies to all identical approvals; it answers nothing.
 func (d *Dialog) TogetherWithAlike() {
 	if d.step == asking && d.options.identical != nil && d.options.others > 0 {
 		d.options.identical.SetChecked(true)
 	}
 }
 
-// show shows an approval in the window.
 func (d *Dialog) show(index int) {
 	if len(d.queue.list) == 0 {
 		return
@@ -143,7 +146,10 @@ func (d *Dialog) show(index int) {
 	f.position.SetText(d.queue.position())
 	widgets.SetVisible(f.next, len(d.queue.list) > 1)
 	d.step = asking
-	d.options = newOptions(q, len(d.queue.identical())-1, d.keys.handle, d.optionsChanged)
+	d.options = &options{
+		approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1,
+		onKey: d.keys.handle, onChange: d.optionsChanged,
+	}
 	f.wide = q.Preview != nil && q.Preview.Diff != ""
 	f.setContent(d.question.content(q, d.options))
 	f.reasonRow.Hide()
@@ -169,8 +175,7 @@ func (d *Dialog) OnScreen(on bool) {
 	d.arming.begin(d.Current())
 }
 
-// WindowActivated tells the dialog that one of the program's windows came to the front: the click
-// that caused it must not allow.
+// WindowActivated tells that a window came to the front: the click that caused it must not allow.
 func (d *Dialog) WindowActivated() { d.arming.WindowActivated(d.arming.now()) }
 
 // Tick passes the time, several times a second while the window is open.
@@ -182,8 +187,8 @@ func (d *Dialog) Tick(now time.Time) {
 	d.arming.checkRead(d.frame)
 	armed, progress := d.arming.IsArmed(now)
 	_, any := d.options.args()
-	setEnabled(d.frame.allow, armed && any && d.step == asking)
-	setEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))
+	widgets.SetEnabled(d.frame.allow, armed && any && d.step == asking)
+	widgets.SetEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))
 	d.frame.setProgress(armed, progress, d.Size().Width)
 	d.frame.timeLeft.SetText(timeLeft(q, now))
 }

@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -48,7 +49,8 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 	f.head = container.NewVBox(title, f.noticeRow, widgets.HLine())
 	f.foot = container.NewVBox(widgets.HLine(), container.NewWithoutLayout(f.progress),
 		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(b.questionRow, b.stepRow)))
-	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(frameLayout{}, f.scroll, f.head, f.foot))
+	layout := &widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}
+	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot))
 	return f
 }
 
@@ -69,7 +71,6 @@ func (f *frame) setContent(o fyne.CanvasObject) {
 	f.grow()
 }
 
-// askReason shows the field for a reason to deny.
 func (f *frame) askReason() {
 	f.reasonRow.Show()
 	f.box.Refresh()
@@ -92,10 +93,7 @@ func (f *frame) atEnd() bool {
 
 // best returns the size that fits the content within the limits; larger content scrolls.
 func (f *frame) best() fyne.Size {
-	width := Width
-	if f.wide {
-		width = WideWidth
-	}
+	width := widgets.Choose(f.wide, WideWidth, Width)
 	full := widgets.Fit(f.body, width) + widgets.Fit(f.head, width) + widgets.Fit(f.foot, width) + style.Inside
 	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
@@ -107,23 +105,124 @@ func (f *frame) grow() {
 	}
 }
 
-// frameLayout puts its second object at the top, its third at the bottom and gives the rest to the
-// first. Unlike a border layout it uses the heights that those need at their actual width.
-type frameLayout struct{}
+// buttons are the dialog's buttons, and the field for a reason.
+type buttons struct {
+	deny, denyWithReason, notNow *widgets.Button
+	next, edit                   *widgets.Button
+	allow                        *widgets.SplitButton
+	reason                       *textEntry
+	reasonRow                    *fyne.Container
+	questionRow                  *fyne.Container
 
-func (frameLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	for _, x := range o {
-		m := x.MinSize()
-		s = fyne.NewSize(max(s.Width, m.Width), s.Height+m.Height)
-	}
-	return s
+	back, confirm *widgets.Button // of a step
+	stepRow       *fyne.Container
 }
 
-func (frameLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	top, bottom := widgets.Fit(o[1], size.Width), widgets.Fit(o[2], size.Width)
-	o[1].Move(fyne.NewPos(0, 0))
-	o[2].Move(fyne.NewPos(0, size.Height-bottom))
-	o[0].Move(fyne.NewPos(0, top))
-	o[0].Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
+func newButtons(d *Dialog) *buttons {
+	b := &buttons{
+		deny:           widgets.NewButton("Deny", "denied", d.Deny),
+		denyWithReason: widgets.NewQuietButton("Deny with reason…", "", func() { d.frame.askReason() }),
+		notNow:         widgets.NewQuietButton("Not now", "clock", d.snooze),
+		next:           widgets.NewQuietButton("Next", "right", func() { d.show(d.queue.index + 1) }),
+		edit:           widgets.NewQuietButton("Edit…", "", d.startEdit),
+		allow:          widgets.NewSplitButton("Allow once", true, func() { d.allow(d.options.scope) }, d.scopeMenu),
+		reason:         newTextEntry(d.keys.handle, d.arming.keyPressed),
+		back:           widgets.NewButton("Back", "back", func() { d.show(d.queue.index) }),
+		confirm:        widgets.NewButton("", "", d.finishStep),
+	}
+	b.deny.Danger, b.confirm.Primary = true, true
+	for _, k := range []*widgets.Button{b.deny, b.denyWithReason, b.allow.Main, b.allow.More, b.next, b.notNow, b.edit, b.back, b.confirm} {
+		k.OnKey = d.keys.handle
+	}
+	b.reason.SetPlaceHolder("Reason for the agent (optional)")
+	b.reason.OnSubmitted = func(string) { d.Deny() }
+	b.reasonRow = widgets.Border(nil, nil, nil, widgets.NewButton("Deny", "", d.Deny), b.reason)
+	b.reasonRow.Hide()
+	b.questionRow = widgets.Col(style.Gap, b.reasonRow, buttonRow([]fyne.CanvasObject{b.deny, b.denyWithReason, b.notNow}, []fyne.CanvasObject{b.next, b.edit, b.allow}))
+	b.stepRow = buttonRow([]fyne.CanvasObject{b.back}, []fyne.CanvasObject{b.confirm})
+	b.stepRow.Hide()
+	return b
+}
+
+// buttonRow puts buttons at the left and the right, or below each other if they do not fit.
+func buttonRow(left, right []fyne.CanvasObject) *fyne.Container {
+	return container.New(&buttonRowLayout{}, widgets.Flow(style.Gap, left...), widgets.Flow(style.Gap, right...))
+}
+
+type buttonRowLayout struct{ below bool } // result of the last layout
+
+// MinSize implements fyne.Layout. Its height is for the width of the last layout.
+func (l *buttonRowLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	left, right := o[0].MinSize(), o[1].MinSize()
+	height := widgets.Choose(l.below, left.Height+style.Gap+right.Height, max(left.Height, right.Height))
+	return fyne.NewSize(max(left.Width, right.Width), height)
+}
+
+// Layout implements fyne.Layout.
+func (l *buttonRowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	width := func(group fyne.CanvasObject) float32 { // in one line
+		sum, _ := widgets.Measure(style.Gap, group.(*fyne.Container).Objects)
+		return min(sum.Width, size.Width)
+	}
+	left, right := width(o[0]), width(o[1])
+	y := widgets.Fit(o[0], left) + style.Gap
+	widgets.Fit(o[1], right)
+	if l.below = left+style.Gap+right > size.Width; !l.below {
+		y = 0
+	}
+	o[1].Move(fyne.NewPos(size.Width-right, y))
+}
+
+// newCheck returns a check box that passes key presses to the dialog.
+func newCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(bool)) *keyCheck {
+	c := &keyCheck{onKey: onKey}
+	c.Text, c.Checked, c.OnChanged = text, on, changed
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// newLongCheck returns a check box whose text wraps if it is too long for one line.
+func newLongCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed func(bool)) (*keyCheck, fyne.CanvasObject) {
+	if len(text) <= longText {
+		c := newCheck(text, on, onKey, changed)
+		return c, c
+	}
+	c := newCheck("", on, onKey, changed)
+	words := widgets.NewParagraph(text, style.ColorText, "text")
+	area := widgets.NewTapArea(container.NewWithoutLayout(), func() { c.SetChecked(!c.Checked) })
+	return c, container.New(besideCheck{}, c, words, area)
+}
+
+// longText is the length in bytes from which a check box's text may need several lines.
+const longText = 56
+
+// besideCheck puts a wrapping text beside a check box, and makes the text clickable.
+type besideCheck struct{}
+
+func (besideCheck) MinSize(o []fyne.CanvasObject) fyne.Size {
+	box, words := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(box.Width+words.Width, max(box.Height, words.Height))
+}
+
+func (besideCheck) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	box := o[0].MinSize()
+	o[0].Resize(box)
+	box.Width -= 6 // the padding of a check box after its text
+	h := widgets.Fit(o[1], max(size.Width-box.Width, 0))
+	o[1].Move(fyne.NewPos(box.Width, max((box.Height-h)/2, 0)))
+	o[2].Resize(o[1].Size())
+	o[2].Move(o[1].Position())
+}
+
+// keyCheck is a check box that passes key presses to its dialog.
+type keyCheck struct {
+	widget.Check
+	onKey func(fyne.KeyName) bool
+}
+
+// TypedKey implements fyne.Focusable.
+func (c *keyCheck) TypedKey(e *fyne.KeyEvent) {
+	if !c.onKey(e.Name) {
+		c.Check.TypedKey(e)
+	}
 }

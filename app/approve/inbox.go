@@ -87,8 +87,7 @@ func (in *Inbox) Tick(now time.Time) {
 	}
 }
 
-// Focus focuses the first approval, from where the arrow keys move. Without approvals it does
-// nothing.
+// Focus focuses the first approval, from where the arrow keys move.
 func (in *Inbox) Focus(c fyne.Canvas) {
 	in.canvas = c
 	in.focus(0)
@@ -99,13 +98,7 @@ func (in *Inbox) focus(i int) {
 		return
 	}
 	in.canvas.Focus(in.all[i].press)
-	row, top, height := in.all[i].box, in.list.Offset.Y, in.list.Size().Height
-	switch y := row.Position().Y; {
-	case y < top:
-		in.list.ScrollToOffset(fyne.NewPos(0, y))
-	case y+row.Size().Height > top+height:
-		in.list.ScrollToOffset(fyne.NewPos(0, y+row.Size().Height-height))
-	}
+	widgets.ScrollIntoView(in.all[i].box)
 }
 
 // keepFocus focuses the last approval if the focused one is gone.
@@ -125,8 +118,7 @@ func (in *Inbox) keepFocus() {
 	}
 }
 
-// inboxRow is an approval, or several identical ones. Enter opens it, Delete denies, L snoozes, and
-// the arrow keys move between rows.
+// inboxRow is an approval, or several identical ones. Enter opens it, Delete denies, L snoozes.
 type inboxRow struct {
 	in          *Inbox
 	group       state.Group
@@ -194,7 +186,7 @@ func (r *inboxRow) review() {
 
 func (r *inboxRow) set(g state.Group) {
 	r.group = g
-	r.mark.SetFill(r.in.machines.Color(string(g.Node)))
+	r.mark.Set(r.in.machines.Color(string(g.Node)), "")
 	title, where := state.QuestionParts(g.Approval, r.in.machines.Name(string(g.Node)))
 	title, _ = state.Reveal(title)
 	where, _ = state.Reveal(where)
@@ -206,17 +198,9 @@ func (r *inboxRow) set(g state.Group) {
 		}
 	}
 	r.all.SetText(review)
-	color := style.ColorText
-	r.later.SetText("Not now")
-	if g.Later != 0 {
-		color = style.ColorMuted
-		r.later.SetText("Show now")
-	}
-	r.title.Suffix = ""
-	if where != "" {
-		r.title.Suffix = " " + where
-	}
-	r.title.Set(title, color)
+	r.later.SetText(widgets.Choose(g.Later != 0, "Show now", "Not now"))
+	r.title.Suffix = widgets.Choose(where != "", " "+where, "")
+	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
 	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)

@@ -29,7 +29,6 @@ func (k *keys) allow(fyne.Shortcut) {
 	}
 }
 
-// openMenu opens the menu beside Allow.
 func (k *keys) openMenu() {
 	k.openedMenu = true
 	k.d.frame.allow.Open()
@@ -84,10 +83,7 @@ func (k *keys) press(focused fyne.Focusable, deliberate bool) (consumed bool) {
 	d := k.d
 	allows := focused == fyne.Focusable(d.frame.allow.Main)
 	if allows && deliberate && d.step == asking {
-		once := ""
-		if d.options.scope == protocol.ScopeOnce {
-			once = " once"
-		}
+		once := widgets.Choose(d.options.scope == protocol.ScopeOnce, " once", "")
 		d.frame.setNotice("Press " + allowKeys() + " to allow" + once + ".")
 	}
 	if focused == fyne.Focusable(d.frame.confirm) && deliberate {
@@ -106,7 +102,6 @@ func isModifier(name fyne.KeyName) bool {
 	return false
 }
 
-// pressesButton reports whether a key presses a button.
 func pressesButton(name fyne.KeyName) bool {
 	return name == fyne.KeyReturn || name == fyne.KeyEnter || name == fyne.KeySpace
 }
@@ -153,8 +148,7 @@ func (e *textEntry) TypedRune(r rune) {
 	e.Entry.TypedRune(r)
 }
 
-// arming decides when Allow is enabled: after the person could see what it would do. It also
-// reports each approval once as shown.
+// arming decides when Allow is enabled, and reports each approval once as shown.
 type arming struct {
 	state.Arming
 	now      func() time.Time

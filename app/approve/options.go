@@ -12,8 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// options are the person's choices about what Allow does for one approval: its scope, the hunks of
-// a change, network and folders for this call, and whether the answer includes identical approvals.
+// options are the person's choices about what Allow does for one approval.
 type options struct {
 	approval  protocol.Approval
 	scope     string // the menu beside Allow offers more than once
@@ -26,12 +25,6 @@ type options struct {
 	onChange  func()
 }
 
-// newOptions returns the defaults for an approval with a number of other identical ones.
-func newOptions(q protocol.Approval, others int, onKey func(fyne.KeyName) bool, onChange func()) *options {
-	return &options{approval: q, scope: protocol.ScopeOnce, others: others, onKey: onKey, onChange: onChange}
-}
-
-// hunkCheck returns the check box of the next hunk.
 func (o *options) hunkCheck(count int) fyne.CanvasObject {
 	i := len(o.hunks)
 	o.hunks = append(o.hunks, true)
@@ -58,8 +51,7 @@ func (o *options) rows() []fyne.CanvasObject {
 	return append(rows, o.identical)
 }
 
-// folderRows offers access to folders outside the workspace for this one call. If the call asks for
-// nothing else, a text says that allowing opens them.
+// folderRows offers access to folders for this one call, or says that allowing opens them.
 func (o *options) folderRows() []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, f := range state.FolderOffers(o.approval) {
@@ -70,10 +62,7 @@ func (o *options) folderRows() []fyne.CanvasObject {
 		case state.GrantsFolder(o.approval):
 			rows = append(rows, fact("access", path+" (read, for this call only)"))
 		default:
-			access := "reading "
-			if f.Write {
-				access = "writing to "
-			}
+			access := widgets.Choose(f.Write, "writing to ", "reading ")
 			check, row := newLongCheck("Allow "+access+path+" (this time only)", false, o.onKey, func(bool) { o.onChange() })
 			o.folders = append(o.folders, check)
 			rows = append(rows, row)
@@ -85,7 +74,6 @@ func (o *options) folderRows() []fyne.CanvasObject {
 	return rows
 }
 
-// showIdentical offers to answer identical approvals, if there are any.
 func (o *options) showIdentical() {
 	text := "Apply to the identical approval, too"
 	if o.others > 1 {
@@ -111,10 +99,8 @@ func (o *options) setOthers(n int) (changed bool) {
 	return changed
 }
 
-// includesIdentical reports whether an answer applies to the identical approvals.
 func (o *options) includesIdentical() bool { return o.identical != nil && o.identical.Checked }
 
-// folderAccess returns the indexes of the folders that Allow opens.
 func (o *options) folderAccess() (list []int) {
 	for i, c := range o.folders {
 		if c.Checked {
@@ -124,8 +110,7 @@ func (o *options) folderAccess() (list []int) {
 	return list
 }
 
-// args returns the call's arguments if the person changed them. ok is false if nothing of the call
-// would be left.
+// args returns the changed arguments, or nil. ok is false if nothing of the call would be left.
 func (o *options) args() (args json.RawMessage, ok bool) {
 	var err error
 	if slices.Contains(o.hunks, false) {
@@ -144,18 +129,13 @@ func (o *options) args() (args json.RawMessage, ok bool) {
 	return args, true
 }
 
-// buttonTexts returns the texts of Allow and Deny: how many approvals they answer, and what Allow
-// leaves out.
+// buttonTexts returns the texts of Allow and Deny, which name what they apply to.
 func (o *options) buttonTexts(approvals int) (allow, deny string) {
 	allow, deny = "Allow", "Deny"
 	if approvals > 1 {
 		allow, deny = fmt.Sprintf("Allow all %d", approvals), fmt.Sprintf("Deny all %d", approvals)
 	}
-	if o.scope == protocol.ScopeSession {
-		allow += " in this chat"
-	} else {
-		allow += " once"
-	}
+	allow += widgets.Choose(o.scope == protocol.ScopeSession, " in this chat", " once")
 	switch n := len(o.folderAccess()); {
 	case n == 1:
 		allow += " with folder access"

@@ -66,30 +66,26 @@ func previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 
 // sandboxRows shows what limits the call.
 func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
-	switch {
-	case state.NotConfined(q):
-		rows = append(rows, labelledRow("sandbox", warning("not enforced on this machine: the command can do everything you can")))
-	case state.PartlyConfined(q):
-		rows = append(rows, labelledRow("sandbox", warning(display.Sandbox(q.Sandbox, q.Host))))
-	case q.Sandbox != "":
-		rows = append(rows, fact("sandbox", display.Sandbox(q.Sandbox, q.Host)))
+	add := func(label, text string, isWarning bool) {
+		switch {
+		case text == "":
+		case isWarning:
+			rows = append(rows, labelledRow(label, warning(text)))
+		default:
+			rows = append(rows, fact(label, text))
+		}
 	}
-	switch files := state.FilesText(q); {
-	case files == "":
-	case state.FilesLoose(q):
-		rows = append(rows, labelledRow("your rules", warning(files)))
-	default:
-		rows = append(rows, fact("your rules", files))
+	if state.NotConfined(q) {
+		add("sandbox", "not enforced on this machine: the command can do everything you can", true)
+	} else if q.Sandbox != "" {
+		add("sandbox", display.Sandbox(q.Sandbox, q.Host), state.PartlyConfined(q))
 	}
-	if words, open := state.NetworkWords(q); open {
-		rows = append(rows, labelledRow("network", warning(words)))
-	} else if words != "" {
-		rows = append(rows, fact("network", words))
-	}
+	add("your rules", state.FilesText(q), state.FilesLoose(q))
+	words, open := state.NetworkWords(q)
+	add("network", words, open)
 	return rows
 }
 
-// machine shows the machine's name in the machine's colour.
 func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
 	color := v.machines.Color(string(q.Node))
 	mark := widgets.NewRect(color, "", 3)
@@ -166,9 +162,7 @@ func warning(text string) fyne.CanvasObject {
 	return widgets.WithIcon("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
 }
 
-// change shows a change of a file: each hunk of the diff with syntax highlighting, before and after
-// side by side if the window is wide enough. If hunks can be allowed one by one, each has a check
-// box.
+// change shows a change of a file, with a check box for each hunk that can be allowed alone.
 func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
 	name, _ := state.Reveal(state.QuestionText(q))
 	rows := []fyne.CanvasObject{fact("file", name), fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
@@ -176,7 +170,7 @@ func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObje
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {
 		text, _ := state.Reveal(q.Preview.Diff)
-		whole := diff.NewPanel(text, 0)
+		whole := diff.NewPanel(text)
 		whole.SetForward(v.onScroll)
 		return append(rows, whole)
 	}
@@ -190,8 +184,7 @@ func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObje
 	return rows
 }
 
-// command shows a command with its risky parts underlined, and the findings details each part below
-// it.
+// command shows a command with its risky parts underlined, and the parts explained below it.
 func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 	text := widget.NewRichText()
 	text.Wrapping = fyne.TextWrapBreak
@@ -222,15 +215,10 @@ func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 const maxParts = 12
 
 func part(p state.CommandPart) fyne.CanvasObject {
-	icon, color := "right", style.ColorMuted
-	if p.Risky {
-		icon, color = "warning", style.ColorBad
-	}
+	color := widgets.Choose(p.Risky, style.ColorBad, style.ColorMuted)
+	icon := style.IconIn(widgets.Choose(p.Risky, "warning", "right"), color)
 	line, _ := state.Reveal(p.Text)
-	if r := []rune(line); len(r) > 60 {
-		line = string(r[:59]) + "…"
-	}
-	name := &widget.TextSegment{Text: line, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
+	name := &widget.TextSegment{Text: display.Clip(line, 60), Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
 	details := ""
 	if p.Path != "" {
 		details += "  " + p.Path
@@ -241,5 +229,5 @@ func part(p state.CommandPart) fyne.CanvasObject {
 	details, _ = state.Reveal(details)
 	description := widget.NewRichText(name, &widget.TextSegment{Text: details, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
 	description.Wrapping = fyne.TextWrapWord
-	return widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn(icon, color)), widgets.WithoutPadding(description))
+	return widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(icon), widgets.WithoutPadding(description))
 }

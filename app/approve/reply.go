@@ -30,7 +30,6 @@ func (d *Dialog) allow(scope string) {
 	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args, Access: d.options.folderAccess()})
 }
 
-// includedApprovals returns the approvals that an answer includes.
 func (d *Dialog) includedApprovals() []protocol.Approval {
 	if d.step != editing && d.options.includesIdentical() {
 		return d.queue.identical()
@@ -38,8 +37,7 @@ func (d *Dialog) includedApprovals() []protocol.Approval {
 	return []protocol.Approval{d.Current()}
 }
 
-// answer sends the answer for the current approval, and for the identical ones if the person chose
-// that. It ignores an allow while Allow is not armed.
+// answer sends the answer, also for included approvals. It ignores an allow that is not armed.
 func (d *Dialog) answer(r state.Reply) {
 	if d.Current().ID == "" || r.Decision == protocol.DecisionAllow && !d.arming.isArmed() {
 		return
@@ -51,7 +49,6 @@ func (d *Dialog) answer(r state.Reply) {
 	d.showNext()
 }
 
-// snooze snoozes the approval.
 func (d *Dialog) snooze() {
 	q := d.Current()
 	if q.ID == "" {

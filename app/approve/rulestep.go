@@ -15,8 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ruleStep creates a rule from an approval: it shows what the rule would allow, and takes the
-// choices.
+// ruleStep creates a rule from an approval: it shows what the rule would allow.
 type ruleStep struct {
 	d        *Dialog
 	scope    string
@@ -51,7 +50,6 @@ func (d *Dialog) startRule(scope string) {
 	r.updatePreview()
 }
 
-// choose selects or deselects an offered rule.
 func (r *ruleStep) choose(place int, on bool) {
 	if on {
 		r.selected = append(r.selected, place)
@@ -62,7 +60,6 @@ func (r *ruleStep) choose(place int, on bool) {
 	r.updatePreview()
 }
 
-// expiryMenu offers the validity periods of the rule.
 func (r *ruleStep) expiryMenu() (items []*fyne.MenuItem) {
 	for _, e := range display.RuleEnds {
 		items = append(items, fyne.NewMenuItem(expiryName(e), func() {

@@ -61,8 +61,7 @@ func newEmpty(p *Pane) fyne.CanvasObject {
 		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
 }
 
-// resendMenu offers to send one of the person's messages again, unchanged or edited, and to ask for
-// another answer.
+// resendMenu offers to send a message again, unchanged or edited, and to ask for another answer.
 func (p rowFactory) resendMenu(d messageData) []*fyne.MenuItem {
 	if p.readOnly {
 		return nil
@@ -100,8 +99,7 @@ func (p rowFactory) resend(text string, content protocol.Content) {
 	})
 }
 
-// withPictures loads the pictures of a stored message and calls a function with them, if the chat
-// is still open then.
+// withPictures calls a function with the pictures of a message, if the chat is still open then.
 func (p rowFactory) withPictures(content protocol.Content, do func([]protocol.Attachment)) {
 	if imageKeys(content) == "" {
 		do(nil)

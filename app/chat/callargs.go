@@ -15,8 +15,7 @@ import (
 // maxOutput is how much of the end of a result a card shows, in bytes. Copy copies the same part.
 const maxOutput = 256 << 10
 
-// outputEnd returns the end of a result. It starts at a line if one begins near the limit, and
-// never within a character.
+// outputEnd returns the end of a result, from a line's beginning if one is near the limit.
 func outputEnd(s string) string {
 	s = s[len(s)-maxOutput:]
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i < maxOutput/8 {
@@ -25,8 +24,7 @@ func outputEnd(s string) string {
 	return strings.TrimLeftFunc(s, func(r rune) bool { return r == utf8.RuneError })
 }
 
-// argument returns a one-line summary of a call's most informative argument, and its full text if
-// that is longer.
+// argument returns a one-line summary of a call's arguments, and the full text if that is longer.
 func argument(raw json.RawMessage) (line, whole string) {
 	var args map[string]any
 	if json.Unmarshal(raw, &args) != nil {
@@ -91,13 +89,11 @@ type sighting struct {
 // for something else does not allow: one second, plus one for the inaccuracy of the chat's clock.
 const armAfter = 2 * time.Second
 
-// allows reports whether the card may allow the approval now.
 func (s sighting) allows(q protocol.Approval, now time.Time) bool {
 	return !s.since.IsZero() && s.hash == q.Hash && now.Sub(s.since) >= armAfter
 }
 
-// recordSighting records whether a card shows the whole approval. One that changed or was partly
-// hidden must be seen again.
+// recordSighting records whether a card shows the whole approval; a changed one must be seen again.
 func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool, now time.Time) {
 	switch s, ok := b.seen[id]; {
 	case id == "":
@@ -108,7 +104,6 @@ func (b *builder) recordSighting(id protocol.ApprovalID, hash string, whole bool
 	}
 }
 
-// isSingleText reports whether the arguments consist of a single text.
 func isSingleText(in map[string]any) bool {
 	for _, v := range in {
 		_, ok := v.(string)

@@ -10,11 +10,11 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// callView is a tool call merged from its parts: the assistant's block, the live call, the stored
-// result, the approval.
+// callView is a tool call merged from the assistant's block, live call, stored result and approval.
 type callView struct {
 	block    *protocol.Block // nil for a call by the person
 	info     *protocol.CallInfo
@@ -24,8 +24,7 @@ type callView struct {
 	offline  bool     // its machine is not connected
 }
 
-// call adds a card. open reports that the call may be in progress although no record of it has
-// arrived.
+// call adds a card. open reports that the call may be in progress without a record of it.
 func (p *pass) call(key string, v callView, fresh, open bool) {
 	if v.approval != nil {
 		v.seen = p.seen[v.approval.ID]
@@ -49,11 +48,7 @@ func (p *pass) call(key string, v callView, fresh, open bool) {
 	}
 	isCommand := card.Verb == "Bash" || info != nil && info.Effect == protocol.EffectExec
 	d.open = v.approval != nil || fresh && isCommand && card.State != transcript.CallDenied && card.State != transcript.CallWaiting
-	estimate := float32(44)
-	if d.open {
-		estimate = 160
-	}
-	p.add(key, kindTool, estimate, d)
+	p.add(key, kindTool, widgets.Choose[float32](d.open, 160, 44), d)
 	if v.result != nil {
 		if images := imageKeys(v.result.Content); images != "" {
 			p.add(key+"/images", kindMessage, 140, messageData{id: v.result.ID, images: images})
@@ -69,7 +64,6 @@ func (v callView) callInfo() *protocol.CallInfo {
 	return v.info
 }
 
-// card returns the content of the card.
 func (v callView) card(machines *style.Machines, now time.Time) transcript.Call {
 	info := v.callInfo()
 	node, verb, args := v.target(info)
@@ -114,8 +108,7 @@ func (v callView) card(machines *style.Machines, now time.Time) transcript.Call 
 	return c
 }
 
-// target returns the machine, the tool and the arguments: those of the call's record, if there is
-// one, are what really runs.
+// target returns machine, tool and arguments; those of the call's record are what really runs.
 func (v callView) target(info *protocol.CallInfo) (node protocol.NodeID, verb string, args json.RawMessage) {
 	name := protocol.ToolName("")
 	switch {
@@ -152,7 +145,6 @@ var callStates = map[string]transcript.CallState{
 // endShown marks a card that shows only the end of the output.
 const endShown = "showing the end"
 
-// describe sets the texts of the state.
 func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time.Time) {
 	exit := ""
 	if info != nil && info.ExitCode != nil {
@@ -201,15 +193,9 @@ func (v callView) status(s transcript.CallState, info *protocol.CallInfo, exit s
 			return "machine offline"
 		}
 	case transcript.CallFailed:
-		if exit != "" && *info.ExitCode != 0 {
-			return exit
-		}
-		return "failed"
+		return widgets.Choose(exit != "" && *info.ExitCode != 0, exit, "failed")
 	case transcript.CallDenied:
-		if info != nil && info.Unanswered() {
-			return "not answered"
-		}
-		return "denied"
+		return widgets.Choose(info != nil && info.Unanswered(), "not answered", "denied")
 	case transcript.CallStopped:
 		return "stopped"
 	case transcript.CallUnknown:
@@ -227,10 +213,7 @@ func callTime(s transcript.CallState, info *protocol.CallInfo, now time.Time) st
 	}
 	switch s {
 	case transcript.CallRunning:
-		if took >= time.Second {
-			return "running " + formatSeconds(took)
-		}
-		return "running"
+		return widgets.Choose(took >= time.Second, "running "+formatSeconds(took), "running")
 	case transcript.CallDone, transcript.CallFailed, transcript.CallStopped:
 		if took > 0 || info != nil && info.StartedAt > 0 && info.EndedAt > 0 {
 			return formatDuration(took)

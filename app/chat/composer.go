@@ -17,8 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// composer is the input area: text, pictures to attach, the machine, the chat's cost, and Send or
-// Stop.
+// composer is the input area: text, pictures, the machine, the chat's cost, and Send or Stop.
 type composer struct {
 	pane          *Pane
 	entry         *entry
@@ -64,9 +63,8 @@ func newComposer(p *Pane) *composer {
 	c.problem.Hide()
 	c.attach = widgets.NewQuietButton("", "attach", func() { p.handlers.PickFiles(p.AddFiles) })
 	c.attach.Muted = true
-	c.machineButton = widgets.NewQuietButton("", "machine", nil)
-	c.machineButton.Small, c.machineButton.Muted, c.machineButton.TrailingIcon = true, true, "down"
-	c.machineButton.OnTap = func() { widgets.ShowMenu(c.machineButton, c.machineMenu()) }
+	c.machineButton = widgets.NewMenuButton("", "machine", c.machineMenu)
+	c.machineButton.Quiet, c.machineButton.Small, c.machineButton.Muted = true, true, true
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
 	c.stop = widgets.NewButton("Stop", "stop", p.handlers.Stop)
@@ -74,11 +72,7 @@ func newComposer(p *Pane) *composer {
 	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, "inputBorder", style.Corner)
 	c.entry.onFocus = func(on bool) {
-		line := fyne.ThemeColorName("inputBorder")
-		if on {
-			line = style.ColorAccent
-		}
-		c.frame.SetLine(line)
+		c.frame.Set(style.ColorSurface, widgets.Choose(on, style.ColorAccent, "inputBorder"))
 	}
 	// The outer frame is the border: the entry's own border is clipped.
 	edge := container.NewClip(widgets.Inset(-4, -4, -4, -4, c.entry))
@@ -98,8 +92,7 @@ func (l entryLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 
 func (l entryLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
 
-// stripLayout gives the pictures their height, up to two lines, or one in a low window; further
-// ones are scrolled to.
+// stripLayout shows up to two lines of pictures, or one in a low window; others are scrolled to.
 type stripLayout struct {
 	c      *composer
 	height float32 // height at the last layout
@@ -142,7 +135,6 @@ func (c *composer) submit() {
 	c.pane.handlers.Send(text, images, c.machine)
 }
 
-// addAttachment handles an attachment from a file or the clipboard.
 func (c *composer) addAttachment(a protocol.Attachment, err error) {
 	if err != nil {
 		c.problem.SetText("Could not attach the file: " + err.Error())
@@ -172,15 +164,10 @@ func (c *composer) showThumbnails() {
 	c.pane.relayout()
 }
 
-// update updates the composer from the state.
 func (c *composer) update(s State) {
 	running := s.isRunning()
 	widgets.SetVisible(c.stop, running)
-	send := "Send"
-	if running {
-		send = "Queue"
-	}
-	c.send.SetText(send)
+	c.send.SetText(widgets.Choose(running, "Queue", "Send"))
 	c.usage.SetText(usageText(s.Session))
 	id := c.currentMachine(s)
 	name := c.pane.machines.Name(string(id))
@@ -200,8 +187,7 @@ func (c *composer) update(s State) {
 	c.entry.setHistory(sent)
 }
 
-// currentMachine returns the default machine of "!" and the agent's tools: the chosen one, else the
-// local one, else the first that is online.
+// currentMachine returns the chosen machine, else the local one, else the first that is online.
 func (c *composer) currentMachine(s State) protocol.NodeID {
 	id := c.machine
 	if id == "" {
@@ -238,8 +224,7 @@ func (c *composer) machineMenu() []*fyne.MenuItem {
 	return items
 }
 
-// addPath adds a file: a picture becomes an attachment, the path of any other file is inserted into
-// the text.
+// addPath attaches a picture, and inserts the path of any other file into the text.
 func (c *composer) addPath(path string) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp":

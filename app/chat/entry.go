@@ -41,7 +41,6 @@ func newEntry() *entry {
 	return e
 }
 
-// remember adds a sent text to the history.
 func (e *entry) remember(text string) {
 	if n := len(e.history); n == 0 || e.history[n-1] != text {
 		e.history = append(e.history, text)

@@ -15,8 +15,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// finder is the search bar below the header. Matches are highlighted, and Enter moves between them.
-// The row of the current match is expanded until the bar is closed.
+// finder is the search bar below the header. It expands the row of the current match.
 type finder struct {
 	pane  *Pane
 	field *findField
@@ -106,7 +105,6 @@ func (f *finder) search(jump bool) {
 	})
 }
 
-// showMatches handles the results of a search.
 func (f *finder) showMatches(query string, hits []match) {
 	var current match
 	if f.index >= 0 && f.index < len(f.matches) {
@@ -149,7 +147,6 @@ func (f *finder) move(by int) {
 	}
 }
 
-// showMatch scrolls the current match into view.
 func (f *finder) showMatch() {
 	if f.index < len(f.matches) {
 		h := &f.matches[f.index]
@@ -163,8 +160,7 @@ func (f *finder) showMatch() {
 	}
 }
 
-// findField is the search field: Enter and Down move forward, Shift+Enter and Up move back, Escape
-// closes.
+// findField is the search field: Enter and Down move on, Shift+Enter and Up back, Escape closes.
 type findField struct {
 	widgets.SearchField
 }
@@ -181,11 +177,7 @@ func newFindField() *findField {
 func (f *findField) TypedKey(k *fyne.KeyEvent) {
 	switch k.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeyF3:
-		if f.Shift {
-			f.OnMove(-1)
-		} else {
-			f.OnMove(1)
-		}
+		f.OnMove(widgets.Choose(f.Shift, -1, 1))
 	case fyne.KeyEscape:
 		f.OnCancel()
 	default:
@@ -230,8 +222,7 @@ func findMatches(items []transcript.Item, query string) (list []match) {
 	return list
 }
 
-// searchTexts are the searchable texts of a row, in the order of its passages: while it is
-// collapsed, and otherwise.
+// searchTexts are the searchable texts of a row: while it is collapsed, and otherwise.
 func searchTexts(it transcript.Item) (folded, open []string) {
 	switch d := it.Data.(type) {
 	case messageData:
@@ -255,8 +246,7 @@ func collapsible(it transcript.Item) (id string, open bool) {
 	return "", false
 }
 
-// itemText returns the text to copy for a fully selected row; of a collapsed part, only what is
-// visible.
+// itemText returns the text to copy for a fully selected row: what is visible of it.
 func (p rowFactory) itemText(it transcript.Item) string {
 	id, open := collapsible(it)
 	open = p.isExpanded(id, open)
@@ -273,7 +263,6 @@ func (p rowFactory) itemText(it transcript.Item) string {
 	return ""
 }
 
-// expand expands the part with a match.
 func (f *finder) expand(h *match) {
 	if h.hidden && h.part != "" && !f.pane.isExpanded(h.part, h.open) {
 		f.pane.expanded[h.part] = true
@@ -281,8 +270,7 @@ func (f *finder) expand(h *match) {
 	}
 }
 
-// collapseExpanded collapses the parts that the search expanded, except those that the reader has
-// changed since.
+// collapseExpanded collapses what the search expanded, unless the reader has changed it since.
 func (f *finder) collapseExpanded() {
 	searched := f.pane.expanded
 	f.pane.expanded = f.before

@@ -36,7 +36,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	}
 	seen := func(id string) {
 		t.Helper()
-		if y, ok := p.transcript.ItemPosition("m/" + id); !ok || y < 0 {
+		if y, ok := p.position("m/" + id); !ok || y < 0 {
 			t.Errorf("message %s is not in view: %v %v", id, y, ok)
 		}
 	}
@@ -65,7 +65,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 		if !holds {
 			continue
 		}
-		y, ok := p.transcript.ItemPosition(it.Key)
+		y, ok := p.position(it.Key)
 		if line := y + 20*float32(strings.Count(before, "\n")); !ok || line < 0 || line > 400 {
 			t.Errorf("the line in the long message is at %g, %v", line, ok)
 		}

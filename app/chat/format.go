@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// formatTime formats a time, if it is known.
 func formatTime(at int64, now time.Time, layout string) string {
 	if at == 0 {
 		return ""
@@ -43,8 +42,7 @@ func formatDuration(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// usageText formats "42k · $0.12": the context size of the last step, and the cost of the whole
-// chat.
+// usageText formats "42k · $0.12": the context size of the last step, and the chat's cost.
 func usageText(s protocol.SessionEntry) string {
 	var parts []string
 	switch {
@@ -93,32 +91,28 @@ func runProblem(e *protocol.Error) (widgets.Problem, string) {
 		return widgets.Problem{Title: "The answer was interrupted.", Button: "Try again"}, actionRetry
 	}
 	is := func(target error) bool { return errors.Is(e, target) }
-	p := widgets.Problem{Title: sentence(e.Message)}
+	retry := widgets.Problem{Title: sentence(e.Message), Button: "Try again"}
+	other := widgets.Problem{Title: retry.Title, Button: "Open settings", CanRetry: true}
 	switch {
 	case is(protocol.ErrModelAuth):
-		p.Advice, p.Button, p.CanRetry = "Check this provider's key in the settings, then try again.", "Open settings", true
-		return p, actionSettings
+		other.Advice = "Check this provider's key in the settings, then try again."
+		return other, actionSettings
 	case is(protocol.ErrModelRateLimit) && !e.Retryable: // waiting does not help
-		p.Advice, p.Button, p.CanRetry = "Check your plan or balance with the provider, or choose another model.", "Open settings", true
-		return p, actionSettings
+		other.Advice = "Check your plan or balance with the provider, or choose another model."
+		return other, actionSettings
 	case is(protocol.ErrModelRateLimit):
-		p.Advice, p.Button = "The provider's rate limit was reached. Wait a moment and try again, or choose another model.", "Try again"
-		return p, actionRetry
+		retry.Advice = "The provider's rate limit was reached. Wait a moment and try again, or choose another model."
 	case is(protocol.ErrContextOverflow):
-		p.Advice, p.Button, p.CanRetry = "Clear the chat, or choose a model with a larger context.", "Clear chat", true
-		return p, actionReset
+		other.Advice, other.Button = "Clear the chat, or choose a model with a larger context.", "Clear chat"
+		return other, actionReset
 	case is(protocol.ErrModel), is(protocol.ErrNotFound):
-		p.Button = "Try again"
 		if !strings.Contains(e.Message, "another model") { // the message itself says what to do
-			p.Advice = "Try again, or choose another model at the top."
+			retry.Advice = "Try again, or choose another model at the top."
 		}
-		return p, actionRetry
 	case is(protocol.ErrStorage):
-		p.Advice, p.Button = "Free up disk space or check permissions. No saved messages were lost.", "Try again"
-		return p, actionRetry
+		retry.Advice = "Free up disk space or check permissions. No saved messages were lost."
 	}
-	p.Button = "Try again"
-	return p, actionRetry
+	return retry, actionRetry
 }
 
 // sentence starts with a capital letter and ends with a full stop.

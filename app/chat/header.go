@@ -9,13 +9,12 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
-// header is the line above the transcript: title, model, thinking level, and a menu (⋯) for
-// everything else.
+// header is the line above the transcript: title, model, thinking level, and a menu for the rest.
 type header struct {
 	pane     *Pane
 	title    *widgets.Text
@@ -36,14 +35,11 @@ func newHeader(p *Pane) *header {
 	h.name.OnSubmitted = h.endRename
 	h.name.OnCancel = func() { h.endRename("") }
 	h.name.Hide()
-	pick := func(open func()) *widgets.Button {
-		b := widgets.NewQuietButton("", "", open)
-		b.TrailingIcon, b.Muted, b.Small = "down", true, true
-		return b
+	h.model, h.thinking = widgets.NewMenuButton("", "", h.modelMenu), widgets.NewMenuButton("", "", h.thinkingMenu)
+	h.mode = widgets.NewMenuButton("", "", h.modeMenu)
+	for _, b := range []*widgets.Button{h.model, h.thinking, h.mode} {
+		b.Quiet, b.Muted, b.Small = true, true, true
 	}
-	h.model = pick(func() { widgets.ShowMenu(h.model, h.modelMenu()) })
-	h.thinking = pick(func() { widgets.ShowMenu(h.thinking, h.thinkingMenu()) })
-	h.mode = pick(func() { widgets.ShowMenu(h.mode, h.modeMenu()) })
 	h.menu = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(h.menu, h.menuItems()) })
 	title := container.NewStack(h.title, h.name)
 	h.box = widgets.Inset(6, 12, 6, style.Group, widgets.Row(style.Inside, 1, h.leading, title, h.mode, h.model, h.thinking, h.menu))
@@ -58,11 +54,7 @@ func (h *header) show(s State) {
 			model = cmp.Or(m.Name, model)
 		}
 	}
-	limit := 28
-	if h.narrow {
-		limit = 20
-	}
-	h.model.SetText(transcript.Shorten(model, limit))
+	h.model.SetText(display.Clip(model, widgets.Choose(h.narrow, 20, 28)))
 	thinking := "auto"
 	if level := thinkingLevel(s); level != "" {
 		thinking = strings.ToLower(state.ThinkingName(level))
@@ -132,10 +124,7 @@ func (h *header) Rename() {
 	h.name.SetText(state.TitleOf(h.pane.state.Session))
 	h.title.Hide()
 	h.name.Show()
-	// the field was not drawn yet and has no canvas
-	if c := fyne.CurrentApp().Driver().CanvasForObject(h.pane); c != nil {
-		c.Focus(h.name)
-	}
+	widgets.FocusIn(h.pane, h.name)
 	h.name.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
@@ -153,7 +142,6 @@ func (h *header) endRename(text string) {
 	h.pane.FocusComposer()
 }
 
-// modeMenu offers the approval modes.
 func (h *header) modeMenu() []*fyne.MenuItem {
 	now := state.ModeOf(h.pane.state.Session, h.pane.now)
 	var items []*fyne.MenuItem

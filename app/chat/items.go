@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -98,7 +99,6 @@ func (b *builder) clearCache() {
 	b.cached, b.cachedCount, b.cachedCursor = nil, 0, cursor{steps: map[protocol.RunID]int{}}
 }
 
-// build returns the rows of a state.
 func (b *builder) build(s State, now time.Time) []transcript.Item {
 	ms := s.Messages
 	day := now.Year()*1000 + now.YearDay()
@@ -172,8 +172,7 @@ func (p *pass) add(key string, kind int, estimate float32, data any) {
 	p.items = append(p.items, transcript.Item{Key: key, Kind: kind, Estimate: estimate, Data: data})
 }
 
-// live adds the activity in progress: streamed text, calls without a stored message, approvals, and
-// the runs' states.
+// live adds the activity in progress: streamed text, calls, approvals, and the runs' states.
 func (p *pass) live() {
 	p.liveKeys = map[string]bool{}
 	for _, it := range p.items[min(len(p.cached), len(p.items)):] {
@@ -205,11 +204,7 @@ func (p *pass) live() {
 
 // liveRun adds what a run has streamed, its calls and its state.
 func (p *pass) liveRun(r protocol.RunInfo) {
-	step := r.Step
-	if step == 0 {
-		step = p.cursor.steps[r.RunID] + 1
-	}
-	base := fmt.Sprintf("r/%s/%d", r.RunID, step)
+	base := fmt.Sprintf("r/%s/%d", r.RunID, cmp.Or(r.Step, p.cursor.steps[r.RunID]+1))
 	m := protocol.Message{RunID: r.RunID, Timestamp: r.StartedAt}
 	if !r.Over() {
 		if strings.TrimSpace(r.Thinking) != "" && !p.liveKeys[base+"/think0"] {
@@ -236,7 +231,6 @@ func (p *pass) liveCall(key string, c *protocol.CallInfo) {
 	p.call(key, callView{info: c, approval: p.state.pendingApproval(*c), offline: p.state.isOffline(c.Node)}, true, true)
 }
 
-// runState adds the row of a run's state.
 func (p *pass) runState(r protocol.RunInfo) {
 	key := "run/" + string(r.RunID)
 	notice := func(icon, text string) { p.add(key, kindNotice, 32, noticeData{icon: icon, text: text}) }
@@ -253,11 +247,7 @@ func (p *pass) runState(r protocol.RunInfo) {
 		}
 		notice("activity", text)
 	case protocol.RunRetrying:
-		text := r.Notice
-		if text == "" {
-			text = "Trying again…"
-		}
-		notice("reset", text)
+		notice("reset", cmp.Or(r.Notice, "Trying again…"))
 	case protocol.RunFailed:
 		problem, action := runProblem(r.Error)
 		p.add(key, kindProblem, 90, problemData{problem, action, r.RunID})

@@ -10,12 +10,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// columnWidth is the maximum width of the transcript's rows: 76 letters of text and the margins,
-// with room for code.
+// columnWidth is the maximum width of the transcript's rows: 76 letters of text and the margins.
 const columnWidth = 720
 
-// shortHeaderWidth is the width below which the header shows only the chat's name; the other
-// controls move to its menu.
+// shortHeaderWidth is the width below which the header moves its controls to its menu.
 const shortHeaderWidth = 640
 
 // relayout repeats the layout after the composer or the header changed in size.
@@ -54,10 +52,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 		p.header.narrow = short
 		p.header.show(p.state)
 	}
-	margin := style.Page
-	if narrow {
-		margin = 12
-	}
+	margin := widgets.Choose(narrow, 12, style.Page)
 	if p.readOnly {
 		p.transcript.Width = min(size.Width-2*margin, columnWidth*style.Size("text")/14)
 		p.content.Resize(size)
@@ -98,8 +93,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	p.composerBackground.Resize(fyne.NewSize(size.Width, h+margin))
 }
 
-// position is the scroll position of a conversation that the reader left while not at its end, and
-// the state of its end at that time.
+// position is the scroll position that the reader left, and the end of the conversation then.
 type position struct {
 	key     string // key of the row at the top of the view
 	offset  float32

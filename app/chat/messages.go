@@ -29,20 +29,15 @@ func (p *pass) message(i int) {
 
 func (p *pass) messageRows(i int) {
 	m := p.state.Messages[i]
-	key := "m/" + string(m.ID)
-	if m.ID == "" {
-		key = fmt.Sprint("m/at", i)
-	}
+	key := widgets.Choose(m.ID == "", fmt.Sprint("m/at", i), "m/"+string(m.ID))
 	switch {
 	case m.Role == protocol.RoleUser && m.Origin == protocol.OriginNotice:
 		p.add(key, kindNotice, 32, noticeData{icon: "info", text: m.Content.Text()})
 	case m.Role == protocol.RoleUser && m.Origin == protocol.OriginEvent:
 		p.event(key, m)
 	case m.Role == protocol.RoleUser:
-		sender := "You"
-		if m.Origin != protocol.OriginPerson && m.Origin != protocol.OriginDirect {
-			sender = m.Origin
-		}
+		byPerson := m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect
+		sender := widgets.Choose(byPerson, "You", m.Origin)
 		p.cursor.speaker = sender
 		p.text(key, messageData{
 			sentBy: p.sentBy(sender, m), id: m.ID, run: m.RunID, text: m.Content.Text(), plain: true, images: imageKeys(m.Content),
@@ -147,10 +142,7 @@ func (p *pass) event(key string, m protocol.Message) {
 // row says more. It can be retried while it is the latest run of the chat.
 func (p *pass) runEnd(key string, m protocol.Message, newest bool) {
 	if m.ErrorMessage == "" {
-		icon := "stop"
-		if m.StopReason == protocol.StopBlind {
-			icon = "info"
-		}
+		icon := widgets.Choose(m.StopReason == protocol.StopBlind, "info", "stop")
 		p.add(key, kindNotice, 32, noticeData{icon: icon, text: m.Content.Text()})
 		return
 	}
@@ -168,10 +160,7 @@ func (p *pass) runEnd(key string, m protocol.Message, newest bool) {
 const pieceSize = 2500
 
 func (p *pass) text(key string, d messageData) {
-	split := markdown.SplitParts
-	if d.plain {
-		split = markdown.SplitPlain
-	}
+	split := widgets.Choose(d.plain, markdown.SplitPlain, markdown.SplitParts)
 	images := d.images
 	parts := split(d.text, pieceSize)
 	for i, part := range parts {
@@ -231,8 +220,7 @@ func (p *pass) thinking(key, text string, hidden, live bool) {
 	p.add(key, kindThinking, 28, thinkingData{key, title, strings.TrimSpace(text)})
 }
 
-// newDay adds a row with the date when a message is from another day than the previous one. A chat
-// that began today needs none.
+// newDay adds a row with the date of a new day. A chat that began today needs none.
 func (p *pass) newDay(m protocol.Message) {
 	if m.Timestamp == 0 {
 		return

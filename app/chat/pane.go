@@ -1,3 +1,9 @@
+// Package chat is the pane of one conversation: header, transcript and composer.
+//
+// The pane shows a complete [State] that it receives at most a few times a second, and calls
+// [Handlers]; it makes no requests itself. [Pane.Update] compares the new state with the previous
+// one and redraws only changed rows. View state (expanded cards, the draft, the chosen machine)
+// belongs to the pane and survives updates.
 package chat
 
 import (
@@ -77,8 +83,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.loadingText = widgets.NewText("Loading…", style.ColorMuted, "text")
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
-	// The backgrounds of the header and the composer are above the transcript: Fyne's software
-	// painter does not clip content that scrolls within a row.
+	// Above the transcript: Fyne's software painter does not clip what scrolls within a row.
 	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box))
 	p.show()
 	return p
@@ -130,8 +135,7 @@ func (p *Pane) Update(s State) {
 	p.show()
 }
 
-// Tick passes the time, once a second: it updates durations, enables Allow, and handles a new day
-// and the end of a trust period.
+// Tick passes the time, once a second: it updates durations and enables Allow.
 func (p *Pane) Tick(now time.Time) {
 	// a new day, or the end of the chat's trust period
 	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay()
@@ -212,8 +216,7 @@ func (p *Pane) SetLeading(o fyne.CanvasObject) {
 	p.relayout()
 }
 
-// AddFiles handles files that were dropped or chosen: pictures become attachments of the next
-// message, paths of other files are inserted into the text.
+// AddFiles attaches pictures to the next message, and inserts the paths of other files into it.
 func (p *Pane) AddFiles(paths []string) {
 	p.composer.problem.Hide()
 	for _, path := range paths {
@@ -229,11 +232,7 @@ func (p *Pane) Node() protocol.NodeID { return p.composer.currentMachine(p.state
 func (p *Pane) Composer() fyne.Focusable { return p.composer.entry }
 
 // FocusComposer focuses the text field in a window that was drawn already.
-func (p *Pane) FocusComposer() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Focus(p.composer.entry)
-	}
-}
+func (p *Pane) FocusComposer() { widgets.FocusIn(p, p.composer.entry) }
 
 // Questions returns the visible cards with a pending approval.
 func (p *Pane) Questions() []fyne.CanvasObject {

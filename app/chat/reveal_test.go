@@ -2,9 +2,13 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"fyne.io/fyne/v2/test"
+
 	"fairlead/app/pagetest"
+	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
@@ -21,8 +25,26 @@ func long(n int) State {
 func (d *desk) marked(t *testing.T) string {
 	t.Helper()
 	pagetest.Shot(t, d.win, "reveal")
-	key, _ := d.transcript.Highlighted()
-	return key
+	mark := test.WidgetRenderer(d.transcript).Objects()[0]
+	for _, it := range d.transcript.Items() {
+		if y, ok := d.position(it.Key); mark.Visible() && ok && y == mark.Position().Y {
+			return it.Key
+		}
+	}
+	return ""
+}
+
+// position returns the distance of a visible row from the top of the transcript.
+func (d *desk) position(key string) (y float32, ok bool) {
+	top, _ := d.transcript.Top()
+	items := d.transcript.Items()
+	first := slices.IndexFunc(items, func(it transcript.Item) bool { return it.Key == top })
+	for i, r := range d.transcript.VisibleRows() {
+		if items[first+i].Key == key {
+			return r.Position().Y, true
+		}
+	}
+	return 0, false
 }
 
 func TestMessageThatWasFoundIsShownAndMarked(t *testing.T) {
@@ -54,7 +76,7 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	if d.marked(t) != "m/u3" || d.PendingReveal() != "" {
 		t.Errorf("marked %q", d.marked(t))
 	}
-	if _, y := d.transcript.Highlighted(); y > 60 {
+	if y, ok := d.position("m/u3"); !ok || y > 60 {
 		t.Error("it is not at the top of the view")
 	}
 	other := long(1)

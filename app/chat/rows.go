@@ -22,8 +22,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// row is one row of the transcript: a widget with space above it, and a function that shows an item
-// in it.
+// row is one row of the transcript: a widget, and a function that shows an item.
 type row struct {
 	widgets.Composite
 	content fyne.CanvasObject
@@ -58,7 +57,6 @@ func (r *row) Passages() []selection.Passage {
 // rowFactory creates the rows of its pane.
 type rowFactory struct{ *Pane }
 
-// row creates a row of a kind.
 func (p rowFactory) row(kind int) transcript.Row {
 	switch kind {
 	case kindMessage:
@@ -165,10 +163,7 @@ func (p rowFactory) messageRow() *row {
 	r := newRow(0, m, nil)
 	r.bind = func(i transcript.Item) {
 		d, key = i.Data.(messageData), i.Key
-		r.top = style.Gap
-		if d.sender != "" {
-			r.top = style.Group
-		}
+		r.top = widgets.Choose(d.sender != "", style.Group, style.Gap)
 		m.SetRaw(p.showSource[key])
 		m.Set(transcript.Message{Sender: d.sender, Time: d.time, FullTime: d.fullTime, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
 	}
@@ -229,8 +224,7 @@ func (p rowFactory) copyMenu(over fyne.CanvasObject, at fyne.Position, name, who
 	widgets.ShowMenuAt(over, at, append(items, more...))
 }
 
-// pictures returns the pictures of keys. A missing one is loaded, and the row is updated when it
-// arrives.
+// pictures returns the pictures of keys, and loads missing ones.
 func (p rowFactory) pictures(keys string) []fyne.Resource {
 	if keys == "" {
 		return nil
@@ -257,7 +251,11 @@ func (p rowFactory) loadPicture(key, keys string) {
 	p.handlers.Media(key, func(data []byte, err error) {
 		if err == nil {
 			p.images[key] = drawable(key, data)
-			p.refreshPictures(keys)
+			for _, it := range p.transcript.Items() {
+				if d, ok := it.Data.(messageData); ok && d.images == keys {
+					p.transcript.Rebind(it.Key)
+				}
+			}
 		}
 	})
 }
@@ -272,13 +270,4 @@ func drawable(key string, data []byte) fyne.Resource {
 	h.Write([]byte(key))
 	h.Write(data)
 	return fyne.NewStaticResource(fmt.Sprintf("picture-%x", h.Sum64()), data)
-}
-
-// refreshPictures updates the rows that show one of these pictures.
-func (p rowFactory) refreshPictures(images string) {
-	for _, it := range p.transcript.Items() {
-		if d, ok := it.Data.(messageData); ok && d.images == images {
-			p.transcript.Rebind(it.Key)
-		}
-	}
 }

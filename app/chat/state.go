@@ -13,15 +13,13 @@ import (
 // were passed; Messages may share its beginning with the previous state's.
 type State struct {
 	Session protocol.SessionEntry
-	// Messages are the loaded messages, oldest first. More reports whether older ones exist, which
-	// [Handlers.Older] loads.
+	// Messages are the loaded messages, oldest first; [Handlers.Older] loads more.
 	Messages []protocol.Message
 	More     bool
 	Loading  bool
 	// Problem is why the conversation cannot be shown or changed; empty if there is no problem.
 	Problem string
-	// Runs are the unfinished runs of this conversation in order, and the last failed one until
-	// another starts.
+	// Runs are the unfinished runs, in order, and the last failed one until another starts.
 	Runs []protocol.RunInfo
 	// Calls are the unfinished calls of this conversation.
 	Calls []protocol.CallInfo
@@ -29,8 +27,7 @@ type State struct {
 	Approvals []protocol.Approval
 	Nodes     []protocol.NodeInfo
 	Elsewhere bool // no machine is this computer
-	// Model is the model in use, including the conversation's own setting. Models are the choices
-	// of the header's menu.
+	// Model is the model in use, Models are the choices of the header's menu.
 	Model  protocol.ModelRef
 	Models []state.ModelChoice
 	Paused bool
@@ -46,25 +43,17 @@ func StateOf(v state.View, c state.ChatView) State {
 	if p := s.Session.Settings; p != nil && p.Model != nil {
 		s.Model = *p.Model
 	}
-	s.Runs = filter(v.Runs, func(r protocol.RunInfo) bool { return r.SessionKey == c.Key })
-	s.Calls = filter(v.Calls, func(x protocol.CallInfo) bool { return x.SessionKey == c.Key })
-	s.Approvals = filter(v.Approvals, func(q protocol.Approval) bool { return q.SessionKey == c.Key })
+	s.Runs = slices.DeleteFunc(slices.Clone(v.Runs), func(r protocol.RunInfo) bool { return r.SessionKey != c.Key })
+	s.Calls = slices.DeleteFunc(slices.Clone(v.Calls), func(x protocol.CallInfo) bool { return x.SessionKey != c.Key })
+	s.Approvals = slices.DeleteFunc(slices.Clone(v.Approvals), func(q protocol.Approval) bool {
+		return q.SessionKey != c.Key
+	})
 	if !v.Connected && v.Problem != "" {
 		s.Offline = "Not connected: " + v.Problem
 	}
 	return s
 }
 
-func filter[T any](list []T, keep func(T) bool) (out []T) {
-	for _, x := range list {
-		if keep(x) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// isRunning reports whether a run is in progress.
 func (s *State) isRunning() bool {
 	return slices.ContainsFunc(s.Runs, func(r protocol.RunInfo) bool { return !r.Over() && r.State != protocol.RunQueued })
 }

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"image"
 	"math"
 
@@ -90,13 +91,9 @@ func (p *painter) line(line Line, offset int) {
 	highlight(p.From, p.To, "selection")
 	column := 0
 	for _, s := range line.Spans {
-		name := s.Color
-		if name == "" {
-			name = style.ColorText
-		}
 		n := columns(s.Text)
 		if x := float32(column)*p.cell.Width - p.at.X; x < p.area.Width && x+float32(n)*p.cell.Width > 0 {
-			p.cells(s.Text, x, name)
+			p.cells(s.Text, x, cmp.Or(s.Color, style.ColorText))
 		}
 		column += n
 	}

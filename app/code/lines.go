@@ -50,19 +50,16 @@ func CleanOutput(s string) string {
 	return string(b)
 }
 
-// Limits of highlighting, in bytes: more would delay a frame, or in the background use a processor
-// core for seconds.
+// Limits of highlighting, in bytes: more would delay a frame, or take seconds.
 const (
 	maxHighlight     = 24 << 10
 	maxHighlightLong = 512 << 10
 )
 
-// Highlight highlights code. lang is a language or a file name. An unknown language stays in one
-// colour, and so does long code, for which there is [HighlightLong].
+// Highlight highlights code of a language or file name, unless it is unknown or the code too long.
 func Highlight(code, lang string) []Line { return highlight(code, lang, maxHighlight) }
 
-// HighlightLong is Highlight for longer code. It may take a second, and is safe to call off the GUI
-// thread.
+// HighlightLong is Highlight for longer code. It may take a second; any goroutine may call it.
 func HighlightLong(code, lang string) []Line { return highlight(code, lang, maxHighlightLong) }
 
 // IsLong reports whether code is too long for Highlight.

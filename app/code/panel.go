@@ -9,12 +9,11 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Panel shows long monospaced text on a background. It wraps lines only after [Panel.Wrap],
-// and scrolls.
+// Panel shows long monospaced text on a background, and scrolls. It wraps after [Panel.Wrap].
 type Panel struct {
 	widgets.Composite
+	Scroller       *widgets.Scroller
 	view           *View
-	scroller       *widgets.Scroller
 	background     *widgets.Background
 	source, format string // last text of SetFormatted
 }
@@ -22,19 +21,18 @@ type Panel struct {
 // NewPanel creates an empty panel of at most maxHeight; 0 is unlimited.
 func NewPanel(maxHeight float32) *Panel {
 	p := &Panel{view: NewView(nil), background: widgets.NewBackground(style.ColorCode, style.ColorLine, style.Corner)}
-	p.scroller = widgets.NewScroller(p.view)
-	p.scroller.MaxHeight = maxHeight
-	p.view.reveal, p.view.drag = p.reveal, p.scroller.MoveBy
-	p.scroller.Forward = func(e *fyne.ScrollEvent) { p.view.Scroll(e) }
-	p.Compose(p, container.NewStack(p.background, widgets.Inset(style.Inside, 1, style.Inside, style.Inside+4, p.scroller)))
+	p.Scroller = widgets.NewScroller(p.view)
+	p.Scroller.MaxHeight = maxHeight
+	p.view.reveal, p.view.drag = p.reveal, p.Scroller.MoveBy
+	p.Scroller.Forward = func(e *fyne.ScrollEvent) { p.view.Scroll(e) }
+	p.Compose(p, container.NewStack(p.background, widgets.Inset(style.Inside, 1, style.Inside, style.Inside+4, p.Scroller)))
 	return p
 }
 
 // SetText shows plain text.
 func (p *Panel) SetText(text string) { p.SetFormatted("plain", text, PlainLines) }
 
-// SetFormatted shows the lines of a text in a format. It does nothing if the panel shows the same
-// text in the same format already.
+// SetFormatted shows the lines of a text in a format, unless it shows them already.
 func (p *Panel) SetFormatted(format, text string, lines func(string) []Line) {
 	if format != p.format || text != p.source {
 		p.SetLines(lines(text))
@@ -42,25 +40,22 @@ func (p *Panel) SetFormatted(format, text string, lines func(string) []Line) {
 	}
 }
 
-// SetMaxHeight sets the height from which on the panel scrolls; 0 is unlimited.
-func (p *Panel) SetMaxHeight(height float32) { p.scroller.MaxHeight = height }
-
 // ShowsAll reports whether the whole text is visible without scrolling down.
 func (p *Panel) ShowsAll() bool {
-	return p.view.wrapColumns > 0 && p.view.fullSize().Height <= p.scroller.MaxHeight+0.5
+	return p.view.wrapColumns > 0 && p.view.fullSize().Height <= p.Scroller.MaxHeight+0.5
 }
 
 // Wrap wraps long lines instead of scrolling them sideways.
 func (p *Panel) Wrap() {
 	p.view.wraps = true
-	p.scroller.Update()
+	p.Scroller.Update()
 }
 
 // SetLines shows lines, which must not change afterwards.
 func (p *Panel) SetLines(lines []Line) {
 	p.format, p.source = "", ""
 	p.view.SetLines(lines)
-	p.scroller.Update()
+	p.Scroller.Update()
 }
 
 // reveal scrolls a line into view, with some context before and after it.
@@ -74,18 +69,12 @@ func (p *Panel) reveal(at fyne.Position) {
 		to.X = at.X - float32(int(shown.Width/3))
 	}
 	if to != from {
-		p.scroller.MoveTo(to)
+		p.Scroller.MoveTo(to)
 	}
 }
 
 // HideBackground removes the background and the border.
 func (p *Panel) HideBackground() { p.background.Hide() }
-
-// Follow keeps the end in view while the text grows.
-func (p *Panel) Follow(on bool) { p.scroller.Follow = on }
-
-// Reset scrolls to the beginning, for a new text.
-func (p *Panel) Reset() { p.scroller.Reset() }
 
 // SetForward sets the receiver of scroll events that the panel does not use.
 func (p *Panel) SetForward(f func(*fyne.ScrollEvent)) { p.view.Forward = f }
@@ -103,8 +92,6 @@ type LineView struct {
 	// Repeated is set if another passage begins with the same text: search results count there.
 	Repeated bool
 }
-
-var _ fyne.Tappable = (*LineView)(nil)
 
 // NewLineView creates an empty line.
 func NewLineView() *LineView {

@@ -17,11 +17,11 @@ func TestPanelInATranscriptPassesOnTheWheel(t *testing.T) {
 	p.SetForward(func(e *fyne.ScrollEvent) { passed += e.Scrolled.DY })
 	widgettest.Window(t, p, 300, 80)
 	p.SetText(strings.Repeat("line\n", 5))
-	p.scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -10)})
-	if passed != 0 || p.scroller.Offset().Y != 10 {
-		t.Fatalf("the panel should scroll itself first: passed %v, at %v", passed, p.scroller.Offset().Y)
+	p.Scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -10)})
+	if passed != 0 || p.view.view.Y != 10 {
+		t.Fatalf("the panel should scroll itself first: passed %v, at %v", passed, p.view.view.Y)
 	}
-	p.scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1000)})
+	p.Scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -1000)})
 	if passed >= 0 {
 		t.Error("at its end the wheel should go on to the transcript")
 	}
@@ -29,21 +29,21 @@ func TestPanelInATranscriptPassesOnTheWheel(t *testing.T) {
 
 func TestFollowingPanelKeepsItsEndInView(t *testing.T) {
 	p := NewPanel(100)
-	p.Follow(true)
+	p.Scroller.Follow = true
 	widgettest.Window(t, p, 300, 100)
 	p.SetText(strings.Repeat("line\n", 50))
-	end := p.scroller.Offset().Y
+	end := p.view.view.Y
 	if end == 0 {
 		t.Fatal("the end is not in view")
 	}
 	p.SetText(strings.Repeat("line\n", 60))
-	if p.scroller.Offset().Y <= end {
+	if p.view.view.Y <= end {
 		t.Error("the view did not follow")
 	}
-	p.scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 50)})
-	at := p.scroller.Offset().Y
+	p.Scroller.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 50)})
+	at := p.view.view.Y
 	p.SetText(strings.Repeat("line\n", 70))
-	if p.scroller.Offset().Y != at {
+	if p.view.view.Y != at {
 		t.Error("the view followed although the reader went up")
 	}
 }
@@ -80,11 +80,11 @@ func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
 	if !drawn(0, -2*cell.Width) || drawn(1, -2*cell.Width) {
 		t.Error("where the line is cut, nothing says that it goes on; or the short one says it")
 	}
-	p.scroller.MoveTo(fyne.NewPos(100*cell.Width, 0))
+	p.Scroller.MoveTo(fyne.NewPos(100*cell.Width, 0))
 	if !drawn(0, 0) || !drawn(0, -2*cell.Width) || !drawn(1, 0) {
 		t.Error("in its middle it does not say that it goes on at both ends")
 	}
-	p.scroller.MoveTo(fyne.NewPos(300*cell.Width, 0))
+	p.Scroller.MoveTo(fyne.NewPos(300*cell.Width, 0))
 	if !drawn(0, 0) {
 		t.Error("at its end it does not say that there is more before")
 	}

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/selection"
@@ -30,8 +29,7 @@ type Line struct {
 	Background fyne.ThemeColorName
 }
 
-// PlainLines splits text into lines of one colour; it expands tabs and removes terminal control
-// sequences.
+// PlainLines splits text into lines of one colour, without tabs and terminal control sequences.
 func PlainLines(text string) []Line {
 	text = strings.TrimSuffix(CleanOutput(text), "\n")
 	if text == "" {
@@ -78,13 +76,6 @@ type View struct {
 	drag   func(by fyne.Delta) bool // scrolls, and reports whether it could; may be nil
 }
 
-var (
-	_ selection.Passage      = (*View)(nil)
-	_ desktop.Mouseable      = (*View)(nil)
-	_ desktop.Cursorable     = (*View)(nil)
-	_ fyne.SecondaryTappable = (*View)(nil)
-)
-
 // NewView creates one with lines, which must not change afterwards.
 func NewView(lines []Line) *View {
 	c := &View{}
@@ -118,9 +109,7 @@ func (c *View) VisibleArea() (fyne.Position, fyne.Size) {
 }
 
 // Reveal scrolls a text position into view.
-func (c *View) Reveal(at fyne.Position) {
-	widgets.CallWith(c.reveal, at)
-}
+func (c *View) Reveal(at fyne.Position) { widgets.CallWith(c.reveal, at) }
 
 // DragBy scrolls the panel while text is selected, and reports whether it could.
 func (c *View) DragBy(by fyne.Delta) bool { return c.drag != nil && c.drag(by) }
@@ -163,8 +152,7 @@ func (c *View) PositionOf(at int) fyne.Position {
 	return fyne.NewPos(cell.Width*float32(columns(string(before))), cell.Height*float32(line))
 }
 
-// columns returns the width of text in monospaced columns; wide East Asian characters and emoji
-// count twice.
+// columns returns the width of text in columns; wide East Asian characters and emoji count twice.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {

@@ -205,7 +205,7 @@ func (l changes) open(c protocol.FileChange) {
 			case d.Diff == "":
 				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file has its earlier content."), style.ColorMuted, "text"))
 			default:
-				o = diff.NewPanel(d.Diff, 0)
+				o = diff.NewPanel(d.Diff)
 			}
 			widgets.SetContent(body, o)
 			switch {

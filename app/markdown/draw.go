@@ -13,8 +13,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// MinSize implements fyne.CanvasObject. The height is that at the current width, as for Fyne's own
-// text.
+// MinSize implements fyne.CanvasObject. The height is that at the current width.
 func (p *RichText) MinSize() fyne.Size {
 	p.layOut(p.Size().Width)
 	if p.width == 0 {
@@ -41,7 +40,6 @@ func (p *RichText) pictureWidth() float32 {
 	return min(p.fullSize.Width+1, p.width)
 }
 
-// draw paints everything.
 func (p *RichText) draw(w, h int) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	if len(p.placed) == 0 || p.fullSize.Height <= 0 {
@@ -78,7 +76,6 @@ func (d *painter) fill(x, y, w, h float32, c fyne.ThemeColorName) {
 	typeset.Fill(d.img, x*d.scale, y*d.scale, w*d.scale, h*d.scale, style.Color(c))
 }
 
-// boxes yields the areas of a range of runes.
 func (d *painter) boxes(from, to int) iter.Seq[typeset.Box] {
 	return func(yield func(typeset.Box) bool) {
 		for _, b := range d.at.text.Boxes(max(from, 0), to, d.width) {
@@ -111,10 +108,7 @@ func (d *painter) quoteBars(index int) {
 			previous := d.text.placed[index-1]
 			top = previous.y + previous.text.Height
 		}
-		x := float32(k) * 14
-		if d.at.right > 0 {
-			x = d.text.width - x - 2
-		}
+		x := widgets.Choose(d.at.right > 0, d.text.width-float32(k)*14-2, float32(k)*14)
 		d.fill(x, top, 2, d.at.y+d.at.text.Height-top, style.ColorLine)
 	}
 }
@@ -145,7 +139,6 @@ func (d *painter) backgrounds() {
 	}
 }
 
-// color returns the colour of a run.
 func (d *painter) color(run int) color.Color {
 	switch n := d.paragraph.decorations[run]; {
 	case n.link != nil:
@@ -171,10 +164,7 @@ func (d *painter) bullet() {
 			d.fill(x+3, y+3, side-6, side-6, style.ColorGood)
 		}
 	case d.at.bullet != nil:
-		x := d.at.left - d.at.bullet.Width - 6*size/14
-		if right {
-			x = d.text.width - d.at.right + 6*size/14
-		}
+		x := widgets.Choose(right, d.text.width-d.at.right+6*size/14, d.at.left-d.at.bullet.Width-6*size/14)
 		d.at.bullet.Draw(d.img, x*d.scale, d.at.y*d.scale, d.scale, 0, func(int) color.Color { return style.Color(style.ColorMuted) })
 	}
 }

@@ -3,7 +3,6 @@ package markdown
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -142,7 +141,6 @@ func (q *paragraph) add(s string, style typeset.Style, k decoration) {
 	q.runs, q.decorations = append(q.runs, typeset.Run{Text: s, Style: style}), append(q.decorations, k)
 }
 
-// inline adds the text in a node.
 func (p *parser) inline(q *paragraph, parent ast.Node, style typeset.Style, k decoration) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
@@ -221,10 +219,9 @@ func (p *parser) link(q *paragraph, n ast.Node, target string, style typeset.Sty
 	if allowed {
 		kind.link = u
 	}
-	before := len(q.runs)
-	was := slices.Clone(q.runs)
+	before := q.text()
 	p.inline(q, n, style, kind)
-	if _, picture := n.(*ast.Image); picture && len(q.runs) == before && (before == 0 || q.runs[before-1].Text == was[before-1].Text) {
+	if _, picture := n.(*ast.Image); picture && q.text() == before {
 		q.add("image", style, kind)
 	}
 	if !allowed && target != "" {

@@ -37,8 +37,7 @@ type paragraph struct {
 	separator   string       // separator from the previous paragraph when both are copied
 }
 
-// RichText shows paragraphs in one picture. Any part of it can be selected; see [transcript.View]
-// for selecting across several.
+// RichText shows paragraphs in one picture; see [transcript.View] for selecting across several.
 type RichText struct {
 	widget.BaseWidget
 	selection.Text
@@ -51,8 +50,7 @@ type RichText struct {
 	fullSize    fyne.Size
 
 	hover *url.URL // the link under the mouse
-	// wraps lines at this width instead of the available one; the widget is then as wide as the
-	// text
+	// wraps lines at this width; the widget is then as wide as the text
 	maxWidth float32
 }
 
@@ -69,15 +67,6 @@ type placedParagraph struct {
 // textWidth returns the width available for a paragraph's text.
 func (p *RichText) textWidth(l *placedParagraph) float32 { return p.width - l.left - l.right }
 
-var (
-	_ selection.Passage      = (*RichText)(nil)
-	_ fyne.Tappable          = (*RichText)(nil)
-	_ fyne.SecondaryTappable = (*RichText)(nil)
-	_ desktop.Mouseable      = (*RichText)(nil)
-	_ desktop.Hoverable      = (*RichText)(nil)
-	_ desktop.Cursorable     = (*RichText)(nil)
-)
-
 // NewRichText creates an empty text.
 func NewRichText() *RichText { return newRichText(nil) }
 
@@ -88,7 +77,6 @@ func newRichText(paras []paragraph) *RichText {
 	return p
 }
 
-// set shows other paragraphs.
 func (p *RichText) set(paras []paragraph) {
 	p.paragraphs = paras
 	p.layoutWidth = 0
@@ -101,14 +89,12 @@ func (p *RichText) SetPlain(text string, color fyne.ThemeColorName, size fyne.Th
 	p.set(plainParagraphs(text, color, size))
 }
 
-// plainParagraphs returns the paragraphs of plain text.
 func plainParagraphs(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName) []paragraph {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", ""), "\t", "    ")
 	return []paragraph{{runs: []typeset.Run{{Text: text, Style: typeset.Style{Size: style.Size(size) / style.Size("text")}}}, decorations: []decoration{{color: color}}}}
 }
 
-// layOut breaks the lines for a width. Font sizes of runs are relative, so that another text size
-// needs no new paragraphs.
+// layOut breaks the lines for a width. Runs have relative sizes, for another text size.
 func (p *RichText) layOut(width float32) {
 	size := style.Size("text")
 	if p.maxWidth > 0 {
@@ -175,7 +161,6 @@ func (q *paragraph) text() string {
 	return b.String()
 }
 
-// texts yields the texts of the paragraphs.
 func (p *RichText) texts(yield func(string) bool) {
 	for i := range p.paragraphs {
 		if !yield(p.paragraphs[i].text()) {
@@ -210,8 +195,7 @@ func (p *RichText) PositionOf(at int) fyne.Position {
 	return fyne.Position{}
 }
 
-// Slice returns a range of the text as it is copied: with bullets, numbers and line breaks between
-// paragraphs.
+// Slice returns a range of the text as it is copied: with bullets, numbers and line breaks.
 func (p *RichText) Slice(from, to int) string {
 	var b strings.Builder
 	off := 0
@@ -233,7 +217,6 @@ func (p *RichText) Slice(from, to int) string {
 	return b.String()
 }
 
-// linkAt returns the link under a point.
 func (p *RichText) linkAt(at fyne.Position) *url.URL {
 	for i := range p.placed {
 		l := &p.placed[i]

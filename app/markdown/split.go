@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -78,7 +79,8 @@ func Split(text string) []Block {
 			if len(cur) == 0 {
 				continue
 			}
-			if next, ok := nextNonBlank(lines, i+1); ok && inList() && (listItem.MatchString(next) || strings.HasPrefix(next, "  ")) {
+			next := slices.IndexFunc(lines[i:], func(l string) bool { return strings.TrimSpace(l) != "" })
+			if next > 0 && inList() && (listItem.MatchString(lines[i+next]) || strings.HasPrefix(lines[i+next], "  ")) {
 				cur = append(cur, line)
 				continue
 			}
@@ -91,26 +93,15 @@ func Split(text string) []Block {
 	return blocks
 }
 
-func nextNonBlank(lines []string, i int) (string, bool) {
-	for ; i < len(lines); i++ {
-		if strings.TrimSpace(lines[i]) != "" {
-			return lines[i], true
-		}
-	}
-	return "", false
-}
-
 func closesFence(line, open string) bool {
 	line = strings.TrimSpace(line)
 	return len(line) >= len(open) && strings.Trim(line, open[:1]) == ""
 }
 
+// dedent removes up to n blanks at the beginning of a line.
 func dedent(line string, n int) string {
-	for n > 0 && line != "" && (line[0] == ' ' || line[0] == '\t') {
-		line = line[1:]
-		n--
-	}
-	return line
+	n = min(n, len(line))
+	return strings.TrimLeft(line[:n], " \t") + line[n:]
 }
 
 // removeOuterFence removes one ```markdown fence around the whole text.
@@ -159,18 +150,12 @@ func parseTable(source string) (cells [][]string, align []int) {
 		}
 		align = append(align, a)
 	}
-	for len(align) < len(header) {
-		align = append(align, 0)
-	}
 	cells = append(cells, header)
 	for _, l := range lines[2:] {
-		row := tableCells(l)
-		for len(row) < len(header) {
-			row = append(row, "")
-		}
+		row := append(tableCells(l), make([]string, len(header))...)
 		cells = append(cells, row[:len(header)])
 	}
-	return cells, align[:len(header)]
+	return cells, append(align, make([]int, len(header))...)[:len(header)]
 }
 
 func tableCells(line string) []string {

@@ -15,8 +15,7 @@ const maxCellWidth float32 = 280
 // cellPadding is the padding of a cell's text.
 const cellPadding = style.Inside
 
-// table shows a Markdown table: bold header, a line under each row. Columns are as wide as their
-// widest cell.
+// table shows a Markdown table: bold header, a line under each row, columns as wide as their cells.
 type table struct {
 	widgets.Composite
 	cells [][]*RichText

@@ -160,8 +160,7 @@ func newCodeBlock(events *selection.Events) *codeBlock {
 	return c
 }
 
-// set shows a block. It is highlighted only when its fence is closed: half a program would be
-// highlighted wrongly, and again with every letter.
+// set shows a block. It highlights only complete code: half a program would be highlighted wrongly.
 func (c *codeBlock) set(b Block) {
 	if b == c.block {
 		return
@@ -173,9 +172,8 @@ func (c *codeBlock) set(b Block) {
 	} else {
 		c.panel.SetLines(code.Highlight(b.Source, b.Lang))
 	}
-	height := float32(0)
+	c.panel.Scroller.MaxHeight = 0
 	if c.panel.Lines() > 60 { // at full height it would be slow to draw and long to scroll past
-		height = code.Cell().Height * 40
+		c.panel.Scroller.MaxHeight = code.Cell().Height * 40
 	}
-	c.panel.SetMaxHeight(height)
 }

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Count returns how often a text contains another, ignoring case, like [Text.Find]. It may be
-// called on any goroutine.
+// Count returns how often a text contains another, ignoring case. Any goroutine may call it.
 func Count(text, query string) int {
 	n := 0
 	for range matches(text, lower(query)) {
@@ -33,8 +32,7 @@ func matches(text string, query []rune) iter.Seq2[int, int] {
 	}
 }
 
-// matchLength returns the length in bytes of the query at the beginning of a text; 0 if it is not
-// there.
+// matchLength returns the length in bytes of the query at the beginning of a text, or 0.
 func matchLength(text string, query []rune) int {
 	at := 0
 	for _, want := range query {

@@ -16,8 +16,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Passage is a widget with text that can be selected and searched, such as a paragraph, a table
-// cell or a code block. Positions are in runes.
+// Passage is a widget with text that can be selected and searched. Positions are in runes.
 type Passage interface {
 	fyne.CanvasObject
 	// Selectable returns the text with its selection and its search results.
@@ -31,8 +30,7 @@ type Passage interface {
 
 // Events are the callbacks of one or several passages. Each may be nil.
 type Events struct {
-	// OnPress is called when the primary mouse button is pressed at a position of a text: once, twice
-	// or three times in quick succession.
+	// OnPress is called for the first to third quick press at a position of a text.
 	OnPress func(in Passage, at, times int)
 	OnMenu  func(at fyne.Position) // for the secondary button, with its position on the canvas
 	OnLink  func(*url.URL)         // for a click on a link
@@ -47,8 +45,7 @@ func (e *Events) Scroll(s *fyne.ScrollEvent) {
 	}
 }
 
-// Text is the text of a passage, which embeds it. It consists of parts (lines or paragraphs), which
-// are separated by one rune.
+// Text is the text of a passage, in parts (lines or paragraphs) that one rune separates.
 type Text struct {
 	*Events
 	From, To  int      // selection
@@ -94,8 +91,7 @@ func (t *Text) Slice(from, to int) string {
 // PlainText returns the whole text as it is copied.
 func (t *Text) PlainText() string { return t.owner.Slice(0, t.Runes()) }
 
-// Changed must be called when the parts have changed. It clears the selection and repeats the
-// search.
+// Changed must be called when the parts have changed. It clears the selection and searches again.
 func (t *Text) Changed() {
 	t.From, t.To = 0, 0
 	t.search()
@@ -151,8 +147,7 @@ func (t *Text) search() {
 	}
 }
 
-// ShowHit highlights one of the search results as the current one, and returns its position; -1
-// highlights none.
+// ShowHit highlights a search result as the current one, and returns its position; -1 is none.
 func (t *Text) ShowHit(hit int) fyne.Position {
 	if t.Current != hit {
 		t.Current = hit

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"runtime"
@@ -24,7 +25,6 @@ func textRow(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject
 	return labelledValue(label, value, buttons...)
 }
 
-// secretsText says where keys and tokens are stored.
 func secretsText(st protocol.Status) string {
 	switch st.SecretStore {
 	case "keychain":
@@ -35,7 +35,6 @@ func secretsText(st protocol.Status) string {
 	return "In " + st.SecretStore + ", readable only by you. No system keychain is available."
 }
 
-// about shows the program's version, folders and licences.
 func (p *Page) about(version string) fyne.CanvasObject {
 	st := p.app.Value.Get().Status
 	rows := []fyne.CanvasObject{
@@ -73,7 +72,6 @@ func (p *Page) about(version string) fyne.CanvasObject {
 //go:embed licences.txt
 var licences string
 
-// licenceText lists the modules in this program with their licences, one per line.
 func licenceText() string {
 	by := map[string]string{}
 	for _, l := range strings.Split(strings.TrimSpace(licences), "\n") {
@@ -87,16 +85,11 @@ func licenceText() string {
 	}
 	var b strings.Builder
 	for _, d := range info.Deps {
-		licence := by[d.Path]
-		if licence == "" {
-			licence = "see its licence"
-		}
-		fmt.Fprintf(&b, "%s %s · %s\n", d.Path, d.Version, licence)
+		fmt.Fprintf(&b, "%s %s · %s\n", d.Path, d.Version, cmp.Or(by[d.Path], "see its licence"))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// shortcutList lists the keyboard shortcuts.
 func shortcutList() fyne.CanvasObject {
 	ctrl := func(key string) string { return widgets.ShortcutName(key, false) }
 	var list []fyne.CanvasObject

@@ -39,8 +39,7 @@ type allSettings struct {
 	afterDraw func(f func())
 }
 
-// rowBatch is the number of rows built at once, and after each drawing, so that the page opens
-// without delay.
+// rowBatch is the number of rows built before each drawing, so that the page opens without delay.
 const rowBatch = 9
 
 // allGroups is the choice of all groups.
@@ -70,7 +69,6 @@ func newAllSettings(ctx context.Context, m *state.Settings) *allSettings {
 	return a
 }
 
-// update applies a new state.
 func (a *allSettings) update(v state.SettingsView) {
 	a.view = v
 	if groups := append([]string{allGroups}, v.Groups()...); strings.Join(groups, "\n") != strings.Join(a.group.Options, "\n") {
@@ -93,13 +91,9 @@ func (a *allSettings) update(v state.SettingsView) {
 	a.relayout()
 }
 
-// matches returns the settings to show: the matches, and after them the settings that were added
-// here.
+// matches returns the settings to show: the matches, and the settings that were added here.
 func (a *allSettings) matches() []state.Setting {
-	group := a.group.Selected
-	if group == allGroups {
-		group = ""
-	}
+	group := widgets.Choose(a.group.Selected == allGroups, "", a.group.Selected)
 	v := a.view
 	v.List = nil
 	there := map[string]bool{}
@@ -119,15 +113,16 @@ func (a *allSettings) matches() []state.Setting {
 	return v.Find(a.search.Text, group, a.changedOnly.Checked)
 }
 
-// draw rebuilds the rows only when they changed, so that entries do not disappear while the person
-// uses them.
+// draw rebuilds the rows only when they changed, so that the person can go on typing.
 func (a *allSettings) draw() {
 	switch {
 	case !a.view.Loaded && a.view.Problem != "":
 		a.setBody("problem", page(widgets.NewErrorBox(widgets.Problem{
 			Title: "Could not load the settings.", Advice: a.view.Problem,
 			Button: "Try again",
-		}, a.reload)))
+		}, func() {
+			bind.Run(a.ctx, func(ctx context.Context) error { a.model.Load(ctx); return nil }, func(error) {})
+		})))
 		return
 	case !a.view.Loaded:
 		a.setBody("loading", page(mutedText("Loading…")))
@@ -135,11 +130,9 @@ func (a *allSettings) draw() {
 	}
 	list := a.matches()
 	if len(list) == 0 {
-		none := mutedText("No settings found.")
-		if strings.TrimSpace(a.search.Text) == "" {
-			none = mutedText("All settings are at their defaults.")
-		}
-		a.setBody("none"+none.Text(), page(none))
+		searched := strings.TrimSpace(a.search.Text) != ""
+		none := widgets.Choose(searched, "No settings found.", "All settings are at their defaults.")
+		a.setBody("none"+none, page(mutedText(none)))
 		return
 	}
 	var key strings.Builder
@@ -191,10 +184,6 @@ func (a *allSettings) row(s state.Setting) *settingRow {
 		a.rows[s.Name] = r
 	}
 	return r
-}
-
-func (a *allSettings) reload() {
-	bind.Run(a.ctx, func(ctx context.Context) error { a.model.Load(ctx); return nil }, func(error) {})
 }
 
 // add adds the settings of a new name: the pattern's own and those that share its prefix. A

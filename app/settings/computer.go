@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -17,18 +18,33 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Confinement defines what the agent may access on this computer.
+// Confinement defines what the agent may access on this computer. It is never changed in place.
 type Confinement struct {
-	Disk    bool   // the file tools may access all paths
-	Mode    string // for commands: read-only, workspace-write or full; empty is workspace-write
-	Network string // for commands: blocked, ask or allowed; empty is blocked
-	Folders []Folder
+	Disk bool `json:"wholeDisk,omitempty"` // the file tools may access all paths
+	// for commands: read-only, workspace-write or full; empty is workspace-write
+	Mode    string   `json:"sandbox,omitempty"`
+	Network string   `json:"network,omitempty"` // for commands: blocked, ask or allowed; empty is blocked
+	Folders []Folder `json:"grants,omitempty"`
 }
 
 // Folder is an additional folder outside the workspace.
 type Folder struct {
 	Dir      string
 	ReadOnly bool
+}
+
+// String returns DIR:rw or DIR:ro. It is always explicit: a folder's own name may end in :ro.
+func (f Folder) String() string { return f.Dir + widgets.Choose(f.ReadOnly, ":ro", ":rw") }
+
+// MarshalText implements encoding.TextMarshaler.
+func (f Folder) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. DIR alone can be written, too.
+func (f *Folder) UnmarshalText(text []byte) error {
+	if f.Dir, f.ReadOnly = strings.CutSuffix(string(text), ":ro"); !f.ReadOnly {
+		f.Dir = strings.TrimSuffix(f.Dir, ":rw")
+	}
+	return nil
 }
 
 var (
@@ -48,7 +64,6 @@ type computerPage struct {
 	redraw      func()
 }
 
-// computer creates the page.
 func (p *Page) computer() fyne.CanvasObject {
 	l := p.handlers.Local
 	if l == nil {
@@ -79,7 +94,6 @@ func (p *Page) computer() fyne.CanvasObject {
 	return built
 }
 
-// save saves another confinement.
 func (c *computerPage) save(next Confinement) {
 	c.result.Set("Saving…", style.ColorMuted)
 	bind.Run(c.page.ctx, func(context.Context) error { return c.agent.SetConfinement(next) }, func(err error) {
@@ -94,11 +108,7 @@ func (c *computerPage) drawFolders() {
 	for i, f := range c.current.Folders {
 		path := widgets.NewText(f.Dir, style.ColorText, "text")
 		path.Ellipsis = true
-		way := "Read and write"
-		if f.ReadOnly {
-			way = "Read only"
-		}
-		turn := widgets.NewQuietButton(way, "", func() {
+		turn := widgets.NewQuietButton(widgets.Choose(f.ReadOnly, "Read only", "Read and write"), "", func() {
 			c.changeFolders(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list })
 		})
 		remove := widgets.NewQuietButton("Remove", "cross", func() { c.changeFolders(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })

@@ -81,9 +81,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	chosen := func(work bool) {
 		e.asMachine = work
 		how.Set(howToPair(work), style.ColorMuted)
-		if name.Hide(); work {
-			name.Show()
-		}
+		widgets.SetVisible(name, work)
 		if e.box != nil {
 			e.box.Refresh()
 		}
@@ -136,7 +134,6 @@ func (e *gatewaysPage) load() {
 	})
 }
 
-// row is a gateway with its buttons.
 func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	name := widgets.NewText(g.Name, style.ColorText, "text")
 	text := strings.Join(g.Addresses, ", ") + " · paired " + state.When(g.PairedAt.UnixMilli(), time.Now())
@@ -161,10 +158,8 @@ func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	})
 	leave := widgets.NewQuietButton("Unpair", "trash", nil)
 	if e.confirmID == g.ID {
-		leave.Text, leave.Danger = "Unpair and close its window", true
-		if g.IsMachine {
-			leave.Text = "Unpair and disconnect"
-		}
+		leave.Danger = true
+		leave.Text = widgets.Choose(g.IsMachine, "Unpair and disconnect", "Unpair and close its window")
 	}
 	leave.OnTap = func() {
 		if e.confirmID != g.ID {
@@ -183,10 +178,7 @@ func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 			e.load()
 		})
 	}
-	icon := "globe"
-	if g.IsMachine {
-		icon = "machine"
-	}
+	icon := widgets.Choose(g.IsMachine, "machine", "globe")
 	buttons := []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, style.ColorMuted)), widgets.Col(0, name, about)}
 	if !g.RefusalFinal && !g.IsMachine {
 		buttons = append(buttons, open)
@@ -233,11 +225,11 @@ func (e *gatewaysPage) pairOrCancel() {
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")
-			done := ". Open its window here or in the tray menu."
+			done := "Open its window here or in the tray menu."
 			if invitation.AsMachine {
-				done = ". Its agent can now use this computer."
+				done = "Its agent can now use this computer."
 			}
-			e.showResult("✓ Paired with "+name+done, style.ColorGood)
+			e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
 			e.load()
 		}
 	})

@@ -27,8 +27,7 @@ type Agent interface {
 	// SetWorkspace changes the agent's folder at once. It blocks.
 	SetWorkspace(dir string) error
 	Confinement() Confinement
-	// SetConfinement changes the agent's access at once, and stops its running calls on this
-	// computer. It blocks.
+	// SetConfinement changes the agent's access at once, and stops its running calls here. It blocks.
 	SetConfinement(Confinement) error
 }
 
@@ -48,8 +47,7 @@ type System interface {
 	SetLinks(bool) error
 }
 
-// general is the page of appearance and start. It loads its values after it is displayed, and those
-// of the gateway's configuration again whenever they change.
+// general is the page of appearance and start. It loads its values after it is displayed.
 func (p *Page) general() fyne.CanvasObject {
 	rows, show := p.appearance()
 	login, links := func(bool) {}, func(bool) {}
@@ -79,8 +77,7 @@ func (p *Page) general() fyne.CanvasObject {
 	return all
 }
 
-// systemChoice are the rows of a setting that the system stores, and a function that shows its
-// state.
+// systemChoice are the rows of a setting of the system, and a function that shows its state.
 func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
 	result := mutedText(about)
 	row, set := choiceButtons(list, func(on bool) {
@@ -94,7 +91,6 @@ func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about str
 	return []fyne.CanvasObject{row, result}, set
 }
 
-// field is an entry with its buttons.
 func field(entry fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.WithControls(180, entry, widgets.Row(style.Inside, -1, buttons...))
 }
@@ -113,8 +109,7 @@ var (
 	textSizeChoices = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )
 
-// choiceButtons creates a row of buttons of which one is selected. It calls chosen for choices of
-// the person; set selects without a call.
+// choiceButtons creates a row of buttons of which one is selected; set does not call chosen.
 func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.CanvasObject, set func(V)) {
 	buttons := make([]fyne.CanvasObject, len(list))
 	set = func(v V) {
@@ -135,8 +130,7 @@ func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.Can
 	return widgets.Flow(style.Gap, buttons...), set
 }
 
-// appearance has theme and text size, and a function that shows their values. The windows follow
-// the configuration.
+// appearance has theme and text size, and a function that shows their values.
 func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	const about = "Applies to all windows immediately."
 	result, failed := mutedText(about), false
@@ -170,8 +164,7 @@ func ReadUI(ctx context.Context, app *state.App) (UI, error) {
 	return state.ConfigAt[UI](ctx, app, "ui")
 }
 
-// watchConfig calls read on the GUI thread now, whenever the configuration changes, and when the
-// gateway reconnects.
+// watchConfig calls read now, whenever the configuration changes, and after a reconnection.
 func (p *Page) watchConfig(read func()) {
 	type seen struct {
 		changes   int

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -74,15 +75,11 @@ func (m *models) load(selected string) {
 			return
 		}
 		m.providers, m.current = s.providers, s.current
-		if selected == "" {
-			selected = s.current.Provider
-		}
-		m.showProvider(selected)
+		m.showProvider(cmp.Or(selected, s.current.Provider))
 	})
 }
 
-// showProvider draws the list and a provider's page. If anything had the focus, the provider's name
-// gets it; Tab moves from there to its page.
+// showProvider shows a provider's page. If anything had the focus, its name in the list gets it.
 func (m *models) showProvider(id string) {
 	m.selected = id
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(m.list)
@@ -119,8 +116,7 @@ func (m *models) showProvider(id string) {
 	}
 }
 
-// provider returns a provider's page, and a function that loads the rest once the page is
-// displayed.
+// provider returns a provider's page, and a function that loads the rest once it is displayed.
 func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load func()) {
 	rows, load = []fyne.CanvasObject{heading(p.Name)}, func() {}
 	result := mutedText("")
@@ -162,7 +158,6 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	return rows, load
 }
 
-// thinking sets the default thinking level.
 func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 	levels := append([]string{""}, protocol.ThinkingLevels...) // the first is the model's default
 	names := make([]string, len(levels))
@@ -183,7 +178,6 @@ func (m *models) thinking(result *widgets.Paragraph) []fyne.CanvasObject {
 	return []fyne.CanvasObject{heading("Current model"), textRow("Model", m.current.ID), labelledValue("Thinking", widgets.LimitWidth(240, true, group))}
 }
 
-// testProvider sends a test request to the provider and shows the result.
 func (m *models) testProvider(p protocol.Provider, model string, button *widgets.Button, result *widgets.Paragraph, list *fyne.Container) {
 	button.Disable()
 	result.Set("Testing…", style.ColorMuted)
@@ -232,8 +226,7 @@ func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list
 	})
 }
 
-// listModels lists the models of a provider whose name contains a text. The result of a choice is
-// shown.
+// listModels lists the models of a provider whose name contains a text.
 func (m *models) listModels(rows *fyne.Container, provider string, list []protocol.ModelInfo, query string, status *widgets.Paragraph) {
 	rows.Objects = nil
 	found := 0
@@ -260,7 +253,6 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 	rows.Refresh()
 }
 
-// useModel sets the default model.
 func (m *models) useModel(ref protocol.ModelRef, status *widgets.Paragraph) {
 	m.page.run(status, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func() {
 		status.Set("✓ Now using "+ref.ID+".", style.ColorGood)

@@ -71,7 +71,6 @@ func (m *models) save(p protocol.Provider, path string, value any, result *widge
 	m.page.run(result, func(ctx context.Context) error { return m.page.app.Set(ctx, path, value) }, func() { m.load(p.ID) })
 }
 
-// addressRows is the field for the server's address.
 func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []fyne.CanvasObject {
 	entry := widget.NewEntry()
 	entry.SetText(p.BaseURL)
@@ -84,8 +83,7 @@ func (m *models) addressRows(p protocol.Provider, result *widgets.Paragraph) []f
 	}
 }
 
-// detectServers returns the area that offers model servers on this computer, and the function that
-// searches for them.
+// detectServers returns the area of model servers on this computer, and the search for them.
 func (m *models) detectServers() (fyne.CanvasObject, func()) {
 	box := widgets.Col(style.Inside, heading("On this computer"), mutedText("Looking for model servers…"))
 	return box, func() {
@@ -99,7 +97,12 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 			}
 			for _, s := range servers {
 				status := mutedText("")
-				use := widgets.NewButton("Use", "check", func() { m.useServer(s, status) })
+				use := widgets.NewButton("Use", "check", func() {
+					m.page.run(status, func(ctx context.Context) error {
+						_, err := m.page.app.Models.UseServer(ctx, s) // and its first model
+						return err
+					}, func() { m.load(s.Provider) })
+				})
 				word := map[string]string{"ready": state.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
 				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
 					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), status)
@@ -107,12 +110,4 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 			widgets.SetContent(box, rows...)
 		})
 	}
-}
-
-// useServer selects a detected server and its first model.
-func (m *models) useServer(s protocol.DetectedServer, status *widgets.Paragraph) {
-	m.page.run(status, func(ctx context.Context) error {
-		_, err := m.page.app.Models.UseServer(ctx, s)
-		return err
-	}, func() { m.load(s.Provider) })
 }

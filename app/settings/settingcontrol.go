@@ -123,10 +123,7 @@ func (r *settingRow) secretControl() {
 		for b, want := range map[*widgets.Button]bool{confirmRemove: on, cancel: on, replace: !on, remove: !on && r.setting.Name != "auth.token"} {
 			widgets.SetVisible(b, want)
 		}
-		state.SetText("A value is set.")
-		if on {
-			state.SetText("Removing it cannot be undone.")
-		}
+		state.SetText(widgets.Choose(on, "Removing it cannot be undone.", "A value is set."))
 		there.Refresh()
 	}
 	replace.OnTap = func() { r.control.Objects = []fyne.CanvasObject{e}; r.page.relayout(); r.focus() }
@@ -136,15 +133,11 @@ func (r *settingRow) secretControl() {
 	r.setControl = func(string) {
 		e.SetText("")
 		confirm(false)
-		r.control.Objects = []fyne.CanvasObject{there}
-		if len(r.setting.Value) == 0 {
-			r.control.Objects = []fyne.CanvasObject{e}
-		}
+		r.control.Objects = []fyne.CanvasObject{widgets.Choose[fyne.CanvasObject](len(r.setting.Value) == 0, e, there)}
 		r.control.Refresh()
 	}
 }
 
-// nameControl asks for a name.
 func (r *settingRow) nameControl() {
 	e := widget.NewEntry()
 	e.SetPlaceHolder("Name")

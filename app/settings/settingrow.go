@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,8 +19,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// settingRow is one setting: its name, description, control and default, and the result of the last
-// change.
+// settingRow is one setting: name, description, control, default, and result of the last change.
 type settingRow struct {
 	page    *allSettings
 	setting state.Setting
@@ -76,7 +76,6 @@ func (r *settingRow) title() string {
 	return r.setting.Title
 }
 
-// buildControl creates the control for the kind of setting.
 func (r *settingRow) buildControl() {
 	switch f := r.setting.ConfigField; {
 	case r.setting.Pattern:
@@ -88,11 +87,7 @@ func (r *settingRow) buildControl() {
 	case len(f.Enum) > 0:
 		var list []choice[string]
 		for _, e := range f.Enum {
-			name := e
-			if e == "" {
-				name = "Not set"
-			}
-			list = append(list, choice[string]{name, e})
+			list = append(list, choice[string]{cmp.Or(e, "Not set"), e})
 		}
 		r.choiceControl(list)
 	case f.Format == protocol.FormatLines || f.Type == "list":
@@ -103,8 +98,8 @@ func (r *settingRow) buildControl() {
 }
 
 func (r *settingRow) focus() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(r.box); c != nil && r.focusTarget != nil {
-		c.Focus(r.focusTarget)
+	if r.focusTarget != nil {
+		widgets.FocusIn(r.box, r.focusTarget)
 	}
 }
 
@@ -169,7 +164,6 @@ func (r *settingRow) apply(s state.Setting, saved bool) {
 // updateFoot shows the buttons below if there is one.
 func (r *settingRow) updateFoot() { widgets.SetVisible(r.foot, r.reset.Visible() || r.undo.Visible()) }
 
-// hasChanges reports whether there are unsaved changes.
 func (r *settingRow) hasChanges() bool { return r.typedText != nil && r.typedText() != r.savedText }
 
 func (r *settingRow) discard() {
@@ -193,8 +187,7 @@ func (r *settingRow) saveTyped() {
 
 func (r *settingRow) resetToDefault() { r.save(nil, "✓ Reset to the default.", nil) }
 
-// save saves the setting. If the gateway refuses it, the row shows why and the text stays; failed
-// resets a control that showed the choice already.
+// save saves the setting. A refused text stays; failed resets a control that showed the choice.
 func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 	before := r.setting
 	r.page.save(r.setting.Name, value, func(err error) {
@@ -227,13 +220,9 @@ func (r *settingRow) offerUndo(before state.Setting) {
 	r.undoOffer++
 	offer := r.undoOffer
 	r.undo.OnTap = func() {
-		value := before.Value
-		if !before.Changed {
-			value = nil
-		}
 		r.undo.Hide()
 		r.updateFoot()
-		r.save(value, "✓ Change undone.", nil)
+		r.save(widgets.Choose(before.Changed, before.Value, nil), "✓ Change undone.", nil)
 	}
 	r.undo.Show()
 	r.updateFoot()

@@ -165,7 +165,7 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Read only"))
 		pagetest.Settle()
-		if got := fmt.Sprint(c.reach); got != "{false read-only ask [{/srv/data true}]}" {
+		if got := fmt.Sprint(c.reach); got != "{false read-only ask [/srv/data:ro]}" {
 			t.Errorf("it reaches %s", got)
 		}
 		if c.fail = protocol.ErrForbidden.With("the folder is gone"); !pagetest.Button(t, page, "Ask each time").Primary {

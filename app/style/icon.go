@@ -32,15 +32,12 @@ func IconInField(name string, c fyne.ThemeColorName) fyne.Resource {
 	return &icon{name: name + "-field", color: c, svg: svg}
 }
 
-// icon is a picture in a colour of the running theme. Fyne's own themed resource supports only the
-// theme's own colours, and these must also work in a test without the theme.
+// icon is a picture in a named colour: Fyne's own themed resource supports only Fyne's colours.
 type icon struct {
 	name  string
 	color fyne.ThemeColorName
 	svg   []byte
 }
-
-var _ fyne.ThemedResource = (*icon)(nil)
 
 func (i *icon) hex() string {
 	c := color.NRGBAModel.Convert(Color(i.color)).(color.NRGBA)
@@ -52,6 +49,7 @@ func (i *icon) Name() string { return i.name + i.hex() + ".svg" }
 
 func (i *icon) Content() []byte { return bytes.ReplaceAll(i.svg, []byte(assets.Ink), []byte(i.hex())) }
 
+// ThemeColorName implements fyne.ThemedResource.
 func (i *icon) ThemeColorName() fyne.ThemeColorName { return i.color }
 
 // AppIcon returns the program's icon.
@@ -79,8 +77,6 @@ var fyneIcons = map[fyne.ThemeIconName]string{
 	theme.IconNameNavigateNext:    "right",
 	theme.IconNameContentAdd:      "plus",
 	theme.IconNameContentCopy:     "copy",
-	theme.IconNameContentClear:    "cross",
-	theme.IconNameContentUndo:     "undo",
 	theme.IconNameDocument:        "file",
 	theme.IconNameFile:            "file",
 	theme.IconNameFolder:          "folder",
@@ -89,27 +85,13 @@ var fyneIcons = map[fyne.ThemeIconName]string{
 	theme.IconNameInfo:            "info",
 	theme.IconNameQuestion:        "question",
 	theme.IconNameHelp:            "question",
-	theme.IconNameWarning:         "warning",
 	theme.IconNameError:           "warning",
-	theme.IconNameViewRefresh:     "reset",
 	theme.IconNameVisibility:      "eye",
-	theme.IconNameDocumentCreate:  "edit",
-	theme.IconNameMailAttachment:  "attach",
-	theme.IconNameMailSend:        "send",
-	theme.IconNameMediaPlay:       "play",
-	theme.IconNameMediaPause:      "pause",
-	theme.IconNameMediaStop:       "stop",
 	theme.IconNameComputer:        "machine",
 	theme.IconNameHistory:         "clock",
 	theme.IconNameDownload:        "import",
-	theme.IconNameUpload:          "export",
 	theme.IconNameMediaPhoto:      "image",
 	theme.IconNameFileImage:       "image",
 	theme.IconNameFileText:        "file",
 	theme.IconNameFileApplication: "file",
-	theme.IconNameWindowClose:     "cross",
-	theme.IconNameCalendar:        "calendar",
-	theme.IconNameAccount:         "person",
-	theme.IconNameMoveDown:        "down",
-	theme.IconNameMoveUp:          "up",
 }

@@ -1,9 +1,6 @@
 // Package style defines Fairlead's appearance: the theme with light and dark colours, text sizes,
 // spacing, icons, and the machines' colours. All colours and sizes on the screen are referred to by
 // names defined here, so that a change of theme or text size affects everything.
-//
-// Without a [Theme], in tests of single widgets, the names resolve to the same colours by the
-// variant of the running theme.
 package style
 
 import (
@@ -55,19 +52,17 @@ const (
 
 // Theme is Fairlead's theme. It is immutable: another mode or text size requires another Theme.
 type Theme struct {
-	mode  Mode
-	scale float32
-	base  fyne.Theme
+	fyne.Theme // for everything that Fairlead does not define, such as fonts
+	mode       Mode
+	scale      float32
 }
-
-var _ fyne.Theme = (*Theme)(nil)
 
 // New creates a theme. scale enlarges text only; 0 means [TextNormal].
 func New(mode Mode, scale float32) *Theme {
 	if scale <= 0 {
 		scale = TextNormal
 	}
-	return &Theme{mode: mode, scale: min(max(scale, 0.75), 2), base: theme.DefaultTheme()}
+	return &Theme{theme.DefaultTheme(), mode, min(max(scale, 0.75), 2)}
 }
 
 // Color implements fyne.Theme.
@@ -78,10 +73,15 @@ func (t *Theme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color
 	case Dark:
 		v = theme.VariantDark
 	}
-	if c, ok := lookup(name, v); ok {
-		return c
+	p, ok := colors[name]
+	if !ok {
+		return t.Theme.Color(name, v)
 	}
-	return t.base.Color(name, v)
+	rgb := p.light
+	if v == theme.VariantDark {
+		rgb = p.dark
+	}
+	return color.NRGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 0xff}
 }
 
 // Size implements fyne.Theme.
@@ -107,31 +107,26 @@ func (t *Theme) Size(name fyne.ThemeSizeName) float32 {
 	case theme.SizeNameScrollBarSmall:
 		return 4
 	}
-	return t.base.Size(name)
+	return t.Theme.Size(name)
 }
-
-// Font implements fyne.Theme.
-func (t *Theme) Font(style fyne.TextStyle) fyne.Resource { return t.base.Font(style) }
 
 // Icon implements fyne.Theme: Fyne's own widgets use our icons where we have one.
 func (t *Theme) Icon(name fyne.ThemeIconName) fyne.Resource {
 	if ours, ok := fyneIcons[name]; ok {
 		return Icon(ours)
 	}
-	return t.base.Icon(name)
+	return t.Theme.Icon(name)
 }
 
 // Size resolves a size name in the running theme.
-func Size(name fyne.ThemeSizeName) float32 {
-	th := fyne.CurrentApp().Settings().Theme()
-	if t, ok := th.(*Theme); ok {
-		return t.Size(name)
+func Size(name fyne.ThemeSizeName) float32 { return current().Size(name) }
+
+// current returns the running theme, or Fairlead's own in a test that sets none.
+func current() *Theme {
+	if t, ok := fyne.CurrentApp().Settings().Theme().(*Theme); ok {
+		return t
 	}
-	switch name {
-	case SizeSidebar, SizeCode:
-		return 13
-	}
-	return th.Size(name)
+	return New(System, TextNormal)
 }
 
 // LineLength returns the width of about 76 letters of text: longer lines are hard to read.

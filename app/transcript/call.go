@@ -47,14 +47,6 @@ type Call struct {
 	CanStop      bool
 }
 
-// Shorten shortens text to n characters.
-func Shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
-
 // stateIcons are the icons of the states, and their colours.
 var stateIcons = map[CallState]struct {
 	name  string
@@ -69,9 +61,7 @@ var stateIcons = map[CallState]struct {
 	CallUnknown: {"question", style.ColorNeedsYou},
 }
 
-// Texts returns a card's texts in reading order: its line, the input, the output.
-// [CallCard.Passages] shows all of them when expanded, and the first when collapsed. It may be
-// called on any goroutine.
+// Texts returns a card's line, input and output. It may be called on any goroutine.
 func (t Call) Texts() [3]string {
 	in := code.CleanOutput(t.Input)
 	if t.Diff != "" {

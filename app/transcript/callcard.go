@@ -13,6 +13,7 @@ import (
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 )
 
 // CallCard shows a tool call, collapsed to a line or expanded.
@@ -24,8 +25,7 @@ type CallCard struct {
 	OnReview func()
 	OnDeny   func()
 	OnAllow  func()
-	// OnShowsAll is called at each check while a question can be answered; its argument is whether
-	// the card shows the whole question.
+	// OnShowsAll reports, at each check, whether the card shows the whole question.
 	OnShowsAll func(whole bool)
 	// OnTextMoved is called before the output changes for the same call; see [View.TextMoved].
 	OnTextMoved func(in selection.Passage, by int, ok bool)
@@ -140,8 +140,8 @@ func (c *CallCard) Set(t Call) {
 // Reset prepares the card for another call.
 func (c *CallCard) Reset(open bool) {
 	c.call, c.open = Call{}, open
-	c.input.Reset()
-	c.output.Reset()
+	c.input.Scroller.Reset()
+	c.output.Scroller.Reset()
 }
 
 // CopyText returns the text that the card's button copies.
@@ -157,40 +157,28 @@ func (c *CallCard) Passages() []selection.Passage {
 func (c *CallCard) show() {
 	t := c.call
 	c.verb.SetText(t.Verb)
-	c.machine.SetText(Shorten(t.Machine, 18))
-	c.machineDot.SetFill(t.Color)
+	c.machine.SetText(display.Clip(t.Machine, 18))
+	c.machineDot.Set(t.Color, "")
 	widgets.SetVisible(c.machineDot, t.Machine != "")
 	c.argument.SetText(t.Argument)
 	waiting := t.State == CallWaiting
-	edge, line := t.Color, style.ColorLine
-	if waiting {
-		edge, line = style.ColorNeedsYou, style.ColorNeedsYou
-	}
-	c.edge.SetFill(edge)
-	c.frame.SetLine(line)
+	c.edge.Set(widgets.Choose(waiting, style.ColorNeedsYou, t.Color), "")
+	c.frame.Set(style.ColorSurface, widgets.Choose(waiting, style.ColorNeedsYou, style.ColorLine))
 	widgets.SetVisible(c.dot, waiting)
 	c.added.SetText(fmt.Sprintf("+%d", t.Added))
 	c.removed.SetText(fmt.Sprintf("−%d", t.Removed))
 	widgets.SetVisible(c.added, t.Added+t.Removed > 0)
 	widgets.SetVisible(c.removed, t.Added+t.Removed > 0)
 	icon := stateIcons[t.State]
-	word := icon.color
-	if t.State == CallRunning || t.State == CallDone {
-		word = style.ColorMuted
-	}
-	c.status.Set(t.Status, word)
+	c.status.Set(t.Status, widgets.Choose(t.State == CallRunning || t.State == CallDone, style.ColorMuted, icon.color))
 	widgets.SetVisible(c.status, t.Status != "")
 	c.time.SetText(t.Time)
 	widgets.SetVisible(c.time, t.Time != "")
-	fold := "right"
-	if c.open {
-		fold = "down"
-	}
 	widgets.SetIcon(c.icon, icon.name, icon.color)
-	widgets.SetIcon(c.arrow, fold, style.ColorMuted)
+	widgets.SetIcon(c.arrow, widgets.Choose(c.open, "down", "right"), style.ColorMuted)
 
 	if c.open {
-		c.output.Follow(t.State == CallRunning)
+		c.output.Scroller.Follow = t.State == CallRunning
 		c.output.SetText(t.Output)
 	}
 	widgets.SetVisible(c.output, c.open && t.Output != "")
@@ -202,7 +190,6 @@ func (c *CallCard) show() {
 	c.relayout()
 }
 
-// arrange lays out the visible parts.
 func (c *CallCard) arrange() {
 	if s := c.Size(); s.Width > 0 {
 		c.box.Resize(fyne.NewSize(s.Width, c.box.MinSize().Height))
@@ -243,7 +230,7 @@ func (c *CallCard) showInput() (changed bool) {
 		text = t.Argument
 	}
 	in := c.open && (t.Diff != "" || text != "")
-	c.input.SetMaxHeight(inputRows * code.Cell().Height)
+	c.input.Scroller.MaxHeight = inputRows * code.Cell().Height
 	switch {
 	case !in:
 	case t.Diff != "":
@@ -258,20 +245,11 @@ func (c *CallCard) showInput() (changed bool) {
 	return c.box.MinSize().Height != was
 }
 
-// updateAnswers shows Allow if the card has shown the whole question, and otherwise the review
-// button.
+// updateAnswers shows Allow if the card has shown the whole question, else the review button.
 func (c *CallCard) updateAnswers() {
 	whole, was := c.showsAll(), c.allow.Visible()
-	reason := ""
-	if !whole {
-		reason = "Too long to show in full here."
-	}
-	c.reviewReason.SetText(reason)
-	if whole && c.call.AllowEnabled {
-		c.allow.Enable()
-	} else {
-		c.allow.Disable()
-	}
+	c.reviewReason.SetText(widgets.Choose(whole, "", "Too long to show in full here."))
+	widgets.SetEnabled(c.allow, whole && c.call.AllowEnabled)
 	widgets.SetVisible(c.review, whole)
 	widgets.SetVisible(c.allow, whole)
 	widgets.SetVisible(c.reviewFirst, !whole)

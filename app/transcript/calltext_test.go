@@ -179,7 +179,7 @@ func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	if tr.autoScroll != nil {
 		t.Error("it scrolls on after the mouse was let go")
 	}
-	if y, _ := tr.ItemPosition("c"); y != 0 {
+	if y := tr.visible["c"].y; y != 0 {
 		t.Errorf("the transcript moved to %v", y)
 	}
 }

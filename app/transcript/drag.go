@@ -90,8 +90,7 @@ func (s *selector) selectTo(to textPosition, in selection.Passage) {
 	s.paint()
 }
 
-// distanceOutside returns the distance of a point of the transcript from the visible part of code:
-// negative above and to the left of it.
+// distanceOutside returns the distance of a point from the visible code, negative above and left.
 func distanceOutside(t *View, c *code.View, at fyne.Position) fyne.Delta {
 	d := fyne.CurrentApp().Driver()
 	in, size := c.VisibleArea()

@@ -40,11 +40,8 @@ type MessageView struct {
 	plain      *markdown.RichText
 	plainBox   *fyne.Container
 	images     *fyne.Container
-	box        *fyne.Container
 	raw        bool
 }
-
-var _ fyne.SecondaryTappable = (*MessageView)(nil)
 
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
@@ -55,8 +52,7 @@ func NewMessageView() *MessageView {
 	m.text.Events, m.plain.Events = &m.Events, &m.Events
 	m.plainBox = widgets.LimitLineLength(m.plain)
 	m.images = widgets.Flow(style.Inside)
-	m.box = widgets.Col(style.Gap, m.head, m.text, m.plainBox, m.images)
-	m.Compose(m, m.box)
+	m.Compose(m, widgets.Col(style.Gap, m.head, m.text, m.plainBox, m.images))
 	return m
 }
 
@@ -97,9 +93,7 @@ func (m *MessageView) show() {
 	widgets.SetVisible(m.plainBox, plain && m.msg.Text != "")
 	widgets.SetVisible(m.text, !plain && m.msg.Text != "")
 	widgets.SetVisible(m.images, len(m.msg.Images) > 0)
-	if s := m.Size(); s.Width > 0 {
-		widgets.Relayout(m.box)
-	}
+	m.LayOut()
 }
 
 // Passages returns its texts.

@@ -26,7 +26,6 @@ type Expander struct {
 	body     *markdown.RichText
 	bodyText string // displayed text: nothing is laid out while collapsed
 	bodyBox  *fyne.Container
-	box      *fyne.Container
 }
 
 // NewExpander creates an empty, collapsed line with an icon.
@@ -45,8 +44,7 @@ func NewExpander(icon string) *Expander {
 	f.bodyBox = widgets.Inset(style.Gap, 0, style.Gap, 7, widgets.Border(nil, nil, rule, nil, widgets.Inset(0, 0, 0, style.Inside+2, widgets.LimitLineLength(f.body))))
 	f.bodyBox.Hide()
 	f.body.Hide()
-	f.box = widgets.Col(0, widgets.Row(0, -1, head), f.bodyBox)
-	f.Compose(f, f.box)
+	f.Compose(f, widgets.Col(0, widgets.Row(0, -1, head), f.bodyBox))
 	return f
 }
 
@@ -60,13 +58,11 @@ func (f *Expander) Set(title, text string, open bool) {
 	}
 	if open != f.open {
 		f.open = open
-		widgets.SetIcon(f.arrow, map[bool]string{false: "right", true: "down"}[open], style.ColorMuted)
+		widgets.SetIcon(f.arrow, widgets.Choose(open, "down", "right"), style.ColorMuted)
 		widgets.SetVisible(f.bodyBox, open)
 		widgets.SetVisible(f.body, open)
 	}
-	if s := f.Size(); s.Width > 0 {
-		widgets.Relayout(f.box)
-	}
+	f.LayOut()
 }
 
 // Passages returns its text, which is hidden while collapsed.
@@ -79,7 +75,6 @@ type Notice struct {
 	icon     *widget.Icon
 	text     *widgets.Paragraph
 	button   *widgets.Button
-	box      *fyne.Container
 }
 
 // NewNotice creates an empty notice.
@@ -87,8 +82,7 @@ func NewNotice() *Notice {
 	n := &Notice{icon: widget.NewIcon(nil), text: widgets.NewParagraph("", style.ColorMuted, style.SizeSidebar)}
 	n.button = widgets.NewQuietButton("", "", func() { widgets.Call(n.OnButton) })
 	n.button.Small = true
-	n.box = widgets.WithIcon(style.SizeSidebar, 3, n.icon, n.text, n.button)
-	n.Compose(n, n.box)
+	n.Compose(n, widgets.WithIcon(style.SizeSidebar, 3, n.icon, n.text, n.button))
 	return n
 }
 
@@ -98,9 +92,7 @@ func (n *Notice) Set(icon, text, button string) {
 	n.text.Set(text, style.ColorMuted)
 	n.button.SetText(button)
 	widgets.SetVisible(n.button, button != "")
-	if n.Size().Width > 0 {
-		widgets.Relayout(n.box)
-	}
+	n.LayOut()
 }
 
 // Divider is a text in the middle of a separator, such as the date in a chat.

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
@@ -15,12 +17,9 @@ func (t *View) ScrollToEnd() {
 }
 
 // ScrollToTop scrolls to the beginning.
-func (t *View) ScrollToTop() {
-	t.moveTo(0, 0)
-}
+func (t *View) ScrollToTop() { t.moveTo(0, 0) }
 
-// Top returns the item at the top of the view, and its height above the view; the key is empty if
-// there is no item.
+// Top returns the item at the top of the view, and its height above the view; or an empty key.
 func (t *View) Top() (key string, into float32) {
 	if t.anchor >= len(t.items) {
 		return "", 0
@@ -28,8 +27,7 @@ func (t *View) Top() (key string, into float32) {
 	return t.items[t.anchor].Key, t.topOffset
 }
 
-// ScrollToKey scrolls an item to the top of the view. It reports whether there is an item with that
-// key.
+// ScrollToKey scrolls an item to the top of the view. It reports whether it exists.
 func (t *View) ScrollToKey(key string) bool { return t.ScrollToOffset(key, 0) }
 
 // ScrollToOffset does the same with a part of the item above the view.
@@ -39,14 +37,6 @@ func (t *View) ScrollToOffset(key string, into float32) bool {
 		t.moveTo(i, into)
 	}
 	return i >= 0
-}
-
-// ItemPosition returns the distance of a visible item from the top of the view.
-func (t *View) ItemPosition(key string) (y float32, ok bool) {
-	if a := t.visible[key]; a != nil {
-		return a.y, true
-	}
-	return 0, false
 }
 
 // VisibleRows returns the visible rows, from top to bottom.
@@ -64,15 +54,6 @@ func (t *View) Highlight(key string) {
 		t.highlightKey = key
 		t.place()
 	}
-}
-
-// Highlighted returns the key of the highlighted item if it is visible, and its distance from the
-// top of the view.
-func (t *View) Highlighted() (key string, y float32) {
-	if !t.highlight.Visible() {
-		return "", 0
-	}
-	return t.highlightKey, t.highlight.Position().Y
 }
 
 // moveTo scrolls to a row, with a part of it above the view.
@@ -134,8 +115,7 @@ func (p *placement) row(i int) *visibleRow {
 	return r
 }
 
-// updateAnchor makes the anchor the first visible row. The row at the top is fixed: changed heights
-// above it move nothing.
+// updateAnchor makes the anchor the first visible row; changed heights above it move nothing.
 func (p *placement) updateAnchor(height float32) {
 	n := len(p.items)
 	p.anchor = min(max(p.anchor, 0), n-1)
@@ -207,7 +187,6 @@ func (p *placement) placeRows(height, x float32) {
 	p.visible = onScreen
 }
 
-// place positions the visible rows.
 func (t *View) place() {
 	size := t.Size()
 	if size.Width <= 0 || size.Height <= 0 || t.placing {
@@ -215,10 +194,7 @@ func (t *View) place() {
 	}
 	t.placing = true
 	defer func() { t.placing = false }()
-	width := size.Width
-	if t.Width > 0 {
-		width = min(width, t.Width)
-	}
+	width := min(size.Width, cmp.Or(t.Width, size.Width))
 	p := placement{View: t, width: width, rows: map[string]*visibleRow{}}
 	p.placeRows(size.Height, float32(int((size.Width-width)/2)))
 	a := t.visible[t.highlightKey]
@@ -273,8 +249,7 @@ func (p rowPool) recycle(a *visibleRow) {
 	}
 }
 
-// dropFocus removes the focus from a row that leaves the screen: its widgets will show another
-// item, whose buttons Enter must not press.
+// dropFocus removes the focus from a row that leaves the screen: Enter must not press its buttons.
 func dropFocus(t *View, a *visibleRow) {
 	c := fyne.CurrentApp().Driver().CanvasForObject(t)
 	if c == nil {

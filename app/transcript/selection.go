@@ -8,7 +8,9 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/code"
 	"fairlead/app/selection"
+	"fairlead/app/style"
 )
 
 // textPosition is a position in the text of an item.
@@ -34,7 +36,6 @@ type selector struct {
 	painted        bool   // rows may show a selection or search results
 }
 
-// deselect ends the selection.
 func (s *selector) deselect() { s.active, s.from, s.to = false, textPosition{}, textPosition{} }
 
 // Press starts selecting text at a mouse press in a passage: at a rune, or for a second and third
@@ -101,7 +102,6 @@ func (s *selector) TextMoved(in selection.Passage, by int, ok bool) {
 	}
 }
 
-// before reports whether a is before b.
 func (s *selector) before(a, b textPosition) bool {
 	if a.item != b.item {
 		return indexOf(s.view.items, a.item) < indexOf(s.view.items, b.item)
@@ -115,8 +115,7 @@ type selectedRange struct {
 	first, last int
 }
 
-// currentSelection returns the selection; ok is false if nothing is selected, or if one of these
-// items is gone.
+// currentSelection returns the selection; ok is false if nothing is selected or an item is gone.
 func (s *selector) currentSelection() (r selectedRange, ok bool) {
 	if !s.HasSelection() {
 		return r, false
@@ -164,8 +163,7 @@ func (s *selector) paint() {
 	}
 }
 
-// SelectedText returns the text that Ctrl+C copies: for fully selected items the result of
-// [View.ItemText], for others the selected part of the visible row.
+// SelectedText returns the text that Ctrl+C copies.
 func (s *selector) SelectedText() string {
 	r, ok := s.currentSelection()
 	if !ok {
@@ -205,4 +203,76 @@ func (s *selector) itemText(r selectedRange, i int) string {
 		}
 	}
 	return b.String()
+}
+
+// isRepeated reports whether the search results of a passage count in another one.
+func isRepeated(p selection.Passage) bool {
+	l, ok := p.(*code.LineView)
+	return ok && l.Repeated
+}
+
+// ShowHit scrolls a search result of an item into view, and highlights it as the current one. It
+// reports whether the result is visible: a collapsed card's line may end before it.
+func (s *selector) ShowHit(key string, hit int) bool {
+	t := s.view
+	s.hitKey, s.hit = key, hit
+	if t.visible[key] == nil && !t.ScrollToKey(key) {
+		return true
+	}
+	s.paint()
+	a := t.visible[key]
+	if a == nil {
+		return true
+	}
+	d := fyne.CurrentApp().Driver()
+	origin := d.AbsolutePositionForObject(t)
+	y, n, room := a.y, 0, true
+	for _, p := range a.row.Passages() {
+		if !p.Visible() || isRepeated(p) {
+			continue
+		}
+		if found := p.Selectable().Find(s.query); hit < n+found {
+			at := p.Selectable().ShowHit(hit - n)
+			if c, ok := p.(*code.View); ok {
+				c.Reveal(at)
+			}
+			if l, ok := p.(*code.LineView); ok {
+				room = !l.Hides(hit - n)
+			}
+			y = d.AbsolutePositionForObject(p).Y - origin.Y + at.Y
+			break
+		} else {
+			n += found
+		}
+	}
+	if height := t.Size().Height; y < style.Group || y > height-48 {
+		t.scrollBy(y - float32(int(height/3)))
+	}
+	return room
+}
+
+func (s *selector) paintHit(a *visibleRow) {
+	n := 0
+	for _, p := range a.row.Passages() {
+		repeated := isRepeated(p)
+		if !p.Visible() && !repeated {
+			continue
+		}
+		found, hit := p.Selectable().Find(s.query), -1
+		if !repeated {
+			if a.item.Key == s.hitKey && s.hit >= n && s.hit < n+found {
+				hit = s.hit - n
+			}
+			n += found
+		}
+		p.Selectable().ShowHit(hit)
+	}
+}
+
+// Find highlights all occurrences of a text in the visible rows, and in rows that become visible.
+func (s *selector) Find(query string) {
+	if s.query != query {
+		s.query, s.hitKey = query, ""
+		s.paint()
+	}
 }

@@ -1,3 +1,9 @@
+// Package transcript shows the conversation of a chat: messages, tool calls and notices in a list
+// that may have tens of thousands of rows.
+//
+// [View] replaces Fyne's list, because rows have different heights and change them while the agent
+// writes: it creates only the visible rows and never refreshes all of them. A selection by mouse
+// may span any number of rows.
 package transcript
 
 import (
@@ -38,16 +44,14 @@ type View struct {
 	widget.BaseWidget
 	// Create creates a row of a kind. It must be set before the first items.
 	Create func(kind int) Row
-	// OnTop is called when the reader comes near the beginning, at most once for the same first
-	// item.
+	// OnTop is called near the beginning, at most once for the same first item.
 	OnTop func()
 	// Width is the maximum width of rows, which are centred. 0 is no limit.
 	Width float32
 
 	// ItemText returns the text of an item, for copying items that are not visible.
 	ItemText func(Item) string
-	// OnType receives letters that are typed while the transcript has the focus, OnPaste a paste,
-	// OnLeave Escape when nothing is selected.
+	// OnType receives letters, OnPaste a paste, OnLeave Escape when nothing is selected.
 	OnType  func(rune)
 	OnPaste func()
 	OnLeave func()
@@ -82,14 +86,6 @@ type visibleRow struct {
 	h     float32
 }
 
-var (
-	_ fyne.Scrollable = (*View)(nil)
-	_ fyne.Focusable  = (*View)(nil)
-	_ fyne.Draggable  = (*View)(nil)
-
-	_ fyne.Shortcutable = (*View)(nil)
-)
-
 // New creates an empty one.
 func New(create func(kind int) Row) *View {
 	t := &View{
@@ -119,8 +115,7 @@ func (t *View) Items() []Item { return t.items }
 // AtEnd reports whether the view follows the end.
 func (t *View) AtEnd() bool { return t.follow }
 
-// SetItems shows other items. The transcript retains the slice. Visible rows of unchanged items are
-// not touched.
+// SetItems shows other items, and retains the slice. It does not touch rows of unchanged items.
 func (t *View) SetItems(items []Item) {
 	old, anchorKey := t.items, ""
 	if t.anchor < len(old) {
@@ -132,11 +127,7 @@ func (t *View) SetItems(items []Item) {
 	}
 	t.items, t.heights = items, make([]float32, n)
 	for i, it := range items {
-		if h, ok := t.knownHeights[it.Key]; ok {
-			t.heights[i] = h
-		} else {
-			t.heights[i] = cmp.Or(it.Estimate, 80)
-		}
+		t.heights[i] = cmp.Or(t.knownHeights[it.Key], it.Estimate, 80)
 	}
 	if t.anchor >= n || items[t.anchor].Key != anchorKey {
 		if i := indexOf(t.items, anchorKey); i >= 0 {
@@ -153,8 +144,7 @@ func indexOf(items []Item, key string) int {
 	return slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
 }
 
-// HeightChanged must be called by a row whose height changed by itself, such as an expanded card:
-// the top of the view stays where it is.
+// HeightChanged must be called by a row whose height changed: the top of the view stays.
 func (t *View) HeightChanged() {
 	follow := t.follow
 	t.follow = false
@@ -172,18 +162,13 @@ func (t *View) Rebind(key string) {
 	}
 }
 
-// updateNewButton shows the button that scrolls to the end: "New" if something was added below, or
-// an arrow if the end is more than a view away.
+// updateNewButton shows the button that scrolls to the end: "New", or an arrow if that is far.
 func (t *View) updateNewButton() {
 	t.hasNew = t.hasNew && !t.follow
 	size := t.Size()
 	far := !t.follow && len(t.items) > 0 && t.below > 2*size.Height
-	text := ""
-	if t.hasNew {
-		text = "New"
-	}
 	t.newButton.Primary = t.hasNew
-	t.newButton.SetText(text)
+	t.newButton.SetText(widgets.Choose(t.hasNew, "New", ""))
 	m := t.newButton.MinSize()
 	t.newButton.Resize(m)
 	t.newButton.Move(fyne.NewPos(float32(int((size.Width-m.Width)/2)), size.Height-m.Height-style.Inside))
@@ -262,8 +247,7 @@ func (t *View) TypedShortcut(s fyne.Shortcut) {
 	}
 }
 
-// TypedKey implements fyne.Focusable: the arrow keys, Page Up and Down, Home and End scroll, Escape
-// clears the selection.
+// TypedKey implements fyne.Focusable: keys scroll, and Escape clears the selection.
 func (t *View) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyUp:

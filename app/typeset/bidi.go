@@ -14,16 +14,15 @@ import (
 // maxDepth is the maximum depth of embeddings (BD2).
 const maxDepth = 125
 
-// firstRightToLeft is less than all right-to-left letters and all directional formatting
-// characters.
+// firstRightToLeft is less than all right-to-left letters and directional formatting characters.
 const firstRightToLeft = 0x590
 
 // levels returns the levels of a paragraph's runes up to rule I2, with rule L1 applied to
 // separators, and the paragraph level. fixed is the paragraph level, or -1 to derive it from the
-// text. For a text without right-to-left characters the list is nil: all levels are 0.
+// text.
 func levels(text []rune, fixed int) (list []uint8, base uint8) {
 	if fixed <= 0 && !slices.ContainsFunc(text, func(r rune) bool { return r >= firstRightToLeft }) {
-		return nil, 0
+		return make([]uint8, len(text)), 0
 	}
 	p := paragraph{classes: make([]bidi.Class, len(text)), text: text, levels: make([]uint8, len(text)), match: make([]int, len(text))}
 	for i, r := range text {
@@ -51,8 +50,7 @@ type paragraph struct {
 	types          []bidi.Class // classes as changed by the rules
 	levels         []uint8
 	explicitLevels []uint8 // levels of the embeddings, before later rules change them
-	// for an isolate initiator the index of its end, or the text's length; for an end the index of
-	// its initiator, or -1
+	// for an isolate's initiator and its end the index of the other, or the text's length, or -1
 	match []int
 	base  uint8
 }
@@ -87,8 +85,7 @@ func (p *paragraph) pairIsolates() {
 	}
 }
 
-// firstStrongLevel returns the level from the first strong character that is in no isolate (P2 and
-// P3).
+// firstStrongLevel returns the level from the first strong character outside isolates (P2, P3).
 func (p *paragraph) firstStrongLevel(from, to int) uint8 {
 	for i := from; i < to; i++ {
 		switch c := p.classes[i]; {
@@ -229,8 +226,7 @@ func (p *paragraph) sequences() {
 	}
 }
 
-// assignRemoved gives the characters removed by rule X9 the level of the preceding character (as
-// section 5.2 permits).
+// assignRemoved gives the characters that X9 removes the level of the preceding one (5.2).
 func (p *paragraph) assignRemoved() {
 	level := p.base
 	for i, c := range p.classes {
@@ -241,8 +237,7 @@ func (p *paragraph) assignRemoved() {
 	}
 }
 
-// resetSeparators resets separators, and spaces before them, to the paragraph level (L1, except for
-// ends of lines).
+// resetSeparators resets separators, and spaces before them, to the paragraph level (L1).
 func (p *paragraph) resetSeparators(list []uint8, from, to int) {
 	for i := from; i < to; i++ {
 		if c := p.classes[i]; c == bidi.S || c == bidi.B {
@@ -255,9 +250,7 @@ func (p *paragraph) resetSeparators(list []uint8, from, to int) {
 }
 
 // isBlank reports whether rule L1 treats a class as a space.
-func isBlank(c bidi.Class) bool {
-	return c == bidi.WS || isIsolate(c) || c == bidi.PDI || isRemoved(c)
-}
+func isBlank(c bidi.Class) bool { return c == bidi.WS || isIsolate(c) || c == bidi.PDI || isRemoved(c) }
 
 // trailingSpaces returns the index at which the spaces at the end of a line begin.
 func trailingSpaces(line []rune) int {

@@ -52,9 +52,6 @@ func bidiCase(t *testing.T, line string) (got, want string) {
 	}
 	fixed := map[string]int{"0": 0, "1": 1, "2": -1}[fields[1]]
 	list, base := levels(text, fixed)
-	if list == nil {
-		list = make([]uint8, len(text))
-	}
 	for i := trailingSpaces(text); i < len(text); i++ {
 		list[i] = base
 	}

@@ -1,6 +1,7 @@
 package typeset
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf8"
 
@@ -16,22 +17,10 @@ func direction(level uint8) bidi.Class {
 
 // resolve assigns the levels of an isolating run sequence (W1 to I2).
 func (p *paragraph) resolve(seq []int) {
-	level := p.explicitLevels[seq[0]]
-	before, after := p.base, p.base
-	for i := seq[0] - 1; i >= 0; i-- {
-		if !isRemoved(p.classes[i]) {
-			before = p.explicitLevels[i]
-			break
-		}
-	}
-	last := seq[len(seq)-1]
+	level, last := p.explicitLevels[seq[0]], seq[len(seq)-1]
+	before, after := p.levelBeside(seq[0], -1), p.base
 	if !isIsolate(p.classes[last]) || p.match[last] != len(p.classes) {
-		for i := last + 1; i < len(p.classes); i++ {
-			if !isRemoved(p.classes[i]) {
-				after = p.explicitLevels[i]
-				break
-			}
-		}
+		after = p.levelBeside(last, 1)
 	}
 	sos, eos := direction(max(level, before)), direction(max(level, after))
 	types := make([]bidi.Class, len(seq))
@@ -49,6 +38,16 @@ func (p *paragraph) resolve(seq []int) {
 			p.levels[i] = level + 2
 		}
 	}
+}
+
+// levelBeside returns the level of the next character that X9 does not remove, or the paragraph's.
+func (p *paragraph) levelBeside(at, step int) uint8 {
+	for i := at + step; i >= 0 && i < len(p.classes); i += step {
+		if !isRemoved(p.classes[i]) {
+			return p.explicitLevels[i]
+		}
+	}
+	return p.base
 }
 
 // resolveWeak resolves numbers and the characters around them (W1 to W7).
@@ -111,8 +110,7 @@ func resolveWeak(types []bidi.Class, sos bidi.Class) {
 	}
 }
 
-// strongClass returns the direction of a class for rules N0 to N2: numbers count as right-to-left.
-// ON means none.
+// strongClass returns the direction of a class for N0 to N2: numbers are R. ON means none.
 func strongClass(c bidi.Class) bidi.Class {
 	switch c {
 	case bidi.L:
@@ -163,7 +161,7 @@ func (p *paragraph) bracketPairs(seq []int, types []bidi.Class) (pairs [][2]int)
 		if types[k] != bidi.ON {
 			continue
 		}
-		r := canonical(p.text[i])
+		r := cmp.Or(canonical[p.text[i]], p.text[i])
 		props, _ := bidi.LookupRune(r)
 		if !props.IsBracket() {
 			continue
@@ -173,7 +171,7 @@ func (p *paragraph) bracketPairs(seq []int, types []bidi.Class) (pairs [][2]int)
 				return nil
 			}
 			other, _ := utf8.DecodeRuneInString(bidi.ReverseString(string(r)))
-			open = append(open, bracket{canonical(other), k})
+			open = append(open, bracket{cmp.Or(canonical[other], other), k})
 			continue
 		}
 		for n := len(open) - 1; n >= 0; n-- {
@@ -221,13 +219,5 @@ func (p *paragraph) resolveBrackets(seq []int, types []bidi.Class, sos, along bi
 	}
 }
 
-// canonical returns the canonical equivalent of a bracket.
-func canonical(r rune) rune {
-	switch r {
-	case 0x2329:
-		return 0x3008
-	case 0x232a:
-		return 0x3009
-	}
-	return r
-}
+// canonical has the brackets with another one as their canonical equivalent.
+var canonical = map[rune]rune{0x2329: 0x3008, 0x232a: 0x3009}

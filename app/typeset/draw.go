@@ -8,10 +8,8 @@ import (
 
 	"github.com/go-text/render"
 	"github.com/go-text/typesetting/font"
-	"github.com/go-text/typesetting/font/opentype"
 	"github.com/go-text/typesetting/shaping"
 	"golang.org/x/image/math/fixed"
-	"golang.org/x/image/vector"
 )
 
 // Draw paints the text into a picture with its top left corner at x, y, in pixels. width is the
@@ -81,14 +79,10 @@ type mask struct {
 	picture *image.RGBA  // replaces alpha
 }
 
-// maxMasks is the maximum number of cached glyphs; when it is reached, the cache is cleared. An
-// alphabet in five styles has about 500.
+// maxMasks is the maximum number of cached glyphs; when it is reached, the cache is cleared.
 const maxMasks = 6000
 
-var (
-	masks  = map[maskKey]*mask{}
-	raster vector.Rasterizer
-)
+var masks = map[maskKey]*mask{}
 
 func drawGlyph(dst *image.RGBA, face *font.Face, g *glyph, size, x float32, base int, c *image.Uniform) {
 	whole := int(math.Floor(float64(x)))
@@ -111,60 +105,33 @@ func drawGlyph(dst *image.RGBA, face *font.Face, g *glyph, size, x float32, base
 	}
 }
 
-// glyphMask draws a glyph.
 func glyphMask(face *font.Face, g *glyph, size, shift float32) *mask {
 	if g.coloured != nil {
 		w, h, up := int(units(g.coloured.Advance)*size/g.em)+2, int(size*1.5)+2, int(size*1.1)+1
-		img := image.NewRGBA(image.Rect(0, 0, max(w, 1), max(h, 1)))
-		r := render.Renderer{FontSize: g.em, PixScale: size / g.em, Color: color.Black}
 		one := *g.coloured
 		one.XOffset, one.YOffset = 0, 0
-		r.DrawShapedRunAt(shaping.Output{Face: face, Glyphs: []shaping.Glyph{one}, Size: points(g.em)}, img, 0, up)
-		return &mask{at: image.Pt(0, -up), picture: img}
-	}
-	outline, ok := face.GlyphData(g.id).(font.GlyphOutline)
-	if !ok || len(outline.Segments) == 0 {
-		return &mask{}
+		return &mask{at: image.Pt(0, -up), picture: renderGlyph(face, one, g.em, size/g.em, image.Pt(w, h), up)}
 	}
 	scale := size / float32(face.Upem())
-	minX, minY, maxX, maxY := float32(math.MaxFloat32), float32(math.MaxFloat32), float32(-math.MaxFloat32), float32(-math.MaxFloat32)
-	for i := range outline.Segments {
-		for _, a := range outline.Segments[i].ArgsSlice() {
-			x, y := a.X*scale+shift, -a.Y*scale
-			minX, maxX, minY, maxY = min(minX, x), max(maxX, x), min(minY, y), max(maxY, y)
-		}
-	}
-	left, top := int(math.Floor(float64(minX))), int(math.Floor(float64(minY)))
-	w, h := int(math.Ceil(float64(maxX)))-left, int(math.Ceil(float64(maxY)))-top
-	if w <= 0 || h <= 0 || w > 4096 || h > 4096 {
+	box, ok := face.GlyphExtents(g.id)
+	w, h := int(box.Width*scale)+3, int(-box.Height*scale)+3 // with a margin for parts of pixels
+	if !ok || box.Width <= 0 || box.Height >= 0 || w > 4096 || h > 4096 {
 		return &mask{}
 	}
-	raster.Reset(w, h)
-	at := func(p opentype.SegmentPoint) (x, y float32) {
-		return p.X*scale + shift - float32(left), -p.Y*scale - float32(top)
-	}
-	for i := range outline.Segments {
-		s := &outline.Segments[i]
-		x, y := at(s.Args[0])
-		switch s.Op {
-		case opentype.SegmentOpMoveTo:
-			raster.ClosePath()
-			raster.MoveTo(x, y)
-		case opentype.SegmentOpLineTo:
-			raster.LineTo(x, y)
-		case opentype.SegmentOpQuadTo:
-			x1, y1 := at(s.Args[1])
-			raster.QuadTo(x, y, x1, y1)
-		case opentype.SegmentOpCubeTo:
-			x1, y1 := at(s.Args[1])
-			x2, y2 := at(s.Args[2])
-			raster.CubeTo(x, y, x1, y1, x2, y2)
-		}
-	}
-	raster.ClosePath()
-	a := image.NewAlpha(image.Rect(0, 0, w, h))
-	raster.Draw(a, a.Rect, image.Opaque, image.Point{})
-	return &mask{at: image.Pt(left, top), alpha: a}
+	left, up := int(math.Floor(float64(box.XBearing*scale+shift))), int(math.Ceil(float64(box.YBearing*scale)))
+	one := shaping.Glyph{GlyphID: g.id, XOffset: points(shift) - fixed.I(left)}
+	img := renderGlyph(face, one, size, 1, image.Pt(w, h), up)
+	a := image.NewAlpha(img.Rect)
+	draw.Draw(a, a.Rect, img, image.Point{}, draw.Src)
+	return &mask{at: image.Pt(left, -up), alpha: a}
+}
+
+// renderGlyph draws a glyph of font size em into a picture, up pixels above its baseline.
+func renderGlyph(face *font.Face, g shaping.Glyph, em, scale float32, size image.Point, up int) *image.RGBA {
+	img := image.NewRGBA(image.Rectangle{Max: size})
+	r := render.Renderer{FontSize: em, PixScale: scale, Color: color.Black}
+	r.DrawShapedRunAt(shaping.Output{Face: face, Glyphs: []shaping.Glyph{g}, Size: points(em)}, img, 0, up)
+	return img
 }
 
 // Fill fills a part of a picture with a colour; in pixels.

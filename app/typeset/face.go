@@ -26,8 +26,7 @@ type faces struct {
 	style Style // without its size
 	all   []*font.Face
 	spare bool // all includes the emoji font
-	// the symbol font, for arrows and other signs; its letters of other scripts are monospaced, so
-	// the system's fonts come first
+	// the symbol font, for arrows and other signs; for letters the system's fonts come first
 	signs  *font.Face
 	lacks  map[rune]bool // characters that no font has
 	blocks map[rune]int  // number of those in each block of 256 characters
@@ -51,25 +50,10 @@ func facesFor(s Style) *faces {
 	f := families[s]
 	if f == nil {
 		f = &faces{style: s, lacks: map[rune]bool{}, blocks: map[rune]int{}}
-		f.add(fontResource(s))
+		f.add(theme.DefaultTheme().Font(fyne.TextStyle{Bold: s.Bold, Italic: s.Italic, Monospace: s.Mono}))
 		families[s] = f
 	}
 	return f
-}
-
-// fontResource returns Fyne's font of a style; the font for code is the same for all styles.
-func fontResource(s Style) fyne.Resource {
-	switch {
-	case s.Mono:
-		return theme.DefaultTextMonospaceFont()
-	case s.Bold && s.Italic:
-		return theme.DefaultTextBoldItalicFont()
-	case s.Bold:
-		return theme.DefaultTextBoldFont()
-	case s.Italic:
-		return theme.DefaultTextItalicFont()
-	}
-	return theme.DefaultTextFont()
 }
 
 func (f *faces) add(r fyne.Resource) {
@@ -98,8 +82,7 @@ func hasGlyph(face *font.Face, r rune) bool {
 	return ok
 }
 
-// maxBlockTries is the maximum number of failed lookups in a block of 256 characters: a lookup
-// takes a third of a millisecond.
+// maxBlockTries limits failed lookups per 256 characters: each takes a third of a millisecond.
 const maxBlockTries = 8
 
 // ResolveFace implements shaping.Fontmap.

@@ -13,8 +13,7 @@ func (t *Text) IsRightToLeft() bool {
 	return slices.ContainsFunc(t.lines, func(l line) bool { return l.rtl })
 }
 
-// startOffset returns the start of a line for a given width: right-to-left lines are aligned to the
-// right.
+// startOffset returns the start of a line: right-to-left lines are aligned to the right.
 func (l *line) startOffset(width float32) float32 {
 	if !l.rtl || width <= 0 {
 		return 0
@@ -26,8 +25,7 @@ func (l *line) startOffset(width float32) float32 {
 	return max(width-total, 0)
 }
 
-// Index returns the text position, in runes, that is nearest to a point, in a text of the given
-// width.
+// Index returns the text position, in runes, nearest to a point in a text of the given width.
 func (t *Text) Index(x, y, width float32) int {
 	if len(t.lines) == 0 || y < 0 {
 		return 0
@@ -71,8 +69,7 @@ func (l *line) index(x float32) int {
 	return after
 }
 
-// edge returns the offset, from the left of the part, at which the rune begins in its writing
-// direction.
+// edge returns the offset, from the left of the part, at which the rune begins.
 func (p *part) edge(at int) float32 {
 	x := float32(0)
 	for i := 0; i < len(p.glyphs); {
@@ -97,8 +94,7 @@ func (p *part) edge(at int) float32 {
 	return p.width
 }
 
-// Boxes returns the areas of the runes between from and to, line by line, in a text of the given
-// width.
+// Boxes returns the areas of the runes between from and to in a text of the given width.
 func (t *Text) Boxes(from, to int, width float32) []Box {
 	var boxes []Box
 	for i := range t.lines {

@@ -3,8 +3,7 @@
 // the rules of each script (UAX 14); right-to-left text (UAX 9); and conversion between positions
 // in the picture and in the text.
 //
-// Sizes are in Fyne's units; scale is the number of pixels per unit. Everything here belongs to the
-// GUI thread.
+// Sizes are in Fyne's units, scale in pixels per unit. All belongs to the GUI thread.
 package typeset
 
 import (
@@ -68,8 +67,7 @@ var (
 	wrapper   shaping.LineWrapper
 )
 
-// LayOut breaks runs into lines of at most width; 0 breaks only at line breaks in the runs. spacing
-// is the line height as a multiple of its largest font size.
+// LayOut breaks runs into lines of at most width; 0 is unlimited. spacing is the relative height.
 func LayOut(runs []Run, width, spacing float32) *Text {
 	t := &Text{}
 	ends := make([]int, len(runs)) // end of each run, in runes
@@ -147,8 +145,7 @@ func (t *Text) layOutParagraph(runs []Run, ends []int, from, to int, width, spac
 	}
 }
 
-// useOwnSpaces splits off spaces from the parts in a fallback font: after a character from the code
-// font they would be too wide.
+// useOwnSpaces splits off spaces from parts in a fallback font, where they are too wide.
 func useOwnSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 	if in.Face == own || !slices.Contains(in.Text[in.RunStart:in.RunEnd], ' ') {
 		return []shaping.Input{in}
@@ -179,18 +176,10 @@ type paragraphLayout struct {
 	of     []int // run index of each of outs
 }
 
-func (h *paragraphLayout) level(at int) uint8 {
-	if h.levels == nil {
-		return h.base
-	}
-	return h.levels[at-h.offset]
-}
+func (h *paragraphLayout) level(at int) uint8 { return h.levels[at-h.offset] }
 
 // levelEnd returns the end of the runes from a to b that have the level of the first.
 func (h *paragraphLayout) levelEnd(a, b int) int {
-	if h.levels == nil {
-		return b
-	}
 	level := h.level(a)
 	for a++; a < b && h.level(a) == level; {
 		a++
@@ -198,13 +187,11 @@ func (h *paragraphLayout) levelEnd(a, b int) int {
 	return a
 }
 
-// run returns the index of the run of a rune.
 func (h *paragraphLayout) run(at int) int {
 	i := sort.Search(len(h.outs), func(i int) bool { return h.outs[i].Runes.Offset > at }) - 1
 	return h.of[max(i, 0)]
 }
 
-// runDirection returns the direction of a level.
 func runDirection(level uint8) di.Direction {
 	if level&1 == 1 {
 		return di.DirectionRTL
@@ -243,9 +230,7 @@ func (t *Text) addLine(h *paragraphLayout, outs shaping.Line, spacing float32) {
 			l.base = round((l.height-(e.Ascender-e.Descender)*scale)/2 + e.Ascender*scale)
 		}
 	}
-	if h.levels != nil {
-		parts, deep = h.moveSpacesLast(parts, deep, l.from+trailingSpaces(t.runes[l.from:l.to]))
-	}
+	parts, deep = h.moveSpacesLast(parts, deep, l.from+trailingSpaces(t.runes[l.from:l.to]))
 	x := float32(0)
 	for _, i := range visualOrder(deep) {
 		p := parts[i]
@@ -261,8 +246,7 @@ func (t *Text) addLine(h *paragraphLayout, outs shaping.Line, spacing float32) {
 	t.lines = append(t.lines, l)
 }
 
-// moveSpacesLast moves trailing spaces to the end of the line, whatever they follow (L1). They are
-// invisible there and get no width.
+// moveSpacesLast moves trailing spaces to the end of the line (L1), where they get no width.
 func (h *paragraphLayout) moveSpacesLast(parts []part, deep []uint8, from int) ([]part, []uint8) {
 	for i := 0; i < len(parts); i++ {
 		p := &parts[i]

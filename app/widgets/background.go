@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 )
@@ -35,7 +36,6 @@ func (g *Background) CreateRenderer() fyne.WidgetRenderer {
 	return r
 }
 
-// newFilledRaster creates an area of one colour.
 func newFilledRaster(name func() fyne.ThemeColorName) *Raster {
 	return NewRaster(func(int, int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, 1, 1))
@@ -46,8 +46,7 @@ func newFilledRaster(name func() fyne.ThemeColorName) *Raster {
 	})
 }
 
-// backgroundRenderer draws the rounded ends as an area in the border's colour with one in the fill
-// colour on top, like [Rect].
+// backgroundRenderer draws the rounded ends as the fill on top of the border, like [Rect].
 type backgroundRenderer struct {
 	g *Background
 	// the upper band's border and fill, the lower band's border and fill
@@ -79,10 +78,7 @@ func (r *backgroundRenderer) update() {
 }
 
 func (r *backgroundRenderer) Layout(s fyne.Size) {
-	edge := float32(0)
-	if r.g.Line != "" {
-		edge = 1
-	}
+	edge := Choose(r.g.Line != "", 1, float32(0))
 	end := float32(0)
 	if r.g.Corner > 0 {
 		end = min(r.g.Corner+1, s.Height/2)
@@ -95,8 +91,7 @@ func (r *backgroundRenderer) Layout(s fyne.Size) {
 	place(r.band[1], 1, 1, s.Width-2, end-1)
 	place(r.band[2], 0, s.Height-end, s.Width, end)
 	place(r.band[3], 1, s.Height-end, s.Width-2, end-1)
-	// The straight edge of a band is drawn with antialiasing, and would be visible as a line: so
-	// the middle begins one pixel earlier.
+	// The straight edge of a band is antialiased: the middle begins one pixel earlier.
 	if end > r.g.Corner && end > 0 {
 		end--
 	}
@@ -184,3 +179,83 @@ func (r *rasterRenderer) Layout(fyne.Size)             { r.Place(r.area()) }
 func (r *rasterRenderer) Refresh()                     { r.Place(r.area()); r.Redraw() }
 func (r *rasterRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.Image} }
 func (r *rasterRenderer) Destroy()                     {}
+
+// Rect is a rectangle in a named colour that follows the theme.
+type Rect struct {
+	widget.BaseWidget
+	Fill, Line fyne.ThemeColorName // empty means none
+	Corner     float32
+	min        fyne.Size
+}
+
+// NewRect creates a rectangle.
+func NewRect(fill, line fyne.ThemeColorName, corner float32) *Rect {
+	r := &Rect{Fill: fill, Line: line, Corner: corner}
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// SetMinSize sets the minimum size.
+func (r *Rect) SetMinSize(s fyne.Size) { r.min = s }
+
+// Set changes the colours.
+func (r *Rect) Set(fill, line fyne.ThemeColorName) {
+	if r.Fill != fill || r.Line != line {
+		r.Fill, r.Line = fill, line
+		r.Refresh()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (r *Rect) CreateRenderer() fyne.WidgetRenderer {
+	x := &rectRenderer{r: r, rect: canvas.NewRectangle(nil), inner: canvas.NewRectangle(nil)}
+	x.update()
+	return x
+}
+
+// rectRenderer draws a border as one rectangle on another. It uses a stroke only for a border
+// without a fill, because Fyne's software painter misplaces strokes by a pixel.
+type rectRenderer struct {
+	r           *Rect
+	rect, inner *canvas.Rectangle
+}
+
+func (x *rectRenderer) update() {
+	r := x.r
+	x.rect.FillColor, x.rect.StrokeColor, x.rect.StrokeWidth = nil, nil, 0
+	x.rect.CornerRadius, x.inner.CornerRadius = r.Corner, max(r.Corner-1, 0)
+	switch {
+	case r.Line != "" && r.Fill != "":
+		x.rect.FillColor, x.inner.FillColor = style.Color(r.Line), style.Color(r.Fill)
+	case r.Line != "":
+		x.rect.StrokeColor, x.rect.StrokeWidth = style.Color(r.Line), 1
+	case r.Fill != "":
+		x.rect.FillColor = style.Color(r.Fill)
+	}
+	SetVisible(x.inner, r.Line != "" && r.Fill != "")
+}
+
+func (x *rectRenderer) Layout(s fyne.Size) {
+	x.rect.Resize(s)
+	x.inner.Move(fyne.NewPos(1, 1))
+	x.inner.Resize(fyne.NewSize(max(s.Width-2, 0), max(s.Height-2, 0)))
+}
+
+func (x *rectRenderer) MinSize() fyne.Size { return x.r.min }
+
+func (x *rectRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{x.rect, x.inner} }
+
+func (x *rectRenderer) Destroy() {}
+
+func (x *rectRenderer) Refresh() {
+	x.update()
+	x.rect.Refresh()
+	x.inner.Refresh()
+}
+
+// HLine creates a one-pixel separator.
+func HLine() fyne.CanvasObject {
+	r := NewRect(style.ColorLine, "", 0)
+	r.min = fyne.NewSize(1, 1)
+	return r
+}

@@ -13,8 +13,7 @@ import (
 type pressable struct {
 	widget.DisableableWidget
 	OnTap func()
-	// OnKey receives each key first while the object has the focus, including Space; it reports
-	// whether it consumed it.
+	// OnKey receives each key first while the object has the focus; it may consume it.
 	OnKey func(fyne.KeyName) bool
 
 	hovered, focused bool
@@ -74,14 +73,6 @@ type Button struct {
 	Small        bool   // 12 instead of 14
 }
 
-var (
-	_ fyne.Tappable      = (*Button)(nil)
-	_ fyne.Focusable     = (*Button)(nil)
-	_ desktop.Hoverable  = (*Button)(nil)
-	_ fyne.Disableable   = (*Button)(nil)
-	_ desktop.Cursorable = (*Button)(nil)
-)
-
 // NewButton creates a button.
 func NewButton(text, icon string, onTap func()) *Button {
 	b := &Button{Text: text, Icon: icon}
@@ -98,12 +89,7 @@ func NewQuietButton(text, icon string, onTap func()) *Button {
 }
 
 // SetText changes the text.
-func (b *Button) SetText(text string) {
-	if b.Text != text {
-		b.Text = text
-		b.Refresh()
-	}
-}
+func (b *Button) SetText(text string) { b.Set(text, b.Icon) }
 
 // Set changes text and icon.
 func (b *Button) Set(text, icon string) {
@@ -118,10 +104,7 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) { b.typedKey(b, e) }
 
 // Cursor implements desktop.Cursorable.
 func (b *Button) Cursor() desktop.Cursor {
-	if b.Disabled() {
-		return desktop.DefaultCursor
-	}
-	return desktop.PointerCursor
+	return Choose(b.Disabled(), desktop.DefaultCursor, desktop.PointerCursor)
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -148,49 +131,31 @@ const (
 
 func (r *buttonRenderer) Refresh() {
 	b := r.b
-	fg := style.ColorText
-	fill := fyne.ThemeColorName("button")
-	if b.Muted {
-		fg = style.ColorMuted
-	}
-	if b.Quiet {
-		fill = ""
-	}
+	fg := Choose(b.Muted, style.ColorMuted, style.ColorText)
+	fill := Choose(b.Quiet, "", fyne.ThemeColorName("button"))
 	switch {
 	case b.Disabled():
-		fg = "disabled"
-		if fill != "" {
-			fill = "disabledButton"
-		}
+		fg, fill = "disabled", Choose(b.Quiet, "", fyne.ThemeColorName("disabledButton"))
 	case b.Primary:
 		fg, fill = style.ColorOnAccent, style.ColorAccent
 	case b.Danger:
 		fg = style.ColorBad
 	}
-	r.background.FillColor, r.background.StrokeWidth = nil, 0
+	if b.hovered && !b.Disabled() && !b.Primary {
+		fill = Choose(b.Quiet, style.ColorHover, "pressed")
+	}
+	r.background.FillColor, r.background.StrokeColor, r.background.StrokeWidth = nil, nil, 0
 	if fill != "" {
 		r.background.FillColor = style.Color(fill)
 	}
-	if b.hovered && !b.Disabled() && !b.Primary {
-		r.background.FillColor = style.Color("pressed")
-		if b.Quiet {
-			r.background.FillColor = style.Color(style.ColorHover)
-		}
-	}
-	r.background.StrokeColor = nil
 	if b.focused {
-		r.background.StrokeColor, r.background.StrokeWidth = style.Color(style.ColorAccent), 2
-		if b.Primary {
-			r.background.StrokeColor = style.Color(style.ColorText)
-		}
+		r.background.StrokeColor = style.Color(Choose(b.Primary, style.ColorText, style.ColorAccent))
+		r.background.StrokeWidth = 2
 	}
 	r.background.CornerRadius = style.Corner
 	r.text.Text, r.text.Color = b.Text, style.Color(fg)
 	SetVisible(r.text, b.Text != "")
-	r.text.TextSize = style.Size("text")
-	if b.Small {
-		r.text.TextSize = style.Size(style.SizeSmall)
-	}
+	r.text.TextSize = style.Size(Choose(b.Small, style.SizeSmall, "text"))
 	r.text.TextStyle.Bold = b.Primary
 	r.text.FontSource = singleFont(b.Text, r.text.TextStyle)
 	SetIcon(r.icon, b.Icon, fg)
@@ -218,15 +183,9 @@ func SetIcon(i *widget.Icon, name string, c fyne.ThemeColorName) {
 var buttonRow = &rowLayout{gap: style.Gap, stretch: -1}
 
 func (r *buttonRenderer) MinSize() fyne.Size {
-	m, h := buttonRow.MinSize(r.parts), buttonHeight
-	if r.b.Small {
-		h = smallHeight
-	}
-	h = max(h, m.Height+8)
-	pad := buttonPad
-	if r.b.Text == "" {
-		pad = max((h-m.Width)/2, 2)
-	}
+	m := buttonRow.MinSize(r.parts)
+	h := max(Choose(r.b.Small, smallHeight, buttonHeight), m.Height+8)
+	pad := Choose(r.b.Text == "", max((h-m.Width)/2, 2), buttonPad)
 	return fyne.NewSize(m.Width+2*pad, h)
 }
 

@@ -3,7 +3,6 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
@@ -19,13 +18,6 @@ type Clickable struct {
 	box        *fyne.Container
 	base       fyne.ThemeColorName
 }
-
-var (
-	_ fyne.Tappable          = (*Clickable)(nil)
-	_ fyne.SecondaryTappable = (*Clickable)(nil)
-	_ fyne.Focusable         = (*Clickable)(nil)
-	_ desktop.Hoverable      = (*Clickable)(nil)
-)
 
 // NewClickable wraps content.
 func NewClickable(content fyne.CanvasObject, onTap func()) *Clickable {
@@ -47,16 +39,11 @@ func (p *Clickable) paint() {
 	if p.focused {
 		line = style.ColorAccent
 	}
-	if p.background.Fill != fill || p.background.Line != line {
-		p.background.Fill, p.background.Line = fill, line
-		p.background.Refresh()
-	}
+	p.background.Set(fill, line)
 }
 
 // TappedSecondary implements fyne.SecondaryTappable.
-func (p *Clickable) TappedSecondary(e *fyne.PointEvent) {
-	CallWith(p.OnMenu, e.AbsolutePosition)
-}
+func (p *Clickable) TappedSecondary(e *fyne.PointEvent) { CallWith(p.OnMenu, e.AbsolutePosition) }
 
 // TypedKey implements fyne.Focusable.
 func (p *Clickable) TypedKey(e *fyne.KeyEvent) { p.typedKey(p, e) }

@@ -28,15 +28,13 @@ func (e *ShiftEntry) KeyUp(k *fyne.KeyEvent) {
 	e.Entry.KeyUp(k)
 }
 
-// FocusLost implements fyne.Focusable. It resets Shift, whose release elsewhere would not be
-// reported.
+// FocusLost implements fyne.Focusable. It resets Shift, whose release would not be reported.
 func (e *ShiftEntry) FocusLost() {
 	e.Shift = false
 	e.Entry.FocusLost()
 }
 
-// SearchField is an entry for searching. Esc clears it and then calls OnCancel; Up and Down call
-// OnMove.
+// SearchField is an entry for searching. Esc clears it, then calls OnCancel.
 type SearchField struct {
 	ShiftEntry
 	OnCancel func()
@@ -44,8 +42,7 @@ type SearchField struct {
 	OnChoose func()
 }
 
-// NewSearchField creates an empty field; key, which may be empty, is the shortcut that focuses it,
-// shown at its right.
+// NewSearchField creates an empty field; key is the shortcut shown at its right, or empty.
 func NewSearchField(placeholder, key string) *SearchField {
 	s := &SearchField{}
 	if key != "" {
@@ -103,8 +100,7 @@ func (f *NameField) TypedKey(e *fyne.KeyEvent) {
 	f.Entry.TypedKey(e)
 }
 
-// TextArea is a multi-line entry for forms: Tab moves to the next field, whereas Fyne's own entry
-// would insert a tab.
+// TextArea is a multi-line entry for forms: Tab moves to the next field.
 type TextArea struct{ widget.Entry }
 
 // NewTextArea creates an empty one with a number of visible lines.
@@ -126,8 +122,7 @@ func (t *TextArea) TypedShortcut(k fyne.Shortcut) {
 	PassShortcut(t, k)
 }
 
-// Select is Fyne's select widget with the border of other fields: without it, the widget is hard to
-// see on a light page.
+// Select is Fyne's select widget with a border, to be seen on a light page.
 type Select struct{ widget.Select }
 
 // NewSelect creates one; changed may be nil.

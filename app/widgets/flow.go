@@ -19,23 +19,15 @@ type flowLayout struct {
 }
 
 func (l *flowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	for _, o := range objects {
-		if o.Visible() {
-			s = s.Max(o.MinSize())
-		}
-	}
-	return fyne.NewSize(s.Width, max(s.Height, l.height))
+	_, most := Measure(0, objects)
+	return fyne.NewSize(most.Width, max(most.Height, l.height))
 }
 
 func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	var line []fyne.CanvasObject
 	width, high, y := float32(0), float32(0), float32(0)
 	flush := func() {
-		x := float32(0)
-		if l.centre {
-			x = (size.Width - width) / 2
-		}
+		x := Choose(l.centre, (size.Width-width)/2, float32(0))
 		for _, o := range line {
 			m := o.MinSize()
 			o.Resize(fyne.NewSize(min(m.Width, size.Width), m.Height))
@@ -66,8 +58,7 @@ func (l *flowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(y-l.gap, 0)
 }
 
-// Beside puts left, at its own width, before right, which gets the remaining width. If that is less
-// than least, right goes below.
+// Beside puts right, with the remaining width, after left, or below it if that is less than least.
 func Beside(gap, least float32, left, right fyne.CanvasObject) *fyne.Container {
 	return container.New(&besideLayout{gap: gap, minWidth: least}, left, right)
 }
@@ -94,8 +85,7 @@ func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(a.Height, at.Y+Fit(o[1], width))
 }
 
-// WithControls puts controls at the right of an object, which gets the remaining width. If that is
-// less than least, at the default text size, the controls go below.
+// WithControls puts controls at the right of an object, or below it if less than least is left.
 func WithControls(least float32, o, controls fyne.CanvasObject) *fyne.Container {
 	return container.New(&controlsLayout{minWidth: least}, o, controls)
 }
@@ -129,8 +119,7 @@ func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(at)
 }
 
-// NewLabelled is a line of a list of facts: a label of a fixed width, at the default text size,
-// before a wrapping value.
+// NewLabelled is a line of a list of facts: a label of a fixed width before a wrapping value.
 func NewLabelled(width float32, label string, value fyne.CanvasObject) *fyne.Container {
 	name := NewText(label, style.ColorMuted, "text")
 	name.Ellipsis = true

@@ -13,8 +13,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Row lays objects out from left to right, vertically centred, with a gap between them. The object
-// with the index stretch gets the remaining width; -1 means none.
+// Row lays objects out from left to right. The one with the index stretch gets the remaining width.
 func Row(gap float32, stretch int, objects ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&rowLayout{gap: gap, stretch: stretch}, objects...)
 }
@@ -25,19 +24,21 @@ type rowLayout struct {
 }
 
 func (l *rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
+	sum, most := Measure(l.gap, objects)
+	return fyne.NewSize(sum.Width, most.Height)
+}
+
+// Measure returns the sum, with gaps, and the maximum of the sizes of the visible objects.
+func Measure(gap float32, objects []fyne.CanvasObject) (sum, most fyne.Size) {
 	shown := 0
 	for _, o := range objects {
-		if !o.Visible() {
-			continue
+		if o.Visible() {
+			m := o.MinSize()
+			sum, most, shown = sum.Add(m), most.Max(m), shown+1
 		}
-		m := o.MinSize()
-		s.Width += m.Width
-		s.Height = max(s.Height, m.Height)
-		shown++
 	}
-	s.Width += l.gap * float32(max(shown-1, 0))
-	return s
+	gaps := gap * float32(max(shown-1, 0))
+	return sum.AddWidthHeight(gaps, gaps), most
 }
 
 func (l *rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
@@ -67,19 +68,8 @@ func Col(gap float32, objects ...fyne.CanvasObject) *fyne.Container {
 type colLayout struct{ gap float32 }
 
 func (l *colLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	shown := 0
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
-		}
-		m := o.MinSize()
-		s.Height += m.Height
-		s.Width = max(s.Width, m.Width)
-		shown++
-	}
-	s.Height += l.gap * float32(max(shown-1, 0))
-	return s
+	sum, most := Measure(l.gap, objects)
+	return fyne.NewSize(most.Width, sum.Height)
 }
 
 func (l *colLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
@@ -111,8 +101,7 @@ func Fit(o fyne.CanvasObject, width float32) float32 {
 	return h
 }
 
-// Border puts objects at the edges of another; each may be nil. It is like container.NewBorder, but
-// with the objects in reading order, which Tab follows.
+// Border is container.NewBorder with the objects in reading order, which Tab follows.
 func Border(top, bottom, left, right, middle fyne.CanvasObject) *fyne.Container {
 	c := container.New(layout.NewBorderLayout(top, bottom, left, right))
 	for _, o := range []fyne.CanvasObject{top, left, middle, right, bottom} {
@@ -129,9 +118,7 @@ func Inset(top, right, bottom, left float32, o fyne.CanvasObject) *fyne.Containe
 }
 
 // WithoutPadding removes the padding around a Fyne text widget.
-func WithoutPadding(o fyne.CanvasObject) *fyne.Container {
-	return container.New(noPaddingLayout{}, o)
-}
+func WithoutPadding(o fyne.CanvasObject) *fyne.Container { return container.New(noPaddingLayout{}, o) }
 
 type noPaddingLayout struct{}
 
@@ -166,19 +153,14 @@ func (l *limitLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return ob
 
 func (l *limitLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	w := min(size.Width, l.width())
-	x := float32(0)
-	if !l.left {
-		x = float32(int((size.Width - w) / 2))
-	}
+	x := Choose(l.left, 0, float32(int((size.Width-w)/2)))
 	objects[0].Move(fyne.NewPos(x, 0))
 	objects[0].Resize(fyne.NewSize(w, size.Height))
 }
 
-// iconSize is the size of a small icon.
 func iconSize() float32 { return style.Size(theme.SizeNameInlineIcon) }
 
-// WithIcon puts an icon beside the first line of a text of the given size, and optional objects at
-// the right.
+// WithIcon puts an icon beside the first line of a text, and optional objects at the right.
 func WithIcon(size fyne.ThemeSizeName, top float32, icon, text fyne.CanvasObject, right ...fyne.CanvasObject) *fyne.Container {
 	return container.New(&iconLayout{size, top}, append([]fyne.CanvasObject{icon, text}, right...)...)
 }
@@ -233,11 +215,26 @@ func (c *Composite) Compose(self fyne.Widget, content fyne.CanvasObject) {
 // CreateRenderer implements fyne.Widget.
 func (c *Composite) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.content) }
 
+// LayOut repeats the layout of the content, once it has a place.
+func (c *Composite) LayOut() {
+	if c.Size().Width > 0 {
+		Relayout(c.content)
+	}
+}
+
 // Call calls f unless it is nil.
 func Call(f func()) {
 	if f != nil {
 		f()
 	}
+}
+
+// Choose returns one of two values.
+func Choose[T any](on bool, yes, no T) T {
+	if on {
+		return yes
+	}
+	return no
 }
 
 // CallWith calls f with an argument unless it is nil.
@@ -267,6 +264,19 @@ func Relayout(o fyne.CanvasObject) {
 func SetContent(box *fyne.Container, objects ...fyne.CanvasObject) {
 	box.Objects = objects
 	box.Refresh()
+}
+
+// SetEnabled enables or disables a button.
+func SetEnabled(b interface {
+	Enable()
+	Disable()
+}, on bool,
+) {
+	if on {
+		b.Enable()
+	} else {
+		b.Disable()
+	}
 }
 
 // SetVisible shows or hides an object.

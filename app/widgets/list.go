@@ -20,17 +20,14 @@ type ListItem struct {
 	Detail string // muted, at the right
 	Warn   bool   // shows Detail in the *needs you* colour
 	Muted  bool   // mutes the title, too
-	// Heading marks the heading of the lines below. It cannot be selected, and the arrow keys skip
-	// it; it is never the last line.
+	// Heading marks a heading. It cannot be selected, and is never the last line.
 	Heading bool
 }
 
-// ItemList is a list of up to thousands of lines; widgets exist for visible lines only. The arrow
-// keys move, Enter and Space choose.
+// ItemList is a list of up to thousands of lines. The arrow keys move, Enter and Space choose.
 type ItemList struct {
 	widget.List
-	// OnChoose is called for a line that is tapped or chosen by keyboard. OnMenu, which may be nil,
-	// opens its context menu.
+	// OnChoose is called for a chosen line, OnMenu, which may be nil, for a secondary tap.
 	OnChoose func(i int)
 	OnMenu   func(i int, at fyne.Position)
 	// Compact hides the second lines. It must be set before the list is shown.
@@ -126,7 +123,6 @@ type listRow struct {
 	list      *ItemList
 	index     int
 	item      ListItem
-	hasItem   bool
 	icon      *widget.Icon
 	title     *Text
 	text      *Text
@@ -148,27 +144,17 @@ func newListRow(l *ItemList) *listRow {
 func (r *listRow) set(i int, item ListItem) {
 	r.index = i
 	SetVisible(r.focusRing, r.list.focused && r.list.highlighted == i && !item.Heading)
-	if r.hasItem && r.item == item {
+	if r.item == item {
 		return
 	}
-	r.item, r.hasItem = item, true
+	r.item = item
 	SetIcon(r.icon, item.Icon, cmp.Or(item.Color, style.ColorMuted))
-	text := style.ColorText
-	if item.Muted || item.Heading {
-		text = style.ColorMuted
-	}
-	r.title.Style.Bold, r.title.SizeName = item.Heading, "text"
-	if item.Heading {
-		r.title.SizeName = style.SizeSmall // like [NewSectionHeading]
-	}
-	r.title.Set(item.Title, text)
+	r.title.Style.Bold = item.Heading
+	r.title.SizeName = Choose(item.Heading, style.SizeSmall, "text") // like [NewSectionHeading]
+	r.title.Set(item.Title, Choose(item.Muted || item.Heading, style.ColorMuted, style.ColorText))
 	r.text.SetText(item.Text)
 	SetVisible(r.text, item.Text != "")
-	trail := style.ColorMuted
-	if item.Warn {
-		trail = style.ColorNeedsYou
-	}
-	r.detail.Set(item.Detail, trail)
+	r.detail.Set(item.Detail, Choose(item.Warn, style.ColorNeedsYou, style.ColorMuted))
 	Relayout(r.content)
 }
 
@@ -177,10 +163,7 @@ func (r *listRow) MinSize() fyne.Size {
 	line := func(size fyne.ThemeSizeName) float32 {
 		return fyne.MeasureText("M", style.Size(size), fyne.TextStyle{}).Height
 	}
-	if r.list.Compact {
-		return fyne.NewSize(120, line("text")+2*style.Gap)
-	}
-	return fyne.NewSize(120, line("text")+line(style.SizeSmall)+2*style.Gap)
+	return fyne.NewSize(120, line("text")+Choose(r.list.Compact, 0, line(style.SizeSmall))+2*style.Gap)
 }
 
 // Tapped implements fyne.Tappable.

@@ -40,8 +40,7 @@ func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
 	}
 }
 
-// maxLabelWidth is the maximum width of a menu's labels, and menuMargin the part of the window's
-// width that the rest of the menu needs.
+// maxLabelWidth is that of a menu's labels, menuMargin what the rest of the menu needs.
 const (
 	maxLabelWidth = 420
 	menuMargin    = 96
@@ -65,8 +64,7 @@ func truncateLabels(items []*fyne.MenuItem, width float32) {
 	}
 }
 
-// ShortcutName returns the displayed name of a shortcut with Ctrl, and with Shift if shift is set:
-// "Ctrl N", on macOS "⌘N".
+// ShortcutName returns the displayed name of a shortcut with Ctrl: "Ctrl N", on macOS "⌘N".
 func ShortcutName(key string, shift bool) string {
 	switch mac := fyne.KeyModifierShortcutDefault == fyne.KeyModifierSuper; {
 	case mac && shift:
@@ -79,8 +77,7 @@ func ShortcutName(key string, shift bool) string {
 	return "Ctrl " + key
 }
 
-// PassShortcut passes a shortcut that a text field does not use to its window. Fyne calls only the
-// focused field, so without this the window's shortcuts would not work while somebody types.
+// PassShortcut passes an unused shortcut to the window: Fyne calls only the focused field.
 func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
 	if _, ok := s.(*desktop.CustomShortcut); !ok {
 		return

@@ -15,8 +15,7 @@ var titleSpace fyne.Size
 // must be refreshed afterwards.
 func ReserveTitleSpace(room fyne.Size) { titleSpace = room }
 
-// NewPage creates a page of the main window: its title with actions at the right, or below the
-// title if they do not fit, and the body, which gets the remaining height.
+// NewPage creates a page: its title with actions beside or below it, and the body.
 func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	name := NewHeading(title, style.SizeTitle)
 	name.Ellipsis = true
@@ -77,24 +76,30 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	body.Resize(fyne.NewSize(size.Width-2*style.Page, max(size.Height-y, 0)))
 }
 
-// WithHeader puts an object at the top, with its height for the width, and another one into the
-// rest.
+// WithHeader puts an object at the top, with its height for the width, and another below it.
 func WithHeader(top, rest fyne.CanvasObject) *fyne.Container {
-	return container.New(headerLayout{}, top, rest)
+	return container.New(&FrameLayout{Top: top, Rest: rest}, top, rest)
 }
 
-type headerLayout struct{}
+// FrameLayout fits objects at the top and the bottom around the rest. Bottom may be nil.
+type FrameLayout struct{ Top, Rest, Bottom fyne.CanvasObject }
 
-func (headerLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(max(a.Width, b.Width), a.Height+b.Height)
+// MinSize implements fyne.Layout.
+func (l *FrameLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	sum, most := Measure(0, o)
+	return fyne.NewSize(most.Width, sum.Height)
 }
 
-func (headerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	h := Fit(o[0], size.Width)
-	o[0].Move(fyne.Position{})
-	o[1].Move(fyne.NewPos(0, h))
-	o[1].Resize(fyne.NewSize(size.Width, max(size.Height-h, 0)))
+// Layout implements fyne.Layout.
+func (l *FrameLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+	top, bottom := Fit(l.Top, size.Width), float32(0)
+	if l.Bottom != nil {
+		bottom = Fit(l.Bottom, size.Width)
+		l.Bottom.Move(fyne.NewPos(0, size.Height-bottom))
+	}
+	l.Top.Move(fyne.Position{})
+	l.Rest.Move(fyne.NewPos(0, top))
+	l.Rest.Resize(fyne.NewSize(size.Width, max(size.Height-top-bottom, 0)))
 }
 
 // NewForm creates the body of a page that scrolls as a whole. Scrolling objects in it, such as a
@@ -113,8 +118,7 @@ func NewFact(name, text string) fyne.CanvasObject {
 	return NewField(name, NewParagraph(text, style.ColorText, "text"))
 }
 
-// NewSectionHeading creates the small heading of a section of a page, with the section's actions at
-// the right.
+// NewSectionHeading creates the small heading of a section, with actions at the right.
 func NewSectionHeading(title string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
@@ -130,7 +134,12 @@ func Focus(o interface {
 	fyne.Focusable
 },
 ) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil {
+	FocusIn(o, o)
+}
+
+// FocusIn focuses an object that may not have been drawn yet, in the window of another one.
+func FocusIn(window fyne.CanvasObject, o fyne.Focusable) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(window); c != nil {
 		c.Focus(o)
 	}
 }

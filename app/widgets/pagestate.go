@@ -1,6 +1,9 @@
 package widgets
 
 import (
+	"fmt"
+	"time"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
@@ -9,8 +12,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Problem is the content of an [ErrorBox]: what happened, what it means or what to do, and a button
-// for that.
+// Problem is the content of an [ErrorBox]: what happened, what to do, and a button for that.
 type Problem struct {
 	Title    string
 	Advice   string
@@ -52,23 +54,17 @@ func NewErrorBox(p Problem, onButton func()) *ErrorBox {
 func (b *ErrorBox) Set(p Problem) {
 	b.title.Set(p.Title, style.ColorText)
 	b.advice.Set(p.Advice, style.ColorMuted)
-	icon, color := "warning", style.ColorBad
-	if p.IsInfo {
-		icon, color = "info", style.ColorAccent
-	}
-	SetIcon(b.icon, icon, color)
-	b.edge.SetFill(color)
+	color := Choose(p.IsInfo, style.ColorAccent, style.ColorBad)
+	SetIcon(b.icon, Choose(p.IsInfo, "info", "warning"), color)
+	b.edge.Set(color, "")
 	b.button.SetText(p.Button)
 	SetVisible(b.advice, p.Advice != "")
 	SetVisible(b.retry, p.CanRetry)
 	SetVisible(b.foot, p.Button != "")
-	if b.Size().Width > 0 {
-		Relayout(b.content)
-	}
+	b.LayOut()
 }
 
-// NewEmptyState creates the content of an empty view: an icon, a title, a text, and actions such as
-// a button for adding something.
+// NewEmptyState creates the content of an empty view, with actions such as a button for adding.
 func NewEmptyState(icon, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	parts := []fyne.CanvasObject{}
 	if icon != "" {
@@ -95,8 +91,7 @@ const (
 	minEmptyWidth float32 = 320
 )
 
-// emptyLayout requests the space that the text needs: by themselves, truncating headings and
-// wrapping texts request almost none.
+// emptyLayout requests the space that the text needs: wrapping texts request almost none.
 type emptyLayout struct{ limitLayout }
 
 func (l *emptyLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -118,8 +113,7 @@ type Body struct {
 // NewBody creates an empty one.
 func NewBody() Body { return Body{Box: container.NewStack()} }
 
-// Draw shows the result of make, unless the same structure is shown already. It reports whether it
-// called make.
+// Draw shows the result of make, unless it shows that structure. It reports whether it called make.
 func (s *Body) Draw(parts string, make func() fyne.CanvasObject) bool {
 	if s.key == parts && len(s.Box.Objects) > 0 {
 		return false
@@ -153,8 +147,65 @@ func NewEmptyList(icon, title, text string) fyne.CanvasObject {
 	return container.NewVBox(Inset(2*style.Page, 0, 0, 0, NewEmptyState(icon, title, text)))
 }
 
-// NewLoadError is the placeholder for content that could not be loaded: its name, the reason, and a
-// button that retries.
+// NewLoadError is the placeholder for content that could not be loaded, with a button to retry.
 func NewLoadError(what, why string, retry func()) fyne.CanvasObject {
 	return container.NewVBox(NewErrorBox(Problem{Title: what, Advice: why, Button: "Try again"}, retry))
+}
+
+// Toast shows a completed action and offers to undo it. Its window calls [Toast.Tick].
+type Toast struct {
+	Composite
+	text      *Paragraph
+	remaining *Text
+	undo      *Button
+	until     time.Time
+	onUndo    func()
+}
+
+// NewToast creates a hidden bar.
+func NewToast() *Toast {
+	t := &Toast{text: NewParagraph("", style.ColorText, "text"), remaining: NewText("", style.ColorMuted, style.SizeSmall)}
+	t.undo = NewButton("Undo", "undo", t.Undo)
+	closeIt := NewQuietButton("", "cross", t.Close)
+	t.Compose(t, container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
+		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.remaining, t.undo, closeIt))))
+	t.Hide()
+	return t
+}
+
+// ShowMessage shows text until a time; undo may be nil.
+func (t *Toast) ShowMessage(text string, undo func(), now, until time.Time) {
+	t.onUndo, t.until = undo, until
+	t.text.Set(text, style.ColorText)
+	SetVisible(t.undo, undo != nil)
+	SetVisible(t.remaining, undo != nil)
+	t.Show()
+	t.Tick(now)
+}
+
+// Tick shows the remaining time and hides the bar when it has expired.
+func (t *Toast) Tick(now time.Time) {
+	if !t.Visible() {
+		return
+	}
+	rest := t.until.Sub(now)
+	if rest <= 0 {
+		t.Close()
+		return
+	}
+	t.remaining.SetText(fmt.Sprintf("%d s", int((rest+time.Second-1)/time.Second)))
+	t.LayOut()
+}
+
+// Undo does the same as its button.
+func (t *Toast) Undo() {
+	act := t.onUndo
+	t.Close()
+	Call(act)
+}
+
+// Close hides the bar.
+func (t *Toast) Close() {
+	t.onUndo = nil
+	t.Hide()
 }

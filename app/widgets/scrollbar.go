@@ -27,12 +27,6 @@ type ScrollBar struct {
 	dragFactor          float32 // offset per unit of dragging
 }
 
-var (
-	_ fyne.Draggable    = (*ScrollBar)(nil)
-	_ fyne.Tappable     = (*ScrollBar)(nil)
-	_ desktop.Hoverable = (*ScrollBar)(nil)
-)
-
 // NewScrollBar creates a scroll bar; onMove is called with the offset to scroll to.
 func NewScrollBar(vertical bool, onMove func(float32)) *ScrollBar {
 	b := &ScrollBar{vertical: vertical, onMove: onMove, rect: canvas.NewRectangle(nil)}
@@ -51,12 +45,7 @@ func (b *ScrollBar) Set(offset, shown, full float32) {
 }
 
 // along returns the value in the direction of the bar.
-func (b *ScrollBar) along(x, y float32) float32 {
-	if b.vertical {
-		return y
-	}
-	return x
-}
+func (b *ScrollBar) along(x, y float32) float32 { return Choose(b.vertical, y, x) }
 
 func (b *ScrollBar) layOut() {
 	length := b.along(b.Size().Components())
@@ -71,10 +60,7 @@ func (b *ScrollBar) layOut() {
 	if length > thumb {
 		b.dragFactor = (b.full - b.shown) / (length - thumb)
 	}
-	thick := float32(4)
-	if b.hovered {
-		thick = 6
-	}
+	thick := Choose(b.hovered, 6, float32(4))
 	b.rect.FillColor = style.Color("scrollBar")
 	b.rect.CornerRadius = thick / 2
 	if b.vertical {
@@ -118,8 +104,7 @@ func (r *barRenderer) Destroy()                     {}
 // verticalScrolls are the scroll containers in use; they belong to the GUI thread.
 var verticalScrolls []weak.Pointer[container.Scroll]
 
-// NewVScroll scrolls content vertically and supports [ScrollIntoView]: Fyne does not scroll to the
-// object that Tab focuses.
+// NewVScroll scrolls content vertically and supports [ScrollIntoView].
 func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	s := container.NewVScroll(content)
 	verticalScrolls = slices.DeleteFunc(verticalScrolls, func(p weak.Pointer[container.Scroll]) bool { return p.Value() == nil })
@@ -127,8 +112,7 @@ func NewVScroll(content fyne.CanvasObject) *container.Scroll {
 	return s
 }
 
-// ScrollIntoView scrolls an object into view in all surrounding containers of [NewVScroll]. It does
-// not scroll to objects higher than the view.
+// ScrollIntoView scrolls an object into view, as Fyne does not for the object that Tab focuses.
 func ScrollIntoView(o fyne.CanvasObject) {
 	d := fyne.CurrentApp().Driver()
 	for _, p := range verticalScrolls {
@@ -153,8 +137,7 @@ func ScrollIntoView(o fyne.CanvasObject) {
 	}
 }
 
-// contains reports whether a scroll container contains an object: Fyne does not expose an object's
-// parent.
+// contains reports whether a scroll container contains an object, whose parent is unknown.
 func contains(d fyne.Driver, s *container.Scroll, o fyne.CanvasObject) bool {
 	at, before := s.Content.Position(), d.AbsolutePositionForObject(o)
 	s.Content.Move(at.AddXY(0, 1))

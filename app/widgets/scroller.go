@@ -33,8 +33,6 @@ type partialView interface {
 	SetView(at fyne.Position, size fyne.Size)
 }
 
-var _ fyne.Scrollable = (*Scroller)(nil)
-
 // NewScroller creates one.
 func NewScroller(content fyne.CanvasObject) *Scroller {
 	p := &Scroller{Content: content, isAtEnd: true, clip: container.NewClip(container.NewWithoutLayout(content))}
@@ -72,9 +70,6 @@ func (p *Scroller) Scrolled(e *fyne.ScrollEvent) {
 		p.Forward(&left)
 	}
 }
-
-// Offset returns the scroll position.
-func (p *Scroller) Offset() fyne.Position { return p.offset }
 
 // MoveTo scrolls to an offset.
 func (p *Scroller) MoveTo(to fyne.Position) {

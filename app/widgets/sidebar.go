@@ -24,8 +24,7 @@ type SidebarItem struct {
 	Muted    bool // mutes the title, too
 }
 
-// SidebarRow is one line of a list at the side of a window: icon, title, and a short text at the
-// right. Tap, Enter and Space choose it.
+// SidebarRow is a line of a list: icon, title, short text. Tap, Enter and Space choose it.
 type SidebarRow struct {
 	Composite
 	OnTap  func()
@@ -44,8 +43,7 @@ func NewSidebarRow(item SidebarItem, onTap func()) *SidebarRow {
 	return newSidebarRow(item, onTap, style.Inside)
 }
 
-// NewSidebarLink creates a row of half a sidebar's width, with smaller gaps, so that a badge does
-// not shorten its title.
+// NewSidebarLink creates a row of half a sidebar's width, with smaller gaps.
 func NewSidebarLink(item SidebarItem, onTap func()) *SidebarRow {
 	return newSidebarRow(item, onTap, style.Gap)
 }
@@ -67,30 +65,16 @@ func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 func (r *SidebarRow) Set(item SidebarItem) {
 	r.item = item
 	SetIcon(r.icon, item.Icon, cmp.Or(item.Color, style.ColorMuted))
-	text := style.ColorText
-	if item.Muted {
-		text = style.ColorMuted
-	}
 	if r.title.Style.Bold != item.Unread {
 		r.title.Style.Bold = item.Unread
 		r.title.Refresh()
 	}
-	r.title.Set(item.Title, text)
-	trail := style.ColorMuted
-	if item.Unread {
-		trail = style.ColorAccent
-	}
-	r.detail.Set(item.Detail, trail)
+	r.title.Set(item.Title, Choose(item.Muted, style.ColorMuted, style.ColorText))
+	r.detail.Set(item.Detail, Choose(item.Unread, style.ColorAccent, style.ColorMuted))
 	SetVisible(r.detail, item.Detail != "")
 	r.badge.Set(item.Count)
-	ground := fyne.ThemeColorName("")
-	if item.Selected {
-		ground = style.ColorSelected
-	}
-	r.press.SetBackground(ground)
-	if r.Size().Width > 0 {
-		Relayout(r.press)
-	}
+	r.press.SetBackground(Choose(item.Selected, style.ColorSelected, ""))
+	r.LayOut()
 }
 
 // Focusable returns the focusable object.
@@ -127,11 +111,7 @@ func NewBadge(n int) *Badge {
 
 // Set changes the count; from 100 on it shows 99+.
 func (b *Badge) Set(n int) {
-	text := fmt.Sprint(n)
-	if n > 99 {
-		text = "99+"
-	}
-	b.text.SetText(text)
+	b.text.SetText(Choose(n > 99, "99+", fmt.Sprint(n)))
 	SetVisible(b, n > 0)
 }
 

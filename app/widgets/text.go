@@ -11,8 +11,7 @@ import (
 	"fairlead/app/style"
 )
 
-// Text is one line of text in a named colour and size, without padding. With Ellipsis it uses the
-// available width, and ends in … if that is too little.
+// Text is one line of text without padding. With Ellipsis it is cut to the available width.
 type Text struct {
 	widget.BaseWidget
 	Text     string
@@ -21,8 +20,7 @@ type Text struct {
 	Style    fyne.TextStyle
 	Align    fyne.TextAlign
 	Ellipsis bool
-	// Suffix follows the text. It stays visible when the text is cut, unless it takes most of the
-	// width.
+	// Suffix stays visible when the text is cut, unless it takes most of the width.
 	Suffix string
 }
 
@@ -41,12 +39,7 @@ func NewHeading(text string, size fyne.ThemeSizeName) *Text {
 }
 
 // SetText changes the text.
-func (t *Text) SetText(text string) {
-	if t.Text != text {
-		t.Text = text
-		t.Refresh()
-	}
-}
+func (t *Text) SetText(text string) { t.Set(text, t.Color) }
 
 // Set changes text and colour.
 func (t *Text) Set(text string, color fyne.ThemeColorName) {
@@ -191,8 +184,7 @@ func singleFont(text string, style fyne.TextStyle) fyne.Resource {
 	return nil // the regular fonts are loaded anyway
 }
 
-// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin, Cyrillic, and
-// their punctuation.
+// isPlainLetter reports whether all of Fyne's text fonts have a character: Latin and Cyrillic.
 func isPlainLetter(r rune) bool {
 	switch {
 	case r >= ' ' && r <= '~', r >= 0xa0 && r < 0x180, r >= 0x400 && r < 0x460:

@@ -2,15 +2,21 @@ package widgets
 
 import (
 	"bytes"
+	"cmp"
 	"image"
+	"image/color"
+	"math"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
+	"rsc.io/qr"
+
+	"fairlead/app/style"
 )
 
-// Zoom shows a picture: the whole picture, or after a tap its natural size, with further zoom
-// steps. A picture larger than the view is moved by the wheel, the scroll bars and dragging.
+// Zoom shows the whole picture, or after a tap its natural size, with further zoom steps.
 type Zoom struct {
 	Composite
 	// Scroller is the object to put into a window.
@@ -23,14 +29,8 @@ type Zoom struct {
 
 // The factor of a zoom step, and the maximum zoom.
 const (
-	zoomStep float32 = 1.25
+	zoomStep         = 1.25
 	maxZoom  float32 = 8
-)
-
-var (
-	_ fyne.Tappable      = (*Zoom)(nil)
-	_ fyne.Draggable     = (*Zoom)(nil)
-	_ desktop.Cursorable = (*Zoom)(nil)
 )
 
 // NewZoom creates one that shows the whole picture.
@@ -69,19 +69,8 @@ func (z *Zoom) naturalSize() fyne.Size {
 func (z *Zoom) Step(steps int) {
 	view := z.Scroller.Size()
 	at := fyne.NewPos(view.Width/2, view.Height/2).Add(z.Scroller.offset)
-	now := z.factor
-	if now == 0 {
-		now = z.fitFactor()
-	}
-	to := now
-	for range max(steps, -steps) {
-		if steps > 0 {
-			to *= zoomStep
-		} else {
-			to /= zoomStep
-		}
-	}
-	to = min(to, max(maxZoom, z.fitFactor()))
+	now := cmp.Or(z.factor, z.fitFactor())
+	to := min(now*float32(math.Pow(zoomStep, float64(steps))), max(maxZoom, z.fitFactor()))
 	if steps == 0 || to <= z.fitFactor() && steps < 0 {
 		to = 0
 	}
@@ -93,11 +82,7 @@ func (z *Zoom) setFactor(factor float32, at fyne.Position) {
 	if z.pixels.IsZero() {
 		return
 	}
-	full, size := z.naturalSize(), z.Size()
-	shown := z.fitFactor()
-	if z.factor > 0 {
-		shown = z.factor
-	}
+	full, size, shown := z.naturalSize(), z.Size(), cmp.Or(z.factor, z.fitFactor())
 	// the margin beside the picture
 	left := fyne.NewPos(max(size.Width-full.Width*shown, 0)/2, max(size.Height-full.Height*shown, 0)/2)
 	part := fyne.NewPos((at.X-left.X)/(full.Width*shown), (at.Y-left.Y)/(full.Height*shown))
@@ -128,3 +113,47 @@ func (z *Zoom) DragEnd() {}
 
 // Cursor implements desktop.Cursorable.
 func (z *Zoom) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// QR shows a text as a QR code: black on white in every theme, because many cameras require that,
+// with the quiet zone of ISO/IEC 18004. Each module is a whole number of screen pixels, so that its
+// edges are sharp at every scale of the screen.
+type QR struct {
+	Composite
+	code *qr.Code
+}
+
+const (
+	qrQuiet  = 4 // width of the quiet zone in modules
+	qrModule = 4 // minimum size of a module
+)
+
+// NewQR creates the code of a text; it fails for more than 2,953 bytes.
+func NewQR(text string) (*QR, error) {
+	// a screen has no damage: the lowest error correction allows the largest modules
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return nil, err
+	}
+	q := &QR{code: code}
+	raster := canvas.NewRaster(q.paint)
+	raster.ScaleMode = canvas.ImageScalePixels
+	// the line separates white from a white background
+	side := fyne.NewSquareSize(float32((code.Size + 2*qrQuiet) * qrModule))
+	q.Compose(q, container.NewGridWrap(side, container.NewStack(raster, NewRect("", style.ColorLine, 0))))
+	return q, nil
+}
+
+// paint draws the code centred in a picture of that many pixels.
+func (q *QR) paint(w, h int) image.Image {
+	pic := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
+	module := min(w, h) / (q.code.Size + 2*qrQuiet)
+	left, top := (w-module*q.code.Size)/2, (h-module*q.code.Size)/2
+	for y := range module * q.code.Size {
+		for x := range module * q.code.Size {
+			if q.code.Black(x/module, y/module) {
+				pic.SetColorIndex(left+x, top+y, 1)
+			}
+		}
+	}
+	return pic
+}
