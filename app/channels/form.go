@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // openForm opens the form for a new account, with the first kind of channel.
@@ -178,7 +179,7 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 	what := widgets.Problem{Title: "The account was not connected.", Advice: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}
 	act := o.submit
 	i := slices.IndexFunc(p.view.Accounts, func(a state.ChannelAccount) bool { return a.Key() == key })
-	if errors.Is(err, state.ErrNoAnswer) && i >= 0 {
+	if errors.Is(err, protocol.ErrUnavailable) && i >= 0 {
 		what = widgets.Problem{Title: "The account is not connected yet.", Advice: sentence(err) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
 		a := p.view.Accounts[i]
 		act = func() {

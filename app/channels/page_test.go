@@ -243,7 +243,7 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 	o := &form{p: p.Page, f: state.NewChannelForm(kind, "x")}
 	for err, want := range map[error][2]string{
 		errors.New("cannot log in: wrong"):                       {"Cannot log in: wrong. Correct the fields above and try again.", "Try again"},
-		fmt.Errorf("%w: refused", state.ErrNoAnswer):             {"Not connected: refused. The settings are saved.", "Keep trying"},
+		protocol.ErrUnavailable.With("not connected: refused"):   {"Not connected: refused. The settings are saved.", "Keep trying"},
 		fmt.Errorf("fill in: %s", kind.Fields[0].Title+" (jid)"): {"Fill in: Address", "Try again"},
 	} {
 		box := o.problem("xmpp:away", err)

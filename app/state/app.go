@@ -208,19 +208,28 @@ func (a *App) startRequest(f func(context.Context)) {
 // UndoTime is how long a deletion can be undone.
 const UndoTime = 10 * time.Second
 
-// waitForUndo waits until UndoTime has passed or back is closed; undone reports the latter. ok is
-// false if the program exits.
-func waitForUndo(ctx context.Context, back <-chan struct{}) (undone, ok bool) {
-	timer := time.NewTimer(UndoTime)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return false, true
-	case <-back:
-		return true, true
-	case <-ctx.Done():
-		return false, false
-	}
+// deleteLater hides something and deletes it after UndoTime, unless undo restores it before. If the
+// program exits earlier, it stays. prepare runs at once.
+func (a *App) deleteLater(hide func(on bool), prepare, remove, restore func(context.Context) error) (undo func()) {
+	back := make(chan struct{})
+	hide(true)
+	a.start(func(ctx context.Context) {
+		defer hide(false)
+		err := prepare(ctx)
+		if err == nil {
+			select {
+			case <-time.After(UndoTime):
+				err = remove(ctx)
+			case <-back:
+				err = restore(ctx)
+			case <-ctx.Done():
+			}
+		}
+		if err != nil {
+			a.fail(err)
+		}
+	})
+	return sync.OnceFunc(func() { close(back) })
 }
 
 // callInBackground calls a method in the background, as an action.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fairlead/gateway/peer/display"
@@ -14,21 +13,22 @@ import (
 
 // WithNetwork returns a command's arguments with network access requested or not.
 func WithNetwork(args json.RawMessage, on bool) (json.RawMessage, error) {
-	return withArg(args, "network", on, on)
+	if !on {
+		return withArg(args, "network", nil)
+	}
+	return withArg(args, "network", true)
 }
 
-func withArg(args json.RawMessage, name string, value any, keep bool) (json.RawMessage, error) {
+// withArg returns arguments with a value, or without it if it is nil.
+func withArg(args json.RawMessage, name string, value any) (json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
 	if err := json.Unmarshal(args, &fields); err != nil {
 		return nil, fmt.Errorf("reading the call's arguments: %w", err)
 	}
-	delete(fields, name)
-	if keep {
-		raw, err := protocol.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		fields[name] = raw
+	if value == nil {
+		delete(fields, name)
+	} else if err := setArgument(fields, name, value); err != nil {
+		return nil, err
 	}
 	return protocol.Marshal(fields)
 }
@@ -146,7 +146,7 @@ func NarrowOffers(rules []OfferedRule) []int {
 			out = append(out, r.Place)
 		}
 	}
-	return slices.Clip(out)
+	return out
 }
 
 // CheckedText begins the sentence about the decisions of a rule for a number of earlier calls, at
@@ -184,7 +184,7 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	case q.Tool == "Bash" && strings.TrimSpace(text) == "":
 		return nil, fmt.Errorf("the command is empty")
 	}
-	return withArg(q.Args, machineTools[q.Tool].editable, text, true)
+	return withArg(q.Args, machineTools[q.Tool].editable, text)
 }
 
 // CallLine summarizes a call of the journal in one line: action and machine.

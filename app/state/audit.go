@@ -180,9 +180,9 @@ const maxAuditPage = 1000
 // ExportAudit writes all entries that match a filter, newest first, as CSV or JSONL, and returns
 // their number. It blocks.
 func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
-	write := jsonLines(w)
+	write := writeJSON
 	if asCSV {
-		write = csvLines(w)
+		write = writeCSV
 	}
 	p.Limit = maxAuditPage
 	for {
@@ -190,7 +190,7 @@ func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditLi
 		if err != nil {
 			return lines, err
 		}
-		if err := write(page.Entries); err != nil {
+		if err := write(w, page.Entries, lines == 0); err != nil {
 			return lines, fmt.Errorf("writing the file: %w", err)
 		}
 		lines += len(page.Entries)
@@ -201,40 +201,42 @@ func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditLi
 	}
 }
 
-func jsonLines(w io.Writer) func([]protocol.AuditEntry) error {
-	return func(list []protocol.AuditEntry) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		for _, e := range list {
-			if err := enc.Encode(e); err != nil {
-				return err
-			}
+func writeJSON(w io.Writer, list []protocol.AuditEntry, _ bool) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, e := range list {
+		if err := enc.Encode(e); err != nil {
+			return err
 		}
-		return nil
 	}
+	return nil
 }
 
-func csvLines(w io.Writer) func([]protocol.AuditEntry) error {
-	c := csv.NewWriter(w) // Flush reports errors
-	c.Write([]string{"seq", "at", "kind", "by", "machine", "session", "run", "call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash"})
-	return func(list []protocol.AuditEntry) error {
-		for _, e := range list {
-			exit := ""
-			if e.ExitCode != nil {
-				exit = strconv.Itoa(*e.ExitCode)
-			}
-			row := []string{
-				strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
-				string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash,
-			}
-			for i, cell := range row {
-				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-					row[i] = "'" + cell // otherwise a spreadsheet would run it as a formula
-				}
-			}
-			c.Write(row)
-		}
-		c.Flush()
-		return c.Error()
+var auditColumns = []string{
+	"seq", "at", "kind", "by", "machine", "session", "run", "call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash",
+}
+
+// writeCSV writes a part of a table, with its head if it is the first.
+func writeCSV(w io.Writer, list []protocol.AuditEntry, first bool) error {
+	var rows [][]string
+	if first {
+		rows = append(rows, auditColumns)
 	}
+	for _, e := range list {
+		exit := ""
+		if e.ExitCode != nil {
+			exit = strconv.Itoa(*e.ExitCode)
+		}
+		row := []string{
+			strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
+			string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash,
+		}
+		for i, cell := range row {
+			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+				row[i] = "'" + cell // otherwise a spreadsheet would run it as a formula
+			}
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
 }

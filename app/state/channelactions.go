@@ -14,16 +14,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ErrNoAnswer means that the account was saved but its network is not connected. It can be started
-// to try again.
-var ErrNoAnswer = errors.New("not connected")
-
-// noAnswer is an ErrNoAnswer with the gateway's message.
-type noAnswer struct{ error }
-
-func (noAnswer) Is(target error) bool { return target == ErrNoAnswer }
-func (n noAnswer) Unwrap() error      { return n.error }
-
 // Save logs an account in with the values of the form, and connects it unless a picture must be
 // scanned first. It returns the account's key if the gateway has stored the account, even with an
 // error. It blocks, as long as the network takes.
@@ -61,9 +51,6 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 // login requests a login and stores its state for the view.
 func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
 	r, err := Call(ctx, c.app, protocol.ChannelLogin, in)
-	if errors.Is(err, protocol.ErrUnavailable) {
-		err = noAnswer{err}
-	}
 	if err != nil {
 		return r, err
 	}
@@ -138,7 +125,7 @@ func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Cont
 func (c *Channels) setBusy(key, words string) {
 	c.Value.Update(func(v *ChannelsView) {
 		v.busy = mapWith(v.busy, words, words != "", key)
-		*v = v.withBusy()
+		v.showBusy()
 	})
 }
 
@@ -240,7 +227,7 @@ func (f ChannelForm) config() (map[string]json.RawMessage, error) {
 		if !field.Secret {
 			text = strings.TrimSpace(text)
 		}
-		if text == f.original[field.Name] && (text == "" || f.Exists) {
+		if text == f.original[field.Name] {
 			continue // an empty secret means unchanged
 		}
 		raw, err := protocol.Marshal(text)

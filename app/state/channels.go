@@ -82,20 +82,20 @@ func NewChannels(a *App) *Channels {
 			next, err := c.read(ctx)
 			return func(v *ChannelsView) {
 				next.Logins, next.busy = v.Logins, v.busy
-				*v = next.withBusy()
+				*v = next
+				v.showBusy()
 			}, err
 		},
 	}
 	return c
 }
 
-// withBusy merges this window's own state into the gateway's.
-func (v ChannelsView) withBusy() ChannelsView {
+// showBusy merges this window's own state into the gateway's.
+func (v *ChannelsView) showBusy() {
 	v.Accounts = slices.Clone(v.Accounts)
-	for i := range v.Accounts {
-		v.Accounts[i].Busy = v.busy[v.Accounts[i].Key()]
+	for i, a := range v.Accounts {
+		v.Accounts[i].Busy = v.busy[a.Key()]
 	}
-	return v
 }
 
 func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {

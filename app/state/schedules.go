@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -146,12 +145,12 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 }
 
 // Enable pauses or resumes a schedule.
-func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
-	s.do(func(ctx context.Context) error { return s.enable(ctx, id, on) })
-}
+func (s *Schedules) Enable(id protocol.CronJobID, on bool) { s.do(s.enable(id, on)) }
 
-func (s *Schedules) enable(ctx context.Context, id protocol.CronJobID, on bool) error {
-	return send(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
+func (s *Schedules) enable(id protocol.CronJobID, on bool) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return send(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
+	}
 }
 
 // Run starts a schedule now, even if it is not due.
@@ -182,39 +181,24 @@ func (s *Schedules) SetHeartbeat(every string) {
 	s.do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
 }
 
-// Delete deletes a schedule. It leaves the view at once and does not run any more, but is deleted
-// only after UndoTime: until then undo restores it with its history. If the program exits earlier,
-// the schedule stays, paused.
+// Delete deletes a schedule with its history after UndoTime, as in [App.deleteLater]. Until then it is
+// paused. If the program exits earlier, it stays, paused.
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
-	back := make(chan struct{})
+	pause, resume := s.enable(j.ID, false), s.enable(j.ID, true)
+	if !j.Enabled {
+		pause = func(context.Context) error { return nil }
+		resume = pause
+	}
 	hide := func(on bool) {
 		s.Value.Update(func(v *SchedulesView) {
 			v.deleted = mapWith(v.deleted, true, on, j.ID)
 			*v = v.withoutDeleted()
 		})
+		if !on {
+			s.Reload()
+		}
 	}
-	hide(true)
-	s.app.start(func(ctx context.Context) {
-		defer s.Load(ctx)
-		defer hide(false)
-		if j.Enabled {
-			if err := s.enable(ctx, j.ID, false); err != nil {
-				s.app.fail(err)
-				return
-			}
-		}
-		undone, ok := waitForUndo(ctx, back)
-		var err error
-		switch {
-		case !ok:
-		case !undone:
-			_, err = Call(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
-		case j.Enabled:
-			err = s.enable(ctx, j.ID, true)
-		}
-		if err != nil {
-			s.app.fail(err)
-		}
-	})
-	return sync.OnceFunc(func() { close(back) })
+	return s.app.deleteLater(hide, pause, func(ctx context.Context) error {
+		return send(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
+	}, resume)
 }

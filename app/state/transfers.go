@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"fairlead/gateway/protocol"
 )
@@ -109,30 +108,22 @@ func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 	}
 }
 
-// Remove removes finished transfers from the history. They leave the view at once, but are
-// deleted, with the parts of incomplete files, only after UndoTime: until then undo restores them.
-// If the program exits earlier, they stay.
+// Remove removes finished transfers from the history, with the parts of incomplete files, after
+// UndoTime, as in [App.deleteLater].
 func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
-	back := make(chan struct{})
 	hide := func(on bool) {
 		s.app.Value.Update(func(v *View) {
 			v.removed = mapWith(v.removed, true, on, ids...)
 			v.HistoryChanged++
 		})
 	}
-	hide(true)
-	s.app.start(func(ctx context.Context) {
-		defer hide(false)
-		undone, ok := waitForUndo(ctx, back)
+	nothing := func(context.Context) error { return nil }
+	return s.app.deleteLater(hide, nothing, func(ctx context.Context) error {
 		for part := range slices.Chunk(ids, historyPage) {
-			if undone || !ok {
-				return
-			}
-			if _, err := Call(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
-				s.app.fail(err)
-				return
+			if err := send(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
+				return err
 			}
 		}
-	})
-	return sync.OnceFunc(func() { close(back) })
+		return nil
+	}, nothing)
 }
