@@ -79,7 +79,6 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 	}
 }
 
-// draw shows the list.
 func (p *Page) draw() {
 	var body fyne.CanvasObject
 	back := widgets.NewQuietButton("Back to chat", "back", p.openChat)
@@ -137,7 +136,6 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	})
 }
 
-// showReader shows the reader for a conversation.
 func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
 	p.current = a
 	h := p.h.Chat
@@ -202,7 +200,6 @@ func (p *Page) export() {
 // undoFor is how long the window offers to undo; the page can do it later, too.
 const undoFor = 15 * time.Second
 
-// restoreWithUndo restores an archived conversation, and offers to undo that.
 func (p *Page) restoreWithUndo(a protocol.ArchiveInfo) {
 	button := p.restoreButton
 	button.Disable()

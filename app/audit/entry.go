@@ -28,7 +28,6 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	return it
 }
 
-// open shows all details of an entry.
 func (p *Page) open(i int) {
 	if i >= len(p.all) {
 		return
@@ -75,8 +74,7 @@ func (p *Page) open(i int) {
 	widgets.SetContent(p.Box, widgets.NewPage("Audit log entry", widgets.NewForm(rows...), back))
 }
 
-// undo revokes the permission behind an entry: the grants of the approval, or else the rule that
-// the entry names.
+// undo revokes what an entry permitted: the grants of the approval, or else its rule.
 func (p *Page) undo(e protocol.AuditEntry) {
 	what := ""
 	p.run(func(ctx context.Context) error {
@@ -132,7 +130,6 @@ func menuButton(text string, menu func() []*fyne.MenuItem) *widgets.Button {
 	return b
 }
 
-// choice is an entry of the menu of a filter.
 func (p *Page) choice(button *widgets.Button, words string, set func(*protocol.AuditListParams)) *fyne.MenuItem {
 	return fyne.NewMenuItem(words, func() {
 		set(&p.params)

@@ -16,8 +16,7 @@ import (
 const redrawInterval = 100 * time.Millisecond
 
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
-// second; it skips intermediate states. It returns at once; wait is closed when show will not be
-// called any more.
+// second. It returns at once; wait is closed when show will not be called any more.
 func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) (wait <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {

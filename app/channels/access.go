@@ -63,7 +63,6 @@ func (o *policy) value() string {
 	return o.now.DMPolicy
 }
 
-// show shows the policy in force.
 func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.now = now
 	o.part.Objects = []fyne.CanvasObject{widgets.NewSectionHeading("WHO MAY WRITE ON " + strings.ToUpper(title))}
@@ -87,7 +86,6 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 	}
 }
 
-// list draws the allowed people.
 func (o *policy) list() {
 	o.allowed.Objects = nil
 	if len(o.now.AllowFrom) == 0 {

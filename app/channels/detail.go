@@ -18,8 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one account: its state, its login, its settings, and who may write to the
-// agent on its channel.
+// detail is the page of one account, and of who may write to the agent on its channel.
 type detail struct {
 	p   *Page
 	key string
@@ -111,7 +110,6 @@ func (d *detail) show() {
 	p.Box.Refresh() // the height of wrapped text is known only after its first layout
 }
 
-// buttons are the available actions.
 func (d *detail) buttons() {
 	d.toggle.Set("Start", "play")
 	if d.running() {
@@ -169,7 +167,6 @@ func pictureSize(data []byte) float32 {
 	return qrSize
 }
 
-// lines lists the facts about the account.
 func (d *detail) lines() []fyne.CanvasObject {
 	a, now := d.a, d.p.now()
 	var rows []fyne.CanvasObject

@@ -26,7 +26,6 @@ func (p *Page) openForm() {
 	p.openFields(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
 }
 
-// openChange opens the form for an account's settings.
 func (p *Page) openChange(a state.ChannelAccount) {
 	p.openFields(state.FormOfAccount(a), func() { p.open(a.Key()) })
 }
@@ -76,7 +75,6 @@ func (p *Page) openFields(f state.ChannelForm, leave func()) {
 	}
 }
 
-// draw creates an entry for each field.
 func (o *form) draw() {
 	var rows []fyne.CanvasObject
 	o.firstField = nil
@@ -150,7 +148,6 @@ func (o *form) submit() {
 	})
 }
 
-// handleSaved shows the saved account, or the error.
 func (o *form) handleSaved(key string, err error) {
 	o.p.show(o.p.m.Value.Get()) // the gateway has stored the account, but the page may not know yet
 	if err == nil {
@@ -173,7 +170,6 @@ func (o *form) cancel() {
 	o.showMessage(widgets.NewParagraph("Login cancelled.", style.ColorMuted, "text"))
 }
 
-// problem shows an error, with a button to continue.
 func (o *form) problem(key string, err error) fyne.CanvasObject {
 	p := o.p
 	what := widgets.Problem{Title: "The account was not connected.", Advice: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}

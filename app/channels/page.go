@@ -40,8 +40,7 @@ type Page struct {
 	now         func() time.Time
 }
 
-// requestsShown is the number of access requests shown at first, and the number added by each
-// "more".
+// requestsShown is the number of access requests shown at first, and added by each "more".
 const requestsShown = 20
 
 // New creates the page and follows the gateway until ctx ends.
@@ -69,7 +68,6 @@ func (p *Page) focus(o fyne.Focusable) {
 	}
 }
 
-// show applies a new state.
 func (p *Page) show(v state.ChannelsView) {
 	p.view = v
 	switch {
@@ -81,19 +79,16 @@ func (p *Page) show(v state.ChannelsView) {
 	}
 }
 
-// openList shows all accounts.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
 	p.drawList()
 }
 
-// back returns from one account to the list.
 func (p *Page) back() {
 	p.refocus = true
 	p.openList()
 }
 
-// open shows one account.
 func (p *Page) open(key string) {
 	p.form = false
 	p.detail = newDetail(p, key)
@@ -103,8 +98,7 @@ func (p *Page) open(key string) {
 	}
 }
 
-// drawList redraws the list only when it changed, so that buttons do not disappear while the person
-// uses them.
+// drawList redraws only after changes, so that buttons stay while the person uses them.
 func (p *Page) drawList() {
 	v := p.view
 	key := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.maxRequests)
@@ -185,7 +179,6 @@ func (p *Page) focusedAction() string {
 	return ""
 }
 
-// row is the list entry of an account.
 func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	icon, color := stateIcon(a)
 	title := widgets.NewText(state.AccountTitle(a), style.ColorText, "text")
@@ -208,7 +201,6 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	return press
 }
 
-// stateIcon returns the icon of an account's state.
 func stateIcon(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
 	switch {
 	case a.Busy != "":

@@ -17,14 +17,12 @@ import (
 // actions changes the files of a page's list.
 type actions struct{ page *Page }
 
-// startRename lets the person type a new name for the selected file.
 func (a actions) startRename() {
 	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) == 1 {
 		a.page.list.startRename(chosen[0].Path)
 	}
 }
 
-// rename renames a file and offers to undo that.
 func (a actions) rename(file, name string) {
 	p := a.page
 	to, undo := "", func() {}
@@ -43,7 +41,6 @@ func (a actions) rename(file, name string) {
 	})
 }
 
-// newFolder creates a folder and lets the person type its name.
 func (a actions) newFolder() {
 	p := a.page
 	name := p.view.NewName()
@@ -56,7 +53,6 @@ func (a actions) newFolder() {
 	})
 }
 
-// delete deletes the selection and offers to undo that.
 func (a actions) delete() {
 	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) > 0 {
 		a.run(chosen, "deleted", a.page.model.Trash)
@@ -74,8 +70,7 @@ func (a actions) move(list []state.FileEntry, dir string) {
 	})
 }
 
-// run performs an action on files, reports their number, and offers to undo it. did is a word such
-// as "deleted".
+// run changes files, reports it and offers to undo it. did is a word such as "deleted".
 func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
 	paths := make([]string, len(list))
 	for i, e := range list {
@@ -100,7 +95,6 @@ func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Con
 	})
 }
 
-// menu offers the actions for the selection.
 func (a actions) menu(at fyne.Position) {
 	p := a.page
 	chosen := p.list.selectedEntries()
@@ -140,7 +134,6 @@ type drag struct {
 	at   fyne.Position
 }
 
-// target returns the target at a position of the window.
 func (d *drag) target(at fyne.Position) dropTarget {
 	p := d.page
 	for _, q := range p.pair.visible() {
@@ -154,7 +147,6 @@ func (d *drag) target(at fyne.Position) dropTarget {
 	return dropTarget{}
 }
 
-// track highlights the target.
 func (d *drag) track(at fyne.Position) {
 	p := d.page
 	d.at = at
@@ -172,7 +164,6 @@ func (d *drag) track(at fyne.Position) {
 	}
 }
 
-// highlight highlights a list if it is the target.
 func (g dropTarget) highlight(p *Page) {
 	row := ""
 	if g.page == p && g.dir != p.view.Dir {

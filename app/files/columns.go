@@ -57,8 +57,7 @@ func (l *rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	middle(o[1], left, max(0, right-left))
 }
 
-// placeDetails places the columns at the right, without the time in a narrow list, and returns the
-// end of the remaining width.
+// placeDetails places the columns at the right and returns the end of the remaining width.
 func placeDetails(size, when fyne.CanvasObject, width float32, place func(o fyne.CanvasObject, x, width float32)) (right float32) {
 	right = width - style.Inside
 	widgets.SetVisible(when, width >= minTimeWidth)
@@ -153,8 +152,7 @@ func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	place(o[0], style.Inside, max(0, right-style.Inside))
 }
 
-// fileMarks adds to the list's marks the purpose of each agent file, and whether it is missing or
-// unsaved.
+// fileMarks adds the purpose of each agent file, and whether it is missing or unsaved.
 func fileMarks(v state.FilesView, drafts *state.FileDrafts, marks map[string]string) map[string]string {
 	if v.Place != "" {
 		return marks

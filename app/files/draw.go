@@ -87,8 +87,7 @@ func (p *Page) frameKey() string {
 	return fmt.Sprint(v.Place == "", v.Dir == "", v.CanBrowse, v.ReadOnly, len(v.Changed) > 0, p.isBeside, p.pair.hasRoom())
 }
 
-// withHead returns the controls above a list: its machine, and the actions for the whole list. With
-// two lists the buttons have icons only.
+// withHead adds the controls above a list; beside another list they have icons only.
 func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 	words := func(text string) string {
 		if p.isBeside || style.Size("text") > 18 { // with large text the header would need two lines

@@ -161,8 +161,7 @@ func (e *editor) discard() {
 	e.setStatus("", style.ColorMuted)
 }
 
-// target returns the path to save to, and whether that file is known to exist: a new name means
-// another file.
+// target returns the path to save to, and whether that file is known to exist.
 func (e *editor) target() (at string, there bool) {
 	if !e.isNew {
 		return e.path, e.exists
@@ -182,7 +181,6 @@ func (e *editor) save() {
 	})
 }
 
-// afterSave handles the result of saving.
 func (e *editor) afterSave(at, text string, err error) {
 	if c, ok := errors.AsType[*state.Conflict](err); ok {
 		if e.isNew {
@@ -218,7 +216,6 @@ func (e *editor) delete() {
 	})
 }
 
-// showConflict asks which of two versions to keep.
 func (e *editor) showConflict(c state.Conflict) {
 	e.diskVersion = c
 	e.conflictText.Set("This file changed on disk while you were editing it. Keep your version or the one on disk?", style.ColorText)
@@ -272,8 +269,7 @@ func (e *editor) watchFile() {
 	})
 }
 
-// fileChanged handles a new version on the disk. Without unsaved changes the editor shows it at
-// once.
+// fileChanged handles a new version on the disk; without unsaved changes the editor shows it.
 func (e *editor) fileChanged(text string, there bool) {
 	switch {
 	case there == e.exists && (text == e.base || !there):

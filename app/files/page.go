@@ -26,16 +26,14 @@ type Handlers struct {
 	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
 	Copy  func(string)
 	Place func(protocol.NodeID) // another place is shown; empty is the agent's own files
-	// Open opens a file of this computer with the system's default program; nil if no machine is
-	// this computer.
+	// Open opens a file of this computer with the default program; nil on other computers.
 	Open func(path string)
 	// Sort is the initial order; Sorted is called when it changes.
 	Sort   state.FileSort
 	Sorted func(state.FileSort)
 	// Drop handles files of a machine that were dropped elsewhere in the window.
 	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
-	// Send sends files of a machine to a folder of another one, after they were dropped on its
-	// list.
+	// Send sends files of a machine that were dropped on the list of another one.
 	Send func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string)
 	// Two starts with two lists, of which the right one shows Right; Paired is called when either
 	// changes.
@@ -125,7 +123,6 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.showPlace()
@@ -157,5 +154,4 @@ func (p *Page) focus() {
 	}
 }
 
-// showError shows an error.
 func (p *Page) showError(what string, err error) { p.h.Say(what + ": " + err.Error()) }

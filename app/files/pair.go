@@ -50,7 +50,6 @@ func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
 // minListWidth is the minimum width of a list beside another one.
 func minListWidth() float32 { return 340 * style.Size("text") / 14 }
 
-// hasRoom reports whether two lists fit.
 func (b *Pair) hasRoom() bool { return b.width >= 2*minListWidth() }
 
 // Toggle shows or hides the second list.
@@ -102,7 +101,6 @@ func (b *Pair) notifyPaired() {
 	}
 }
 
-// visible returns the visible lists.
 func (b *Pair) visible() []*Page {
 	if b.right == nil || !b.hasRoom() {
 		return []*Page{b.active}

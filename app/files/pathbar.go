@@ -47,7 +47,6 @@ func (w *pathBar) draw() {
 	widgets.SetContent(w.box, list...)
 }
 
-// edit starts editing the path.
 func (w *pathBar) edit() {
 	w.field.SetText("")
 	if n := len(w.crumbs); n > 0 {

@@ -58,7 +58,6 @@ func (p *Page) placeMenu() []*fyne.MenuItem {
 	return items
 }
 
-// showPlace shows the current machine and path.
 func (p *Page) showPlace() {
 	name := "Agent's files"
 	if p.view.Place != "" {
@@ -69,10 +68,8 @@ func (p *Page) showPlace() {
 	p.place.SetText(name)
 }
 
-// canChange reports whether files can be changed here.
 func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
 
-// showSelection describes the selection.
 func (p *Page) showSelection() {
 	chosen := p.list.selectedEntries()
 	note := p.view.Note
@@ -131,9 +128,8 @@ func (p *Page) EditPath() {
 	}
 }
 
-// selectLater selects a path, or starts renaming it, once the list contains it. It waits for the
-// event that adds it: earlier events in between still show the old state and would deselect the
-// path.
+// selectLater selects a path, or renames it, once the list contains it: the events before still
+// show the old state and would deselect it.
 func (p *Page) selectLater(follow, rename string) {
 	p.selectPath, p.renamePath = follow, rename
 	p.show(p.view)

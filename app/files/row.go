@@ -48,7 +48,6 @@ func newRow(t *table) *row {
 	return r
 }
 
-// show shows an entry.
 func (r *row) show(i int) {
 	r.index = i
 	if i >= len(r.table.entries) {
@@ -126,7 +125,6 @@ var (
 	_ fyne.Draggable      = (*row)(nil)
 )
 
-// isPicture reports whether a file's name is that of a picture.
 func isPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp"}, strings.ToLower(path.Ext(name)))
 }

@@ -59,7 +59,6 @@ func (t *table) Set(entries []state.FileEntry, below bool) {
 	t.Refresh()
 }
 
-// selectedEntries returns the selected entries.
 func (t *table) selectedEntries() (list []state.FileEntry) {
 	for i, e := range t.entries {
 		if t.selection.Has(i) {
@@ -78,7 +77,6 @@ func (t *table) startRename(path string) bool {
 	return t.selectPath(path)
 }
 
-// cancelRename cancels renaming.
 func (t *table) cancelRename() {
 	if t.renaming != "" {
 		t.renaming = ""
@@ -118,7 +116,6 @@ func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	return t.entries[i], true
 }
 
-// setDropPath highlights the folder under a drag; an empty path means none.
 func (t *table) setDropPath(path string) {
 	if t.dropPath != path {
 		t.dropPath = path

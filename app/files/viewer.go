@@ -81,7 +81,6 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	return v
 }
 
-// close closes the file.
 func (p *Page) close() {
 	p.viewer.close()
 	p.viewer, p.drawnKey = nil, ""
@@ -92,8 +91,7 @@ func (p *Page) close() {
 	p.draw()
 }
 
-// Back closes the viewed file and returns to its folder, and reports whether there was one. A file
-// in the editor stays open.
+// Back closes the viewed file, unless it is in the editor, and reports whether it did.
 func (p *Page) Back() bool {
 	if p.viewer == nil || p.viewer.edit != nil {
 		return false
@@ -106,8 +104,7 @@ func (p *Page) Back() bool {
 // changes shows the agent's changes on the machine of a page.
 type changes struct{ page *Page }
 
-// marks maps each file to a mark if the agent changed it in the last turn of a chat, and each
-// folder if it contains such a file.
+// marks returns marks of the files that the agent changed in the last turn, and their folders.
 func (l changes) marks() map[string]string {
 	p := l.page
 	last, above := map[string]bool{}, map[string]int{}
@@ -141,7 +138,6 @@ func (l changes) marks() map[string]string {
 	return marks
 }
 
-// list lists the changes of one chat or of all.
 func (l changes) list(chat protocol.SessionKey) {
 	p, chatName := l.page, l.page.app.Value.Get().ChatName
 	var shown []protocol.FileChange
@@ -186,7 +182,6 @@ func (l changes) relativePath(abs string) string {
 	return abs
 }
 
-// open shows one change, and offers to revert it.
 func (l changes) open(c protocol.FileChange) {
 	p := l.page
 	body := container.NewStack(widgets.NewLoading())

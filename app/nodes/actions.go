@@ -46,8 +46,7 @@ func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.C
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
 }
 
-// confirmButton is a button for an irreversible action. It asks for a confirmation; keep is the
-// text of the button that cancels.
+// confirmButton asks for a confirmation; keep is the text of the button that cancels.
 func (a *actions) confirmButton(text, icon, really, keep string, do func()) []fyne.CanvasObject {
 	if a.confirming != text {
 		return []fyne.CanvasObject{widgets.NewQuietButton(text, icon, func() { a.confirm(text) })}
@@ -61,14 +60,12 @@ func (a *actions) confirm(button string) {
 	a.show()
 }
 
-// confirmButtons are the buttons of the confirmation.
 func (a *actions) confirmButtons(icon, really, keep string, do func()) []fyne.CanvasObject {
 	yes := widgets.NewQuietButton(really, icon, do)
 	yes.Danger = true
 	return []fyne.CanvasObject{yes, widgets.NewQuietButton(keep, "", func() { a.confirm("") })}
 }
 
-// rename shows and focuses a field with the name.
 func (a *actions) rename() {
 	a.editing = true
 	a.show()

@@ -14,7 +14,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clientItem is the list entry of a paired window or command line.
 func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 	now := p.now()
 	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Detail: state.ClientPresence(p.view, d, now)}
@@ -57,8 +56,7 @@ func (c *client) show() {
 	}
 }
 
-// actions are the actions for the window: an active pairing can be revoked, an inactive one can be
-// forgotten.
+// An active pairing can be revoked, an inactive one can be forgotten.
 func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	p := c.p
 	if c.bar.editing {
@@ -111,7 +109,6 @@ func (p *Page) expiryMenu(a *actions, id protocol.DeviceID) []*fyne.MenuItem {
 	return items
 }
 
-// expiryItems are the possible expiries.
 func expiryItems(choose func(state.AccessPeriod)) (items []*fyne.MenuItem) {
 	for _, e := range state.AccessPeriods {
 		items = append(items, fyne.NewMenuItem(e.Text, func() { choose(e) }))
@@ -136,7 +133,6 @@ func (p *Page) setExpiry(a *actions, id protocol.DeviceID, until int64) {
 	})
 }
 
-// factList lists the facts about a machine, one per line.
 func factList(facts []state.MachineFact) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, f := range facts {

@@ -38,7 +38,6 @@ func newDetail(p *Page, id protocol.NodeID) *detail {
 	return d
 }
 
-// reload loads the machine's log.
 func (d *detail) reload() {
 	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.app.Machines.Logs(ctx, d.id) }, func(text string, err error) {
 		switch {
@@ -79,7 +78,6 @@ func (d *detail) show() {
 	}
 }
 
-// page arranges the parts in a column.
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewSectionHeading("LOG", widgets.NewQuietButton("Reload", "reset", d.reload))
 	// space for a field, which is higher than the buttons
@@ -116,7 +114,6 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 	return widgets.Col(style.Inside, rows...)
 }
 
-// names returns a text that identifies the calls.
 func names(calls []protocol.CallInfo) string {
 	text := "calls"
 	for _, c := range calls {
@@ -125,7 +122,6 @@ func names(calls []protocol.CallInfo) string {
 	return text
 }
 
-// actions are the actions for a machine.
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
 	if d.bar.editing {
@@ -160,8 +156,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	return widgets.Flow(style.Inside, buttons...)
 }
 
-// colours lets the person choose the machine's colour. Each colour has a name, for people who
-// cannot distinguish colours.
+// colours offers colours by name, for people who cannot distinguish them.
 func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 	var chips []fyne.CanvasObject
 	pick := func(name, words string, icon fyne.CanvasObject) {

@@ -17,7 +17,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openInvite shows how to add another machine.
 func (p *Page) openInvite() {
 	p.invite, p.detail, p.client = true, nil, nil
 	p.invitationBox = container.NewVBox()
@@ -98,7 +97,6 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 	}
 }
 
-// showInvitation shows the invitation for the other machine.
 func (p *Page) showInvitation(r protocol.DeviceInvite) {
 	widgets.SetContent(p.invitationBox, p.invitation(r))
 }

@@ -27,8 +27,7 @@ type Handlers struct {
 	// Undo shows an action and offers to undo it until a time.
 	Undo   func(text string, undo func(), until time.Time)
 	Opened func(protocol.NodeID) // a machine is shown; empty is all
-	// Send asks for files to send to a machine; nil hides the button. Browse shows a machine's
-	// files; nil hides it.
+	// Send asks for files to send to a machine. Browse shows its files. nil hides the button.
 	Send, Browse func(protocol.NodeID)
 }
 
@@ -80,8 +79,7 @@ func (p *Page) Open(id protocol.NodeID) {
 	p.show(p.view)
 }
 
-// choose shows the page for a list index: machines come first, then, under their heading, the
-// windows.
+// choose opens a line of the list: machines come first, then a heading and the windows.
 func (p *Page) choose(i int) {
 	if n := len(p.view.Nodes); i < n {
 		p.Open(p.view.Nodes[i].ID)
@@ -90,15 +88,13 @@ func (p *Page) choose(i int) {
 	}
 }
 
-// openClient shows one window.
 func (p *Page) openClient(id protocol.DeviceID) {
 	p.Open("")
 	p.client = newClient(p, id)
 	p.show(p.view)
 }
 
-// At returns the machine at a position of the window, as a drop target; empty for none. While one
-// machine is shown it is that one.
+// At returns the machine at a position of the window, or the one shown; empty for none.
 func (p *Page) At(place fyne.Position) protocol.NodeID {
 	if p.detail != nil {
 		return p.detail.id
@@ -109,7 +105,6 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 	return ""
 }
 
-// show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.DevicesChanged != p.devices {
@@ -150,7 +145,6 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	return item
 }
 
-// drawList draws the list of machines.
 func (p *Page) drawList() {
 	none := len(p.view.Nodes) == 0
 	p.Draw(fmt.Sprint("list ", p.view.Loaded, none, none && len(p.clients) > 0), func() fyne.CanvasObject {
@@ -172,12 +166,10 @@ func (p *Page) drawList() {
 
 const machinesTitle = "Machines"
 
-// loadPairing loads the pending requests and the windows.
 func (p *Page) loadPairing(done func(state.Pairing)) {
 	bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) { done(r) })
 }
 
-// showPairing shows the pending requests and the windows.
 func (p *Page) showPairing(r state.Pairing) {
 	if r.Problem != "" {
 		// keep the old list: a lost connection does not remove windows
@@ -209,7 +201,6 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 		widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Col(style.Inside, rows...))))
 }
 
-// answerRequest allows or denies the pairing of a device.
 func answerRequest[R any](p *Page, m protocol.Method[protocol.DeviceRequestParams, R], params protocol.DeviceRequestParams) {
 	bind.Go(p.ctx, func(ctx context.Context) (R, error) { return state.Call(ctx, p.app, m, params) }, func(_ R, err error) {
 		if err != nil {
@@ -244,8 +235,7 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// Confinement lists a machine's restrictions of commands: the enforced ones with their mechanism,
-// the others with the reason.
+// Confinement lists a machine's restrictions of commands, with their mechanism or its lack.
 func Confinement(c state.Confinement) fyne.CanvasObject {
 	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
 		return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))

@@ -78,8 +78,7 @@ type centerSystem struct {
 	shown []string
 }
 
-// openCenter starts using a center. open creates it and receives a function for its events, which
-// may be called on any thread.
+// openCenter starts using a center. open receives a function for events, for any thread.
 func openCenter(open func(send func(event)) center, plain system, actions Actions) *centerSystem {
 	a := &centerSystem{plain: plain, actions: actions, events: make(chan event, maxWaiting)}
 	a.center = open(a.send)

@@ -19,8 +19,7 @@ import (
 	"unsafe"
 )
 
-// open opens the notification center of macOS. The center requires a bundle with an identifier;
-// other programs get plain notifications.
+// open opens the notification center of macOS, which requires a bundle with an identifier.
 func open(actions Actions) (system, error) {
 	if !C.fairleadBundled() {
 		return script{}, nil

@@ -20,8 +20,7 @@ const (
 	serverPath = "/org/freedesktop/Notifications"
 )
 
-// bus is the desktop's notification server. One goroutine calls show and remove; signals arrive on
-// another.
+// bus is the desktop's notification server; its signals arrive on another goroutine.
 type bus struct {
 	conn    *dbus.Conn
 	server  dbus.BusObject
@@ -140,8 +139,7 @@ func (b *bus) remove(ctx context.Context, id string) {
 	}
 }
 
-// locked asks the session's screen savers and logind. A service that does not answer counts as
-// unlocked.
+// locked asks screen savers and logind. No answer counts as unlocked.
 func (b *bus) locked(ctx context.Context) bool {
 	for _, saver := range []struct{ name, path string }{
 		{"org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"},

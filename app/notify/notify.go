@@ -21,8 +21,7 @@ import (
 	"time"
 )
 
-// Message is a notification. ID is chosen by the caller; a message replaces an earlier one with the
-// same ID.
+// Message is a notification; it replaces an earlier one with the same ID.
 type Message struct {
 	ID          string
 	Title, Body string
@@ -40,8 +39,7 @@ func (m Message) button() string {
 	return "Review"
 }
 
-// Actions are the callbacks of the buttons. They are called on a goroutine of the notifier, one at
-// a time.
+// Actions are the callbacks of the buttons, on a goroutine of the notifier, one at a time.
 type Actions struct {
 	Review func(id string)
 	Deny   func(id string)
@@ -71,8 +69,7 @@ var errLater = errors.New("the permission for notifications is not granted yet")
 // timeout is the time limit of the system for one notification.
 const timeout = 5 * time.Second
 
-// maxWaiting is the maximum number of notifications that wait for a slow system; further ones are
-// dropped.
+// maxWaiting is the maximum number of notifications that wait; further ones are dropped.
 const maxWaiting = 16
 
 // system shows notifications by the means of one operating system.
@@ -89,8 +86,7 @@ type system interface {
 // job is one action on the system, with its time limit.
 type job func(context.Context, system)
 
-// Notifier shows notifications one after the other. Its methods return at once and are safe for
-// concurrent use.
+// Notifier shows notifications. Its methods return at once and are safe for concurrent use.
 type Notifier struct {
 	actions Actions
 	log     *slog.Logger
@@ -189,7 +185,6 @@ func (n *Notifier) show(ctx context.Context, sys system, m Message) {
 	}
 }
 
-// showDeferred shows the messages that the system could not show before.
 func (n *Notifier) showDeferred(ctx context.Context, sys system) {
 	list := n.deferred
 	n.deferred = nil
@@ -216,9 +211,8 @@ func (n *Notifier) Close() {
 	n.done.Wait()
 }
 
-// oneLine returns a text without line breaks and control characters, shortened to the space in
-// notifications. The result never begins with a dash, which osascript would parse as an option:
-// file names come from other people.
+// oneLine returns a short text without control characters. It never begins with a dash, which
+// osascript would parse as an option: file names come from other people.
 func oneLine(s string, length int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

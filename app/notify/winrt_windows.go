@@ -167,15 +167,13 @@ func instance(class string) (*unknown, error) {
 // serves all notifications and is never freed, so that late calls are safe.
 type handler struct{ table *[4]uintptr }
 
-// activated receives the arguments of a click. It is called on a thread of the system and must not
-// block.
+// activated receives the arguments of a click, on a thread of the system. It must not block.
 var activated struct {
 	sync.Mutex
 	call func(arguments string) // nil: clicks are ignored
 }
 
-// setActivated sets the receiver of clicks. When it returns, the previous receiver is no longer
-// called.
+// setActivated sets the receiver of clicks; the previous one is not called afterwards.
 func setActivated(f func(arguments string)) {
 	activated.Lock()
 	defer activated.Unlock()

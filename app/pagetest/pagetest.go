@@ -32,8 +32,7 @@ var Noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 // Clock is a page's clock that always returns Noon.
 func Clock() time.Time { return Noon }
 
-// Start starts the test toolkit, like [App], and returns a state without a gateway. Both stop with
-// the test, and ctx ends then.
+// Start starts the test toolkit and returns a state without a gateway; both stop with the test.
 func Start(t *testing.T, mode style.Mode) (ctx context.Context, app *state.App) {
 	t.Helper()
 	App(t).Settings().SetTheme(style.New(mode, 1))
@@ -100,8 +99,7 @@ func Shows(t *testing.T, o fyne.CanvasObject, want ...string) {
 	}
 }
 
-// Shot writes a picture of the window to $FAIRLEAD_SHOTS/NAME.png for manual review; without that
-// variable it does nothing.
+// Shot writes a picture of the window to $FAIRLEAD_SHOTS/NAME.png, if that is set, for review.
 func Shot(t *testing.T, w fyne.Window, name string) {
 	t.Helper()
 	dir := os.Getenv("FAIRLEAD_SHOTS")
@@ -118,9 +116,8 @@ func Shot(t *testing.T, w fyne.Window, name string) {
 	}
 }
 
-// toolkit is the test toolkit with a different GUI thread: the test's own goroutine. Calls from
-// other goroutines wait until the test runs them; the original test driver would run them at once,
-// concurrently with the test.
+// toolkit is the test toolkit with the test's goroutine as GUI thread: calls of other goroutines
+// wait for it. The original driver would run them concurrently with the test.
 type toolkit struct {
 	fyne.App
 	thread *thread
@@ -180,8 +177,7 @@ func (g *thread) end() {
 	g.queue = nil
 }
 
-// App starts a toolkit that stops with the test. The test is its GUI thread: calls of other
-// goroutines have no effect before [Settle].
+// App starts a toolkit that stops with the test. Calls of other goroutines wait for [Settle].
 func App(t testing.TB) fyne.App {
 	t.Helper()
 	a := test.NewTempApp(t)

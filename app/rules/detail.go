@@ -17,8 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one rule: its text, its origin, the calls that it would have decided, and
-// the actions for it.
+// detail is the page of one rule, with the calls that it would have decided.
 type detail struct {
 	p       *Page
 	rule    protocol.Rule

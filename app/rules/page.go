@@ -104,7 +104,6 @@ func (p *Page) Load() {
 	})
 }
 
-// openList shows all rules.
 func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
@@ -117,7 +116,6 @@ func (p *Page) openList() {
 // blank is a new rule with the most common content, to be edited before it is saved.
 const blank = `{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}`
 
-// draw shows the rules that match the search.
 func (p *Page) draw() {
 	if p.detail != nil {
 		return
@@ -178,7 +176,6 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 	return it
 }
 
-// remove deletes a rule and offers to undo that.
 func (p *Page) remove(r protocol.Rule) {
 	call(p, protocol.RuleDelete, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
 		if err != nil {
@@ -232,8 +229,7 @@ func (p *Page) load() {
 	})
 }
 
-// Back returns from one rule to the list, and reports whether one was shown. A rule with unsaved
-// changes stays open.
+// Back returns from one rule, unless it has unsaved changes, and reports whether it did.
 func (p *Page) Back() bool {
 	if p.detail == nil || p.detail.text.Text != indent(p.detail.rule.Policy) {
 		return false

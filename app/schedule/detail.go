@@ -69,7 +69,6 @@ func (d *detail) show(v state.SchedulesView) {
 	d.p.Draw("job "+string(what), d.draw) // not after each run, so that the focus stays
 }
 
-// nextRun describes a schedule's next run.
 func nextRun(j protocol.CronJob, now time.Time) string {
 	switch {
 	case j.State.RunningAtMs > 0:
@@ -124,8 +123,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 
-// partsLayout puts the facts above the history. The history gets at least two fifths of the height;
-// the facts scroll if necessary.
+// partsLayout puts facts, which may scroll, above the history with two fifths of the height.
 type partsLayout struct{}
 
 func (partsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {

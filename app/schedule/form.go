@@ -25,7 +25,6 @@ var (
 	missed = []option{{protocol.MissedLatest, "Run once"}, {protocol.MissedAll, "Run each of them"}, {protocol.MissedSkip, "Skip them"}, {protocol.MissedAsk, "Ask me"}}
 )
 
-// choose creates a menu of options.
 func choose(list []option, value string, chosen func(string)) *widgets.Select {
 	words := make([]string, len(list))
 	for i, o := range list {
@@ -45,7 +44,6 @@ func entry(text, hint string, changed func(string)) *widget.Entry {
 	return e
 }
 
-// openForm opens the form for a schedule.
 func (p *Page) openForm(f state.ScheduleForm) {
 	p.form, p.detail = true, nil
 	title := "New schedule"
@@ -93,7 +91,6 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	widgets.Focus(name)
 }
 
-// saveForm saves the schedule of a form, and returns to the list.
 func (p *Page) saveForm(f *state.ScheduleForm, message *widgets.Paragraph) {
 	message.Show()
 	message.Set("Saving…", style.ColorMuted)

@@ -56,7 +56,6 @@ func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.SchedulesView) {
 	p.view = v
 	items := make([]widgets.ListItem, len(v.Jobs))
@@ -74,7 +73,6 @@ func (p *Page) show(v state.SchedulesView) {
 	}
 }
 
-// item returns the list entry of a schedule.
 func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	now := p.now()
 	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
@@ -100,15 +98,13 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	return item
 }
 
-// openList shows all schedules.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
 	p.Forget()
 	p.drawList()
 }
 
-// drawList redraws the list only when it changed, so that buttons do not disappear while the person
-// uses them.
+// drawList redraws only after changes, so that buttons stay while the person uses them.
 func (p *Page) drawList() {
 	p.Draw(fmt.Sprint("list ", p.view.Loaded, p.view.Problem, len(p.view.Jobs) == 0), p.all)
 }
@@ -136,7 +132,6 @@ func (p *Page) addButton() *widgets.Button {
 	return b
 }
 
-// openJob shows one schedule with its history.
 func (p *Page) openJob(id protocol.CronJobID) {
 	p.form = false
 	p.detail = newDetail(p, id)
@@ -144,13 +139,11 @@ func (p *Page) openJob(id protocol.CronJobID) {
 	p.detail.show(p.view)
 }
 
-// back returns from one schedule to the list.
 func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
 }
 
-// result returns the outcome of a run in a word, with an icon.
 func result(status string) (icon string, color fyne.ThemeColorName, word string) {
 	switch status {
 	case protocol.CronOK:
@@ -163,8 +156,7 @@ func result(status string) (icon string, color fyne.ThemeColorName, word string)
 	return "clock", style.ColorMuted, fmt.Sprint("Status ", status)
 }
 
-// Back returns from one schedule to the list, and reports whether one was shown. An open form
-// stays.
+// Back returns from one schedule to the list, but not from a form, and reports whether it did.
 func (p *Page) Back() bool {
 	if p.detail == nil {
 		return false
@@ -174,8 +166,7 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// heartbeat shows the heartbeat: at an interval the agent checks by itself what to do, as its
-// HEARTBEAT.md says.
+// heartbeat shows the heartbeat, in which the agent does what HEARTBEAT.md says.
 type heartbeat struct {
 	p    *Page
 	box  fyne.CanvasObject

@@ -26,8 +26,7 @@ type Page struct {
 	hits   []protocol.SearchHit
 	next   int64
 	wanted int // number of results wanted from the latest search
-	// Unix milliseconds: the age that an automatically continued search has reached; 0 if there is
-	// none
+	// how far back an unfinished search has reached, in Unix milliseconds; 0 for none
 	searchedUntil int64
 	query         string
 	searches      int // number of the latest search
@@ -42,8 +41,7 @@ const showOlder = "Show older"
 // typingPause is the pause in typing after which the search starts.
 const typingPause = 200 * time.Millisecond
 
-// New creates the page; it lives until ctx ends. open shows a message in its chat, or in the chat's
-// archive.
+// New creates the page; it lives until ctx ends. open shows a message in its chat or archive.
 func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page {
 	p := &Page{ctx: ctx, app: a, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
 	p.list = widgets.NewItemList(func(i int) {
@@ -117,7 +115,6 @@ func (p *Page) find(page int64) {
 	})
 }
 
-// show adds a page of results.
 func (p *Page) show(r state.MessagePage) {
 	p.hits, p.next, p.searchedUntil = append(p.hits, r.Hits...), r.Next, 0
 	if len(p.hits) < p.wanted {

@@ -20,8 +20,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one skill: its description, whether and where it can be used, its settings
-// and its text.
+// detail is the page of one skill: its state, its settings and its text.
 type detail struct {
 	p    *Page
 	path string
@@ -82,7 +81,6 @@ func (d *detail) show() {
 	p.Box.Refresh() // the height of text is known only after its first layout
 }
 
-// lines lists the facts about the skill.
 func (d *detail) lines() []fyne.CanvasObject {
 	e := d.e
 	rows := []fyne.CanvasObject{widgets.NewParagraph(e.Description, style.ColorText, "text")}
@@ -158,7 +156,6 @@ func (d *detail) linkFact(name, text string) fyne.CanvasObject {
 	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuietButton(short, "external", func() { d.p.h.OpenURL(u) })))
 }
 
-// delete deletes one of the agent's own skills, and offers to undo that.
 func (d *detail) delete() {
 	p := d.p
 	e := d.e

@@ -14,7 +14,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openForm opens the form for a new skill of the agent.
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
 	var n state.NewSkill
@@ -97,7 +96,6 @@ func newSettings(p *Page) *settings {
 	return s
 }
 
-// show shows the current overrides.
 func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	s.e = e
 	s.updating = true

@@ -77,7 +77,6 @@ func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.SkillsView) {
 	p.view = v
 	p.fill()
@@ -86,7 +85,6 @@ func (p *Page) show(v state.SkillsView) {
 	}
 }
 
-// openList shows all skills.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
 	again := widgets.NewQuietButton("", "reset", p.m.Reread)
@@ -97,15 +95,13 @@ func (p *Page) openList() {
 	p.fill()
 }
 
-// back returns from one skill to the list.
 func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
 	widgets.Focus(p.list)
 }
 
-// fill lists the search results. The objects around the list stay, so that the field keeps the
-// focus.
+// fill lists the results; the objects around the list stay, so that the field keeps the focus.
 func (p *Page) fill() {
 	v := p.view
 	p.results = state.FindSkills(v.Skills, p.search.Text)
@@ -132,7 +128,6 @@ func (p *Page) fill() {
 	})
 }
 
-// stateCounts returns the numbers of skills by state.
 func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 	if len(list) == 0 {
 		return ""
@@ -156,7 +151,6 @@ func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 	return text
 }
 
-// item returns the list entry of a skill.
 func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	word, _ := state.SkillState(e)
 	from := map[string]string{protocol.SkillAgent: "Own", protocol.SkillGlobal: "Shared", protocol.SkillBuiltIn: "Built in"}[e.Source]
@@ -180,7 +174,6 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	return it
 }
 
-// menu offers the actions for a list entry.
 func (p *Page) menu(i int, at fyne.Position) {
 	if i >= len(p.results) {
 		return
@@ -193,7 +186,6 @@ func (p *Page) menu(i int, at fyne.Position) {
 	widgets.ShowMenuAt(p.list, at, items)
 }
 
-// toggle enables or disables a skill, and offers to undo that.
 func (p *Page) toggle(e protocol.SkillStatusEntry) {
 	undo := p.m.Enable(e, !e.Enabled)
 	text := "“" + e.Name + "” was turned off."
@@ -218,7 +210,6 @@ func editWord(e protocol.SkillStatusEntry) string {
 	return "Edit a copy"
 }
 
-// open shows one skill.
 func (p *Page) open(path string) {
 	p.form = false
 	p.detail = newDetail(p, path)

@@ -11,8 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileCap is the number of bytes of one agent file that the agent's context includes; the rest is
-// left out.
+// FileCap is the number of bytes of an agent file that the agent's context includes.
 const FileCap = 20_000
 
 // agentFiles are the files with a meaning to the agent, with a short label and a sentence for each.
@@ -45,8 +44,7 @@ func AboutFile(p string) (short, about string, capped bool) {
 	return "", "", false
 }
 
-// FileLength returns a warning for a file that exceeds FileCap or nearly does; otherwise it is
-// empty.
+// FileLength returns a warning for a file that exceeds FileCap or nearly does, or "".
 func FileLength(p, text string) (words string, over bool) {
 	_, _, capped := AboutFile(p)
 	switch n := len(text); {
@@ -59,7 +57,6 @@ func FileLength(p, text string) (words string, over bool) {
 	}
 }
 
-// missingFiles returns the files that the agent would read and that do not exist.
 func missingFiles(there []FileEntry) []FileEntry {
 	have := map[string]bool{"BOOTSTRAP.md": true}
 	for _, e := range there {
@@ -133,8 +130,7 @@ func (c *Conflict) Error() string {
 	return "the file was changed in the meantime"
 }
 
-// SaveOver writes a file if it is unchanged: if its content is base, or if it still does not exist.
-// Otherwise it returns a [Conflict].
+// SaveOver writes a file if it is unchanged (or still missing); otherwise: [Conflict].
 func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed bool) error {
 	if strings.TrimSpace(p) != "" {
 		now, exists, err := f.Text(ctx, p)

@@ -95,9 +95,8 @@ func (a *App) Down(err error) {
 	a.Value.Update(func(v *View) { v.Connected, v.Problem = false, problem })
 }
 
-// unauthorizedText explains why the gateway refuses this window, and what to do. An unpaired window
-// needs the right token. The person does not know the token of a paired one, so it shows the
-// gateway's reason and suggests pairing again.
+// unauthorizedText explains a refusal: an unpaired window needs the right token; a paired one,
+// whose token the person does not know, must be paired again.
 func (a *App) unauthorizedText(err error) string {
 	var known *protocol.Error
 	switch errors.As(err, &known); {
@@ -135,7 +134,6 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Transfers.resumeLocal(s.Transfers)
 }
 
-// apply applies one change of the feed.
 func (a *App) apply(c protocol.Change) {
 	a.Value.Update(func(v *View) { reduce(v, c) })
 	switch c.Kind {
@@ -186,8 +184,7 @@ func send[P, R any](ctx context.Context, a Gateway, m protocol.Method[P, R], p P
 	return err
 }
 
-// do carries out an action in the background, with the timeout of an action. A failure becomes a
-// notice.
+// do carries out an action in the background, with its timeout. A failure becomes a notice.
 func (a *App) do(f func(context.Context) error) {
 	a.startRequest(func(ctx context.Context) {
 		if err := f(ctx); err != nil {
@@ -232,7 +229,6 @@ func (a *App) deleteLater(hide func(on bool), prepare, remove, restore func(cont
 	return sync.OnceFunc(func() { close(back) })
 }
 
-// callInBackground calls a method in the background, as an action.
 func callInBackground[P, R any](a *App, m protocol.Method[P, R], p P) {
 	a.do(func(ctx context.Context) error { return send(ctx, a, m, p) })
 }

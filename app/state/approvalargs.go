@@ -51,8 +51,7 @@ func GrantsFolder(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
 }
 
-// FolderOffers returns the folders that the call needs and that the person may open for it. An
-// answer refers to them by their index.
+// FolderOffers returns the folders that may be opened for the call; answers have their index.
 func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 	if q.Preview == nil || q.Kind != protocol.AskCall {
 		return nil
@@ -66,8 +65,7 @@ func NotConfined(q protocol.Approval) bool {
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
-// FilesText says which of the person's file rules apply to code that a call runs; "" if there is
-// nothing to say.
+// FilesText says which of the person's file rules apply to code that a call runs, or "".
 func FilesText(q protocol.Approval) string {
 	if q.Files == "" {
 		return ""
@@ -78,8 +76,7 @@ func FilesText(q protocol.Approval) string {
 // FilesLoose reports whether some of them do not apply.
 func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "the code it runs") }
 
-// PartlyConfined reports whether the machine enforces only a part of the confinement; the
-// approval's Sandbox has the details.
+// PartlyConfined reports whether only a part of the confinement, see Sandbox, is enforced.
 func PartlyConfined(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, display.NotEnforced)
 }
@@ -97,8 +94,7 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	return "requested", false
 }
 
-// Identical returns the pending approvals that ask exactly the same as q, including q; see
-// [protocol.Approval.SameAs].
+// Identical returns the pending approvals that are [protocol.Approval.SameAs] q, including q.
 func Identical(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
 	return without(open, func(o protocol.Approval) bool { return !q.SameAs(o) })
 }
@@ -149,8 +145,7 @@ func NarrowOffers(rules []OfferedRule) []int {
 	return out
 }
 
-// CheckedText begins the sentence about the decisions of a rule for a number of earlier calls, at
-// least one.
+// CheckedText begins the sentence about a rule's decisions for n earlier calls, at least one.
 func CheckedText(n int) string {
 	if n == 1 {
 		return "Checked against the last call"
@@ -172,8 +167,7 @@ func Editable(q protocol.Approval) (name, text string, ok bool) {
 	return tool.label, text, ok
 }
 
-// WithEdited returns a call's arguments with a new text in the editable argument; nil if it is
-// unchanged.
+// WithEdited returns a call's arguments with a new editable text; nil if it is unchanged.
 func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	_, was, ok := Editable(q)
 	switch {

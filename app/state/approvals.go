@@ -16,8 +16,7 @@ type Reply = protocol.ApprovalAnswerAllParams
 // Approvals shows, answers and snoozes the pending approvals.
 type Approvals struct{ app *App }
 
-// MarkShown reports to the gateway that a surface has shown an approval; an empty surface is a
-// window of its own.
+// MarkShown reports that a surface has shown an approval; an empty surface is a window.
 func (s Approvals) MarkShown(id protocol.ApprovalID, surface string) {
 	callInBackground(s.app, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
 }
@@ -64,7 +63,6 @@ func containsApproval(list []protocol.Approval, id protocol.ApprovalID) bool {
 	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
 }
 
-// send sends the answer and returns the outcome for each approval.
 func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
 	for _, q := range list {
 		r.Questions = append(r.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
@@ -99,8 +97,7 @@ func (v View) UnsnoozedApprovals() []protocol.Approval {
 	return without(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
 }
 
-// Snooze snoozes approvals, in the windows of all programs. They still expire, and can still be
-// answered.
+// Snooze snoozes approvals in all windows. They still expire, and can still be answered.
 func (s Approvals) Snooze(list ...protocol.Approval) {
 	s.snooze(list, protocol.SnoozeFor)
 }

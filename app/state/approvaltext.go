@@ -55,8 +55,7 @@ func QuestionLine(a protocol.Approval, machine string) string {
 	return line
 }
 
-// QuestionParts returns the request of an approval in one line of any length, and the words for its
-// place, if any.
+// QuestionParts returns the request of an approval in one line, and its place, if any.
 func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	if a.Kind == protocol.AskContinue {
 		return "Continue the run", ""

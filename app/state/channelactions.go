@@ -183,8 +183,7 @@ func NewChannelForm(k protocol.ChannelKind, account string) ChannelForm {
 	return ChannelForm{Kind: k, Account: account, Values: map[string]string{}}
 }
 
-// FormOfAccount returns the form of an existing account, without secrets: the gateway never reveals
-// them.
+// FormOfAccount returns the form of an account, without secrets, which are never revealed.
 func FormOfAccount(c ChannelAccount) ChannelForm {
 	f := ChannelForm{Kind: c.Kind, Account: c.AccountID, Values: map[string]string{}, Exists: true}
 	for _, field := range c.Kind.Fields {
@@ -246,8 +245,7 @@ func FreeAccount(list []ChannelAccount, channel string) string {
 	})
 }
 
-// unusedName returns the first name, or else the first formatted number from 2 on, that is not
-// taken.
+// unusedName returns the first name that is not taken: first, or format with 2, 3 and so on.
 func unusedName(first, format string, taken func(string) bool) string {
 	name := first
 	for i := 2; taken(name); i++ {

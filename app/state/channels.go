@@ -67,8 +67,7 @@ func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
 type Channels struct{ loader[ChannelsView] }
 
-// channelsInterval is the polling interval while the page is open: the feed does not report each
-// message.
+// channelsInterval is the polling interval: the feed does not report each message.
 const channelsInterval = 10 * time.Second
 
 // NewChannels returns an empty view model; Follow loads it.
@@ -142,7 +141,6 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 	return v, nil
 }
 
-// loadAccessRequests counts the people who wait for access.
 func (a *App) loadAccessRequests() {
 	a.startRequest(func(ctx context.Context) {
 		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {

@@ -30,8 +30,7 @@ type Chat struct {
 	Key   protocol.SessionKey
 	Value *Value[ChatView]
 	app   *App
-	// fetch reads n messages before a sequence number; 0 is the end. more reports whether older
-	// messages exist.
+	// fetch reads n messages before a sequence number; 0 is the end.
 	fetch func(ctx context.Context, before int64, n int) (list []protocol.Message, more bool, err error)
 }
 
@@ -124,7 +123,6 @@ type page struct {
 	more bool
 }
 
-// preview is the fetch function of an active conversation.
 func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
 	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
 	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
@@ -140,7 +138,6 @@ func appendNew(list []protocol.Message, m protocol.Message) []protocol.Message {
 	return append(list, m)
 }
 
-// apply applies a change of the messages.
 func (c *Chat) apply(ch protocol.Change) {
 	if ch.Kind == protocol.ChangeHistory {
 		c.Value.Update(func(v *ChatView) { v.Messages, v.More = nil, false })

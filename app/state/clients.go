@@ -11,8 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Clients returns the devices that are paired as clients (in the windows: windows): active ones
-// first, each group by name.
+// Clients returns the paired clients: active ones first, each group by name.
 func (p Pairing) Clients() []protocol.Device {
 	out := without(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
 	slices.SortStableFunc(out, func(a, b protocol.Device) int {
@@ -32,8 +31,7 @@ func HasExpired(d protocol.Device, now time.Time) bool {
 	return d.RevokedAt > 0 || d.ExpiresAt > 0 && d.ExpiresAt <= now.UnixMilli()
 }
 
-// ClientPresence describes whether a client is connected and whether its pairing is active. It
-// marks this window's own device.
+// ClientPresence describes whether a client is connected, active, or this window's device.
 func ClientPresence(v View, d protocol.Device, now time.Time) string {
 	switch {
 	case d.RevokedAt > 0:
@@ -93,7 +91,6 @@ func ClientLine(d protocol.Device, now time.Time) string {
 	return joinNonEmpty(" · ", may, systemName(d.OS), d.Address)
 }
 
-// joinNonEmpty joins the non-empty parts with sep.
 func joinNonEmpty(sep string, parts ...string) string {
 	return strings.Join(without(parts, func(s string) bool { return s == "" }), sep)
 }

@@ -26,8 +26,7 @@ func isRisky(p protocol.ApprovalPart) bool {
 	return p.Floor || p.Kind == "finding" || p.Verdict == "deny"
 }
 
-// CommandSpans splits a command where risky parts begin and end. The spans joined are the whole
-// command.
+// CommandSpans splits a command where risky parts begin and end.
 func CommandSpans(q protocol.Approval) []CommandSpan {
 	text := QuestionText(q)
 	marked := make([]bool, len(text))

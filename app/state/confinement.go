@@ -104,7 +104,6 @@ func guaranteeText(c protocol.EnforcedCheck) string {
 	return text
 }
 
-// modeText describes the configured confinement.
 func modeText(e *protocol.Enforcement) string {
 	text := "Commands can write only in the workspace and the allowed folders"
 	if e.Mode == "read-only" {

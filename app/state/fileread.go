@@ -47,8 +47,7 @@ func (f *Files) search(ctx context.Context, v FilesView) (fileList, error) {
 	return files, nil
 }
 
-// globOf returns a pattern for paths that contain the longest word of a filter, ignoring case;
-// empty for none.
+// globOf returns a pattern for paths that contain the longest word of a filter; "" for none.
 func globOf(filter string) string {
 	longest := ""
 	for _, part := range strings.FieldsFunc(filter, func(r rune) bool { return r == '/' || unicode.IsSpace(r) }) {

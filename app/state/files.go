@@ -18,8 +18,7 @@ type FilesView struct {
 	Loading bool
 	Problem string
 	Note    string // additional information about the list
-	// why changes in subfolders are not watched, as part of a sentence; empty if they are, or if
-	// nothing is watched
+	// why changes in subfolders are not watched, as a part of a sentence; else empty
 	WatchProblem string
 	// the entries of Dir, or of its whole tree with a filter: in the order of Sort, folders first
 	Entries []FileEntry
@@ -102,8 +101,7 @@ func (f *Files) Up() {
 	f.Enter(parentDir(v.Dir))
 }
 
-// SetFilter filters by a text in the path, in all subfolders. Until the result arrives, it filters
-// the current entries.
+// SetFilter filters by path in all subfolders, and until the result arrives the current entries.
 func (f *Files) SetFilter(filter string) {
 	f.Value.Update(func(v *FilesView) {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
@@ -230,7 +228,6 @@ func (f *Files) adoptWatch(request uint64, id string) {
 	}
 }
 
-// stopWatch stops the watch of the folder.
 func (f *Files) stopWatch() {
 	f.mu.Lock()
 	id := f.watchID

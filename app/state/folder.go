@@ -10,8 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileEntry is a file or folder. Path uses slashes and is relative to the place, or absolute if it
-// is outside the workspace.
+// FileEntry is a file or folder. Outside the workspace, Path is absolute.
 type FileEntry struct {
 	Path    string
 	Dir     bool
@@ -47,8 +46,7 @@ func (s FileSort) Next(by string) FileSort {
 	return FileSort{By: by, Down: by != ByName}
 }
 
-// order sorts entries with folders first. If the list has neither sizes nor times, the order by
-// time is the received order: newest first.
+// order sorts entries, folders first. Without known times the newest are first already.
 func (s FileSort) order(list []FileEntry) {
 	known := slices.ContainsFunc(list, func(e FileEntry) bool { return e.Info.Name != "" })
 	if s.By == ByTime && !known {
@@ -80,8 +78,7 @@ func (s FileSort) order(list []FileEntry) {
 	})
 }
 
-// relativeDir returns a folder in the view's notation: relative to the workspace of a machine, or
-// absolute if outside.
+// relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
 func relativeDir(v View, place protocol.NodeID, dir string) string {
 	dir = slashes(dir)
 	if n, ok := v.Node(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
@@ -112,8 +109,7 @@ func parentDir(dir string) string {
 // Crumb is one element of the path shown above the list.
 type Crumb struct{ Name, Dir string }
 
-// Crumbs returns the folders from the top of the place, or of a granted folder, to the current
-// folder.
+// Crumbs returns the folders from the top, or from a granted folder, to the current one.
 func (v FilesView) Crumbs(app View) []Crumb {
 	var list []Crumb
 	rest, from := v.Dir, ""
@@ -221,9 +217,8 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	}, err
 }
 
-// MoveInto moves files and folders of a machine into one of its folders; "" is the workspace. It
-// returns their number, and a function that undoes the move. It blocks. After an error some may
-// have been moved.
+// MoveInto moves files and folders into a folder; "" is the workspace. It returns the number of
+// moved ones, also after an error, and a function that moves them back. It blocks.
 func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int, undo func(), err error) {
 	var list []step
 	for _, from := range paths {
@@ -241,8 +236,7 @@ func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int
 // step is the renaming of one path.
 type step struct{ from, to string }
 
-// move renames files and folders until one fails. It returns their number, and a function that
-// undoes the moves. It blocks.
+// move renames paths until one fails. It returns their number and an undo. It blocks.
 func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	move := func(ctx context.Context, from, to string) error {
@@ -267,8 +261,7 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 	}, err
 }
 
-// ChangeOf returns the agent's last change of a file with this absolute path, unless it was
-// reverted.
+// ChangeOf returns the agent's last change of a file, unless it was reverted.
 func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
 	c, ok := find(v.Changed, func(c protocol.FileChange) bool { return slashes(c.Path) == slashes(abs) })
 	return c, ok && !c.Reverted

@@ -133,9 +133,8 @@ func setArgument(args map[string]json.RawMessage, name string, value any) error 
 	return err
 }
 
-// pickSteps replaces an edit by steps for the hunks to keep: each replaces its own text, made
-// unique by the context lines of the diff. A machine applies a step only if its old text occurs
-// exactly once.
+// pickSteps replaces an edit by steps for the hunks to keep. A machine applies a step only if its
+// old text occurs exactly once, so it includes the context lines of the diff.
 func pickSteps(args map[string]json.RawMessage, hunks []Hunk, keep []bool) error {
 	type step struct {
 		Old string `json:"oldString"`

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// loader is the view model of a page whose state V is loaded as a whole. Its methods are safe for
-// concurrent use.
+// loader is the view model of a page that is loaded as a whole. It is safe for concurrent use.
 type loader[V any] struct {
 	Value *Value[V]
 	app   *App
@@ -15,8 +14,7 @@ type loader[V any] struct {
 	fetch func(context.Context) (apply func(*V), err error)
 	// problem returns the field for the reason why loading failed.
 	problem func(*V) *string
-	// Follow loads the state whenever this key of the app's view changes, and at this interval
-	// unless it is 0.
+	// Follow loads at changes of this key of the app's view, and at this interval unless it is 0.
 	key      func(View) string
 	interval time.Duration
 }

@@ -63,7 +63,6 @@ type MachineFact struct{ Name, Text string }
 // factList is a list of facts.
 type factList []MachineFact
 
-// add adds a fact if it is known.
 func (l *factList) add(name, text string) {
 	if text != "" {
 		*l = append(*l, MachineFact{name, text})
@@ -115,8 +114,7 @@ func (m Machines) Rename(id protocol.NodeID, name string) {
 	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
 }
 
-// SetColour sets a machine's colour, one of [protocol.NodeColours]; empty restores the
-// automatic one.
+// SetColour sets a machine's [protocol.NodeColours]; empty is the automatic one.
 func (m Machines) SetColour(id protocol.NodeID, colour string) {
 	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }

@@ -61,7 +61,6 @@ func fenceFor(text, fence string) string {
 	return fence
 }
 
-// codeBlock returns a text as a code block.
 func codeBlock(text string) string {
 	fence := fenceFor(text, "```")
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
@@ -73,8 +72,7 @@ const longArgument = 80
 // argumentWords are the labels of tool arguments; a command needs none.
 var argumentWords = map[string]string{"command": "", "oldString": "old text", "newString": "new text", "content": "content"}
 
-// callMarkdown renders a call: the tool and its machine, short arguments as a list, and commands
-// and texts as blocks.
+// callMarkdown renders a call: its tool, short arguments as a list, commands and texts as blocks.
 func callMarkdown(call protocol.Block, v View) string {
 	node, name, _ := protocol.ToolName(call.Name).Split()
 	var b strings.Builder
@@ -135,7 +133,6 @@ func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 	return args, true
 }
 
-// inlineCode returns a text as inline code.
 func inlineCode(text string) string {
 	tick := fenceFor(text, "`")
 	if text == "" || len(tick) > 1 {

@@ -30,8 +30,7 @@ func (p Pairings) Load(ctx context.Context) Pairing {
 	return Pairing{DeviceListResult: r}
 }
 
-// RequestText describes a pairing request and its expiry, or the additional tools of a machine, in
-// a sentence.
+// RequestText describes a pairing request, or the additional tools of a machine.
 func RequestText(r protocol.DeviceRequest, now time.Time) string {
 	who := cmp.Or(r.Device.Name, r.Device.Hostname)
 	if r.Kind == protocol.RequestWiden {
@@ -87,7 +86,6 @@ func AccessText(v View, d protocol.Device, until int64, now time.Time) string {
 	return text
 }
 
-// accessFact describes until when an active pairing is valid.
 func accessFact(d protocol.Device, now time.Time) MachineFact {
 	if d.ExpiresAt > 0 {
 		return MachineFact{"Access", "Until " + When(d.ExpiresAt, now)}
@@ -127,9 +125,8 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 	return facts
 }
 
-// SetExpiry sets the expiry of a pairing, in Unix milliseconds; 0 is never. It returns a
-// function that restores the previous expiry. When a pairing expires, its connections are closed.
-// It blocks.
+// SetExpiry sets when a pairing expires, in Unix milliseconds, and its connections close; 0 is
+// never. It returns a function that undoes that. It blocks.
 func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64) (undo func(), err error) {
 	if _, err := Call(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
 		return nil, err

@@ -19,8 +19,7 @@ func applySnapshot(v *View, s protocol.FeedSnapshot) {
 	v.Approvals = without(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
 }
 
-// replaceOrAppend returns a new list in which x replaces the element that same finds, or is
-// appended.
+// replaceOrAppend returns a new list with x in place of the element that same finds, or last.
 func replaceOrAppend[T any](list []T, x T, same func(T) bool) []T {
 	out := slices.Clone(list)
 	if i := slices.IndexFunc(out, same); i >= 0 {
@@ -55,8 +54,7 @@ func without[T any](list []T, gone func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), gone)
 }
 
-// reduce applies a change to the view. A change without the value that its kind requires is
-// ignored.
+// reduce applies a change to the view, unless it lacks the value that its kind requires.
 func reduce(v *View, c protocol.Change) {
 	switch {
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
@@ -146,7 +144,6 @@ func reduceApproval(v *View, q protocol.Approval) {
 	slices.SortStableFunc(v.Approvals, func(a, b protocol.Approval) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
 }
 
-// answering records whether an answer is on its way.
 func answering(v *View, id protocol.ApprovalID, on bool) {
 	v.answering = mapWith(v.answering, true, on, id)
 }
@@ -194,8 +191,7 @@ func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 	return out
 }
 
-// reduceMessage removes what a stored message replaces: the streamed text, and the calls whose
-// results it has.
+// reduceMessage removes the streamed text and the call that a stored message replaces.
 func reduceMessage(v *View, m protocol.Message) {
 	switch m.Role {
 	case protocol.RoleAssistant:

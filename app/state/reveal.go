@@ -7,14 +7,12 @@ import (
 	"unicode"
 )
 
-// Reveal makes deceptive characters visible: control, bidirectional and zero-width characters,
-// unusual blanks, and combining marks. Line breaks, tabs and spaces stay. changed reports whether
-// there were any.
+// Reveal makes deceptive characters visible: control, bidirectional, zero-width and combining ones,
+// and unusual blanks, but not line breaks and tabs. changed reports whether there were any.
 func Reveal(s string) (text string, changed bool) {
 	return reveal(s, isInvisible), strings.ContainsFunc(s, isInvisible)
 }
 
-// reveal replaces some characters by their code points.
 func reveal(s string, hidden func(rune) bool) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -45,9 +43,8 @@ func isInvisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
 }
 
-// Lookalikes returns the words of a text that mix Latin letters with similar Greek or Cyrillic
-// ones, together with those letters: "аpple (а is U+0430)". Each word appears once, and at most
-// five are returned.
+// Lookalikes returns up to five different words that mix Latin letters with similar Greek or
+// Cyrillic ones, together with those letters: "аpple (а is U+0430)".
 func Lookalikes(s string) []string {
 	var out []string
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -66,9 +63,8 @@ func Lookalikes(s string) []string {
 	return out
 }
 
-// VisibleName returns an unambiguous form of a file's name or path for one line: control
-// characters, line breaks and direction marks are written as ⟨U+202E⟩. Joiners that emoji and
-// scripts need are retained.
+// VisibleName writes control characters, line breaks and direction marks of a file's name or path
+// as ⟨U+202E⟩. Joiners that emoji and scripts need are retained.
 func VisibleName(name string) string {
 	return reveal(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)

@@ -29,13 +29,11 @@ type ScheduleForm struct {
 	job          protocol.CronJob
 }
 
-// timeFields returns the schedule's time from the form.
 func (f ScheduleForm) timeFields() [6]string {
 	return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ}
 }
 
-// timeChanged reports whether the person changed the time. Otherwise the exact time is retained, to
-// the second.
+// timeChanged reports whether the time was changed; otherwise it is retained to the second.
 func (f ScheduleForm) timeChanged() bool { return f.timeFields() != f.originalTime }
 
 // units are the units of intervals, from the shortest.
@@ -81,8 +79,7 @@ func IsFinished(j protocol.CronJob, now time.Time) bool {
 	return j.Schedule.AtMs != nil && !j.Enabled && j.State.LastStatus != "" && *j.Schedule.AtMs <= now.UnixMilli()
 }
 
-// parts parses the form. It validates only the times as people write them; the gateway validates
-// the rest.
+// parts parses the form. Of its values it validates only times; the gateway validates the rest.
 func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.CronMode, err error) {
 	s.Kind, m.Mode = f.Kind, f.Mode
 	switch f.Kind {

@@ -17,8 +17,7 @@ type SchedulesView struct {
 	Heartbeat protocol.HeartbeatState // of the main agent
 	// Every is the heartbeat's interval from the configuration; "0m" is never.
 	Every string
-	// Shown is the schedule whose history is loaded. Runs is that history, newest first; RunsInAll
-	// is the number of all its runs.
+	// Shown is the schedule with a loaded history: the latest Runs out of RunsInAll.
 	Shown     protocol.CronJobID
 	Runs      []protocol.CronRun
 	RunsInAll int
@@ -39,8 +38,7 @@ func (v SchedulesView) withoutDeleted() SchedulesView {
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct{ loader[SchedulesView] }
 
-// schedulesInterval is the polling interval while the page is open: the feed does not report
-// schedules.
+// schedulesInterval is the polling interval: the feed does not report schedules.
 const schedulesInterval = 4 * time.Second
 
 // NewSchedules returns an empty view model; Follow loads it.
@@ -88,7 +86,6 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	return v, nil
 }
 
-// jobs loads all schedules, page by page.
 func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 	var all []protocol.CronJob
 	for limit := 500; ; {
@@ -113,8 +110,7 @@ func (s *Schedules) Show(id protocol.CronJobID) {
 	s.Reload()
 }
 
-// Save creates a schedule, or changes the one of the form. It blocks. Errors of the gateway are
-// returned unchanged.
+// Save creates or changes a schedule. It blocks. Errors of the gateway stay unchanged.
 func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (protocol.CronJob, error) {
 	sched, mode, err := f.parts(now)
 	if err != nil {

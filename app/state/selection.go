@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Selection is the selection in a list, by path, so that it survives changes of the list. It
-// belongs to one goroutine.
+// Selection is the selection in a list, by path. It belongs to one goroutine.
 type Selection struct {
 	paths    []string // paths of the list, in its order
 	selected map[string]bool
@@ -14,8 +13,7 @@ type Selection struct {
 	anchor   string // start of a range
 }
 
-// Set sets a new list. Removed entries are deselected; if the cursor's entry was removed, the
-// cursor stays at the same position.
+// Set sets a new list without deselecting what stays. A removed cursor keeps its position.
 func (p *Selection) Set(paths []string) {
 	was := p.Cursor()
 	known := make(map[string]bool, len(paths))

@@ -17,8 +17,7 @@ type SkillsView struct {
 	Nodes   []protocol.SkillNodeStatus
 	Names   map[protocol.NodeID]string // display names
 	Set     map[string]SkillSettings   // the person's overrides, by SettingsKey
-	// Shown is the path of the skill whose text is loaded. Text is its content after the front
-	// matter.
+	// Shown is the path of the skill with a loaded Text, without its front matter.
 	Shown, Text, TextProblem string
 }
 
@@ -105,8 +104,7 @@ func (s *Skills) read(ctx context.Context, path string) {
 	})
 }
 
-// skillBody returns the content after the front matter of a SKILL.md, with the same rule as the
-// gateway.
+// skillBody returns what follows the front matter of a SKILL.md, by the gateway's rule.
 func skillBody(text string) string {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 	isFence := func(line string) bool { return strings.TrimRight(line, " \t") == "---" }
@@ -120,8 +118,7 @@ func skillBody(text string) string {
 	return text
 }
 
-// Enable enables or disables a skill and returns a function that undoes it. The view changes at
-// once.
+// Enable turns a skill on or off, in the view at once, and returns a function that undoes it.
 func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	enable := func(on bool) {
 		s.Value.Update(func(v *SkillsView) {
@@ -140,8 +137,7 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	return func() { enable(!on) }
 }
 
-// SetAlways sets whether the system prompt always includes a skill's text; nil uses the skill's own
-// value.
+// SetAlways sets whether the system prompt includes a skill's text; nil: as the skill says.
 func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 	s.do(func(ctx context.Context) error {
 		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)

@@ -11,8 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SkillState describes in a word and a sentence whether a skill can be used now. The sentence is
-// empty if the word suffices.
+// SkillState describes in a word whether a skill can be used now, and why not.
 func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	switch {
 	case !e.Enabled:
@@ -113,8 +112,7 @@ func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	return list
 }
 
-// FindSkills returns the skills that have every word of a query in their name, description, origin
-// or place.
+// FindSkills returns the skills that have every word of a query.
 func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
 	return without(list, func(e protocol.SkillStatusEntry) bool {
 		word, _ := SkillState(e)
@@ -129,8 +127,7 @@ type NewSkill struct {
 	Caps []string
 }
 
-// SkillFolder derives a folder name from a typed name: lower-case letters, digits and hyphens, as
-// the Agent Skills format requires.
+// SkillFolder derives a folder name, as the Agent Skills format requires, from a typed name.
 func SkillFolder(name string) string { return slug(name, "") }
 
 // maxSlug is the limit of the open Agent Skills format, and of the gateway for names of accounts.
@@ -150,7 +147,6 @@ func slug(name, extra string) string {
 	return strings.Trim(s[:min(len(s), maxSlug)], "-")
 }
 
-// parts returns the folder and the text of a new skill.
 func (n NewSkill) parts() (folder, text string, err error) {
 	if folder = SkillFolder(n.Name); folder == "" {
 		return "", "", errors.New("a skill needs a name of Latin letters or digits, such as release-notes")

@@ -69,8 +69,7 @@ func DurationText(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Round(24*time.Hour).Hours()/24))
 }
 
-// ScheduleText describes a schedule: every 2 h, weekdays at 9:00, once, tomorrow at 9:00. An
-// unusual cron expression stays as it is.
+// ScheduleText describes a schedule: every 2 h, weekdays at 9:00, once, tomorrow at 9:00.
 func ScheduleText(s protocol.CronSchedule, now time.Time) string {
 	switch s.Kind {
 	case protocol.CronAt:
@@ -95,7 +94,6 @@ func everyText(d time.Duration) string {
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
-// cronText describes common cron expressions.
 func cronText(expr string) string {
 	f := strings.Fields(expr)
 	if len(f) != 5 || f[3] != "*" {

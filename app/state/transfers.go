@@ -8,8 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Transfers starts and controls transfers, and reads and clears their history. Its methods are safe
-// for concurrent use.
+// Transfers controls transfers and their history. It is safe for concurrent use.
 type Transfers struct{ app *App }
 
 // Send queues a transfer of files and folders of this computer to a folder of a machine; an empty
@@ -18,14 +17,12 @@ func (s Transfers) Send(ctx context.Context, paths []string, to protocol.NodeID,
 	return s.SendBetween(ctx, protocol.Here, paths, to, dir)
 }
 
-// Fetch copies a file or folder of a machine into a folder of this computer. It blocks until the
-// transfer is queued.
+// Fetch queues the transfer of a file to a folder of this computer. It blocks.
 func (s Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
 	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
-// SendBetween queues a transfer of files and folders of a machine to a folder of another one; an
-// empty folder is its workspace. It blocks.
+// SendBetween queues a transfer from one machine to a folder of another. It blocks.
 func (s Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
 	for _, f := range paths {
@@ -34,8 +31,7 @@ func (s Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths 
 	return Call(ctx, s.app, protocol.TransferStart, p)
 }
 
-// Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice, as in
-// SendAgain.
+// Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice.
 func (s Transfers) Control(m protocol.Method[protocol.TransferParams, protocol.Transfer], id protocol.TransferID) {
 	callInBackground(s.app, m, protocol.TransferParams{ID: id})
 }
@@ -45,8 +41,7 @@ func (s Transfers) SendAgain(t protocol.Transfer) {
 	callInBackground(s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
 }
 
-// Undo restores the files that a transfer replaced, and returns their number in words. It
-// blocks.
+// Undo restores the files that a transfer replaced, and says how many. It blocks.
 func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error) {
 	now, err := Call(ctx, s.app, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
 	if err != nil {
@@ -108,8 +103,7 @@ func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 	}
 }
 
-// Remove removes finished transfers from the history, with the parts of incomplete files, after
-// UndoTime, as in [App.deleteLater].
+// Remove removes transfers with the parts of incomplete files as in [App.deleteLater].
 func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
 	hide := func(on bool) {
 		s.app.Value.Update(func(v *View) {

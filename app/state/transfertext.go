@@ -50,8 +50,7 @@ func EndName(v View, id protocol.NodeID) string {
 	return v.MachineName(id)
 }
 
-// IsRemoteEnd reports whether an end of a transfer is a window or command line on another computer,
-// whose files are not this computer's.
+// IsRemoteEnd reports whether an end of a transfer is a client on another computer.
 func IsRemoteEnd(v View, t protocol.Transfer) bool {
 	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
 }
@@ -80,8 +79,7 @@ func shortenMiddle(name string, n int) string {
 	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
 }
 
-// TransferTitle describes a transfer: photos to nas. A long name is shortened, so that the
-// destination stays visible.
+// TransferTitle describes a transfer: photos to nas. A long name is shortened.
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
 	if len(t.Sources) > 0 {
@@ -164,8 +162,7 @@ func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
 	return append(parts, why)
 }
 
-// offlineEnd returns the display name of an end of a transfer that is an offline machine; empty if
-// there is none.
+// offlineEnd returns the name of an end of a transfer that is an offline machine, or "".
 func offlineEnd(v View, t protocol.Transfer) string {
 	for _, id := range []protocol.NodeID{t.From, t.To} {
 		if n, ok := v.Node(id); ok && !n.Online {

@@ -158,7 +158,6 @@ func machinesItem(v View) TrayItem {
 	}, TrayItem{Do: TrayMachine})}
 }
 
-// transferItem returns the entry for transfers in progress.
 func transferItem(v View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
 	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
@@ -196,8 +195,7 @@ type GatewayLine struct {
 	Needs    int    // number of pending approvals there, reported by its open window
 }
 
-// GatewayNames returns distinct display names of gateways: those with the same name include their
-// address or the beginning of their ID.
+// GatewayNames returns display names of gateways, distinct by their address or ID if needed.
 func GatewayNames(list []GatewayLine) []string {
 	count := map[string]int{}
 	for _, g := range list {
@@ -219,8 +217,7 @@ func GatewayNames(list []GatewayLine) []string {
 	return names
 }
 
-// With returns the tray with other gateways below the machines. Their pending approvals count like
-// local ones. An empty list changes nothing.
+// With returns the tray with other gateways, whose approvals count like local ones.
 func (t Tray) With(list []GatewayLine) Tray {
 	if len(list) == 0 {
 		return t

@@ -66,8 +66,7 @@ func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 // View is the state of the whole gateway. Its slices must not be changed.
 type View struct {
 	Connected bool
-	// Problem is the reason why there is no connection. It is empty while connected and during the
-	// first attempt.
+	// Problem says why there is no connection; empty while connected and at first.
 	Problem   string
 	Loaded    bool // the first snapshot has arrived
 	Status    protocol.Status
@@ -90,8 +89,7 @@ type View struct {
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
 
-	// Remote reports whether the gateway is remote. Device is the ID of this computer as a
-	// paired device there, if it is one.
+	// Remote reports whether the gateway is remote; Device is this paired computer's ID there.
 	Remote bool
 	Device protocol.DeviceID
 
@@ -117,8 +115,7 @@ func (v View) Working() bool {
 	return slices.ContainsFunc(v.Runs, func(r protocol.RunInfo) bool { return !r.Over() && r.State != protocol.RunQueued })
 }
 
-// Session finds a chat. For an unknown chat it returns an entry with its key, marked as the main
-// chat if the gateway says so.
+// Session finds a chat. An unknown one has only its key, and Main if the gateway says so.
 func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	if s, ok := find(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == key }); ok {
 		return s, true

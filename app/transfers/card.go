@@ -73,7 +73,6 @@ func (l *barLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width*float32(l.fraction), size.Height))
 }
 
-// updateButtons shows text on the buttons if it fits.
 func (c *card) updateButtons() {
 	word := func(s string) string {
 		if c.narrow {
@@ -89,8 +88,7 @@ func (c *card) updateButtons() {
 	c.cancel.Set(word("Cancel"), "cross")
 }
 
-// cardHeadLayout is a row whose buttons have icons only, if text would leave too little width for
-// the name.
+// cardHeadLayout is a row whose buttons have icons only if there is little room for the name.
 type cardHeadLayout struct {
 	row fyne.Layout
 	c   *card

@@ -27,8 +27,7 @@ type Handlers struct {
 	Send   func()            // asks for files to send
 }
 
-// maxCards is the maximum number of unfinished transfers with a card; the others are only
-// counted.
+// maxCards is the maximum number of unfinished transfers with a card.
 const maxCards = 20
 
 // Page is the page. It belongs to the GUI thread.
@@ -74,7 +73,6 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.HistoryChanged != p.historyRevision {
@@ -134,7 +132,6 @@ func (p *Page) item(t protocol.Transfer) widgets.ListItem {
 	return item
 }
 
-// draw draws the page.
 func (p *Page) draw() {
 	if p.detail != "" {
 		return
@@ -167,7 +164,6 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	return widgets.NewPage("Transfers", body, send)
 }
 
-// menu offers the actions for a finished transfer.
 func (p *Page) menu(i int, at fyne.Position) {
 	if i >= len(p.history.List) {
 		return
@@ -207,12 +203,10 @@ func (p *Page) actions(t protocol.Transfer) []action {
 	return append(list, action{"Remove from history", "trash", func() { p.remove(t); p.Back() }})
 }
 
-// remove removes one from the history and offers to undo that.
 func (p *Page) remove(t protocol.Transfer) {
 	p.handlers.Undo(fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
 }
 
-// clear removes all from the history and offers to undo that.
 func (p *Page) clear() {
 	bind.Go(p.ctx, p.app.Transfers.ClearHistory, func(undo func(), err error) {
 		if err != nil {
@@ -223,7 +217,6 @@ func (p *Page) clear() {
 	})
 }
 
-// undo restores the files that a transfer replaced.
 func (p *Page) undo(t protocol.Transfer) {
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.Transfers.Undo(ctx, t) }, func(message string, err error) {
 		if err != nil {
