@@ -69,11 +69,9 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 		p.problem = err.Error()
 	}
 	p.archives = list
-	items := make([]widgets.ListItem, len(list))
-	for i, a := range list {
-		items[i] = widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
+		return widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
+	}))
 	if p.pane == nil {
 		p.draw()
 	}
@@ -99,11 +97,7 @@ func (p *Page) draw() {
 	p.Put(widgets.NewPage("Earlier conversations", body, back))
 }
 
-func (p *Page) openChat() {
-	if p.h.OpenChat != nil {
-		p.h.OpenChat(p.key)
-	}
-}
+func (p *Page) openChat() { widgets.CallWith(p.h.OpenChat, p.key) }
 
 // OpenHit shows an archived message that a search found.
 func (p *Page) OpenHit(h protocol.SearchHit) {
@@ -130,8 +124,8 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	p.pane.Reveal(id)
 	bind.Run(ctx, func(ctx context.Context) error { return c.Reach(ctx, seq) }, func(err error) {
 		p.show(c.Value.Get())
-		if p.pane.PendingReveal() != "" && p.h.Say != nil {
-			p.h.Say("The message is no longer in the archive.")
+		if p.pane.PendingReveal() != "" {
+			widgets.CallWith(p.h.Say, "The message is no longer in the archive.")
 		}
 	})
 }
@@ -203,26 +197,29 @@ const undoFor = 15 * time.Second
 func (p *Page) restoreWithUndo(a protocol.ArchiveInfo) {
 	button := p.restoreButton
 	button.Disable()
-	p.restore(a.ID, func(before protocol.ArchiveID) {
+	p.restore(a.ID, func(before protocol.ArchiveID, err error) {
+		if err != nil {
+			button.Enable()
+			return
+		}
 		var undo func()
 		if before != "" {
-			undo = func() { p.restore(before, func(protocol.ArchiveID) {}, func() {}) }
+			undo = func() { p.restore(before, func(protocol.ArchiveID, error) {}) }
 		}
 		if p.ctx.Err() == nil { // the page is still open
 			p.openChat()
 		}
 		p.h.Undo("The earlier conversation was restored.", undo, time.Now().Add(undoFor))
-	}, button.Enable)
+	})
 }
 
-func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID), failed func()) {
-	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) { return p.app.Archives.Restore(ctx, p.key, id) },
-		func(before protocol.ArchiveID, err error) {
-			if err != nil {
-				failed()
-				p.h.Say("The conversation was not restored: " + err.Error())
-				return
-			}
-			done(before)
-		})
+func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID, err error)) {
+	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) {
+		return p.app.Archives.Restore(ctx, p.key, id)
+	}, func(before protocol.ArchiveID, err error) {
+		if err != nil {
+			p.h.Say("The conversation was not restored: " + err.Error())
+		}
+		done(before, err)
+	})
 }

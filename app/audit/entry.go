@@ -138,8 +138,9 @@ func (p *Page) choice(button *widgets.Button, words string, set func(*protocol.A
 	})
 }
 
-func (p *Page) kinds() (items []*fyne.MenuItem) {
-	for _, k := range []struct{ words, kind string }{
+func (p *Page) kinds() []*fyne.MenuItem {
+	type kind struct{ words, kind string }
+	return state.Map([]kind{
 		{"Everything", ""},
 		{"Calls", protocol.AuditCall},
 		{"Rules created", protocol.AuditRuleMade},
@@ -147,44 +148,37 @@ func (p *Page) kinds() (items []*fyne.MenuItem) {
 		{"Rules deleted", protocol.AuditRuleDeleted},
 		{"Permissions revoked", protocol.AuditGrantWithdrawn},
 		{"Approval modes", protocol.AuditMode},
-	} {
-		items = append(items, p.choice(p.kind, k.words, func(a *protocol.AuditListParams) { a.Kind = k.kind }))
-	}
-	return items
+	}, func(k kind) *fyne.MenuItem {
+		return p.choice(p.kind, k.words, func(a *protocol.AuditListParams) { a.Kind = k.kind })
+	})
 }
 
-func (p *Page) times() (items []*fyne.MenuItem) {
-	for _, t := range []struct {
-		words string
-		d     time.Duration
-	}{{"Any time", 0}, {"Last hour", time.Hour}, {"Last day", 24 * time.Hour}, {"Last week", 7 * 24 * time.Hour}, {"Last 30 days", 30 * 24 * time.Hour}} {
-		items = append(items, p.choice(p.since, t.words, func(a *protocol.AuditListParams) {
-			if a.After = 0; t.d > 0 {
-				a.After = p.now().Add(-t.d).UnixMilli()
-			}
-		}))
+func (p *Page) times() []*fyne.MenuItem {
+	any := p.choice(p.since, "Any time", func(a *protocol.AuditListParams) { a.After = 0 })
+	last := func(words string, d time.Duration) *fyne.MenuItem {
+		return p.choice(p.since, words, func(a *protocol.AuditListParams) { a.After = p.now().Add(-d).UnixMilli() })
 	}
-	return items
+	return []*fyne.MenuItem{
+		any, last("Last hour", time.Hour), last("Last day", 24*time.Hour), last("Last week", 7*24*time.Hour), last("Last 30 days", 30*24*time.Hour),
+	}
 }
 
 // maxChats is the maximum number of chats in the menu, the most recent ones.
 const maxChats = 20
 
 func (p *Page) machines() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })}
-	for _, n := range p.h.View().Nodes {
+	all := p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })
+	return append([]*fyne.MenuItem{all}, state.Map(p.h.View().Nodes, func(n protocol.NodeInfo) *fyne.MenuItem {
 		name, _ := state.Reveal(state.NameOf(n))
-		items = append(items, p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID }))
-	}
-	return items
+		return p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID })
+	})...)
 }
 
 func (p *Page) chats() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })}
+	all := p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })
 	list := p.h.View().Sessions
-	for _, s := range list[:min(len(list), maxChats)] {
+	return append([]*fyne.MenuItem{all}, state.Map(list[:min(len(list), maxChats)], func(s protocol.SessionEntry) *fyne.MenuItem {
 		title, _ := state.Reveal(state.TitleOf(s))
-		items = append(items, p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey }))
-	}
-	return items
+		return p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey })
+	})...)
 }

@@ -54,15 +54,13 @@ type Page struct {
 	olderButton  *widgets.Button
 	showsEntry   bool // a single entry is shown
 	now          func() time.Time
-	run          func(work func(context.Context) error, done func(error))
+	run          bind.Runner
 }
 
 // New creates the page and loads the newest entries.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(a, h)
-	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Run(ctx, work, done)
-	}
+	p.run = bind.Until(ctx)
 	p.Load()
 	return p
 }
@@ -111,11 +109,7 @@ func (p *Page) fetch(before int64) {
 	p.request++
 	request, params := p.request, p.params
 	params.Before = before
-	var res protocol.AuditListResult
-	p.run(func(ctx context.Context) (err error) {
-		res, err = state.Call(ctx, p.gateway, protocol.AuditList, params)
-		return err
-	}, func(err error) {
+	bind.Call(p.run, p.gateway, protocol.AuditList, params, func(res protocol.AuditListResult, err error) {
 		if request != p.request {
 			return
 		}
@@ -129,11 +123,8 @@ func (p *Page) fetch(before int64) {
 }
 
 func (p *Page) draw() {
-	items, view := make([]widgets.ListItem, len(p.all)), p.h.View()
-	for i, e := range p.all {
-		items[i] = item(e, view, p.now())
-	}
-	p.list.Set(items)
+	view := p.h.View()
+	p.list.Set(state.Map(p.all, func(e protocol.AuditEntry) widgets.ListItem { return item(e, view, p.now()) }))
 	filtered := p.params != protocol.AuditListParams{Limit: p.params.Limit}
 	p.body.Draw(fmt.Sprint(p.loaded && len(p.all) == 0, filtered), func() fyne.CanvasObject {
 		switch {
@@ -152,11 +143,7 @@ func (p *Page) verify() {
 	p.verifyResult.Set("Verifying every entry…", style.ColorMuted)
 	p.verifyResult.Show()
 	p.Box.Refresh()
-	var res protocol.AuditVerifyResult
-	p.run(func(ctx context.Context) (err error) {
-		res, err = state.Call(ctx, p.gateway, protocol.AuditVerify, protocol.Empty{})
-		return err
-	}, func(err error) {
+	bind.Call(p.run, p.gateway, protocol.AuditVerify, protocol.Empty{}, func(res protocol.AuditVerifyResult, err error) {
 		text, ok := state.VerificationText(res)
 		if err != nil {
 			text, ok = "The log could not be verified: "+err.Error(), false

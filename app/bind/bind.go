@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/gateway/protocol"
 )
 
 // redrawInterval is the minimum time between two redraws of one view: ten per second is as much as
@@ -55,6 +56,23 @@ func Go[R any](ctx context.Context, work func(context.Context) (R, error), done 
 // Run is [Go] for work without a result.
 func Run(ctx context.Context, work func(context.Context) error, done func(error)) {
 	Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
+}
+
+// Runner runs work off the GUI thread and then done on it.
+type Runner func(work func(context.Context) error, done func(error))
+
+// Until is a [Runner] that calls [Run] with ctx.
+func Until(ctx context.Context) Runner {
+	return func(work func(context.Context) error, done func(error)) { Run(ctx, work, done) }
+}
+
+// Call calls a method of the gateway off the GUI thread and then done on it.
+func Call[P, R any](run Runner, g state.Gateway, m protocol.Method[P, R], params P, done func(R, error)) {
+	var result R
+	run(func(ctx context.Context) (err error) {
+		result, err = state.Call(ctx, g, m, params)
+		return err
+	}, func(err error) { done(result, err) })
 }
 
 // Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.

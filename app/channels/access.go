@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,9 @@ type policy struct {
 	updating bool // the controls are being set by the program
 }
 
-var policies = []struct{ value, words, about string }{
+type choice struct{ value, words, about string }
+
+var policies = []choice{
 	{state.PolicyPairing, "People I allow", "Other people wait until you approve them."},
 	{state.PolicyAllowlist, "Listed people only", "Other people get no answer, and you are not asked."},
 	{state.PolicyOpen, "Everyone", "Everyone who knows the address can give the agent tasks. Changes still need your approval, but strangers may learn what the agent reads."},
@@ -38,11 +41,7 @@ var policies = []struct{ value, words, about string }{
 
 func newPolicy(p *Page, channel string) *policy {
 	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), allowed: widgets.Col(style.Gap), part: widgets.Col(0)}
-	var words []string
-	for _, x := range policies {
-		words = append(words, x.words)
-	}
-	o.choose = widgets.NewSelect(words, func(string) {
+	o.choose = widgets.NewSelect(state.Map(policies, func(c choice) string { return c.words }), func(string) {
 		if i := o.choose.SelectedIndex(); !o.updating && i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
 			p.h.Undo("You changed who may write.", undo, p.now().Add(state.UndoTime))
@@ -56,12 +55,7 @@ func newPolicy(p *Page, channel string) *policy {
 	return o
 }
 
-func (o *policy) value() string {
-	if o.now.DMPolicy == "" {
-		return state.PolicyPairing
-	}
-	return o.now.DMPolicy
-}
+func (o *policy) value() string { return cmp.Or(o.now.DMPolicy, state.PolicyPairing) }
 
 func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.now = now
@@ -167,13 +161,8 @@ func (p *Page) requestCard(s protocol.PendingPair) (fyne.CanvasObject, *widgets.
 	if text, _ := state.Reveal(strings.TrimSpace(s.FirstMessage)); text != "" {
 		parts = append(parts, widgets.NewParagraph("“"+text+"”", style.ColorText, "text"))
 	}
-	answer := func(allow bool) func() {
-		return func() {
-			p.m.Answer(s, allow)
-		}
-	}
-	refuse := widgets.NewButton("Deny", "cross", answer(false))
-	allow := widgets.NewButton("Allow", "check", answer(true))
+	refuse := widgets.NewButton("Deny", "cross", func() { p.m.Answer(s, false) })
+	allow := widgets.NewButton("Allow", "check", func() { p.m.Answer(s, true) })
 	p.focusable["refuse "+s.Channel+":"+s.SenderID], p.focusable["allow "+s.Channel+":"+s.SenderID] = refuse, allow
 	parts = append(parts, widgets.Flow(style.Inside, refuse, allow))
 	edge := widgets.NewRect(style.ColorNeedsYou, "", 2)

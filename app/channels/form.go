@@ -51,11 +51,7 @@ func (p *Page) openFields(f state.ChannelForm, leave func()) {
 	if f.Exists {
 		title = "Settings for " + f.Account
 	} else if len(p.view.Kinds) > 1 {
-		var words []string
-		for _, k := range p.view.Kinds {
-			words = append(words, k.Title)
-		}
-		choose := widgets.NewSelect(words, nil)
+		choose := widgets.NewSelect(state.Map(p.view.Kinds, func(k protocol.ChannelKind) string { return k.Title }), nil)
 		choose.SetSelectedIndex(0)
 		choose.OnChanged = func(string) {
 			k := p.view.Kinds[choose.SelectedIndex()]

@@ -72,10 +72,7 @@ func (a actions) move(list []state.FileEntry, dir string) {
 
 // run changes files, reports it and offers to undo it. did is a word such as "deleted".
 func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
-	paths := make([]string, len(list))
-	for i, e := range list {
-		paths[i] = e.Path
-	}
+	paths := state.Map(list, func(e state.FileEntry) string { return e.Path })
 	n, undo := 0, func() {}
 	bind.Run(a.page.ctx, func(ctx context.Context) (err error) {
 		n, undo, err = do(ctx, paths)
@@ -203,10 +200,7 @@ func (d *drag) finish() {
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
-	paths := make([]string, len(chosen))
-	for i, e := range chosen {
-		paths[i] = p.absolutePath(e.Path)
-	}
+	paths := state.Map(chosen, func(e state.FileEntry) string { return p.absolutePath(e.Path) })
 	g := d.target(at)
 	switch {
 	case g.page != nil && g.page.view.Place == p.view.Place:

@@ -50,12 +50,8 @@ func newTable() *table {
 
 // Set shows other entries. The selection and the scroll position stay.
 func (t *table) Set(entries []state.FileEntry, below bool) {
-	paths := make([]string, len(entries))
-	for i, e := range entries {
-		paths[i] = e.Path
-	}
 	t.entries, t.nested = entries, below
-	t.selection.Set(paths)
+	t.selection.Set(state.Map(entries, func(e state.FileEntry) string { return e.Path }))
 	t.Refresh()
 }
 

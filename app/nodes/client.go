@@ -109,11 +109,10 @@ func (p *Page) expiryMenu(a *actions, id protocol.DeviceID) []*fyne.MenuItem {
 	return items
 }
 
-func expiryItems(choose func(state.AccessPeriod)) (items []*fyne.MenuItem) {
-	for _, e := range state.AccessPeriods {
-		items = append(items, fyne.NewMenuItem(e.Text, func() { choose(e) }))
-	}
-	return items
+func expiryItems(choose func(state.AccessPeriod)) []*fyne.MenuItem {
+	return state.Map(state.AccessPeriods, func(e state.AccessPeriod) *fyne.MenuItem {
+		return fyne.NewMenuItem(e.Text, func() { choose(e) })
+	})
 }
 
 // setExpiry sets a pairing's expiry in Unix milliseconds, 0 for never, and offers to undo that.
@@ -134,9 +133,7 @@ func (p *Page) setExpiry(a *actions, id protocol.DeviceID, until int64) {
 }
 
 func factList(facts []state.MachineFact) fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	for _, f := range facts {
-		rows = append(rows, widgets.NewLabelled(128, f.Name, widgets.NewParagraph(f.Text, style.ColorText, "text")))
-	}
-	return widgets.Col(style.Gap, rows...)
+	return widgets.Col(style.Gap, state.Map(facts, func(f state.MachineFact) fyne.CanvasObject {
+		return widgets.NewLabelled(128, f.Name, widgets.NewParagraph(f.Text, style.ColorText, "text"))
+	})...)
 }

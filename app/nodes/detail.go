@@ -102,9 +102,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {
-			bind.Go(p.ctx, func(ctx context.Context) (protocol.Ack, error) {
-				return state.Call(ctx, p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID})
-			}, func(_ protocol.Ack, err error) {
+			bind.Call(bind.Until(p.ctx), p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID}, func(_ protocol.Ack, err error) {
 				if err != nil {
 					p.h.Say("The call was not stopped: " + err.Error())
 				}

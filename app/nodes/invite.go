@@ -74,15 +74,13 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 			message.Show()
 			message.Set("Creating an invitation…", style.ColorMuted)
 			params := protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}
-			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
-				return state.Call(ctx, p.app, protocol.DeviceInviteTo, params)
-			}, func(r protocol.DeviceInvite, err error) {
+			bind.Call(bind.Until(p.ctx), p.app, protocol.DeviceInviteTo, params, func(r protocol.DeviceInvite, err error) {
 				if err != nil {
 					message.Set(err.Error(), style.ColorBad)
 					return
 				}
 				message.Hide()
-				p.showInvitation(r)
+				widgets.SetContent(p.invitationBox, p.invitation(r))
 			})
 		}
 	}
@@ -95,10 +93,6 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
 		widgets.Row(style.Inside, -1, machine, client), message, p.invitationBox,
 	}
-}
-
-func (p *Page) showInvitation(r protocol.DeviceInvite) {
-	widgets.SetContent(p.invitationBox, p.invitation(r))
 }
 
 func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {

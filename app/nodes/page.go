@@ -111,17 +111,11 @@ func (p *Page) show(v state.View) {
 		p.devices = v.DevicesChanged
 		p.loadPairing(p.showPairing)
 	}
-	items := make([]widgets.ListItem, len(v.Nodes))
-	for i, n := range v.Nodes {
-		items[i] = p.item(n)
-	}
+	items := state.Map(v.Nodes, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "PAIRED DEVICES", Heading: true})
 	}
-	for _, d := range p.clients {
-		items = append(items, p.clientItem(d))
-	}
-	p.list.Set(items)
+	p.list.Set(append(items, state.Map(p.clients, p.clientItem)...))
 	switch {
 	case p.invite:
 	case p.detail != nil:
@@ -202,7 +196,7 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 }
 
 func answerRequest[R any](p *Page, m protocol.Method[protocol.DeviceRequestParams, R], params protocol.DeviceRequestParams) {
-	bind.Go(p.ctx, func(ctx context.Context) (R, error) { return state.Call(ctx, p.app, m, params) }, func(_ R, err error) {
+	bind.Call(bind.Until(p.ctx), p.app, m, params, func(_ R, err error) {
 		if err != nil {
 			p.h.Say("Your answer was not accepted: " + err.Error())
 		}

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -28,13 +29,17 @@ type detail struct {
 	note    *widgets.Paragraph
 }
 
-var verdicts = []struct{ value, words string }{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
+type verdict struct{ value, words string }
 
-// expiries are the possible validity periods of a rule.
-var expiries = []struct {
+var verdicts = []verdict{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
+
+// expiry is a possible validity period of a rule; 0 is unlimited.
+type expiry struct {
 	words string
 	d     time.Duration
-}{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", 24 * time.Hour}, {"In a week", 7 * 24 * time.Hour}, {"In 30 days", 30 * 24 * time.Hour}}
+}
+
+var expiries = []expiry{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", 24 * time.Hour}, {"In a week", 7 * 24 * time.Hour}, {"In 30 days", 30 * 24 * time.Hour}}
 
 func (p *Page) open(r protocol.Rule) {
 	d := &detail{p: p, rule: r, text: widget.NewMultiLineEntry(), result: container.NewVBox(), note: widgets.NewParagraph("", style.ColorBad, "text")}
@@ -149,26 +154,22 @@ func (d *detail) set(change func(*state.RuleFields)) {
 }
 
 func (d *detail) verdictMenu() []*fyne.MenuItem {
-	var items []*fyne.MenuItem
-	for _, v := range verdicts {
-		items = append(items, fyne.NewMenuItem(v.words, func() { d.set(func(f *state.RuleFields) { f.Verdict = v.value }) }))
-	}
-	return items
+	return state.Map(verdicts, func(v verdict) *fyne.MenuItem {
+		return fyne.NewMenuItem(v.words, func() { d.set(func(f *state.RuleFields) { f.Verdict = v.value }) })
+	})
 }
 
 func (d *detail) expiresMenu() []*fyne.MenuItem {
-	var items []*fyne.MenuItem
-	for _, t := range expiries {
-		items = append(items, fyne.NewMenuItem(t.words, func() {
+	return state.Map(expiries, func(t expiry) *fyne.MenuItem {
+		return fyne.NewMenuItem(t.words, func() {
 			d.set(func(f *state.RuleFields) {
 				f.Expires = time.Time{}
 				if t.d > 0 {
 					f.Expires = d.p.now().Add(t.d)
 				}
 			})
-		}))
-	}
-	return items
+		})
+	})
 }
 
 func (d *detail) save() {
@@ -176,7 +177,7 @@ func (d *detail) save() {
 	if !json.Valid(raw) {
 		return
 	}
-	call(d.p, protocol.RulePut, protocol.RulePutParams{ID: d.rule.ID, Policy: raw}, func(rule protocol.Rule, err error) {
+	bind.Call(d.p.run, d.p.gateway, protocol.RulePut, protocol.RulePutParams{ID: d.rule.ID, Policy: raw}, func(rule protocol.Rule, err error) {
 		if err != nil {
 			d.showError("The rule was not saved: " + err.Error())
 			d.p.Box.Refresh()
@@ -184,10 +185,9 @@ func (d *detail) save() {
 		}
 		if rule.Problem != "" {
 			d.p.open(rule) // the error message is shown
-			d.p.Load()
-			return
+		} else {
+			d.p.openList()
 		}
-		d.p.openList()
 		d.p.Load()
 	})
 }
@@ -199,7 +199,10 @@ func (d *detail) check() {
 		return
 	}
 	var res protocol.RuleTryResult
-	d.p.run(func(ctx context.Context) (err error) { res, err = state.TryRule(ctx, d.p.gateway, raw); return err }, func(err error) {
+	d.p.run(func(ctx context.Context) (err error) {
+		res, err = state.TryRule(ctx, d.p.gateway, raw)
+		return err
+	}, func(err error) {
 		if err != nil {
 			d.showError("The check failed: " + err.Error())
 			d.p.Box.Refresh()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -33,7 +34,6 @@ type Handlers struct {
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx     context.Context
 	gateway state.Gateway
 	h       Handlers
 	Box     *fyne.Container
@@ -48,16 +48,13 @@ type Page struct {
 	body   widgets.Body // the list, or a text in its place
 	detail *detail      // nil while the list is shown
 	now    func() time.Time
-	// run does work off the GUI thread and then done on it.
-	run func(work func(context.Context) error, done func(error))
+	run    bind.Runner
 }
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a, h)
-	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Run(ctx, work, done)
-	}
+	p := newPage(a, h)
+	p.run = bind.Until(ctx)
 	seen := -1
 	bind.Watch(ctx, a.Value, func(v state.View) {
 		p.view = v
@@ -69,8 +66,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, g state.Gateway, h Handlers) *Page {
-	p := &Page{ctx: ctx, gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
+func newPage(g state.Gateway, h Handlers) *Page {
+	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
 	p.list = widgets.NewItemList(func(i int) {
 		if i < len(p.shown) {
 			p.open(p.shown[i])
@@ -83,18 +80,9 @@ func newPage(ctx context.Context, g state.Gateway, h Handlers) *Page {
 	return p
 }
 
-// call calls a method of the gateway off the GUI thread and then done on it.
-func call[P, R any](p *Page, m protocol.Method[P, R], params P, done func(R, error)) {
-	var result R
-	p.run(func(ctx context.Context) (err error) {
-		result, err = state.Call(ctx, p.gateway, m, params)
-		return err
-	}, func(err error) { done(result, err) })
-}
-
 // Load loads the rules.
 func (p *Page) Load() {
-	call(p, protocol.RulesList, protocol.Empty{}, func(all protocol.RulesResult, err error) {
+	bind.Call(p.run, p.gateway, protocol.RulesList, protocol.Empty{}, func(all protocol.RulesResult, err error) {
 		if err != nil {
 			p.body.Put(widgets.NewLoadError("The rules could not be loaded.", err.Error(), p.Load))
 			return
@@ -121,15 +109,9 @@ func (p *Page) draw() {
 		return
 	}
 	p.shown = state.FindRules(p.all.Rules, p.search.Text)
-	items := make([]widgets.ListItem, len(p.shown))
-	off := 0
-	for i, r := range p.shown {
-		items[i] = item(r, p.now())
-		if r.Problem != "" {
-			off++
-		}
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.shown, func(r protocol.Rule) widgets.ListItem { return item(r, p.now()) }))
+	working := slices.DeleteFunc(slices.Clone(p.shown), func(r protocol.Rule) bool { return r.Problem != "" })
+	off := len(p.shown) - len(working)
 	text := ""
 	if p.loaded {
 		text = state.Plural(len(p.all.Rules), "rule", "rules")
@@ -177,7 +159,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 }
 
 func (p *Page) remove(r protocol.Rule) {
-	call(p, protocol.RuleDelete, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
+	bind.Call(p.run, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
 		if err != nil {
 			p.h.Say("The rule was not deleted: " + err.Error())
 			return
@@ -185,7 +167,7 @@ func (p *Page) remove(r protocol.Rule) {
 		p.openList()
 		p.Load()
 		p.h.Undo("The rule was deleted.", func() {
-			call(p, protocol.RuleRestore, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
+			bind.Call(p.run, p.gateway, protocol.RuleRestore, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
 				if err != nil {
 					p.h.Say("The rule could not be restored: " + err.Error())
 				}
@@ -196,7 +178,7 @@ func (p *Page) remove(r protocol.Rule) {
 }
 
 func (p *Page) save() {
-	call(p, protocol.RulesSave, protocol.Empty{}, func(all protocol.RulesExport, err error) {
+	bind.Call(p.run, p.gateway, protocol.RulesSave, protocol.Empty{}, func(all protocol.RulesExport, err error) {
 		if err != nil {
 			p.h.Say("The rules were not exported: " + err.Error())
 			return

@@ -52,11 +52,7 @@ func (d *detail) show(v state.SchedulesView) {
 	}
 	d.job = job
 	d.shown = v.Runs
-	items := make([]widgets.ListItem, len(v.Runs))
-	for i, r := range v.Runs {
-		items[i] = d.item(r)
-	}
-	d.runs.Set(items)
+	d.runs.Set(state.Map(v.Runs, d.item))
 	d.count.SetText("")
 	if v.RunsInAll > len(v.Runs) {
 		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))

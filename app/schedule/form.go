@@ -26,11 +26,7 @@ var (
 )
 
 func choose(list []option, value string, chosen func(string)) *widgets.Select {
-	words := make([]string, len(list))
-	for i, o := range list {
-		words[i] = o.words
-	}
-	s := widgets.NewSelect(words, nil)
+	s := widgets.NewSelect(state.Map(list, func(o option) string { return o.words }), nil)
 	s.SetSelectedIndex(max(0, slices.IndexFunc(list, func(o option) bool { return o.value == value })))
 	s.OnChanged = func(string) { chosen(list[s.SelectedIndex()].value) }
 	return s

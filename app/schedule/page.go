@@ -58,11 +58,7 @@ func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
 
 func (p *Page) show(v state.SchedulesView) {
 	p.view = v
-	items := make([]widgets.ListItem, len(v.Jobs))
-	for i, j := range v.Jobs {
-		items[i] = p.item(j)
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(v.Jobs, p.item))
 	p.heartbeat.show(v)
 	switch {
 	case p.form:
@@ -178,11 +174,10 @@ var intervals = []option{{"0m", "Off"}, {"15m", "Every 15 min"}, {"30m", "Every 
 
 func newHeartbeat(p *Page) *heartbeat {
 	b := &heartbeat{p: p, line: widgets.NewParagraph("", style.ColorMuted, "text")}
-	b.drop = widgets.NewMenuButton("Off", "", func() (items []*fyne.MenuItem) {
-		for _, o := range intervals {
-			items = append(items, fyne.NewMenuItem(o.words, func() { p.m.SetHeartbeat(o.value) }))
-		}
-		return items
+	b.drop = widgets.NewMenuButton("Off", "", func() []*fyne.MenuItem {
+		return state.Map(intervals, func(o option) *fyne.MenuItem {
+			return fyne.NewMenuItem(o.words, func() { p.m.SetHeartbeat(o.value) })
+		})
 	})
 	now := widgets.NewQuietButton("Now", "play", func() { p.m.RunHeartbeat() })
 	b.box = widgets.Inset(style.Inside, 0, style.Group, 0, widgets.Col(style.Inside, widgets.HLine(),

@@ -2,6 +2,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -62,8 +63,8 @@ func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page
 		}
 	}
 	p.Field.OnMove = func(by int) {
-		if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil && by > 0 && len(p.hits) > 0 {
-			c.Focus(p.list)
+		if by > 0 && len(p.hits) > 0 {
+			widgets.Focus(p.list)
 		}
 	}
 	p.draw("")
@@ -88,10 +89,8 @@ func (p *Page) find(page int64) {
 	}
 	bind.Go(p.ctx, func(ctx context.Context) (state.MessagePage, error) {
 		if page == 0 {
-			timer := time.NewTimer(typingPause)
-			defer timer.Stop()
 			select {
-			case <-timer.C:
+			case <-time.After(typingPause):
 			case <-ctx.Done():
 			}
 		}
@@ -120,15 +119,10 @@ func (p *Page) show(r state.MessagePage) {
 	if len(p.hits) < p.wanted {
 		p.searchedUntil = r.Reached
 	}
-	items := make([]widgets.ListItem, len(p.hits))
-	for i, h := range p.hits {
-		title := h.Title
-		if title == "" {
-			title = p.app.Chats.Title(h.SessionKey)
-		}
-		items[i] = widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
+		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
+		return widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
+	}))
 	p.draw("")
 }
 

@@ -105,11 +105,7 @@ func (p *Page) back() {
 func (p *Page) fill() {
 	v := p.view
 	p.results = state.FindSkills(v.Skills, p.search.Text)
-	items := make([]widgets.ListItem, len(p.results))
-	for i, e := range p.results {
-		items[i] = item(e)
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.results, item))
 	p.count.SetText(stateCounts(v.Skills, len(p.results)))
 	p.body.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
 		switch {

@@ -80,13 +80,8 @@ type AgentFiles struct {
 // list lists a folder, and in the top folder those files that are missing.
 func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, error) {
 	r, err := Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
-	var list []FileEntry
-	for _, d := range r.Directories {
-		list = append(list, FileEntry{Path: strings.Trim(d, "/"), Dir: true})
-	}
-	for _, p := range r.Files {
-		list = append(list, FileEntry{Path: strings.Trim(p, "/")})
-	}
+	list := append(Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} }),
+		Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
 	if dir == "" {
 		list = append(list, missingFiles(list)...)
 	}

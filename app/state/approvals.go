@@ -64,9 +64,9 @@ func containsApproval(list []protocol.Approval, id protocol.ApprovalID) bool {
 }
 
 func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
-	for _, q := range list {
-		r.Questions = append(r.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
-	}
+	r.Questions = Map(list, func(q protocol.Approval) protocol.ShownQuestion {
+		return protocol.ShownQuestion{ID: q.ID, Hash: q.Hash}
+	})
 	res, err := Call(ctx, s.app, protocol.ApprovalAll, r)
 	if err == nil && len(res.Outcomes) != len(list) {
 		err = fmt.Errorf("the gateway answered for %d of %d approvals", len(res.Outcomes), len(list))
@@ -109,10 +109,7 @@ func (s Approvals) Unsnooze(id protocol.ApprovalID) {
 
 // snooze updates the view at once; the gateway's confirmation follows by the feed.
 func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
-	p := protocol.ApprovalSnoozeParams{For: d.Milliseconds()}
-	for _, q := range list {
-		p.IDs = append(p.IDs, q.ID)
-	}
+	ids := Map(list, func(q protocol.Approval) protocol.ApprovalID { return q.ID })
 	until := int64(0)
 	if d > 0 {
 		until = time.Now().Add(d).UnixMilli()
@@ -121,7 +118,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 		s.app.Value.Update(func(v *View) {
 			v.Approvals = slices.Clone(v.Approvals)
 			for i, q := range v.Approvals {
-				if containsApproval(list, q.ID) {
+				if slices.Contains(ids, q.ID) {
 					v.Approvals[i].Later = until
 				}
 			}
@@ -129,7 +126,7 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 	}
 	set(until)
 	s.app.startRequest(func(ctx context.Context) {
-		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, p); err != nil {
+		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()}); err != nil {
 			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
 			set(0)
 		}

@@ -159,9 +159,7 @@ func (f *Files) show() {
 		case browse:
 			var r protocol.FilesListResult
 			r, err = Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})
-			for _, e := range r.Entries {
-				entries = append(entries, entryOf(want.Dir, e))
-			}
+			entries = Map(r.Entries, func(e protocol.FileInfo) FileEntry { return entryOf(want.Dir, e) })
 			if r.Cut {
 				note = fmt.Sprintf("Showing the first %d entries.", len(entries))
 			}

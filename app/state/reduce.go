@@ -54,6 +54,15 @@ func without[T any](list []T, gone func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), gone)
 }
 
+// Map returns the results of f for the elements of a list.
+func Map[T, R any](list []T, f func(T) R) []R {
+	out := make([]R, len(list))
+	for i, x := range list {
+		out[i] = f(x)
+	}
+	return out
+}
+
 // reduce applies a change to the view, unless it lacks the value that its kind requires.
 func reduce(v *View, c protocol.Change) {
 	switch {

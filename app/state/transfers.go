@@ -11,24 +11,15 @@ import (
 // Transfers controls transfers and their history. It is safe for concurrent use.
 type Transfers struct{ app *App }
 
-// Send queues a transfer of files and folders of this computer to a folder of a machine; an empty
-// folder is its workspace. A transfer to an offline machine waits for it. It blocks.
-func (s Transfers) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
-	return s.SendBetween(ctx, protocol.Here, paths, to, dir)
-}
-
 // Fetch queues the transfer of a file to a folder of this computer. It blocks.
 func (s Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
 	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
-// SendBetween queues a transfer from one machine to a folder of another. It blocks.
-func (s Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
-	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
-	for _, f := range paths {
-		p.Sources = append(p.Sources, string(from)+":"+f)
-	}
-	return Call(ctx, s.app, protocol.TransferStart, p)
+// Send queues a transfer from one machine to a folder of another. It blocks.
+func (s Transfers) Send(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+	sources := Map(paths, func(f string) string { return string(from) + ":" + f })
+	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: sources, Destination: string(to) + ":" + dir, Into: true, Later: true})
 }
 
 // Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice.
@@ -94,9 +85,7 @@ func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range r.Transfers {
-			ids = append(ids, t.ID)
-		}
+		ids = append(ids, Map(r.Transfers, func(t protocol.Transfer) protocol.TransferID { return t.ID })...)
 		if len(r.Transfers) == 0 || len(ids) >= r.Count {
 			return s.Remove(ids...), nil
 		}

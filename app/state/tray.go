@@ -127,11 +127,10 @@ func needsItem(v View) TrayItem {
 }
 
 func recentItem(v View) TrayItem {
-	item := TrayItem{Label: "Recent chats", Disabled: len(v.Sessions) == 0}
-	for _, s := range v.Sessions[:min(len(v.Sessions), maxTrayItems)] {
-		item.Items = append(item.Items, TrayItem{Label: shorten(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
-	}
-	return item
+	items := Map(v.Sessions[:min(len(v.Sessions), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
+		return TrayItem{Label: shorten(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
+	})
+	return TrayItem{Label: "Recent chats", Disabled: len(items) == 0, Items: items}
 }
 
 // modeItem sets the approval mode of the most recent chat.

@@ -107,14 +107,10 @@ func (p *Page) showHistory(h state.TransferHistory, err error) {
 	} else {
 		p.history, p.historyLoaded = h, true
 	}
-	items := make([]widgets.ListItem, len(p.history.List))
-	for i, t := range p.history.List {
-		items[i] = p.item(t)
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.history.List, p.item))
 	p.foot.SetText("")
-	if p.history.Total > len(items) {
-		p.foot.SetText(fmt.Sprintf("The last %d of %d", len(items), p.history.Total))
+	if n := len(p.history.List); p.history.Total > n {
+		p.foot.SetText(fmt.Sprintf("The last %d of %d", n, p.history.Total))
 	}
 	p.draw()
 }
