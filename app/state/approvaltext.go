@@ -3,8 +3,11 @@ package state
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"unicode"
 
 	"fairlead/gateway/protocol"
 )
@@ -143,4 +146,68 @@ func OutcomeText(a protocol.Approval) string {
 		return "not answered in time"
 	}
 	return "no longer needed"
+}
+
+// Reveal makes deceptive characters visible: control, bidirectional, zero-width and combining ones,
+// and unusual blanks, but not line breaks and tabs. changed reports whether there were any.
+func Reveal(s string) (text string, changed bool) {
+	return reveal(s, isInvisible), strings.ContainsFunc(s, isInvisible)
+}
+
+func reveal(s string, hidden func(rune) bool) string {
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// fillers are letters and marks without a visible shape.
+var fillers = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x034f, Hi: 0x034f, Stride: 1},
+	{Lo: 0x115f, Hi: 0x1160, Stride: 1},
+	{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
+	{Lo: 0x2800, Hi: 0x2800, Stride: 1},
+	{Lo: 0x3164, Hi: 0x3164, Stride: 1},
+	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
+}}
+
+func isInvisible(r rune) bool {
+	switch r {
+	case '\n', '\t', ' ':
+		return false
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
+}
+
+// Lookalikes returns up to five different words that mix Latin letters with similar Greek or
+// Cyrillic ones, together with those letters: "аpple (а is U+0430)".
+func Lookalikes(s string) []string {
+	var out []string
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		latin := false
+		var other []string
+		for _, r := range word {
+			latin = latin || unicode.Is(unicode.Latin, r)
+			if letter := fmt.Sprintf("%c is U+%04X", r, r); unicode.In(r, unicode.Greek, unicode.Cyrillic) && !slices.Contains(other, letter) {
+				other = append(other, letter)
+			}
+		}
+		if entry := word + " (" + strings.Join(other, ", ") + ")"; latin && other != nil && !slices.Contains(out, entry) && len(out) < 5 {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// VisibleName writes control characters, line breaks and direction marks of a file's name or path
+// as ⟨U+202E⟩. Joiners that emoji and scripts need are retained.
+func VisibleName(name string) string {
+	return reveal(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	})
 }
