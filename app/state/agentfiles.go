@@ -127,28 +127,19 @@ func (c *Conflict) Error() string {
 
 // SaveOver writes a file if it is unchanged (or still missing); otherwise: [Conflict].
 func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed bool) error {
-	if strings.TrimSpace(p) != "" {
-		now, exists, err := f.Text(ctx, p)
-		switch {
-		case err != nil:
-			return err
-		case exists && !existed, exists && now != base:
-			if now != text {
-				return &Conflict{Current: now}
-			}
-		case !exists && existed:
-			return &Conflict{Deleted: true}
-		}
-	}
-	return f.Save(ctx, p, text)
-}
-
-// Save writes a file.
-func (f AgentFiles) Save(ctx context.Context, p, text string) error {
 	if strings.TrimSpace(p) == "" {
 		return protocol.ErrBadRequest.With("the file needs a name")
 	}
-	if _, err := Call(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
+	now, exists, err := f.Text(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case exists && (!existed || now != base) && now != text:
+		return &Conflict{Current: now}
+	case !exists && existed:
+		return &Conflict{Deleted: true}
+	}
+	if err := send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
 		return err
 	}
 	f.changed()
@@ -161,7 +152,7 @@ func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err erro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Call(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
+	if err := send(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
 		return nil, err
 	}
 	f.changed()

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -70,7 +69,7 @@ func FilesText(q protocol.Approval) string {
 	if q.Files == "" {
 		return ""
 	}
-	return Sentence(errors.New(q.Files)) + "."
+	return display.Capital(q.Files) + "."
 }
 
 // FilesLoose reports whether some of them do not apply.

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -157,7 +156,7 @@ func Inbox(v View) []Group {
 		}
 		list = append(list, g)
 	}
-	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(min(a.Later, 1), min(b.Later, 1)) })
+	slices.SortStableFunc(list, func(a, b Group) int { return trueFirst(a.Later == 0, b.Later == 0) })
 	return list
 }
 

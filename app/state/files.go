@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,13 +41,13 @@ type Files struct {
 
 	app *App
 
-	mu       sync.Mutex             // guards the fields below
-	request  uint64                 // number of the latest request; results of earlier ones are ignored
-	found    fileList               // of the latest search
-	watchID  string                 // the gateway's ID of the watch of the folder; empty for none
-	watching bool                   // a response with a new watch is expected
-	early    []protocol.FilesChange // events that arrived meanwhile, perhaps of that watch
-	due      bool                   // a refresh is scheduled
+	mu       sync.Mutex // guards the fields below
+	request  uint64     // number of the latest request; results of earlier ones are ignored
+	found    fileList   // of the latest search
+	watchID  string     // the gateway's ID of the watch of the folder; empty for none
+	watching bool       // a response with a new watch is expected
+	early    bool       // an event arrived meanwhile, perhaps of that watch
+	due      bool       // a refresh is scheduled
 	closed   bool
 }
 
@@ -200,24 +201,16 @@ func (f *Files) update(request uint64, change func(*FilesView)) {
 // refreshPause is how long events of a folder are collected before it is listed again.
 const refreshPause = 500 * time.Millisecond
 
-// adoptWatch follows the watch of a response, or stops it if a later request was made. A refresh
-// follows if there was an event before the response.
+// adoptWatch follows the watch of a response, or stops it if a later request was made. If there was
+// an event before the response, the folder is listed and watched again.
 func (f *Files) adoptWatch(request uint64, id string) {
 	f.mu.Lock()
 	again := false
 	if request == f.request {
-		if id != "" {
-			f.watchID = id
+		if again = f.early; !again {
+			f.watchID, id = cmp.Or(id, f.watchID), ""
 		}
-		for _, c := range f.early {
-			if slices.Contains(c.WatchIDs, f.watchID) {
-				again = true
-				if c.Again {
-					f.watchID = ""
-				}
-			}
-		}
-		f.watching, f.early, id = false, nil, ""
+		f.watching, f.early = false, false
 	}
 	f.mu.Unlock()
 	f.unwatch(id)
@@ -254,9 +247,7 @@ func (a *App) FilesChanged(c protocol.FilesChange) {
 		if mine && c.Again { // the folder is not watched any more
 			f.watchID = ""
 		}
-		if f.watching {
-			f.early = append(f.early, c)
-		}
+		f.early = f.early || f.watching
 		f.mu.Unlock()
 		if mine && c.Shallow != "" {
 			f.Value.Update(func(v *FilesView) { v.WatchProblem = c.Shallow })
@@ -269,12 +260,11 @@ func (a *App) FilesChanged(c protocol.FilesChange) {
 // scheduleRefresh lists the folder again after some time, in which further events may arrive.
 func (f *Files) scheduleRefresh() {
 	f.mu.Lock()
-	due := f.due
-	f.due = true
-	f.mu.Unlock()
-	if due {
+	defer f.mu.Unlock()
+	if f.due {
 		return
 	}
+	f.due = true
 	f.app.start(func(ctx context.Context) {
 		select {
 		case <-time.After(refreshPause):

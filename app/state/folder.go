@@ -52,18 +52,11 @@ func (s FileSort) order(list []FileEntry) {
 	if s.By == ByTime && !known {
 		return
 	}
-	keys := make(map[string]string, len(list)) // computed once per entry: lower case
-	for _, e := range list {
-		keys[e.Path] = strings.ToLower(e.Path)
-	}
 	slices.SortStableFunc(list, func(a, b FileEntry) int {
 		if a.Dir != b.Dir {
-			if a.Dir {
-				return -1
-			}
-			return 1
+			return trueFirst(a.Dir, b.Dir)
 		}
-		byName := cmp.Or(strings.Compare(keys[a.Path], keys[b.Path]), strings.Compare(a.Path, b.Path))
+		byName := cmp.Or(strings.Compare(strings.ToLower(a.Path), strings.ToLower(b.Path)), strings.Compare(a.Path, b.Path))
 		c := byName
 		switch s.By {
 		case BySize:
@@ -171,11 +164,9 @@ func (f *Files) MakeFolder(ctx context.Context, name string) (string, error) {
 
 // NewName returns a name for a new folder that no entry has.
 func (v FilesView) NewName() string {
-	taken := map[string]bool{}
-	for _, e := range v.Entries {
-		taken[strings.ToLower(e.Name())] = true
-	}
-	return unusedName("New folder", "New folder %d", func(name string) bool { return taken[strings.ToLower(name)] })
+	return unusedName("New folder", "New folder %d", func(name string) bool {
+		return slices.ContainsFunc(v.Entries, func(e FileEntry) bool { return strings.EqualFold(e.Name(), name) })
+	})
 }
 
 // Rename renames an entry of the folder. It returns the new path, and a function that undoes the
@@ -208,7 +199,7 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	return len(r.Items), func() {
 		f.app.start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
-				if _, err := Call(ctx, f.app, protocol.FilesRestore, protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}); err != nil {
+				if err := send(ctx, f.app, protocol.FilesRestore, protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}); err != nil {
 					f.app.fail(err)
 				}
 			}
@@ -222,10 +213,7 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int, undo func(), err error) {
 	var list []step
 	for _, from := range paths {
-		to := path.Base(from)
-		if dir != "" {
-			to = strings.TrimSuffix(dir, "/") + "/" + to
-		}
+		to := entryOf(dir, protocol.FileInfo{Name: path.Base(from)}).Path
 		if from != dir && from != to {
 			list = append(list, step{from, to})
 		}
@@ -276,7 +264,7 @@ func (f *Files) Diff(ctx context.Context, c protocol.FileChange) (protocol.Files
 
 // Revert restores a file's content from before a change by the agent. It blocks.
 func (f *Files) Revert(ctx context.Context, c protocol.FileChange) error {
-	_, err := Call(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
+	err := send(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
 	f.refresh()
 	return err
 }

@@ -3,8 +3,8 @@ package state
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,7 +132,7 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 			return err
 		}
 	}
-	if _, err := Call(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true}); err != nil || gone.Fingerprint == "" {
+	if err := send(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true}); err != nil || gone.Fingerprint == "" {
 		return err
 	}
 	list, err := Call(ctx, m.app, protocol.DeviceList, protocol.Empty{})
@@ -210,22 +210,16 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
 	for _, w := range e.Warnings {
 		w = strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)
-		c.Warnings = append(c.Warnings, Sentence(errors.New(w))+".")
+		c.Warnings = append(c.Warnings, display.Capital(w)+".")
 	}
-	var missing []Guarantee
-	for _, check := range e.Checks {
-		if check.Enforced {
-			c.Guarantees = append(c.Guarantees, Guarantee{guaranteeText(check), true})
-		} else {
-			missing = append(missing, Guarantee{guaranteeText(check), false})
-		}
-	}
-	enforced := len(c.Guarantees)
-	c.Guarantees = append(c.Guarantees, missing...)
+	c.Guarantees = Map(e.Checks, func(check protocol.EnforcedCheck) Guarantee {
+		return Guarantee{guaranteeText(check), check.Enforced}
+	})
+	slices.SortStableFunc(c.Guarantees, func(a, b Guarantee) int { return trueFirst(a.Enforced, b.Enforced) })
 	switch {
 	case e.Mode == "full":
 		c.Line, c.Level, c.Guarantees = "Commands run with all your permissions: confinement is off. They can read keys and tokens, including Fairlead's own.", LevelBad, nil
-	case enforced == 0:
+	case len(c.Guarantees) == 0 || !c.Guarantees[0].Enforced:
 		c.Line, c.Level = "This machine cannot enforce these settings: "+modeText(e)+".", LevelBad
 	case e.Summary == "contained":
 		c.Level = LevelGood
@@ -244,7 +238,7 @@ func guaranteeText(c protocol.EnforcedCheck) string {
 	text = "Not enforced: " + text + "."
 	for _, more := range []string{c.Why, c.Fix} {
 		if more != "" {
-			text += " " + Sentence(errors.New(more)) + "."
+			text += " " + display.Capital(more) + "."
 		}
 	}
 	return text

@@ -128,7 +128,7 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 // SetExpiry sets when a pairing expires, in Unix milliseconds, and its connections close; 0 is
 // never. It returns a function that undoes that. It blocks.
 func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64) (undo func(), err error) {
-	if _, err := Call(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
+	if err := send(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
 		return nil, err
 	}
 	return func() {
@@ -140,7 +140,7 @@ func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64)
 func (p Pairing) Clients() []protocol.Device {
 	out := without(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
 	slices.SortStableFunc(out, func(a, b protocol.Device) int {
-		return cmp.Or(cmp.Compare(min(a.RevokedAt, 1), min(b.RevokedAt, 1)), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
+		return cmp.Or(trueFirst(a.RevokedAt == 0, b.RevokedAt == 0), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
 	})
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"fairlead/gateway/protocol"
 )
@@ -115,10 +114,13 @@ func reduce(v *View, c protocol.Change) {
 }
 
 func byPresence(a, b protocol.NodeInfo) int {
-	if a.Online != b.Online {
-		return map[bool]int{true: -1, false: 1}[a.Online]
-	}
-	return strings.Compare(string(a.ID), string(b.ID))
+	return cmp.Or(trueFirst(a.Online, b.Online), cmp.Compare(a.ID, b.ID))
+}
+
+// trueFirst compares for an order in which true precedes false.
+func trueFirst(a, b bool) int {
+	order := map[bool]int{true: 0, false: 1}
+	return order[a] - order[b]
 }
 
 // reduceTransfer applies a transfer's state. A finished transfer moves to the history.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -168,7 +169,7 @@ func (s *Schedules) RunHeartbeat() {
 	s.do(func(ctx context.Context) error {
 		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
 		if err == nil {
-			s.app.Notify("info", Sentence(fmt.Errorf("%s", r.Message)))
+			s.app.Notify("info", display.Capital(r.Message))
 		}
 		return err
 	})

@@ -121,23 +121,15 @@ func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) 
 		}
 		return checkJSON(plain)
 	case f.Type == "list":
-		list := []string{}
-		for _, line := range strings.Split(text, "\n") {
-			if line = strings.TrimSpace(line); line != "" {
-				list = append(list, line)
-			}
-		}
-		return protocol.Marshal(list)
-	case f.Format == protocol.FormatMillis:
+		lines := Map(strings.Split(text, "\n"), strings.TrimSpace)
+		return protocol.Marshal(without(lines, func(line string) bool { return line == "" }))
+	case f.Format == protocol.FormatMillis || f.Format == protocol.FormatDuration:
 		d, err := ParseDuration(plain)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		return protocol.Marshal(d.Milliseconds())
-	case f.Format == protocol.FormatDuration:
-		d, err := ParseDuration(plain)
-		if err != nil {
-			return nil, err
+		case f.Format == protocol.FormatMillis:
+			return protocol.Marshal(d.Milliseconds())
 		}
 		return protocol.Marshal(goDuration(d))
 	case f.Type == "integer" || f.Type == "number":
@@ -178,11 +170,10 @@ func goDuration(d time.Duration) string {
 		return "0m"
 	}
 	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
+	for _, zero := range []string{"0s", "0m"} {
+		if whole, ok := strings.CutSuffix(s, zero); ok && strings.ContainsAny(whole[len(whole)-1:], "hm") {
+			s = whole
+		}
 	}
 	return s
 }

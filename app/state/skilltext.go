@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,9 +42,9 @@ func skillReason(r string) (long, short string) {
 	case r == "no connected hosts":
 		return "It needs a machine, and none is online.", "no machine is online"
 	case strings.HasPrefix(r, "its file "):
-		return Sentence(errors.New(r)), r
+		short = r
 	}
-	return Sentence(errors.New(r)), ""
+	return display.Capital(r), short
 }
 
 // SkillLack describes briefly why a skill cannot be used now, for a list.
@@ -89,27 +90,19 @@ type SkillMachine struct {
 
 // SkillMachines returns that for each known machine.
 func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
-	fits, lacks := map[protocol.NodeID]bool{}, map[protocol.NodeID]string{}
-	for _, id := range e.EligibleHosts {
-		fits[id] = true
-	}
-	for _, m := range e.Missing {
-		lacks[m.NodeID] = "lacks " + strings.Join(m.Lacks, ", ")
-	}
-	var list []SkillMachine
-	for _, n := range v.Nodes {
-		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Fits: fits[n.NodeID], Text: "can run it"}
+	return Map(v.Nodes, func(n protocol.SkillNodeStatus) SkillMachine {
+		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Text: "cannot run it"}
+		missing, lacks := find(e.Missing, func(m protocol.SkillMissing) bool { return m.NodeID == n.NodeID && len(m.Lacks) > 0 })
 		switch {
 		case !n.Online:
-			m.Fits, m.Text = false, "is offline"
-		case lacks[n.NodeID] != "":
-			m.Fits, m.Text = false, lacks[n.NodeID]
-		case !m.Fits:
-			m.Text = "cannot run it"
+			m.Text = "is offline"
+		case lacks:
+			m.Text = "lacks " + strings.Join(missing.Lacks, ", ")
+		case slices.Contains(e.EligibleHosts, n.NodeID):
+			m.Fits, m.Text = true, "can run it"
 		}
-		list = append(list, m)
-	}
-	return list
+		return m
+	})
 }
 
 // FindSkills returns the skills that have every word of a query.
@@ -158,25 +151,26 @@ func (n NewSkill) parts() (folder, text string, err error) {
 	case utf8.RuneCountInString(when) > 1024:
 		return "", "", errors.New("the description can have up to 1024 characters; put the rest into the text")
 	}
-	var b strings.Builder
-	quoted, err := protocol.Marshal(when) // JSON strings are valid YAML
+	description, err := protocol.Marshal(when) // JSON is valid YAML
 	if err != nil {
-		return "", "", fmt.Errorf("quoting the description: %w", err)
+		return "", "", err
 	}
-	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\n", folder, quoted)
+	metadata := ""
 	if len(n.Caps) > 0 {
 		caps, err := protocol.Marshal(n.Caps)
 		if err != nil {
-			return "", "", fmt.Errorf("writing the capabilities: %w", err)
+			return "", "", err
 		}
-		fmt.Fprintf(&b, "metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
+		metadata = fmt.Sprintf("metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
 	}
-	title := strings.Join(strings.Fields(n.Name), " ")
-	fmt.Fprintf(&b, skillTemplate, display.Capital(title))
-	return folder, b.String(), nil
+	title := display.Capital(strings.Join(strings.Fields(n.Name), " "))
+	return folder, fmt.Sprintf(skillTemplate, folder, description, metadata, title), nil
 }
 
 const skillTemplate = `---
+name: %s
+description: %s
+%s---
 
 # %s
 
