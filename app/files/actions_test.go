@@ -31,7 +31,9 @@ func servedPage(t *testing.T) *Page {
 	t.Helper()
 	p := inPage(t)
 	p.list.now = pagetest.Clock
-	p.nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
+	p.app.Value.Update(func(v *state.View) {
+		v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
+	})
 	p.show(served())
 	return p
 }

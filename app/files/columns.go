@@ -2,7 +2,8 @@ package files
 
 import (
 	"cmp"
-	"strings"
+	"sort"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -71,28 +72,14 @@ func placeDetails(size, when fyne.CanvasObject, width float32, place func(o fyne
 
 // shortenMiddle shortens a name in its middle if it is too wide: its end has the file's extension.
 func shortenMiddle(name string, width float32) string {
-	size := style.Size("text")
-	if float32(len(name))*size*0.8 < width {
-		return name // it certainly fits
+	wide := func(s string) bool {
+		return fyne.MeasureText(s, style.Size("text"), fyne.TextStyle{}).Width > width
 	}
-	wide := func(s string) bool { return fyne.MeasureText(s, size, fyne.TextStyle{}).Width > width }
 	if !wide(name) {
 		return name
 	}
-	r := []rune(name)
-	cut := func(n int) string { // removes n characters
-		tail := (len(r) - n) / 3
-		return strings.TrimRight(string(r[:len(r)-n-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
-	}
-	least, most := 1, len(r)
-	for least < most {
-		if n := (least + most) / 2; wide(cut(n)) {
-			least = n + 1
-		} else {
-			most = n
-		}
-	}
-	return cut(least)
+	fits := sort.Search(utf8.RuneCountInString(name), func(n int) bool { return wide(state.ShortenMiddle(name, n+1)) })
+	return state.ShortenMiddle(name, max(fits, 1))
 }
 
 // columnHeads are the headings of the columns: a click sorts by a column.

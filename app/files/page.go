@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -52,7 +51,6 @@ type Page struct {
 	Box   *fyne.Container
 
 	view             state.FilesView
-	nodes            []protocol.NodeInfo
 	list             *table
 	filter           *widgets.SearchField
 	place            *widgets.Button
@@ -75,15 +73,6 @@ type Page struct {
 	focusPending     bool // focus the list when it is drawn
 	// highlight highlights long code. It is called off the GUI thread.
 	highlight func(code, name string) []code.Line
-}
-
-// New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a, h)
-	bind.Watch(ctx, p.model.Value, p.show)
-	context.AfterFunc(ctx, p.model.Close)
-	bind.Watch(ctx, a.Value, func(v state.View) { p.nodes = v.Nodes; p.showPlace(); p.watchMachine(v) })
-	return p
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
@@ -111,9 +100,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.columnHeads = newColumnHeads(func(column string) {
 		by := p.view.Sort.Next(column)
 		p.model.Sort(by)
-		if h.Sorted != nil {
-			h.Sorted(by)
-		}
+		widgets.CallWith(h.Sorted, by)
 	})
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
 	p.place = widgets.NewMenuButton("", "folder", p.placeMenu)

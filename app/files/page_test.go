@@ -35,7 +35,7 @@ func folder() state.FilesView {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}
+	p.app.Value.Update(func(v *state.View) { v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
 	p.show(folder())
 	golden.Markup(t, "folder", p.Box)
 	v := folder()

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -42,8 +43,11 @@ func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
 }
 
 func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
-	p := New(ctx, b.app, h)
+	p := newPage(ctx, b.app, h)
 	p.pair = b
+	bind.Watch(ctx, p.model.Value, p.show)
+	context.AfterFunc(ctx, p.model.Close)
+	bind.Watch(ctx, b.app.Value, p.watchMachine)
 	return p
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -53,11 +52,7 @@ func (w *pathBar) edit() {
 		w.field.SetText(w.crumbs[n-1].Dir)
 	}
 	widgets.SetContent(w.box, w.field)
-	// the field has no canvas before it is drawn
-	if c := fyne.CurrentApp().Driver().CanvasForObject(w.box); c != nil {
-		c.Focus(w.field)
-	}
-	w.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+	w.field.edit(w.box)
 }
 
 // crumbLayout shows as many of the last elements as fit.
@@ -100,27 +95,27 @@ func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 // textField is a field that Escape and losing the focus leave.
 type textField struct {
-	widget.Entry
-	onCancel, onFocusLost func()
+	widgets.NameField
+	onFocusLost func()
 }
 
 func newTextField(onCancel, onFocusLost func()) *textField {
-	f := &textField{onCancel: onCancel, onFocusLost: onFocusLost}
+	f := &textField{onFocusLost: onFocusLost}
+	f.OnCancel = onCancel
 	f.ExtendBaseWidget(f)
 	return f
 }
 
-// FocusLost implements fyne.Focusable.
 func (f *textField) FocusLost() {
-	f.Entry.FocusLost()
+	f.NameField.FocusLost()
 	f.onFocusLost()
 }
 
-// TypedKey implements fyne.Focusable.
-func (f *textField) TypedKey(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyEscape {
-		f.onCancel()
-		return
+// edit selects the text and focuses the field, on the canvas of the object that contains it: before
+// it is drawn, the field has none.
+func (f *textField) edit(in fyne.CanvasObject) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(in); c != nil {
+		c.Focus(f)
 	}
-	f.Entry.TypedKey(e)
+	f.TypedShortcut(&fyne.ShortcutSelectAll{})
 }

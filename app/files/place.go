@@ -8,11 +8,13 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // watchMachine reloads the folder when its machine reconnects.
 func (p *Page) watchMachine(v state.View) {
+	p.showPlace()
 	n, known := v.Node(p.view.Place)
 	online := known && n.Online
 	if p.offline && online {
@@ -28,9 +30,7 @@ func (p *Page) watchMachine(v state.View) {
 func (p *Page) Open(id protocol.NodeID) {
 	p.filter.SetText("")
 	p.model.Open(id)
-	if p.h.Place != nil {
-		p.h.Place(id)
-	}
+	widgets.CallWith(p.h.Place, id)
 }
 
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
@@ -45,7 +45,7 @@ func (p *Page) OpenAt(file string) {
 
 func (p *Page) placeMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Agent's files", func() { p.Open("") })}
-	for _, n := range p.nodes {
+	for _, n := range p.app.Value.Get().Nodes {
 		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online
 		items = append(items, item)
@@ -60,10 +60,8 @@ func (p *Page) placeMenu() []*fyne.MenuItem {
 
 func (p *Page) showPlace() {
 	name := "Agent's files"
-	if p.view.Place != "" {
-		if name = string(p.view.Place); p.machine().ID != "" {
-			name = state.NameOf(p.machine())
-		}
+	if id := p.view.Place; id != "" {
+		name = p.app.Value.Get().MachineName(id)
 	}
 	p.place.SetText(name)
 }
@@ -137,12 +135,8 @@ func (p *Page) selectLater(follow, rename string) {
 
 // machine returns the machine shown; its ID is empty if it is unknown.
 func (p *Page) machine() protocol.NodeInfo {
-	for _, n := range p.nodes {
-		if n.ID == p.view.Place {
-			return n
-		}
-	}
-	return protocol.NodeInfo{}
+	n, _ := p.app.Value.Get().Node(p.view.Place)
+	return n
 }
 
 // openOutside returns the action that opens a file outside of Fairlead, with its words and icon: of

@@ -85,7 +85,7 @@ func (t *table) finishRename(name string) {
 	path := t.renaming
 	t.cancelRename()
 	widgets.Focus(t)
-	if name != "" && t.onRename != nil {
+	if name != "" {
 		t.onRename(path, name)
 	}
 }
@@ -121,9 +121,7 @@ func (t *table) setDropPath(path string) {
 
 func (t *table) selectionChanged() {
 	t.Refresh()
-	if t.onSelect != nil {
-		t.onSelect()
-	}
+	t.onSelect()
 }
 
 func modifiers() fyne.KeyModifier {
@@ -133,22 +131,16 @@ func modifiers() fyne.KeyModifier {
 	return 0
 }
 
-// FocusGained implements fyne.Focusable.
 func (t *table) FocusGained() {
 	t.focused = true
 	t.Refresh()
-	if t.onFocus != nil {
-		t.onFocus()
-	}
+	t.onFocus()
 }
 
-// FocusLost implements fyne.Focusable.
 func (t *table) FocusLost() { t.focused = false; t.Refresh() }
 
-// TypedRune implements fyne.Focusable.
 func (t *table) TypedRune(rune) {}
 
-// TypedKey implements fyne.Focusable.
 func (t *table) TypedKey(e *fyne.KeyEvent) {
 	page := max(1, int(t.Size().Height/max(1, rowHeight()))-1)
 	by := map[fyne.KeyName]int{
@@ -165,12 +157,11 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 		t.selectionChanged()
 	case (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter) && at >= 0:
 		t.onOpen(t.entries[at])
-	case t.onKey != nil:
+	default:
 		t.onKey(e)
 	}
 }
 
-// TypedShortcut implements fyne.Shortcutable.
 func (t *table) TypedShortcut(s fyne.Shortcut) {
 	if _, all := s.(*fyne.ShortcutSelectAll); all {
 		t.selection.All()

@@ -76,12 +76,8 @@ func (b *bus) listen(actions Actions) {
 		case serverName + ".NotificationClosed":
 			b.forget(id)
 		case serverName + ".ActionInvoked":
-			switch key, _ := s.Body[1].(string); key {
-			case keyDefault, keyReview:
-				actions.Review(id)
-			case keyDeny:
-				actions.Deny(id)
-			}
+			key, _ := s.Body[1].(string)
+			actions.perform(key, id)
 		}
 	}
 }

@@ -53,6 +53,16 @@ type Actions struct {
 	retry func()
 }
 
+// perform calls the callback of an action's key.
+func (a Actions) perform(key, id string) {
+	switch key {
+	case keyDefault, keyReview:
+		a.Review(id)
+	case keyDeny:
+		a.Deny(id)
+	}
+}
+
 // The keys of a notification's actions; "default" is a click on the notification itself.
 const (
 	keyDefault = "default"

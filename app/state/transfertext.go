@@ -69,8 +69,9 @@ func PathOf(end string) string {
 	return p
 }
 
-// shortenMiddle shortens a long name in its middle, because its end has the file's extension.
-func shortenMiddle(name string, n int) string {
+// ShortenMiddle shortens a long name to n characters in its middle, because its end has the file's
+// extension.
+func ShortenMiddle(name string, n int) string {
 	r := []rune(name)
 	if len(r) <= n {
 		return name
@@ -83,7 +84,7 @@ func shortenMiddle(name string, n int) string {
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
 	if len(t.Sources) > 0 {
-		what = shortenMiddle(VisibleName(path.Base(strings.TrimRight(slashes(PathOf(t.Sources[0])), "/"))), 40)
+		what = ShortenMiddle(VisibleName(path.Base(strings.TrimRight(slashes(PathOf(t.Sources[0])), "/"))), 40)
 	}
 	if what == "" || what == "." || what == "/" {
 		what = "everything"
