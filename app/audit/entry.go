@@ -99,7 +99,6 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	})
 }
 
-// revokedText says what is no longer allowed.
 func revokedText(r protocol.ApprovalUndoResult) string {
 	var parts []string
 	if r.Rules > 0 {

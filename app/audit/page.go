@@ -29,7 +29,6 @@ type Handlers struct {
 	SaveTo func(name string, write func(context.Context, io.Writer) (string, error))
 }
 
-// pageSize is the number of entries per request.
 const pageSize = 200
 
 // Page is the page. It belongs to the GUI thread.

@@ -130,7 +130,6 @@ func (d *detail) buttons() {
 // qrSize is the maximum size of a QR code: large enough for a phone's camera at arm's length.
 const qrSize = 300
 
-// showLogin shows the next step or the result of a login.
 func (d *detail) showLogin(l state.ChannelLogin) {
 	if l.Message == "" && l.QR == nil {
 		d.scan.Objects, d.qr = nil, nil

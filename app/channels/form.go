@@ -30,7 +30,6 @@ func (p *Page) openChange(a state.ChannelAccount) {
 	p.openFields(state.FormOfAccount(a), func() { p.open(a.Key()) })
 }
 
-// form is the form with the fields that the gateway describes for the channel.
 type form struct {
 	p          *Page
 	f          state.ChannelForm
@@ -182,7 +181,6 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 	return widgets.NewErrorBox(what, act)
 }
 
-// sentence starts with a capital letter and ends with a full stop.
 func sentence(err error) string {
 	return strings.TrimRight(state.Sentence(err), ".") + "."
 }

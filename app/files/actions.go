@@ -14,7 +14,6 @@ import (
 	"fairlead/app/widgets"
 )
 
-// actions changes the files of a page's list.
 type actions struct{ page *Page }
 
 func (a actions) startRename() {
@@ -125,7 +124,6 @@ type dropTarget struct {
 	dir  string
 }
 
-// drag is a drag from the list of a page.
 type drag struct {
 	page *Page
 	at   fyne.Position
@@ -173,7 +171,6 @@ func (g dropTarget) highlight(p *Page) {
 	}
 }
 
-// describe describes the effect of dropping the selection of a page here.
 func (g dropTarget) describe(from *Page) string {
 	chosen := from.list.selectedEntries()
 	what := fmt.Sprint(len(chosen), " items")

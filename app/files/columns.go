@@ -82,7 +82,6 @@ func shortenMiddle(name string, width float32) string {
 	return state.ShortenMiddle(name, max(fits, 1))
 }
 
-// columnHeads are the headings of the columns: a click sorts by a column.
 type columnHeads struct {
 	box   *fyne.Container
 	heads map[string]*widgets.Clickable

@@ -115,7 +115,6 @@ func (e *editor) setStatus(text string, color fyne.ThemeColorName) {
 	e.box.Refresh()
 }
 
-// textChanged stores the draft and updates the notes about it.
 func (e *editor) textChanged() {
 	dirty := e.hasChanges()
 	if !e.isNew {

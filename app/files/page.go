@@ -213,7 +213,6 @@ func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
 	widgets.SetContent(p.Box, o)
 }
 
-// frameKey names the set of parts around the list.
 func (p *Page) frameKey() string {
 	v := p.view
 	return fmt.Sprint(v.Place == "", v.Dir == "", v.CanBrowse, v.ReadOnly, len(v.Changed) > 0, p.isBeside, p.pair.hasRoom())

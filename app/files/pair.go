@@ -51,7 +51,6 @@ func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
 	return p
 }
 
-// minListWidth is the minimum width of a list beside another one.
 func minListWidth() float32 { return 340 * style.Size("text") / 14 }
 
 func (b *Pair) hasRoom() bool { return b.width >= 2*minListWidth() }
@@ -112,7 +111,6 @@ func (b *Pair) visible() []*Page {
 	return []*Page{b.left, b.right}
 }
 
-// contains reports whether a position of the window is in one of the lists.
 func (b *Pair) contains(at fyne.Position) bool {
 	for _, q := range b.visible() {
 		if _, ok := q.folderAt(at); ok {
@@ -122,7 +120,6 @@ func (b *Pair) contains(at fyne.Position) bool {
 	return false
 }
 
-// layOut shows as many lists as fit.
 func (b *Pair) layOut() {
 	shown := b.visible()
 	b.Box.Objects = nil

@@ -12,7 +12,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// watchMachine reloads the folder when its machine reconnects.
 func (p *Page) watchMachine(v state.View) {
 	p.showPlace()
 	n, known := v.Node(p.view.Place)
@@ -100,7 +99,6 @@ func (p *Page) showSelection() {
 	}
 }
 
-// handleKey handles the keys that the list does not use.
 func (p *Page) handleKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyBackspace:

@@ -16,7 +16,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// row is one line of a table.
 type row struct {
 	widgets.Composite
 	table      *table

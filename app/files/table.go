@@ -102,7 +102,6 @@ func (t *table) selectPath(path string) bool {
 	return true
 }
 
-// entryAt returns the entry at a position of the window.
 func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(t)
 	i := int((at.Y - from.Y + t.GetScrollOffset()) / (rowHeight() + theme.Padding()))

@@ -29,7 +29,6 @@ type viewer struct {
 	stopWatching context.CancelFunc // stops following the file; nil if nothing does
 }
 
-// close stops following the file.
 func (v *viewer) close() {
 	if v != nil && v.stopWatching != nil {
 		v.stopWatching()
@@ -101,7 +100,6 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// changes shows the agent's changes on the machine of a page.
 type changes struct{ page *Page }
 
 // marks returns marks of the files that the agent changed in the last turn, and their folders.

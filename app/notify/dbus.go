@@ -152,7 +152,6 @@ func (b *bus) locked(ctx context.Context) bool {
 	return lockedByLogind(ctx)
 }
 
-// lockedByLogind returns logind's hint whether the session is locked.
 func lockedByLogind(ctx context.Context) bool {
 	system, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	if err != nil {

@@ -53,7 +53,6 @@ type Actions struct {
 	retry func()
 }
 
-// perform calls the callback of an action's key.
 func (a Actions) perform(key, id string) {
 	switch key {
 	case keyDefault, keyReview:

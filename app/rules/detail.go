@@ -87,7 +87,6 @@ func (p *Page) open(r protocol.Rule) {
 	p.Box.Refresh()
 }
 
-// buttons are the actions for the rule.
 func (d *detail) buttons(edit, remove bool) []fyne.CanvasObject {
 	if d.rule.Origin == protocol.RuleFromConfig {
 		if d.p.h.Config == nil {
@@ -120,7 +119,6 @@ func indent(raw json.RawMessage) string {
 	return b.String()
 }
 
-// show updates the controls from the rule's text.
 func (d *detail) show() {
 	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one schedule: its time, its task, and the history of its runs.
 type detail struct {
 	p         *Page
 	id        protocol.CronJobID
@@ -139,7 +138,6 @@ func (partsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width, size.Height-height))
 }
 
-// option is a choice of the form with its label.
 type option struct{ value, words string }
 
 var (
@@ -225,7 +223,6 @@ func (p *Page) saveForm(f *state.ScheduleForm, message *widgets.Paragraph) {
 	})
 }
 
-// closeForm returns to a form's schedule, or to the list from a new one.
 func (p *Page) closeForm(id protocol.CronJobID) {
 	if id != "" {
 		p.openJob(id)
@@ -234,7 +231,6 @@ func (p *Page) closeForm(id protocol.CronJobID) {
 	p.openList()
 }
 
-// limitWidth limits an entry to the width of a number.
 func limitWidth(e fyne.CanvasObject) fyne.CanvasObject {
 	room := widgets.NewRect("", "", 0)
 	room.SetMinSize(fyne.NewSize(6*style.Size("text"), 1))

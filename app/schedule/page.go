@@ -207,7 +207,6 @@ func (b *heartbeat) show(v state.SchedulesView) {
 	b.line.Set(text+lastResult(h), style.ColorMuted)
 }
 
-// lastResult says why the latest heartbeat was skipped, or that it failed.
 func lastResult(h protocol.HeartbeatState) string {
 	why := map[string]string{
 		protocol.SkipOutsideHours: "it is outside its active hours", protocol.SkipNoFile: "there is no HEARTBEAT.md",

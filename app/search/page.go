@@ -39,7 +39,6 @@ type Page struct {
 
 const showOlder = "Show older"
 
-// typingPause is the pause in typing after which the search starts.
 const typingPause = 200 * time.Millisecond
 
 // New creates the page; it lives until ctx ends. open shows a message in its chat or archive.

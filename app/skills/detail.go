@@ -136,7 +136,6 @@ func (d *detail) lines() []fyne.CanvasObject {
 	return append(rows, widgets.NewField("Machines", machines...))
 }
 
-// machinesShown is the maximum number of machines listed.
 const machinesShown = 30
 
 func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {

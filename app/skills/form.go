@@ -122,14 +122,12 @@ func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	}
 }
 
-// needs is a choice of capabilities.
 type needs struct {
 	box      *fyne.Container
 	checks   []*widget.Check
 	updating bool
 }
 
-// capabilityWords describe the capabilities.
 var capabilityWords = map[string]string{
 	protocol.CapList: "list files", protocol.CapRead: "read files", protocol.CapWrite: "write files", protocol.CapEdit: "edit files",
 	protocol.CapSearch: "search in files", protocol.CapExec: "run commands",

@@ -120,7 +120,6 @@ func AuditWho(e protocol.AuditEntry, v View) string {
 	return withID(words, e.By)
 }
 
-// ruleWords describes the rule that decided a call.
 func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
 	if words, ok = strings.CutPrefix(e.Why, e.Rule+": "); !ok {
 		words, ok = strings.CutPrefix(e.Why, "Your rule: ")
@@ -157,7 +156,6 @@ func auditVerdict(e protocol.AuditEntry, by string) string {
 	return text
 }
 
-// auditExtents maps the gateway's outcomes of approvals to words.
 var auditExtents = map[string]string{
 	"allowed " + protocol.ScopeOnce:    " once",
 	"allowed " + protocol.ScopeSession: " for this chat",
@@ -174,7 +172,6 @@ var unansweredWords = map[string]string{
 	"the question was " + protocol.ApprovalCancelled: "not run: cancelled before anyone answered",
 }
 
-// maxAuditPage is the maximum number of entries per request.
 const maxAuditPage = 1000
 
 // ExportAudit writes all entries that match a filter, newest first, as CSV or JSONL, and returns

@@ -64,7 +64,6 @@ func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (p
 	return r, nil
 }
 
-// qrPicture decodes the picture of a data URL.
 func qrPicture(url string) ([]byte, error) {
 	head, data, ok := strings.Cut(url, ",")
 	raw, err := base64.StdEncoding.DecodeString(data)

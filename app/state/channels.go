@@ -149,7 +149,6 @@ func (a *App) loadAccessRequests() {
 	})
 }
 
-// accountWords are the account states in words.
 var accountWords = map[string]string{
 	protocol.AccountConnected: "connected", protocol.AccountConnecting: "connecting…", protocol.AccountOffline: "offline",
 	protocol.AccountNoLogin: "login failed", protocol.AccountStopped: "stopped",
@@ -192,7 +191,6 @@ func AccountText(a ChannelAccount, now time.Time) string {
 	return text + "."
 }
 
-// inSeconds describes a time in the near future.
 func inSeconds(ms int64, now time.Time) string {
 	d := time.UnixMilli(ms).Sub(now)
 	if d <= 0 {

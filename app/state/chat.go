@@ -10,7 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pageSize is the number of messages per request.
 const pageSize = 150
 
 // ChatView has the loaded messages of a conversation. Its slices must not be changed.
@@ -63,7 +62,6 @@ func (c *Chat) Reload() {
 // Older loads the messages before the first loaded one.
 func (c *Chat) Older() { c.older(pageSize) }
 
-// reachSize is the number of messages per request on the way to an old message.
 const reachSize = 1000
 
 // Reach loads messages back to a sequence number, so that a window can show that message. It
@@ -87,7 +85,6 @@ func (c *Chat) Reach(ctx context.Context, seq int64) error {
 	return ctx.Err()
 }
 
-// older loads n messages before the first loaded one.
 func (c *Chat) older(n int) {
 	v := c.Value.Get()
 	if !v.More || v.Loading || len(v.Messages) == 0 {
@@ -117,7 +114,6 @@ func (c *Chat) page(before int64, n int, into func(*ChatView, page, error)) {
 	})
 }
 
-// page is a part of a conversation, and whether older messages exist.
 type page struct {
 	list []protocol.Message
 	more bool

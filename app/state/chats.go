@@ -143,7 +143,6 @@ func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (M
 	return Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 }
 
-// chatsFound is the maximum number of chats of a search.
 const chatsFound = 50
 
 // Search searches chats by title or text and blocks until the end. It calls found, which owns the

@@ -101,7 +101,6 @@ func listFiles(ctx context.Context, a *App, id protocol.NodeID, top, pattern str
 	return m, nil
 }
 
-// invokeTool calls a tool of a machine and decodes its result.
 func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
@@ -167,7 +166,6 @@ type OpenFile struct {
 	Missing   bool // the file does not exist: Text is the default content for a new agent
 }
 
-// Limits for showing a machine's file.
 const (
 	previewLines = 5000
 	previewSide  = 2560 // maximum side of a picture, in pixels

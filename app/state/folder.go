@@ -221,7 +221,6 @@ func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int
 	return f.move(ctx, list)
 }
 
-// step is the renaming of one path.
 type step struct{ from, to string }
 
 // move renames paths until one fails. It returns their number and an undo. It blocks.

@@ -62,7 +62,6 @@ func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 // MachineFact is one known fact about a machine.
 type MachineFact struct{ Name, Text string }
 
-// factList is a list of facts.
 type factList []MachineFact
 
 func (l *factList) add(name, text string) {

@@ -173,7 +173,6 @@ func ClientPresence(v View, d protocol.Device, now time.Time) string {
 	return "last seen " + When(d.LastSeenAt, now)
 }
 
-// rightsText describes what each scope permits.
 var rightsText = []struct {
 	scope protocol.Scope
 	text  string
@@ -220,7 +219,6 @@ func joinNonEmpty(sep string, parts ...string) string {
 	return strings.Join(without(parts, func(s string) bool { return s == "" }), sep)
 }
 
-// systemName returns the common name of an operating system; a device may report Go's name of it.
 func systemName(os string) string {
 	names := map[string]string{"linux": "Linux", "windows": "Windows", "android": "Android", "darwin": "macOS", "ios": "iOS"}
 	return cmp.Or(names[os], os)

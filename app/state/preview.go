@@ -65,7 +65,6 @@ func (h Hunk) sides() (before, after []string, ok bool) {
 	return before, after, true
 }
 
-// errHunks means that a change cannot be applied in part.
 var errHunks = errors.New("this change can only be allowed as a whole")
 
 // CanPick reports whether a change can be allowed in part.

@@ -40,7 +40,6 @@ func mapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) m
 	return out
 }
 
-// find returns the first element that matches.
 func find[T any](list []T, match func(T) bool) (found T, ok bool) {
 	if i := slices.IndexFunc(list, match); i >= 0 {
 		return list[i], true

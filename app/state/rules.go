@@ -31,7 +31,6 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 	})
 }
 
-// ruleOrigins describe the origins of rules.
 var ruleOrigins = map[string]string{
 	protocol.RuleFromQuestion: "created from an approval",
 	protocol.RuleFromPerson:   "created",

@@ -150,7 +150,6 @@ func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) 
 	return protocol.Marshal(plain)
 }
 
-// checkJSON returns an error with the line of a syntax error.
 func checkJSON(text string) (json.RawMessage, error) {
 	var v []any
 	err := json.Unmarshal([]byte(text), &v)
@@ -184,7 +183,6 @@ var durations = []struct {
 	unit time.Duration
 }{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}, {"millisecond", time.Millisecond}}
 
-// durationWords formats a duration exactly: 1 hour 30 minutes.
 func durationWords(d time.Duration) string {
 	if d < time.Millisecond {
 		return "0 seconds"

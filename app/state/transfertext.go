@@ -146,7 +146,6 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	return joinNonEmpty(" · ", parts...)
 }
 
-// waitingParts says what a transfer waits for, and until when.
 func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
 	why := t.Error
 	if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline

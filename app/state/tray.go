@@ -65,7 +65,6 @@ const (
 	TrayQuit    = "quit"
 )
 
-// maxTrayItems limits the lists in the menu.
 const maxTrayItems = 8
 
 // TrayOf returns the tray's content for a view.
@@ -133,7 +132,6 @@ func recentItem(v View) TrayItem {
 	return TrayItem{Label: "Recent chats", Disabled: len(items) == 0, Items: items}
 }
 
-// modeItem sets the approval mode of the most recent chat.
 func modeItem(v View) TrayItem {
 	if len(v.Sessions) == 0 {
 		return TrayItem{Label: "Approval mode", Disabled: true}
