@@ -22,7 +22,7 @@ import (
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
 	Say      func(string)
-	Undo     func(text string, undo func(), until time.Time) // shows an action; undo may be nil
+	Undo     state.OfferUndo // shows an action; undo may be nil
 	// saves Markdown to a file that the person chooses
 	Save func(title, text string)
 	// links and pictures; handlers for changes are not needed

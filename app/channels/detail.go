@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -33,7 +32,6 @@ type detail struct {
 	facts            *fyne.Container
 	policy           *policy
 	qr               []byte // the picture shown
-	drawn            bool
 }
 
 func newDetail(p *Page, key string) *detail {
@@ -48,24 +46,19 @@ func newDetail(p *Page, key string) *detail {
 	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
 	d.change = widgets.NewButton("Settings", "edit", func() { p.openChange(d.a) })
 	d.logout = widgets.NewQuietButton("Log out", "trash", func() {
-		if !d.confirmingLogout {
-			d.confirmingLogout = true
+		d.confirmingLogout = !d.confirmingLogout
+		if d.confirmingLogout {
 			d.show()
-			return
+		} else {
+			p.m.Logout(d.a)
 		}
-		d.confirmingLogout = false
-		p.m.Logout(d.a)
 	})
 	return d
 }
 
 // running reports whether the gateway keeps the account connected.
 func (d *detail) running() bool {
-	switch d.a.State {
-	case protocol.AccountStopped, protocol.AccountNoLogin:
-		return false
-	}
-	return true
+	return d.a.State != protocol.AccountStopped && d.a.State != protocol.AccountNoLogin
 }
 
 // tick counts down to the next attempt.
@@ -87,8 +80,7 @@ func (d *detail) show() {
 	}
 	d.a = a
 	d.buttons()
-	icon, color := stateIcon(a)
-	d.icon.Objects = []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, color))}
+	d.icon.Objects = []fyne.CanvasObject{stateIcon(a)}
 	text := state.AccountText(a, p.now())
 	if a.Busy != "" {
 		text = a.Busy
@@ -100,12 +92,11 @@ func (d *detail) show() {
 		d.policy = newPolicy(p, a.Channel)
 	}
 	d.policy.show(p.view.Policies[a.Channel], state.ChannelTitle(a.Kind, a.Channel))
-	if !d.drawn {
-		d.drawn = true
+	p.Draw("account "+d.key, func() fyne.CanvasObject {
 		back := widgets.NewQuietButton("All channels", "back", p.back)
-		p.Put(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
-			widgets.WithIcon("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
-	}
+		return widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
+			widgets.WithIcon("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back)
+	})
 	p.Box.Refresh()
 	p.Box.Refresh() // the height of wrapped text is known only after its first layout
 }

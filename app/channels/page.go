@@ -3,6 +3,7 @@
 package channels
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -19,8 +20,7 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	// Undo shows an action and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
+	Undo state.OfferUndo
 	Say  func(string)
 }
 
@@ -91,6 +91,7 @@ func (p *Page) back() {
 
 func (p *Page) open(key string) {
 	p.form = false
+	p.Forget()
 	p.detail = newDetail(p, key)
 	p.detail.show()
 	if p.detail != nil {
@@ -180,7 +181,6 @@ func (p *Page) focusedAction() string {
 }
 
 func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
-	icon, color := stateIcon(a)
 	title := widgets.NewText(state.AccountTitle(a), style.ColorText, "text")
 	title.Ellipsis = true
 	about := state.ChannelTitle(a.Kind, a.Channel) + " · " + a.AccountID
@@ -195,26 +195,30 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	if a.State == protocol.AccountNoLogin {
 		trail.Set(trail.Text, style.ColorNeedsYou)
 	}
-	line := widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn(icon, color)), widgets.Col(0, title, text), trail)
+	line := widgets.Row(style.Inside, 1, stateIcon(a), widgets.Col(0, title, text), trail)
 	press := widgets.NewClickable(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, line), func() { p.open(a.Key()) })
 	p.focusable["open "+a.Key()] = press
 	return press
 }
 
-func stateIcon(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
-	switch {
-	case a.Busy != "":
-		return "clock", style.ColorAccent
-	case a.State == protocol.AccountConnected:
-		return "online", style.ColorGood
-	case a.State == protocol.AccountConnecting:
-		return "clock", style.ColorAccent
-	case a.State == protocol.AccountNoLogin:
-		return "warning", style.ColorNeedsYou
-	case a.State == protocol.AccountStopped:
-		return "pause", style.ColorMuted
+type icon struct {
+	name  string
+	color fyne.ThemeColorName
+}
+
+var stateIcons = map[string]icon{
+	protocol.AccountConnected:  {"online", style.ColorGood},
+	protocol.AccountConnecting: {"clock", style.ColorAccent},
+	protocol.AccountNoLogin:    {"warning", style.ColorNeedsYou},
+	protocol.AccountStopped:    {"pause", style.ColorMuted},
+}
+
+func stateIcon(a state.ChannelAccount) *widget.Icon {
+	shown := icon{"clock", style.ColorAccent}
+	if a.Busy == "" {
+		shown = cmp.Or(stateIcons[a.State], icon{"offline", style.ColorMuted})
 	}
-	return "offline", style.ColorMuted
+	return widget.NewIcon(style.IconIn(shown.name, shown.color))
 }
 
 // Back returns from one account to the list, and reports whether one was shown.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -20,9 +19,8 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say func(string)
-	// Undo shows a deletion and offers to undo it until a time.
-	Undo  func(text string, undo func(), until time.Time)
+	Say   func(string)
+	Undo  state.OfferUndo
 	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
 	Copy  func(string)
 	Place func(protocol.NodeID) // another place is shown; empty is the agent's own files

@@ -173,7 +173,7 @@ func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.C
 	a.field.OnSubmitted = func(string) { end(true) }
 	a.field.OnCancel = func() { end(false) }
 	// The same height as the buttons before, so that nothing below moves.
-	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.New(fieldLayout{}, a.field)),
+	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.NewGridWrap(fyne.NewSize(240, a.field.MinSize().Height), a.field)),
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
 }
 
@@ -205,12 +205,3 @@ func (a *actions) rename() {
 		a.field.TypedShortcut(&fyne.ShortcutSelectAll{})
 	}
 }
-
-// fieldLayout gives a name's field the width of most names.
-type fieldLayout struct{}
-
-func (fieldLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(240, o[0].MinSize().Height)
-}
-
-func (fieldLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }

@@ -24,9 +24,8 @@ type Handlers struct {
 	Machines *style.Machines
 	Copy     func(string)
 	Say      func(string)
-	// Undo shows an action and offers to undo it until a time.
-	Undo   func(text string, undo func(), until time.Time)
-	Opened func(protocol.NodeID) // a machine is shown; empty is all
+	Undo     state.OfferUndo
+	Opened   func(protocol.NodeID) // a machine is shown; empty is all
 	// Send asks for files to send to a machine. Browse shows its files. nil hides the button.
 	Send, Browse func(protocol.NodeID)
 }
@@ -183,8 +182,7 @@ func (p *Page) showPairing(r state.Pairing) {
 func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
 	if len(q.Words) > 0 {
-		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
-		words.SetText(strings.Join(q.Words, "-"))
+		words := widgets.NewHeading(strings.Join(q.Words, "-"), "text")
 		rows = append(rows, widgets.NewParagraph("Allow it only if the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
 	params := protocol.DeviceRequestParams{ID: q.ID}

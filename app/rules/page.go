@@ -22,8 +22,7 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	// Undo shows a deletion and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
+	Undo state.OfferUndo
 	Say  func(string)
 	// Save asks for a file name and saves a file. Open asks for a file and reads it.
 	Save func(name string, data []byte)

@@ -192,9 +192,15 @@ func (p *Page) openForm(f state.ScheduleForm) {
 			form.Refresh()
 		}
 	}
-	save := widgets.NewButton("Save", "check", nil)
+	save := widgets.NewButton("Save", "check", func() { p.saveForm(&f, message) })
 	save.Primary = true
-	save.OnTap = func() { p.saveForm(&f, message) }
+	cancel := widgets.NewQuietButton("Cancel", "", func() {
+		if f.ID != "" {
+			p.openJob(f.ID)
+		} else {
+			p.openList()
+		}
+	})
 	form = widgets.Col(style.Group,
 		widgets.NewField("Name", name),
 		widgets.NewField("When", choose(kinds, f.Kind, func(s string) { f.Kind = s; arrange() })),
@@ -203,7 +209,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 		widgets.NewField("Runs in", choose(modes, f.Mode, func(s string) { f.Mode = s })),
 		widgets.NewField("If the gateway was not running", choose(missed, f.Missed, func(s string) { f.Missed = s })),
 		message,
-		widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", func() { p.closeForm(f.ID) })))
+		widgets.Row(style.Inside, -1, save, cancel))
 	arrange()
 	p.Put(widgets.NewPage(title, widgets.NewForm(form)))
 	widgets.Focus(name)
@@ -221,14 +227,6 @@ func (p *Page) saveForm(f *state.ScheduleForm, message *widgets.Paragraph) {
 		f.ID = j.ID
 		p.openList()
 	})
-}
-
-func (p *Page) closeForm(id protocol.CronJobID) {
-	if id != "" {
-		p.openJob(id)
-		return
-	}
-	p.openList()
 }
 
 func limitWidth(e fyne.CanvasObject) fyne.CanvasObject {

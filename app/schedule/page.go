@@ -21,8 +21,7 @@ import (
 // Handlers are the page's callbacks.
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
-	// Undo shows a deletion and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
+	Undo     state.OfferUndo
 }
 
 // Page is the page. It belongs to the GUI thread.

@@ -33,7 +33,6 @@ type detail struct {
 	set     *settings
 	text    *markdown.View
 	problem *widgets.Paragraph
-	drawn   string
 }
 
 func newDetail(p *Page, path string) *detail {
@@ -68,15 +67,14 @@ func (d *detail) show() {
 		d.problem.Set("The text could not be loaded: "+p.view.TextProblem, style.ColorBad)
 	}
 	widgets.SetContent(d.facts, widgets.Col(style.Group, d.lines()...))
-	if d.drawn != d.path { // once only, so that the focus stays
-		d.drawn = d.path
+	p.Draw("skill "+d.path, func() fyne.CanvasObject { // once only, so that the focus stays
 		back := widgets.NewQuietButton("All skills", "back", p.back)
 		folder := widgets.NewQuietButton("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
 		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
 			widgets.NewSectionHeading("TEXT"), widgets.Col(style.Inside, d.problem, widgets.LimitLineLength(d.text)))
 		d.text.Forward = form.Scrolled
-		p.Put(widgets.NewPage(e.Name, form, back))
-	}
+		return widgets.NewPage(e.Name, form, back)
+	})
 	p.Box.Refresh()
 	p.Box.Refresh() // the height of text is known only after its first layout
 }

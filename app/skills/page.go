@@ -25,9 +25,8 @@ type Handlers struct {
 	Edit, Folder func(path string)
 	OpenURL      func(*url.URL)
 	Copy         func(string)
-	// Undo shows an action and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
-	Say  func(string)
+	Undo         state.OfferUndo
+	Say          func(string)
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -208,6 +207,7 @@ func editWord(e protocol.SkillStatusEntry) string {
 
 func (p *Page) open(path string) {
 	p.form = false
+	p.Forget()
 	p.detail = newDetail(p, path)
 	p.m.Show(path)
 	p.detail.show()

@@ -205,6 +205,9 @@ func (a *App) startRequest(f func(context.Context)) {
 // UndoTime is how long a deletion can be undone.
 const UndoTime = 10 * time.Second
 
+// OfferUndo shows an action and offers to undo it until a time.
+type OfferUndo func(text string, undo func(), until time.Time)
+
 // deleteLater hides something and deletes it after UndoTime, unless undo restores it before. If the
 // program exits earlier, it stays. prepare runs at once.
 func (a *App) deleteLater(hide func(on bool), prepare, remove, restore func(context.Context) error) (undo func()) {

@@ -127,22 +127,24 @@ func byText(principal string) string {
 	return " by " + name
 }
 
+var answerWords = map[string]string{
+	protocol.ApprovalAllowed: "allowed",
+	protocol.ApprovalEdited:  "changed and allowed",
+	protocol.ApprovalDenied:  "denied",
+}
+
 // OutcomeText describes how an approval was closed, and by whom.
 func OutcomeText(a protocol.Approval) string {
-	by := byText(a.AnsweredBy)
-	switch a.State {
-	case protocol.ApprovalAllowed:
-		if a.Scope == protocol.ScopeSession {
-			return "allowed in this chat" + by
-		}
-		return "allowed" + by
-	case protocol.ApprovalEdited:
-		return "changed and allowed" + by
-	case protocol.ApprovalSuperseded:
+	answer := answerWords[a.State]
+	if a.State == protocol.ApprovalAllowed && a.Scope == protocol.ScopeSession {
+		answer += " in this chat"
+	}
+	switch {
+	case answer != "":
+		return answer + byText(a.AnsweredBy)
+	case a.State == protocol.ApprovalSuperseded:
 		return "decided by your rules"
-	case protocol.ApprovalDenied:
-		return "denied" + by
-	case protocol.ApprovalExpired:
+	case a.State == protocol.ApprovalExpired:
 		return "not answered in time"
 	}
 	return "no longer needed"

@@ -20,9 +20,8 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say func(string)
-	// Undo shows a removal and offers to undo it until a time.
-	Undo   func(text string, undo func(), until time.Time)
+	Say    func(string)
+	Undo   state.OfferUndo
 	Reveal func(path string) // shows a file of this computer in the system's file manager
 	Send   func()            // asks for files to send
 }
