@@ -17,32 +17,25 @@ import (
 const redrawInterval = 100 * time.Millisecond
 
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
-// second. It returns at once; wait is closed when show will not be called any more.
-func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) (wait <-chan struct{}) {
-	done := make(chan struct{})
+// second. It returns at once.
+func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
 	go func() {
-		defer close(done)
 		for s := range v.Changes(ctx) {
 			if ctx.Err() != nil {
 				return
 			}
-			began := time.Now()
+			rest := time.After(redrawInterval)
 			fyne.DoAndWait(func() {
 				if ctx.Err() == nil {
 					show(s)
 				}
 			})
-			if rest := redrawInterval - time.Since(began); rest > 0 {
-				timer := time.NewTimer(rest)
-				select {
-				case <-timer.C:
-				case <-ctx.Done():
-					timer.Stop()
-				}
+			select {
+			case <-rest:
+			case <-ctx.Done():
 			}
 		}
 	}()
-	return done
 }
 
 // Go runs work off the GUI thread and then done on it, unless ctx has ended by then.
@@ -87,13 +80,12 @@ func Do(ctx context.Context, f func()) {
 // Every calls f on the GUI thread at an interval until ctx ends.
 func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 	go func() {
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
+		tick := time.Tick(interval)
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case now := <-tick.C:
+			case now := <-tick:
 				Do(ctx, func() { f(now) })
 			}
 		}

@@ -18,17 +18,16 @@ import (
 
 // policy shows and sets who may write to the agent on a channel.
 type policy struct {
-	p        *Page
-	channel  string
-	box      *fyne.Container
-	part     *fyne.Container
-	choose   *widgets.Select
-	about    *widgets.Paragraph
-	allowed  *fyne.Container
-	name     *widget.Entry
-	now      state.ChannelPolicy
-	drawn    string
-	updating bool // the controls are being set by the program
+	p       *Page
+	channel string
+	box     *fyne.Container
+	part    *fyne.Container
+	choose  *widgets.Select
+	about   *widgets.Paragraph
+	allowed *fyne.Container
+	name    *widget.Entry
+	now     state.ChannelPolicy
+	drawn   string
 }
 
 type choice struct{ value, words, about string }
@@ -42,7 +41,7 @@ var policies = []choice{
 func newPolicy(p *Page, channel string) *policy {
 	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), allowed: widgets.Col(style.Gap), part: widgets.Col(0)}
 	o.choose = widgets.NewSelect(state.Map(policies, func(c choice) string { return c.words }), func(string) {
-		if i := o.choose.SelectedIndex(); !o.updating && i >= 0 && policies[i].value != o.value() {
+		if i := o.choose.SelectedIndex(); i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
 			p.h.Undo("You changed who may write.", undo, p.now().Add(state.UndoTime))
 		}
@@ -60,7 +59,6 @@ func (o *policy) value() string { return cmp.Or(o.now.DMPolicy, state.PolicyPair
 func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.now = now
 	o.part.Objects = []fyne.CanvasObject{widgets.NewSectionHeading("WHO MAY WRITE ON " + strings.ToUpper(title))}
-	o.updating = true
 	for i, x := range policies {
 		if x.value == o.value() {
 			color := style.ColorMuted
@@ -73,7 +71,6 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 			}
 		}
 	}
-	o.updating = false
 	if key := strings.Join(now.AllowFrom, "\n"); key != o.drawn || o.allowed.Objects == nil {
 		o.drawn = key
 		o.list()

@@ -44,7 +44,9 @@ func newDetail(p *Page, key string) *detail {
 		}
 	})
 	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
-	d.change = widgets.NewButton("Settings", "edit", func() { p.openChange(d.a) })
+	d.change = widgets.NewButton("Settings", "edit", func() {
+		p.openFields(state.FormOfAccount(d.a), func() { p.open(d.a.Key()) })
+	})
 	d.logout = widgets.NewQuietButton("Log out", "trash", func() {
 		d.confirmingLogout = !d.confirmingLogout
 		if d.confirmingLogout {

@@ -26,10 +26,6 @@ func (p *Page) openForm() {
 	p.openFields(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
 }
 
-func (p *Page) openChange(a state.ChannelAccount) {
-	p.openFields(state.FormOfAccount(a), func() { p.open(a.Key()) })
-}
-
 type form struct {
 	p          *Page
 	f          state.ChannelForm

@@ -64,6 +64,7 @@ func (d *detail) show() {
 		return
 	}
 	calls := p.view.CallsOn(d.id)
+	ids := state.Map(calls, func(c protocol.CallInfo) protocol.CallID { return c.CallID })
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
@@ -71,7 +72,7 @@ func (d *detail) show() {
 	facts := p.pairing.MachineFacts(p.view, n, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
-	drawn = d.runs.Draw(names(calls), func() fyne.CanvasObject { return d.running(calls) }) || drawn
+	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn
 	c := state.ConfinementOf(n)
 	if d.confinement.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn {
 		p.Box.Refresh()
@@ -110,14 +111,6 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		})))
 	}
 	return widgets.Col(style.Inside, rows...)
-}
-
-func names(calls []protocol.CallInfo) string {
-	text := "calls"
-	for _, c := range calls {
-		text += " " + string(c.CallID)
-	}
-	return text
 }
 
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {

@@ -84,11 +84,7 @@ func newSettings(p *Page) *settings {
 			p.m.SetAlways(s.e, &yes)
 		}
 	})
-	s.needs = newNeeds(func(caps []string) {
-		if !s.updating {
-			p.m.SetNeeds(s.e, caps)
-		}
-	})
+	s.needs = newNeeds(func(caps []string) { p.m.SetNeeds(s.e, caps) })
 	s.resetButton = widgets.NewQuietButton("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
 	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.LimitWidth(320, true, s.always)),
 		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.resetButton)))

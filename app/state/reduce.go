@@ -12,8 +12,10 @@ import (
 func applySnapshot(v *View, s protocol.FeedSnapshot) {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
-	for _, counter := range []*int{&v.DevicesChanged, &v.RulesChanged, &v.SkillsChanged, &v.ChannelsChanged, &v.HistoryChanged} {
-		*counter++
+	for kind, counter := range v.counters() {
+		if kind != protocol.ChangeConfig && kind != protocol.ChangeFile {
+			*counter++
+		}
 	}
 	v.Approvals = without(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
 }
@@ -89,26 +91,25 @@ func reduce(v *View, c protocol.Change) {
 		slices.SortStableFunc(v.Nodes, byPresence)
 	case c.Kind == protocol.ChangeNodeForgotten && c.Node != nil:
 		v.Nodes = without(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
-	case c.Kind == protocol.ChangeRules:
-		v.RulesChanged++
-	case c.Kind == protocol.ChangeFile:
-		v.FilesChanged++
-	case c.Kind == protocol.ChangeDevices:
-		v.DevicesChanged++
-	case c.Kind == protocol.ChangeSkills:
-		v.SkillsChanged++
-	case c.Kind == protocol.ChangeChannels:
-		v.ChannelsChanged++
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
 		reduceTransfer(v, *c.Transfer)
-	case c.Kind == protocol.ChangeTransferRemoved:
-		v.HistoryChanged++
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
 		v.Status = *c.Status
-	case c.Kind == protocol.ChangeConfig:
-		v.ConfigChanged++
 	case c.Kind == protocol.ChangeNotice && c.Notice != nil:
 		v.Notice = c.Notice
+	default:
+		if counter := v.counters()[c.Kind]; counter != nil {
+			*counter++
+		}
+	}
+}
+
+// counters returns the counters of changes that are only counted, by the kind of change.
+func (v *View) counters() map[string]*int {
+	return map[string]*int{
+		protocol.ChangeRules: &v.RulesChanged, protocol.ChangeFile: &v.FilesChanged, protocol.ChangeDevices: &v.DevicesChanged,
+		protocol.ChangeSkills: &v.SkillsChanged, protocol.ChangeChannels: &v.ChannelsChanged, protocol.ChangeConfig: &v.ConfigChanged,
+		protocol.ChangeTransferRemoved: &v.HistoryChanged,
 	}
 }
 

@@ -66,10 +66,7 @@ func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Ski
 		if err != nil {
 			return nil, err
 		}
-		set, err := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries")
-		if err != nil {
-			set = nil // the list is useful without them
-		}
+		set, _ := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries") // the list is useful without them
 		names := map[protocol.NodeID]string{}
 		for _, n := range s.app.Value.Get().Nodes {
 			names[n.ID] = NameOf(n)
