@@ -29,9 +29,6 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 }
 
 func (p *Page) open(i int) {
-	if i >= len(p.all) {
-		return
-	}
 	e := p.all[i]
 	p.showsEntry = true
 	view := p.h.View()
@@ -59,7 +56,7 @@ func (p *Page) open(i int) {
 		}
 	}
 	var buttons []fyne.CanvasObject
-	if e.SessionKey != "" && p.h.OpenChat != nil {
+	if e.SessionKey != "" {
 		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
 	}
 	if state.CreatedPermission(e) {

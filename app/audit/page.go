@@ -67,7 +67,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(g state.Gateway, h Handlers) *Page {
 	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
-	p.list = widgets.NewItemList(func(i int) { p.open(i) })
+	p.list = widgets.NewItemList(p.open)
 	p.search = widgets.NewSearchField("Search the log", "")
 	p.search.OnChanged = func(text string) {
 		p.params.Query = text

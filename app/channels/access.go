@@ -43,7 +43,7 @@ func newPolicy(p *Page, channel string) *policy {
 	o.choose = widgets.NewSelect(state.Map(policies, func(c choice) string { return c.words }), func(string) {
 		if i := o.choose.SelectedIndex(); i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
-			p.h.Undo("You changed who may write.", undo, p.now().Add(state.UndoTime))
+			p.offerUndo("You changed who may write.", undo, p.now().Add(state.UndoTime))
 		}
 	})
 	o.name = widget.NewEntry()
@@ -101,15 +101,12 @@ func (o *policy) add() {
 	}
 	o.name.SetText("")
 	undo := o.p.m.SetAllowed(o.channel, append(slices.Clone(o.now.AllowFrom), who))
-	o.p.h.Undo("“"+who+"” may write to the agent.", undo, o.p.now().Add(state.UndoTime))
+	o.p.offerUndo("“"+who+"” may write to the agent.", undo, o.p.now().Add(state.UndoTime))
 }
 
 func (o *policy) remove(i int, who string) {
-	if i >= len(o.now.AllowFrom) || o.now.AllowFrom[i] != who {
-		return // the list changed in the meantime
-	}
 	undo := o.p.m.SetAllowed(o.channel, slices.Delete(slices.Clone(o.now.AllowFrom), i, i+1))
-	o.p.h.Undo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(state.UndoTime))
+	o.p.offerUndo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(state.UndoTime))
 	o.p.focus(o.name)
 }
 

@@ -18,17 +18,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	Undo state.OfferUndo
-	Say  func(string)
-}
-
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	m   *state.Channels
-	h   Handlers
+	ctx       context.Context
+	m         *state.Channels
+	offerUndo state.OfferUndo
 	widgets.Body
 
 	view        state.ChannelsView
@@ -44,8 +38,8 @@ type Page struct {
 const requestsShown = 20
 
 // New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, state.NewChannels(a), h)
+func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
+	p := newPage(ctx, state.NewChannels(a), offerUndo)
 	go p.m.Follow(ctx)
 	bind.Watch(ctx, p.m.Value, p.show)
 	bind.Every(ctx, time.Second, func(time.Time) {
@@ -56,8 +50,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Channels, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
+func newPage(ctx context.Context, m *state.Channels, offerUndo state.OfferUndo) *Page {
+	p := &Page{ctx: ctx, m: m, offerUndo: offerUndo, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
 	p.openList()
 	return p
 }

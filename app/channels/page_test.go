@@ -34,10 +34,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
-	b.Page = newPage(ctx, state.NewChannels(app), Handlers{
-		Say:  func(s string) { b.said = append(b.said, s) },
-		Undo: func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
-	})
+	b.Page = newPage(ctx, state.NewChannels(app), func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) })
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
 	return b

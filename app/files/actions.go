@@ -205,10 +205,8 @@ func (d *drag) finish() {
 			p.actions.move(chosen, g.dir)
 		}
 	case g.page != nil:
-		if p.h.Send != nil {
-			p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
-		}
-	case p.h.Drop != nil && !p.pair.contains(at):
+		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
+	case !p.pair.contains(at):
 		p.h.Drop(p.view.Place, paths, at)
 	}
 }

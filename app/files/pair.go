@@ -94,9 +94,6 @@ func (b *Pair) addRight(place protocol.NodeID) {
 }
 
 func (b *Pair) notifyPaired() {
-	if b.h.Paired == nil {
-		return
-	}
 	if b.right == nil {
 		b.h.Paired(false, "")
 	} else {

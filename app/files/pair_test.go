@@ -26,7 +26,8 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 		Send: func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 			*acts = append(*acts, string(from)+" "+strings.Join(paths, ",")+" "+string(to)+" "+dir)
 		},
-		Drop: func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
+		Drop:   func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
+		Paired: func(bool, protocol.NodeID) {},
 	}
 	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(style.ColorLine, "", 0), closeRight: func() {}}
 	nodes := []protocol.NodeInfo{

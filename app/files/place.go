@@ -145,7 +145,7 @@ func (p *Page) openOutside(file string) (words, icon string, open func()) {
 	switch {
 	case p.machine().Local && p.h.Open != nil:
 		return "Open with default app", "external", func() { p.h.Open(p.absolutePath(file)) }
-	case p.h.Fetch != nil && place != "":
+	case place != "":
 		return "Copy to this computer…", "import", func() { p.h.Fetch(place, file) }
 	}
 	return "", "", nil

@@ -89,9 +89,6 @@ func (p *Page) open(r protocol.Rule) {
 
 func (d *detail) buttons(edit, remove bool) []fyne.CanvasObject {
 	if d.rule.Origin == protocol.RuleFromConfig {
-		if d.p.h.Config == nil {
-			return nil
-		}
 		return []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", d.p.h.Config)}
 	}
 	list := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.check)}

@@ -67,11 +67,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(g state.Gateway, h Handlers) *Page {
 	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.shown) {
-			p.open(p.shown[i])
-		}
-	})
+	p.list = widgets.NewItemList(func(i int) { p.open(p.shown[i]) })
 	p.search = widgets.NewSearchField("Search rules", "")
 	p.search.OnChanged = func(string) { p.draw() }
 	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)

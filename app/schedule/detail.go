@@ -36,11 +36,8 @@ func newDetail(p *Page, id protocol.CronJobID) *detail {
 		count: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
 	d.runs = widgets.NewItemList(func(i int) {
-		if i >= len(d.shown) {
-			return
-		}
-		if r := d.shown[i]; r.SessionKey != "" && p.h.OpenChat != nil {
-			p.h.OpenChat(r.SessionKey)
+		if key := d.shown[i].SessionKey; key != "" {
+			p.h.OpenChat(key)
 		}
 	})
 	return d

@@ -44,11 +44,7 @@ const typingPause = 200 * time.Millisecond
 // New creates the page; it lives until ctx ends. open shows a message in its chat or archive.
 func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page {
 	p := &Page{ctx: ctx, app: a, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.hits) {
-			open(p.hits[i])
-		}
-	})
+	p.list = widgets.NewItemList(func(i int) { open(p.hits[i]) })
 	p.more = widgets.NewQuietButton(showOlder, "down", func() {
 		if p.searchedUntil == 0 {
 			p.wanted = len(p.hits) + state.SearchPage

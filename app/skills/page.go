@@ -57,11 +57,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.results) {
-			p.open(p.results[i].Path)
-		}
-	})
+	p.list = widgets.NewItemList(func(i int) { p.open(p.results[i].Path) })
 	p.list.OnMenu = p.menu
 	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	p.count.Ellipsis = true
@@ -170,15 +166,11 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 }
 
 func (p *Page) menu(i int, at fyne.Position) {
-	if i >= len(p.results) {
-		return
-	}
 	e := p.results[i]
-	items := []*fyne.MenuItem{
+	widgets.ShowMenuAt(p.list, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { p.open(e.Path) }), fyne.NewMenuItem(switchWord(e), func() { p.toggle(e) }),
 		fyne.NewMenuItem(editWord(e), func() { p.h.Edit(e.Path) }),
-	}
-	widgets.ShowMenuAt(p.list, at, items)
+	})
 }
 
 func (p *Page) toggle(e protocol.SkillStatusEntry) {

@@ -55,7 +55,6 @@ func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 			select {
 			case <-changed:
 			case <-ctx.Done():
-				return
 			}
 			if ctx.Err() != nil {
 				return

@@ -62,11 +62,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 		ctx: ctx, app: a, handlers: h, Body: widgets.NewBody(), historyRevision: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(style.Inside),
 		foot: widgets.NewText("", style.ColorMuted, style.SizeSmall), now: time.Now,
 	}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.history.List) {
-			p.open(p.history.List[i])
-		}
-	})
+	p.list = widgets.NewItemList(func(i int) { p.open(p.history.List[i]) })
 	p.list.OnMenu = p.menu
 	p.draw()
 	return p
@@ -160,9 +156,6 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 }
 
 func (p *Page) menu(i int, at fyne.Position) {
-	if i >= len(p.history.List) {
-		return
-	}
 	t := p.history.List[i]
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) })}
 	for _, a := range p.actions(t) {
