@@ -20,6 +20,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -203,7 +204,7 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 	p.show(full())
 	p.openForm()
 	var secrets, areas, plain int
-	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 		if e, ok := o.(*widget.Entry); ok {
 			switch {
 			case e.Password:
@@ -214,7 +215,6 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 				plain++
 			}
 		}
-		return true
 	})
 	if secrets != 1 || plain != 2 {
 		t.Errorf("%d secret and %d plain fields, %d areas", secrets, plain, areas)

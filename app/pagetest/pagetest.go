@@ -22,6 +22,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 )
 
 func init() { time.Local = time.UTC }
@@ -52,36 +53,10 @@ func Window(t *testing.T, content fyne.CanvasObject, width, height float32) fyne
 	return w
 }
 
-// Walk visits an object and all objects in it until visit returns false.
-func Walk(o fyne.CanvasObject, visit func(fyne.CanvasObject) bool) bool {
-	if !visit(o) {
-		return false
-	}
-	var inside []fyne.CanvasObject
-	switch o := o.(type) {
-	case *fyne.Container:
-		inside = o.Objects
-	case fyne.Widget:
-		inside = test.WidgetRenderer(o).Objects()
-	}
-	for _, c := range inside {
-		if !Walk(c, visit) {
-			return false
-		}
-	}
-	return true
-}
-
-// Button finds the last button with that text; the test fails if there is none.
+// Button finds the last visible button with that text; the test fails if there is none.
 func Button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
 	t.Helper()
-	var found *widgets.Button
-	Walk(o, func(o fyne.CanvasObject) bool {
-		if b, ok := o.(*widgets.Button); ok && b.Text == text {
-			found = b
-		}
-		return true
-	})
+	found := widgettest.Find(o, func(b *widgets.Button) bool { return b.Text == text })
 	if found == nil {
 		t.Fatalf("no button %q in %s", text, test.RenderObjectToMarkup(o))
 	}
@@ -204,11 +179,10 @@ func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 	t.Helper()
 	page := Scroll(t, o)
 	var found []*widgets.Scroller
-	Walk(o, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(o, func(o fyne.CanvasObject) {
 		if p, ok := o.(*widgets.Scroller); ok {
 			found = append(found, p)
 		}
-		return true
 	})
 	if len(found) != panels {
 		t.Fatalf("%d panels, not %d", len(found), panels)
@@ -226,9 +200,10 @@ func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 func Scroll(t *testing.T, o fyne.CanvasObject) *container.Scroll {
 	t.Helper()
 	var found *container.Scroll
-	Walk(o, func(o fyne.CanvasObject) bool {
-		found, _ = o.(*container.Scroll)
-		return found == nil
+	widgettest.Visit(o, func(o fyne.CanvasObject) {
+		if s, ok := o.(*container.Scroll); ok && found == nil {
+			found = s
+		}
 	})
 	if found == nil {
 		t.Fatal("nothing scrolls")
