@@ -31,7 +31,6 @@ type detail struct {
 	scan             *fyne.Container // the picture to scan, or the result of a login
 	facts            *fyne.Container
 	policy           *policy
-	qr               []byte // the picture shown
 }
 
 func newDetail(p *Page, key string) *detail {
@@ -125,7 +124,7 @@ const qrSize = 300
 
 func (d *detail) showLogin(l state.ChannelLogin) {
 	if l.Message == "" && l.QR == nil {
-		d.scan.Objects, d.qr = nil, nil
+		d.scan.Objects = nil
 		d.scan.Hide()
 		return
 	}

@@ -20,19 +20,18 @@ import (
 )
 
 type detail struct {
-	p         *Page
-	id        protocol.CronJobID
-	job       protocol.CronJob
-	runs      *widgets.ItemList
-	shown     []protocol.CronRun
-	emptyText *widgets.Paragraph
-	next      *widgets.Paragraph // the next run
-	count     *widgets.Text
+	p     *Page
+	id    protocol.CronJobID
+	job   protocol.CronJob
+	runs  *widgets.ItemList
+	shown []protocol.CronRun
+	next  *widgets.Paragraph // the next run
+	count *widgets.Text
 }
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
 	d := &detail{
-		p: p, id: id, emptyText: widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text"), next: widgets.NewParagraph("", style.ColorText, "text"),
+		p: p, id: id, next: widgets.NewParagraph("", style.ColorText, "text"),
 		count: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
 	d.runs = widgets.NewItemList(func(i int) {
@@ -113,7 +112,7 @@ func (d *detail) draw() fyne.CanvasObject {
 		widgets.NewFact(kind, what))
 	var history fyne.CanvasObject = d.runs
 	if len(d.shown) == 0 {
-		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, d.emptyText))
+		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text")))
 	}
 	history = widgets.Border(widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("HISTORY")), nil, nil, nil, history)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)

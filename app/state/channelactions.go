@@ -33,10 +33,10 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	r, err := c.login(ctx, protocol.ChannelLoginParams{Channel: f.Kind.Channel, AccountID: f.Account, Config: config})
 	c.Load(ctx)
 	if err != nil {
-		if _, stored := c.Value.Get().Account(f.Kind.Channel + ":" + AccountID(f.Account)); stored {
-			return key, err
+		if _, stored := c.Value.Get().Account(key); !stored {
+			key = ""
 		}
-		return "", err
+		return key, err
 	}
 	key = f.Kind.Channel + ":" + r.AccountID
 	if r.QRDataURL != "" {

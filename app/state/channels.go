@@ -110,15 +110,10 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 		return v, err
 	}
 	v.Loaded, v.Kinds = true, list.Kinds
-	kinds := make(map[string]protocol.ChannelKind)
-	names := make(map[string]bool)
-	for _, k := range list.Kinds {
-		kinds[k.Channel], names[k.Channel] = k, true
-	}
-	for _, e := range list.Channels {
-		names[e.Channel] = true
-	}
-	for name := range names {
+	names := append(Map(list.Kinds, func(k protocol.ChannelKind) string { return k.Channel }),
+		Map(list.Channels, func(e protocol.ChannelEntry) string { return e.Channel })...)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		st, err := Call(ctx, c.app, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if errors.Is(err, protocol.ErrNotFound) {
 			continue // it was removed meanwhile
@@ -126,7 +121,7 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 		if err != nil {
 			return v, err
 		}
-		kind, own := kinds[name]
+		kind, own := find(list.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == name })
 		for _, a := range st.Accounts {
 			v.Accounts = append(v.Accounts, ChannelAccount{Channel: name, ChannelAccountStatus: a, Kind: kind, Own: own && a.Settings != nil})
 		}

@@ -208,22 +208,20 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	if err := json.Unmarshal(out.Content, &blocks); err != nil {
 		return file, err
 	}
-	for _, b := range blocks {
-		if b.Type == "image" && b.Data != "" {
-			data, err := base64.StdEncoding.DecodeString(b.Data)
-			if err != nil {
-				return file, err
-			}
-			pic, err := picture.Open(data)
-			if err != nil {
-				return file, err
-			}
-			file.Image = pic.Fit(previewSide)
-			return file, nil
-		}
+	shown, ok := find(blocks, func(b protocol.Block) bool { return b.Type == protocol.BlockImage && b.Data != "" })
+	if !ok {
+		file.Text = blocks.Text()
+		return file, nil
 	}
-	file.Text = blocks.Text()
-	return file, nil
+	data, err := base64.StdEncoding.DecodeString(shown.Data)
+	if err != nil {
+		return file, err
+	}
+	pic, err := picture.Open(data)
+	if err == nil {
+		file.Image = pic.Fit(previewSide)
+	}
+	return file, err
 }
 
 // withoutLineNumbers removes the line numbers that the Read tool puts before each line, with a tab.

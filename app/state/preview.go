@@ -247,7 +247,7 @@ func CommandParts(q protocol.Approval) []CommandPart {
 			}
 		}
 	}
-	var first, rest []CommandPart
+	var list []CommandPart
 	seen := make(map[string]bool)
 	for _, p := range q.Parts {
 		text, _, _ := strings.Cut(strings.TrimSpace(p.Text), "\n")
@@ -260,18 +260,15 @@ func CommandParts(q protocol.Approval) []CommandPart {
 			continue
 		}
 		seen[key] = true
-		if out.Risky {
-			first = append(first, out)
-		} else {
-			rest = append(rest, out)
-		}
+		list = append(list, out)
 	}
 	if len(q.Parts) == 0 && q.Preview != nil {
 		for _, p := range q.Preview.Programs {
 			if where[p.Name] != "" {
-				rest = append(rest, CommandPart{Text: p.Name, Path: p.Path})
+				list = append(list, CommandPart{Text: p.Name, Path: p.Path})
 			}
 		}
 	}
-	return append(first, rest...)
+	slices.SortStableFunc(list, func(a, b CommandPart) int { return trueFirst(a.Risky, b.Risky) })
+	return list
 }

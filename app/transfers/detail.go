@@ -88,8 +88,6 @@ func folder(destination string) string {
 
 // card is an unfinished transfer.
 type card struct {
-	page     *Page
-	id       protocol.TransferID
 	box      fyne.CanvasObject
 	icon     *widget.Icon
 	title    *widgets.Text
@@ -103,7 +101,7 @@ type card struct {
 }
 
 func newCard(p *Page, id protocol.TransferID) *card {
-	c := &card{page: p, id: id, title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), progress: &barLayout{}}
+	c := &card{title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), progress: &barLayout{}}
 	c.title.Ellipsis, c.line.Ellipsis = true, true
 	c.bar = container.New(c.progress, widgets.NewRect(style.ColorLine, "", 2), widgets.NewRect(style.ColorAccent, "", 2))
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
