@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/display"
 )
 
 // Message is a notification; it replaces an earlier one with the same ID.
@@ -232,8 +234,5 @@ func oneLine(s string, length int) string {
 	if rest, dash := strings.CutPrefix(s, "-"); dash {
 		s = "\u2010" + rest // a hyphen that looks the same
 	}
-	if r := []rune(s); len(r) > length {
-		s = string(r[:length-1]) + "…"
-	}
-	return s
+	return display.Clip(s, length)
 }

@@ -146,11 +146,7 @@ func (d *detail) linkFact(name, text string) fyne.CanvasObject {
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
 		return widgets.NewFact(name, text)
 	}
-	short := text
-	if r := []rune(short); len(r) > 60 {
-		short = string(r[:59]) + "…"
-	}
-	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuietButton(short, "external", func() { d.p.h.OpenURL(u) })))
+	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuietButton(display.Clip(text, 60), "external", func() { d.p.h.OpenURL(u) })))
 }
 
 func (d *detail) delete() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -54,7 +55,7 @@ func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, 
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Approval, machine string) string {
 	what, where := QuestionParts(a, machine)
-	line, _ := Reveal(strings.TrimSpace(shorten(what, 36) + " " + where))
+	line, _ := Reveal(strings.TrimSpace(display.Clip(what, 36) + " " + where))
 	return line
 }
 

@@ -77,7 +77,7 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	case f.Unit != "":
 		text += " " + f.Unit
 	}
-	return shorten(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
+	return display.Clip(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
 }
 
 // SettingLimits describes the range of a number; empty if it has none.

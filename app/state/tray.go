@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -127,7 +128,7 @@ func needsItem(v View) TrayItem {
 
 func recentItem(v View) TrayItem {
 	items := Map(v.Sessions[:min(len(v.Sessions), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
-		return TrayItem{Label: shorten(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
+		return TrayItem{Label: display.Clip(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
 	})
 	return TrayItem{Label: "Recent chats", Disabled: len(items) == 0, Items: items}
 }
@@ -137,7 +138,7 @@ func modeItem(v View) TrayItem {
 		return TrayItem{Label: "Approval mode", Disabled: true}
 	}
 	newest := v.Sessions[0]
-	item := TrayItem{Label: "Approval mode in “" + shorten(TitleOf(newest), 24) + "”"}
+	item := TrayItem{Label: "Approval mode in “" + display.Clip(TitleOf(newest), 24) + "”"}
 	now := ModeOf(newest, time.Now())
 	for i, c := range ModeChoices {
 		item.Items = append(item.Items, TrayItem{Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
@@ -151,14 +152,14 @@ func machinesItem(v View) TrayItem {
 		if n.Online {
 			presence = "online"
 		}
-		return TrayItem{Label: shorten(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
+		return TrayItem{Label: display.Clip(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
 	}, TrayItem{Do: TrayMachine})}
 }
 
 func transferItem(v View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
 	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
-		label := shorten(TransferTitle(v, x), 40)
+		label := display.Clip(TransferTitle(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:
 			label += " · " + x.State
@@ -176,13 +177,6 @@ func Plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-func shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // GatewayLine is another gateway whose window can be opened.
