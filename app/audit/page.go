@@ -1,6 +1,5 @@
-// Package audit is the page of the audit log: decisions about calls, with person, time, machine,
-// rule and outcome. The page never changes the log; a grant is revoked by deleting the rule that it
-// created.
+// Package audit is the page of the audit log: who decided about which call, when, where and by
+// which rule. It never changes the log; a grant is revoked by deleting its rule.
 package audit
 
 import (

@@ -12,8 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// redrawInterval is the minimum time between two redraws of one view: ten per second is as much as
-// a reader can follow, and saves processor time while a model streams.
+// redrawInterval is the minimum time between redraws of a view, to save processor time.
 const redrawInterval = 100 * time.Millisecond
 
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a

@@ -110,8 +110,7 @@ func (o *policy) remove(i int, who string) {
 	o.p.focus(o.name)
 }
 
-// requestList lists the people who wait for access. It returns the object to focus: the first
-// request's button, or first if there are no requests.
+// requestList lists the people who wait for access, and returns the object to focus, or first.
 func (p *Page) requestList(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusable) {
 	list := p.view.Pending
 	if len(list) == 0 {

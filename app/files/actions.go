@@ -184,8 +184,7 @@ func (g dropTarget) describe(from *Page) string {
 	return fmt.Sprintf("Send %s to %s, folder %s", what, g.page.place.Text, into)
 }
 
-// finish completes the drag: in a list of the same machine the files are moved, in another
-// machine's list they are sent, and anywhere else the window decides.
+// finish moves files on the same machine or sends them to another; else the window decides.
 func (d *drag) finish() {
 	p, at := d.page, d.at
 	d.at = fyne.Position{}

@@ -1,5 +1,4 @@
-// Package files is the page of files: the agent's own files, which can be edited, and the files of
-// each machine.
+// Package files is the page of files: the agent's own, which can be edited, and of machines.
 package files
 
 import (
@@ -33,8 +32,7 @@ type Handlers struct {
 	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
 	// Send sends files of a machine that were dropped on the list of another one.
 	Send func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string)
-	// Two starts with two lists, of which the right one shows Right; Paired is called when either
-	// changes.
+	// Two starts with two lists; the right one shows Right. Paired is called when either changes.
 	Two    bool
 	Right  protocol.NodeID
 	Paired func(two bool, right protocol.NodeID)

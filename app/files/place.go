@@ -138,8 +138,7 @@ func (p *Page) machine() protocol.NodeInfo {
 	return n
 }
 
-// openOutside returns the action that opens a file outside of Fairlead, with its words and icon: of
-// this computer with the default program, of another machine after copying it here; nil for none.
+// openOutside returns the action that opens a file, or copies it here, with its words and icon.
 func (p *Page) openOutside(file string) (words, icon string, open func()) {
 	place := p.view.Place
 	switch {
@@ -283,8 +282,7 @@ func (f *textField) FocusLost() {
 	f.onFocusLost()
 }
 
-// edit selects the text and focuses the field, on the canvas of the object that contains it: before
-// it is drawn, the field has none.
+// edit focuses the field on its container's canvas: before it is drawn, it has none.
 func (f *textField) edit(in fyne.CanvasObject) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(in); c != nil {
 		c.Focus(f)

@@ -47,8 +47,7 @@ type Actions struct {
 	Deny   func(id string)
 	// Shown is called when the system has accepted a message and its content is visible.
 	Shown func(id string)
-	// Disabled is called once if there are no notifications, with the reason as a sentence for the
-	// person: they are disabled in the system's settings.
+	// Disabled is called once, with a reason for the person, if the settings disable them.
 	Disabled func(why string)
 
 	// retry shows the messages deferred because of errLater; for use by the notifier.

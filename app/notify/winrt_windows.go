@@ -162,8 +162,7 @@ func instance(class string) (*unknown, error) {
 	return nonNil(out)
 }
 
-// handler is the object that the system calls when a person acts on a notification. A single one
-// serves all notifications and is never freed, so that late calls are safe.
+// handler is called for all actions on notifications, and never freed: late calls are safe.
 type handler struct{ table *[4]uintptr }
 
 // activated receives the arguments of a click, on a thread of the system. It must not block.

@@ -162,8 +162,7 @@ func App(t testing.TB) fyne.App {
 	return k
 }
 
-// Settle waits, within a bubble of testing/synctest, until all goroutines have ended or wait for
-// time, and runs their calls on the GUI thread.
+// Settle runs, in a bubble of synctest, the calls of other goroutines until all of them wait.
 func Settle() {
 	for {
 		synctest.Wait()
@@ -173,8 +172,7 @@ func Settle() {
 	}
 }
 
-// WheelReachesPage scrolls over every scrolling panel of a page, checks their number, and checks
-// that the page moves: a panel must pass on scroll events that it does not need.
+// WheelReachesPage checks the number of panels, and that they pass scroll events to the page.
 func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 	t.Helper()
 	page := Scroll(t, o)

@@ -1,5 +1,4 @@
-// Package schedule is the page of schedules: the list with the next runs, each schedule's history,
-// the form, and the heartbeat.
+// Package schedule is the page of schedules with their history, the form and the heartbeat.
 package schedule
 
 import (

@@ -1,5 +1,4 @@
-// Package skills is the page of skills: the list with their state, each skill's settings and text,
-// and the form for a new one.
+// Package skills is the page of skills, with each skill's settings and text, and a form.
 package skills
 
 import (

@@ -27,8 +27,7 @@ var agentFiles = []struct{ name, short, about string }{
 	{"BOOTSTRAP.md", "first steps", "What the agent does first. It deletes this file when it is done."},
 }
 
-// AboutFile describes the purpose of an agent file: a short label and a sentence, both empty for
-// other files. capped reports whether FileCap applies.
+// AboutFile describes the purpose of an agent file. capped reports whether FileCap applies.
 func AboutFile(p string) (short, about string, capped bool) {
 	for _, f := range agentFiles {
 		if f.name == p {

@@ -15,8 +15,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// App is the root of the view models: the connection to the gateway, and the models that all
-// windows share. Its methods are safe for concurrent use.
+// App is the root of the view models that all windows share. It is safe for concurrent use.
 type App struct {
 	Value *Value[View]
 
@@ -43,8 +42,7 @@ type App struct {
 // client's OnUp and OnDown must call Connected and Down. Close stops everything.
 func NewApp() *App { return newApp(View{}) }
 
-// NewRemoteApp creates the view models of a remote gateway. device is this computer's ID as a
-// paired device there; empty if it is not paired.
+// NewRemoteApp is [NewApp] for a remote gateway; device is this computer's ID there, if paired.
 func NewRemoteApp(device protocol.DeviceID) *App {
 	return newApp(View{Remote: true, Device: device})
 }

@@ -32,8 +32,7 @@ func withArg(args json.RawMessage, name string, value any) (json.RawMessage, err
 	return protocol.Marshal(fields)
 }
 
-// AsksNetwork reports whether a call requests network access and an answer decides about it: a
-// command on a machine that blocks the network for commands and can allow it for single ones.
+// AsksNetwork reports whether a command requests network access and an answer decides that.
 func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	var in struct {
 		Network bool `json:"network"`
@@ -44,8 +43,7 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	return in.Network, q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Lends
 }
 
-// GrantsFolder reports whether allowing this call opens the folder that it needs, because nothing
-// else is in question: a file tool outside the workspace.
+// GrantsFolder reports whether allowing a call of a file tool opens the folder that it needs.
 func GrantsFolder(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
 }

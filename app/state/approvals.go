@@ -20,8 +20,7 @@ func (s Approvals) MarkShown(id protocol.ApprovalID, surface string) {
 	callInBackground(s.app, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
 }
 
-// Answer answers approvals: one, or several identical ones in one request. They leave the view at
-// once; if answering one fails, it returns to the view.
+// Answer answers identical approvals, which leave the view at once and return after a failure.
 func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	if len(list) == 0 {
 		return
@@ -191,8 +190,7 @@ func (a *Arming) Hide() { *a = Arming{key: a.key, click: a.click} }
 // Key records a key press in any window.
 func (a *Arming) Key(now time.Time) { a.key = now }
 
-// WindowActivated records that the window came to the front: the click that caused it does not
-// count.
+// WindowActivated records that the window came to the front, by a click that does not count.
 func (a *Arming) WindowActivated(now time.Time) { a.click = now.Add(QuietFor) }
 
 // Read records that the end of the text is in view.
@@ -218,8 +216,7 @@ func (a *Arming) IsArmed(now time.Time) (ok bool, progress float64) {
 	return shown >= 1 && quiet >= 1 && a.read, progress
 }
 
-// Deliberate reports whether a key press now is meant for the question. Otherwise it was meant for
-// whatever the person was typing when the question appeared, and must not even deny.
+// Deliberate reports whether a key press now is meant for the question, not for earlier typing.
 func (a *Arming) Deliberate(now time.Time) bool {
 	return !a.since.IsZero() && now.Sub(a.since) >= QuietFor && now.Sub(a.key) >= QuietFor
 }

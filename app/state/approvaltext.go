@@ -38,8 +38,7 @@ func QuestionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
-// machineTools describes the tools of machines: what they do, the argument that a call is about,
-// and the argument that a person may change before the call runs, with its label.
+// machineTools have a verb, the argument that a call is about, and an editable one with its label.
 var machineTools = map[string]struct{ verb, subject, editable, label string }{
 	"Bash":  {"Run", "command", "command", "The command"},
 	"Write": {"Write", "path", "content", "The content"},
@@ -92,8 +91,7 @@ func SeenWord(q protocol.Approval) string {
 	return ""
 }
 
-// WaitingWord says whether any surface has shown an approval. If none did in time, it says that
-// nobody has seen it yet.
+// WaitingWord says whether an approval waits for the person, and was not seen in time.
 func WaitingWord(q protocol.Approval) string {
 	if !q.Shown && q.Unseen > 0 {
 		return "waiting, not seen yet"

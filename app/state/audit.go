@@ -14,8 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// VerificationText describes the result of a check of the log's hash chain; ok is false if the
-// chain is broken.
+// VerificationText describes a check of the log's hash chain; ok is false if it is broken.
 func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
 		return Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
@@ -55,8 +54,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	return title + on, text
 }
 
-// CreatedPermission reports whether an entry created a permission beyond one call that can be
-// revoked: a rule, or an answer with a scope other than once.
+// CreatedPermission reports whether an entry created a permission for more than one call.
 func CreatedPermission(e protocol.AuditEntry) bool {
 	switch {
 	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantWithdrawn:
@@ -127,8 +125,7 @@ func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
 	return words, ok && e.Rule != ""
 }
 
-// auditVerdict describes who decided a call, with which scope, and the outcome. A rule is described
-// by its text; its ID is in the entry's details.
+// auditVerdict describes who or which rule decided a call, for how long, and the outcome.
 func auditVerdict(e protocol.AuditEntry, by string) string {
 	if unanswered := unansweredWords[e.Why]; unanswered != "" && e.Approval != "" {
 		return unanswered
@@ -174,8 +171,7 @@ var unansweredWords = map[string]string{
 
 const maxAuditPage = 1000
 
-// ExportAudit writes all entries that match a filter, newest first, as CSV or JSONL, and returns
-// their number. It blocks.
+// ExportAudit writes all matching entries as CSV or JSONL and returns their number. It blocks.
 func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
 	write := writeJSON
 	if asCSV {

@@ -14,9 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Save logs an account in with the values of the form, and connects it unless a picture must be
-// scanned first. It returns the account's key if the gateway has stored the account, even with an
-// error. It blocks, as long as the network takes.
+// Save logs an account in, and connects it unless a picture must be scanned first. It returns the
+// key of the stored account, if any, even with an error. It blocks.
 func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err error) {
 	if err := f.missing(); err != nil {
 		return "", err
@@ -110,8 +109,7 @@ func (c *Channels) Logout(a ChannelAccount) {
 	})
 }
 
-// runAction performs an action on an account that is shown as busy meanwhile. A failure becomes a
-// notice.
+// runAction performs an action on an account shown as busy. A failure becomes a notice.
 func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Context) error) {
 	key := a.Key()
 	c.setBusy(key, words)
@@ -151,8 +149,7 @@ func (c *Channels) SetAllowed(channel string, list []string) (undo func()) {
 	return c.config(channel+".allowFrom", list, c.Value.Get().Policies[channel].AllowFrom)
 }
 
-// config sets a value of the channels' configuration, and returns a function that restores the
-// previous one. Empty values reset a setting.
+// config sets a value, or resets an empty one, and returns a function that undoes that.
 func (c *Channels) config(path string, value, previous any) (undo func()) {
 	set := func(value any) {
 		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
@@ -171,8 +168,7 @@ type ChannelForm struct {
 	Values  map[string]string // values by field
 	// Exists is the existing account that the form edits: untouched fields keep their values.
 	Exists bool
-	// StoredKey is the account stored by an earlier, failed Save of this form. Save does not
-	// overwrite another account of the same name.
+	// StoredKey is the account stored by a failed Save, the only one that Save overwrites.
 	StoredKey string
 	original  map[string]string
 }

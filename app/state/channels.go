@@ -30,8 +30,7 @@ type ChannelsView struct {
 type ChannelAccount struct {
 	Channel string
 	protocol.ChannelAccountStatus
-	// Kind describes the channel. Own reports whether the gateway itself runs the account; an
-	// account that another program runs is read-only.
+	// Kind describes the channel. Own is false for another program's account: it is read-only.
 	Kind protocol.ChannelKind
 	Own  bool
 	Busy string // action in progress, such as Connecting…

@@ -64,8 +64,7 @@ func (c *Chat) Older() { c.older(pageSize) }
 
 const reachSize = 1000
 
-// Reach loads messages back to a sequence number, so that a window can show that message. It
-// blocks, also while the chat itself is loading.
+// Reach loads messages back to a sequence number. It blocks, also while the chat is loading.
 func (c *Chat) Reach(ctx context.Context, seq int64) error {
 	oldest := int64(0)
 	for v := range c.Value.Changes(ctx) {
@@ -152,9 +151,8 @@ func (c *Chat) apply(ch protocol.Change) {
 	})
 }
 
-// Send sends a message and reports the result: a run started, the message is queued, or it was a
-// command with a response. It blocks until the gateway has stored the message. If err is not nil,
-// the message was not stored, or the result is unknown, and the person keeps their text.
+// Send sends a message and returns the result when the gateway has stored it. After an error it may
+// not be stored, and the person keeps the text.
 func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachment, node protocol.NodeID) (protocol.ChatSendResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()

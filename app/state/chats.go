@@ -212,8 +212,7 @@ func HitWho(h protocol.SearchHit, now time.Time) string {
 // Archives reads and restores the archived conversations of chats.
 type Archives struct{ app *App }
 
-// List returns the conversations that a chat had before its resets, newest first. Messages that
-// were only compacted are still in the chat. It blocks.
+// List returns the conversations from before a chat's resets, newest first. It blocks.
 func (s Archives) List(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
 	r, err := Call(ctx, s.app, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
 	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind != protocol.ArchiveReset }), err
@@ -250,8 +249,7 @@ func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protoco
 	return title, Markdown(title, r.Messages, s.app.Value.Get(), time.Local), nil
 }
 
-// Restore replaces a chat's present conversation by an archived one. before is the archive of the
-// present one, empty if that had no messages. It blocks.
+// Restore replaces the present conversation, whose archive is before, if any. It blocks.
 func (s Archives) Restore(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
 	r, err := Call(ctx, s.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
 	if err == nil && r.Archived != nil {

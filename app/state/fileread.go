@@ -22,8 +22,7 @@ type fileList struct {
 	truncated bool // the list is incomplete: the machine's tool limits its results
 }
 
-// search returns the files that match the view's filter. If the machine's tool would return too
-// many files, the tool gets a part of the filter.
+// search returns the files that match the view's filter.
 func (f *Files) search(ctx context.Context, v FilesView) (fileList, error) {
 	f.mu.Lock()
 	files := f.found

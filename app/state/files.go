@@ -33,8 +33,7 @@ type FilesView struct {
 	Changed []protocol.FileChange
 }
 
-// Files is the view model of the page of files. Its methods return at once and are safe for
-// concurrent use; their results arrive as changes of the value.
+// Files is the view model of the page of files. It is safe for concurrent use.
 type Files struct {
 	AgentFiles // the agent's own files; their methods block
 	Value      *Value[FilesView]

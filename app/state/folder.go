@@ -37,8 +37,7 @@ type FileSort struct {
 	Down bool   `json:"down,omitempty"` // reversed order
 }
 
-// Next returns the order after a click on a column's heading: names start with A, sizes and times
-// with the largest and newest. A second click reverses the order.
+// Next returns the order after a click: from A, or from the largest; again: reversed.
 func (s FileSort) Next(by string) FileSort {
 	if cmp.Or(s.By, ByName) == by {
 		return FileSort{By: by, Down: !s.Down}
@@ -169,8 +168,7 @@ func (v FilesView) NewName() string {
 	})
 }
 
-// Rename renames an entry of the folder. It returns the new path, and a function that undoes the
-// change; undo is nil if the name is the same. It blocks.
+// Rename renames an entry. undo is nil if the name is the same. It blocks.
 func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo func(), err error) {
 	if name == path.Base(p) { // names may start or end with blanks
 		return p, nil, nil
@@ -184,8 +182,7 @@ func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo fun
 	return to, undo, err
 }
 
-// Trash deletes files and folders of a machine. It returns their number, and a function that
-// restores them. It blocks. After an error some may have been deleted.
+// Trash deletes entries. n is their number, also after an error. It blocks.
 func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	r, err := Call(ctx, f.app, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
@@ -208,8 +205,7 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	}, err
 }
 
-// MoveInto moves files and folders into a folder; "" is the workspace. It returns the number of
-// moved ones, also after an error, and a function that moves them back. It blocks.
+// MoveInto moves entries to a folder; "" is the workspace. It returns the same as [Files.Trash].
 func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int, undo func(), err error) {
 	var list []step
 	for _, from := range paths {

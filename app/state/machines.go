@@ -120,9 +120,8 @@ func (m Machines) SetColour(id protocol.NodeID, colour string) {
 	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }
 
-// Forget removes a machine from the list and closes its connection. A paired machine is
-// revoked first, since it would otherwise reconnect. The result says if the same device is still
-// paired as a window, which the person may want to revoke as well. It blocks.
+// Forget removes a machine and revokes it, since it would otherwise reconnect. A notice says if the
+// same device is still paired as a window. It blocks.
 func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 	var gone protocol.Device
 	if n.Device != "" {
@@ -153,8 +152,7 @@ func (m Machines) Logs(ctx context.Context, id protocol.NodeID) (string, error) 
 	return strings.Join(r.Lines, "\n"), err
 }
 
-// Guarantee is one restriction of commands that a machine was tested for. Text describes it: the
-// mechanism if it is enforced, or the reason and the remedy if not.
+// Guarantee is a tested restriction of commands. Text has the mechanism, or what is missing.
 type Guarantee struct {
 	Text     string
 	Enforced bool

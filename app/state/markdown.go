@@ -108,8 +108,7 @@ func callMarkdown(call protocol.Block, v View) string {
 
 type argument struct{ name, text string }
 
-// orderedArgs returns the fields of a JSON object in their order: strings without quotes, other
-// values as JSON. ok is false if it is not an object.
+// orderedArgs returns the fields of a JSON object in order: strings without quotes, else JSON.
 func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -141,9 +140,8 @@ func inlineCode(text string) string {
 	return tick + text + tick
 }
 
-// Readable formats a result for reading: of a JSON object, the output of a program, the text of a
-// file, or a list of matches with one per line; other JSON is indented. A result that was truncated
-// for the model is invalid JSON, but its text can still be extracted.
+// Readable formats a result: of a JSON object its output, text, or matches; other JSON is indented.
+// JSON that was truncated for the model is read as far as possible.
 func Readable(s string) string {
 	if rest, ok := strings.CutPrefix(s, "Error: "); ok {
 		if _, until, found := strings.Cut(rest, "\nUntil then: "); found {

@@ -96,8 +96,7 @@ func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
 	return m.app.Set(ctx, "model", model{ref, r.Value})
 }
 
-// choicesOf selects from a provider's list: the models with tool support, which the agent needs, or
-// all models if the provider reports it for none. The current model is always included.
+// choicesOf returns the current model and those with tool support, or all if none reports it.
 func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice {
 	tools := slices.ContainsFunc(models, func(m protocol.ModelInfo) bool { return m.Tools })
 	var list []ModelChoice

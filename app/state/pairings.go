@@ -66,8 +66,7 @@ func (e AccessPeriod) Expiry(now time.Time) int64 {
 	return now.AddDate(0, 0, e.Days).UnixMilli()
 }
 
-// AccessText describes a device's new expiry. A device whose pairing had expired may have
-// stopped: it is refused once and does not try again.
+// AccessText describes a new expiry. A device that had expired does not connect by itself.
 func AccessText(v View, d protocol.Device, until int64, now time.Time) string {
 	name := d.Name
 	if d.Role == protocol.RoleNode {
@@ -266,9 +265,8 @@ func (p Pairings) RenameClient(d protocol.Device, name string) {
 	callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
 }
 
-// RevokeClient revokes a client's pairing and closes its connections. It stays in the list until it
-// is forgotten. For this window's own device it calls device.leave instead: a revoked connection
-// closes before the response arrives. It blocks.
+// RevokeClient revokes a pairing, which stays in the list. This window's own device leaves instead:
+// a revoked connection closes before the response. It blocks.
 func (p Pairings) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
 	if id == p.app.Value.Get().Device {
 		return send(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})

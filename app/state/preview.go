@@ -47,8 +47,7 @@ func Hunks(diff string) []Hunk {
 	return out
 }
 
-// sides returns a hunk's lines before and after the change. ok is false for a hunk with a note
-// about the end of the file, which is not a line.
+// sides returns a hunk's lines before and after; ok is false for a note about the file's end.
 func (h Hunk) sides() (before, after []string, ok bool) {
 	for _, l := range h.Lines {
 		switch l[0] {

@@ -177,8 +177,7 @@ func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 	return replaceOrAppend(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 }
 
-// reduceDelta appends to a run's text. If a piece is missing (the gateway skips some for a slow
-// window), the text stays as it is until the stored message arrives.
+// reduceDelta appends to a run's text, unless a piece is missing, as for a slow window.
 func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 	i := slices.IndexFunc(runs, func(r protocol.RunInfo) bool { return r.RunID == d.RunID })
 	if i < 0 || d.Step < runs[i].Step || d.Offset < 0 {

@@ -89,8 +89,7 @@ func WithFields(policy json.RawMessage, f RuleFields) (json.RawMessage, error) {
 	return protocol.Marshal(p)
 }
 
-// Changeable reports whether a rule can be edited here. Rules of the configuration are edited
-// there, and a chat's grants can only be revoked.
+// Changeable reports what is possible here: a chat's grants, for example, only to be removed.
 func Changeable(r protocol.Rule) (edit, remove bool) {
 	return r.Origin != protocol.RuleFromConfig && r.Origin != protocol.RuleFromChat, r.Origin != protocol.RuleFromConfig
 }

@@ -78,8 +78,7 @@ func (p *Selection) All() {
 // None clears the selection.
 func (p *Selection) None() { p.selected = nil }
 
-// Move moves the cursor by a number of entries and selects the entry there; with extend, everything
-// in between. It returns the index of the entry.
+// Move moves the cursor and selects its entry, or with extend a range. It returns the index.
 func (p *Selection) Move(by int, extend bool) int {
 	if len(p.paths) == 0 {
 		return 0

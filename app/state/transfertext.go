@@ -69,8 +69,7 @@ func PathOf(end string) string {
 	return p
 }
 
-// ShortenMiddle shortens a long name to n characters in its middle, because its end has the file's
-// extension.
+// ShortenMiddle shortens a name to n characters, in its middle because of the extension.
 func ShortenMiddle(name string, n int) string {
 	r := []rune(name)
 	if len(r) <= n {

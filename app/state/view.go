@@ -41,8 +41,7 @@ func (v *Value[S]) Get() S {
 	return v.v
 }
 
-// Changes yields the present state and then, after each change, the latest one: intermediate states
-// are skipped while the reader is busy. It ends with ctx.
+// Changes yields the present state and, after changes, the latest one, until ctx ends.
 func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		for {
@@ -83,8 +82,7 @@ type View struct {
 	Finished []protocol.Transfer
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
-	// The following count changes: of the configuration, pairings, the history of transfers, the
-	// agent's skills and files, channels with their contacts, and rules.
+	// The following count changes of these parts, so that pages load them again.
 	ConfigChanged, DevicesChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged int
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
@@ -123,8 +121,7 @@ func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
 }
 
-// IsMainAlias reports whether a key is the default key of the main chat while the gateway's main
-// chat has another key: messages to the default key arrive in that chat.
+// IsMainAlias reports whether a key leads to the main chat, although that has another key.
 func (v View) IsMainAlias(key protocol.SessionKey) bool {
 	main := v.Status.MainSession
 	if key != protocol.MainSession || main == "" || main == key {
