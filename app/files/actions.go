@@ -164,7 +164,10 @@ func (g dropTarget) highlight(p *Page) {
 	if g.page == p && g.dir != p.view.Dir {
 		row = g.dir
 	}
-	p.list.setDropPath(row)
+	if p.list.dropPath != row {
+		p.list.dropPath = row
+		p.list.Refresh()
+	}
 	if whole := g.page == p && row == ""; whole != p.dropHighlight.Visible() {
 		widgets.SetVisible(p.dropHighlight, whole)
 		p.body.Refresh()

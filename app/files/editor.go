@@ -36,7 +36,6 @@ type editor struct {
 	conflictText  *widgets.Paragraph
 	diskVersion   state.Conflict
 	discardButton *widgets.Button
-	seenChanges   int // number of processed file changes
 }
 
 func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
@@ -249,13 +248,13 @@ func (e *editor) watchFile() {
 		return
 	}
 	ctx, cancel := context.WithCancel(e.page.ctx)
-	e.seenChanges = e.page.app.Value.Get().FilesChanged
+	seen := e.page.app.Value.Get().FilesChanged
 	e.viewer.stopWatching = cancel
 	bind.Watch(ctx, e.page.app.Value, func(v state.View) {
-		if v.FilesChanged == e.seenChanges {
+		if v.FilesChanged == seen {
 			return
 		}
-		e.seenChanges = v.FilesChanged
+		seen = v.FilesChanged
 		text, exists := "", false
 		bind.Run(ctx, func(ctx context.Context) (err error) {
 			text, exists, err = e.page.model.Text(ctx, e.path)

@@ -111,13 +111,6 @@ func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	return t.entries[i], true
 }
 
-func (t *table) setDropPath(path string) {
-	if t.dropPath != path {
-		t.dropPath = path
-		t.Refresh()
-	}
-}
-
 func (t *table) selectionChanged() {
 	t.Refresh()
 	t.onSelect()

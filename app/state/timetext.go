@@ -69,6 +69,23 @@ func DurationText(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Round(24*time.Hour).Hours()/24))
 }
 
+// ETAText formats an estimated duration.
+func ETAText(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < 10*time.Second:
+		return "a few seconds"
+	case d < time.Minute:
+		return fmt.Sprintf("about %d s", int(d.Round(10*time.Second).Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("about %d min", max(1, int(d.Round(time.Minute).Minutes())))
+	case d < 36*time.Hour:
+		return fmt.Sprintf("about %d h", int(d.Round(time.Hour).Hours()))
+	}
+	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
+}
+
 // ScheduleText describes a schedule: every 2 h, weekdays at 9:00, once, tomorrow at 9:00.
 func ScheduleText(s protocol.CronSchedule, now time.Time) string {
 	switch s.Kind {

@@ -188,11 +188,11 @@ func (p *Page) actions(t protocol.Transfer) []action {
 	if p.canUndo(t) {
 		list = append(list, action{"Restore replaced files", "undo", func() { p.undo(t) }})
 	}
-	return append(list, action{"Remove from history", "trash", func() { p.remove(t); p.Back() }})
-}
-
-func (p *Page) remove(t protocol.Transfer) {
-	p.handlers.Undo(fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
+	return append(list, action{"Remove from history", "trash", func() {
+		text := fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t))
+		p.handlers.Undo(text, p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
+		p.Back()
+	}})
 }
 
 func (p *Page) clear() {
