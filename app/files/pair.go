@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -109,12 +110,10 @@ func (b *Pair) visible() []*Page {
 }
 
 func (b *Pair) contains(at fyne.Position) bool {
-	for _, q := range b.visible() {
-		if _, ok := q.folderAt(at); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.visible(), func(q *Page) bool {
+		_, ok := q.folderAt(at)
+		return ok
+	})
 }
 
 func (b *Pair) layOut() {

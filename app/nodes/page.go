@@ -232,7 +232,7 @@ func Confinement(c state.Confinement) fyne.CanvasObject {
 	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
 		return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 	}
-	rows := []fyne.CanvasObject{widgets.NewParagraph(c.Line, levelColor(c.Level), "text")}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(c.Line, levelColors[c.Level], "text")}
 	for _, w := range c.Warnings {
 		rows = append(rows, fact("warning", style.ColorNeedsYou, w))
 	}
@@ -246,13 +246,7 @@ func Confinement(c state.Confinement) fyne.CanvasObject {
 	return widgets.Col(style.Gap, rows...)
 }
 
-// levelColor returns the colour of a level. The sentence itself also states the level.
-func levelColor(level string) fyne.ThemeColorName {
-	switch level {
-	case state.LevelGood:
-		return style.ColorGood
-	case state.LevelBad:
-		return style.ColorBad
-	}
-	return style.ColorNeedsYou
+// levelColors are the colours of levels. The sentence itself also states the level.
+var levelColors = map[string]fyne.ThemeColorName{
+	state.LevelGood: style.ColorGood, state.LevelWarning: style.ColorNeedsYou, state.LevelBad: style.ColorBad,
 }

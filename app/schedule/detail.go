@@ -79,11 +79,12 @@ func nextRun(j protocol.CronJob, now time.Time) string {
 }
 
 func (d *detail) item(r protocol.CronRun) widgets.ListItem {
-	icon, color, word := result(r.Status)
+	shown := cmp.Or(results[r.Status], result{"clock", style.ColorMuted, "Status " + r.Status})
+	word := shown.word
 	if text := cmp.Or(r.Error, r.Summary); text != "" {
 		word += ": " + text
 	}
-	return widgets.ListItem{Icon: icon, Color: color, Title: state.When(r.Ts, d.p.now()), Text: word, Detail: state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)}
+	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: state.When(r.Ts, d.p.now()), Text: word, Detail: state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)}
 }
 
 func (d *detail) draw() fyne.CanvasObject {

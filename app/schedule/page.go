@@ -138,16 +138,16 @@ func (p *Page) back() {
 	p.openList()
 }
 
-func result(status string) (icon string, color fyne.ThemeColorName, word string) {
-	switch status {
-	case protocol.CronOK:
-		return "check", style.ColorGood, "Done"
-	case protocol.CronError:
-		return "cross", style.ColorBad, "Failed"
-	case protocol.CronSkipped:
-		return "right", style.ColorMuted, "Skipped"
-	}
-	return "clock", style.ColorMuted, fmt.Sprint("Status ", status)
+type result struct {
+	icon  string
+	color fyne.ThemeColorName
+	word  string
+}
+
+var results = map[string]result{
+	protocol.CronOK:      {"check", style.ColorGood, "Done"},
+	protocol.CronError:   {"cross", style.ColorBad, "Failed"},
+	protocol.CronSkipped: {"right", style.ColorMuted, "Skipped"},
 }
 
 // Back returns from one schedule to the list, but not from a form, and reports whether it did.

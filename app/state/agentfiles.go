@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,13 +58,10 @@ func FileLength(p, text string) (words string, over bool) {
 }
 
 func missingFiles(there []FileEntry) []FileEntry {
-	have := map[string]bool{"BOOTSTRAP.md": true}
-	for _, e := range there {
-		have[e.Path] = true
-	}
 	var list []FileEntry
 	for _, f := range agentFiles {
-		if !have[f.name] {
+		exists := slices.ContainsFunc(there, func(e FileEntry) bool { return e.Path == f.name })
+		if !exists && f.name != "BOOTSTRAP.md" {
 			list = append(list, FileEntry{Path: f.name, Missing: true})
 		}
 	}

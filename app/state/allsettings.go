@@ -46,13 +46,10 @@ func (v SettingsView) Groups() []string {
 // Find returns the settings that have every word of the query, limited to a group unless it is
 // empty, and to changed ones. Settings of a group are adjacent.
 func (v SettingsView) Find(query, group string, changed bool) []Setting {
-	var list []Setting
-	for _, s := range v.List {
+	list := without(v.List, func(s Setting) bool {
 		found := matches(s.Name+" "+s.Title+" "+s.Description+" "+s.Group, query)
-		if found && (group == "" || s.Group == group) && (!changed || s.Changed) {
-			list = append(list, s)
-		}
-	}
+		return !found || group != "" && s.Group != group || changed && !s.Changed
+	})
 	order := v.Groups()
 	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(slices.Index(order, a.Group), slices.Index(order, b.Group)) })
 	return list
@@ -125,13 +122,9 @@ func namesOf(path []string, tree map[string]json.RawMessage) []string {
 	if err := json.Unmarshal(valueAt(path[:star], tree), &inside); err != nil {
 		return nil
 	}
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(inside)) {
-		full := slices.Clone(path)
-		full[star] = name
-		list = append(list, strings.Join(full, "."))
-	}
-	return list
+	return Map(slices.Sorted(maps.Keys(inside)), func(name string) string {
+		return strings.Join(slices.Replace(slices.Clone(path), star, star+1, name), ".")
+	})
 }
 
 func valueAt(path []string, tree map[string]json.RawMessage) json.RawMessage {
@@ -184,13 +177,7 @@ func SecretPlace(st protocol.Status) string {
 
 // MissingSecrets says which configured secrets are missing.
 func MissingSecrets(st protocol.Status) string {
-	var names []string
-	for _, path := range st.Missing {
-		if provider, ok := strings.CutPrefix(path, "apiKeys."); ok {
-			path = "the key for " + provider
-		}
-		names = append(names, path)
-	}
+	names := Map(st.Missing, func(path string) string { return strings.Replace(path, "apiKeys.", "the key for ", 1) })
 	verb := " is missing."
 	if len(names) > 1 {
 		verb = " are missing."

@@ -133,13 +133,8 @@ func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 
 // NarrowOffers returns the indexes of the rules that allow exactly the words shown.
 func NarrowOffers(rules []OfferedRule) []int {
-	var out []int
-	for _, r := range rules {
-		if !r.Wide {
-			out = append(out, r.Place)
-		}
-	}
-	return out
+	narrow := without(rules, func(r OfferedRule) bool { return r.Wide })
+	return Map(narrow, func(r OfferedRule) int { return r.Place })
 }
 
 // CheckedText begins the sentence about a rule's decisions for n earlier calls, at least one.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -91,9 +93,7 @@ func listFiles(ctx context.Context, a *App, id protocol.NodeID, top, pattern str
 		top += "/"
 	}
 	base := strings.TrimSuffix(slashes(out.BasePath), "/") + "/"
-	for _, p := range out.Matches {
-		m.paths = append(m.paths, top+strings.TrimPrefix(slashes(p), base))
-	}
+	m.paths = Map(out.Matches, func(p string) string { return top + strings.TrimPrefix(slashes(p), base) })
 	if out.Truncated {
 		m.note = fmt.Sprintf("Showing the newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
 	}
@@ -115,12 +115,7 @@ func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, ar
 // matches reports whether a path contains every word of a filter, ignoring case.
 func matches(p, filter string) bool {
 	p = strings.ToLower(p)
-	for _, w := range strings.Fields(strings.ToLower(filter)) {
-		if !strings.Contains(p, w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(filter)), func(w string) bool { return !strings.Contains(p, w) })
 }
 
 // entriesOf returns a folder's entries, taken from a machine's list of files (newest first).
@@ -200,7 +195,7 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	}
 	var numbered string
 	if json.Unmarshal(out.Content, &numbered) == nil {
-		file.Text, file.Truncated = withoutLineNumbers(numbered), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
+		file.Text, file.Truncated = lineNumber.ReplaceAllString(numbered, ""), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
 		return file, nil
 	}
 	var blocks protocol.Content
@@ -223,13 +218,5 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	return file, err
 }
 
-// withoutLineNumbers removes the line numbers that the Read tool puts before each line, with a tab.
-func withoutLineNumbers(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if n, rest, ok := strings.Cut(l, "\t"); ok && strings.Trim(n, " 0123456789") == "" {
-			lines[i] = rest
-		}
-	}
-	return strings.Join(lines, "\n")
-}
+// lineNumber is what the Read tool puts before each line.
+var lineNumber = regexp.MustCompile(`(?m)^[ 0-9]*\t`)

@@ -132,16 +132,12 @@ func (v FilesView) Crumbs(app View) []Crumb {
 }
 
 // Folders returns the folders that a machine grants in addition to its workspace.
-func Folders(n protocol.NodeInfo) (list []Crumb) {
+func Folders(n protocol.NodeInfo) []Crumb {
 	if n.Host == nil {
 		return nil
 	}
-	for _, g := range n.Host.Folders {
-		if g.Path != n.Host.Workspace {
-			list = append(list, Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path})
-		}
-	}
-	return list
+	others := without(n.Host.Folders, func(g protocol.Folder) bool { return g.Path == n.Host.Workspace })
+	return Map(others, func(g protocol.Folder) Crumb { return Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path} })
 }
 
 func entryOf(dir string, e protocol.FileInfo) FileEntry {

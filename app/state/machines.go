@@ -205,10 +205,9 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	}
 	e := n.Host.Enforcement
 	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
-	for _, w := range e.Warnings {
-		w = strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)
-		c.Warnings = append(c.Warnings, display.Capital(w)+".")
-	}
+	c.Warnings = Map(e.Warnings, func(w string) string {
+		return display.Capital(strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)) + "."
+	})
 	c.Guarantees = Map(e.Checks, func(check protocol.EnforcedCheck) Guarantee {
 		return Guarantee{guaranteeText(check), check.Enforced}
 	})

@@ -16,10 +16,7 @@ type Selection struct {
 // Set sets a new list without deselecting what stays. A removed cursor keeps its position.
 func (p *Selection) Set(paths []string) {
 	was := p.Cursor()
-	known := make(map[string]bool, len(paths))
-	for _, path := range paths {
-		known[path] = true
-	}
+	known := mapWith[string, bool](nil, true, true, paths...)
 	p.paths = paths
 	maps.DeleteFunc(p.selected, func(path string, _ bool) bool { return !known[path] })
 	if !known[p.cursor] && was >= 0 && len(paths) > 0 {
@@ -43,14 +40,7 @@ func (p *Selection) Toggle(i int) {
 		return
 	}
 	p.cursor, p.anchor = p.paths[i], p.paths[i]
-	if p.selected[p.cursor] {
-		delete(p.selected, p.cursor)
-		return
-	}
-	if p.selected == nil {
-		p.selected = map[string]bool{}
-	}
-	p.selected[p.cursor] = true
+	p.selected = mapWith(p.selected, true, !p.selected[p.cursor], p.cursor)
 }
 
 // Range selects everything between the anchor and an entry.
@@ -61,19 +51,12 @@ func (p *Selection) Range(i int) {
 		return
 	}
 	i = max(0, min(i, len(p.paths)-1))
-	p.selected, p.cursor = map[string]bool{}, p.paths[i]
-	for _, path := range p.paths[min(from, i) : max(from, i)+1] {
-		p.selected[path] = true
-	}
+	p.selected = mapWith[string, bool](nil, true, true, p.paths[min(from, i):max(from, i)+1]...)
+	p.cursor = p.paths[i]
 }
 
 // All selects everything.
-func (p *Selection) All() {
-	p.selected = make(map[string]bool, len(p.paths))
-	for _, path := range p.paths {
-		p.selected[path] = true
-	}
-}
+func (p *Selection) All() { p.selected = mapWith[string, bool](nil, true, true, p.paths...) }
 
 // None clears the selection.
 func (p *Selection) None() { p.selected = nil }

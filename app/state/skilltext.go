@@ -20,11 +20,10 @@ func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	case e.Eligible:
 		return "ready", ""
 	}
-	var reasons []string
-	for _, r := range e.Reasons {
+	reasons := Map(e.Reasons, func(r string) string {
 		long, _ := skillReason(r)
-		reasons = append(reasons, long)
-	}
+		return long
+	})
 	return "unavailable", strings.Join(reasons, " ")
 }
 
@@ -49,11 +48,10 @@ func skillReason(r string) (long, short string) {
 
 // SkillLack describes briefly why a skill cannot be used now, for a list.
 func SkillLack(e protocol.SkillStatusEntry) string {
-	var list []string
-	for _, r := range e.Reasons {
+	list := Map(e.Reasons, func(r string) string {
 		_, short := skillReason(r)
-		list = append(list, short)
-	}
+		return short
+	})
 	return display.Capital(joinNonEmpty(", ", list...))
 }
 
