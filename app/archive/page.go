@@ -21,7 +21,7 @@ import (
 // Handlers are the page's callbacks.
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
-	Say      func(string)
+	Say      state.Say
 	Undo     state.OfferUndo // shows an action; undo may be nil
 	// saves Markdown to a file that the person chooses
 	Save func(title, text string)
@@ -183,8 +183,7 @@ func (p *Page) export() {
 		title, text, err = p.app.Archives.Export(ctx, p.key, a)
 		return err
 	}, func(err error) {
-		if err != nil {
-			p.h.Say("The conversation could not be exported: " + err.Error())
+		if p.h.Say.Failed("The conversation could not be exported", err) {
 			return
 		}
 		p.h.Save(title, text)
@@ -217,9 +216,7 @@ func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveI
 	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) {
 		return p.app.Archives.Restore(ctx, p.key, id)
 	}, func(before protocol.ArchiveID, err error) {
-		if err != nil {
-			p.h.Say("The conversation was not restored: " + err.Error())
-		}
+		p.h.Say.Failed("The conversation was not restored", err)
 		done(before, err)
 	})
 }

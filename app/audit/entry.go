@@ -86,8 +86,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 		_, err := state.Call(ctx, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: e.Rule})
 		return err
 	}, func(err error) {
-		if err != nil {
-			p.h.Say("Nothing was revoked: " + err.Error())
+		if p.h.Say.Failed("Nothing was revoked", err) {
 			return
 		}
 		p.h.Say(what)

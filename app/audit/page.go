@@ -20,7 +20,7 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say      func(string)
+	Say      state.Say
 	OpenChat func(protocol.SessionKey)
 	// View has the display names of machines and chats, and the choices of the filter.
 	View func() state.View

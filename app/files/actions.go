@@ -29,8 +29,7 @@ func (a actions) rename(file, name string) {
 		to, undo, err = p.model.Rename(ctx, file, name)
 		return err
 	}, func(err error) {
-		if err != nil {
-			p.showError("Could not rename the file", err)
+		if p.h.Say.Failed("Could not rename the file", err) {
 			return
 		}
 		if undo != nil {
@@ -44,8 +43,7 @@ func (a actions) newFolder() {
 	p := a.page
 	name := p.view.NewName()
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.MakeFolder(ctx, name) }, func(made string, err error) {
-		if err != nil {
-			p.showError("Could not create the folder", err)
+		if p.h.Say.Failed("Could not create the folder", err) {
 			return
 		}
 		p.selectLater("", made)
@@ -84,10 +82,8 @@ func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Con
 			}
 			a.page.h.Undo(text, undo, time.Now().Add(state.UndoTime))
 		}
-		if err != nil {
-			word, _, _ := strings.Cut(did, " ")
-			a.page.showError("Some items were not "+word, err)
-		}
+		word, _, _ := strings.Cut(did, " ")
+		a.page.h.Say.Failed("Some items were not "+word, err)
 	})
 }
 

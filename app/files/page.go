@@ -18,7 +18,7 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say   func(string)
+	Say   state.Say
 	Undo  state.OfferUndo
 	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
 	Copy  func(string)
@@ -137,8 +137,6 @@ func (p *Page) focus() {
 		widgets.Focus(p.list)
 	}
 }
-
-func (p *Page) showError(what string, err error) { p.h.Say(what + ": " + err.Error()) }
 
 // draw rebuilds the page only when its structure changes: a field keeps the focus and its text.
 func (p *Page) draw() {

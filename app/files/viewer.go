@@ -216,9 +216,7 @@ func (l changes) open(c protocol.FileChange) {
 	revert.OnTap = func() {
 		revert.Disable()
 		bind.Run(p.ctx, func(ctx context.Context) error { return p.model.Revert(ctx, c) }, func(err error) {
-			if err != nil {
-				p.showError("Could not revert the change", err)
-			}
+			p.h.Say.Failed("Could not revert the change", err)
 			load()
 		})
 	}

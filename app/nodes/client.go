@@ -67,17 +67,15 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 		return func() {
 			bind.Run(p.ctx, func(ctx context.Context) error { return end(ctx, c.id) }, func(err error) {
 				c.bar.confirming = ""
-				if err != nil {
-					p.h.Say(failed + err.Error())
-				}
+				p.h.Say.Failed(failed, err)
 				p.show(p.view) // the person may have left the page
 			})
 		}
 	}
-	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked: ")
+	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked")
 	switch {
 	case state.HasExpired(d, p.now()):
-		text, really, do = "Remove", "Remove from the list", end(p.app.Pairings.ForgetClient, "The device was not removed: ")
+		text, really, do = "Remove", "Remove from the list", end(p.app.Pairings.ForgetClient, "The device was not removed")
 	case d.ID == p.view.Device:
 		really = "Revoke access for this device"
 	}
@@ -124,9 +122,7 @@ func (p *Page) setExpiry(a *actions, id protocol.DeviceID, until int64) {
 	}
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Pairings.SetExpiry(ctx, d, until) }, func(undo func(), err error) {
 		a.confirming = ""
-		if err != nil {
-			p.h.Say("The end date was not changed: " + err.Error())
-		} else {
+		if !p.h.Say.Failed("The end date was not changed", err) {
 			p.h.Undo(state.AccessText(p.view, d, until, p.now()), undo, time.Now().Add(state.UndoTime))
 		}
 		p.show(p.view) // the person may have left the page

@@ -104,9 +104,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {
 			bind.Call(bind.Until(p.ctx), p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID}, func(_ protocol.Ack, err error) {
-				if err != nil {
-					p.h.Say("The call was not stopped: " + err.Error())
-				}
+				p.h.Say.Failed("The call was not stopped", err)
 			})
 		})))
 	}
@@ -137,9 +135,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 		buttons = append(buttons, d.bar.confirmButton("Remove", "trash", confirm, "Cancel", func() {
 			bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Machines.Forget(ctx, n) }, func(err error) {
 				d.bar.confirming = ""
-				if err != nil {
-					p.h.Say("The machine was not removed: " + err.Error())
-				}
+				p.h.Say.Failed("The machine was not removed", err)
 				p.show(p.view) // the person may have left the page
 			})
 		})...)

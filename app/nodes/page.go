@@ -23,7 +23,7 @@ import (
 type Handlers struct {
 	Machines *style.Machines
 	Copy     func(string)
-	Say      func(string)
+	Say      state.Say
 	Undo     state.OfferUndo
 	Opened   func(protocol.NodeID) // a machine is shown; empty is all
 	// Send asks for files to send to a machine. Browse shows its files. nil hides the button.
@@ -195,9 +195,7 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 
 func answerRequest[R any](p *Page, m protocol.Method[protocol.DeviceRequestParams, R], params protocol.DeviceRequestParams) {
 	bind.Call(bind.Until(p.ctx), p.app, m, params, func(_ R, err error) {
-		if err != nil {
-			p.h.Say("Your answer was not accepted: " + err.Error())
-		}
+		p.h.Say.Failed("Your answer was not accepted", err)
 		p.devices = -1
 		p.show(p.view)
 	})

@@ -23,7 +23,7 @@ import (
 // Handlers are the page's callbacks.
 type Handlers struct {
 	Undo state.OfferUndo
-	Say  func(string)
+	Say  state.Say
 	// Save asks for a file name and saves a file. Open asks for a file and reads it.
 	Save func(name string, data []byte)
 	Open func(done func([]byte))
@@ -155,17 +155,14 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 
 func (p *Page) remove(r protocol.Rule) {
 	bind.Call(p.run, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
-		if err != nil {
-			p.h.Say("The rule was not deleted: " + err.Error())
+		if p.h.Say.Failed("The rule was not deleted", err) {
 			return
 		}
 		p.openList()
 		p.Load()
 		p.h.Undo("The rule was deleted.", func() {
 			bind.Call(p.run, p.gateway, protocol.RuleRestore, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
-				if err != nil {
-					p.h.Say("The rule could not be restored: " + err.Error())
-				}
+				p.h.Say.Failed("The rule could not be restored", err)
 				p.Load()
 			})
 		}, p.now().Add(state.UndoTime))
@@ -174,8 +171,7 @@ func (p *Page) remove(r protocol.Rule) {
 
 func (p *Page) save() {
 	bind.Call(p.run, p.gateway, protocol.RulesSave, protocol.Empty{}, func(all protocol.RulesExport, err error) {
-		if err != nil {
-			p.h.Say("The rules were not exported: " + err.Error())
+		if p.h.Say.Failed("The rules were not exported", err) {
 			return
 		}
 		p.h.Save("fairlead-rules.json", all.File)
@@ -186,8 +182,7 @@ func (p *Page) load() {
 	p.h.Open(func(file []byte) {
 		var res protocol.RulesImportResult
 		p.run(func(ctx context.Context) (err error) { res, err = state.ImportRules(ctx, p.gateway, file); return err }, func(err error) {
-			if err != nil {
-				p.h.Say("The rules were not imported: " + err.Error())
+			if p.h.Say.Failed("The rules were not imported", err) {
 				return
 			}
 			text := state.Plural(res.Added, "rule was", "rules were") + " added."

@@ -153,8 +153,7 @@ func (d *detail) delete() {
 	p := d.p
 	e := d.e
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Delete(ctx, e) }, func(undo func(), err error) {
-		if err != nil {
-			p.h.Say("The skill was not deleted: " + err.Error())
+		if p.h.Say.Failed("The skill was not deleted", err) {
 			return
 		}
 		p.back()

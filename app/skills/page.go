@@ -25,7 +25,7 @@ type Handlers struct {
 	OpenURL      func(*url.URL)
 	Copy         func(string)
 	Undo         state.OfferUndo
-	Say          func(string)
+	Say          state.Say
 }
 
 // Page is the page. It belongs to the GUI thread.

@@ -203,6 +203,17 @@ func (a *App) startRequest(f func(context.Context)) {
 // UndoTime is how long a deletion can be undone.
 const UndoTime = 10 * time.Second
 
+// Say shows a message to the person.
+type Say func(text string)
+
+// Failed says what failed and why, and reports whether err is an error at all.
+func (say Say) Failed(what string, err error) bool {
+	if err != nil {
+		say(what + ": " + err.Error())
+	}
+	return err != nil
+}
+
 // OfferUndo shows an action and offers to undo it until a time.
 type OfferUndo func(text string, undo func(), until time.Time)
 

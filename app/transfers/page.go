@@ -20,7 +20,7 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say    func(string)
+	Say    state.Say
 	Undo   state.OfferUndo
 	Reveal func(path string) // shows a file of this computer in the system's file manager
 	Send   func()            // asks for files to send
@@ -197,8 +197,7 @@ func (p *Page) actions(t protocol.Transfer) []action {
 
 func (p *Page) clear() {
 	bind.Go(p.ctx, p.app.Transfers.ClearHistory, func(undo func(), err error) {
-		if err != nil {
-			p.handlers.Say("Could not clear the history: " + err.Error())
+		if p.handlers.Say.Failed("Could not clear the history", err) {
 			return
 		}
 		p.handlers.Undo("History cleared.", undo, time.Now().Add(state.UndoTime))
