@@ -65,11 +65,7 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	}
 	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
 		return func() {
-			bind.Run(p.ctx, func(ctx context.Context) error { return end(ctx, c.id) }, func(err error) {
-				c.bar.confirming = ""
-				p.h.Say.Failed(failed, err)
-				p.show(p.view) // the person may have left the page
-			})
+			p.end(&c.bar, failed, func(ctx context.Context) error { return end(ctx, c.id) })
 		}
 	}
 	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked")
@@ -82,6 +78,15 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.bar.rename)}
 	buttons = append(buttons, p.expiryButton(&c.bar, d)...)
 	return widgets.Flow(style.Inside, append(buttons, c.bar.confirmButton(text, "trash", really, "Cancel", do)...)...)
+}
+
+// end carries out a confirmed action.
+func (p *Page) end(a *actions, failed string, do func(context.Context) error) {
+	bind.Run(p.ctx, do, func(err error) {
+		a.confirming = ""
+		p.h.Say.Failed(failed, err)
+		p.show(p.view) // the person may have left the page
+	})
 }
 
 const changeExpiry = "Access until…"

@@ -133,11 +133,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			confirm = "Revoke and remove"
 		}
 		buttons = append(buttons, d.bar.confirmButton("Remove", "trash", confirm, "Cancel", func() {
-			bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Machines.Forget(ctx, n) }, func(err error) {
-				d.bar.confirming = ""
-				p.h.Say.Failed("The machine was not removed", err)
-				p.show(p.view) // the person may have left the page
-			})
+			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error { return p.app.Machines.Forget(ctx, n) })
 		})...)
 	}
 	return widgets.Flow(style.Inside, buttons...)

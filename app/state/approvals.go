@@ -25,11 +25,10 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	if len(list) == 0 {
 		return
 	}
+	ids := approvalIDs(list)
 	s.app.Value.Update(func(v *View) {
-		for _, q := range list {
-			answering(v, q.ID, true)
-		}
-		v.Approvals = without(v.Approvals, func(x protocol.Approval) bool { return containsApproval(list, x.ID) })
+		v.answering = mapWith(v.answering, true, true, ids...)
+		v.Approvals = without(v.Approvals, func(x protocol.Approval) bool { return slices.Contains(ids, x.ID) })
 	})
 	s.app.startRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
@@ -57,8 +56,8 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	})
 }
 
-func containsApproval(list []protocol.Approval, id protocol.ApprovalID) bool {
-	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
+func approvalIDs(list []protocol.Approval) []protocol.ApprovalID {
+	return Map(list, func(q protocol.Approval) protocol.ApprovalID { return q.ID })
 }
 
 func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
@@ -75,15 +74,14 @@ func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) 
 // restore returns approvals to the view whose answer failed, if they are still pending.
 func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 	open, err := Call(ctx, s.app, protocol.ApprovalList, protocol.Empty{})
+	if err != nil {
+		open.Approvals = list
+	}
+	ids := approvalIDs(list)
 	s.app.Value.Update(func(v *View) {
-		for _, q := range list {
-			answering(v, q.ID, false)
-			if err != nil {
-				reduceApproval(v, q)
-			}
-		}
+		v.answering = mapWith(v.answering, true, false, ids...)
 		for _, q := range open.Approvals {
-			if containsApproval(list, q.ID) {
+			if slices.Contains(ids, q.ID) {
 				reduceApproval(v, q)
 			}
 		}
@@ -107,24 +105,24 @@ func (s Approvals) Unsnooze(id protocol.ApprovalID) {
 
 // snooze updates the view at once; the gateway's confirmation follows by the feed.
 func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
-	ids := Map(list, func(q protocol.Approval) protocol.ApprovalID { return q.ID })
+	ids := approvalIDs(list)
 	until := int64(0)
 	if d > 0 {
 		until = time.Now().Add(d).UnixMilli()
 	}
 	set := func(until int64) {
 		s.app.Value.Update(func(v *View) {
-			v.Approvals = slices.Clone(v.Approvals)
-			for i, q := range v.Approvals {
+			v.Approvals = Map(v.Approvals, func(q protocol.Approval) protocol.Approval {
 				if slices.Contains(ids, q.ID) {
-					v.Approvals[i].Later = until
+					q.Later = until
 				}
-			}
+				return q
+			})
 		})
 	}
 	set(until)
 	s.app.startRequest(func(ctx context.Context) {
-		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()}); err != nil {
+		if err := send(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()}); err != nil {
 			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
 			set(0)
 		}

@@ -145,7 +145,7 @@ func reduceApproval(v *View, q protocol.Approval) {
 		v.Approvals = without(v.Approvals, same)
 		v.Closed = append(without(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
 		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
-		answering(v, q.ID, false)
+		v.answering = mapWith(v.answering, true, false, q.ID)
 		return
 	}
 	if v.answering[q.ID] {
@@ -153,10 +153,6 @@ func reduceApproval(v *View, q protocol.Approval) {
 	}
 	v.Approvals = replaceOrAppend(v.Approvals, q, same)
 	slices.SortStableFunc(v.Approvals, func(a, b protocol.Approval) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
-}
-
-func answering(v *View, id protocol.ApprovalID, on bool) {
-	v.answering = mapWith(v.answering, true, on, id)
 }
 
 // reduceRun applies a run's state. Streamed text is retained until its step is complete.
