@@ -153,8 +153,9 @@ func (p *Page) times() []*fyne.MenuItem {
 	last := func(words string, d time.Duration) *fyne.MenuItem {
 		return p.choice(p.since, words, func(a *protocol.AuditListParams) { a.After = p.now().Add(-d).UnixMilli() })
 	}
+	const day = 24 * time.Hour
 	return []*fyne.MenuItem{
-		any, last("Last hour", time.Hour), last("Last day", 24*time.Hour), last("Last week", 7*24*time.Hour), last("Last 30 days", 30*24*time.Hour),
+		any, last("Last hour", time.Hour), last("Last day", day), last("Last week", 7*day), last("Last 30 days", 30*day),
 	}
 }
 
@@ -172,7 +173,8 @@ func (p *Page) machines() []*fyne.MenuItem {
 func (p *Page) chats() []*fyne.MenuItem {
 	all := p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })
 	list := p.h.View().Sessions
-	return append([]*fyne.MenuItem{all}, state.Map(list[:min(len(list), maxChats)], func(s protocol.SessionEntry) *fyne.MenuItem {
+	list = list[:min(len(list), maxChats)]
+	return append([]*fyne.MenuItem{all}, state.Map(list, func(s protocol.SessionEntry) *fyne.MenuItem {
 		title, _ := state.Reveal(state.TitleOf(s))
 		return p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey })
 	})...)

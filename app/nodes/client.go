@@ -174,7 +174,8 @@ func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.C
 	a.field.OnSubmitted = func(string) { end(true) }
 	a.field.OnCancel = func() { end(false) }
 	// The same height as the buttons before, so that nothing below moves.
-	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, container.NewGridWrap(fyne.NewSize(240, a.field.MinSize().Height), a.field)),
+	field := container.NewGridWrap(fyne.NewSize(240, a.field.MinSize().Height), a.field)
+	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, field),
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
 }
 

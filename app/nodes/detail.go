@@ -103,7 +103,8 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {
-			bind.Call(bind.Until(p.ctx), p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID}, func(_ protocol.Ack, err error) {
+			params := protocol.CallCancelParams{CallID: c.CallID}
+			bind.Call(bind.Until(p.ctx), p.app, protocol.CallCancel, params, func(_ protocol.Ack, err error) {
 				p.h.Say.Failed("The call was not stopped", err)
 			})
 		})))
@@ -133,7 +134,9 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			confirm = "Revoke and remove"
 		}
 		buttons = append(buttons, d.bar.confirmButton("Remove", "trash", confirm, "Cancel", func() {
-			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error { return p.app.Machines.Forget(ctx, n) })
+			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error {
+				return p.app.Machines.Forget(ctx, n)
+			})
 		})...)
 	}
 	return widgets.Flow(style.Inside, buttons...)

@@ -39,7 +39,9 @@ type expiry struct {
 	d     time.Duration
 }
 
-var expiries = []expiry{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", 24 * time.Hour}, {"In a week", 7 * 24 * time.Hour}, {"In 30 days", 30 * 24 * time.Hour}}
+const day = 24 * time.Hour
+
+var expiries = []expiry{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", day}, {"In a week", 7 * day}, {"In 30 days", 30 * day}}
 
 func (p *Page) open(r protocol.Rule) {
 	d := &detail{p: p, rule: r, text: widget.NewMultiLineEntry(), result: container.NewVBox(), note: widgets.NewParagraph("", style.ColorBad, "text")}
@@ -172,7 +174,8 @@ func (d *detail) save() {
 	if !json.Valid(raw) {
 		return
 	}
-	bind.Call(d.p.run, d.p.gateway, protocol.RulePut, protocol.RulePutParams{ID: d.rule.ID, Policy: raw}, func(rule protocol.Rule, err error) {
+	params := protocol.RulePutParams{ID: d.rule.ID, Policy: raw}
+	bind.Call(d.p.run, d.p.gateway, protocol.RulePut, params, func(rule protocol.Rule, err error) {
 		if err != nil {
 			d.showError("The rule was not saved: " + err.Error())
 			d.p.Box.Refresh()

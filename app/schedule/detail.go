@@ -84,7 +84,8 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	if text := cmp.Or(r.Error, r.Summary); text != "" {
 		word += ": " + text
 	}
-	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: state.When(r.Ts, d.p.now()), Text: word, Detail: state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)}
+	took := state.DurationText(time.Duration(r.DurationMs) * time.Millisecond)
+	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: state.When(r.Ts, d.p.now()), Text: word, Detail: took}
 }
 
 func (d *detail) draw() fyne.CanvasObject {
@@ -113,7 +114,8 @@ func (d *detail) draw() fyne.CanvasObject {
 		widgets.NewFact(kind, what))
 	var history fyne.CanvasObject = d.runs
 	if len(d.shown) == 0 {
-		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text")))
+		text := widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text")
+		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, text))
 	}
 	history = widgets.Border(widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("HISTORY")), nil, nil, nil, history)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)

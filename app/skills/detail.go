@@ -146,7 +146,8 @@ func (d *detail) linkFact(name, text string) fyne.CanvasObject {
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
 		return widgets.NewFact(name, text)
 	}
-	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuietButton(display.Clip(text, 60), "external", func() { d.p.h.OpenURL(u) })))
+	link := widgets.NewQuietButton(display.Clip(text, 60), "external", func() { d.p.h.OpenURL(u) })
+	return widgets.NewField(name, widgets.Row(0, -1, link))
 }
 
 func (d *detail) delete() {

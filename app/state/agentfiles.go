@@ -77,8 +77,8 @@ type AgentFiles struct {
 // list lists a folder, and in the top folder those files that are missing.
 func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, error) {
 	r, err := Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
-	list := append(Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} }),
-		Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
+	dirs := Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} })
+	list := append(dirs, Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
 	if dir == "" {
 		list = append(list, missingFiles(list)...)
 	}
@@ -136,11 +136,11 @@ func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed 
 	case !exists && existed:
 		return &Conflict{Deleted: true}
 	}
-	if err := send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
-		return err
+	err = send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text})
+	if err == nil {
+		f.changed()
 	}
-	f.changed()
-	return nil
+	return err
 }
 
 // Delete deletes a file and returns a function that restores it.

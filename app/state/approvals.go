@@ -122,7 +122,8 @@ func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
 	}
 	set(until)
 	s.app.startRequest(func(ctx context.Context) {
-		if err := send(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()}); err != nil {
+		err := send(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()})
+		if err != nil {
 			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
 			set(0)
 		}

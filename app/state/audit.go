@@ -206,7 +206,8 @@ func writeJSON(w io.Writer, list []protocol.AuditEntry, _ bool) error {
 }
 
 var auditColumns = []string{
-	"seq", "at", "kind", "by", "machine", "session", "run", "call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash",
+	"seq", "at", "kind", "by", "machine", "session", "run",
+	"call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash",
 }
 
 // writeCSV writes a part of a table, with its head if it is the first.

@@ -115,7 +115,8 @@ func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, ar
 // matches reports whether a path contains every word of a filter, ignoring case.
 func matches(p, filter string) bool {
 	p = strings.ToLower(p)
-	return !slices.ContainsFunc(strings.Fields(strings.ToLower(filter)), func(w string) bool { return !strings.Contains(p, w) })
+	words := strings.Fields(strings.ToLower(filter))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p, w) })
 }
 
 // entriesOf returns a folder's entries, taken from a machine's list of files (newest first).
@@ -195,7 +196,8 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	}
 	var numbered string
 	if json.Unmarshal(out.Content, &numbered) == nil {
-		file.Text, file.Truncated = lineNumber.ReplaceAllString(numbered, ""), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
+		file.Text = lineNumber.ReplaceAllString(numbered, "")
+		file.Truncated = out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
 		return file, nil
 	}
 	var blocks protocol.Content

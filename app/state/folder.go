@@ -192,7 +192,8 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	return len(r.Items), func() {
 		f.app.start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
-				if err := send(ctx, f.app, protocol.FilesRestore, protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}); err != nil {
+				params := protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}
+				if err := send(ctx, f.app, protocol.FilesRestore, params); err != nil {
 					f.app.fail(err)
 				}
 			}

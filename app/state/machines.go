@@ -130,7 +130,8 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 			return err
 		}
 	}
-	if err := send(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true}); err != nil || gone.Fingerprint == "" {
+	err := send(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true})
+	if err != nil || gone.Fingerprint == "" {
 		return err
 	}
 	list, err := Call(ctx, m.app, protocol.DeviceList, protocol.Empty{})

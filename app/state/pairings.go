@@ -139,7 +139,8 @@ func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64)
 func (p Pairing) Clients() []protocol.Device {
 	out := without(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
 	slices.SortStableFunc(out, func(a, b protocol.Device) int {
-		return cmp.Or(trueFirst(a.RevokedAt == 0, b.RevokedAt == 0), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
+		byName := cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		return cmp.Or(trueFirst(a.RevokedAt == 0, b.RevokedAt == 0), byName)
 	})
 	return out
 }

@@ -107,8 +107,9 @@ func reduce(v *View, c protocol.Change) {
 // counters returns the counters of changes that are only counted, by the kind of change.
 func (v *View) counters() map[string]*int {
 	return map[string]*int{
-		protocol.ChangeRules: &v.RulesChanged, protocol.ChangeFile: &v.FilesChanged, protocol.ChangeDevices: &v.DevicesChanged,
-		protocol.ChangeSkills: &v.SkillsChanged, protocol.ChangeChannels: &v.ChannelsChanged, protocol.ChangeConfig: &v.ConfigChanged,
+		protocol.ChangeRules: &v.RulesChanged, protocol.ChangeFile: &v.FilesChanged,
+		protocol.ChangeDevices: &v.DevicesChanged, protocol.ChangeSkills: &v.SkillsChanged,
+		protocol.ChangeChannels: &v.ChannelsChanged, protocol.ChangeConfig: &v.ConfigChanged,
 		protocol.ChangeTransferRemoved: &v.HistoryChanged,
 	}
 }

@@ -90,7 +90,9 @@ type SkillMachine struct {
 func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
 	return Map(v.Nodes, func(n protocol.SkillNodeStatus) SkillMachine {
 		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Text: "cannot run it"}
-		missing, lacks := find(e.Missing, func(m protocol.SkillMissing) bool { return m.NodeID == n.NodeID && len(m.Lacks) > 0 })
+		missing, lacks := find(e.Missing, func(m protocol.SkillMissing) bool {
+			return m.NodeID == n.NodeID && len(m.Lacks) > 0
+		})
 		switch {
 		case !n.Online:
 			m.Text = "is offline"

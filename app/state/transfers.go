@@ -22,7 +22,9 @@ func (s Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir st
 // Send queues a transfer from one machine to a folder of another. It blocks.
 func (s Transfers) Send(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
 	sources := Map(paths, func(f string) string { return string(from) + ":" + f })
-	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: sources, Destination: string(to) + ":" + dir, Into: true, Later: true})
+	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{
+		Sources: sources, Destination: string(to) + ":" + dir, Into: true, Later: true,
+	})
 }
 
 // Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice.
@@ -270,8 +272,7 @@ func Progress(t protocol.Transfer) float64 {
 	return min(float64(t.BytesDone)/float64(t.Bytes), 1)
 }
 
-// TransferNews returns the finished transfers to announce to this window's person: not those of
-// another computer's files, and not those of the agent, which its chat reports.
+// TransferNews returns the finished transfers of this window's person that no chat reports.
 func TransferNews(v View) []protocol.Transfer {
 	return without(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || IsRemoteEnd(v, t) })
 }
@@ -294,5 +295,6 @@ func TransferEnds(list []protocol.Transfer) (title, text string) {
 		}
 		return fmt.Sprint(n, " ", word)
 	}
-	return fmt.Sprintf("%d transfers finished", len(list)), joinNonEmpty(" · ", count(len(list)-failed, "done"), count(failed, "failed"))
+	text = joinNonEmpty(" · ", count(len(list)-failed, "done"), count(failed, "failed"))
+	return fmt.Sprintf("%d transfers finished", len(list)), text
 }

@@ -101,7 +101,8 @@ type card struct {
 }
 
 func newCard(p *Page, id protocol.TransferID) *card {
-	c := &card{title: widgets.NewText("", style.ColorText, "text"), line: widgets.NewText("", style.ColorMuted, style.SizeSmall), progress: &barLayout{}}
+	c := &card{title: widgets.NewText("", style.ColorText, "text"), progress: &barLayout{}}
+	c.line = widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	c.title.Ellipsis, c.line.Ellipsis = true, true
 	c.bar = container.New(c.progress, widgets.NewRect(style.ColorLine, "", 2), widgets.NewRect(style.ColorAccent, "", 2))
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
