@@ -167,7 +167,8 @@ func (l *pairLayout) MinSize(o []fyne.CanvasObject) (size fyne.Size) {
 
 func (l *pairLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	had := l.b.hasRoom()
-	if l.b.width = size.Width; had != l.b.hasRoom() {
+	l.b.width = size.Width
+	if had != l.b.hasRoom() {
 		l.b.layOut() // which repeats the layout
 		return
 	}

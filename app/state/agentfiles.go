@@ -166,8 +166,10 @@ type FileDrafts struct{ texts sync.Map }
 
 // Save retains the unsaved text of a file; an empty text drops it.
 func (d *FileDrafts) Save(path, text string) {
-	if d.texts.Store(path, text); text == "" {
+	if text == "" {
 		d.texts.Delete(path)
+	} else {
+		d.texts.Store(path, text)
 	}
 }
 

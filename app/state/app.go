@@ -96,8 +96,8 @@ func (a *App) Down(err error) {
 // unauthorizedText explains a refusal: an unpaired window needs the right token; a paired one,
 // whose token the person does not know, must be paired again.
 func (a *App) unauthorizedText(err error) string {
-	var known *protocol.Error
-	switch errors.As(err, &known); {
+	known, _ := errors.AsType[*protocol.Error](err)
+	switch {
 	case a.Value.Get().Device == "":
 		return "The gateway rejected the token. Start Fairlead with the correct token in FAIRLEAD_TOKEN."
 	case known == nil || len(known.Details) == 0:
@@ -202,6 +202,8 @@ func (a *App) startRequest(f func(context.Context)) {
 
 // UndoTime is how long a deletion can be undone.
 const UndoTime = 10 * time.Second
+
+func doNothing(context.Context) error { return nil }
 
 // Say shows a message to the person.
 type Say func(text string)

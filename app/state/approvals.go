@@ -148,7 +148,8 @@ func Inbox(v View) []Group {
 		}
 		g := Group{Approval: q, All: Identical(v.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
-			if seen[x.ID] = true; x.Later == 0 {
+			seen[x.ID] = true
+			if x.Later == 0 {
 				g.Later = 0
 			}
 		}

@@ -212,3 +212,13 @@ func VisibleName(name string) string {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 	})
 }
+
+// ShortenMiddle shortens a name to n characters, in its middle because of the extension.
+func ShortenMiddle(name string, n int) string {
+	r := []rune(name)
+	if len(r) <= n {
+		return name
+	}
+	tail := n / 3
+	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
+}

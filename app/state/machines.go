@@ -148,8 +148,7 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 
 // Logs returns the last lines of a machine's log. It blocks.
 func (m Machines) Logs(ctx context.Context, id protocol.NodeID) (string, error) {
-	n := 300.0
-	r, err := Call(ctx, m.app, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: &n})
+	r, err := Call(ctx, m.app, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: new(300.0)})
 	return strings.Join(r.Lines, "\n"), err
 }
 

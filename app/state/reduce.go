@@ -35,7 +35,8 @@ func mapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) m
 	out := make(map[K]V, len(m)+len(keys))
 	maps.Copy(out, m)
 	for _, key := range keys {
-		if out[key] = value; !present {
+		out[key] = value
+		if !present {
 			delete(out, key)
 		}
 	}

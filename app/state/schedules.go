@@ -79,8 +79,7 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	v.Heartbeat = heartbeat.Agents["main"]
 	v.Every, _ = ConfigAt[string](ctx, s.app, "agents.defaultHeartbeat.every") // unknown without the right to read it
 	if shown != "" {
-		limit := 100
-		runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit})
+		runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: new(100)})
 		if err != nil {
 			return v, err
 		}
@@ -91,8 +90,8 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 
 func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 	var all []protocol.CronJob
-	for limit := 500; ; {
-		r, err := Call(ctx, s.app, protocol.CronList, protocol.CronListParams{Limit: &limit, Offset: len(all)})
+	for {
+		r, err := Call(ctx, s.app, protocol.CronList, protocol.CronListParams{Limit: new(500), Offset: len(all)})
 		if err != nil {
 			return nil, err
 		}
@@ -131,8 +130,8 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 		job := protocol.CronJobPatch{Name: &f.Name, Spec: &patch, Missed: &f.Missed, DeleteAfterRun: &once}
 		if f.timeChanged() {
 			job.Schedule = &sched
-			if again := true; IsFinished(f.job, now) {
-				job.Enabled = &again
+			if IsFinished(f.job, now) {
+				job.Enabled = new(true)
 			}
 		}
 		r, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &job})
@@ -155,8 +154,7 @@ func (s *Schedules) enable(id protocol.CronJobID, on bool) func(context.Context)
 // Run starts a schedule now, even if it is not due.
 func (s *Schedules) Run(id protocol.CronJobID) {
 	s.do(func(ctx context.Context) error {
-		wait := false
-		r, err := Call(ctx, s.app, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: &wait})
+		r, err := Call(ctx, s.app, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: new(false)})
 		if err == nil && len(r.Results) > 0 && r.Results[0].Status != protocol.CronRunning && r.Results[0].Error != "" {
 			return fmt.Errorf("it did not start: %s", r.Results[0].Error)
 		}
@@ -185,8 +183,7 @@ func (s *Schedules) SetHeartbeat(every string) {
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 	pause, resume := s.enable(j.ID, false), s.enable(j.ID, true)
 	if !j.Enabled {
-		pause = func(context.Context) error { return nil }
-		resume = pause
+		pause, resume = doNothing, doNothing
 	}
 	hide := func(on bool) {
 		s.Value.Update(func(v *SchedulesView) {
@@ -284,8 +281,7 @@ func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.
 		if f.timeChanged() && !at.After(now) {
 			return s, m, fmt.Errorf("%s is in the past. Enter a future time", at.Format("2006-01-02 15:04"))
 		}
-		ms := at.UnixMilli()
-		s.AtMs = &ms
+		s.AtMs = new(at.UnixMilli())
 	case protocol.CronEvery:
 		n, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(f.Every), ",", ".", 1), 64)
 		if err != nil || n <= 0 || n > 1e6 {

@@ -105,15 +105,14 @@ func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
 			v.HistoryChanged++
 		})
 	}
-	nothing := func(context.Context) error { return nil }
-	return s.app.deleteLater(hide, nothing, func(ctx context.Context) error {
+	return s.app.deleteLater(hide, doNothing, func(ctx context.Context) error {
 		for part := range slices.Chunk(ids, historyPage) {
 			if err := send(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, nothing)
+	}, doNothing)
 }
 
 // SizeText formats a size: 812 B, 1.4 GB.
@@ -159,16 +158,6 @@ func PathOf(end string) string {
 	return p
 }
 
-// ShortenMiddle shortens a name to n characters, in its middle because of the extension.
-func ShortenMiddle(name string, n int) string {
-	r := []rune(name)
-	if len(r) <= n {
-		return name
-	}
-	tail := n / 3
-	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
-}
-
 // TransferTitle describes a transfer: photos to nas. A long name is shortened.
 func TransferTitle(v View, t protocol.Transfer) string {
 	what := ""
@@ -200,7 +189,8 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferWaiting:
 		parts = waitingParts(v, t, now)
 	case protocol.TransferRunning:
-		if parts = []string{"Counting files"}; t.Bytes > 0 || t.BytesDone > 0 {
+		parts = []string{"Counting files"}
+		if t.Bytes > 0 || t.BytesDone > 0 {
 			parts = []string{progress, "", ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
 			if t.Speed > 0 {
 				parts[1] = SizeText(t.Speed) + "/s"
@@ -216,7 +206,8 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferCancelled:
 		parts = []string{"Cancelled", progress}
 	default:
-		if parts = []string{"Failed", t.Error}; strings.HasPrefix(t.Error, "Failed") {
+		parts = []string{"Failed", t.Error}
+		if strings.HasPrefix(t.Error, "Failed") {
 			parts = parts[1:]
 		}
 	}

@@ -218,7 +218,8 @@ func (t Tray) With(list []GatewayLine) Tray {
 	for i, name := range GatewayNames(list) {
 		needs := list[i].Needs
 		if needs > 0 {
-			if there += needs; where == "" || where == name {
+			there += needs
+			if where == "" || where == name {
 				where = name
 			} else {
 				where = "other gateways"
