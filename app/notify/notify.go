@@ -1,14 +1,10 @@
 // Package notify shows notifications of the system, for pending approvals and news while Fairlead's
-// windows are not in front.
+// windows are not in front. While the screen is locked, they do not show their content.
 //
-// On Linux and the BSDs it uses the desktop's notification server over D-Bus, with buttons if the
-// server supports them. On Windows it uses the Windows Runtime, with buttons. On macOS buttons
-// require an application bundle and the person's permission; a bare binary shows plain
-// notifications. While the screen is locked, notifications do not show their content.
-//
-// The D-Bus calls are made here and not by github.com/esiqveland/notify, whose calls have no time
-// limit. The Windows Runtime is called by hand, because no maintained library with buttons and
-// removal could be fetched when this was written.
+// Linux and the BSDs: the desktop's notification server over D-Bus, called here because the calls of
+// github.com/esiqveland/notify have no time limit. Windows: the Windows Runtime, called by hand
+// because no maintained library with buttons and removal could be fetched when this was written.
+// macOS: buttons require an application bundle and the person's permission.
 package notify
 
 import (

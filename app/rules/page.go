@@ -181,7 +181,10 @@ func (p *Page) save() {
 func (p *Page) load() {
 	p.h.Open(func(file []byte) {
 		var res protocol.RulesImportResult
-		p.run(func(ctx context.Context) (err error) { res, err = state.ImportRules(ctx, p.gateway, file); return err }, func(err error) {
+		p.run(func(ctx context.Context) (err error) {
+			res, err = state.ImportRules(ctx, p.gateway, file)
+			return err
+		}, func(err error) {
 			if p.h.Say.Failed("The rules were not imported", err) {
 				return
 			}

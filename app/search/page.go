@@ -82,7 +82,7 @@ func (p *Page) find(page int64) {
 		p.draw("")
 		return
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (state.MessagePage, error) {
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.SessionsSearchResult, error) {
 		if page == 0 {
 			select {
 			case <-time.After(typingPause):
@@ -90,7 +90,7 @@ func (p *Page) find(page int64) {
 			}
 		}
 		return p.app.Chats.SearchMessages(ctx, query, page)
-	}, func(r state.MessagePage, err error) {
+	}, func(r protocol.SessionsSearchResult, err error) {
 		if search != p.searches {
 			return
 		}
@@ -109,7 +109,7 @@ func (p *Page) find(page int64) {
 	})
 }
 
-func (p *Page) show(r state.MessagePage) {
+func (p *Page) show(r protocol.SessionsSearchResult) {
 	p.hits, p.next, p.searchedUntil = append(p.hits, r.Hits...), r.Next, 0
 	if len(p.hits) < p.wanted {
 		p.searchedUntil = r.Reached

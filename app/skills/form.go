@@ -75,13 +75,12 @@ var alwaysWords = []string{"As in its file", "Always", "Only when the agent open
 func newSettings(p *Page) *settings {
 	s := &settings{p: p, notice: widgets.NewParagraph("", style.ColorMuted, "text")}
 	s.always = widgets.NewSelect(alwaysWords, func(word string) {
-		yes := word == alwaysWords[1]
 		switch {
 		case s.updating:
 		case word == alwaysWords[0]:
 			p.m.SetAlways(s.e, nil)
 		default:
-			p.m.SetAlways(s.e, &yes)
+			p.m.SetAlways(s.e, new(word == alwaysWords[1]))
 		}
 	})
 	s.needs = newNeeds(func(caps []string) { p.m.SetNeeds(s.e, caps) })

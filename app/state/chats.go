@@ -132,14 +132,11 @@ func (c *Chats) Title(key protocol.SessionKey) string {
 	return TitleOf(entry)
 }
 
-// MessagePage is a page of found messages.
-type MessagePage = protocol.SessionsSearchResult
-
 // SearchPage is the maximum number of messages per page.
 const SearchPage = 100
 
 // SearchMessages searches all messages, newest first, from Next of the last page. It blocks.
-func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (MessagePage, error) {
+func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (protocol.SessionsSearchResult, error) {
 	return Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 }
 
