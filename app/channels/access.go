@@ -110,11 +110,11 @@ func (o *policy) remove(i int, who string) {
 	o.p.focus(o.name)
 }
 
-// requestList lists the people who wait for access, and returns the object to focus, or first.
-func (p *Page) requestList(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusable) {
+// requestList lists the people who wait for access; the first request gets the focus.
+func (p *Page) requestList() []fyne.CanvasObject {
 	list := p.view.Pending
 	if len(list) == 0 {
-		return nil, first
+		return nil
 	}
 	_, about := state.PendingText(list[0])
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("ACCESS REQUESTS"), widgets.NewParagraph(about, style.ColorMuted, "text")}
@@ -129,11 +129,11 @@ func (p *Page) requestList(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focu
 		}
 		card, button := p.requestCard(s)
 		if i == 0 {
-			first = button
+			p.first = button
 		}
 		rows = append(rows, card)
 	}
-	return rows, first
+	return rows
 }
 
 // requestCard shows one request, and returns the button that refuses it.

@@ -30,6 +30,7 @@ type Page struct {
 	form        bool                      // the form is open: updates do not disturb it
 	maxRequests int                       // maximum number of access requests shown
 	focusable   map[string]fyne.Focusable // focusable objects of the list, by their action
+	first       fyne.Focusable            // the one to focus first
 	refocus     bool                      // focus the page at the next drawing
 	now         func() time.Time
 }
@@ -101,25 +102,24 @@ func (p *Page) drawList() {
 		key += fmt.Sprint(" ", a.Key(), state.AccountWord(a), a.Error, a.LastActivity, a.Waiting, state.AccountTitle(a))
 	}
 	focused := p.focusedAction()
-	var first fyne.Focusable
-	if !p.Draw(key, func() (list fyne.CanvasObject) { list, first = p.list(); return list }) {
+	if !p.Draw(key, p.list) {
 		return
 	}
 	switch o := p.focusable[focused]; {
 	case o != nil:
 		p.focus(o)
 	case p.refocus || focused != "":
-		p.focus(first)
+		p.focus(p.first)
 	}
 	p.refocus = false
 }
 
-// list creates the list, and returns the object in it to focus first.
-func (p *Page) list() (list fyne.CanvasObject, first fyne.Focusable) {
+// list creates the list, and sets the object in it to focus first.
+func (p *Page) list() fyne.CanvasObject {
 	v := p.view
 	p.focusable = make(map[string]fyne.Focusable)
 	add := p.addButton()
-	first = add
+	p.first = add
 	var body fyne.CanvasObject
 	switch {
 	case v.Problem != "":
@@ -129,12 +129,11 @@ func (p *Page) list() (list fyne.CanvasObject, first fyne.Focusable) {
 	case len(v.Accounts) == 0 && len(v.Pending) == 0:
 		add.Hide() // the button below does the same
 		below := p.addButton()
-		first = below
+		p.first = below
 		body = widgets.NewEmptyPage("channel", "No channels yet",
 			"Add an account of a chat network, such as XMPP, to write to the agent from your phone. You decide who else may write.", below)
 	default:
-		var rows []fyne.CanvasObject
-		rows, first = p.requestList(first)
+		rows := p.requestList()
 		if len(v.Accounts) > 0 {
 			accounts := widgets.Col(style.Gap)
 			for _, a := range v.Accounts {
@@ -147,11 +146,11 @@ func (p *Page) list() (list fyne.CanvasObject, first fyne.Focusable) {
 	if len(v.Kinds) == 0 {
 		add.Hide()
 	}
-	p.focusable["add"] = first
+	p.focusable["add"] = p.first
 	if add.Visible() {
 		p.focusable["add"] = add
 	}
-	return widgets.NewPage("Channels", body, add), first
+	return widgets.NewPage("Channels", body, add)
 }
 
 func (p *Page) addButton() *widgets.Button {
