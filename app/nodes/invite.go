@@ -35,10 +35,9 @@ func (p *Page) networkRows() []fyne.CanvasObject {
 			p.showPairing(r)
 			text, color := NetworkText(r)
 			network.Set(text, color)
+			turn.Set("Allow other machines to connect", "globe")
 			if r.Network.Enabled {
 				turn.Set("Turn off", "cross")
-			} else {
-				turn.Set("Allow other machines to connect", "globe")
 			}
 		})
 	}

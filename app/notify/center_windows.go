@@ -25,9 +25,6 @@ type native struct {
 
 // open must be called on the goroutine that then shows notifications: it is locked to its thread.
 func open(actions Actions) (_ system, err error) {
-	if err := available(); err != nil {
-		return nil, err
-	}
 	runtime.LockOSThread() // never unlocked: the thread belongs to the apartment
 	const multiThreaded = 1
 	if hr, _, _ := roInitialize.Call(multiThreaded); result(hr) != nil {

@@ -99,16 +99,6 @@ func result(hr uintptr) error {
 	return nil
 }
 
-// available reports whether all functions used here exist.
-func available() error {
-	for _, p := range []*windows.LazyProc{roInitialize, roGetFactory, roActivate, createString, deleteString, stringBuffer} {
-		if err := p.Find(); err != nil {
-			return fmt.Errorf("%w: %w", errNoWindowsRuntime, err)
-		}
-	}
-	return nil
-}
-
 // hstring is a string of the Windows Runtime; the caller must free it.
 func hstring(s string) (uintptr, error) {
 	chars, err := windows.UTF16FromString(s)

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -101,16 +102,14 @@ func (s *Skills) read(ctx context.Context, path string) {
 	})
 }
 
-// skillBody returns what follows the front matter of a SKILL.md, by the gateway's rule.
+// frontMatter is the head of a SKILL.md, by the gateway's rule.
+var frontMatter = regexp.MustCompile(`\A---[ \t]*\n((?s:.*?)\n)??---[ \t]*(\n|\z)`)
+
+// skillBody returns what follows the front matter.
 func skillBody(text string) string {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
-	isFence := func(line string) bool { return strings.TrimRight(line, " \t") == "---" }
-	first, rest, _ := strings.Cut(text, "\n")
-	for more := isFence(first); more; {
-		var line string
-		if line, rest, more = strings.Cut(rest, "\n"); isFence(line) {
-			return strings.TrimSpace(rest)
-		}
+	if head := frontMatter.FindString(text); head != "" {
+		return strings.TrimSpace(text[len(head):])
 	}
 	return text
 }
