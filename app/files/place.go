@@ -158,8 +158,7 @@ func (p *Page) absolutePath(file string) string {
 	return file
 }
 
-// At returns the folder at a position of the window, as an absolute path: that of the row there,
-// else the folder shown. ok is false outside the list, and where nothing can be dropped.
+// At returns the folder at a position of the window, as [Pair.At] does.
 func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
 	if dir, ok = p.folderAt(at); !ok || !p.canChange() {
 		return "", "", false

@@ -120,8 +120,7 @@ func write(file string, data []byte) error {
 // link is the placeholder for the link in an entry's Exec.
 const link = "%u"
 
-// line returns the Exec value of an entry, with each argument quoted as the Desktop Entry
-// Specification requires for reserved characters.
+// line returns the Exec value of an entry, with quoted arguments as its specification requires.
 func (p Program) line(args []string) string {
 	quoted := []string{quote(p.Path)}
 	for _, a := range args {

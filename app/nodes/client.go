@@ -91,8 +91,7 @@ func (p *Page) end(a *actions, failed string, do func(context.Context) error) {
 
 const changeExpiry = "Access until…"
 
-// expiryButton is the button that sets the expiry of a pairing. Expiring it now asks for a
-// confirmation. A revoked pairing has no expiry to set.
+// expiryButton sets the expiry of a pairing that is not revoked. Now requires a confirmation.
 func (p *Page) expiryButton(a *actions, d protocol.Device) []fyne.CanvasObject {
 	switch {
 	case d.RevokedAt > 0:

@@ -16,8 +16,7 @@ import (
 // appID is the name under which Windows stores the person's settings for our notifications.
 const appID = "Fairlead.Desktop"
 
-// native is the notification center of Windows. This process receives the clicks while it runs, and
-// removes its notifications when it exits.
+// native is the notification center of Windows; its notifications end with this process.
 type native struct {
 	notifier, toasts *unknown
 	shown            map[string]*unknown // by name
