@@ -101,7 +101,7 @@ func (n *navigator) pages() []page {
 			return p.Box, p.Back
 		}},
 		{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := channels.New(ctx, n.ui.backend.state, channels.Handlers{Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show})
+			p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
 			return p.Box, p.Back
 		}},
 	}

@@ -86,7 +86,7 @@ func (s *sender) send(paths []string, to protocol.NodeID) {
 // sendTo is send into a folder of the machine; an empty folder is its workspace.
 func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 	s.start("Sending ", func(ctx context.Context) (protocol.Transfer, error) {
-		return s.ui.backend.state.Transfers.Send(ctx, paths, to, dir)
+		return s.ui.backend.state.Transfers.Send(ctx, protocol.Here, paths, to, dir)
 	})
 }
 
@@ -109,7 +109,7 @@ func (s *sender) dropOnMachine(from protocol.NodeID, paths []string, at fyne.Pos
 // sendBetween sends files of one machine into a folder of another; empty is its workspace.
 func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 	s.start("Sending ", func(ctx context.Context) (protocol.Transfer, error) {
-		return s.ui.backend.state.Transfers.SendBetween(ctx, from, paths, to, dir)
+		return s.ui.backend.state.Transfers.Send(ctx, from, paths, to, dir)
 	})
 }
 

@@ -21,8 +21,8 @@ import (
 // Handlers are the page's callbacks.
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
-	Say      func(string)
-	Undo     func(text string, undo func(), until time.Time) // shows an action; undo may be nil
+	Say      state.Say
+	Undo     state.OfferUndo // shows an action; undo may be nil
 	// saves Markdown to a file that the person chooses
 	Save func(title, text string)
 	// links and pictures; handlers for changes are not needed
@@ -69,17 +69,14 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 		p.problem = err.Error()
 	}
 	p.archives = list
-	items := make([]widgets.ListItem, len(list))
-	for i, a := range list {
-		items[i] = widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
+		return widgets.ListItem{Icon: "chat", Title: "Until " + state.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
+	}))
 	if p.pane == nil {
 		p.draw()
 	}
 }
 
-// draw shows the list.
 func (p *Page) draw() {
 	var body fyne.CanvasObject
 	back := widgets.NewQuietButton("Back to chat", "back", p.openChat)
@@ -100,11 +97,7 @@ func (p *Page) draw() {
 	p.Put(widgets.NewPage("Earlier conversations", body, back))
 }
 
-func (p *Page) openChat() {
-	if p.h.OpenChat != nil {
-		p.h.OpenChat(p.key)
-	}
-}
+func (p *Page) openChat() { widgets.CallWith(p.h.OpenChat, p.key) }
 
 // OpenHit shows an archived message that a search found.
 func (p *Page) OpenHit(h protocol.SearchHit) {
@@ -131,13 +124,12 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	p.pane.Reveal(id)
 	bind.Run(ctx, func(ctx context.Context) error { return c.Reach(ctx, seq) }, func(err error) {
 		p.show(c.Value.Get())
-		if p.pane.PendingReveal() != "" && p.h.Say != nil {
-			p.h.Say("The message is no longer in the archive.")
+		if p.pane.PendingReveal() != "" {
+			widgets.CallWith(p.h.Say, "The message is no longer in the archive.")
 		}
 	})
 }
 
-// showReader shows the reader for a conversation.
 func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
 	p.current = a
 	h := p.h.Chat
@@ -191,8 +183,7 @@ func (p *Page) export() {
 		title, text, err = p.app.Archives.Export(ctx, p.key, a)
 		return err
 	}, func(err error) {
-		if err != nil {
-			p.h.Say("The conversation could not be exported: " + err.Error())
+		if p.h.Say.Failed("The conversation could not be exported", err) {
 			return
 		}
 		p.h.Save(title, text)
@@ -202,30 +193,30 @@ func (p *Page) export() {
 // undoFor is how long the window offers to undo; the page can do it later, too.
 const undoFor = 15 * time.Second
 
-// restoreWithUndo restores an archived conversation, and offers to undo that.
 func (p *Page) restoreWithUndo(a protocol.ArchiveInfo) {
 	button := p.restoreButton
 	button.Disable()
-	p.restore(a.ID, func(before protocol.ArchiveID) {
+	p.restore(a.ID, func(before protocol.ArchiveID, err error) {
+		if err != nil {
+			button.Enable()
+			return
+		}
 		var undo func()
 		if before != "" {
-			undo = func() { p.restore(before, func(protocol.ArchiveID) {}, func() {}) }
+			undo = func() { p.restore(before, func(protocol.ArchiveID, error) {}) }
 		}
 		if p.ctx.Err() == nil { // the page is still open
 			p.openChat()
 		}
 		p.h.Undo("The earlier conversation was restored.", undo, time.Now().Add(undoFor))
-	}, button.Enable)
+	})
 }
 
-func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID), failed func()) {
-	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) { return p.app.Archives.Restore(ctx, p.key, id) },
-		func(before protocol.ArchiveID, err error) {
-			if err != nil {
-				failed()
-				p.h.Say("The conversation was not restored: " + err.Error())
-				return
-			}
-			done(before)
-		})
+func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID, err error)) {
+	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) {
+		return p.app.Archives.Restore(ctx, p.key, id)
+	}, func(before protocol.ArchiveID, err error) {
+		p.h.Say.Failed("The conversation was not restored", err)
+		done(before, err)
+	})
 }

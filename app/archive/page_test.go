@@ -16,6 +16,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -89,11 +90,10 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 	p.show(said(80))
 	p.pane.Reveal("m10")
 	pagetest.Shows(t, p.Box, "Archived on", "25 messages", "message 10")
-	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 		if e, ok := o.(fyne.Focusable); ok && o == fyne.CanvasObject(p.pane.Composer().(fyne.CanvasObject)) && o.Visible() {
 			t.Errorf("%T can be written in", e)
 		}
-		return o.Visible()
 	})
 	test.Tap(pagetest.Button(t, p.Box, "Earlier conversations"))
 	if p.pane != nil {

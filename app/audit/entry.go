@@ -28,11 +28,7 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	return it
 }
 
-// open shows all details of an entry.
 func (p *Page) open(i int) {
-	if i >= len(p.all) {
-		return
-	}
 	e := p.all[i]
 	p.showsEntry = true
 	view := p.h.View()
@@ -60,7 +56,7 @@ func (p *Page) open(i int) {
 		}
 	}
 	var buttons []fyne.CanvasObject
-	if e.SessionKey != "" && p.h.OpenChat != nil {
+	if e.SessionKey != "" {
 		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.h.OpenChat(e.SessionKey) }))
 	}
 	if state.CreatedPermission(e) {
@@ -75,8 +71,7 @@ func (p *Page) open(i int) {
 	widgets.SetContent(p.Box, widgets.NewPage("Audit log entry", widgets.NewForm(rows...), back))
 }
 
-// undo revokes the permission behind an entry: the grants of the approval, or else the rule that
-// the entry names.
+// undo revokes what an entry permitted: the grants of the approval, or else its rule.
 func (p *Page) undo(e protocol.AuditEntry) {
 	what := ""
 	p.run(func(ctx context.Context) error {
@@ -91,8 +86,7 @@ func (p *Page) undo(e protocol.AuditEntry) {
 		_, err := state.Call(ctx, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: e.Rule})
 		return err
 	}, func(err error) {
-		if err != nil {
-			p.h.Say("Nothing was revoked: " + err.Error())
+		if p.h.Say.Failed("Nothing was revoked", err) {
 			return
 		}
 		p.h.Say(what)
@@ -101,7 +95,6 @@ func (p *Page) undo(e protocol.AuditEntry) {
 	})
 }
 
-// revokedText says what is no longer allowed.
 func revokedText(r protocol.ApprovalUndoResult) string {
 	var parts []string
 	if r.Rules > 0 {
@@ -132,7 +125,6 @@ func menuButton(text string, menu func() []*fyne.MenuItem) *widgets.Button {
 	return b
 }
 
-// choice is an entry of the menu of a filter.
 func (p *Page) choice(button *widgets.Button, words string, set func(*protocol.AuditListParams)) *fyne.MenuItem {
 	return fyne.NewMenuItem(words, func() {
 		set(&p.params)
@@ -141,8 +133,9 @@ func (p *Page) choice(button *widgets.Button, words string, set func(*protocol.A
 	})
 }
 
-func (p *Page) kinds() (items []*fyne.MenuItem) {
-	for _, k := range []struct{ words, kind string }{
+func (p *Page) kinds() []*fyne.MenuItem {
+	type kind struct{ words, kind string }
+	return state.Map([]kind{
 		{"Everything", ""},
 		{"Calls", protocol.AuditCall},
 		{"Rules created", protocol.AuditRuleMade},
@@ -150,44 +143,39 @@ func (p *Page) kinds() (items []*fyne.MenuItem) {
 		{"Rules deleted", protocol.AuditRuleDeleted},
 		{"Permissions revoked", protocol.AuditGrantWithdrawn},
 		{"Approval modes", protocol.AuditMode},
-	} {
-		items = append(items, p.choice(p.kind, k.words, func(a *protocol.AuditListParams) { a.Kind = k.kind }))
-	}
-	return items
+	}, func(k kind) *fyne.MenuItem {
+		return p.choice(p.kind, k.words, func(a *protocol.AuditListParams) { a.Kind = k.kind })
+	})
 }
 
-func (p *Page) times() (items []*fyne.MenuItem) {
-	for _, t := range []struct {
-		words string
-		d     time.Duration
-	}{{"Any time", 0}, {"Last hour", time.Hour}, {"Last day", 24 * time.Hour}, {"Last week", 7 * 24 * time.Hour}, {"Last 30 days", 30 * 24 * time.Hour}} {
-		items = append(items, p.choice(p.since, t.words, func(a *protocol.AuditListParams) {
-			if a.After = 0; t.d > 0 {
-				a.After = p.now().Add(-t.d).UnixMilli()
-			}
-		}))
+func (p *Page) times() []*fyne.MenuItem {
+	any := p.choice(p.since, "Any time", func(a *protocol.AuditListParams) { a.After = 0 })
+	last := func(words string, d time.Duration) *fyne.MenuItem {
+		return p.choice(p.since, words, func(a *protocol.AuditListParams) { a.After = p.now().Add(-d).UnixMilli() })
 	}
-	return items
+	const day = 24 * time.Hour
+	return []*fyne.MenuItem{
+		any, last("Last hour", time.Hour), last("Last day", day), last("Last week", 7*day), last("Last 30 days", 30*day),
+	}
 }
 
 // maxChats is the maximum number of chats in the menu, the most recent ones.
 const maxChats = 20
 
 func (p *Page) machines() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })}
-	for _, n := range p.h.View().Nodes {
+	all := p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })
+	return append([]*fyne.MenuItem{all}, state.Map(p.h.View().Nodes, func(n protocol.NodeInfo) *fyne.MenuItem {
 		name, _ := state.Reveal(state.NameOf(n))
-		items = append(items, p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID }))
-	}
-	return items
+		return p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID })
+	})...)
 }
 
 func (p *Page) chats() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })}
+	all := p.choice(p.chat, "All chats", func(a *protocol.AuditListParams) { a.SessionKey = "" })
 	list := p.h.View().Sessions
-	for _, s := range list[:min(len(list), maxChats)] {
+	list = list[:min(len(list), maxChats)]
+	return append([]*fyne.MenuItem{all}, state.Map(list, func(s protocol.SessionEntry) *fyne.MenuItem {
 		title, _ := state.Reveal(state.TitleOf(s))
-		items = append(items, p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey }))
-	}
-	return items
+		return p.choice(p.chat, title, func(a *protocol.AuditListParams) { a.SessionKey = s.SessionKey })
+	})...)
 }

@@ -1,6 +1,5 @@
-// Package audit is the page of the audit log: decisions about calls, with person, time, machine,
-// rule and outcome. The page never changes the log; a grant is revoked by deleting the rule that it
-// created.
+// Package audit is the page of the audit log: who decided about which call, when, where and by
+// which rule. It never changes the log; a grant is revoked by deleting its rule.
 package audit
 
 import (
@@ -21,7 +20,7 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say      func(string)
+	Say      state.Say
 	OpenChat func(protocol.SessionKey)
 	// View has the display names of machines and chats, and the choices of the filter.
 	View func() state.View
@@ -29,7 +28,6 @@ type Handlers struct {
 	SaveTo func(name string, write func(context.Context, io.Writer) (string, error))
 }
 
-// pageSize is the number of entries per request.
 const pageSize = 200
 
 // Page is the page. It belongs to the GUI thread.
@@ -54,15 +52,13 @@ type Page struct {
 	olderButton  *widgets.Button
 	showsEntry   bool // a single entry is shown
 	now          func() time.Time
-	run          func(work func(context.Context) error, done func(error))
+	run          bind.Runner
 }
 
 // New creates the page and loads the newest entries.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p := newPage(a, h)
-	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Run(ctx, work, done)
-	}
+	p.run = bind.Until(ctx)
 	p.Load()
 	return p
 }
@@ -70,7 +66,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 func newPage(g state.Gateway, h Handlers) *Page {
 	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize
-	p.list = widgets.NewItemList(func(i int) { p.open(i) })
+	p.list = widgets.NewItemList(p.open)
 	p.search = widgets.NewSearchField("Search the log", "")
 	p.search.OnChanged = func(text string) {
 		p.params.Query = text
@@ -111,11 +107,7 @@ func (p *Page) fetch(before int64) {
 	p.request++
 	request, params := p.request, p.params
 	params.Before = before
-	var res protocol.AuditListResult
-	p.run(func(ctx context.Context) (err error) {
-		res, err = state.Call(ctx, p.gateway, protocol.AuditList, params)
-		return err
-	}, func(err error) {
+	bind.Call(p.run, p.gateway, protocol.AuditList, params, func(res protocol.AuditListResult, err error) {
 		if request != p.request {
 			return
 		}
@@ -129,11 +121,8 @@ func (p *Page) fetch(before int64) {
 }
 
 func (p *Page) draw() {
-	items, view := make([]widgets.ListItem, len(p.all)), p.h.View()
-	for i, e := range p.all {
-		items[i] = item(e, view, p.now())
-	}
-	p.list.Set(items)
+	view := p.h.View()
+	p.list.Set(state.Map(p.all, func(e protocol.AuditEntry) widgets.ListItem { return item(e, view, p.now()) }))
 	filtered := p.params != protocol.AuditListParams{Limit: p.params.Limit}
 	p.body.Draw(fmt.Sprint(p.loaded && len(p.all) == 0, filtered), func() fyne.CanvasObject {
 		switch {
@@ -152,11 +141,7 @@ func (p *Page) verify() {
 	p.verifyResult.Set("Verifying every entry…", style.ColorMuted)
 	p.verifyResult.Show()
 	p.Box.Refresh()
-	var res protocol.AuditVerifyResult
-	p.run(func(ctx context.Context) (err error) {
-		res, err = state.Call(ctx, p.gateway, protocol.AuditVerify, protocol.Empty{})
-		return err
-	}, func(err error) {
+	bind.Call(p.run, p.gateway, protocol.AuditVerify, protocol.Empty{}, func(res protocol.AuditVerifyResult, err error) {
 		text, ok := state.VerificationText(res)
 		if err != nil {
 			text, ok = "The log could not be verified: "+err.Error(), false

@@ -9,40 +9,32 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/gateway/protocol"
 )
 
-// redrawInterval is the minimum time between two redraws of one view: ten per second is as much as
-// a reader can follow, and saves processor time while a model streams.
+// redrawInterval is the minimum time between redraws of a view, to save processor time.
 const redrawInterval = 100 * time.Millisecond
 
 // Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
-// second; it skips intermediate states. It returns at once; wait is closed when show will not be
-// called any more.
-func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) (wait <-chan struct{}) {
-	done := make(chan struct{})
+// second. It returns at once.
+func Watch[S any](ctx context.Context, v *state.Value[S], show func(S)) {
 	go func() {
-		defer close(done)
 		for s := range v.Changes(ctx) {
 			if ctx.Err() != nil {
 				return
 			}
-			began := time.Now()
+			rest := time.After(redrawInterval)
 			fyne.DoAndWait(func() {
 				if ctx.Err() == nil {
 					show(s)
 				}
 			})
-			if rest := redrawInterval - time.Since(began); rest > 0 {
-				timer := time.NewTimer(rest)
-				select {
-				case <-timer.C:
-				case <-ctx.Done():
-					timer.Stop()
-				}
+			select {
+			case <-rest:
+			case <-ctx.Done():
 			}
 		}
 	}()
-	return done
 }
 
 // Go runs work off the GUI thread and then done on it, unless ctx has ended by then.
@@ -58,6 +50,23 @@ func Run(ctx context.Context, work func(context.Context) error, done func(error)
 	Go(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(_ struct{}, err error) { done(err) })
 }
 
+// Runner runs work off the GUI thread and then done on it.
+type Runner func(work func(context.Context) error, done func(error))
+
+// Until is a [Runner] that calls [Run] with ctx.
+func Until(ctx context.Context) Runner {
+	return func(work func(context.Context) error, done func(error)) { Run(ctx, work, done) }
+}
+
+// Call calls a method of the gateway off the GUI thread and then done on it.
+func Call[P, R any](run Runner, g state.Gateway, m protocol.Method[P, R], params P, done func(R, error)) {
+	var result R
+	run(func(ctx context.Context) (err error) {
+		result, err = state.Call(ctx, g, m, params)
+		return err
+	}, func(err error) { done(result, err) })
+}
+
 // Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.
 func Do(ctx context.Context, f func()) {
 	fyne.Do(func() {
@@ -70,13 +79,12 @@ func Do(ctx context.Context, f func()) {
 // Every calls f on the GUI thread at an interval until ctx ends.
 func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 	go func() {
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
+		tick := time.Tick(interval)
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case now := <-tick.C:
+			case now := <-tick:
 				Do(ctx, func() { f(now) })
 			}
 		}

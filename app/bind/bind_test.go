@@ -22,7 +22,7 @@ func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
 		v := state.NewValue(0)
 		ctx, cancel := context.WithCancel(t.Context())
 		var shown []int
-		done := Watch(ctx, v, func(n int) { shown = append(shown, n) })
+		Watch(ctx, v, func(n int) { shown = append(shown, n) })
 		synctest.Wait()
 		for i := range 1000 { // ten per millisecond, for a tenth of a second
 			v.Update(func(n *int) { *n = i + 1 })
@@ -36,7 +36,7 @@ func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
 			t.Errorf("shown %v", shown)
 		}
 		cancel()
-		<-done
+		synctest.Wait()
 		v.Update(func(n *int) { *n = -1 })
 		synctest.Wait()
 		if shown[len(shown)-1] == -1 {
@@ -49,11 +49,11 @@ func TestWatchEndsWhileItPauses(t *testing.T) {
 	test.NewTempApp(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		done := Watch(ctx, state.NewValue(1), func(int) {})
+		Watch(ctx, state.NewValue(1), func(int) {})
 		synctest.Wait()
 		began := time.Now()
 		cancel()
-		<-done
+		synctest.Wait()
 		if time.Since(began) != 0 {
 			t.Errorf("it ended after %s", time.Since(began))
 		}

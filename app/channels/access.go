@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,20 +18,21 @@ import (
 
 // policy shows and sets who may write to the agent on a channel.
 type policy struct {
-	p        *Page
-	channel  string
-	box      *fyne.Container
-	part     *fyne.Container
-	choose   *widgets.Select
-	about    *widgets.Paragraph
-	allowed  *fyne.Container
-	name     *widget.Entry
-	now      state.ChannelPolicy
-	drawn    string
-	updating bool // the controls are being set by the program
+	p       *Page
+	channel string
+	box     *fyne.Container
+	part    *fyne.Container
+	choose  *widgets.Select
+	about   *widgets.Paragraph
+	allowed *fyne.Container
+	name    *widget.Entry
+	now     state.ChannelPolicy
+	drawn   string
 }
 
-var policies = []struct{ value, words, about string }{
+type choice struct{ value, words, about string }
+
+var policies = []choice{
 	{state.PolicyPairing, "People I allow", "Other people wait until you approve them."},
 	{state.PolicyAllowlist, "Listed people only", "Other people get no answer, and you are not asked."},
 	{state.PolicyOpen, "Everyone", "Everyone who knows the address can give the agent tasks. Changes still need your approval, but strangers may learn what the agent reads."},
@@ -38,14 +40,10 @@ var policies = []struct{ value, words, about string }{
 
 func newPolicy(p *Page, channel string) *policy {
 	o := &policy{p: p, channel: channel, about: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), allowed: widgets.Col(style.Gap), part: widgets.Col(0)}
-	var words []string
-	for _, x := range policies {
-		words = append(words, x.words)
-	}
-	o.choose = widgets.NewSelect(words, func(string) {
-		if i := o.choose.SelectedIndex(); !o.updating && i >= 0 && policies[i].value != o.value() {
+	o.choose = widgets.NewSelect(state.Map(policies, func(c choice) string { return c.words }), func(string) {
+		if i := o.choose.SelectedIndex(); i >= 0 && policies[i].value != o.value() {
 			undo := p.m.SetPolicy(channel, policies[i].value)
-			p.h.Undo("You changed who may write.", undo, p.now().Add(state.UndoTime))
+			p.offerUndo("You changed who may write.", undo, p.now().Add(state.UndoTime))
 		}
 	})
 	o.name = widget.NewEntry()
@@ -56,18 +54,11 @@ func newPolicy(p *Page, channel string) *policy {
 	return o
 }
 
-func (o *policy) value() string {
-	if o.now.DMPolicy == "" {
-		return state.PolicyPairing
-	}
-	return o.now.DMPolicy
-}
+func (o *policy) value() string { return cmp.Or(o.now.DMPolicy, state.PolicyPairing) }
 
-// show shows the policy in force.
 func (o *policy) show(now state.ChannelPolicy, title string) {
 	o.now = now
 	o.part.Objects = []fyne.CanvasObject{widgets.NewSectionHeading("WHO MAY WRITE ON " + strings.ToUpper(title))}
-	o.updating = true
 	for i, x := range policies {
 		if x.value == o.value() {
 			color := style.ColorMuted
@@ -80,14 +71,12 @@ func (o *policy) show(now state.ChannelPolicy, title string) {
 			}
 		}
 	}
-	o.updating = false
 	if key := strings.Join(now.AllowFrom, "\n"); key != o.drawn || o.allowed.Objects == nil {
 		o.drawn = key
 		o.list()
 	}
 }
 
-// list draws the allowed people.
 func (o *policy) list() {
 	o.allowed.Objects = nil
 	if len(o.now.AllowFrom) == 0 {
@@ -112,24 +101,20 @@ func (o *policy) add() {
 	}
 	o.name.SetText("")
 	undo := o.p.m.SetAllowed(o.channel, append(slices.Clone(o.now.AllowFrom), who))
-	o.p.h.Undo("“"+who+"” may write to the agent.", undo, o.p.now().Add(state.UndoTime))
+	o.p.offerUndo("“"+who+"” may write to the agent.", undo, o.p.now().Add(state.UndoTime))
 }
 
 func (o *policy) remove(i int, who string) {
-	if i >= len(o.now.AllowFrom) || o.now.AllowFrom[i] != who {
-		return // the list changed in the meantime
-	}
 	undo := o.p.m.SetAllowed(o.channel, slices.Delete(slices.Clone(o.now.AllowFrom), i, i+1))
-	o.p.h.Undo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(state.UndoTime))
+	o.p.offerUndo("“"+who+"” may no longer write to the agent.", undo, o.p.now().Add(state.UndoTime))
 	o.p.focus(o.name)
 }
 
-// requestList lists the people who wait for access. It returns the object to focus: the first
-// request's button, or first if there are no requests.
-func (p *Page) requestList(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focusable) {
+// requestList lists the people who wait for access; the first request gets the focus.
+func (p *Page) requestList() []fyne.CanvasObject {
 	list := p.view.Pending
 	if len(list) == 0 {
-		return nil, first
+		return nil
 	}
 	_, about := state.PendingText(list[0])
 	rows := []fyne.CanvasObject{widgets.NewSectionHeading("ACCESS REQUESTS"), widgets.NewParagraph(about, style.ColorMuted, "text")}
@@ -144,11 +129,11 @@ func (p *Page) requestList(first fyne.Focusable) ([]fyne.CanvasObject, fyne.Focu
 		}
 		card, button := p.requestCard(s)
 		if i == 0 {
-			first = button
+			p.first = button
 		}
 		rows = append(rows, card)
 	}
-	return rows, first
+	return rows
 }
 
 // requestCard shows one request, and returns the button that refuses it.
@@ -169,13 +154,8 @@ func (p *Page) requestCard(s protocol.PendingPair) (fyne.CanvasObject, *widgets.
 	if text, _ := state.Reveal(strings.TrimSpace(s.FirstMessage)); text != "" {
 		parts = append(parts, widgets.NewParagraph("“"+text+"”", style.ColorText, "text"))
 	}
-	answer := func(allow bool) func() {
-		return func() {
-			p.m.Answer(s, allow)
-		}
-	}
-	refuse := widgets.NewButton("Deny", "cross", answer(false))
-	allow := widgets.NewButton("Allow", "check", answer(true))
+	refuse := widgets.NewButton("Deny", "cross", func() { p.m.Answer(s, false) })
+	allow := widgets.NewButton("Allow", "check", func() { p.m.Answer(s, true) })
 	p.focusable["refuse "+s.Channel+":"+s.SenderID], p.focusable["allow "+s.Channel+":"+s.SenderID] = refuse, allow
 	parts = append(parts, widgets.Flow(style.Inside, refuse, allow))
 	edge := widgets.NewRect(style.ColorNeedsYou, "", 2)

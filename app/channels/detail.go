@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -18,8 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one account: its state, its login, its settings, and who may write to the
-// agent on its channel.
+// detail is the page of one account, and of who may write to the agent on its channel.
 type detail struct {
 	p   *Page
 	key string
@@ -33,8 +31,6 @@ type detail struct {
 	scan             *fyne.Container // the picture to scan, or the result of a login
 	facts            *fyne.Container
 	policy           *policy
-	qr               []byte // the picture shown
-	drawn            bool
 }
 
 func newDetail(p *Page, key string) *detail {
@@ -47,26 +43,23 @@ func newDetail(p *Page, key string) *detail {
 		}
 	})
 	d.login = widgets.NewButton("Log in again", "key", func() { p.m.Login(d.a) })
-	d.change = widgets.NewButton("Settings", "edit", func() { p.openChange(d.a) })
+	d.change = widgets.NewButton("Settings", "edit", func() {
+		p.openFields(state.FormOfAccount(d.a), func() { p.open(d.a.Key()) })
+	})
 	d.logout = widgets.NewQuietButton("Log out", "trash", func() {
-		if !d.confirmingLogout {
-			d.confirmingLogout = true
+		d.confirmingLogout = !d.confirmingLogout
+		if d.confirmingLogout {
 			d.show()
-			return
+		} else {
+			p.m.Logout(d.a)
 		}
-		d.confirmingLogout = false
-		p.m.Logout(d.a)
 	})
 	return d
 }
 
 // running reports whether the gateway keeps the account connected.
 func (d *detail) running() bool {
-	switch d.a.State {
-	case protocol.AccountStopped, protocol.AccountNoLogin:
-		return false
-	}
-	return true
+	return d.a.State != protocol.AccountStopped && d.a.State != protocol.AccountNoLogin
 }
 
 // tick counts down to the next attempt.
@@ -88,8 +81,7 @@ func (d *detail) show() {
 	}
 	d.a = a
 	d.buttons()
-	icon, color := stateIcon(a)
-	d.icon.Objects = []fyne.CanvasObject{widget.NewIcon(style.IconIn(icon, color))}
+	d.icon.Objects = []fyne.CanvasObject{stateIcon(a)}
 	text := state.AccountText(a, p.now())
 	if a.Busy != "" {
 		text = a.Busy
@@ -101,17 +93,15 @@ func (d *detail) show() {
 		d.policy = newPolicy(p, a.Channel)
 	}
 	d.policy.show(p.view.Policies[a.Channel], state.ChannelTitle(a.Kind, a.Channel))
-	if !d.drawn {
-		d.drawn = true
+	p.Draw("account "+d.key, func() fyne.CanvasObject {
 		back := widgets.NewQuietButton("All channels", "back", p.back)
-		p.Put(widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
-			widgets.WithIcon("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back))
-	}
+		return widgets.NewPage(state.AccountTitle(a), widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.login, d.change, d.logout),
+			widgets.WithIcon("text", 0, d.icon, d.state), d.scan, d.facts, d.policy.box), back)
+	})
 	p.Box.Refresh()
 	p.Box.Refresh() // the height of wrapped text is known only after its first layout
 }
 
-// buttons are the available actions.
 func (d *detail) buttons() {
 	d.toggle.Set("Start", "play")
 	if d.running() {
@@ -132,10 +122,9 @@ func (d *detail) buttons() {
 // qrSize is the maximum size of a QR code: large enough for a phone's camera at arm's length.
 const qrSize = 300
 
-// showLogin shows the next step or the result of a login.
 func (d *detail) showLogin(l state.ChannelLogin) {
 	if l.Message == "" && l.QR == nil {
-		d.scan.Objects, d.qr = nil, nil
+		d.scan.Objects = nil
 		d.scan.Hide()
 		return
 	}
@@ -169,7 +158,6 @@ func pictureSize(data []byte) float32 {
 	return qrSize
 }
 
-// lines lists the facts about the account.
 func (d *detail) lines() []fyne.CanvasObject {
 	a, now := d.a, d.p.now()
 	var rows []fyne.CanvasObject

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // openForm opens the form for a new account, with the first kind of channel.
@@ -25,12 +26,6 @@ func (p *Page) openForm() {
 	p.openFields(state.NewChannelForm(k, state.FreeAccount(p.view.Accounts, k.Channel)), func() { p.back() })
 }
 
-// openChange opens the form for an account's settings.
-func (p *Page) openChange(a state.ChannelAccount) {
-	p.openFields(state.FormOfAccount(a), func() { p.open(a.Key()) })
-}
-
-// form is the form with the fields that the gateway describes for the channel.
 type form struct {
 	p          *Page
 	f          state.ChannelForm
@@ -51,11 +46,7 @@ func (p *Page) openFields(f state.ChannelForm, leave func()) {
 	if f.Exists {
 		title = "Settings for " + f.Account
 	} else if len(p.view.Kinds) > 1 {
-		var words []string
-		for _, k := range p.view.Kinds {
-			words = append(words, k.Title)
-		}
-		choose := widgets.NewSelect(words, nil)
+		choose := widgets.NewSelect(state.Map(p.view.Kinds, func(k protocol.ChannelKind) string { return k.Title }), nil)
 		choose.SetSelectedIndex(0)
 		choose.OnChanged = func(string) {
 			k := p.view.Kinds[choose.SelectedIndex()]
@@ -75,7 +66,6 @@ func (p *Page) openFields(f state.ChannelForm, leave func()) {
 	}
 }
 
-// draw creates an entry for each field.
 func (o *form) draw() {
 	var rows []fyne.CanvasObject
 	o.firstField = nil
@@ -149,7 +139,6 @@ func (o *form) submit() {
 	})
 }
 
-// handleSaved shows the saved account, or the error.
 func (o *form) handleSaved(key string, err error) {
 	o.p.show(o.p.m.Value.Get()) // the gateway has stored the account, but the page may not know yet
 	if err == nil {
@@ -172,13 +161,12 @@ func (o *form) cancel() {
 	o.showMessage(widgets.NewParagraph("Login cancelled.", style.ColorMuted, "text"))
 }
 
-// problem shows an error, with a button to continue.
 func (o *form) problem(key string, err error) fyne.CanvasObject {
 	p := o.p
 	what := widgets.Problem{Title: "The account was not connected.", Advice: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}
 	act := o.submit
 	i := slices.IndexFunc(p.view.Accounts, func(a state.ChannelAccount) bool { return a.Key() == key })
-	if errors.Is(err, state.ErrNoAnswer) && i >= 0 {
+	if errors.Is(err, protocol.ErrUnavailable) && i >= 0 {
 		what = widgets.Problem{Title: "The account is not connected yet.", Advice: sentence(err) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
 		a := p.view.Accounts[i]
 		act = func() {
@@ -189,7 +177,6 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 	return widgets.NewErrorBox(what, act)
 }
 
-// sentence starts with a capital letter and ends with a full stop.
 func sentence(err error) string {
 	return strings.TrimRight(state.Sentence(err), ".") + "."
 }

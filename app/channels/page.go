@@ -3,6 +3,7 @@
 package channels
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -17,18 +18,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	// Undo shows an action and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
-	Say  func(string)
-}
-
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	m   *state.Channels
-	h   Handlers
+	ctx       context.Context
+	m         *state.Channels
+	offerUndo state.OfferUndo
 	widgets.Body
 
 	view        state.ChannelsView
@@ -36,17 +30,17 @@ type Page struct {
 	form        bool                      // the form is open: updates do not disturb it
 	maxRequests int                       // maximum number of access requests shown
 	focusable   map[string]fyne.Focusable // focusable objects of the list, by their action
+	first       fyne.Focusable            // the one to focus first
 	refocus     bool                      // focus the page at the next drawing
 	now         func() time.Time
 }
 
-// requestsShown is the number of access requests shown at first, and the number added by each
-// "more".
+// requestsShown is the number of access requests shown at first, and added by each "more".
 const requestsShown = 20
 
 // New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, state.NewChannels(a), h)
+func New(ctx context.Context, a *state.App, offerUndo state.OfferUndo) *Page {
+	p := newPage(ctx, state.NewChannels(a), offerUndo)
 	go p.m.Follow(ctx)
 	bind.Watch(ctx, p.m.Value, p.show)
 	bind.Every(ctx, time.Second, func(time.Time) {
@@ -57,8 +51,8 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, m *state.Channels, h Handlers) *Page {
-	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
+func newPage(ctx context.Context, m *state.Channels, offerUndo state.OfferUndo) *Page {
+	p := &Page{ctx: ctx, m: m, offerUndo: offerUndo, Body: widgets.NewBody(), maxRequests: requestsShown, now: time.Now}
 	p.openList()
 	return p
 }
@@ -69,7 +63,6 @@ func (p *Page) focus(o fyne.Focusable) {
 	}
 }
 
-// show applies a new state.
 func (p *Page) show(v state.ChannelsView) {
 	p.view = v
 	switch {
@@ -81,21 +74,19 @@ func (p *Page) show(v state.ChannelsView) {
 	}
 }
 
-// openList shows all accounts.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
 	p.drawList()
 }
 
-// back returns from one account to the list.
 func (p *Page) back() {
 	p.refocus = true
 	p.openList()
 }
 
-// open shows one account.
 func (p *Page) open(key string) {
 	p.form = false
+	p.Forget()
 	p.detail = newDetail(p, key)
 	p.detail.show()
 	if p.detail != nil {
@@ -103,8 +94,7 @@ func (p *Page) open(key string) {
 	}
 }
 
-// drawList redraws the list only when it changed, so that buttons do not disappear while the person
-// uses them.
+// drawList redraws only after changes, so that buttons stay while the person uses them.
 func (p *Page) drawList() {
 	v := p.view
 	key := fmt.Sprint("shown ", v.Loaded, v.Problem, len(v.Kinds), v.Pending, p.maxRequests)
@@ -112,25 +102,24 @@ func (p *Page) drawList() {
 		key += fmt.Sprint(" ", a.Key(), state.AccountWord(a), a.Error, a.LastActivity, a.Waiting, state.AccountTitle(a))
 	}
 	focused := p.focusedAction()
-	var first fyne.Focusable
-	if !p.Draw(key, func() (list fyne.CanvasObject) { list, first = p.list(); return list }) {
+	if !p.Draw(key, p.list) {
 		return
 	}
 	switch o := p.focusable[focused]; {
 	case o != nil:
 		p.focus(o)
 	case p.refocus || focused != "":
-		p.focus(first)
+		p.focus(p.first)
 	}
 	p.refocus = false
 }
 
-// list creates the list, and returns the object in it to focus first.
-func (p *Page) list() (list fyne.CanvasObject, first fyne.Focusable) {
+// list creates the list, and sets the object in it to focus first.
+func (p *Page) list() fyne.CanvasObject {
 	v := p.view
 	p.focusable = make(map[string]fyne.Focusable)
 	add := p.addButton()
-	first = add
+	p.first = add
 	var body fyne.CanvasObject
 	switch {
 	case v.Problem != "":
@@ -140,12 +129,11 @@ func (p *Page) list() (list fyne.CanvasObject, first fyne.Focusable) {
 	case len(v.Accounts) == 0 && len(v.Pending) == 0:
 		add.Hide() // the button below does the same
 		below := p.addButton()
-		first = below
+		p.first = below
 		body = widgets.NewEmptyPage("channel", "No channels yet",
 			"Add an account of a chat network, such as XMPP, to write to the agent from your phone. You decide who else may write.", below)
 	default:
-		var rows []fyne.CanvasObject
-		rows, first = p.requestList(first)
+		rows := p.requestList()
 		if len(v.Accounts) > 0 {
 			accounts := widgets.Col(style.Gap)
 			for _, a := range v.Accounts {
@@ -158,11 +146,11 @@ func (p *Page) list() (list fyne.CanvasObject, first fyne.Focusable) {
 	if len(v.Kinds) == 0 {
 		add.Hide()
 	}
-	p.focusable["add"] = first
+	p.focusable["add"] = p.first
 	if add.Visible() {
 		p.focusable["add"] = add
 	}
-	return widgets.NewPage("Channels", body, add), first
+	return widgets.NewPage("Channels", body, add)
 }
 
 func (p *Page) addButton() *widgets.Button {
@@ -185,9 +173,7 @@ func (p *Page) focusedAction() string {
 	return ""
 }
 
-// row is the list entry of an account.
 func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
-	icon, color := stateIcon(a)
 	title := widgets.NewText(state.AccountTitle(a), style.ColorText, "text")
 	title.Ellipsis = true
 	about := state.ChannelTitle(a.Kind, a.Channel) + " · " + a.AccountID
@@ -202,27 +188,30 @@ func (p *Page) row(a state.ChannelAccount) fyne.CanvasObject {
 	if a.State == protocol.AccountNoLogin {
 		trail.Set(trail.Text, style.ColorNeedsYou)
 	}
-	line := widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn(icon, color)), widgets.Col(0, title, text), trail)
+	line := widgets.Row(style.Inside, 1, stateIcon(a), widgets.Col(0, title, text), trail)
 	press := widgets.NewClickable(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, line), func() { p.open(a.Key()) })
 	p.focusable["open "+a.Key()] = press
 	return press
 }
 
-// stateIcon returns the icon of an account's state.
-func stateIcon(a state.ChannelAccount) (icon string, color fyne.ThemeColorName) {
-	switch {
-	case a.Busy != "":
-		return "clock", style.ColorAccent
-	case a.State == protocol.AccountConnected:
-		return "online", style.ColorGood
-	case a.State == protocol.AccountConnecting:
-		return "clock", style.ColorAccent
-	case a.State == protocol.AccountNoLogin:
-		return "warning", style.ColorNeedsYou
-	case a.State == protocol.AccountStopped:
-		return "pause", style.ColorMuted
+type icon struct {
+	name  string
+	color fyne.ThemeColorName
+}
+
+var stateIcons = map[string]icon{
+	protocol.AccountConnected:  {"online", style.ColorGood},
+	protocol.AccountConnecting: {"clock", style.ColorAccent},
+	protocol.AccountNoLogin:    {"warning", style.ColorNeedsYou},
+	protocol.AccountStopped:    {"pause", style.ColorMuted},
+}
+
+func stateIcon(a state.ChannelAccount) *widget.Icon {
+	shown := icon{"clock", style.ColorAccent}
+	if a.Busy == "" {
+		shown = cmp.Or(stateIcons[a.State], icon{"offline", style.ColorMuted})
 	}
-	return "offline", style.ColorMuted
+	return widget.NewIcon(style.IconIn(shown.name, shown.color))
 }
 
 // Back returns from one account to the list, and reports whether one was shown.

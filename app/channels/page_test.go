@@ -20,6 +20,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -34,10 +35,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	b := &bench{}
-	b.Page = newPage(ctx, state.NewChannels(app), Handlers{
-		Say:  func(s string) { b.said = append(b.said, s) },
-		Undo: func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
-	})
+	b.Page = newPage(ctx, state.NewChannels(app), func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) })
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
 	return b
@@ -206,7 +204,7 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 	p.show(full())
 	p.openForm()
 	var secrets, areas, plain int
-	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 		if e, ok := o.(*widget.Entry); ok {
 			switch {
 			case e.Password:
@@ -217,7 +215,6 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 				plain++
 			}
 		}
-		return true
 	})
 	if secrets != 1 || plain != 2 {
 		t.Errorf("%d secret and %d plain fields, %d areas", secrets, plain, areas)
@@ -243,7 +240,7 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 	o := &form{p: p.Page, f: state.NewChannelForm(kind, "x")}
 	for err, want := range map[error][2]string{
 		errors.New("cannot log in: wrong"):                       {"Cannot log in: wrong. Correct the fields above and try again.", "Try again"},
-		fmt.Errorf("%w: refused", state.ErrNoAnswer):             {"Not connected: refused. The settings are saved.", "Keep trying"},
+		protocol.ErrUnavailable.With("not connected: refused"):   {"Not connected: refused. The settings are saved.", "Keep trying"},
 		fmt.Errorf("fill in: %s", kind.Fields[0].Title+" (jid)"): {"Fill in: Address", "Try again"},
 	} {
 		box := o.problem("xmpp:away", err)

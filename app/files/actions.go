@@ -14,17 +14,14 @@ import (
 	"fairlead/app/widgets"
 )
 
-// actions changes the files of a page's list.
 type actions struct{ page *Page }
 
-// startRename lets the person type a new name for the selected file.
 func (a actions) startRename() {
 	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) == 1 {
 		a.page.list.startRename(chosen[0].Path)
 	}
 }
 
-// rename renames a file and offers to undo that.
 func (a actions) rename(file, name string) {
 	p := a.page
 	to, undo := "", func() {}
@@ -32,8 +29,7 @@ func (a actions) rename(file, name string) {
 		to, undo, err = p.model.Rename(ctx, file, name)
 		return err
 	}, func(err error) {
-		if err != nil {
-			p.showError("Could not rename the file", err)
+		if p.h.Say.Failed("Could not rename the file", err) {
 			return
 		}
 		if undo != nil {
@@ -43,20 +39,17 @@ func (a actions) rename(file, name string) {
 	})
 }
 
-// newFolder creates a folder and lets the person type its name.
 func (a actions) newFolder() {
 	p := a.page
 	name := p.view.NewName()
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.model.MakeFolder(ctx, name) }, func(made string, err error) {
-		if err != nil {
-			p.showError("Could not create the folder", err)
+		if p.h.Say.Failed("Could not create the folder", err) {
 			return
 		}
 		p.selectLater("", made)
 	})
 }
 
-// delete deletes the selection and offers to undo that.
 func (a actions) delete() {
 	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) > 0 {
 		a.run(chosen, "deleted", a.page.model.Trash)
@@ -74,13 +67,9 @@ func (a actions) move(list []state.FileEntry, dir string) {
 	})
 }
 
-// run performs an action on files, reports their number, and offers to undo it. did is a word such
-// as "deleted".
+// run changes files, reports it and offers to undo it. did is a word such as "deleted".
 func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Context, paths []string) (n int, undo func(), err error)) {
-	paths := make([]string, len(list))
-	for i, e := range list {
-		paths[i] = e.Path
-	}
+	paths := state.Map(list, func(e state.FileEntry) string { return e.Path })
 	n, undo := 0, func() {}
 	bind.Run(a.page.ctx, func(ctx context.Context) (err error) {
 		n, undo, err = do(ctx, paths)
@@ -93,14 +82,11 @@ func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Con
 			}
 			a.page.h.Undo(text, undo, time.Now().Add(state.UndoTime))
 		}
-		if err != nil {
-			word, _, _ := strings.Cut(did, " ")
-			a.page.showError("Some items were not "+word, err)
-		}
+		word, _, _ := strings.Cut(did, " ")
+		a.page.h.Say.Failed("Some items were not "+word, err)
 	})
 }
 
-// menu offers the actions for the selection.
 func (a actions) menu(at fyne.Position) {
 	p := a.page
 	chosen := p.list.selectedEntries()
@@ -134,13 +120,11 @@ type dropTarget struct {
 	dir  string
 }
 
-// drag is a drag from the list of a page.
 type drag struct {
 	page *Page
 	at   fyne.Position
 }
 
-// target returns the target at a position of the window.
 func (d *drag) target(at fyne.Position) dropTarget {
 	p := d.page
 	for _, q := range p.pair.visible() {
@@ -154,7 +138,6 @@ func (d *drag) target(at fyne.Position) dropTarget {
 	return dropTarget{}
 }
 
-// track highlights the target.
 func (d *drag) track(at fyne.Position) {
 	p := d.page
 	d.at = at
@@ -172,20 +155,21 @@ func (d *drag) track(at fyne.Position) {
 	}
 }
 
-// highlight highlights a list if it is the target.
 func (g dropTarget) highlight(p *Page) {
 	row := ""
 	if g.page == p && g.dir != p.view.Dir {
 		row = g.dir
 	}
-	p.list.setDropPath(row)
+	if p.list.dropPath != row {
+		p.list.dropPath = row
+		p.list.Refresh()
+	}
 	if whole := g.page == p && row == ""; whole != p.dropHighlight.Visible() {
 		widgets.SetVisible(p.dropHighlight, whole)
 		p.body.Refresh()
 	}
 }
 
-// describe describes the effect of dropping the selection of a page here.
 func (g dropTarget) describe(from *Page) string {
 	chosen := from.list.selectedEntries()
 	what := fmt.Sprint(len(chosen), " items")
@@ -199,8 +183,7 @@ func (g dropTarget) describe(from *Page) string {
 	return fmt.Sprintf("Send %s to %s, folder %s", what, g.page.place.Text, into)
 }
 
-// finish completes the drag: in a list of the same machine the files are moved, in another
-// machine's list they are sent, and anywhere else the window decides.
+// finish moves files on the same machine or sends them to another; else the window decides.
 func (d *drag) finish() {
 	p, at := d.page, d.at
 	d.at = fyne.Position{}
@@ -212,10 +195,7 @@ func (d *drag) finish() {
 	if at.IsZero() || len(chosen) == 0 || p.view.Place == "" {
 		return
 	}
-	paths := make([]string, len(chosen))
-	for i, e := range chosen {
-		paths[i] = p.absolutePath(e.Path)
-	}
+	paths := state.Map(chosen, func(e state.FileEntry) string { return p.absolutePath(e.Path) })
 	g := d.target(at)
 	switch {
 	case g.page != nil && g.page.view.Place == p.view.Place:
@@ -223,10 +203,8 @@ func (d *drag) finish() {
 			p.actions.move(chosen, g.dir)
 		}
 	case g.page != nil:
-		if p.h.Send != nil {
-			p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
-		}
-	case p.h.Drop != nil && !p.pair.contains(at):
+		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.absolutePath(g.dir))
+	case !p.pair.contains(at):
 		p.h.Drop(p.view.Place, paths, at)
 	}
 }

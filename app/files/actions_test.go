@@ -12,6 +12,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -31,7 +32,9 @@ func servedPage(t *testing.T) *Page {
 	t.Helper()
 	p := inPage(t)
 	p.list.now = pagetest.Clock
-	p.nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
+	p.app.Value.Update(func(v *state.View) {
+		v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}}}
+	})
 	p.show(served())
 	return p
 }
@@ -62,11 +65,10 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 		t.Fatalf("%q is being renamed", p.list.renaming)
 	}
 	var field *textField
-	pagetest.Walk(p.list, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(p.list, func(o fyne.CanvasObject) {
 		if f, ok := o.(*textField); ok && f.Visible() {
 			field = f
 		}
-		return true
 	})
 	if field == nil || field.Text != "b.png" {
 		t.Fatal("there is no field with the name")
@@ -103,11 +105,10 @@ func TestAListOfChangesLeadsToOne(t *testing.T) {
 		pagetest.Settle()
 		pagetest.Shows(t, p.Box, "Changed by the agent", "Last turn")
 		var list *widgets.ItemList
-		pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+		widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 			if l, ok := o.(*widgets.ItemList); ok {
 				list = l
 			}
-			return true
 		})
 		list.OnChoose(0)
 		pagetest.Settle()

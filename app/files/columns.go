@@ -2,7 +2,8 @@ package files
 
 import (
 	"cmp"
-	"strings"
+	"sort"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -57,8 +58,7 @@ func (l *rowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	middle(o[1], left, max(0, right-left))
 }
 
-// placeDetails places the columns at the right, without the time in a narrow list, and returns the
-// end of the remaining width.
+// placeDetails places the columns at the right and returns the end of the remaining width.
 func placeDetails(size, when fyne.CanvasObject, width float32, place func(o fyne.CanvasObject, x, width float32)) (right float32) {
 	right = width - style.Inside
 	widgets.SetVisible(when, width >= minTimeWidth)
@@ -72,31 +72,16 @@ func placeDetails(size, when fyne.CanvasObject, width float32, place func(o fyne
 
 // shortenMiddle shortens a name in its middle if it is too wide: its end has the file's extension.
 func shortenMiddle(name string, width float32) string {
-	size := style.Size("text")
-	if float32(len(name))*size*0.8 < width {
-		return name // it certainly fits
+	wide := func(s string) bool {
+		return fyne.MeasureText(s, style.Size("text"), fyne.TextStyle{}).Width > width
 	}
-	wide := func(s string) bool { return fyne.MeasureText(s, size, fyne.TextStyle{}).Width > width }
 	if !wide(name) {
 		return name
 	}
-	r := []rune(name)
-	cut := func(n int) string { // removes n characters
-		tail := (len(r) - n) / 3
-		return strings.TrimRight(string(r[:len(r)-n-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
-	}
-	least, most := 1, len(r)
-	for least < most {
-		if n := (least + most) / 2; wide(cut(n)) {
-			least = n + 1
-		} else {
-			most = n
-		}
-	}
-	return cut(least)
+	fits := sort.Search(utf8.RuneCountInString(name), func(n int) bool { return wide(state.ShortenMiddle(name, n+1)) })
+	return state.ShortenMiddle(name, max(fits, 1))
 }
 
-// columnHeads are the headings of the columns: a click sorts by a column.
 type columnHeads struct {
 	box   *fyne.Container
 	heads map[string]*widgets.Clickable
@@ -153,8 +138,7 @@ func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	place(o[0], style.Inside, max(0, right-style.Inside))
 }
 
-// fileMarks adds to the list's marks the purpose of each agent file, and whether it is missing or
-// unsaved.
+// fileMarks adds the purpose of each agent file, and whether it is missing or unsaved.
 func fileMarks(v state.FilesView, drafts *state.FileDrafts, marks map[string]string) map[string]string {
 	if v.Place != "" {
 		return marks

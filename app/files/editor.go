@@ -36,7 +36,6 @@ type editor struct {
 	conflictText  *widgets.Paragraph
 	diskVersion   state.Conflict
 	discardButton *widgets.Button
-	seenChanges   int // number of processed file changes
 }
 
 func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
@@ -115,7 +114,6 @@ func (e *editor) setStatus(text string, color fyne.ThemeColorName) {
 	e.box.Refresh()
 }
 
-// textChanged stores the draft and updates the notes about it.
 func (e *editor) textChanged() {
 	dirty := e.hasChanges()
 	if !e.isNew {
@@ -161,8 +159,7 @@ func (e *editor) discard() {
 	e.setStatus("", style.ColorMuted)
 }
 
-// target returns the path to save to, and whether that file is known to exist: a new name means
-// another file.
+// target returns the path to save to, and whether that file is known to exist.
 func (e *editor) target() (at string, there bool) {
 	if !e.isNew {
 		return e.path, e.exists
@@ -182,7 +179,6 @@ func (e *editor) save() {
 	})
 }
 
-// afterSave handles the result of saving.
 func (e *editor) afterSave(at, text string, err error) {
 	if c, ok := errors.AsType[*state.Conflict](err); ok {
 		if e.isNew {
@@ -208,8 +204,7 @@ func (e *editor) afterSave(at, text string, err error) {
 func (e *editor) delete() {
 	p := e.page
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.model.Delete(ctx, e.path) }, func(undo func(), err error) {
-		if err != nil {
-			p.showError("Could not delete the file", err)
+		if p.h.Say.Failed("Could not delete the file", err) {
 			return
 		}
 		p.app.Drafts.Save(e.path, "")
@@ -218,7 +213,6 @@ func (e *editor) delete() {
 	})
 }
 
-// showConflict asks which of two versions to keep.
 func (e *editor) showConflict(c state.Conflict) {
 	e.diskVersion = c
 	e.conflictText.Set("This file changed on disk while you were editing it. Keep your version or the one on disk?", style.ColorText)
@@ -253,13 +247,13 @@ func (e *editor) watchFile() {
 		return
 	}
 	ctx, cancel := context.WithCancel(e.page.ctx)
-	e.seenChanges = e.page.app.Value.Get().FilesChanged
+	seen := e.page.app.Value.Get().FilesChanged
 	e.viewer.stopWatching = cancel
 	bind.Watch(ctx, e.page.app.Value, func(v state.View) {
-		if v.FilesChanged == e.seenChanges {
+		if v.FilesChanged == seen {
 			return
 		}
-		e.seenChanges = v.FilesChanged
+		seen = v.FilesChanged
 		text, exists := "", false
 		bind.Run(ctx, func(ctx context.Context) (err error) {
 			text, exists, err = e.page.model.Text(ctx, e.path)
@@ -272,8 +266,7 @@ func (e *editor) watchFile() {
 	})
 }
 
-// fileChanged handles a new version on the disk. Without unsaved changes the editor shows it at
-// once.
+// fileChanged handles a new version on the disk; without unsaved changes the editor shows it.
 func (e *editor) fileChanged(text string, there bool) {
 	switch {
 	case there == e.exists && (text == e.base || !there):

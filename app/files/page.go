@@ -1,16 +1,14 @@
-// Package files is the page of files: the agent's own files, which can be edited, and the files of
-// each machine.
+// Package files is the page of files: the agent's own, which can be edited, and of machines.
 package files
 
 import (
 	"context"
+	"fmt"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -20,25 +18,21 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say func(string)
-	// Undo shows a deletion and offers to undo it until a time.
-	Undo  func(text string, undo func(), until time.Time)
+	Say   state.Say
+	Undo  state.OfferUndo
 	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
 	Copy  func(string)
 	Place func(protocol.NodeID) // another place is shown; empty is the agent's own files
-	// Open opens a file of this computer with the system's default program; nil if no machine is
-	// this computer.
+	// Open opens a file of this computer with the default program; nil on other computers.
 	Open func(path string)
 	// Sort is the initial order; Sorted is called when it changes.
 	Sort   state.FileSort
 	Sorted func(state.FileSort)
 	// Drop handles files of a machine that were dropped elsewhere in the window.
 	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
-	// Send sends files of a machine to a folder of another one, after they were dropped on its
-	// list.
+	// Send sends files of a machine that were dropped on the list of another one.
 	Send func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string)
-	// Two starts with two lists, of which the right one shows Right; Paired is called when either
-	// changes.
+	// Two starts with two lists; the right one shows Right. Paired is called when either changes.
 	Two    bool
 	Right  protocol.NodeID
 	Paired func(two bool, right protocol.NodeID)
@@ -53,7 +47,6 @@ type Page struct {
 	Box   *fyne.Container
 
 	view             state.FilesView
-	nodes            []protocol.NodeInfo
 	list             *table
 	filter           *widgets.SearchField
 	place            *widgets.Button
@@ -76,15 +69,6 @@ type Page struct {
 	focusPending     bool // focus the list when it is drawn
 	// highlight highlights long code. It is called off the GUI thread.
 	highlight func(code, name string) []code.Line
-}
-
-// New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a, h)
-	bind.Watch(ctx, p.model.Value, p.show)
-	context.AfterFunc(ctx, p.model.Close)
-	bind.Watch(ctx, a.Value, func(v state.View) { p.nodes = v.Nodes; p.showPlace(); p.watchMachine(v) })
-	return p
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
@@ -112,9 +96,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.columnHeads = newColumnHeads(func(column string) {
 		by := p.view.Sort.Next(column)
 		p.model.Sort(by)
-		if h.Sorted != nil {
-			h.Sorted(by)
-		}
+		widgets.CallWith(h.Sorted, by)
 	})
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
 	p.place = widgets.NewMenuButton("", "folder", p.placeMenu)
@@ -125,7 +107,6 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.showPlace()
@@ -157,5 +138,114 @@ func (p *Page) focus() {
 	}
 }
 
-// showError shows an error.
-func (p *Page) showError(what string, err error) { p.h.Say(what + ": " + err.Error()) }
+// draw rebuilds the page only when its structure changes: a field keeps the focus and its text.
+func (p *Page) draw() {
+	v := p.view
+	if p.drawnKey == "cover" {
+		return // it is closed by its own button
+	}
+	if f := v.File; f != nil {
+		if p.viewer == nil || p.viewer.path != f.Path {
+			p.viewer.close()
+			p.viewer = newViewer(p, *f)
+			p.replaceList("file", p.viewer.box)
+		}
+		return
+	}
+	p.viewer.close()
+	p.viewer = nil
+	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", p.frameKey())
+	if now == p.drawnKey {
+		return
+	}
+	framed := strings.HasPrefix(p.drawnKey, "list") && strings.HasSuffix(p.drawnKey, p.frameKey())
+	p.drawnKey = now
+	var o fyne.CanvasObject = widgets.Border(p.columnHeads.box, nil, nil, nil, p.list)
+	switch {
+	case v.Problem != "":
+		o = widgets.NewLoadError("Could not list the files.", v.Problem, p.model.Reload)
+	case v.Loading:
+		o = widgets.NewLoading()
+	case len(v.Entries) == 0 && v.Filter != "":
+		o = container.NewVBox(widgets.NewText("Nothing found", style.ColorMuted, "text"))
+	case len(v.Entries) == 0:
+		o = widgets.NewEmptyPage("folder", "This folder is empty", "")
+	}
+	p.dropHighlight.Hide()
+	widgets.SetContent(p.body, o, p.dropHighlight)
+	if framed {
+		return // the frame with its fields stays
+	}
+	up := widgets.NewQuietButton("", "up", p.model.Up)
+	if v.Dir == "" {
+		up.Hide()
+	}
+	row := []fyne.CanvasObject{up, p.pathBar.box}
+	if v.CanBrowse && !v.ReadOnly {
+		for _, b := range p.selectionButtons {
+			row = append(row, b)
+		}
+		name := "New folder"
+		if p.isBeside {
+			name = ""
+		}
+		row = append(row, widgets.NewButton(name, "plus", p.actions.newFolder))
+	}
+	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
+	widgets.SetContent(p.Box, p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body)))
+	if p.focusPending {
+		p.focus()
+	}
+}
+
+// replaceList replaces the list, which loses the focus: keys must not act on hidden content.
+func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
+		c.Unfocus()
+	}
+	p.drawnKey = drawn
+	widgets.SetContent(p.Box, o)
+}
+
+func (p *Page) frameKey() string {
+	v := p.view
+	return fmt.Sprint(v.Place == "", v.Dir == "", v.CanBrowse, v.ReadOnly, len(v.Changed) > 0, p.isBeside, p.pair.hasRoom())
+}
+
+// withHead adds the controls above a list; beside another list they have icons only.
+func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
+	words := func(text string) string {
+		if p.isBeside || style.Size("text") > 18 { // with large text the header would need two lines
+			return ""
+		}
+		return text
+	}
+	actions := []fyne.CanvasObject{widgets.NewQuietButton("", "reset", p.model.Reload)}
+	if !p.isBeside {
+		actions = append(actions, p.place)
+	}
+	switch {
+	case p.view.Place == "":
+		actions = append(actions, widgets.NewButton(words("New file"), "plus", func() {
+			f := state.OpenFile{Editable: true}
+			if p.view.Dir != "" {
+				f.Path = p.view.Dir + "/"
+			}
+			p.viewer = newViewer(p, f)
+			p.replaceList("file", p.viewer.box)
+		}))
+	case p.view.CanBrowse && len(p.view.Changed) > 0:
+		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.changes.list("") }))
+	}
+	switch {
+	case p.isBeside && p.pair.right == p:
+		actions = append(actions, widgets.NewQuietButton("", "cross", p.pair.Toggle))
+	case p.pair.hasRoom():
+		actions = append(actions, widgets.NewQuietButton("", "columns", p.pair.Toggle))
+	}
+	if !p.isBeside {
+		return widgets.NewPage("Files", body, actions...)
+	}
+	row := widgets.Row(style.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)
+	return widgets.Inset(style.Group, style.Group, 0, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, row), nil, nil, nil, body))
+}

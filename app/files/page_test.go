@@ -14,6 +14,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -35,7 +36,7 @@ func folder() state.FilesView {
 func TestViewsLookAsTheyDid(t *testing.T) {
 	p := inPage(t)
 	golden.Markup(t, "loading", p.Box)
-	p.nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}}
+	p.app.Value.Update(func(v *state.View) { v.Nodes = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
 	p.show(folder())
 	golden.Markup(t, "folder", p.Box)
 	v := folder()
@@ -100,11 +101,10 @@ func TestAChangedFileIsNotLeftByOneClick(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "New file"))
 	viewer := p.viewer
 	type typer interface{ TypedRune(rune) }
-	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 		if field, ok := o.(typer); ok {
 			field.TypedRune('x')
 		}
-		return true
 	})
 	test.Tap(pagetest.Button(t, p.Box, "All files"))
 	if p.viewer != viewer {
@@ -148,11 +148,10 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 		v.File = &state.OpenFile{Path: "src/main.go", Text: strings.Repeat("// a line of a long file\n", 2000)}
 		p.show(v)
 		panel := func() (found *code.Panel) {
-			pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+			widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 				if c, ok := o.(*code.Panel); ok {
 					found = c
 				}
-				return true
 			})
 			return found
 		}

@@ -2,10 +2,12 @@ package files
 
 import (
 	"context"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -42,15 +44,16 @@ func NewPair(ctx context.Context, a *state.App, h Handlers) *Pair {
 }
 
 func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
-	p := New(ctx, b.app, h)
+	p := newPage(ctx, b.app, h)
 	p.pair = b
+	bind.Watch(ctx, p.model.Value, p.show)
+	context.AfterFunc(ctx, p.model.Close)
+	bind.Watch(ctx, b.app.Value, p.watchMachine)
 	return p
 }
 
-// minListWidth is the minimum width of a list beside another one.
 func minListWidth() float32 { return 340 * style.Size("text") / 14 }
 
-// hasRoom reports whether two lists fit.
 func (b *Pair) hasRoom() bool { return b.width >= 2*minListWidth() }
 
 // Toggle shows or hides the second list.
@@ -92,9 +95,6 @@ func (b *Pair) addRight(place protocol.NodeID) {
 }
 
 func (b *Pair) notifyPaired() {
-	if b.h.Paired == nil {
-		return
-	}
 	if b.right == nil {
 		b.h.Paired(false, "")
 	} else {
@@ -102,7 +102,6 @@ func (b *Pair) notifyPaired() {
 	}
 }
 
-// visible returns the visible lists.
 func (b *Pair) visible() []*Page {
 	if b.right == nil || !b.hasRoom() {
 		return []*Page{b.active}
@@ -110,17 +109,13 @@ func (b *Pair) visible() []*Page {
 	return []*Page{b.left, b.right}
 }
 
-// contains reports whether a position of the window is in one of the lists.
 func (b *Pair) contains(at fyne.Position) bool {
-	for _, q := range b.visible() {
-		if _, ok := q.folderAt(at); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.visible(), func(q *Page) bool {
+		_, ok := q.folderAt(at)
+		return ok
+	})
 }
 
-// layOut shows as many lists as fit.
 func (b *Pair) layOut() {
 	shown := b.visible()
 	b.Box.Objects = nil
@@ -172,7 +167,8 @@ func (l *pairLayout) MinSize(o []fyne.CanvasObject) (size fyne.Size) {
 
 func (l *pairLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	had := l.b.hasRoom()
-	if l.b.width = size.Width; had != l.b.hasRoom() {
+	l.b.width = size.Width
+	if had != l.b.hasRoom() {
 		l.b.layOut() // which repeats the layout
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -25,18 +26,20 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 		Send: func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 			*acts = append(*acts, string(from)+" "+strings.Join(paths, ",")+" "+string(to)+" "+dir)
 		},
-		Drop: func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
+		Drop:   func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
+		Paired: func(bool, protocol.NodeID) {},
 	}
 	b = &Pair{ctx: ctx, app: app, h: h, line: widgets.NewRect(style.ColorLine, "", 0), closeRight: func() {}}
 	nodes := []protocol.NodeInfo{
 		{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}},
 		{ID: "box", Name: "Server", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}},
 	}
+	app.Value.Update(func(v *state.View) { v.Nodes = nodes })
 	b.left, b.right = newPage(ctx, app, h), newPage(ctx, app, h)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})
 	for i, p := range []*Page{b.left, b.right} {
-		p.pair, p.nodes, p.list.now = b, nodes, pagetest.Clock
+		p.pair, p.list.now = b, pagetest.Clock
 		v := served()
 		v.Place = nodes[i].ID
 		p.show(v)

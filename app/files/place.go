@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// watchMachine reloads the folder when its machine reconnects.
 func (p *Page) watchMachine(v state.View) {
+	p.showPlace()
 	n, known := v.Node(p.view.Place)
 	online := known && n.Online
 	if p.offline && online {
@@ -28,9 +30,7 @@ func (p *Page) watchMachine(v state.View) {
 func (p *Page) Open(id protocol.NodeID) {
 	p.filter.SetText("")
 	p.model.Open(id)
-	if p.h.Place != nil {
-		p.h.Place(id)
-	}
+	widgets.CallWith(p.h.Place, id)
 }
 
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
@@ -45,7 +45,7 @@ func (p *Page) OpenAt(file string) {
 
 func (p *Page) placeMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Agent's files", func() { p.Open("") })}
-	for _, n := range p.nodes {
+	for _, n := range p.app.Value.Get().Nodes {
 		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online
 		items = append(items, item)
@@ -58,21 +58,16 @@ func (p *Page) placeMenu() []*fyne.MenuItem {
 	return items
 }
 
-// showPlace shows the current machine and path.
 func (p *Page) showPlace() {
 	name := "Agent's files"
-	if p.view.Place != "" {
-		if name = string(p.view.Place); p.machine().ID != "" {
-			name = state.NameOf(p.machine())
-		}
+	if id := p.view.Place; id != "" {
+		name = p.app.Value.Get().MachineName(id)
 	}
 	p.place.SetText(name)
 }
 
-// canChange reports whether files can be changed here.
 func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
 
-// showSelection describes the selection.
 func (p *Page) showSelection() {
 	chosen := p.list.selectedEntries()
 	note := p.view.Note
@@ -105,7 +100,6 @@ func (p *Page) showSelection() {
 	}
 }
 
-// handleKey handles the keys that the list does not use.
 func (p *Page) handleKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyBackspace:
@@ -131,9 +125,8 @@ func (p *Page) EditPath() {
 	}
 }
 
-// selectLater selects a path, or starts renaming it, once the list contains it. It waits for the
-// event that adds it: earlier events in between still show the old state and would deselect the
-// path.
+// selectLater selects a path, or renames it, once the list contains it: the events before still
+// show the old state and would deselect it.
 func (p *Page) selectLater(follow, rename string) {
 	p.selectPath, p.renamePath = follow, rename
 	p.show(p.view)
@@ -141,22 +134,17 @@ func (p *Page) selectLater(follow, rename string) {
 
 // machine returns the machine shown; its ID is empty if it is unknown.
 func (p *Page) machine() protocol.NodeInfo {
-	for _, n := range p.nodes {
-		if n.ID == p.view.Place {
-			return n
-		}
-	}
-	return protocol.NodeInfo{}
+	n, _ := p.app.Value.Get().Node(p.view.Place)
+	return n
 }
 
-// openOutside returns the action that opens a file outside of Fairlead, with its words and icon: of
-// this computer with the default program, of another machine after copying it here; nil for none.
+// openOutside returns the action that opens a file, or copies it here, with its words and icon.
 func (p *Page) openOutside(file string) (words, icon string, open func()) {
 	place := p.view.Place
 	switch {
 	case p.machine().Local && p.h.Open != nil:
 		return "Open with default app", "external", func() { p.h.Open(p.absolutePath(file)) }
-	case p.h.Fetch != nil && place != "":
+	case place != "":
 		return "Copy to this computer…", "import", func() { p.h.Fetch(place, file) }
 	}
 	return "", "", nil
@@ -170,8 +158,7 @@ func (p *Page) absolutePath(file string) string {
 	return file
 }
 
-// At returns the folder at a position of the window, as an absolute path: that of the row there,
-// else the folder shown. ok is false outside the list, and where nothing can be dropped.
+// At returns the folder at a position of the window, as [Pair.At] does.
 func (p *Page) At(at fyne.Position) (node protocol.NodeID, dir string, ok bool) {
 	if dir, ok = p.folderAt(at); !ok || !p.canChange() {
 		return "", "", false
@@ -191,4 +178,113 @@ func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
 		return e.Path, true
 	}
 	return p.view.Dir, true
+}
+
+// pathBar is the path of the folder, with a button for each element; Ctrl+L turns it into a field.
+type pathBar struct {
+	box     *fyne.Container
+	field   *textField
+	crumbs  []state.Crumb
+	onEnter func(string)
+}
+
+func newPathBar(enter func(string), left func()) *pathBar {
+	w := &pathBar{onEnter: enter, box: container.New(crumbLayout{})}
+	w.field = newTextField(func() { w.draw(); left() }, func() { w.draw() })
+	w.field.SetPlaceHolder("Folder, such as src/parser")
+	w.field.OnSubmitted = func(text string) { w.draw(); enter(strings.TrimSpace(text)) }
+	return w
+}
+
+func (w *pathBar) set(crumbs []state.Crumb) {
+	w.crumbs = crumbs
+	if len(w.box.Objects) == 1 && w.box.Objects[0] == w.field {
+		return // the person is typing
+	}
+	w.draw()
+}
+
+func (w *pathBar) draw() {
+	top := ""
+	if len(w.crumbs) == 0 {
+		top = "Top folder" // an icon alone would have no meaning
+	}
+	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
+	for _, c := range w.crumbs {
+		list = append(list, widgets.NewQuietButton(state.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
+	}
+	widgets.SetContent(w.box, list...)
+}
+
+func (w *pathBar) edit() {
+	w.field.SetText("")
+	if n := len(w.crumbs); n > 0 {
+		w.field.SetText(w.crumbs[n-1].Dir)
+	}
+	widgets.SetContent(w.box, w.field)
+	w.field.edit(w.box)
+}
+
+// crumbLayout shows as many of the last elements as fit.
+type crumbLayout struct{}
+
+func (crumbLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	size := fyne.NewSize(60, 0)
+	for _, c := range o {
+		size.Height = max(size.Height, c.MinSize().Height)
+	}
+	return size
+}
+
+func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	if len(o) == 1 {
+		if _, field := o[0].(*textField); field {
+			o[0].Move(fyne.Position{})
+			o[0].Resize(size)
+			return
+		}
+	}
+	from, room := len(o), size.Width
+	for from > 0 && (from == len(o) || o[from-1].MinSize().Width <= room) {
+		from--
+		room -= o[from].MinSize().Width
+	}
+	x := float32(0)
+	for i, c := range o {
+		if i < from {
+			c.Hide()
+			continue
+		}
+		c.Show()
+		w := min(c.MinSize().Width, size.Width-x)
+		c.Move(fyne.NewPos(x, 0))
+		c.Resize(fyne.NewSize(w, size.Height))
+		x += w
+	}
+}
+
+// textField is a field that Escape and losing the focus leave.
+type textField struct {
+	widgets.NameField
+	onFocusLost func()
+}
+
+func newTextField(onCancel, onFocusLost func()) *textField {
+	f := &textField{onFocusLost: onFocusLost}
+	f.OnCancel = onCancel
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+func (f *textField) FocusLost() {
+	f.NameField.FocusLost()
+	f.onFocusLost()
+}
+
+// edit focuses the field on its container's canvas: before it is drawn, it has none.
+func (f *textField) edit(in fyne.CanvasObject) {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(in); c != nil {
+		c.Focus(f)
+	}
+	f.TypedShortcut(&fyne.ShortcutSelectAll{})
 }

@@ -16,7 +16,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// row is one line of a table.
 type row struct {
 	widgets.Composite
 	table      *table
@@ -48,7 +47,6 @@ func newRow(t *table) *row {
 	return r
 }
 
-// show shows an entry.
 func (r *row) show(i int) {
 	r.index = i
 	if i >= len(r.table.entries) {
@@ -110,13 +108,9 @@ func (r *row) show(i int) {
 func (r *row) startRename(name string) {
 	r.nameField.SetText(name)
 	r.nameField.Show()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(r.table); c != nil {
-		c.Focus(r.nameField)
-	}
-	r.nameField.TypedShortcut(&fyne.ShortcutSelectAll{})
+	r.nameField.edit(r.table)
 }
 
-// MinSize implements fyne.CanvasObject.
 func (r *row) MinSize() fyne.Size { return fyne.NewSize(120, rowHeight()) }
 
 var (
@@ -126,24 +120,20 @@ var (
 	_ fyne.Draggable      = (*row)(nil)
 )
 
-// isPicture reports whether a file's name is that of a picture.
 func isPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp"}, strings.ToLower(path.Ext(name)))
 }
 
-// MouseDown implements desktop.Mouseable: pressing selects a line at once.
+// MouseDown selects a line at once.
 func (r *row) MouseDown(e *desktop.MouseEvent) {
 	if r.table.renaming == "" {
 		widgets.Focus(r.table)
 	}
+	primary := e.Button != desktop.MouseButtonSecondary
 	switch {
-	case e.Button == desktop.MouseButtonSecondary:
-		if !r.table.selection.Has(r.index) {
-			r.table.selection.One(r.index)
-		}
-	case e.Modifier&fyne.KeyModifierShift != 0:
+	case primary && e.Modifier&fyne.KeyModifierShift != 0:
 		r.table.selection.Range(r.index)
-	case e.Modifier&(fyne.KeyModifierControl|fyne.KeyModifierSuper) != 0:
+	case primary && e.Modifier&(fyne.KeyModifierControl|fyne.KeyModifierSuper) != 0:
 		r.table.selection.Toggle(r.index)
 	case !r.table.selection.Has(r.index):
 		r.table.selection.One(r.index)
@@ -151,10 +141,9 @@ func (r *row) MouseDown(e *desktop.MouseEvent) {
 	r.table.selectionChanged()
 }
 
-// MouseUp implements desktop.Mouseable.
 func (r *row) MouseUp(*desktop.MouseEvent) {}
 
-// Tapped implements fyne.Tappable: a click on one of several selected lines selects it alone.
+// Tapped selects one of several selected lines alone.
 func (r *row) Tapped(*fyne.PointEvent) {
 	if modifiers() == 0 && r.table.selection.Has(r.index) {
 		r.table.selection.One(r.index)
@@ -162,16 +151,14 @@ func (r *row) Tapped(*fyne.PointEvent) {
 	}
 }
 
-// DoubleTapped implements fyne.DoubleTappable.
 func (r *row) DoubleTapped(*fyne.PointEvent) {
 	if r.index < len(r.table.entries) && r.table.renaming == "" {
 		r.table.onOpen(r.table.entries[r.index])
 	}
 }
 
-// TappedSecondary implements fyne.SecondaryTappable.
 func (r *row) TappedSecondary(e *fyne.PointEvent) {
-	if r.table.onMenu != nil && r.index < len(r.table.entries) {
+	if r.index < len(r.table.entries) {
 		if !r.table.selection.Has(r.index) {
 			r.table.selection.One(r.index)
 			r.table.selectionChanged()
@@ -180,23 +167,12 @@ func (r *row) TappedSecondary(e *fyne.PointEvent) {
 	}
 }
 
-// MouseIn, MouseMoved and MouseOut implement desktop.Hoverable.
 func (r *row) MouseIn(*desktop.MouseEvent) { r.hovered = true; r.show(r.index) }
 
 func (r *row) MouseMoved(*desktop.MouseEvent) {}
 
 func (r *row) MouseOut() { r.hovered = false; r.show(r.index) }
 
-// Dragged implements fyne.Draggable.
-func (r *row) Dragged(e *fyne.DragEvent) {
-	if r.table.onDrag != nil {
-		r.table.onDrag(e.AbsolutePosition)
-	}
-}
+func (r *row) Dragged(e *fyne.DragEvent) { r.table.onDrag(e.AbsolutePosition) }
 
-// DragEnd implements fyne.Draggable.
-func (r *row) DragEnd() {
-	if r.table.onDrop != nil {
-		r.table.onDrop()
-	}
-}
+func (r *row) DragEnd() { r.table.onDrop() }

@@ -50,16 +50,11 @@ func newTable() *table {
 
 // Set shows other entries. The selection and the scroll position stay.
 func (t *table) Set(entries []state.FileEntry, below bool) {
-	paths := make([]string, len(entries))
-	for i, e := range entries {
-		paths[i] = e.Path
-	}
 	t.entries, t.nested = entries, below
-	t.selection.Set(paths)
+	t.selection.Set(state.Map(entries, func(e state.FileEntry) string { return e.Path }))
 	t.Refresh()
 }
 
-// selectedEntries returns the selected entries.
 func (t *table) selectedEntries() (list []state.FileEntry) {
 	for i, e := range t.entries {
 		if t.selection.Has(i) {
@@ -78,7 +73,6 @@ func (t *table) startRename(path string) bool {
 	return t.selectPath(path)
 }
 
-// cancelRename cancels renaming.
 func (t *table) cancelRename() {
 	if t.renaming != "" {
 		t.renaming = ""
@@ -91,7 +85,7 @@ func (t *table) finishRename(name string) {
 	path := t.renaming
 	t.cancelRename()
 	widgets.Focus(t)
-	if name != "" && t.onRename != nil {
+	if name != "" {
 		t.onRename(path, name)
 	}
 }
@@ -108,7 +102,6 @@ func (t *table) selectPath(path string) bool {
 	return true
 }
 
-// entryAt returns the entry at a position of the window.
 func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	from := fyne.CurrentApp().Driver().AbsolutePositionForObject(t)
 	i := int((at.Y - from.Y + t.GetScrollOffset()) / (rowHeight() + theme.Padding()))
@@ -118,19 +111,9 @@ func (t *table) entryAt(at fyne.Position) (state.FileEntry, bool) {
 	return t.entries[i], true
 }
 
-// setDropPath highlights the folder under a drag; an empty path means none.
-func (t *table) setDropPath(path string) {
-	if t.dropPath != path {
-		t.dropPath = path
-		t.Refresh()
-	}
-}
-
 func (t *table) selectionChanged() {
 	t.Refresh()
-	if t.onSelect != nil {
-		t.onSelect()
-	}
+	t.onSelect()
 }
 
 func modifiers() fyne.KeyModifier {
@@ -140,22 +123,16 @@ func modifiers() fyne.KeyModifier {
 	return 0
 }
 
-// FocusGained implements fyne.Focusable.
 func (t *table) FocusGained() {
 	t.focused = true
 	t.Refresh()
-	if t.onFocus != nil {
-		t.onFocus()
-	}
+	t.onFocus()
 }
 
-// FocusLost implements fyne.Focusable.
 func (t *table) FocusLost() { t.focused = false; t.Refresh() }
 
-// TypedRune implements fyne.Focusable.
 func (t *table) TypedRune(rune) {}
 
-// TypedKey implements fyne.Focusable.
 func (t *table) TypedKey(e *fyne.KeyEvent) {
 	page := max(1, int(t.Size().Height/max(1, rowHeight()))-1)
 	by := map[fyne.KeyName]int{
@@ -172,12 +149,11 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 		t.selectionChanged()
 	case (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter) && at >= 0:
 		t.onOpen(t.entries[at])
-	case t.onKey != nil:
+	default:
 		t.onKey(e)
 	}
 }
 
-// TypedShortcut implements fyne.Shortcutable.
 func (t *table) TypedShortcut(s fyne.Shortcut) {
 	if _, all := s.(*fyne.ShortcutSelectAll); all {
 		t.selection.All()

@@ -29,7 +29,6 @@ type viewer struct {
 	stopWatching context.CancelFunc // stops following the file; nil if nothing does
 }
 
-// close stops following the file.
 func (v *viewer) close() {
 	if v != nil && v.stopWatching != nil {
 		v.stopWatching()
@@ -81,7 +80,6 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	return v
 }
 
-// close closes the file.
 func (p *Page) close() {
 	p.viewer.close()
 	p.viewer, p.drawnKey = nil, ""
@@ -92,8 +90,7 @@ func (p *Page) close() {
 	p.draw()
 }
 
-// Back closes the viewed file and returns to its folder, and reports whether there was one. A file
-// in the editor stays open.
+// Back closes the viewed file, unless it is in the editor, and reports whether it did.
 func (p *Page) Back() bool {
 	if p.viewer == nil || p.viewer.edit != nil {
 		return false
@@ -103,11 +100,9 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// changes shows the agent's changes on the machine of a page.
 type changes struct{ page *Page }
 
-// marks maps each file to a mark if the agent changed it in the last turn of a chat, and each
-// folder if it contains such a file.
+// marks returns marks of the files that the agent changed in the last turn, and their folders.
 func (l changes) marks() map[string]string {
 	p := l.page
 	last, above := map[string]bool{}, map[string]int{}
@@ -141,7 +136,6 @@ func (l changes) marks() map[string]string {
 	return marks
 }
 
-// list lists the changes of one chat or of all.
 func (l changes) list(chat protocol.SessionKey) {
 	p, chatName := l.page, l.page.app.Value.Get().ChatName
 	var shown []protocol.FileChange
@@ -186,7 +180,6 @@ func (l changes) relativePath(abs string) string {
 	return abs
 }
 
-// open shows one change, and offers to revert it.
 func (l changes) open(c protocol.FileChange) {
 	p := l.page
 	body := container.NewStack(widgets.NewLoading())
@@ -223,9 +216,7 @@ func (l changes) open(c protocol.FileChange) {
 	revert.OnTap = func() {
 		revert.Disable()
 		bind.Run(p.ctx, func(ctx context.Context) error { return p.model.Revert(ctx, c) }, func(err error) {
-			if err != nil {
-				p.showError("Could not revert the change", err)
-			}
+			p.h.Say.Failed("Could not revert the change", err)
 			load()
 		})
 	}

@@ -1,10 +1,8 @@
-// Package launch registers the program with the operating system: to start at login, and to open
-// fairlead:// links (pairing invitations). It writes only per-user entries, so it needs no
-// administrator rights, and can remove all of them.
+// Package launch registers the program with the operating system, for this user only: to start at
+// login, and to open fairlead:// links (pairing invitations).
 //
-// Linux and the BSDs: the Desktop Application Autostart Specification and the Desktop Entry
-// Specification. Windows: the Run and Classes keys of the user's registry. macOS: a launch agent;
-// links need an application bundle, which declares them itself.
+// Linux and the BSDs: the Desktop Application Autostart and Desktop Entry Specifications. Windows:
+// the Run and Classes keys of the registry. macOS: a launch agent; links need an application bundle.
 package launch
 
 import (

@@ -62,8 +62,7 @@ func (p Program) SetAtLogin(on bool) error {
 	return os.WriteFile(f, p.agent(), 0o644)
 }
 
-// SupportsLinks reports whether Links and SetLinks are supported: macOS opens links only with
-// installed application bundles that declare them.
+// SupportsLinks is false: macOS opens links only with bundles that declare them.
 const SupportsLinks = false
 
 // Links is not supported.

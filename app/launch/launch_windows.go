@@ -57,8 +57,7 @@ func (p Program) line(args []string) string {
 	return windows.ComposeCommandLine(append([]string{p.Path}, args...))
 }
 
-// linkCommand returns the command for a link. The link is always quoted, so that its content cannot
-// add arguments.
+// linkCommand always quotes the link, so that its content cannot add arguments.
 func (p Program) linkCommand() string { return p.line(append(p.Args, "--")) + ` "` + link + `"` }
 
 func value(key, name string) string {
@@ -83,7 +82,6 @@ func setValue(key, name, s string) error {
 	return k.SetStringValue(name, s)
 }
 
-// ignoreNotExist ignores errors about missing registry entries.
 func ignoreNotExist(err error) error {
 	if errors.Is(err, registry.ErrNotExist) {
 		return nil

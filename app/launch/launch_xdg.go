@@ -50,8 +50,7 @@ const SupportsLinks = true
 // Links reports whether links open this program.
 func (p Program) Links() bool { return p.isRegistered(p.linkFile, append(p.Args, "--", link)) }
 
-// SetLinks registers or unregisters the program for links. The desktop entry also lists it among
-// the applications.
+// SetLinks registers or unregisters the program for links, and as an application.
 func (p Program) SetLinks(on bool) error {
 	if err := p.set(on, p.linkFile, append(p.Args, "--", link), "MimeType=x-scheme-handler/"+Scheme+";\nCategories=Utility;\nStartupNotify=true\n"); err != nil {
 		return err
@@ -60,8 +59,7 @@ func (p Program) SetLinks(on bool) error {
 	if err != nil {
 		return err
 	}
-	// Both are optional: the desktop finds the entry by itself, but later, and another program may
-	// be the default for these links.
+	// Both are optional: they only make it faster, and the default among several programs.
 	run("update-desktop-database", filepath.Dir(file))
 	if on {
 		run("xdg-mime", "default", filepath.Base(file), "x-scheme-handler/"+Scheme)
@@ -122,8 +120,7 @@ func write(file string, data []byte) error {
 // link is the placeholder for the link in an entry's Exec.
 const link = "%u"
 
-// line returns the Exec value of an entry, with each argument quoted as the Desktop Entry
-// Specification requires for reserved characters.
+// line returns the Exec value of an entry, with quoted arguments as its specification requires.
 func (p Program) line(args []string) string {
 	quoted := []string{quote(p.Path)}
 	for _, a := range args {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
 	"fairlead/app/state"
@@ -14,7 +15,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clientItem is the list entry of a paired window or command line.
 func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 	now := p.now()
 	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Detail: state.ClientPresence(p.view, d, now)}
@@ -57,8 +57,7 @@ func (c *client) show() {
 	}
 }
 
-// actions are the actions for the window: an active pairing can be revoked, an inactive one can be
-// forgotten.
+// An active pairing can be revoked, an inactive one can be forgotten.
 func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	p := c.p
 	if c.bar.editing {
@@ -66,19 +65,13 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	}
 	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
 		return func() {
-			bind.Run(p.ctx, func(ctx context.Context) error { return end(ctx, c.id) }, func(err error) {
-				c.bar.confirming = ""
-				if err != nil {
-					p.h.Say(failed + err.Error())
-				}
-				p.show(p.view) // the person may have left the page
-			})
+			p.end(&c.bar, failed, func(ctx context.Context) error { return end(ctx, c.id) })
 		}
 	}
-	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked: ")
+	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked")
 	switch {
 	case state.HasExpired(d, p.now()):
-		text, really, do = "Remove", "Remove from the list", end(p.app.Pairings.ForgetClient, "The device was not removed: ")
+		text, really, do = "Remove", "Remove from the list", end(p.app.Pairings.ForgetClient, "The device was not removed")
 	case d.ID == p.view.Device:
 		really = "Revoke access for this device"
 	}
@@ -87,10 +80,18 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	return widgets.Flow(style.Inside, append(buttons, c.bar.confirmButton(text, "trash", really, "Cancel", do)...)...)
 }
 
+// end carries out a confirmed action.
+func (p *Page) end(a *actions, failed string, do func(context.Context) error) {
+	bind.Run(p.ctx, do, func(err error) {
+		a.confirming = ""
+		p.h.Say.Failed(failed, err)
+		p.show(p.view) // the person may have left the page
+	})
+}
+
 const changeExpiry = "Access until…"
 
-// expiryButton is the button that sets the expiry of a pairing. Expiring it now asks for a
-// confirmation. A revoked pairing has no expiry to set.
+// expiryButton sets the expiry of a pairing that is not revoked. Now requires a confirmation.
 func (p *Page) expiryButton(a *actions, d protocol.Device) []fyne.CanvasObject {
 	switch {
 	case d.RevokedAt > 0:
@@ -111,12 +112,10 @@ func (p *Page) expiryMenu(a *actions, id protocol.DeviceID) []*fyne.MenuItem {
 	return items
 }
 
-// expiryItems are the possible expiries.
-func expiryItems(choose func(state.AccessPeriod)) (items []*fyne.MenuItem) {
-	for _, e := range state.AccessPeriods {
-		items = append(items, fyne.NewMenuItem(e.Text, func() { choose(e) }))
-	}
-	return items
+func expiryItems(choose func(state.AccessPeriod)) []*fyne.MenuItem {
+	return state.Map(state.AccessPeriods, func(e state.AccessPeriod) *fyne.MenuItem {
+		return fyne.NewMenuItem(e.Text, func() { choose(e) })
+	})
 }
 
 // setExpiry sets a pairing's expiry in Unix milliseconds, 0 for never, and offers to undo that.
@@ -127,20 +126,83 @@ func (p *Page) setExpiry(a *actions, id protocol.DeviceID, until int64) {
 	}
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Pairings.SetExpiry(ctx, d, until) }, func(undo func(), err error) {
 		a.confirming = ""
-		if err != nil {
-			p.h.Say("The end date was not changed: " + err.Error())
-		} else {
+		if !p.h.Say.Failed("The end date was not changed", err) {
 			p.h.Undo(state.AccessText(p.view, d, until, p.now()), undo, time.Now().Add(state.UndoTime))
 		}
 		p.show(p.view) // the person may have left the page
 	})
 }
 
-// factList lists the facts about a machine, one per line.
 func factList(facts []state.MachineFact) fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	for _, f := range facts {
-		rows = append(rows, widgets.NewLabelled(128, f.Name, widgets.NewParagraph(f.Text, style.ColorText, "text")))
+	return widgets.Col(style.Gap, state.Map(facts, func(f state.MachineFact) fyne.CanvasObject {
+		return widgets.NewLabelled(128, f.Name, widgets.NewParagraph(f.Text, style.ColorText, "text"))
+	})...)
+}
+
+// actions is the line of actions for a machine or a window. The page's show redraws it.
+type actions struct {
+	widgets.Body
+	show       func()
+	confirming string // action that waits for a confirmation; empty for none
+	editing    bool   // the name is being edited
+	field      *widgets.NameField
+}
+
+func newActions(show func()) actions { return actions{Body: widgets.NewBody(), show: show} }
+
+// draw redraws the line after a change of the facts that it depends on, or of its own state.
+func (a *actions) draw(facts string, build func() fyne.CanvasObject) bool {
+	if a.editing {
+		return a.Draw("edit", build) // do not redraw while the person is using it
 	}
-	return widgets.Col(style.Gap, rows...)
+	return a.Draw(facts+a.confirming, build)
+}
+
+// nameEditor is the line while the name is edited.
+func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.CanvasObject {
+	a.field = widgets.NewNameField()
+	a.field.SetText(name)
+	a.field.SetPlaceHolder(placeholder)
+	end := func(keep bool) {
+		a.editing = false
+		if keep {
+			save(a.field.Text)
+		}
+		a.show()
+	}
+	a.field.OnSubmitted = func(string) { end(true) }
+	a.field.OnCancel = func() { end(false) }
+	// The same height as the buttons before, so that nothing below moves.
+	field := container.NewGridWrap(fyne.NewSize(240, a.field.MinSize().Height), a.field)
+	return widgets.Row(style.Inside, -1, widgets.Inset(-4, 0, -3, 0, field),
+		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
+}
+
+// confirmButton asks for a confirmation; keep is the text of the button that cancels.
+func (a *actions) confirmButton(text, icon, really, keep string, do func()) []fyne.CanvasObject {
+	if a.confirming != text {
+		return []fyne.CanvasObject{widgets.NewQuietButton(text, icon, func() { a.confirm(text) })}
+	}
+	return a.confirmButtons(icon, really, keep, do)
+}
+
+// confirm asks to confirm an action; an empty name cancels.
+func (a *actions) confirm(button string) {
+	a.confirming = button
+	a.show()
+}
+
+func (a *actions) confirmButtons(icon, really, keep string, do func()) []fyne.CanvasObject {
+	yes := widgets.NewQuietButton(really, icon, do)
+	yes.Danger = true
+	return []fyne.CanvasObject{yes, widgets.NewQuietButton(keep, "", func() { a.confirm("") })}
+}
+
+func (a *actions) rename() {
+	a.editing = true
+	a.show()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(a.Box); c != nil && a.field != nil {
+		c.Focus(a.field)
+		a.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+	}
 }

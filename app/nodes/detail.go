@@ -38,7 +38,6 @@ func newDetail(p *Page, id protocol.NodeID) *detail {
 	return d
 }
 
-// reload loads the machine's log.
 func (d *detail) reload() {
 	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.app.Machines.Logs(ctx, d.id) }, func(text string, err error) {
 		switch {
@@ -65,6 +64,7 @@ func (d *detail) show() {
 		return
 	}
 	calls := p.view.CallsOn(d.id)
+	ids := state.Map(calls, func(c protocol.CallInfo) protocol.CallID { return c.CallID })
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
@@ -72,14 +72,13 @@ func (d *detail) show() {
 	facts := p.pairing.MachineFacts(p.view, n, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
-	drawn = d.runs.Draw(names(calls), func() fyne.CanvasObject { return d.running(calls) }) || drawn
+	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn
 	c := state.ConfinementOf(n)
 	if d.confinement.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn {
 		p.Box.Refresh()
 	}
 }
 
-// page arranges the parts in a column.
 func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewSectionHeading("LOG", widgets.NewQuietButton("Reload", "reset", d.reload))
 	// space for a field, which is higher than the buttons
@@ -104,28 +103,15 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {
-			bind.Go(p.ctx, func(ctx context.Context) (protocol.Ack, error) {
-				return state.Call(ctx, p.app, protocol.CallCancel, protocol.CallCancelParams{CallID: c.CallID})
-			}, func(_ protocol.Ack, err error) {
-				if err != nil {
-					p.h.Say("The call was not stopped: " + err.Error())
-				}
+			params := protocol.CallCancelParams{CallID: c.CallID}
+			bind.Call(bind.Until(p.ctx), p.app, protocol.CallCancel, params, func(_ protocol.Ack, err error) {
+				p.h.Say.Failed("The call was not stopped", err)
 			})
 		})))
 	}
 	return widgets.Col(style.Inside, rows...)
 }
 
-// names returns a text that identifies the calls.
-func names(calls []protocol.CallInfo) string {
-	text := "calls"
-	for _, c := range calls {
-		text += " " + string(c.CallID)
-	}
-	return text
-}
-
-// actions are the actions for a machine.
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
 	if d.bar.editing {
@@ -148,20 +134,15 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			confirm = "Revoke and remove"
 		}
 		buttons = append(buttons, d.bar.confirmButton("Remove", "trash", confirm, "Cancel", func() {
-			bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Machines.Forget(ctx, n) }, func(err error) {
-				d.bar.confirming = ""
-				if err != nil {
-					p.h.Say("The machine was not removed: " + err.Error())
-				}
-				p.show(p.view) // the person may have left the page
+			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error {
+				return p.app.Machines.Forget(ctx, n)
 			})
 		})...)
 	}
 	return widgets.Flow(style.Inside, buttons...)
 }
 
-// colours lets the person choose the machine's colour. Each colour has a name, for people who
-// cannot distinguish colours.
+// colours offers colours by name, for people who cannot distinguish them.
 func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 	var chips []fyne.CanvasObject
 	pick := func(name, words string, icon fyne.CanvasObject) {

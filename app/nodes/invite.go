@@ -17,7 +17,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openInvite shows how to add another machine.
 func (p *Page) openInvite() {
 	p.invite, p.detail, p.client = true, nil, nil
 	p.invitationBox = container.NewVBox()
@@ -36,10 +35,9 @@ func (p *Page) networkRows() []fyne.CanvasObject {
 			p.showPairing(r)
 			text, color := NetworkText(r)
 			network.Set(text, color)
+			turn.Set("Allow other machines to connect", "globe")
 			if r.Network.Enabled {
 				turn.Set("Turn off", "cross")
-			} else {
-				turn.Set("Allow other machines to connect", "globe")
 			}
 		})
 	}
@@ -75,15 +73,13 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 			message.Show()
 			message.Set("Creating an invitation…", style.ColorMuted)
 			params := protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}
-			bind.Go(p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) {
-				return state.Call(ctx, p.app, protocol.DeviceInviteTo, params)
-			}, func(r protocol.DeviceInvite, err error) {
+			bind.Call(bind.Until(p.ctx), p.app, protocol.DeviceInviteTo, params, func(r protocol.DeviceInvite, err error) {
 				if err != nil {
 					message.Set(err.Error(), style.ColorBad)
 					return
 				}
 				message.Hide()
-				p.showInvitation(r)
+				widgets.SetContent(p.invitationBox, p.invitation(r))
 			})
 		}
 	}
@@ -96,11 +92,6 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
 		widgets.Row(style.Inside, -1, machine, client), message, p.invitationBox,
 	}
-}
-
-// showInvitation shows the invitation for the other machine.
-func (p *Page) showInvitation(r protocol.DeviceInvite) {
-	widgets.SetContent(p.invitationBox, p.invitation(r))
 }
 
 func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {

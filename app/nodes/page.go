@@ -23,12 +23,10 @@ import (
 type Handlers struct {
 	Machines *style.Machines
 	Copy     func(string)
-	Say      func(string)
-	// Undo shows an action and offers to undo it until a time.
-	Undo   func(text string, undo func(), until time.Time)
-	Opened func(protocol.NodeID) // a machine is shown; empty is all
-	// Send asks for files to send to a machine; nil hides the button. Browse shows a machine's
-	// files; nil hides it.
+	Say      state.Say
+	Undo     state.OfferUndo
+	Opened   func(protocol.NodeID) // a machine is shown; empty is all
+	// Send asks for files to send to a machine. Browse shows its files. nil hides the button.
 	Send, Browse func(protocol.NodeID)
 }
 
@@ -80,8 +78,7 @@ func (p *Page) Open(id protocol.NodeID) {
 	p.show(p.view)
 }
 
-// choose shows the page for a list index: machines come first, then, under their heading, the
-// windows.
+// choose opens a line of the list: machines come first, then a heading and the windows.
 func (p *Page) choose(i int) {
 	if n := len(p.view.Nodes); i < n {
 		p.Open(p.view.Nodes[i].ID)
@@ -90,15 +87,13 @@ func (p *Page) choose(i int) {
 	}
 }
 
-// openClient shows one window.
 func (p *Page) openClient(id protocol.DeviceID) {
 	p.Open("")
 	p.client = newClient(p, id)
 	p.show(p.view)
 }
 
-// At returns the machine at a position of the window, as a drop target; empty for none. While one
-// machine is shown it is that one.
+// At returns the machine at a position of the window, or the one shown; empty for none.
 func (p *Page) At(place fyne.Position) protocol.NodeID {
 	if p.detail != nil {
 		return p.detail.id
@@ -109,24 +104,17 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 	return ""
 }
 
-// show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.DevicesChanged != p.devices {
 		p.devices = v.DevicesChanged
 		p.loadPairing(p.showPairing)
 	}
-	items := make([]widgets.ListItem, len(v.Nodes))
-	for i, n := range v.Nodes {
-		items[i] = p.item(n)
-	}
+	items := state.Map(v.Nodes, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "PAIRED DEVICES", Heading: true})
 	}
-	for _, d := range p.clients {
-		items = append(items, p.clientItem(d))
-	}
-	p.list.Set(items)
+	p.list.Set(append(items, state.Map(p.clients, p.clientItem)...))
 	switch {
 	case p.invite:
 	case p.detail != nil:
@@ -150,7 +138,6 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 	return item
 }
 
-// drawList draws the list of machines.
 func (p *Page) drawList() {
 	none := len(p.view.Nodes) == 0
 	p.Draw(fmt.Sprint("list ", p.view.Loaded, none, none && len(p.clients) > 0), func() fyne.CanvasObject {
@@ -172,12 +159,10 @@ func (p *Page) drawList() {
 
 const machinesTitle = "Machines"
 
-// loadPairing loads the pending requests and the windows.
 func (p *Page) loadPairing(done func(state.Pairing)) {
 	bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) { done(r) })
 }
 
-// showPairing shows the pending requests and the windows.
 func (p *Page) showPairing(r state.Pairing) {
 	if r.Problem != "" {
 		// keep the old list: a lost connection does not remove windows
@@ -197,8 +182,7 @@ func (p *Page) showPairing(r state.Pairing) {
 func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
 	if len(q.Words) > 0 {
-		words := widgets.NewHeading(fmt.Sprint(q.Words), "text")
-		words.SetText(strings.Join(q.Words, "-"))
+		words := widgets.NewHeading(strings.Join(q.Words, "-"), "text")
 		rows = append(rows, widgets.NewParagraph("Allow it only if the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
 	}
 	params := protocol.DeviceRequestParams{ID: q.ID}
@@ -209,12 +193,9 @@ func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
 		widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Col(style.Inside, rows...))))
 }
 
-// answerRequest allows or denies the pairing of a device.
 func answerRequest[R any](p *Page, m protocol.Method[protocol.DeviceRequestParams, R], params protocol.DeviceRequestParams) {
-	bind.Go(p.ctx, func(ctx context.Context) (R, error) { return state.Call(ctx, p.app, m, params) }, func(_ R, err error) {
-		if err != nil {
-			p.h.Say("Your answer was not accepted: " + err.Error())
-		}
+	bind.Call(bind.Until(p.ctx), p.app, m, params, func(_ R, err error) {
+		p.h.Say.Failed("Your answer was not accepted", err)
 		p.devices = -1
 		p.show(p.view)
 	})
@@ -244,13 +225,12 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// Confinement lists a machine's restrictions of commands: the enforced ones with their mechanism,
-// the others with the reason.
+// Confinement lists a machine's restrictions of commands, with their mechanism or its lack.
 func Confinement(c state.Confinement) fyne.CanvasObject {
 	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
 		return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 	}
-	rows := []fyne.CanvasObject{widgets.NewParagraph(c.Line, levelColor(c.Level), "text")}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(c.Line, levelColors[c.Level], "text")}
 	for _, w := range c.Warnings {
 		rows = append(rows, fact("warning", style.ColorNeedsYou, w))
 	}
@@ -264,13 +244,7 @@ func Confinement(c state.Confinement) fyne.CanvasObject {
 	return widgets.Col(style.Gap, rows...)
 }
 
-// levelColor returns the colour of a level. The sentence itself also states the level.
-func levelColor(level string) fyne.ThemeColorName {
-	switch level {
-	case state.LevelGood:
-		return style.ColorGood
-	case state.LevelBad:
-		return style.ColorBad
-	}
-	return style.ColorNeedsYou
+// levelColors are the colours of levels. The sentence itself also states the level.
+var levelColors = map[string]fyne.ThemeColorName{
+	state.LevelGood: style.ColorGood, state.LevelWarning: style.ColorNeedsYou, state.LevelBad: style.ColorBad,
 }

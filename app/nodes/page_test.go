@@ -163,7 +163,7 @@ func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 	p.detail.log.SetLines(code.PlainLines("one line"))
 	pagetest.WheelReachesPage(t, p.Box, 1)
 	p.openInvite()
-	p.showInvitation(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"})
+	widgets.SetContent(p.invitationBox, p.invitation(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"}))
 	pagetest.WheelReachesPage(t, p.Box, 3)
 }
 

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -74,14 +75,13 @@ type centerSystem struct {
 	requested   bool        // used by the notifier's goroutine only
 	unavailable atomic.Bool // there is no center for this program
 
-	mu    sync.Mutex // guards shown, a list of IDs, the oldest first
-	shown []string
+	mu    sync.Mutex        // guards shown
+	shown map[string]string // IDs of messages by name
 }
 
-// openCenter starts using a center. open creates it and receives a function for its events, which
-// may be called on any thread.
+// openCenter starts using a center. open receives a function for events, for any thread.
 func openCenter(open func(send func(event)) center, plain system, actions Actions) *centerSystem {
-	a := &centerSystem{plain: plain, actions: actions, events: make(chan event, maxWaiting)}
+	a := &centerSystem{plain: plain, actions: actions, events: make(chan event, maxWaiting), shown: make(map[string]string)}
 	a.center = open(a.send)
 	a.done.Go(a.listen)
 	return a
@@ -123,22 +123,13 @@ func (a *centerSystem) show(ctx context.Context, m Message) error {
 }
 
 func (a *centerSystem) put(ctx context.Context, m Message) error {
+	name := nameOf(m.ID)
 	a.mu.Lock()
-	a.shown = append(slices.DeleteFunc(a.shown, func(id string) bool { return id == m.ID }), m.ID)
-	old := ""
-	if len(a.shown) > maxShown {
-		old, a.shown = a.shown[0], slices.Delete(a.shown, 0, 1)
-	}
+	a.shown[name] = m.ID
 	a.mu.Unlock()
-	if old != "" {
-		a.take(nameOf(old))
-	}
 	m.Title, m.Body = oneLine(m.Title, 100), oneLine(m.Body, 300)
-	return a.post(ctx, nameOf(m.ID), m)
+	return a.post(ctx, name, m)
 }
-
-// maxShown is the number of notifications that can still be removed.
-const maxShown = 32
 
 // nameOf returns a message's name in the center, without NUL characters, for C.
 func nameOf(id string) string {
@@ -146,9 +137,7 @@ func nameOf(id string) string {
 }
 
 func (a *centerSystem) remove(_ context.Context, id string) {
-	a.mu.Lock()
-	a.shown = slices.DeleteFunc(a.shown, func(x string) bool { return x == id })
-	a.mu.Unlock()
+	a.forget(nameOf(id))
 	a.take(nameOf(id))
 }
 
@@ -166,38 +155,30 @@ func (a *centerSystem) listen() {
 			cancel()
 			a.unavailable.Store(err != nil || r == undecided)
 			a.actions.retry()
-		case keyDefault, keyReview, keyDeny:
-			if id, ok := a.find(e.name); ok {
-				if e.what == keyDeny {
-					a.actions.Deny(id)
-				} else {
-					a.actions.Review(id)
-				}
+		default: // a click, which has removed the notification from the screen
+			if id := a.forget(e.name); id != "" {
+				a.actions.perform(e.what, id)
 			}
 		}
 	}
 }
 
-// find returns the message of a notification. A click has already removed it from the screen.
-func (a *centerSystem) find(name string) (string, bool) {
+// forget returns the ID of a message that is no longer shown, or "".
+func (a *centerSystem) forget(name string) (id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i, id := range a.shown {
-		if nameOf(id) == name {
-			a.shown = slices.Delete(a.shown, i, i+1)
-			return id, true
-		}
-	}
-	return "", false
+	id = a.shown[name]
+	delete(a.shown, name)
+	return id
 }
 
 func (a *centerSystem) close() {
 	a.mu.Lock()
-	shown := a.shown
-	a.shown = nil
+	names := slices.Sorted(maps.Keys(a.shown))
+	clear(a.shown)
 	a.mu.Unlock()
-	for _, id := range shown {
-		a.take(nameOf(id))
+	for _, name := range names {
+		a.take(name)
 	}
 	a.center.close() // sends no events any more
 	close(a.events)

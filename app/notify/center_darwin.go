@@ -19,8 +19,7 @@ import (
 	"unsafe"
 )
 
-// open opens the notification center of macOS. The center requires a bundle with an identifier;
-// other programs get plain notifications.
+// open opens the notification center of macOS, which requires a bundle with an identifier.
 func open(actions Actions) (system, error) {
 	if !C.fairleadBundled() {
 		return script{}, nil
@@ -66,11 +65,8 @@ func (mac) close() {
 
 // left returns the remaining time of ctx in milliseconds.
 func left(ctx context.Context) C.int64_t {
-	d := timeout
-	if end, ok := ctx.Deadline(); ok {
-		d = max(0, time.Until(end))
-	}
-	return C.int64_t(d.Milliseconds())
+	end, _ := ctx.Deadline() // set by the notifier
+	return C.int64_t(max(0, time.Until(end).Milliseconds()))
 }
 
 func (mac) rights(ctx context.Context) (permission, error) {

@@ -196,18 +196,6 @@ func TestALockedScreenHidesWhatACenterShows(t *testing.T) {
 	})
 }
 
-func TestOnlySoManyNotificationsStand(t *testing.T) {
-	onBoard(t, granted, func(t *testing.T, n *Notifier, b *board) {
-		for i := range maxShown + 10 {
-			n.Show(Message{ID: fmt.Sprint(i)})
-			synctest.Wait()
-		}
-		if _, last := b.up["fairlead-41"]; len(b.up) != maxShown || !last {
-			t.Errorf("there are %d, with the last %v", len(b.up), last)
-		}
-	})
-}
-
 // TestCTakesEveryTextOfANotification checks texts that C or macOS would reject, which would crash
 // the program.
 func TestCTakesEveryTextOfANotification(t *testing.T) {

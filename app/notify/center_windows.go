@@ -16,8 +16,7 @@ import (
 // appID is the name under which Windows stores the person's settings for our notifications.
 const appID = "Fairlead.Desktop"
 
-// native is the notification center of Windows. This process receives the clicks while it runs, and
-// removes its notifications when it exits.
+// native is the notification center of Windows; its notifications end with this process.
 type native struct {
 	notifier, toasts *unknown
 	shown            map[string]*unknown // by name
@@ -25,9 +24,6 @@ type native struct {
 
 // open must be called on the goroutine that then shows notifications: it is locked to its thread.
 func open(actions Actions) (_ system, err error) {
-	if err := available(); err != nil {
-		return nil, err
-	}
 	runtime.LockOSThread() // never unlocked: the thread belongs to the apartment
 	const multiThreaded = 1
 	if hr, _, _ := roInitialize.Call(multiThreaded); result(hr) != nil {
@@ -75,8 +71,7 @@ func clickEvent(arguments string) event {
 	return event{what: action, name: name}
 }
 
-// register registers our name with Windows, which shows no notifications without it. It does not
-// affect other programs or other users.
+// register registers our name for this user: Windows shows no notifications without it.
 func register() error {
 	k, _, err := registry.CreateKey(registry.CURRENT_USER, `Software\Classes\AppUserModelId\`+appID, registry.SET_VALUE)
 	if err != nil {
@@ -147,8 +142,7 @@ func document(s string) (*unknown, error) {
 	return made.as(&iidXML)
 }
 
-// toastXML is the notification in the toast content schema. The arguments of a click are the action
-// and the notification's name.
+// toastXML returns the notification; a click sends its action and name as arguments.
 func toastXML(name string, m Message) string {
 	quote := func(s string) string {
 		var out bytes.Buffer
@@ -192,8 +186,7 @@ var (
 // lockScreen detects the lock; it is never asked to show notifications.
 type lockScreen struct{ system }
 
-// locked reports whether the input desktop cannot be opened, which means that it is the lock
-// screen's.
+// locked reports whether the input desktop cannot be opened: it is the lock screen's.
 func (lockScreen) locked(context.Context) bool {
 	const desktopSwitchDesktop = 0x100
 	h, _, _ := openInputDesktop.Call(0, 0, desktopSwitchDesktop)

@@ -20,8 +20,7 @@ const (
 	serverPath = "/org/freedesktop/Notifications"
 )
 
-// bus is the desktop's notification server. One goroutine calls show and remove; signals arrive on
-// another.
+// bus is the desktop's notification server; its signals arrive on another goroutine.
 type bus struct {
 	conn    *dbus.Conn
 	server  dbus.BusObject
@@ -77,12 +76,8 @@ func (b *bus) listen(actions Actions) {
 		case serverName + ".NotificationClosed":
 			b.forget(id)
 		case serverName + ".ActionInvoked":
-			switch key, _ := s.Body[1].(string); key {
-			case keyDefault, keyReview:
-				actions.Review(id)
-			case keyDeny:
-				actions.Deny(id)
-			}
+			key, _ := s.Body[1].(string)
+			actions.perform(key, id)
 		}
 	}
 }
@@ -140,8 +135,7 @@ func (b *bus) remove(ctx context.Context, id string) {
 	}
 }
 
-// locked asks the session's screen savers and logind. A service that does not answer counts as
-// unlocked.
+// locked asks screen savers and logind. No answer counts as unlocked.
 func (b *bus) locked(ctx context.Context) bool {
 	for _, saver := range []struct{ name, path string }{
 		{"org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"},
@@ -158,7 +152,6 @@ func (b *bus) locked(ctx context.Context) bool {
 	return lockedByLogind(ctx)
 }
 
-// lockedByLogind returns logind's hint whether the session is locked.
 func lockedByLogind(ctx context.Context) bool {
 	system, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	if err != nil {

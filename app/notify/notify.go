@@ -1,14 +1,10 @@
 // Package notify shows notifications of the system, for pending approvals and news while Fairlead's
-// windows are not in front.
+// windows are not in front. While the screen is locked, they do not show their content.
 //
-// On Linux and the BSDs it uses the desktop's notification server over D-Bus, with buttons if the
-// server supports them. On Windows it uses the Windows Runtime, with buttons. On macOS buttons
-// require an application bundle and the person's permission; a bare binary shows plain
-// notifications. While the screen is locked, notifications do not show their content.
-//
-// The D-Bus calls are made here and not by github.com/esiqveland/notify, whose calls have no time
-// limit. The Windows Runtime is called by hand, because no maintained library with buttons and
-// removal could be fetched when this was written.
+// Linux and the BSDs: the desktop's notification server over D-Bus, called here because the calls of
+// github.com/esiqveland/notify have no time limit. Windows: the Windows Runtime, called by hand
+// because no maintained library with buttons and removal could be fetched when this was written.
+// macOS: buttons require an application bundle and the person's permission.
 package notify
 
 import (
@@ -19,10 +15,11 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/display"
 )
 
-// Message is a notification. ID is chosen by the caller; a message replaces an earlier one with the
-// same ID.
+// Message is a notification; it replaces an earlier one with the same ID.
 type Message struct {
 	ID          string
 	Title, Body string
@@ -40,19 +37,26 @@ func (m Message) button() string {
 	return "Review"
 }
 
-// Actions are the callbacks of the buttons. They are called on a goroutine of the notifier, one at
-// a time.
+// Actions are the callbacks of the buttons, on a goroutine of the notifier, one at a time.
 type Actions struct {
 	Review func(id string)
 	Deny   func(id string)
 	// Shown is called when the system has accepted a message and its content is visible.
 	Shown func(id string)
-	// Disabled is called once if there are no notifications, with the reason as a sentence for the
-	// person: they are disabled in the system's settings.
+	// Disabled is called once, with a reason for the person, if the settings disable them.
 	Disabled func(why string)
 
 	// retry shows the messages deferred because of errLater; for use by the notifier.
 	retry func()
+}
+
+func (a Actions) perform(key, id string) {
+	switch key {
+	case keyDefault, keyReview:
+		a.Review(id)
+	case keyDeny:
+		a.Deny(id)
+	}
 }
 
 // The keys of a notification's actions; "default" is a click on the notification itself.
@@ -71,8 +75,7 @@ var errLater = errors.New("the permission for notifications is not granted yet")
 // timeout is the time limit of the system for one notification.
 const timeout = 5 * time.Second
 
-// maxWaiting is the maximum number of notifications that wait for a slow system; further ones are
-// dropped.
+// maxWaiting is the maximum number of notifications that wait; further ones are dropped.
 const maxWaiting = 16
 
 // system shows notifications by the means of one operating system.
@@ -89,8 +92,7 @@ type system interface {
 // job is one action on the system, with its time limit.
 type job func(context.Context, system)
 
-// Notifier shows notifications one after the other. Its methods return at once and are safe for
-// concurrent use.
+// Notifier shows notifications. Its methods return at once and are safe for concurrent use.
 type Notifier struct {
 	actions Actions
 	log     *slog.Logger
@@ -189,7 +191,6 @@ func (n *Notifier) show(ctx context.Context, sys system, m Message) {
 	}
 }
 
-// showDeferred shows the messages that the system could not show before.
 func (n *Notifier) showDeferred(ctx context.Context, sys system) {
 	list := n.deferred
 	n.deferred = nil
@@ -216,9 +217,8 @@ func (n *Notifier) Close() {
 	n.done.Wait()
 }
 
-// oneLine returns a text without line breaks and control characters, shortened to the space in
-// notifications. The result never begins with a dash, which osascript would parse as an option:
-// file names come from other people.
+// oneLine returns a short text without control characters. It never begins with a dash, which
+// osascript would parse as an option: file names come from other people.
 func oneLine(s string, length int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -229,8 +229,5 @@ func oneLine(s string, length int) string {
 	if rest, dash := strings.CutPrefix(s, "-"); dash {
 		s = "\u2010" + rest // a hyphen that looks the same
 	}
-	if r := []rune(s); len(r) > length {
-		s = string(r[:length-1]) + "…"
-	}
-	return s
+	return display.Clip(s, length)
 }

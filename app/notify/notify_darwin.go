@@ -7,9 +7,8 @@ import (
 	"os/exec"
 )
 
-// script shows plain notifications with osascript, for a program without a bundle. They have no
-// buttons and cannot be removed. macOS shows them as Script Editor's, and a click opens that
-// program.
+// script shows notifications with osascript, for a program without a bundle: without buttons, not
+// removable, and in the name of Script Editor.
 type script struct{}
 
 func (script) show(ctx context.Context, m Message) error {

@@ -26,7 +26,6 @@ var (
 	errNoWindowsRuntime = errors.New("this Windows has no Windows Runtime")
 )
 
-// Interfaces.
 var (
 	iidManager     = windows.GUID{Data1: 0x50ac103f, Data2: 0xd235, Data3: 0x4598, Data4: [8]byte{0xbb, 0xef, 0x98, 0xfe, 0x4d, 0x1a, 0x3a, 0xd4}}
 	iidToasts      = windows.GUID{Data1: 0x04124b20, Data2: 0x82c6, Data3: 0x4229, Data4: [8]byte{0xb1, 0x09, 0xfd, 0x9e, 0xd4, 0x66, 0x2b, 0x53}}
@@ -100,16 +99,6 @@ func result(hr uintptr) error {
 	return nil
 }
 
-// available reports whether all functions used here exist.
-func available() error {
-	for _, p := range []*windows.LazyProc{roInitialize, roGetFactory, roActivate, createString, deleteString, stringBuffer} {
-		if err := p.Find(); err != nil {
-			return fmt.Errorf("%w: %w", errNoWindowsRuntime, err)
-		}
-	}
-	return nil
-}
-
 // hstring is a string of the Windows Runtime; the caller must free it.
 func hstring(s string) (uintptr, error) {
 	chars, err := windows.UTF16FromString(s)
@@ -163,19 +152,16 @@ func instance(class string) (*unknown, error) {
 	return nonNil(out)
 }
 
-// handler is the object that the system calls when a person acts on a notification. A single one
-// serves all notifications and is never freed, so that late calls are safe.
+// handler is called for all actions on notifications, and never freed: late calls are safe.
 type handler struct{ table *[4]uintptr }
 
-// activated receives the arguments of a click. It is called on a thread of the system and must not
-// block.
+// activated receives the arguments of a click, on a thread of the system. It must not block.
 var activated struct {
 	sync.Mutex
 	call func(arguments string) // nil: clicks are ignored
 }
 
-// setActivated sets the receiver of clicks. When it returns, the previous receiver is no longer
-// called.
+// setActivated sets the receiver of clicks; the previous one is not called afterwards.
 func setActivated(f func(arguments string)) {
 	activated.Lock()
 	defer activated.Unlock()

@@ -22,6 +22,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 )
 
 func init() { time.Local = time.UTC }
@@ -32,8 +33,7 @@ var Noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 // Clock is a page's clock that always returns Noon.
 func Clock() time.Time { return Noon }
 
-// Start starts the test toolkit, like [App], and returns a state without a gateway. Both stop with
-// the test, and ctx ends then.
+// Start starts the test toolkit and returns a state without a gateway; both stop with the test.
 func Start(t *testing.T, mode style.Mode) (ctx context.Context, app *state.App) {
 	t.Helper()
 	App(t).Settings().SetTheme(style.New(mode, 1))
@@ -53,36 +53,10 @@ func Window(t *testing.T, content fyne.CanvasObject, width, height float32) fyne
 	return w
 }
 
-// Walk visits an object and all objects in it until visit returns false.
-func Walk(o fyne.CanvasObject, visit func(fyne.CanvasObject) bool) bool {
-	if !visit(o) {
-		return false
-	}
-	var inside []fyne.CanvasObject
-	switch o := o.(type) {
-	case *fyne.Container:
-		inside = o.Objects
-	case fyne.Widget:
-		inside = test.WidgetRenderer(o).Objects()
-	}
-	for _, c := range inside {
-		if !Walk(c, visit) {
-			return false
-		}
-	}
-	return true
-}
-
-// Button finds the last button with that text; the test fails if there is none.
+// Button finds the last visible button with that text; the test fails if there is none.
 func Button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
 	t.Helper()
-	var found *widgets.Button
-	Walk(o, func(o fyne.CanvasObject) bool {
-		if b, ok := o.(*widgets.Button); ok && b.Text == text {
-			found = b
-		}
-		return true
-	})
+	found := widgettest.Find(o, func(b *widgets.Button) bool { return b.Text == text })
 	if found == nil {
 		t.Fatalf("no button %q in %s", text, test.RenderObjectToMarkup(o))
 	}
@@ -100,8 +74,7 @@ func Shows(t *testing.T, o fyne.CanvasObject, want ...string) {
 	}
 }
 
-// Shot writes a picture of the window to $FAIRLEAD_SHOTS/NAME.png for manual review; without that
-// variable it does nothing.
+// Shot writes a picture of the window to $FAIRLEAD_SHOTS/NAME.png, if that is set, for review.
 func Shot(t *testing.T, w fyne.Window, name string) {
 	t.Helper()
 	dir := os.Getenv("FAIRLEAD_SHOTS")
@@ -118,9 +91,8 @@ func Shot(t *testing.T, w fyne.Window, name string) {
 	}
 }
 
-// toolkit is the test toolkit with a different GUI thread: the test's own goroutine. Calls from
-// other goroutines wait until the test runs them; the original test driver would run them at once,
-// concurrently with the test.
+// toolkit is the test toolkit with the test's goroutine as GUI thread: calls of other goroutines
+// wait for it. The original driver would run them concurrently with the test.
 type toolkit struct {
 	fyne.App
 	thread *thread
@@ -180,8 +152,7 @@ func (g *thread) end() {
 	g.queue = nil
 }
 
-// App starts a toolkit that stops with the test. The test is its GUI thread: calls of other
-// goroutines have no effect before [Settle].
+// App starts a toolkit that stops with the test. Calls of other goroutines wait for [Settle].
 func App(t testing.TB) fyne.App {
 	t.Helper()
 	a := test.NewTempApp(t)
@@ -191,8 +162,7 @@ func App(t testing.TB) fyne.App {
 	return k
 }
 
-// Settle waits, within a bubble of testing/synctest, until all goroutines have ended or wait for
-// time, and runs their calls on the GUI thread.
+// Settle runs, in a bubble of synctest, the calls of other goroutines until all of them wait.
 func Settle() {
 	for {
 		synctest.Wait()
@@ -202,17 +172,15 @@ func Settle() {
 	}
 }
 
-// WheelReachesPage scrolls over every scrolling panel of a page, checks their number, and checks
-// that the page moves: a panel must pass on scroll events that it does not need.
+// WheelReachesPage checks the number of panels, and that they pass scroll events to the page.
 func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 	t.Helper()
 	page := Scroll(t, o)
 	var found []*widgets.Scroller
-	Walk(o, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(o, func(o fyne.CanvasObject) {
 		if p, ok := o.(*widgets.Scroller); ok {
 			found = append(found, p)
 		}
-		return true
 	})
 	if len(found) != panels {
 		t.Fatalf("%d panels, not %d", len(found), panels)
@@ -230,9 +198,10 @@ func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 func Scroll(t *testing.T, o fyne.CanvasObject) *container.Scroll {
 	t.Helper()
 	var found *container.Scroll
-	Walk(o, func(o fyne.CanvasObject) bool {
-		found, _ = o.(*container.Scroll)
-		return found == nil
+	widgettest.Visit(o, func(o fyne.CanvasObject) {
+		if s, ok := o.(*container.Scroll); ok && found == nil {
+			found = s
+		}
 	})
 	if found == nil {
 		t.Fatal("nothing scrolls")

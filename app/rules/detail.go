@@ -11,14 +11,14 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/bind"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one rule: its text, its origin, the calls that it would have decided, and
-// the actions for it.
+// detail is the page of one rule, with the calls that it would have decided.
 type detail struct {
 	p       *Page
 	rule    protocol.Rule
@@ -29,13 +29,19 @@ type detail struct {
 	note    *widgets.Paragraph
 }
 
-var verdicts = []struct{ value, words string }{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
+type verdict struct{ value, words string }
 
-// expiries are the possible validity periods of a rule.
-var expiries = []struct {
+var verdicts = []verdict{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
+
+// expiry is a possible validity period of a rule; 0 is unlimited.
+type expiry struct {
 	words string
 	d     time.Duration
-}{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", 24 * time.Hour}, {"In a week", 7 * 24 * time.Hour}, {"In 30 days", 30 * 24 * time.Hour}}
+}
+
+const day = 24 * time.Hour
+
+var expiries = []expiry{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", day}, {"In a week", 7 * day}, {"In 30 days", 30 * day}}
 
 func (p *Page) open(r protocol.Rule) {
 	d := &detail{p: p, rule: r, text: widget.NewMultiLineEntry(), result: container.NewVBox(), note: widgets.NewParagraph("", style.ColorBad, "text")}
@@ -83,12 +89,8 @@ func (p *Page) open(r protocol.Rule) {
 	p.Box.Refresh()
 }
 
-// buttons are the actions for the rule.
 func (d *detail) buttons(edit, remove bool) []fyne.CanvasObject {
 	if d.rule.Origin == protocol.RuleFromConfig {
-		if d.p.h.Config == nil {
-			return nil
-		}
 		return []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", d.p.h.Config)}
 	}
 	list := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.check)}
@@ -116,7 +118,6 @@ func indent(raw json.RawMessage) string {
 	return b.String()
 }
 
-// show updates the controls from the rule's text.
 func (d *detail) show() {
 	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
 	if err != nil {
@@ -150,26 +151,22 @@ func (d *detail) set(change func(*state.RuleFields)) {
 }
 
 func (d *detail) verdictMenu() []*fyne.MenuItem {
-	var items []*fyne.MenuItem
-	for _, v := range verdicts {
-		items = append(items, fyne.NewMenuItem(v.words, func() { d.set(func(f *state.RuleFields) { f.Verdict = v.value }) }))
-	}
-	return items
+	return state.Map(verdicts, func(v verdict) *fyne.MenuItem {
+		return fyne.NewMenuItem(v.words, func() { d.set(func(f *state.RuleFields) { f.Verdict = v.value }) })
+	})
 }
 
 func (d *detail) expiresMenu() []*fyne.MenuItem {
-	var items []*fyne.MenuItem
-	for _, t := range expiries {
-		items = append(items, fyne.NewMenuItem(t.words, func() {
+	return state.Map(expiries, func(t expiry) *fyne.MenuItem {
+		return fyne.NewMenuItem(t.words, func() {
 			d.set(func(f *state.RuleFields) {
 				f.Expires = time.Time{}
 				if t.d > 0 {
 					f.Expires = d.p.now().Add(t.d)
 				}
 			})
-		}))
-	}
-	return items
+		})
+	})
 }
 
 func (d *detail) save() {
@@ -177,7 +174,8 @@ func (d *detail) save() {
 	if !json.Valid(raw) {
 		return
 	}
-	call(d.p, protocol.RulePut, protocol.RulePutParams{ID: d.rule.ID, Policy: raw}, func(rule protocol.Rule, err error) {
+	params := protocol.RulePutParams{ID: d.rule.ID, Policy: raw}
+	bind.Call(d.p.run, d.p.gateway, protocol.RulePut, params, func(rule protocol.Rule, err error) {
 		if err != nil {
 			d.showError("The rule was not saved: " + err.Error())
 			d.p.Box.Refresh()
@@ -185,10 +183,9 @@ func (d *detail) save() {
 		}
 		if rule.Problem != "" {
 			d.p.open(rule) // the error message is shown
-			d.p.Load()
-			return
+		} else {
+			d.p.openList()
 		}
-		d.p.openList()
 		d.p.Load()
 	})
 }
@@ -200,7 +197,10 @@ func (d *detail) check() {
 		return
 	}
 	var res protocol.RuleTryResult
-	d.p.run(func(ctx context.Context) (err error) { res, err = state.TryRule(ctx, d.p.gateway, raw); return err }, func(err error) {
+	d.p.run(func(ctx context.Context) (err error) {
+		res, err = state.TryRule(ctx, d.p.gateway, raw)
+		return err
+	}, func(err error) {
 		if err != nil {
 			d.showError("The check failed: " + err.Error())
 			d.p.Box.Refresh()

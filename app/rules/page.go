@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -21,9 +22,8 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	// Undo shows a deletion and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
-	Say  func(string)
+	Undo state.OfferUndo
+	Say  state.Say
 	// Save asks for a file name and saves a file. Open asks for a file and reads it.
 	Save func(name string, data []byte)
 	Open func(done func([]byte))
@@ -33,7 +33,6 @@ type Handlers struct {
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx     context.Context
 	gateway state.Gateway
 	h       Handlers
 	Box     *fyne.Container
@@ -48,16 +47,13 @@ type Page struct {
 	body   widgets.Body // the list, or a text in its place
 	detail *detail      // nil while the list is shown
 	now    func() time.Time
-	// run does work off the GUI thread and then done on it.
-	run func(work func(context.Context) error, done func(error))
+	run    bind.Runner
 }
 
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a, h)
-	p.run = func(work func(context.Context) error, done func(error)) {
-		bind.Run(ctx, work, done)
-	}
+	p := newPage(a, h)
+	p.run = bind.Until(ctx)
 	seen := -1
 	bind.Watch(ctx, a.Value, func(v state.View) {
 		p.view = v
@@ -69,13 +65,9 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	return p
 }
 
-func newPage(ctx context.Context, g state.Gateway, h Handlers) *Page {
-	p := &Page{ctx: ctx, gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.shown) {
-			p.open(p.shown[i])
-		}
-	})
+func newPage(g state.Gateway, h Handlers) *Page {
+	p := &Page{gateway: g, h: h, Box: container.NewStack(), now: time.Now, body: widgets.NewBody()}
+	p.list = widgets.NewItemList(func(i int) { p.open(p.shown[i]) })
 	p.search = widgets.NewSearchField("Search rules", "")
 	p.search.OnChanged = func(string) { p.draw() }
 	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
@@ -83,18 +75,9 @@ func newPage(ctx context.Context, g state.Gateway, h Handlers) *Page {
 	return p
 }
 
-// call calls a method of the gateway off the GUI thread and then done on it.
-func call[P, R any](p *Page, m protocol.Method[P, R], params P, done func(R, error)) {
-	var result R
-	p.run(func(ctx context.Context) (err error) {
-		result, err = state.Call(ctx, p.gateway, m, params)
-		return err
-	}, func(err error) { done(result, err) })
-}
-
 // Load loads the rules.
 func (p *Page) Load() {
-	call(p, protocol.RulesList, protocol.Empty{}, func(all protocol.RulesResult, err error) {
+	bind.Call(p.run, p.gateway, protocol.RulesList, protocol.Empty{}, func(all protocol.RulesResult, err error) {
 		if err != nil {
 			p.body.Put(widgets.NewLoadError("The rules could not be loaded.", err.Error(), p.Load))
 			return
@@ -104,7 +87,6 @@ func (p *Page) Load() {
 	})
 }
 
-// openList shows all rules.
 func (p *Page) openList() {
 	p.detail = nil
 	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
@@ -117,21 +99,14 @@ func (p *Page) openList() {
 // blank is a new rule with the most common content, to be edited before it is saved.
 const blank = `{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}`
 
-// draw shows the rules that match the search.
 func (p *Page) draw() {
 	if p.detail != nil {
 		return
 	}
 	p.shown = state.FindRules(p.all.Rules, p.search.Text)
-	items := make([]widgets.ListItem, len(p.shown))
-	off := 0
-	for i, r := range p.shown {
-		items[i] = item(r, p.now())
-		if r.Problem != "" {
-			off++
-		}
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.shown, func(r protocol.Rule) widgets.ListItem { return item(r, p.now()) }))
+	working := slices.DeleteFunc(slices.Clone(p.shown), func(r protocol.Rule) bool { return r.Problem != "" })
+	off := len(p.shown) - len(working)
 	text := ""
 	if p.loaded {
 		text = state.Plural(len(p.all.Rules), "rule", "rules")
@@ -178,20 +153,16 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 	return it
 }
 
-// remove deletes a rule and offers to undo that.
 func (p *Page) remove(r protocol.Rule) {
-	call(p, protocol.RuleDelete, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
-		if err != nil {
-			p.h.Say("The rule was not deleted: " + err.Error())
+	bind.Call(p.run, p.gateway, protocol.RuleDelete, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
+		if p.h.Say.Failed("The rule was not deleted", err) {
 			return
 		}
 		p.openList()
 		p.Load()
 		p.h.Undo("The rule was deleted.", func() {
-			call(p, protocol.RuleRestore, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
-				if err != nil {
-					p.h.Say("The rule could not be restored: " + err.Error())
-				}
+			bind.Call(p.run, p.gateway, protocol.RuleRestore, protocol.RuleParams{ID: r.ID}, func(_ protocol.OK, err error) {
+				p.h.Say.Failed("The rule could not be restored", err)
 				p.Load()
 			})
 		}, p.now().Add(state.UndoTime))
@@ -199,9 +170,8 @@ func (p *Page) remove(r protocol.Rule) {
 }
 
 func (p *Page) save() {
-	call(p, protocol.RulesSave, protocol.Empty{}, func(all protocol.RulesExport, err error) {
-		if err != nil {
-			p.h.Say("The rules were not exported: " + err.Error())
+	bind.Call(p.run, p.gateway, protocol.RulesSave, protocol.Empty{}, func(all protocol.RulesExport, err error) {
+		if p.h.Say.Failed("The rules were not exported", err) {
 			return
 		}
 		p.h.Save("fairlead-rules.json", all.File)
@@ -211,9 +181,11 @@ func (p *Page) save() {
 func (p *Page) load() {
 	p.h.Open(func(file []byte) {
 		var res protocol.RulesImportResult
-		p.run(func(ctx context.Context) (err error) { res, err = state.ImportRules(ctx, p.gateway, file); return err }, func(err error) {
-			if err != nil {
-				p.h.Say("The rules were not imported: " + err.Error())
+		p.run(func(ctx context.Context) (err error) {
+			res, err = state.ImportRules(ctx, p.gateway, file)
+			return err
+		}, func(err error) {
+			if p.h.Say.Failed("The rules were not imported", err) {
 				return
 			}
 			text := state.Plural(res.Added, "rule was", "rules were") + " added."
@@ -232,8 +204,7 @@ func (p *Page) load() {
 	})
 }
 
-// Back returns from one rule to the list, and reports whether one was shown. A rule with unsaved
-// changes stays open.
+// Back returns from one rule, unless it has unsaved changes, and reports whether it did.
 func (p *Page) Back() bool {
 	if p.detail == nil || p.detail.text.Text != indent(p.detail.rule.Policy) {
 		return false

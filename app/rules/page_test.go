@@ -70,7 +70,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, mode style.Mode) *bench {
-	ctx, _ := pagetest.Start(t, mode)
+	pagetest.Start(t, mode)
 	b := &bench{t: t, g: &gateway{}}
 	b.g.rules = []protocol.Rule{
 		{
@@ -82,7 +82,7 @@ func newBench(t *testing.T, mode style.Mode) *bench {
 		{ID: "grant:4", Words: "Allow exactly this command on server, in one chat", Origin: protocol.RuleFromChat, Policy: json.RawMessage(`{"verdict":"allow"}`)},
 		{ID: "cfg", Words: "deny gsv__Write", Origin: protocol.RuleFromConfig, Policy: json.RawMessage(`{"id":"cfg","tool":"gsv__Write","decision":"deny"}`)},
 	}
-	b.Page = newPage(ctx, b.g, Handlers{
+	b.Page = newPage(b.g, Handlers{
 		Undo: func(text string, undo func(), _ time.Time) { b.said, b.undo = append(b.said, text), undo },
 		Say:  func(s string) { b.said = append(b.said, s) }, Save: func(name string, data []byte) { b.saved = name + " " + string(data) },
 		Open: func(done func([]byte)) { done([]byte(`{"rules":[]}`)) },

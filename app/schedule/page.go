@@ -1,5 +1,4 @@
-// Package schedule is the page of schedules: the list with the next runs, each schedule's history,
-// the form, and the heartbeat.
+// Package schedule is the page of schedules with their history, the form and the heartbeat.
 package schedule
 
 import (
@@ -21,8 +20,7 @@ import (
 // Handlers are the page's callbacks.
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
-	// Undo shows a deletion and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
+	Undo     state.OfferUndo
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -56,14 +54,9 @@ func newPage(ctx context.Context, m *state.Schedules, h Handlers) *Page {
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.SchedulesView) {
 	p.view = v
-	items := make([]widgets.ListItem, len(v.Jobs))
-	for i, j := range v.Jobs {
-		items[i] = p.item(j)
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(v.Jobs, p.item))
 	p.heartbeat.show(v)
 	switch {
 	case p.form:
@@ -74,7 +67,6 @@ func (p *Page) show(v state.SchedulesView) {
 	}
 }
 
-// item returns the list entry of a schedule.
 func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	now := p.now()
 	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
@@ -100,15 +92,13 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	return item
 }
 
-// openList shows all schedules.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
 	p.Forget()
 	p.drawList()
 }
 
-// drawList redraws the list only when it changed, so that buttons do not disappear while the person
-// uses them.
+// drawList redraws only after changes, so that buttons stay while the person uses them.
 func (p *Page) drawList() {
 	p.Draw(fmt.Sprint("list ", p.view.Loaded, p.view.Problem, len(p.view.Jobs) == 0), p.all)
 }
@@ -136,7 +126,6 @@ func (p *Page) addButton() *widgets.Button {
 	return b
 }
 
-// openJob shows one schedule with its history.
 func (p *Page) openJob(id protocol.CronJobID) {
 	p.form = false
 	p.detail = newDetail(p, id)
@@ -144,27 +133,24 @@ func (p *Page) openJob(id protocol.CronJobID) {
 	p.detail.show(p.view)
 }
 
-// back returns from one schedule to the list.
 func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
 }
 
-// result returns the outcome of a run in a word, with an icon.
-func result(status string) (icon string, color fyne.ThemeColorName, word string) {
-	switch status {
-	case protocol.CronOK:
-		return "check", style.ColorGood, "Done"
-	case protocol.CronError:
-		return "cross", style.ColorBad, "Failed"
-	case protocol.CronSkipped:
-		return "right", style.ColorMuted, "Skipped"
-	}
-	return "clock", style.ColorMuted, fmt.Sprint("Status ", status)
+type result struct {
+	icon  string
+	color fyne.ThemeColorName
+	word  string
 }
 
-// Back returns from one schedule to the list, and reports whether one was shown. An open form
-// stays.
+var results = map[string]result{
+	protocol.CronOK:      {"check", style.ColorGood, "Done"},
+	protocol.CronError:   {"cross", style.ColorBad, "Failed"},
+	protocol.CronSkipped: {"right", style.ColorMuted, "Skipped"},
+}
+
+// Back returns from one schedule to the list, but not from a form, and reports whether it did.
 func (p *Page) Back() bool {
 	if p.detail == nil {
 		return false
@@ -174,8 +160,7 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// heartbeat shows the heartbeat: at an interval the agent checks by itself what to do, as its
-// HEARTBEAT.md says.
+// heartbeat shows the heartbeat, in which the agent does what HEARTBEAT.md says.
 type heartbeat struct {
 	p    *Page
 	box  fyne.CanvasObject
@@ -187,11 +172,10 @@ var intervals = []option{{"0m", "Off"}, {"15m", "Every 15 min"}, {"30m", "Every 
 
 func newHeartbeat(p *Page) *heartbeat {
 	b := &heartbeat{p: p, line: widgets.NewParagraph("", style.ColorMuted, "text")}
-	b.drop = widgets.NewMenuButton("Off", "", func() (items []*fyne.MenuItem) {
-		for _, o := range intervals {
-			items = append(items, fyne.NewMenuItem(o.words, func() { p.m.SetHeartbeat(o.value) }))
-		}
-		return items
+	b.drop = widgets.NewMenuButton("Off", "", func() []*fyne.MenuItem {
+		return state.Map(intervals, func(o option) *fyne.MenuItem {
+			return fyne.NewMenuItem(o.words, func() { p.m.SetHeartbeat(o.value) })
+		})
 	})
 	now := widgets.NewQuietButton("Now", "play", func() { p.m.RunHeartbeat() })
 	b.box = widgets.Inset(style.Inside, 0, style.Group, 0, widgets.Col(style.Inside, widgets.HLine(),
@@ -221,7 +205,6 @@ func (b *heartbeat) show(v state.SchedulesView) {
 	b.line.Set(text+lastResult(h), style.ColorMuted)
 }
 
-// lastResult says why the latest heartbeat was skipped, or that it failed.
 func lastResult(h protocol.HeartbeatState) string {
 	why := map[string]string{
 		protocol.SkipOutsideHours: "it is outside its active hours", protocol.SkipNoFile: "there is no HEARTBEAT.md",

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -178,11 +179,10 @@ func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
 	}
 	p.list.OnChoose(0)
 	pagetest.Shows(t, p.Box, "Finished. Edit it to set another time.")
-	pagetest.Walk(p.Box, func(o fyne.CanvasObject) bool {
+	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 		if b, ok := o.(*widgets.Button); ok && b.Text == "Resume" && b.Visible() {
 			t.Error("what is over can be let go on")
 		}
-		return true
 	})
 	p.list.OnChoose(1)
 	pagetest.Button(t, p.Box, "Resume")

@@ -2,6 +2,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -26,8 +27,7 @@ type Page struct {
 	hits   []protocol.SearchHit
 	next   int64
 	wanted int // number of results wanted from the latest search
-	// Unix milliseconds: the age that an automatically continued search has reached; 0 if there is
-	// none
+	// how far back an unfinished search has reached, in Unix milliseconds; 0 for none
 	searchedUntil int64
 	query         string
 	searches      int // number of the latest search
@@ -39,18 +39,12 @@ type Page struct {
 
 const showOlder = "Show older"
 
-// typingPause is the pause in typing after which the search starts.
 const typingPause = 200 * time.Millisecond
 
-// New creates the page; it lives until ctx ends. open shows a message in its chat, or in the chat's
-// archive.
+// New creates the page; it lives until ctx ends. open shows a message in its chat or archive.
 func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page {
 	p := &Page{ctx: ctx, app: a, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.hits) {
-			open(p.hits[i])
-		}
-	})
+	p.list = widgets.NewItemList(func(i int) { open(p.hits[i]) })
 	p.more = widgets.NewQuietButton(showOlder, "down", func() {
 		if p.searchedUntil == 0 {
 			p.wanted = len(p.hits) + state.SearchPage
@@ -64,8 +58,8 @@ func New(ctx context.Context, a *state.App, open func(protocol.SearchHit)) *Page
 		}
 	}
 	p.Field.OnMove = func(by int) {
-		if c := fyne.CurrentApp().Driver().CanvasForObject(p.list); c != nil && by > 0 && len(p.hits) > 0 {
-			c.Focus(p.list)
+		if by > 0 && len(p.hits) > 0 {
+			widgets.Focus(p.list)
 		}
 	}
 	p.draw("")
@@ -88,17 +82,15 @@ func (p *Page) find(page int64) {
 		p.draw("")
 		return
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (state.MessagePage, error) {
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.SessionsSearchResult, error) {
 		if page == 0 {
-			timer := time.NewTimer(typingPause)
-			defer timer.Stop()
 			select {
-			case <-timer.C:
+			case <-time.After(typingPause):
 			case <-ctx.Done():
 			}
 		}
 		return p.app.Chats.SearchMessages(ctx, query, page)
-	}, func(r state.MessagePage, err error) {
+	}, func(r protocol.SessionsSearchResult, err error) {
 		if search != p.searches {
 			return
 		}
@@ -117,21 +109,15 @@ func (p *Page) find(page int64) {
 	})
 }
 
-// show adds a page of results.
-func (p *Page) show(r state.MessagePage) {
+func (p *Page) show(r protocol.SessionsSearchResult) {
 	p.hits, p.next, p.searchedUntil = append(p.hits, r.Hits...), r.Next, 0
 	if len(p.hits) < p.wanted {
 		p.searchedUntil = r.Reached
 	}
-	items := make([]widgets.ListItem, len(p.hits))
-	for i, h := range p.hits {
-		title := h.Title
-		if title == "" {
-			title = p.app.Chats.Title(h.SessionKey)
-		}
-		items[i] = widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
+		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
+		return widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
+	}))
 	p.draw("")
 }
 

@@ -37,9 +37,9 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p, _ := inPage(t)
 	golden.Markup(t, "begin", p.Box)
 	p.query = "nas"
-	p.show(state.MessagePage{})
+	p.show(protocol.SessionsSearchResult{})
 	golden.Markup(t, "nothing", p.Box)
-	p.show(state.MessagePage{Hits: hits(2), Next: 5})
+	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 5})
 	golden.Markup(t, "hits", p.Box)
 	p.draw("not connected")
 	golden.Markup(t, "problem", p.Box)
@@ -50,19 +50,19 @@ func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
 	p.query, p.wanted = "nas", 3
 	reached := pagetest.Noon.Add(-50 * time.Hour).UnixMilli()
 	when := state.When(reached, pagetest.Clock())
-	p.show(state.MessagePage{Next: 9, Reached: reached})
+	p.show(protocol.SessionsSearchResult{Next: 9, Reached: reached})
 	pagetest.Shows(t, p.Box, "Still searching", "Nothing found so far, back to "+when)
-	p.show(state.MessagePage{Hits: hits(2), Next: 7, Reached: reached})
+	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 7, Reached: reached})
 	pagetest.Shows(t, p.Box, "Searching before "+when)
 	if p.more.OnTap(); p.searches != 0 {
 		t.Error("it was asked twice at once")
 	}
-	p.show(state.MessagePage{Hits: hits(1), Next: 5, Reached: reached})
+	p.show(protocol.SessionsSearchResult{Hits: hits(1), Next: 5, Reached: reached})
 	if p.searchedUntil != 0 {
 		t.Error("it goes on although there is a page")
 	}
 	pagetest.Shows(t, p.Box, "Show older")
-	p.show(state.MessagePage{})
+	p.show(protocol.SessionsSearchResult{})
 	if p.searchedUntil != 0 || p.next != 0 {
 		t.Error("it goes on although all is looked through")
 	}
@@ -71,8 +71,8 @@ func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
 func TestAHitOpensItsChatAndPagesAreAdded(t *testing.T) {
 	p, opened := inPage(t)
 	p.query = "nas"
-	p.show(state.MessagePage{Hits: hits(2), Next: 5})
-	p.show(state.MessagePage{Hits: hits(3)})
+	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 5})
+	p.show(protocol.SessionsSearchResult{Hits: hits(3)})
 	if len(p.list.Items()) != 5 || p.next != 0 {
 		t.Errorf("%d lines, next %d", len(p.list.Items()), p.next)
 	}

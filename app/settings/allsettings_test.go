@@ -14,6 +14,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -115,13 +116,12 @@ func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
 	a, _, _, _ := inAll(t, style.Light, 860)
 	a.update(sample())
 	shown := func() (n int) {
-		pagetest.Walk(a.body, func(o fyne.CanvasObject) bool {
+		widgettest.Visit(a.body, func(o fyne.CanvasObject) {
 			for _, r := range a.rows {
 				if o == fyne.CanvasObject(r.box) {
 					n++
 				}
 			}
-			return true
 		})
 		return n
 	}

@@ -20,8 +20,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one skill: its description, whether and where it can be used, its settings
-// and its text.
+// detail is the page of one skill: its state, its settings and its text.
 type detail struct {
 	p    *Page
 	path string
@@ -34,7 +33,6 @@ type detail struct {
 	set     *settings
 	text    *markdown.View
 	problem *widgets.Paragraph
-	drawn   string
 }
 
 func newDetail(p *Page, path string) *detail {
@@ -69,20 +67,18 @@ func (d *detail) show() {
 		d.problem.Set("The text could not be loaded: "+p.view.TextProblem, style.ColorBad)
 	}
 	widgets.SetContent(d.facts, widgets.Col(style.Group, d.lines()...))
-	if d.drawn != d.path { // once only, so that the focus stays
-		d.drawn = d.path
+	p.Draw("skill "+d.path, func() fyne.CanvasObject { // once only, so that the focus stays
 		back := widgets.NewQuietButton("All skills", "back", p.back)
 		folder := widgets.NewQuietButton("Open folder", "folder", func() { p.h.Folder(path.Dir(d.path) + "/") })
 		form := widgets.NewForm(widgets.Flow(style.Inside, d.toggle, d.edit, folder, d.remove), d.facts, d.set.box,
 			widgets.NewSectionHeading("TEXT"), widgets.Col(style.Inside, d.problem, widgets.LimitLineLength(d.text)))
 		d.text.Forward = form.Scrolled
-		p.Put(widgets.NewPage(e.Name, form, back))
-	}
+		return widgets.NewPage(e.Name, form, back)
+	})
 	p.Box.Refresh()
 	p.Box.Refresh() // the height of text is known only after its first layout
 }
 
-// lines lists the facts about the skill.
 func (d *detail) lines() []fyne.CanvasObject {
 	e := d.e
 	rows := []fyne.CanvasObject{widgets.NewParagraph(e.Description, style.ColorText, "text")}
@@ -138,7 +134,6 @@ func (d *detail) lines() []fyne.CanvasObject {
 	return append(rows, widgets.NewField("Machines", machines...))
 }
 
-// machinesShown is the maximum number of machines listed.
 const machinesShown = 30
 
 func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
@@ -151,20 +146,15 @@ func (d *detail) linkFact(name, text string) fyne.CanvasObject {
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || d.p.h.OpenURL == nil {
 		return widgets.NewFact(name, text)
 	}
-	short := text
-	if r := []rune(short); len(r) > 60 {
-		short = string(r[:59]) + "…"
-	}
-	return widgets.NewField(name, widgets.Row(0, -1, widgets.NewQuietButton(short, "external", func() { d.p.h.OpenURL(u) })))
+	link := widgets.NewQuietButton(display.Clip(text, 60), "external", func() { d.p.h.OpenURL(u) })
+	return widgets.NewField(name, widgets.Row(0, -1, link))
 }
 
-// delete deletes one of the agent's own skills, and offers to undo that.
 func (d *detail) delete() {
 	p := d.p
 	e := d.e
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Delete(ctx, e) }, func(undo func(), err error) {
-		if err != nil {
-			p.h.Say("The skill was not deleted: " + err.Error())
+		if p.h.Say.Failed("The skill was not deleted", err) {
 			return
 		}
 		p.back()

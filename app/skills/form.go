@@ -14,7 +14,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openForm opens the form for a new skill of the agent.
 func (p *Page) openForm() {
 	p.form, p.detail = true, nil
 	var n state.NewSkill
@@ -76,20 +75,15 @@ var alwaysWords = []string{"As in its file", "Always", "Only when the agent open
 func newSettings(p *Page) *settings {
 	s := &settings{p: p, notice: widgets.NewParagraph("", style.ColorMuted, "text")}
 	s.always = widgets.NewSelect(alwaysWords, func(word string) {
-		yes := word == alwaysWords[1]
 		switch {
 		case s.updating:
 		case word == alwaysWords[0]:
 			p.m.SetAlways(s.e, nil)
 		default:
-			p.m.SetAlways(s.e, &yes)
+			p.m.SetAlways(s.e, new(word == alwaysWords[1]))
 		}
 	})
-	s.needs = newNeeds(func(caps []string) {
-		if !s.updating {
-			p.m.SetNeeds(s.e, caps)
-		}
-	})
+	s.needs = newNeeds(func(caps []string) { p.m.SetNeeds(s.e, caps) })
 	s.resetButton = widgets.NewQuietButton("As in its file", "reset", func() { p.m.SetNeeds(s.e, nil) })
 	fields := widgets.Col(style.Group, widgets.NewField("Include its text", widgets.LimitWidth(320, true, s.always)),
 		widgets.NewField("What a machine must be able to do", s.needs.box, widgets.Row(0, -1, s.resetButton)))
@@ -97,7 +91,6 @@ func newSettings(p *Page) *settings {
 	return s
 }
 
-// show shows the current overrides.
 func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	s.e = e
 	s.updating = true
@@ -124,14 +117,12 @@ func (s *settings) show(e protocol.SkillStatusEntry, set state.SkillSettings) {
 	}
 }
 
-// needs is a choice of capabilities.
 type needs struct {
 	box      *fyne.Container
 	checks   []*widget.Check
 	updating bool
 }
 
-// capabilityWords describe the capabilities.
 var capabilityWords = map[string]string{
 	protocol.CapList: "list files", protocol.CapRead: "read files", protocol.CapWrite: "write files", protocol.CapEdit: "edit files",
 	protocol.CapSearch: "search in files", protocol.CapExec: "run commands",

@@ -1,5 +1,4 @@
-// Package skills is the page of skills: the list with their state, each skill's settings and text,
-// and the form for a new one.
+// Package skills is the page of skills, with each skill's settings and text, and a form.
 package skills
 
 import (
@@ -25,9 +24,8 @@ type Handlers struct {
 	Edit, Folder func(path string)
 	OpenURL      func(*url.URL)
 	Copy         func(string)
-	// Undo shows an action and offers to undo it until a time.
-	Undo func(text string, undo func(), until time.Time)
-	Say  func(string)
+	Undo         state.OfferUndo
+	Say          state.Say
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -58,11 +56,7 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 
 func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 	p := &Page{ctx: ctx, m: m, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.results) {
-			p.open(p.results[i].Path)
-		}
-	})
+	p.list = widgets.NewItemList(func(i int) { p.open(p.results[i].Path) })
 	p.list.OnMenu = p.menu
 	p.count = widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	p.count.Ellipsis = true
@@ -77,7 +71,6 @@ func newPage(ctx context.Context, m *state.Skills, h Handlers) *Page {
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.SkillsView) {
 	p.view = v
 	p.fill()
@@ -86,7 +79,6 @@ func (p *Page) show(v state.SkillsView) {
 	}
 }
 
-// openList shows all skills.
 func (p *Page) openList() {
 	p.detail, p.form = nil, false
 	again := widgets.NewQuietButton("", "reset", p.m.Reread)
@@ -97,23 +89,17 @@ func (p *Page) openList() {
 	p.fill()
 }
 
-// back returns from one skill to the list.
 func (p *Page) back() {
 	p.m.Show("")
 	p.openList()
 	widgets.Focus(p.list)
 }
 
-// fill lists the search results. The objects around the list stay, so that the field keeps the
-// focus.
+// fill lists the results; the objects around the list stay, so that the field keeps the focus.
 func (p *Page) fill() {
 	v := p.view
 	p.results = state.FindSkills(v.Skills, p.search.Text)
-	items := make([]widgets.ListItem, len(p.results))
-	for i, e := range p.results {
-		items[i] = item(e)
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.results, item))
 	p.count.SetText(stateCounts(v.Skills, len(p.results)))
 	p.body.Draw(fmt.Sprint(v.Loaded, v.Problem, len(v.Skills) == 0, len(p.results) == 0), func() fyne.CanvasObject {
 		switch {
@@ -132,7 +118,6 @@ func (p *Page) fill() {
 	})
 }
 
-// stateCounts returns the numbers of skills by state.
 func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 	if len(list) == 0 {
 		return ""
@@ -156,7 +141,6 @@ func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 	return text
 }
 
-// item returns the list entry of a skill.
 func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	word, _ := state.SkillState(e)
 	from := map[string]string{protocol.SkillAgent: "Own", protocol.SkillGlobal: "Shared", protocol.SkillBuiltIn: "Built in"}[e.Source]
@@ -180,20 +164,14 @@ func item(e protocol.SkillStatusEntry) widgets.ListItem {
 	return it
 }
 
-// menu offers the actions for a list entry.
 func (p *Page) menu(i int, at fyne.Position) {
-	if i >= len(p.results) {
-		return
-	}
 	e := p.results[i]
-	items := []*fyne.MenuItem{
+	widgets.ShowMenuAt(p.list, at, []*fyne.MenuItem{
 		fyne.NewMenuItem("Open", func() { p.open(e.Path) }), fyne.NewMenuItem(switchWord(e), func() { p.toggle(e) }),
 		fyne.NewMenuItem(editWord(e), func() { p.h.Edit(e.Path) }),
-	}
-	widgets.ShowMenuAt(p.list, at, items)
+	})
 }
 
-// toggle enables or disables a skill, and offers to undo that.
 func (p *Page) toggle(e protocol.SkillStatusEntry) {
 	undo := p.m.Enable(e, !e.Enabled)
 	text := "“" + e.Name + "” was turned off."
@@ -218,9 +196,9 @@ func editWord(e protocol.SkillStatusEntry) string {
 	return "Edit a copy"
 }
 
-// open shows one skill.
 func (p *Page) open(path string) {
 	p.form = false
+	p.Forget()
 	p.detail = newDetail(p, path)
 	p.m.Show(path)
 	p.detail.show()

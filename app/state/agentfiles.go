@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
 	"fairlead/gateway/protocol"
 )
 
-// FileCap is the number of bytes of one agent file that the agent's context includes; the rest is
-// left out.
+// FileCap is the number of bytes of an agent file that the agent's context includes.
 const FileCap = 20_000
 
 // agentFiles are the files with a meaning to the agent, with a short label and a sentence for each.
@@ -28,8 +28,7 @@ var agentFiles = []struct{ name, short, about string }{
 	{"BOOTSTRAP.md", "first steps", "What the agent does first. It deletes this file when it is done."},
 }
 
-// AboutFile describes the purpose of an agent file: a short label and a sentence, both empty for
-// other files. capped reports whether FileCap applies.
+// AboutFile describes the purpose of an agent file. capped reports whether FileCap applies.
 func AboutFile(p string) (short, about string, capped bool) {
 	for _, f := range agentFiles {
 		if f.name == p {
@@ -45,8 +44,7 @@ func AboutFile(p string) (short, about string, capped bool) {
 	return "", "", false
 }
 
-// FileLength returns a warning for a file that exceeds FileCap or nearly does; otherwise it is
-// empty.
+// FileLength returns a warning for a file that exceeds FileCap or nearly does, or "".
 func FileLength(p, text string) (words string, over bool) {
 	_, _, capped := AboutFile(p)
 	switch n := len(text); {
@@ -59,15 +57,11 @@ func FileLength(p, text string) (words string, over bool) {
 	}
 }
 
-// missingFiles returns the files that the agent would read and that do not exist.
 func missingFiles(there []FileEntry) []FileEntry {
-	have := map[string]bool{"BOOTSTRAP.md": true}
-	for _, e := range there {
-		have[e.Path] = true
-	}
 	var list []FileEntry
 	for _, f := range agentFiles {
-		if !have[f.name] {
+		exists := slices.ContainsFunc(there, func(e FileEntry) bool { return e.Path == f.name })
+		if !exists && f.name != "BOOTSTRAP.md" {
 			list = append(list, FileEntry{Path: f.name, Missing: true})
 		}
 	}
@@ -83,13 +77,8 @@ type AgentFiles struct {
 // list lists a folder, and in the top folder those files that are missing.
 func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, error) {
 	r, err := Call(ctx, f.app, protocol.WorkspaceList, protocol.WorkspaceListParams{Path: dir})
-	var list []FileEntry
-	for _, d := range r.Directories {
-		list = append(list, FileEntry{Path: strings.Trim(d, "/"), Dir: true})
-	}
-	for _, p := range r.Files {
-		list = append(list, FileEntry{Path: strings.Trim(p, "/")})
-	}
+	dirs := Map(r.Directories, func(d string) FileEntry { return FileEntry{Path: strings.Trim(d, "/"), Dir: true} })
+	list := append(dirs, Map(r.Files, func(p string) FileEntry { return FileEntry{Path: strings.Trim(p, "/")} })...)
 	if dir == "" {
 		list = append(list, missingFiles(list)...)
 	}
@@ -133,35 +122,25 @@ func (c *Conflict) Error() string {
 	return "the file was changed in the meantime"
 }
 
-// SaveOver writes a file if it is unchanged: if its content is base, or if it still does not exist.
-// Otherwise it returns a [Conflict].
+// SaveOver writes a file if it is unchanged (or still missing); otherwise: [Conflict].
 func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed bool) error {
-	if strings.TrimSpace(p) != "" {
-		now, exists, err := f.Text(ctx, p)
-		switch {
-		case err != nil:
-			return err
-		case exists && !existed, exists && now != base:
-			if now != text {
-				return &Conflict{Current: now}
-			}
-		case !exists && existed:
-			return &Conflict{Deleted: true}
-		}
-	}
-	return f.Save(ctx, p, text)
-}
-
-// Save writes a file.
-func (f AgentFiles) Save(ctx context.Context, p, text string) error {
 	if strings.TrimSpace(p) == "" {
 		return protocol.ErrBadRequest.With("the file needs a name")
 	}
-	if _, err := Call(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text}); err != nil {
+	now, exists, err := f.Text(ctx, p)
+	switch {
+	case err != nil:
 		return err
+	case exists && (!existed || now != base) && now != text:
+		return &Conflict{Current: now}
+	case !exists && existed:
+		return &Conflict{Deleted: true}
 	}
-	f.changed()
-	return nil
+	err = send(ctx, f.app, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: p, Content: &text})
+	if err == nil {
+		f.changed()
+	}
+	return err
 }
 
 // Delete deletes a file and returns a function that restores it.
@@ -170,7 +149,7 @@ func (f AgentFiles) Delete(ctx context.Context, p string) (undo func(), err erro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Call(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
+	if err := send(ctx, f.app, protocol.WorkspaceDelete, protocol.WorkspaceDeleteParams{Path: p}); err != nil {
 		return nil, err
 	}
 	f.changed()
@@ -187,8 +166,10 @@ type FileDrafts struct{ texts sync.Map }
 
 // Save retains the unsaved text of a file; an empty text drops it.
 func (d *FileDrafts) Save(path, text string) {
-	if d.texts.Store(path, text); text == "" {
+	if text == "" {
 		d.texts.Delete(path)
+	} else {
+		d.texts.Store(path, text)
 	}
 }
 

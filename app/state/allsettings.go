@@ -17,12 +17,10 @@ import (
 // Setting is one setting of the gateway with its value.
 type Setting struct {
 	protocol.ConfigField
-	// Name is the path with the person's names in place of "*". In a Pattern it still contains "*",
-	// where a name can be added.
+	// Name is the path with a name in place of "*", except in a Pattern, where one can be added.
 	Name    string
 	Pattern bool
-	// Value is nil without a setting and a default. A secret that is set is
-	// [protocol.MaskedSecret].
+	// Value is nil if unknown; a secret that is set is [protocol.MaskedSecret].
 	Value   json.RawMessage
 	Changed bool // differs from the default
 }
@@ -45,17 +43,13 @@ func (v SettingsView) Groups() []string {
 	return list
 }
 
-// Find returns the settings that have every word of the query in their path, title, explanation or
-// group. It can be limited to a group (unless empty) and to changed settings. Settings of a group
-// are adjacent.
+// Find returns the settings that have every word of the query, limited to a group unless it is
+// empty, and to changed ones. Settings of a group are adjacent.
 func (v SettingsView) Find(query, group string, changed bool) []Setting {
-	var list []Setting
-	for _, s := range v.List {
+	list := without(v.List, func(s Setting) bool {
 		found := matches(s.Name+" "+s.Title+" "+s.Description+" "+s.Group, query)
-		if found && (group == "" || s.Group == group) && (!changed || s.Changed) {
-			list = append(list, s)
-		}
-	}
+		return !found || group != "" && s.Group != group || changed && !s.Changed
+	})
 	order := v.Groups()
 	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(slices.Index(order, a.Group), slices.Index(order, b.Group)) })
 	return list
@@ -92,7 +86,6 @@ func (s *Settings) Save(ctx context.Context, name string, value json.RawMessage)
 	return send(ctx, s.app, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
 }
 
-// settingsOf combines the descriptions of settings with their values.
 func settingsOf(fields []protocol.ConfigField, tree map[string]json.RawMessage) []Setting {
 	var list []Setting
 	for _, f := range fields {
@@ -129,16 +122,11 @@ func namesOf(path []string, tree map[string]json.RawMessage) []string {
 	if err := json.Unmarshal(valueAt(path[:star], tree), &inside); err != nil {
 		return nil
 	}
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(inside)) {
-		full := slices.Clone(path)
-		full[star] = name
-		list = append(list, strings.Join(full, "."))
-	}
-	return list
+	return Map(slices.Sorted(maps.Keys(inside)), func(name string) string {
+		return strings.Join(slices.Replace(slices.Clone(path), star, star+1, name), ".")
+	})
 }
 
-// valueAt returns the value at a path, or nil.
 func valueAt(path []string, tree map[string]json.RawMessage) json.RawMessage {
 	v := tree[path[0]]
 	for _, name := range path[1:] {
@@ -151,8 +139,7 @@ func valueAt(path []string, tree map[string]json.RawMessage) json.RawMessage {
 	return v
 }
 
-// sameJSON compares values. A missing value equals an empty text and an empty list: clients cannot
-// tell them apart.
+// sameJSON compares values; clients cannot tell a missing one from an empty text or list.
 func sameJSON(a, b json.RawMessage) bool { return reflect.DeepEqual(plainValue(a), plainValue(b)) }
 
 func plainValue(raw json.RawMessage) any {
@@ -164,8 +151,7 @@ func plainValue(raw json.RawMessage) any {
 	return v
 }
 
-// ConfigAt decodes the configuration at a path, or all of it if the path is empty; a missing value
-// is the zero value. It blocks.
+// ConfigAt decodes the configuration at a path; empty is all. A missing value is zero. It blocks.
 func ConfigAt[T any](ctx context.Context, a *App, path string) (T, error) {
 	var out T
 	r, err := Call(ctx, a, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
@@ -191,13 +177,7 @@ func SecretPlace(st protocol.Status) string {
 
 // MissingSecrets says which configured secrets are missing.
 func MissingSecrets(st protocol.Status) string {
-	var names []string
-	for _, path := range st.Missing {
-		if provider, ok := strings.CutPrefix(path, "apiKeys."); ok {
-			path = "the key for " + provider
-		}
-		names = append(names, path)
-	}
+	names := Map(st.Missing, func(path string) string { return strings.Replace(path, "apiKeys.", "the key for ", 1) })
 	verb := " is missing."
 	if len(names) > 1 {
 		verb = " are missing."

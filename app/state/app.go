@@ -15,8 +15,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// App is the root of the view models: the connection to the gateway, and the models that all
-// windows share. Its methods are safe for concurrent use.
+// App is the root of the view models that all windows share. It is safe for concurrent use.
 type App struct {
 	Value *Value[View]
 
@@ -43,8 +42,7 @@ type App struct {
 // client's OnUp and OnDown must call Connected and Down. Close stops everything.
 func NewApp() *App { return newApp(View{}) }
 
-// NewRemoteApp creates the view models of a remote gateway. device is this computer's ID as a
-// paired device there; empty if it is not paired.
+// NewRemoteApp is [NewApp] for a remote gateway; device is this computer's ID there, if paired.
 func NewRemoteApp(device protocol.DeviceID) *App {
 	return newApp(View{Remote: true, Device: device})
 }
@@ -95,12 +93,11 @@ func (a *App) Down(err error) {
 	a.Value.Update(func(v *View) { v.Connected, v.Problem = false, problem })
 }
 
-// unauthorizedText explains why the gateway refuses this window, and what to do. An unpaired window
-// needs the right token. The person does not know the token of a paired one, so it shows the
-// gateway's reason and suggests pairing again.
+// unauthorizedText explains a refusal: an unpaired window needs the right token; a paired one,
+// whose token the person does not know, must be paired again.
 func (a *App) unauthorizedText(err error) string {
-	var known *protocol.Error
-	switch errors.As(err, &known); {
+	known, _ := errors.AsType[*protocol.Error](err)
+	switch {
 	case a.Value.Get().Device == "":
 		return "The gateway rejected the token. Start Fairlead with the correct token in FAIRLEAD_TOKEN."
 	case known == nil || len(known.Details) == 0:
@@ -135,7 +132,6 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Transfers.resumeLocal(s.Transfers)
 }
 
-// apply applies one change of the feed.
 func (a *App) apply(c protocol.Change) {
 	a.Value.Update(func(v *View) { reduce(v, c) })
 	switch c.Kind {
@@ -186,8 +182,7 @@ func send[P, R any](ctx context.Context, a Gateway, m protocol.Method[P, R], p P
 	return err
 }
 
-// do carries out an action in the background, with the timeout of an action. A failure becomes a
-// notice.
+// do carries out an action in the background, with its timeout. A failure becomes a notice.
 func (a *App) do(f func(context.Context) error) {
 	a.startRequest(func(ctx context.Context) {
 		if err := f(ctx); err != nil {
@@ -208,22 +203,46 @@ func (a *App) startRequest(f func(context.Context)) {
 // UndoTime is how long a deletion can be undone.
 const UndoTime = 10 * time.Second
 
-// waitForUndo waits until UndoTime has passed or back is closed; undone reports the latter. ok is
-// false if the program exits.
-func waitForUndo(ctx context.Context, back <-chan struct{}) (undone, ok bool) {
-	timer := time.NewTimer(UndoTime)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return false, true
-	case <-back:
-		return true, true
-	case <-ctx.Done():
-		return false, false
+func doNothing(context.Context) error { return nil }
+
+// Say shows a message to the person.
+type Say func(text string)
+
+// Failed says what failed and why, and reports whether err is an error at all.
+func (say Say) Failed(what string, err error) bool {
+	if err != nil {
+		say(what + ": " + err.Error())
 	}
+	return err != nil
 }
 
-// callInBackground calls a method in the background, as an action.
+// OfferUndo shows an action and offers to undo it until a time.
+type OfferUndo func(text string, undo func(), until time.Time)
+
+// deleteLater hides something and deletes it after UndoTime, unless undo restores it before. If the
+// program exits earlier, it stays. prepare runs at once.
+func (a *App) deleteLater(hide func(on bool), prepare, remove, restore func(context.Context) error) (undo func()) {
+	back := make(chan struct{})
+	hide(true)
+	a.start(func(ctx context.Context) {
+		defer hide(false)
+		err := prepare(ctx)
+		if err == nil {
+			select {
+			case <-time.After(UndoTime):
+				err = remove(ctx)
+			case <-back:
+				err = restore(ctx)
+			case <-ctx.Done():
+			}
+		}
+		if err != nil {
+			a.fail(err)
+		}
+	})
+	return sync.OnceFunc(func() { close(back) })
+}
+
 func callInBackground[P, R any](a *App, m protocol.Method[P, R], p P) {
 	a.do(func(ctx context.Context) error { return send(ctx, a, m, p) })
 }

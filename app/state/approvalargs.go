@@ -3,9 +3,7 @@ package state
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fairlead/gateway/peer/display"
@@ -14,27 +12,27 @@ import (
 
 // WithNetwork returns a command's arguments with network access requested or not.
 func WithNetwork(args json.RawMessage, on bool) (json.RawMessage, error) {
-	return withArg(args, "network", on, on)
+	if !on {
+		return withArg(args, "network", nil)
+	}
+	return withArg(args, "network", true)
 }
 
-func withArg(args json.RawMessage, name string, value any, keep bool) (json.RawMessage, error) {
+// withArg returns arguments with a value, or without it if it is nil.
+func withArg(args json.RawMessage, name string, value any) (json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
 	if err := json.Unmarshal(args, &fields); err != nil {
 		return nil, fmt.Errorf("reading the call's arguments: %w", err)
 	}
-	delete(fields, name)
-	if keep {
-		raw, err := protocol.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		fields[name] = raw
+	if value == nil {
+		delete(fields, name)
+	} else if err := setArgument(fields, name, value); err != nil {
+		return nil, err
 	}
 	return protocol.Marshal(fields)
 }
 
-// AsksNetwork reports whether a call requests network access and an answer decides about it: a
-// command on a machine that blocks the network for commands and can allow it for single ones.
+// AsksNetwork reports whether a command requests network access and an answer decides that.
 func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	var in struct {
 		Network bool `json:"network"`
@@ -45,14 +43,12 @@ func AsksNetwork(q protocol.Approval) (asks, offer bool) {
 	return in.Network, q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Lends
 }
 
-// GrantsFolder reports whether allowing this call opens the folder that it needs, because nothing
-// else is in question: a file tool outside the workspace.
+// GrantsFolder reports whether allowing a call of a file tool opens the folder that it needs.
 func GrantsFolder(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectRead || q.Effect == protocol.EffectWrite
 }
 
-// FolderOffers returns the folders that the call needs and that the person may open for it. An
-// answer refers to them by their index.
+// FolderOffers returns the folders that may be opened for the call; answers have their index.
 func FolderOffers(q protocol.Approval) []protocol.FolderAccess {
 	if q.Preview == nil || q.Kind != protocol.AskCall {
 		return nil
@@ -66,20 +62,18 @@ func NotConfined(q protocol.Approval) bool {
 		q.Host != nil && q.Host.Enforcement != nil && q.Host.Enforcement.Summary == "none")
 }
 
-// FilesText says which of the person's file rules apply to code that a call runs; "" if there is
-// nothing to say.
+// FilesText says which of the person's file rules apply to code that a call runs, or "".
 func FilesText(q protocol.Approval) string {
 	if q.Files == "" {
 		return ""
 	}
-	return Sentence(errors.New(q.Files)) + "."
+	return display.Capital(q.Files) + "."
 }
 
 // FilesLoose reports whether some of them do not apply.
 func FilesLoose(q protocol.Approval) bool { return strings.HasPrefix(q.Files, "the code it runs") }
 
-// PartlyConfined reports whether the machine enforces only a part of the confinement; the
-// approval's Sandbox has the details.
+// PartlyConfined reports whether only a part of the confinement, see Sandbox, is enforced.
 func PartlyConfined(q protocol.Approval) bool {
 	return q.Effect == protocol.EffectExec && !NotConfined(q) && strings.Contains(q.Sandbox, display.NotEnforced)
 }
@@ -97,8 +91,7 @@ func NetworkWords(q protocol.Approval) (words string, open bool) {
 	return "requested", false
 }
 
-// Identical returns the pending approvals that ask exactly the same as q, including q; see
-// [protocol.Approval.SameAs].
+// Identical returns the pending approvals that are [protocol.Approval.SameAs] q, including q.
 func Identical(open []protocol.Approval, q protocol.Approval) []protocol.Approval {
 	return without(open, func(o protocol.Approval) bool { return !q.SameAs(o) })
 }
@@ -140,17 +133,11 @@ func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 
 // NarrowOffers returns the indexes of the rules that allow exactly the words shown.
 func NarrowOffers(rules []OfferedRule) []int {
-	var out []int
-	for _, r := range rules {
-		if !r.Wide {
-			out = append(out, r.Place)
-		}
-	}
-	return slices.Clip(out)
+	narrow := without(rules, func(r OfferedRule) bool { return r.Wide })
+	return Map(narrow, func(r OfferedRule) int { return r.Place })
 }
 
-// CheckedText begins the sentence about the decisions of a rule for a number of earlier calls, at
-// least one.
+// CheckedText begins the sentence about a rule's decisions for n earlier calls, at least one.
 func CheckedText(n int) string {
 	if n == 1 {
 		return "Checked against the last call"
@@ -172,8 +159,7 @@ func Editable(q protocol.Approval) (name, text string, ok bool) {
 	return tool.label, text, ok
 }
 
-// WithEdited returns a call's arguments with a new text in the editable argument; nil if it is
-// unchanged.
+// WithEdited returns a call's arguments with a new editable text; nil if it is unchanged.
 func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	_, was, ok := Editable(q)
 	switch {
@@ -184,7 +170,7 @@ func WithEdited(q protocol.Approval, text string) (json.RawMessage, error) {
 	case q.Tool == "Bash" && strings.TrimSpace(text) == "":
 		return nil, fmt.Errorf("the command is empty")
 	}
-	return withArg(q.Args, machineTools[q.Tool].editable, text, true)
+	return withArg(q.Args, machineTools[q.Tool].editable, text)
 }
 
 // CallLine summarizes a call of the journal in one line: action and machine.

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,23 +15,20 @@ type Reply = protocol.ApprovalAnswerAllParams
 // Approvals shows, answers and snoozes the pending approvals.
 type Approvals struct{ app *App }
 
-// MarkShown reports to the gateway that a surface has shown an approval; an empty surface is a
-// window of its own.
+// MarkShown reports that a surface has shown an approval; an empty surface is a window.
 func (s Approvals) MarkShown(id protocol.ApprovalID, surface string) {
 	callInBackground(s.app, protocol.ApprovalShown, protocol.ApprovalShownParams{ID: id, Surface: surface})
 }
 
-// Answer answers approvals: one, or several identical ones in one request. They leave the view at
-// once; if answering one fails, it returns to the view.
+// Answer answers identical approvals, which leave the view at once and return after a failure.
 func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	if len(list) == 0 {
 		return
 	}
+	ids := approvalIDs(list)
 	s.app.Value.Update(func(v *View) {
-		for _, q := range list {
-			answering(v, q.ID, true)
-		}
-		v.Approvals = without(v.Approvals, func(x protocol.Approval) bool { return containsApproval(list, x.ID) })
+		v.answering = mapWith(v.answering, true, true, ids...)
+		v.Approvals = without(v.Approvals, func(x protocol.Approval) bool { return slices.Contains(ids, x.ID) })
 	})
 	s.app.startRequest(func(ctx context.Context) {
 		outcomes, err := s.send(ctx, list, r)
@@ -60,15 +56,14 @@ func (s Approvals) Answer(list []protocol.Approval, r Reply) {
 	})
 }
 
-func containsApproval(list []protocol.Approval, id protocol.ApprovalID) bool {
-	return slices.ContainsFunc(list, func(q protocol.Approval) bool { return q.ID == id })
+func approvalIDs(list []protocol.Approval) []protocol.ApprovalID {
+	return Map(list, func(q protocol.Approval) protocol.ApprovalID { return q.ID })
 }
 
-// send sends the answer and returns the outcome for each approval.
 func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) ([]protocol.ApprovalOutcome, error) {
-	for _, q := range list {
-		r.Questions = append(r.Questions, protocol.ShownQuestion{ID: q.ID, Hash: q.Hash})
-	}
+	r.Questions = Map(list, func(q protocol.Approval) protocol.ShownQuestion {
+		return protocol.ShownQuestion{ID: q.ID, Hash: q.Hash}
+	})
 	res, err := Call(ctx, s.app, protocol.ApprovalAll, r)
 	if err == nil && len(res.Outcomes) != len(list) {
 		err = fmt.Errorf("the gateway answered for %d of %d approvals", len(res.Outcomes), len(list))
@@ -79,15 +74,14 @@ func (s Approvals) send(ctx context.Context, list []protocol.Approval, r Reply) 
 // restore returns approvals to the view whose answer failed, if they are still pending.
 func (s Approvals) restore(ctx context.Context, list []protocol.Approval) {
 	open, err := Call(ctx, s.app, protocol.ApprovalList, protocol.Empty{})
+	if err != nil {
+		open.Approvals = list
+	}
+	ids := approvalIDs(list)
 	s.app.Value.Update(func(v *View) {
-		for _, q := range list {
-			answering(v, q.ID, false)
-			if err != nil {
-				reduceApproval(v, q)
-			}
-		}
+		v.answering = mapWith(v.answering, true, false, ids...)
 		for _, q := range open.Approvals {
-			if containsApproval(list, q.ID) {
+			if slices.Contains(ids, q.ID) {
 				reduceApproval(v, q)
 			}
 		}
@@ -99,8 +93,7 @@ func (v View) UnsnoozedApprovals() []protocol.Approval {
 	return without(v.Approvals, func(q protocol.Approval) bool { return q.Later != 0 })
 }
 
-// Snooze snoozes approvals, in the windows of all programs. They still expire, and can still be
-// answered.
+// Snooze snoozes approvals in all windows. They still expire, and can still be answered.
 func (s Approvals) Snooze(list ...protocol.Approval) {
 	s.snooze(list, protocol.SnoozeFor)
 }
@@ -112,27 +105,25 @@ func (s Approvals) Unsnooze(id protocol.ApprovalID) {
 
 // snooze updates the view at once; the gateway's confirmation follows by the feed.
 func (s Approvals) snooze(list []protocol.Approval, d time.Duration) {
-	p := protocol.ApprovalSnoozeParams{For: d.Milliseconds()}
-	for _, q := range list {
-		p.IDs = append(p.IDs, q.ID)
-	}
+	ids := approvalIDs(list)
 	until := int64(0)
 	if d > 0 {
 		until = time.Now().Add(d).UnixMilli()
 	}
 	set := func(until int64) {
 		s.app.Value.Update(func(v *View) {
-			v.Approvals = slices.Clone(v.Approvals)
-			for i, q := range v.Approvals {
-				if containsApproval(list, q.ID) {
-					v.Approvals[i].Later = until
+			v.Approvals = Map(v.Approvals, func(q protocol.Approval) protocol.Approval {
+				if slices.Contains(ids, q.ID) {
+					q.Later = until
 				}
-			}
+				return q
+			})
 		})
 	}
 	set(until)
 	s.app.startRequest(func(ctx context.Context) {
-		if _, err := Call(ctx, s.app, protocol.ApprovalSnooze, p); err != nil {
+		err := send(ctx, s.app, protocol.ApprovalSnooze, protocol.ApprovalSnoozeParams{IDs: ids, For: d.Milliseconds()})
+		if err != nil {
 			s.app.fail(fmt.Errorf("the approval could not be snoozed: %w", err))
 			set(0)
 		}
@@ -157,12 +148,75 @@ func Inbox(v View) []Group {
 		}
 		g := Group{Approval: q, All: Identical(v.Approvals, q), Later: q.Later}
 		for _, x := range g.All {
-			if seen[x.ID] = true; x.Later == 0 {
+			seen[x.ID] = true
+			if x.Later == 0 {
 				g.Later = 0
 			}
 		}
 		list = append(list, g)
 	}
-	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(min(a.Later, 1), min(b.Later, 1)) })
+	slices.SortStableFunc(list, func(a, b Group) int { return trueFirst(a.Later == 0, b.Later == 0) })
 	return list
+}
+
+// Arming decides when Allow is enabled, to prevent accidental approval: the question has been
+// visible for a second, no key was pressed recently, its window was not activated by this very
+// click, and all of its text has been in view. When the question changes, everything starts over.
+// The caller passes the time.
+type Arming struct {
+	hash  string
+	since time.Time // start of visibility
+	key   time.Time // last key press
+	click time.Time // clicks before this time do not count, because they activated the window
+	read  bool      // the end of the text was in view
+}
+
+// Required time of visibility, and of rest after a key press or an activation of the window.
+const (
+	ArmAfter = time.Second
+	QuietFor = 400 * time.Millisecond
+)
+
+// Show records that the question with this hash is visible.
+func (a *Arming) Show(hash string, now time.Time) {
+	if hash != a.hash || a.since.IsZero() {
+		*a = Arming{hash: hash, since: now, key: a.key, click: a.click}
+	}
+}
+
+// Hide records that it is not: it must be seen again.
+func (a *Arming) Hide() { *a = Arming{key: a.key, click: a.click} }
+
+// Key records a key press in any window.
+func (a *Arming) Key(now time.Time) { a.key = now }
+
+// WindowActivated records that the window came to the front, by a click that does not count.
+func (a *Arming) WindowActivated(now time.Time) { a.click = now.Add(QuietFor) }
+
+// Read records that the end of the text is in view.
+func (a *Arming) Read() { a.read = true }
+
+// IsArmed reports whether Allow is enabled, and the progress towards it from 0 to 1.
+func (a *Arming) IsArmed(now time.Time) (ok bool, progress float64) {
+	if a.since.IsZero() {
+		return false, 0
+	}
+	shown := min(1, float64(now.Sub(a.since))/float64(ArmAfter))
+	quiet := 1.0
+	if !a.key.IsZero() {
+		quiet = min(1, float64(now.Sub(a.key))/float64(QuietFor))
+	}
+	if !a.click.IsZero() {
+		quiet = min(quiet, 1-float64(a.click.Sub(now))/float64(QuietFor))
+	}
+	progress = max(0, min(shown, quiet))
+	if !a.read {
+		progress = min(progress, 0.99)
+	}
+	return shown >= 1 && quiet >= 1 && a.read, progress
+}
+
+// Deliberate reports whether a key press now is meant for the question, not for earlier typing.
+func (a *Arming) Deliberate(now time.Time) bool {
+	return !a.since.IsZero() && now.Sub(a.since) >= QuietFor && now.Sub(a.key) >= QuietFor
 }

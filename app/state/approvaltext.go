@@ -3,9 +3,13 @@ package state
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"unicode"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -34,8 +38,7 @@ func QuestionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
-// machineTools describes the tools of machines: what they do, the argument that a call is about,
-// and the argument that a person may change before the call runs, with its label.
+// machineTools have a verb, the argument that a call is about, and an editable one with its label.
 var machineTools = map[string]struct{ verb, subject, editable, label string }{
 	"Bash":  {"Run", "command", "command", "The command"},
 	"Write": {"Write", "path", "content", "The content"},
@@ -51,12 +54,11 @@ func (v View) QuestionLine(a protocol.Approval) string { return QuestionLine(a, 
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Approval, machine string) string {
 	what, where := QuestionParts(a, machine)
-	line, _ := Reveal(strings.TrimSpace(shorten(what, 36) + " " + where))
+	line, _ := Reveal(strings.TrimSpace(display.Clip(what, 36) + " " + where))
 	return line
 }
 
-// QuestionParts returns the request of an approval in one line of any length, and the words for its
-// place, if any.
+// QuestionParts returns the request of an approval in one line, and its place, if any.
 func QuestionParts(a protocol.Approval, machine string) (what, where string) {
 	if a.Kind == protocol.AskContinue {
 		return "Continue the run", ""
@@ -89,8 +91,7 @@ func SeenWord(q protocol.Approval) string {
 	return ""
 }
 
-// WaitingWord says whether any surface has shown an approval. If none did in time, it says that
-// nobody has seen it yet.
+// WaitingWord says whether an approval waits for the person, and was not seen in time.
 func WaitingWord(q protocol.Approval) string {
 	if !q.Shown && q.Unseen > 0 {
 		return "waiting, not seen yet"
@@ -125,23 +126,99 @@ func byText(principal string) string {
 	return " by " + name
 }
 
+var answerWords = map[string]string{
+	protocol.ApprovalAllowed: "allowed",
+	protocol.ApprovalEdited:  "changed and allowed",
+	protocol.ApprovalDenied:  "denied",
+}
+
 // OutcomeText describes how an approval was closed, and by whom.
 func OutcomeText(a protocol.Approval) string {
-	by := byText(a.AnsweredBy)
-	switch a.State {
-	case protocol.ApprovalAllowed:
-		if a.Scope == protocol.ScopeSession {
-			return "allowed in this chat" + by
-		}
-		return "allowed" + by
-	case protocol.ApprovalEdited:
-		return "changed and allowed" + by
-	case protocol.ApprovalSuperseded:
+	answer := answerWords[a.State]
+	if a.State == protocol.ApprovalAllowed && a.Scope == protocol.ScopeSession {
+		answer += " in this chat"
+	}
+	switch {
+	case answer != "":
+		return answer + byText(a.AnsweredBy)
+	case a.State == protocol.ApprovalSuperseded:
 		return "decided by your rules"
-	case protocol.ApprovalDenied:
-		return "denied" + by
-	case protocol.ApprovalExpired:
+	case a.State == protocol.ApprovalExpired:
 		return "not answered in time"
 	}
 	return "no longer needed"
+}
+
+// Reveal makes deceptive characters visible: control, bidirectional, zero-width and combining ones,
+// and unusual blanks, but not line breaks and tabs. changed reports whether there were any.
+func Reveal(s string) (text string, changed bool) {
+	return reveal(s, isInvisible), strings.ContainsFunc(s, isInvisible)
+}
+
+func reveal(s string, hidden func(rune) bool) string {
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// fillers are letters and marks without a visible shape.
+var fillers = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x034f, Hi: 0x034f, Stride: 1},
+	{Lo: 0x115f, Hi: 0x1160, Stride: 1},
+	{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
+	{Lo: 0x2800, Hi: 0x2800, Stride: 1},
+	{Lo: 0x3164, Hi: 0x3164, Stride: 1},
+	{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
+}}
+
+func isInvisible(r rune) bool {
+	switch r {
+	case '\n', '\t', ' ':
+		return false
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
+}
+
+// Lookalikes returns up to five different words that mix Latin letters with similar Greek or
+// Cyrillic ones, together with those letters: "аpple (а is U+0430)".
+func Lookalikes(s string) []string {
+	var out []string
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		latin := false
+		var other []string
+		for _, r := range word {
+			latin = latin || unicode.Is(unicode.Latin, r)
+			if letter := fmt.Sprintf("%c is U+%04X", r, r); unicode.In(r, unicode.Greek, unicode.Cyrillic) && !slices.Contains(other, letter) {
+				other = append(other, letter)
+			}
+		}
+		if entry := word + " (" + strings.Join(other, ", ") + ")"; latin && other != nil && !slices.Contains(out, entry) && len(out) < 5 {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// VisibleName writes control characters, line breaks and direction marks of a file's name or path
+// as ⟨U+202E⟩. Joiners that emoji and scripts need are retained.
+func VisibleName(name string) string {
+	return reveal(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	})
+}
+
+// ShortenMiddle shortens a name to n characters, in its middle because of the extension.
+func ShortenMiddle(name string, n int) string {
+	r := []rune(name)
+	if len(r) <= n {
+		return name
+	}
+	tail := n / 3
+	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
 }

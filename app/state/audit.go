@@ -14,8 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// VerificationText describes the result of a check of the log's hash chain; ok is false if the
-// chain is broken.
+// VerificationText describes a check of the log's hash chain; ok is false if it is broken.
 func VerificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
 		return Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
@@ -55,8 +54,7 @@ func AuditLine(e protocol.AuditEntry, v View) (title, text string) {
 	return title + on, text
 }
 
-// CreatedPermission reports whether an entry created a permission beyond one call that can be
-// revoked: a rule, or an answer with a scope other than once.
+// CreatedPermission reports whether an entry created a permission for more than one call.
 func CreatedPermission(e protocol.AuditEntry) bool {
 	switch {
 	case e.Kind == protocol.AuditRuleDeleted || e.Kind == protocol.AuditGrantWithdrawn:
@@ -120,7 +118,6 @@ func AuditWho(e protocol.AuditEntry, v View) string {
 	return withID(words, e.By)
 }
 
-// ruleWords describes the rule that decided a call.
 func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
 	if words, ok = strings.CutPrefix(e.Why, e.Rule+": "); !ok {
 		words, ok = strings.CutPrefix(e.Why, "Your rule: ")
@@ -128,8 +125,7 @@ func ruleWords(e protocol.AuditEntry) (words string, ok bool) {
 	return words, ok && e.Rule != ""
 }
 
-// auditVerdict describes who decided a call, with which scope, and the outcome. A rule is described
-// by its text; its ID is in the entry's details.
+// auditVerdict describes who or which rule decided a call, for how long, and the outcome.
 func auditVerdict(e protocol.AuditEntry, by string) string {
 	if unanswered := unansweredWords[e.Why]; unanswered != "" && e.Approval != "" {
 		return unanswered
@@ -157,7 +153,6 @@ func auditVerdict(e protocol.AuditEntry, by string) string {
 	return text
 }
 
-// auditExtents maps the gateway's outcomes of approvals to words.
 var auditExtents = map[string]string{
 	"allowed " + protocol.ScopeOnce:    " once",
 	"allowed " + protocol.ScopeSession: " for this chat",
@@ -174,15 +169,13 @@ var unansweredWords = map[string]string{
 	"the question was " + protocol.ApprovalCancelled: "not run: cancelled before anyone answered",
 }
 
-// maxAuditPage is the maximum number of entries per request.
 const maxAuditPage = 1000
 
-// ExportAudit writes all entries that match a filter, newest first, as CSV or JSONL, and returns
-// their number. It blocks.
+// ExportAudit writes all matching entries as CSV or JSONL and returns their number. It blocks.
 func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditListParams, asCSV bool) (lines int, err error) {
-	write := jsonLines(w)
+	write := writeJSON
 	if asCSV {
-		write = csvLines(w)
+		write = writeCSV
 	}
 	p.Limit = maxAuditPage
 	for {
@@ -190,7 +183,7 @@ func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditLi
 		if err != nil {
 			return lines, err
 		}
-		if err := write(page.Entries); err != nil {
+		if err := write(w, page.Entries, lines == 0); err != nil {
 			return lines, fmt.Errorf("writing the file: %w", err)
 		}
 		lines += len(page.Entries)
@@ -201,40 +194,43 @@ func ExportAudit(ctx context.Context, g Gateway, w io.Writer, p protocol.AuditLi
 	}
 }
 
-func jsonLines(w io.Writer) func([]protocol.AuditEntry) error {
-	return func(list []protocol.AuditEntry) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		for _, e := range list {
-			if err := enc.Encode(e); err != nil {
-				return err
-			}
+func writeJSON(w io.Writer, list []protocol.AuditEntry, _ bool) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, e := range list {
+		if err := enc.Encode(e); err != nil {
+			return err
 		}
-		return nil
 	}
+	return nil
 }
 
-func csvLines(w io.Writer) func([]protocol.AuditEntry) error {
-	c := csv.NewWriter(w) // Flush reports errors
-	c.Write([]string{"seq", "at", "kind", "by", "machine", "session", "run", "call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash"})
-	return func(list []protocol.AuditEntry) error {
-		for _, e := range list {
-			exit := ""
-			if e.ExitCode != nil {
-				exit = strconv.Itoa(*e.ExitCode)
-			}
-			row := []string{
-				strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
-				string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash,
-			}
-			for i, cell := range row {
-				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-					row[i] = "'" + cell // otherwise a spreadsheet would run it as a formula
-				}
-			}
-			c.Write(row)
-		}
-		c.Flush()
-		return c.Error()
+var auditColumns = []string{
+	"seq", "at", "kind", "by", "machine", "session", "run",
+	"call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash",
+}
+
+// writeCSV writes a part of a table, with its head if it is the first.
+func writeCSV(w io.Writer, list []protocol.AuditEntry, first bool) error {
+	var rows [][]string
+	if first {
+		rows = append(rows, auditColumns)
 	}
+	for _, e := range list {
+		exit := ""
+		if e.ExitCode != nil {
+			exit = strconv.Itoa(*e.ExitCode)
+		}
+		row := []string{
+			strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
+			string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash,
+		}
+		for i, cell := range row {
+			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+				row[i] = "'" + cell // otherwise a spreadsheet would run it as a formula
+			}
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
 }

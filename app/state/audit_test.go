@@ -14,11 +14,10 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 	exit := 1
 	list := []protocol.AuditEntry{{Seq: 2, At: 1000, Kind: protocol.AuditCall, By: "owner", What: "=HYPERLINK(\"x\")\n\"quoted\"", ExitCode: &exit}, {Seq: 1, What: "ls"}}
 	var b strings.Builder
-	write := csvLines(&b)
-	if err := write(list[:1]); err != nil {
+	if err := writeCSV(&b, list[:1], true); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(list[1:]); err != nil {
+	if err := writeCSV(&b, list[1:], false); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
@@ -26,7 +25,7 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 		t.Errorf("%q, %v", rows, err)
 	}
 	b.Reset()
-	if err := jsonLines(&b)(list); err != nil {
+	if err := writeJSON(&b, list, true); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")

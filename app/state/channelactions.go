@@ -14,19 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ErrNoAnswer means that the account was saved but its network is not connected. It can be started
-// to try again.
-var ErrNoAnswer = errors.New("not connected")
-
-// noAnswer is an ErrNoAnswer with the gateway's message.
-type noAnswer struct{ error }
-
-func (noAnswer) Is(target error) bool { return target == ErrNoAnswer }
-func (n noAnswer) Unwrap() error      { return n.error }
-
-// Save logs an account in with the values of the form, and connects it unless a picture must be
-// scanned first. It returns the account's key if the gateway has stored the account, even with an
-// error. It blocks, as long as the network takes.
+// Save logs an account in, and connects it unless a picture must be scanned first. It returns the
+// key of the stored account, if any, even with an error. It blocks.
 func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err error) {
 	if err := f.missing(); err != nil {
 		return "", err
@@ -43,10 +32,10 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 	r, err := c.login(ctx, protocol.ChannelLoginParams{Channel: f.Kind.Channel, AccountID: f.Account, Config: config})
 	c.Load(ctx)
 	if err != nil {
-		if _, stored := c.Value.Get().Account(f.Kind.Channel + ":" + AccountID(f.Account)); stored {
-			return key, err
+		if _, stored := c.Value.Get().Account(key); !stored {
+			key = ""
 		}
-		return "", err
+		return key, err
 	}
 	key = f.Kind.Channel + ":" + r.AccountID
 	if r.QRDataURL != "" {
@@ -61,9 +50,6 @@ func (c *Channels) Save(ctx context.Context, f ChannelForm) (key string, err err
 // login requests a login and stores its state for the view.
 func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
 	r, err := Call(ctx, c.app, protocol.ChannelLogin, in)
-	if errors.Is(err, protocol.ErrUnavailable) {
-		err = noAnswer{err}
-	}
 	if err != nil {
 		return r, err
 	}
@@ -77,7 +63,6 @@ func (c *Channels) login(ctx context.Context, in protocol.ChannelLoginParams) (p
 	return r, nil
 }
 
-// qrPicture decodes the picture of a data URL.
 func qrPicture(url string) ([]byte, error) {
 	head, data, ok := strings.Cut(url, ",")
 	raw, err := base64.StdEncoding.DecodeString(data)
@@ -124,8 +109,7 @@ func (c *Channels) Logout(a ChannelAccount) {
 	})
 }
 
-// runAction performs an action on an account that is shown as busy meanwhile. A failure becomes a
-// notice.
+// runAction performs an action on an account shown as busy. A failure becomes a notice.
 func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Context) error) {
 	key := a.Key()
 	c.setBusy(key, words)
@@ -138,7 +122,7 @@ func (c *Channels) runAction(a ChannelAccount, words string, f func(context.Cont
 func (c *Channels) setBusy(key, words string) {
 	c.Value.Update(func(v *ChannelsView) {
 		v.busy = mapWith(v.busy, words, words != "", key)
-		*v = v.withBusy()
+		v.showBusy()
 	})
 }
 
@@ -165,8 +149,7 @@ func (c *Channels) SetAllowed(channel string, list []string) (undo func()) {
 	return c.config(channel+".allowFrom", list, c.Value.Get().Policies[channel].AllowFrom)
 }
 
-// config sets a value of the channels' configuration, and returns a function that restores the
-// previous one. Empty values reset a setting.
+// config sets a value, or resets an empty one, and returns a function that undoes that.
 func (c *Channels) config(path string, value, previous any) (undo func()) {
 	set := func(value any) {
 		if s, ok := value.([]string); ok && len(s) == 0 || value == "" {
@@ -185,8 +168,7 @@ type ChannelForm struct {
 	Values  map[string]string // values by field
 	// Exists is the existing account that the form edits: untouched fields keep their values.
 	Exists bool
-	// StoredKey is the account stored by an earlier, failed Save of this form. Save does not
-	// overwrite another account of the same name.
+	// StoredKey is the account stored by a failed Save, the only one that Save overwrites.
 	StoredKey string
 	original  map[string]string
 }
@@ -196,8 +178,7 @@ func NewChannelForm(k protocol.ChannelKind, account string) ChannelForm {
 	return ChannelForm{Kind: k, Account: account, Values: map[string]string{}}
 }
 
-// FormOfAccount returns the form of an existing account, without secrets: the gateway never reveals
-// them.
+// FormOfAccount returns the form of an account, without secrets, which are never revealed.
 func FormOfAccount(c ChannelAccount) ChannelForm {
 	f := ChannelForm{Kind: c.Kind, Account: c.AccountID, Values: map[string]string{}, Exists: true}
 	for _, field := range c.Kind.Fields {
@@ -240,7 +221,7 @@ func (f ChannelForm) config() (map[string]json.RawMessage, error) {
 		if !field.Secret {
 			text = strings.TrimSpace(text)
 		}
-		if text == f.original[field.Name] && (text == "" || f.Exists) {
+		if text == f.original[field.Name] {
 			continue // an empty secret means unchanged
 		}
 		raw, err := protocol.Marshal(text)
@@ -259,8 +240,7 @@ func FreeAccount(list []ChannelAccount, channel string) string {
 	})
 }
 
-// unusedName returns the first name, or else the first formatted number from 2 on, that is not
-// taken.
+// unusedName returns the first name that is not taken: first, or format with 2, 3 and so on.
 func unusedName(first, format string, taken func(string) bool) string {
 	name := first
 	for i := 2; taken(name); i++ {

@@ -30,8 +30,7 @@ type ChannelsView struct {
 type ChannelAccount struct {
 	Channel string
 	protocol.ChannelAccountStatus
-	// Kind describes the channel. Own reports whether the gateway itself runs the account; an
-	// account that another program runs is read-only.
+	// Kind describes the channel. Own is false for another program's account: it is read-only.
 	Kind protocol.ChannelKind
 	Own  bool
 	Busy string // action in progress, such as Connecting…
@@ -67,8 +66,7 @@ func (v ChannelsView) Account(key string) (ChannelAccount, bool) {
 // Channels is the view model of the page of channels. Its methods are safe for concurrent use.
 type Channels struct{ loader[ChannelsView] }
 
-// channelsInterval is the polling interval while the page is open: the feed does not report each
-// message.
+// channelsInterval is the polling interval: the feed does not report each message.
 const channelsInterval = 10 * time.Second
 
 // NewChannels returns an empty view model; Follow loads it.
@@ -82,20 +80,20 @@ func NewChannels(a *App) *Channels {
 			next, err := c.read(ctx)
 			return func(v *ChannelsView) {
 				next.Logins, next.busy = v.Logins, v.busy
-				*v = next.withBusy()
+				*v = next
+				v.showBusy()
 			}, err
 		},
 	}
 	return c
 }
 
-// withBusy merges this window's own state into the gateway's.
-func (v ChannelsView) withBusy() ChannelsView {
+// showBusy merges this window's own state into the gateway's.
+func (v *ChannelsView) showBusy() {
 	v.Accounts = slices.Clone(v.Accounts)
-	for i := range v.Accounts {
-		v.Accounts[i].Busy = v.busy[v.Accounts[i].Key()]
+	for i, a := range v.Accounts {
+		v.Accounts[i].Busy = v.busy[a.Key()]
 	}
-	return v
 }
 
 func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
@@ -111,15 +109,10 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 		return v, err
 	}
 	v.Loaded, v.Kinds = true, list.Kinds
-	kinds := make(map[string]protocol.ChannelKind)
-	names := make(map[string]bool)
-	for _, k := range list.Kinds {
-		kinds[k.Channel], names[k.Channel] = k, true
-	}
-	for _, e := range list.Channels {
-		names[e.Channel] = true
-	}
-	for name := range names {
+	names := append(Map(list.Kinds, func(k protocol.ChannelKind) string { return k.Channel }),
+		Map(list.Channels, func(e protocol.ChannelEntry) string { return e.Channel })...)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		st, err := Call(ctx, c.app, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if errors.Is(err, protocol.ErrNotFound) {
 			continue // it was removed meanwhile
@@ -127,7 +120,7 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 		if err != nil {
 			return v, err
 		}
-		kind, own := kinds[name]
+		kind, own := find(list.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == name })
 		for _, a := range st.Accounts {
 			v.Accounts = append(v.Accounts, ChannelAccount{Channel: name, ChannelAccountStatus: a, Kind: kind, Own: own && a.Settings != nil})
 		}
@@ -142,7 +135,6 @@ func (c *Channels) read(ctx context.Context) (v ChannelsView, err error) {
 	return v, nil
 }
 
-// loadAccessRequests counts the people who wait for access.
 func (a *App) loadAccessRequests() {
 	a.startRequest(func(ctx context.Context) {
 		if r, err := Call(ctx, a, protocol.PairList, protocol.Empty{}); err == nil {
@@ -151,7 +143,6 @@ func (a *App) loadAccessRequests() {
 	})
 }
 
-// accountWords are the account states in words.
 var accountWords = map[string]string{
 	protocol.AccountConnected: "connected", protocol.AccountConnecting: "connecting…", protocol.AccountOffline: "offline",
 	protocol.AccountNoLogin: "login failed", protocol.AccountStopped: "stopped",
@@ -194,7 +185,6 @@ func AccountText(a ChannelAccount, now time.Time) string {
 	return text + "."
 }
 
-// inSeconds describes a time in the near future.
 func inSeconds(ms int64, now time.Time) string {
 	d := time.UnixMilli(ms).Sub(now)
 	if d <= 0 {

@@ -232,7 +232,7 @@ func TestLoginThatWantsAPictureScannedAndOneWithoutAnAnswer(t *testing.T) {
 			t.Error(err)
 		}
 		form.Values["loft"] = "away"
-		if key, err := c.Save(t.Context(), form); !errors.Is(err, ErrNoAnswer) || key != "pigeon:default" || err.Error() != "Pigeon post is not connected: nobody is at the loft" {
+		if key, err := c.Save(t.Context(), form); !errors.Is(err, protocol.ErrUnavailable) || key != "pigeon:default" || err.Error() != "Pigeon post is not connected: nobody is at the loft" {
 			t.Errorf("%q %v", key, err)
 		}
 	})

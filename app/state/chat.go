@@ -10,7 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pageSize is the number of messages per request.
 const pageSize = 150
 
 // ChatView has the loaded messages of a conversation. Its slices must not be changed.
@@ -30,8 +29,7 @@ type Chat struct {
 	Key   protocol.SessionKey
 	Value *Value[ChatView]
 	app   *App
-	// fetch reads n messages before a sequence number; 0 is the end. more reports whether older
-	// messages exist.
+	// fetch reads n messages before a sequence number; 0 is the end.
 	fetch func(ctx context.Context, before int64, n int) (list []protocol.Message, more bool, err error)
 }
 
@@ -64,11 +62,9 @@ func (c *Chat) Reload() {
 // Older loads the messages before the first loaded one.
 func (c *Chat) Older() { c.older(pageSize) }
 
-// reachSize is the number of messages per request on the way to an old message.
 const reachSize = 1000
 
-// Reach loads messages back to a sequence number, so that a window can show that message. It
-// blocks, also while the chat itself is loading.
+// Reach loads messages back to a sequence number. It blocks, also while the chat is loading.
 func (c *Chat) Reach(ctx context.Context, seq int64) error {
 	oldest := int64(0)
 	for v := range c.Value.Changes(ctx) {
@@ -88,7 +84,6 @@ func (c *Chat) Reach(ctx context.Context, seq int64) error {
 	return ctx.Err()
 }
 
-// older loads n messages before the first loaded one.
 func (c *Chat) older(n int) {
 	v := c.Value.Get()
 	if !v.More || v.Loading || len(v.Messages) == 0 {
@@ -118,13 +113,11 @@ func (c *Chat) page(before int64, n int, into func(*ChatView, page, error)) {
 	})
 }
 
-// page is a part of a conversation, and whether older messages exist.
 type page struct {
 	list []protocol.Message
 	more bool
 }
 
-// preview is the fetch function of an active conversation.
 func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
 	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
 	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
@@ -140,7 +133,6 @@ func appendNew(list []protocol.Message, m protocol.Message) []protocol.Message {
 	return append(list, m)
 }
 
-// apply applies a change of the messages.
 func (c *Chat) apply(ch protocol.Change) {
 	if ch.Kind == protocol.ChangeHistory {
 		c.Value.Update(func(v *ChatView) { v.Messages, v.More = nil, false })
@@ -159,9 +151,8 @@ func (c *Chat) apply(ch protocol.Change) {
 	})
 }
 
-// Send sends a message and reports the result: a run started, the message is queued, or it was a
-// command with a response. It blocks until the gateway has stored the message. If err is not nil,
-// the message was not stored, or the result is unknown, and the person keeps their text.
+// Send sends a message and returns the result when the gateway has stored it. After an error it may
+// not be stored, and the person keeps the text.
 func (c *Chat) Send(ctx context.Context, text string, images []protocol.Attachment, node protocol.NodeID) (protocol.ChatSendResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()

@@ -21,8 +21,7 @@ type Chats struct {
 	open map[protocol.SessionKey]*Chat
 }
 
-// Open returns the view model of a chat. The first call loads it, as soon as there is a
-// connection.
+// Open returns a chat. The first call loads it, as soon as there is a connection.
 func (c *Chats) Open(key protocol.SessionKey) *Chat {
 	c.mu.Lock()
 	chat := c.open[key]
@@ -46,7 +45,6 @@ func (c *Chats) Close(key protocol.SessionKey) {
 	c.mu.Unlock()
 }
 
-// reload loads the newest messages of all open chats.
 func (c *Chats) reload() {
 	c.mu.Lock()
 	list := slices.Collect(maps.Values(c.open))
@@ -56,7 +54,6 @@ func (c *Chats) reload() {
 	}
 }
 
-// apply applies a change of a chat's messages, if the chat is open.
 func (c *Chats) apply(change protocol.Change) {
 	c.mu.Lock()
 	chat := c.open[change.SessionKey]
@@ -72,8 +69,7 @@ func (c *Chats) Create(ctx context.Context) (protocol.SessionKey, error) {
 	return e.SessionKey, err
 }
 
-// Rename changes a chat's title; an empty title restores the default, the beginning of the first
-// message.
+// Rename changes a chat's title; empty is the default, the beginning of the first message.
 func (c *Chats) Rename(key protocol.SessionKey, title string) {
 	callInBackground(c.app, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
 }
@@ -136,24 +132,18 @@ func (c *Chats) Title(key protocol.SessionKey) string {
 	return TitleOf(entry)
 }
 
-// MessagePage is a page of found messages.
-type MessagePage = protocol.SessionsSearchResult
-
 // SearchPage is the maximum number of messages per page.
 const SearchPage = 100
 
-// SearchMessages searches the messages of all chats, newest first; page is Next of the previous
-// page. It blocks.
-func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (MessagePage, error) {
+// SearchMessages searches all messages, newest first, from Next of the last page. It blocks.
+func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (protocol.SessionsSearchResult, error) {
 	return Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 }
 
-// chatsFound is the maximum number of chats of a search.
 const chatsFound = 50
 
-// Search searches chats by title or text. A large store takes a while, so found is called with all
-// results so far whenever there are more, and at the end with all set to true. found owns the list.
-// Search blocks until the end.
+// Search searches chats by title or text and blocks until the end. It calls found, which owns the
+// list, with all results so far whenever there are more, and at the end with all set.
 func (c *Chats) Search(ctx context.Context, query string, found func(list []protocol.SessionEntry, all bool)) error {
 	var list []protocol.SessionEntry
 	for page := ""; ; {
@@ -178,8 +168,7 @@ func (c *Chats) Search(ctx context.Context, query string, found func(list []prot
 	}
 }
 
-// beforeHit is the number of characters of context before the first match, so that the match is
-// visible in one line.
+// beforeHit is the number of characters before the first match, so that it is visible.
 const beforeHit = 40
 
 // HitText returns the text around the matches in one line, with the matches in “quotes”.
@@ -220,8 +209,7 @@ func HitWho(h protocol.SearchHit, now time.Time) string {
 // Archives reads and restores the archived conversations of chats.
 type Archives struct{ app *App }
 
-// List returns the conversations that a chat had before its resets, newest first. Messages that
-// were only compacted are still in the chat. It blocks.
+// List returns the conversations from before a chat's resets, newest first. It blocks.
 func (s Archives) List(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
 	r, err := Call(ctx, s.app, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
 	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind != protocol.ArchiveReset }), err
@@ -248,8 +236,7 @@ func (s Archives) Open(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
 	return c
 }
 
-// Export writes an archived conversation as Markdown. It blocks while the messages are
-// loaded.
+// Export writes an archived conversation as Markdown. It blocks.
 func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
 	r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
 	if err != nil {
@@ -259,8 +246,7 @@ func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protoco
 	return title, Markdown(title, r.Messages, s.app.Value.Get(), time.Local), nil
 }
 
-// Restore replaces a chat's present conversation by an archived one. before is the archive of the
-// present one, empty if that had no messages. It blocks.
+// Restore replaces the present conversation, whose archive is before, if any. It blocks.
 func (s Archives) Restore(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID) (before protocol.ArchiveID, err error) {
 	r, err := Call(ctx, s.app, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: id})
 	if err == nil && r.Archived != nil {

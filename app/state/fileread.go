@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -22,8 +24,7 @@ type fileList struct {
 	truncated bool // the list is incomplete: the machine's tool limits its results
 }
 
-// search returns the files that match the view's filter. If the machine's tool would return too
-// many files, the tool gets a part of the filter.
+// search returns the files that match the view's filter.
 func (f *Files) search(ctx context.Context, v FilesView) (fileList, error) {
 	f.mu.Lock()
 	files := f.found
@@ -47,8 +48,7 @@ func (f *Files) search(ctx context.Context, v FilesView) (fileList, error) {
 	return files, nil
 }
 
-// globOf returns a pattern for paths that contain the longest word of a filter, ignoring case;
-// empty for none.
+// globOf returns a pattern for paths that contain the longest word of a filter; "" for none.
 func globOf(filter string) string {
 	longest := ""
 	for _, part := range strings.FieldsFunc(filter, func(r rune) bool { return r == '/' || unicode.IsSpace(r) }) {
@@ -93,16 +93,13 @@ func listFiles(ctx context.Context, a *App, id protocol.NodeID, top, pattern str
 		top += "/"
 	}
 	base := strings.TrimSuffix(slashes(out.BasePath), "/") + "/"
-	for _, p := range out.Matches {
-		m.paths = append(m.paths, top+strings.TrimPrefix(slashes(p), base))
-	}
+	m.paths = Map(out.Matches, func(p string) string { return top + strings.TrimPrefix(slashes(p), base) })
 	if out.Truncated {
 		m.note = fmt.Sprintf("Showing the newest %d of %d files.", len(m.paths), max(out.Total, len(m.paths)))
 	}
 	return m, nil
 }
 
-// invokeTool calls a tool of a machine and decodes its result.
 func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, args, out any) error {
 	raw, err := protocol.Marshal(args)
 	if err != nil {
@@ -118,12 +115,8 @@ func invokeTool(ctx context.Context, a *App, id protocol.NodeID, name string, ar
 // matches reports whether a path contains every word of a filter, ignoring case.
 func matches(p, filter string) bool {
 	p = strings.ToLower(p)
-	for _, w := range strings.Fields(strings.ToLower(filter)) {
-		if !strings.Contains(p, w) {
-			return false
-		}
-	}
-	return true
+	words := strings.Fields(strings.ToLower(filter))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p, w) })
 }
 
 // entriesOf returns a folder's entries, taken from a machine's list of files (newest first).
@@ -168,7 +161,6 @@ type OpenFile struct {
 	Missing   bool // the file does not exist: Text is the default content for a new agent
 }
 
-// Limits for showing a machine's file.
 const (
 	previewLines = 5000
 	previewSide  = 2560 // maximum side of a picture, in pixels
@@ -204,38 +196,29 @@ func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (Open
 	}
 	var numbered string
 	if json.Unmarshal(out.Content, &numbered) == nil {
-		file.Text, file.Truncated = withoutLineNumbers(numbered), out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
+		file.Text = lineNumber.ReplaceAllString(numbered, "")
+		file.Truncated = out.Truncated || strings.Count(numbered, "\n") >= previewLines-1
 		return file, nil
 	}
 	var blocks protocol.Content
 	if err := json.Unmarshal(out.Content, &blocks); err != nil {
 		return file, err
 	}
-	for _, b := range blocks {
-		if b.Type == "image" && b.Data != "" {
-			data, err := base64.StdEncoding.DecodeString(b.Data)
-			if err != nil {
-				return file, err
-			}
-			pic, err := picture.Open(data)
-			if err != nil {
-				return file, err
-			}
-			file.Image = pic.Fit(previewSide)
-			return file, nil
-		}
+	shown, ok := find(blocks, func(b protocol.Block) bool { return b.Type == protocol.BlockImage && b.Data != "" })
+	if !ok {
+		file.Text = blocks.Text()
+		return file, nil
 	}
-	file.Text = blocks.Text()
-	return file, nil
+	data, err := base64.StdEncoding.DecodeString(shown.Data)
+	if err != nil {
+		return file, err
+	}
+	pic, err := picture.Open(data)
+	if err == nil {
+		file.Image = pic.Fit(previewSide)
+	}
+	return file, err
 }
 
-// withoutLineNumbers removes the line numbers that the Read tool puts before each line, with a tab.
-func withoutLineNumbers(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if n, rest, ok := strings.Cut(l, "\t"); ok && strings.Trim(n, " 0123456789") == "" {
-			lines[i] = rest
-		}
-	}
-	return strings.Join(lines, "\n")
-}
+// lineNumber is what the Read tool puts before each line.
+var lineNumber = regexp.MustCompile(`(?m)^[ 0-9]*\t`)

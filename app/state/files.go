@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,8 +19,7 @@ type FilesView struct {
 	Loading bool
 	Problem string
 	Note    string // additional information about the list
-	// why changes in subfolders are not watched, as part of a sentence; empty if they are, or if
-	// nothing is watched
+	// why changes in subfolders are not watched, as a part of a sentence; else empty
 	WatchProblem string
 	// the entries of Dir, or of its whole tree with a filter: in the order of Sort, folders first
 	Entries []FileEntry
@@ -33,21 +33,20 @@ type FilesView struct {
 	Changed []protocol.FileChange
 }
 
-// Files is the view model of the page of files. Its methods return at once and are safe for
-// concurrent use; their results arrive as changes of the value.
+// Files is the view model of the page of files. It is safe for concurrent use.
 type Files struct {
 	AgentFiles // the agent's own files; their methods block
 	Value      *Value[FilesView]
 
 	app *App
 
-	mu       sync.Mutex             // guards the fields below
-	request  uint64                 // number of the latest request; results of earlier ones are ignored
-	found    fileList               // of the latest search
-	watchID  string                 // the gateway's ID of the watch of the folder; empty for none
-	watching bool                   // a response with a new watch is expected
-	early    []protocol.FilesChange // events that arrived meanwhile, perhaps of that watch
-	due      bool                   // a refresh is scheduled
+	mu       sync.Mutex // guards the fields below
+	request  uint64     // number of the latest request; results of earlier ones are ignored
+	found    fileList   // of the latest search
+	watchID  string     // the gateway's ID of the watch of the folder; empty for none
+	watching bool       // a response with a new watch is expected
+	early    bool       // an event arrived meanwhile, perhaps of that watch
+	due      bool       // a refresh is scheduled
 	closed   bool
 }
 
@@ -102,8 +101,7 @@ func (f *Files) Up() {
 	f.Enter(parentDir(v.Dir))
 }
 
-// SetFilter filters by a text in the path, in all subfolders. Until the result arrives, it filters
-// the current entries.
+// SetFilter filters by path in all subfolders, and until the result arrives the current entries.
 func (f *Files) SetFilter(filter string) {
 	f.Value.Update(func(v *FilesView) {
 		if v.Filter = strings.TrimSpace(filter); v.Filter != "" {
@@ -161,9 +159,7 @@ func (f *Files) show() {
 		case browse:
 			var r protocol.FilesListResult
 			r, err = Call(ctx, f.app, protocol.FilesList, protocol.FilesListParams{Node: want.Place, Path: want.Dir, Watch: watch, Below: watch})
-			for _, e := range r.Entries {
-				entries = append(entries, entryOf(want.Dir, e))
-			}
+			entries = Map(r.Entries, func(e protocol.FileInfo) FileEntry { return entryOf(want.Dir, e) })
 			if r.Cut {
 				note = fmt.Sprintf("Showing the first %d entries.", len(entries))
 			}
@@ -204,24 +200,16 @@ func (f *Files) update(request uint64, change func(*FilesView)) {
 // refreshPause is how long events of a folder are collected before it is listed again.
 const refreshPause = 500 * time.Millisecond
 
-// adoptWatch follows the watch of a response, or stops it if a later request was made. A refresh
-// follows if there was an event before the response.
+// adoptWatch follows the watch of a response, or stops it if a later request was made. If there was
+// an event before the response, the folder is listed and watched again.
 func (f *Files) adoptWatch(request uint64, id string) {
 	f.mu.Lock()
 	again := false
 	if request == f.request {
-		if id != "" {
-			f.watchID = id
+		if again = f.early; !again {
+			f.watchID, id = cmp.Or(id, f.watchID), ""
 		}
-		for _, c := range f.early {
-			if slices.Contains(c.WatchIDs, f.watchID) {
-				again = true
-				if c.Again {
-					f.watchID = ""
-				}
-			}
-		}
-		f.watching, f.early, id = false, nil, ""
+		f.watching, f.early = false, false
 	}
 	f.mu.Unlock()
 	f.unwatch(id)
@@ -230,7 +218,6 @@ func (f *Files) adoptWatch(request uint64, id string) {
 	}
 }
 
-// stopWatch stops the watch of the folder.
 func (f *Files) stopWatch() {
 	f.mu.Lock()
 	id := f.watchID
@@ -259,9 +246,7 @@ func (a *App) FilesChanged(c protocol.FilesChange) {
 		if mine && c.Again { // the folder is not watched any more
 			f.watchID = ""
 		}
-		if f.watching {
-			f.early = append(f.early, c)
-		}
+		f.early = f.early || f.watching
 		f.mu.Unlock()
 		if mine && c.Shallow != "" {
 			f.Value.Update(func(v *FilesView) { v.WatchProblem = c.Shallow })
@@ -274,12 +259,11 @@ func (a *App) FilesChanged(c protocol.FilesChange) {
 // scheduleRefresh lists the folder again after some time, in which further events may arrive.
 func (f *Files) scheduleRefresh() {
 	f.mu.Lock()
-	due := f.due
-	f.due = true
-	f.mu.Unlock()
-	if due {
+	defer f.mu.Unlock()
+	if f.due {
 		return
 	}
+	f.due = true
 	f.app.start(func(ctx context.Context) {
 		select {
 		case <-time.After(refreshPause):

@@ -201,10 +201,10 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		if names(v.Entries) != "memory/ AGENTS.md agents.md HEARTBEAT.md IDENTITY.md MEMORY.md SOUL.md TOOLS.md USER.md" || v.File == nil || v.File.Text != "be kind" || !v.File.Editable {
 			t.Errorf("%+v", v)
 		}
-		if err := fs.Save(t.Context(), "SOUL.md", "be brief"); err != nil || files["SOUL.md"] != "be brief" {
+		if err := fs.SaveOver(t.Context(), "SOUL.md", "be brief", files["SOUL.md"], true); err != nil || files["SOUL.md"] != "be brief" {
 			t.Errorf("%v, %v", err, files)
 		}
-		if err := fs.Save(t.Context(), " ", "x"); err == nil {
+		if err := fs.SaveOver(t.Context(), " ", "x", "", false); err == nil {
 			t.Error("a file without a name was saved")
 		}
 		undo, err := fs.Delete(t.Context(), "SOUL.md")

@@ -10,8 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// FileEntry is a file or folder. Path uses slashes and is relative to the place, or absolute if it
-// is outside the workspace.
+// FileEntry is a file or folder. Outside the workspace, Path is absolute.
 type FileEntry struct {
 	Path    string
 	Dir     bool
@@ -38,8 +37,7 @@ type FileSort struct {
 	Down bool   `json:"down,omitempty"` // reversed order
 }
 
-// Next returns the order after a click on a column's heading: names start with A, sizes and times
-// with the largest and newest. A second click reverses the order.
+// Next returns the order after a click: from A, or from the largest; again: reversed.
 func (s FileSort) Next(by string) FileSort {
 	if cmp.Or(s.By, ByName) == by {
 		return FileSort{By: by, Down: !s.Down}
@@ -47,25 +45,17 @@ func (s FileSort) Next(by string) FileSort {
 	return FileSort{By: by, Down: by != ByName}
 }
 
-// order sorts entries with folders first. If the list has neither sizes nor times, the order by
-// time is the received order: newest first.
+// order sorts entries, folders first. Without known times the newest are first already.
 func (s FileSort) order(list []FileEntry) {
 	known := slices.ContainsFunc(list, func(e FileEntry) bool { return e.Info.Name != "" })
 	if s.By == ByTime && !known {
 		return
 	}
-	keys := make(map[string]string, len(list)) // computed once per entry: lower case
-	for _, e := range list {
-		keys[e.Path] = strings.ToLower(e.Path)
-	}
 	slices.SortStableFunc(list, func(a, b FileEntry) int {
 		if a.Dir != b.Dir {
-			if a.Dir {
-				return -1
-			}
-			return 1
+			return trueFirst(a.Dir, b.Dir)
 		}
-		byName := cmp.Or(strings.Compare(keys[a.Path], keys[b.Path]), strings.Compare(a.Path, b.Path))
+		byName := cmp.Or(strings.Compare(strings.ToLower(a.Path), strings.ToLower(b.Path)), strings.Compare(a.Path, b.Path))
 		c := byName
 		switch s.By {
 		case BySize:
@@ -80,8 +70,7 @@ func (s FileSort) order(list []FileEntry) {
 	})
 }
 
-// relativeDir returns a folder in the view's notation: relative to the workspace of a machine, or
-// absolute if outside.
+// relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
 func relativeDir(v View, place protocol.NodeID, dir string) string {
 	dir = slashes(dir)
 	if n, ok := v.Node(place); ok && n.Host != nil && n.Host.Workspace != "" && place != "" {
@@ -112,8 +101,7 @@ func parentDir(dir string) string {
 // Crumb is one element of the path shown above the list.
 type Crumb struct{ Name, Dir string }
 
-// Crumbs returns the folders from the top of the place, or of a granted folder, to the current
-// folder.
+// Crumbs returns the folders from the top, or from a granted folder, to the current one.
 func (v FilesView) Crumbs(app View) []Crumb {
 	var list []Crumb
 	rest, from := v.Dir, ""
@@ -144,16 +132,12 @@ func (v FilesView) Crumbs(app View) []Crumb {
 }
 
 // Folders returns the folders that a machine grants in addition to its workspace.
-func Folders(n protocol.NodeInfo) (list []Crumb) {
+func Folders(n protocol.NodeInfo) []Crumb {
 	if n.Host == nil {
 		return nil
 	}
-	for _, g := range n.Host.Folders {
-		if g.Path != n.Host.Workspace {
-			list = append(list, Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path})
-		}
-	}
-	return list
+	others := without(n.Host.Folders, func(g protocol.Folder) bool { return g.Path == n.Host.Workspace })
+	return Map(others, func(g protocol.Folder) Crumb { return Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path} })
 }
 
 func entryOf(dir string, e protocol.FileInfo) FileEntry {
@@ -175,15 +159,12 @@ func (f *Files) MakeFolder(ctx context.Context, name string) (string, error) {
 
 // NewName returns a name for a new folder that no entry has.
 func (v FilesView) NewName() string {
-	taken := map[string]bool{}
-	for _, e := range v.Entries {
-		taken[strings.ToLower(e.Name())] = true
-	}
-	return unusedName("New folder", "New folder %d", func(name string) bool { return taken[strings.ToLower(name)] })
+	return unusedName("New folder", "New folder %d", func(name string) bool {
+		return slices.ContainsFunc(v.Entries, func(e FileEntry) bool { return strings.EqualFold(e.Name(), name) })
+	})
 }
 
-// Rename renames an entry of the folder. It returns the new path, and a function that undoes the
-// change; undo is nil if the name is the same. It blocks.
+// Rename renames an entry. undo is nil if the name is the same. It blocks.
 func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo func(), err error) {
 	if name == path.Base(p) { // names may start or end with blanks
 		return p, nil, nil
@@ -197,8 +178,7 @@ func (f *Files) Rename(ctx context.Context, p, name string) (to string, undo fun
 	return to, undo, err
 }
 
-// Trash deletes files and folders of a machine. It returns their number, and a function that
-// restores them. It blocks. After an error some may have been deleted.
+// Trash deletes entries. n is their number, also after an error. It blocks.
 func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	r, err := Call(ctx, f.app, protocol.FilesTrash, protocol.FilesTrashParams{Node: place, Paths: paths})
@@ -212,7 +192,8 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	return len(r.Items), func() {
 		f.app.start(func(ctx context.Context) {
 			for _, item := range slices.Backward(r.Items) {
-				if _, err := Call(ctx, f.app, protocol.FilesRestore, protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}); err != nil {
+				params := protocol.FilesRestoreParams{Node: place, ID: item.ID, Path: item.Path}
+				if err := send(ctx, f.app, protocol.FilesRestore, params); err != nil {
 					f.app.fail(err)
 				}
 			}
@@ -221,16 +202,11 @@ func (f *Files) Trash(ctx context.Context, paths []string) (n int, undo func(), 
 	}, err
 }
 
-// MoveInto moves files and folders of a machine into one of its folders; "" is the workspace. It
-// returns their number, and a function that undoes the move. It blocks. After an error some may
-// have been moved.
+// MoveInto moves entries to a folder; "" is the workspace. It returns the same as [Files.Trash].
 func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int, undo func(), err error) {
 	var list []step
 	for _, from := range paths {
-		to := path.Base(from)
-		if dir != "" {
-			to = strings.TrimSuffix(dir, "/") + "/" + to
-		}
+		to := entryOf(dir, protocol.FileInfo{Name: path.Base(from)}).Path
 		if from != dir && from != to {
 			list = append(list, step{from, to})
 		}
@@ -238,11 +214,9 @@ func (f *Files) MoveInto(ctx context.Context, paths []string, dir string) (n int
 	return f.move(ctx, list)
 }
 
-// step is the renaming of one path.
 type step struct{ from, to string }
 
-// move renames files and folders until one fails. It returns their number, and a function that
-// undoes the moves. It blocks.
+// move renames paths until one fails. It returns their number and an undo. It blocks.
 func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err error) {
 	place := f.Value.Get().Place
 	move := func(ctx context.Context, from, to string) error {
@@ -267,8 +241,7 @@ func (f *Files) move(ctx context.Context, list []step) (n int, undo func(), err 
 	}, err
 }
 
-// ChangeOf returns the agent's last change of a file with this absolute path, unless it was
-// reverted.
+// ChangeOf returns the agent's last change of a file, unless it was reverted.
 func (v FilesView) ChangeOf(abs string) (protocol.FileChange, bool) {
 	c, ok := find(v.Changed, func(c protocol.FileChange) bool { return slashes(c.Path) == slashes(abs) })
 	return c, ok && !c.Reverted
@@ -283,7 +256,7 @@ func (f *Files) Diff(ctx context.Context, c protocol.FileChange) (protocol.Files
 
 // Revert restores a file's content from before a change by the agent. It blocks.
 func (f *Files) Revert(ctx context.Context, c protocol.FileChange) error {
-	_, err := Call(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
+	err := send(ctx, f.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: f.Value.Get().Place, ID: c.ID, Path: c.Path})
 	f.refresh()
 	return err
 }

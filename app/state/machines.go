@@ -1,8 +1,10 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,10 +62,8 @@ func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 // MachineFact is one known fact about a machine.
 type MachineFact struct{ Name, Text string }
 
-// factList is a list of facts.
 type factList []MachineFact
 
-// add adds a fact if it is known.
 func (l *factList) add(name, text string) {
 	if text != "" {
 		*l = append(*l, MachineFact{name, text})
@@ -115,15 +115,13 @@ func (m Machines) Rename(id protocol.NodeID, name string) {
 	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Name: &name})
 }
 
-// SetColour sets a machine's colour, one of [protocol.NodeColours]; empty restores the
-// automatic one.
+// SetColour sets a machine's [protocol.NodeColours]; empty is the automatic one.
 func (m Machines) SetColour(id protocol.NodeID, colour string) {
 	callInBackground(m.app, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: id, Colour: &colour})
 }
 
-// Forget removes a machine from the list and closes its connection. A paired machine is
-// revoked first, since it would otherwise reconnect. The result says if the same device is still
-// paired as a window, which the person may want to revoke as well. It blocks.
+// Forget removes a machine and revokes it, since it would otherwise reconnect. A notice says if the
+// same device is still paired as a window. It blocks.
 func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 	var gone protocol.Device
 	if n.Device != "" {
@@ -132,7 +130,8 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 			return err
 		}
 	}
-	if _, err := Call(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true}); err != nil || gone.Fingerprint == "" {
+	err := send(ctx, m.app, protocol.NodeForget, protocol.NodeForgetParams{NodeID: n.ID, Force: true})
+	if err != nil || gone.Fingerprint == "" {
 		return err
 	}
 	list, err := Call(ctx, m.app, protocol.DeviceList, protocol.Empty{})
@@ -149,7 +148,105 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 
 // Logs returns the last lines of a machine's log. It blocks.
 func (m Machines) Logs(ctx context.Context, id protocol.NodeID) (string, error) {
-	n := 300.0
-	r, err := Call(ctx, m.app, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: &n})
+	r, err := Call(ctx, m.app, protocol.GetLogs, protocol.LogsGetParams{NodeID: id, Lines: new(300.0)})
 	return strings.Join(r.Lines, "\n"), err
+}
+
+// Guarantee is a tested restriction of commands. Text has the mechanism, or what is missing.
+type Guarantee struct {
+	Text     string
+	Enforced bool
+}
+
+// Confinement describes how a machine confines commands.
+type Confinement struct {
+	Line string // summary in one line
+	// Level is how reliable the confinement is: LevelGood, LevelWarning or LevelBad.
+	Level      string
+	Guarantees []Guarantee // the enforced ones first
+	Warnings   []string
+}
+
+// Levels that are shown in different colours.
+const (
+	LevelGood    = "good"
+	LevelWarning = "warning"
+	LevelBad     = "bad"
+)
+
+// guarantees describe the checks of a node's report (node/sandbox).
+var guarantees = map[string]string{
+	"fs.write.outside":     "Commands can write only in the workspace and the allowed folders",
+	"fs.read.secrets":      "Commands cannot read keys, passwords and browser data",
+	"fs.write.protected":   "Commands cannot change files that run later, such as start-up files and git hooks",
+	"fs.metadata":          "Commands cannot change permissions and times outside the workspace",
+	"net.tcp":              "No TCP connections",
+	"net.udp":              "No UDP",
+	"net.mptcp":            "No multipath TCP",
+	"net.raw":              "No raw network packets",
+	"syscall.io_uring":     "No bypass through io_uring",
+	"syscall.ptrace":       "Commands cannot inspect other programs",
+	"ipc":                  "Commands cannot use shared memory and message queues",
+	"process.signal":       "Commands cannot stop other programs",
+	"process.priority":     "Commands cannot change the priority and limits of other programs",
+	"process.capabilities": "Commands have no system privileges",
+	"process.privileges":   "Commands cannot gain privileges, for example with sudo",
+	"unix.abstract":        "No abstract local sockets",
+	"unix.sockets":         "No local sockets of other programs",
+	"pid.view":             "Commands do not see other programs",
+	"orphans":              "No process stays behind when a command ends",
+	"forks":                "A command cannot flood the machine with processes",
+}
+
+// ConfinementOf describes the confinement of commands on a machine.
+func ConfinementOf(n protocol.NodeInfo) Confinement {
+	if n.Host == nil || n.Host.Enforcement == nil {
+		return Confinement{Line: "This machine does not report how it confines commands.", Level: LevelBad}
+	}
+	e := n.Host.Enforcement
+	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
+	c.Warnings = Map(e.Warnings, func(w string) string {
+		return display.Capital(strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)) + "."
+	})
+	c.Guarantees = Map(e.Checks, func(check protocol.EnforcedCheck) Guarantee {
+		return Guarantee{guaranteeText(check), check.Enforced}
+	})
+	slices.SortStableFunc(c.Guarantees, func(a, b Guarantee) int { return trueFirst(a.Enforced, b.Enforced) })
+	switch {
+	case e.Mode == "full":
+		c.Line, c.Level, c.Guarantees = "Commands run with all your permissions: confinement is off. They can read keys and tokens, including Fairlead's own.", LevelBad, nil
+	case len(c.Guarantees) == 0 || !c.Guarantees[0].Enforced:
+		c.Line, c.Level = "This machine cannot enforce these settings: "+modeText(e)+".", LevelBad
+	case e.Summary == "contained":
+		c.Level = LevelGood
+	}
+	return c
+}
+
+func guaranteeText(c protocol.EnforcedCheck) string {
+	text := cmp.Or(guarantees[c.ID], c.ID)
+	if c.Enforced {
+		if c.By != "" {
+			text += " (" + c.By + ")"
+		}
+		return text + "."
+	}
+	text = "Not enforced: " + text + "."
+	for _, more := range []string{c.Why, c.Fix} {
+		if more != "" {
+			text += " " + display.Capital(more) + "."
+		}
+	}
+	return text
+}
+
+func modeText(e *protocol.Enforcement) string {
+	text := "Commands can write only in the workspace and the allowed folders"
+	if e.Mode == "read-only" {
+		text = "Commands cannot change files"
+	}
+	if e.Network == "allowed" {
+		return text + "; they can use the network"
+	}
+	return text + "; they have no network access"
 }

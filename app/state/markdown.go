@@ -61,7 +61,6 @@ func fenceFor(text, fence string) string {
 	return fence
 }
 
-// codeBlock returns a text as a code block.
 func codeBlock(text string) string {
 	fence := fenceFor(text, "```")
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
@@ -73,8 +72,7 @@ const longArgument = 80
 // argumentWords are the labels of tool arguments; a command needs none.
 var argumentWords = map[string]string{"command": "", "oldString": "old text", "newString": "new text", "content": "content"}
 
-// callMarkdown renders a call: the tool and its machine, short arguments as a list, and commands
-// and texts as blocks.
+// callMarkdown renders a call: its tool, short arguments as a list, commands and texts as blocks.
 func callMarkdown(call protocol.Block, v View) string {
 	node, name, _ := protocol.ToolName(call.Name).Split()
 	var b strings.Builder
@@ -110,8 +108,7 @@ func callMarkdown(call protocol.Block, v View) string {
 
 type argument struct{ name, text string }
 
-// orderedArgs returns the fields of a JSON object in their order: strings without quotes, other
-// values as JSON. ok is false if it is not an object.
+// orderedArgs returns the fields of a JSON object in order: strings without quotes, else JSON.
 func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -135,7 +132,6 @@ func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 	return args, true
 }
 
-// inlineCode returns a text as inline code.
 func inlineCode(text string) string {
 	tick := fenceFor(text, "`")
 	if text == "" || len(tick) > 1 {
@@ -144,9 +140,8 @@ func inlineCode(text string) string {
 	return tick + text + tick
 }
 
-// Readable formats a result for reading: of a JSON object, the output of a program, the text of a
-// file, or a list of matches with one per line; other JSON is indented. A result that was truncated
-// for the model is invalid JSON, but its text can still be extracted.
+// Readable formats a result: of a JSON object its output, text, or matches; other JSON is indented.
+// JSON that was truncated for the model is read as far as possible.
 func Readable(s string) string {
 	if rest, ok := strings.CutPrefix(s, "Error: "); ok {
 		if _, until, found := strings.Cut(rest, "\nUntil then: "); found {

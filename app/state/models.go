@@ -42,9 +42,8 @@ const maxChoices = 40
 // Models finds and selects models.
 type Models struct{ app *App }
 
-// load asks the current provider for its models. It does not contact other providers, so that
-// no unwanted requests are sent. If the provider does not answer, the list stays short, and the
-// settings show why.
+// load asks only the current provider for its models: no unwanted requests are sent. Without an
+// answer the list stays short, and the settings show why.
 func (m Models) load() {
 	m.app.startRequest(func(ctx context.Context) {
 		status, err := Call(ctx, m.app, protocol.StatusGet, protocol.Empty{})
@@ -69,8 +68,7 @@ func (m Models) Detect(ctx context.Context) ([]protocol.DetectedServer, error) {
 	return r.Servers, err
 }
 
-// UseServer makes a detected server the default, with its first model that supports tools, or else
-// its first model. It blocks.
+// UseServer makes a detected server the default, with its first model with tools, if any.
 func (m Models) UseServer(ctx context.Context, s protocol.DetectedServer) (protocol.ModelRef, error) {
 	if len(s.Models) == 0 {
 		return protocol.ModelRef{}, errors.New(s.Name + " has no model loaded. Load one there, then try again")
@@ -85,8 +83,7 @@ func (m Models) UseServer(ctx context.Context, s protocol.DetectedServer) (proto
 	return ref, m.Use(ctx, ref)
 }
 
-// Use sets the default model, for chats without their own. The thinking level stays unchanged.
-// It blocks.
+// Use sets the default model and leaves the thinking level unchanged. It blocks.
 func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
 	type model struct {
 		protocol.ModelRef
@@ -99,8 +96,7 @@ func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
 	return m.app.Set(ctx, "model", model{ref, r.Value})
 }
 
-// choicesOf selects from a provider's list: the models with tool support, which the agent needs, or
-// all models if the provider reports it for none. The current model is always included.
+// choicesOf returns the current model and those with tool support, or all if none reports it.
 func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice {
 	tools := slices.ContainsFunc(models, func(m protocol.ModelInfo) bool { return m.Tools })
 	var list []ModelChoice
@@ -114,8 +110,7 @@ func choicesOf(now protocol.ModelRef, models []protocol.ModelInfo) []ModelChoice
 	return list
 }
 
-// ThinkingName returns the displayed name of a thinking level; an empty level is the model's own
-// default.
+// ThinkingName returns the name of a thinking level; empty is the model's own default.
 func ThinkingName(level string) string {
 	name := map[string]string{"": "Model default", "none": "Off", "xhigh": "Very high"}[level]
 	return cmp.Or(name, display.Capital(level))

@@ -30,8 +30,7 @@ func (p Pairings) Load(ctx context.Context) Pairing {
 	return Pairing{DeviceListResult: r}
 }
 
-// RequestText describes a pairing request and its expiry, or the additional tools of a machine, in
-// a sentence.
+// RequestText describes a pairing request, or the additional tools of a machine.
 func RequestText(r protocol.DeviceRequest, now time.Time) string {
 	who := cmp.Or(r.Device.Name, r.Device.Hostname)
 	if r.Kind == protocol.RequestWiden {
@@ -67,8 +66,7 @@ func (e AccessPeriod) Expiry(now time.Time) int64 {
 	return now.AddDate(0, 0, e.Days).UnixMilli()
 }
 
-// AccessText describes a device's new expiry. A device whose pairing had expired may have
-// stopped: it is refused once and does not try again.
+// AccessText describes a new expiry. A device that had expired does not connect by itself.
 func AccessText(v View, d protocol.Device, until int64, now time.Time) string {
 	name := d.Name
 	if d.Role == protocol.RoleNode {
@@ -87,7 +85,6 @@ func AccessText(v View, d protocol.Device, until int64, now time.Time) string {
 	return text
 }
 
-// accessFact describes until when an active pairing is valid.
 func accessFact(d protocol.Device, now time.Time) MachineFact {
 	if d.ExpiresAt > 0 {
 		return MachineFact{"Access", "Until " + When(d.ExpiresAt, now)}
@@ -127,14 +124,158 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 	return facts
 }
 
-// SetExpiry sets the expiry of a pairing, in Unix milliseconds; 0 is never. It returns a
-// function that restores the previous expiry. When a pairing expires, its connections are closed.
-// It blocks.
+// SetExpiry sets when a pairing expires, in Unix milliseconds, and its connections close; 0 is
+// never. It returns a function that undoes that. It blocks.
 func (p Pairings) SetExpiry(ctx context.Context, d protocol.Device, until int64) (undo func(), err error) {
-	if _, err := Call(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
+	if err := send(ctx, p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}); err != nil {
 		return nil, err
 	}
 	return func() {
 		callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &d.ExpiresAt})
 	}, nil
+}
+
+// Clients returns the paired clients: active ones first, each group by name.
+func (p Pairing) Clients() []protocol.Device {
+	out := without(p.Devices, func(d protocol.Device) bool { return d.Role != protocol.RoleClient })
+	slices.SortStableFunc(out, func(a, b protocol.Device) int {
+		byName := cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		return cmp.Or(trueFirst(a.RevokedAt == 0, b.RevokedAt == 0), byName)
+	})
+	return out
+}
+
+// Client finds a device that is paired as a client.
+func (p Pairing) Client(id protocol.DeviceID) (protocol.Device, bool) {
+	d, ok := p.Device(id)
+	return d, ok && d.Role == protocol.RoleClient
+}
+
+// HasExpired reports whether a device's pairing was revoked or has expired.
+func HasExpired(d protocol.Device, now time.Time) bool {
+	return d.RevokedAt > 0 || d.ExpiresAt > 0 && d.ExpiresAt <= now.UnixMilli()
+}
+
+// ClientPresence describes whether a client is connected, active, or this window's device.
+func ClientPresence(v View, d protocol.Device, now time.Time) string {
+	switch {
+	case d.RevokedAt > 0:
+		return "revoked"
+	case HasExpired(d, now):
+		return "expired"
+	case d.ID == v.Device:
+		return "this device"
+	case d.Online:
+		return "online"
+	case d.LastSeenAt == 0:
+		return "never seen"
+	}
+	return "last seen " + When(d.LastSeenAt, now)
+}
+
+var rightsText = []struct {
+	scope protocol.Scope
+	text  string
+}{
+	{protocol.ScopeRead, "view"},
+	{protocol.ScopeChat, "chat"},
+	{protocol.ScopeInvoke, "run tools"},
+	{protocol.ScopeApprove, "answer approvals"},
+	{protocol.ScopeAdmin, "change settings"},
+}
+
+// RightsText describes what a client may do: look and chat.
+func RightsText(scopes []protocol.Scope) string {
+	var may []string
+	for _, r := range rightsText {
+		if slices.Contains(scopes, r.scope) {
+			may = append(may, r.text)
+		}
+	}
+	switch n := len(may); n {
+	case 0:
+		return "do nothing"
+	case 1:
+		return may[0]
+	case len(rightsText):
+		return "do everything you can"
+	default:
+		return strings.Join(may[:n-1], ", ") + " and " + may[n-1]
+	}
+}
+
+// ClientLine summarizes a client: permissions, expiry, system and address.
+func ClientLine(d protocol.Device, now time.Time) string {
+	may := "May " + RightsText(d.Scopes)
+	if HasExpired(d, now) {
+		may = ""
+	} else if d.ExpiresAt > 0 {
+		may += " until " + When(d.ExpiresAt, now)
+	}
+	return joinNonEmpty(" · ", may, systemName(d.OS), d.Address)
+}
+
+func joinNonEmpty(sep string, parts ...string) string {
+	return strings.Join(without(parts, func(s string) bool { return s == "" }), sep)
+}
+
+func systemName(os string) string {
+	names := map[string]string{"linux": "Linux", "windows": "Windows", "android": "Android", "darwin": "macOS", "ios": "iOS"}
+	return cmp.Or(names[os], os)
+}
+
+// ClientFacts lists the known facts about a client.
+func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []MachineFact {
+	var list factList
+	switch {
+	case d.RevokedAt > 0:
+		list.add("Status", "Revoked "+When(d.RevokedAt, now)+byText(d.RevokedBy))
+	case HasExpired(d, now):
+		list.add("Status", "Expired "+When(d.ExpiresAt, now))
+	default:
+		list.add("Status", display.Capital(ClientPresence(v, d, now)))
+		list.add("Permissions", display.Capital(RightsText(d.Scopes)))
+		list = append(list, accessFact(d, now))
+	}
+	list.add("Fingerprint", strings.Join(d.Words, "-"))
+	if d.RotatedAt > 0 && !HasExpired(d, now) {
+		list.add("Token", "Replaced. The device fetches the new token when it connects")
+	}
+	list.add("System", systemName(d.OS))
+	list.add("Version", d.Version)
+	list.add("Host", joinNonEmpty(", ", d.Hostname, d.Address))
+	if d.LastSeenAt > 0 && HasExpired(d, now) { // otherwise the heading shows it
+		list.add("Last seen", display.Capital(When(d.LastSeenAt, now)))
+	}
+	if d.PairedAt > 0 {
+		list.add("Paired", display.Capital(When(d.PairedAt, now))+byText(d.PairedBy))
+	}
+	for _, m := range p.Devices {
+		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {
+			list.add("Machine", "The same device is also the machine "+v.MachineName(m.NodeID)+", which stays paired when this access is revoked")
+		}
+	}
+	return list
+}
+
+// RenameClient renames a client; an empty name restores its computer's name.
+func (p Pairings) RenameClient(d protocol.Device, name string) {
+	if strings.TrimSpace(name) == "" {
+		name = d.Hostname
+	}
+	callInBackground(p.app, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &name})
+}
+
+// RevokeClient revokes a pairing, which stays in the list. This window's own device leaves instead:
+// a revoked connection closes before the response. It blocks.
+func (p Pairings) RevokeClient(ctx context.Context, id protocol.DeviceID) error {
+	if id == p.app.Value.Get().Device {
+		return send(ctx, p.app, protocol.DeviceLeave, protocol.Empty{})
+	}
+	return send(ctx, p.app, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
+}
+
+// ForgetClient removes a client from the list. It blocks.
+func (p Pairings) ForgetClient(ctx context.Context, id protocol.DeviceID) error {
+	return send(ctx, p.app, protocol.DeviceForget, protocol.DeviceParams{ID: id})
 }

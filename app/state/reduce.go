@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"fairlead/gateway/protocol"
 )
@@ -13,14 +12,15 @@ import (
 func applySnapshot(v *View, s protocol.FeedSnapshot) {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
-	for _, counter := range []*int{&v.DevicesChanged, &v.RulesChanged, &v.SkillsChanged, &v.ChannelsChanged, &v.HistoryChanged} {
-		*counter++
+	for kind, counter := range v.counters() {
+		if kind != protocol.ChangeConfig && kind != protocol.ChangeFile {
+			*counter++
+		}
 	}
 	v.Approvals = without(v.Approvals, func(q protocol.Approval) bool { return v.answering[q.ID] })
 }
 
-// replaceOrAppend returns a new list in which x replaces the element that same finds, or is
-// appended.
+// replaceOrAppend returns a new list with x in place of the element that same finds, or last.
 func replaceOrAppend[T any](list []T, x T, same func(T) bool) []T {
 	out := slices.Clone(list)
 	if i := slices.IndexFunc(out, same); i >= 0 {
@@ -35,14 +35,14 @@ func mapWith[K comparable, V any](m map[K]V, value V, present bool, keys ...K) m
 	out := make(map[K]V, len(m)+len(keys))
 	maps.Copy(out, m)
 	for _, key := range keys {
-		if out[key] = value; !present {
+		out[key] = value
+		if !present {
 			delete(out, key)
 		}
 	}
 	return out
 }
 
-// find returns the first element that matches.
 func find[T any](list []T, match func(T) bool) (found T, ok bool) {
 	if i := slices.IndexFunc(list, match); i >= 0 {
 		return list[i], true
@@ -55,8 +55,16 @@ func without[T any](list []T, gone func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), gone)
 }
 
-// reduce applies a change to the view. A change without the value that its kind requires is
-// ignored.
+// Map returns the results of f for the elements of a list.
+func Map[T, R any](list []T, f func(T) R) []R {
+	out := make([]R, len(list))
+	for i, x := range list {
+		out[i] = f(x)
+	}
+	return out
+}
+
+// reduce applies a change to the view, unless it lacks the value that its kind requires.
 func reduce(v *View, c protocol.Change) {
 	switch {
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
@@ -84,34 +92,37 @@ func reduce(v *View, c protocol.Change) {
 		slices.SortStableFunc(v.Nodes, byPresence)
 	case c.Kind == protocol.ChangeNodeForgotten && c.Node != nil:
 		v.Nodes = without(v.Nodes, func(n protocol.NodeInfo) bool { return n.ID == c.Node.ID })
-	case c.Kind == protocol.ChangeRules:
-		v.RulesChanged++
-	case c.Kind == protocol.ChangeFile:
-		v.FilesChanged++
-	case c.Kind == protocol.ChangeDevices:
-		v.DevicesChanged++
-	case c.Kind == protocol.ChangeSkills:
-		v.SkillsChanged++
-	case c.Kind == protocol.ChangeChannels:
-		v.ChannelsChanged++
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
 		reduceTransfer(v, *c.Transfer)
-	case c.Kind == protocol.ChangeTransferRemoved:
-		v.HistoryChanged++
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
 		v.Status = *c.Status
-	case c.Kind == protocol.ChangeConfig:
-		v.ConfigChanged++
 	case c.Kind == protocol.ChangeNotice && c.Notice != nil:
 		v.Notice = c.Notice
+	default:
+		if counter := v.counters()[c.Kind]; counter != nil {
+			*counter++
+		}
+	}
+}
+
+// counters returns the counters of changes that are only counted, by the kind of change.
+func (v *View) counters() map[string]*int {
+	return map[string]*int{
+		protocol.ChangeRules: &v.RulesChanged, protocol.ChangeFile: &v.FilesChanged,
+		protocol.ChangeDevices: &v.DevicesChanged, protocol.ChangeSkills: &v.SkillsChanged,
+		protocol.ChangeChannels: &v.ChannelsChanged, protocol.ChangeConfig: &v.ConfigChanged,
+		protocol.ChangeTransferRemoved: &v.HistoryChanged,
 	}
 }
 
 func byPresence(a, b protocol.NodeInfo) int {
-	if a.Online != b.Online {
-		return map[bool]int{true: -1, false: 1}[a.Online]
-	}
-	return strings.Compare(string(a.ID), string(b.ID))
+	return cmp.Or(trueFirst(a.Online, b.Online), cmp.Compare(a.ID, b.ID))
+}
+
+// trueFirst compares for an order in which true precedes false.
+func trueFirst(a, b bool) int {
+	order := map[bool]int{true: 0, false: 1}
+	return order[a] - order[b]
 }
 
 // reduceTransfer applies a transfer's state. A finished transfer moves to the history.
@@ -136,7 +147,7 @@ func reduceApproval(v *View, q protocol.Approval) {
 		v.Approvals = without(v.Approvals, same)
 		v.Closed = append(without(v.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, v.answering[q.ID]})
 		v.Closed = v.Closed[max(0, len(v.Closed)-maxClosed):]
-		answering(v, q.ID, false)
+		v.answering = mapWith(v.answering, true, false, q.ID)
 		return
 	}
 	if v.answering[q.ID] {
@@ -144,11 +155,6 @@ func reduceApproval(v *View, q protocol.Approval) {
 	}
 	v.Approvals = replaceOrAppend(v.Approvals, q, same)
 	slices.SortStableFunc(v.Approvals, func(a, b protocol.Approval) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
-}
-
-// answering records whether an answer is on its way.
-func answering(v *View, id protocol.ApprovalID, on bool) {
-	v.answering = mapWith(v.answering, true, on, id)
 }
 
 // reduceRun applies a run's state. Streamed text is retained until its step is complete.
@@ -169,8 +175,7 @@ func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 	return replaceOrAppend(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
 }
 
-// reduceDelta appends to a run's text. If a piece is missing (the gateway skips some for a slow
-// window), the text stays as it is until the stored message arrives.
+// reduceDelta appends to a run's text, unless a piece is missing, as for a slow window.
 func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 	i := slices.IndexFunc(runs, func(r protocol.RunInfo) bool { return r.RunID == d.RunID })
 	if i < 0 || d.Step < runs[i].Step || d.Offset < 0 {
@@ -194,8 +199,7 @@ func reduceDelta(runs []protocol.RunInfo, d protocol.Delta) []protocol.RunInfo {
 	return out
 }
 
-// reduceMessage removes what a stored message replaces: the streamed text, and the calls whose
-// results it has.
+// reduceMessage removes the streamed text and the call that a stored message replaces.
 func reduceMessage(v *View, m protocol.Message) {
 	switch m.Role {
 	case protocol.RoleAssistant:

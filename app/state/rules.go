@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +31,6 @@ func FindRules(rules []protocol.Rule, query string) []protocol.Rule {
 	})
 }
 
-// ruleOrigins describe the origins of rules.
 var ruleOrigins = map[string]string{
 	protocol.RuleFromQuestion: "created from an approval",
 	protocol.RuleFromPerson:   "created",
@@ -41,11 +41,7 @@ var ruleOrigins = map[string]string{
 
 // RuleOrigin describes the origin of a rule.
 func RuleOrigin(r protocol.Rule) string {
-	switch r.Origin {
-	case protocol.RuleFromQuestion, protocol.RuleFromPerson, protocol.RuleFromImport:
-		return ruleOrigins[r.Origin] + byText(r.CreatedBy)
-	}
-	return cmp.Or(ruleOrigins[r.Origin], r.Origin)
+	return cmp.Or(ruleOrigins[r.Origin], r.Origin) + byText(r.CreatedBy)
 }
 
 // RuleUse describes how often a rule was used, and when last.
@@ -82,22 +78,18 @@ func WithFields(policy json.RawMessage, f RuleFields) (json.RawMessage, error) {
 	if err := json.Unmarshal(policy, &p); err != nil {
 		return nil, fmt.Errorf("the rule is not JSON: %w", err)
 	}
-	raw, err := protocol.Marshal(f.Verdict)
-	if err != nil {
-		return nil, err
-	}
-	p["verdict"] = raw
+	err := setArgument(p, "verdict", f.Verdict)
 	delete(p, "expires")
 	if !f.Expires.IsZero() {
-		if p["expires"], err = protocol.Marshal(f.Expires.UTC().Truncate(time.Second)); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, setArgument(p, "expires", f.Expires.UTC().Truncate(time.Second)))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return protocol.Marshal(p)
 }
 
-// Changeable reports whether a rule can be edited here. Rules of the configuration are edited
-// there, and a chat's grants can only be revoked.
+// Changeable reports what is possible here: a chat's grants, for example, only to be removed.
 func Changeable(r protocol.Rule) (edit, remove bool) {
 	return r.Origin != protocol.RuleFromConfig && r.Origin != protocol.RuleFromChat, r.Origin != protocol.RuleFromConfig
 }

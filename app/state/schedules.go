@@ -3,9 +3,11 @@ package state
 import (
 	"context"
 	"fmt"
-	"sync"
+	"strconv"
+	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -18,8 +20,7 @@ type SchedulesView struct {
 	Heartbeat protocol.HeartbeatState // of the main agent
 	// Every is the heartbeat's interval from the configuration; "0m" is never.
 	Every string
-	// Shown is the schedule whose history is loaded. Runs is that history, newest first; RunsInAll
-	// is the number of all its runs.
+	// Shown is the schedule with a loaded history: the latest Runs out of RunsInAll.
 	Shown     protocol.CronJobID
 	Runs      []protocol.CronRun
 	RunsInAll int
@@ -40,8 +41,7 @@ func (v SchedulesView) withoutDeleted() SchedulesView {
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct{ loader[SchedulesView] }
 
-// schedulesInterval is the polling interval while the page is open: the feed does not report
-// schedules.
+// schedulesInterval is the polling interval: the feed does not report schedules.
 const schedulesInterval = 4 * time.Second
 
 // NewSchedules returns an empty view model; Follow loads it.
@@ -79,8 +79,7 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	v.Heartbeat = heartbeat.Agents["main"]
 	v.Every, _ = ConfigAt[string](ctx, s.app, "agents.defaultHeartbeat.every") // unknown without the right to read it
 	if shown != "" {
-		limit := 100
-		runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: &limit})
+		runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: new(100)})
 		if err != nil {
 			return v, err
 		}
@@ -89,11 +88,10 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	return v, nil
 }
 
-// jobs loads all schedules, page by page.
 func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 	var all []protocol.CronJob
-	for limit := 500; ; {
-		r, err := Call(ctx, s.app, protocol.CronList, protocol.CronListParams{Limit: &limit, Offset: len(all)})
+	for {
+		r, err := Call(ctx, s.app, protocol.CronList, protocol.CronListParams{Limit: new(500), Offset: len(all)})
 		if err != nil {
 			return nil, err
 		}
@@ -114,8 +112,7 @@ func (s *Schedules) Show(id protocol.CronJobID) {
 	s.Reload()
 }
 
-// Save creates a schedule, or changes the one of the form. It blocks. Errors of the gateway are
-// returned unchanged.
+// Save creates or changes a schedule. It blocks. Errors of the gateway stay unchanged.
 func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (protocol.CronJob, error) {
 	sched, mode, err := f.parts(now)
 	if err != nil {
@@ -133,8 +130,8 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 		job := protocol.CronJobPatch{Name: &f.Name, Spec: &patch, Missed: &f.Missed, DeleteAfterRun: &once}
 		if f.timeChanged() {
 			job.Schedule = &sched
-			if again := true; IsFinished(f.job, now) {
-				job.Enabled = &again
+			if IsFinished(f.job, now) {
+				job.Enabled = new(true)
 			}
 		}
 		r, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &job})
@@ -146,19 +143,18 @@ func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (pr
 }
 
 // Enable pauses or resumes a schedule.
-func (s *Schedules) Enable(id protocol.CronJobID, on bool) {
-	s.do(func(ctx context.Context) error { return s.enable(ctx, id, on) })
-}
+func (s *Schedules) Enable(id protocol.CronJobID, on bool) { s.do(s.enable(id, on)) }
 
-func (s *Schedules) enable(ctx context.Context, id protocol.CronJobID, on bool) error {
-	return send(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
+func (s *Schedules) enable(id protocol.CronJobID, on bool) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return send(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: id, Patch: &protocol.CronJobPatch{Enabled: &on}})
+	}
 }
 
 // Run starts a schedule now, even if it is not due.
 func (s *Schedules) Run(id protocol.CronJobID) {
 	s.do(func(ctx context.Context) error {
-		wait := false
-		r, err := Call(ctx, s.app, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: &wait})
+		r, err := Call(ctx, s.app, protocol.CronRunNow, protocol.CronRunParams{ID: id, Mode: protocol.CronRunForce, Wait: new(false)})
 		if err == nil && len(r.Results) > 0 && r.Results[0].Status != protocol.CronRunning && r.Results[0].Error != "" {
 			return fmt.Errorf("it did not start: %s", r.Results[0].Error)
 		}
@@ -171,7 +167,7 @@ func (s *Schedules) RunHeartbeat() {
 	s.do(func(ctx context.Context) error {
 		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
 		if err == nil {
-			s.app.Notify("info", Sentence(fmt.Errorf("%s", r.Message)))
+			s.app.Notify("info", display.Capital(r.Message))
 		}
 		return err
 	})
@@ -182,39 +178,123 @@ func (s *Schedules) SetHeartbeat(every string) {
 	s.do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
 }
 
-// Delete deletes a schedule. It leaves the view at once and does not run any more, but is deleted
-// only after UndoTime: until then undo restores it with its history. If the program exits earlier,
-// the schedule stays, paused.
+// Delete deletes a schedule with its history after UndoTime, as in [App.deleteLater]. Until then it is
+// paused. If the program exits earlier, it stays, paused.
 func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
-	back := make(chan struct{})
+	pause, resume := s.enable(j.ID, false), s.enable(j.ID, true)
+	if !j.Enabled {
+		pause, resume = doNothing, doNothing
+	}
 	hide := func(on bool) {
 		s.Value.Update(func(v *SchedulesView) {
 			v.deleted = mapWith(v.deleted, true, on, j.ID)
 			*v = v.withoutDeleted()
 		})
+		if !on {
+			s.Reload()
+		}
 	}
-	hide(true)
-	s.app.start(func(ctx context.Context) {
-		defer s.Load(ctx)
-		defer hide(false)
-		if j.Enabled {
-			if err := s.enable(ctx, j.ID, false); err != nil {
-				s.app.fail(err)
-				return
+	return s.app.deleteLater(hide, pause, func(ctx context.Context) error {
+		return send(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
+	}, resume)
+}
+
+// ScheduleForm has the fields of the form for a schedule, as they were typed.
+type ScheduleForm struct {
+	ID    protocol.CronJobID // empty for a new one
+	Name  string
+	Kind  string // at, every or cron
+	At    string // 18:30, tomorrow 9:00 or 2026-05-03 18:30, in the person's time zone
+	Every string // a number
+	Unit  string // unit of Every: minutes, hours or days
+	Expr  string
+	TZ    string
+	Mode  string // task or systemEvent
+	Text  string
+	// Missed defines what happens with times at which the gateway was not running.
+	Missed string
+	Once   bool // delete an at schedule after its run
+
+	originalTime [6]string // the schedule's original time fields
+	job          protocol.CronJob
+}
+
+func (f ScheduleForm) timeFields() [6]string {
+	return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ}
+}
+
+// timeChanged reports whether the time was changed; otherwise it is retained to the second.
+func (f ScheduleForm) timeChanged() bool { return f.timeFields() != f.originalTime }
+
+// units are the units of intervals, from the shortest.
+var units = []string{"minutes", "hours", "days"}
+
+var unitLength = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}
+
+// NewScheduleForm returns an empty form.
+func NewScheduleForm() ScheduleForm {
+	return ScheduleForm{Kind: protocol.CronEvery, Every: "1", Unit: "hours", Mode: protocol.CronTask, Missed: protocol.MissedLatest, Once: true}
+}
+
+// FormOf returns the form of a schedule.
+func FormOf(j protocol.CronJob) ScheduleForm {
+	f := NewScheduleForm()
+	f.ID, f.Name, f.Kind, f.Mode, f.Once = j.ID, j.Name, j.Schedule.Kind, j.Spec.Mode, j.DeleteAfterRun
+	f.Expr, f.TZ = j.Schedule.Expr, j.Schedule.TZ
+	if j.Missed != "" {
+		f.Missed = j.Missed
+	}
+	if j.Schedule.AtMs != nil {
+		f.At = time.UnixMilli(*j.Schedule.AtMs).Format("2006-01-02 15:04")
+	}
+	if every := time.Duration(j.Schedule.EveryMs) * time.Millisecond; every > 0 {
+		f.Unit = "minutes"
+		for _, u := range units {
+			if every%unitLength[u] == 0 {
+				f.Unit = u
 			}
 		}
-		undone, ok := waitForUndo(ctx, back)
-		var err error
-		switch {
-		case !ok:
-		case !undone:
-			_, err = Call(ctx, s.app, protocol.CronRemove, protocol.CronJobParams{ID: j.ID})
-		case j.Enabled:
-			err = s.enable(ctx, j.ID, true)
-		}
+		f.Every = strconv.FormatFloat(float64(every)/float64(unitLength[f.Unit]), 'g', -1, 64)
+	}
+	f.Text = j.Spec.Message
+	if j.Spec.Mode == protocol.CronSystemEvent {
+		f.Text = j.Spec.Text
+	}
+	f.originalTime, f.job = f.timeFields(), j
+	return f
+}
+
+// IsFinished reports whether a one-time schedule has run: it is not paused, and cannot be resumed.
+func IsFinished(j protocol.CronJob, now time.Time) bool {
+	return j.Schedule.AtMs != nil && !j.Enabled && j.State.LastStatus != "" && *j.Schedule.AtMs <= now.UnixMilli()
+}
+
+// parts parses the form. Of its values it validates only times; the gateway validates the rest.
+func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.CronMode, err error) {
+	s.Kind, m.Mode = f.Kind, f.Mode
+	switch f.Kind {
+	case protocol.CronAt:
+		at, err := ParseWhen(f.At, now)
 		if err != nil {
-			s.app.fail(err)
+			return s, m, err
 		}
-	})
-	return sync.OnceFunc(func() { close(back) })
+		if f.timeChanged() && !at.After(now) {
+			return s, m, fmt.Errorf("%s is in the past. Enter a future time", at.Format("2006-01-02 15:04"))
+		}
+		s.AtMs = new(at.UnixMilli())
+	case protocol.CronEvery:
+		n, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(f.Every), ",", ".", 1), 64)
+		if err != nil || n <= 0 || n > 1e6 {
+			return s, m, fmt.Errorf("%q is not a number of %s", f.Every, f.Unit)
+		}
+		s.EveryMs, s.AnchorMs = int64(n*float64(unitLength[f.Unit].Milliseconds())), f.job.Schedule.AnchorMs
+	default:
+		s.Expr, s.TZ = strings.TrimSpace(f.Expr), strings.TrimSpace(f.TZ)
+	}
+	if f.Mode == protocol.CronSystemEvent {
+		m.Text = f.Text
+	} else {
+		m.Message = f.Text
+	}
+	return s, m, nil
 }

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Selection is the selection in a list, by path, so that it survives changes of the list. It
-// belongs to one goroutine.
+// Selection is the selection in a list, by path. It belongs to one goroutine.
 type Selection struct {
 	paths    []string // paths of the list, in its order
 	selected map[string]bool
@@ -14,14 +13,10 @@ type Selection struct {
 	anchor   string // start of a range
 }
 
-// Set sets a new list. Removed entries are deselected; if the cursor's entry was removed, the
-// cursor stays at the same position.
+// Set sets a new list without deselecting what stays. A removed cursor keeps its position.
 func (p *Selection) Set(paths []string) {
 	was := p.Cursor()
-	known := make(map[string]bool, len(paths))
-	for _, path := range paths {
-		known[path] = true
-	}
+	known := mapWith[string, bool](nil, true, true, paths...)
 	p.paths = paths
 	maps.DeleteFunc(p.selected, func(path string, _ bool) bool { return !known[path] })
 	if !known[p.cursor] && was >= 0 && len(paths) > 0 {
@@ -45,14 +40,7 @@ func (p *Selection) Toggle(i int) {
 		return
 	}
 	p.cursor, p.anchor = p.paths[i], p.paths[i]
-	if p.selected[p.cursor] {
-		delete(p.selected, p.cursor)
-		return
-	}
-	if p.selected == nil {
-		p.selected = map[string]bool{}
-	}
-	p.selected[p.cursor] = true
+	p.selected = mapWith(p.selected, true, !p.selected[p.cursor], p.cursor)
 }
 
 // Range selects everything between the anchor and an entry.
@@ -63,25 +51,17 @@ func (p *Selection) Range(i int) {
 		return
 	}
 	i = max(0, min(i, len(p.paths)-1))
-	p.selected, p.cursor = map[string]bool{}, p.paths[i]
-	for _, path := range p.paths[min(from, i) : max(from, i)+1] {
-		p.selected[path] = true
-	}
+	p.selected = mapWith[string, bool](nil, true, true, p.paths[min(from, i):max(from, i)+1]...)
+	p.cursor = p.paths[i]
 }
 
 // All selects everything.
-func (p *Selection) All() {
-	p.selected = make(map[string]bool, len(p.paths))
-	for _, path := range p.paths {
-		p.selected[path] = true
-	}
-}
+func (p *Selection) All() { p.selected = mapWith[string, bool](nil, true, true, p.paths...) }
 
 // None clears the selection.
 func (p *Selection) None() { p.selected = nil }
 
-// Move moves the cursor by a number of entries and selects the entry there; with extend, everything
-// in between. It returns the index of the entry.
+// Move moves the cursor and selects its entry, or with extend a range. It returns the index.
 func (p *Selection) Move(by int, extend bool) int {
 	if len(p.paths) == 0 {
 		return 0

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SettingText formats a value for editing: a duration in words, a list of texts with one per line,
-// other lists as JSON. A secret is empty.
+// SettingText formats a value for editing: durations in words, a text per line, other lists as
+// JSON. A secret is empty.
 func SettingText(f protocol.ConfigField, value json.RawMessage) string {
 	var text string
 	switch {
@@ -77,7 +77,7 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	case f.Unit != "":
 		text += " " + f.Unit
 	}
-	return shorten(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
+	return display.Clip(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
 }
 
 // SettingLimits describes the range of a number; empty if it has none.
@@ -99,8 +99,7 @@ func SettingLimits(f protocol.ConfigField) string {
 	return ""
 }
 
-// SettingRefusal describes why the gateway refused a value, without the setting's name, and with
-// limits in the notation of the form.
+// SettingRefusal describes why a value was refused, with limits in the notation of the form.
 func SettingRefusal(s Setting, err error) string {
 	text := err.Error()
 	if rest, ok := strings.CutPrefix(text, s.Name+" must be "); ok {
@@ -112,8 +111,7 @@ func SettingRefusal(s Setting, err error) string {
 	return text
 }
 
-// ParseSetting parses a typed value. Its errors explain the notation; the gateway checks the range.
-// nil is no value.
+// ParseSetting parses a typed value; nil is none. The gateway checks the range.
 func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) {
 	plain := strings.TrimSpace(text)
 	switch {
@@ -123,23 +121,15 @@ func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) 
 		}
 		return checkJSON(plain)
 	case f.Type == "list":
-		list := []string{}
-		for _, line := range strings.Split(text, "\n") {
-			if line = strings.TrimSpace(line); line != "" {
-				list = append(list, line)
-			}
-		}
-		return protocol.Marshal(list)
-	case f.Format == protocol.FormatMillis:
+		lines := Map(strings.Split(text, "\n"), strings.TrimSpace)
+		return protocol.Marshal(without(lines, func(line string) bool { return line == "" }))
+	case f.Format == protocol.FormatMillis || f.Format == protocol.FormatDuration:
 		d, err := ParseDuration(plain)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		return protocol.Marshal(d.Milliseconds())
-	case f.Format == protocol.FormatDuration:
-		d, err := ParseDuration(plain)
-		if err != nil {
-			return nil, err
+		case f.Format == protocol.FormatMillis:
+			return protocol.Marshal(d.Milliseconds())
 		}
 		return protocol.Marshal(goDuration(d))
 	case f.Type == "integer" || f.Type == "number":
@@ -160,7 +150,6 @@ func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) 
 	return protocol.Marshal(plain)
 }
 
-// checkJSON returns an error with the line of a syntax error.
 func checkJSON(text string) (json.RawMessage, error) {
 	var v []any
 	err := json.Unmarshal([]byte(text), &v)
@@ -180,23 +169,20 @@ func goDuration(d time.Duration) string {
 		return "0m"
 	}
 	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
+	for _, zero := range []string{"0s", "0m"} {
+		if whole, ok := strings.CutSuffix(s, zero); ok && strings.ContainsAny(whole[len(whole)-1:], "hm") {
+			s = whole
+		}
 	}
 	return s
 }
 
-// durations are the units for display, from the longest. There are no days, because 36 hours is
-// clearer than 1.5 days.
+// durations are the units for display. There are no days: 36 hours is clearer than 1.5 days.
 var durations = []struct {
 	one  string
 	unit time.Duration
 }{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}, {"millisecond", time.Millisecond}}
 
-// durationWords formats a duration exactly: 1 hour 30 minutes.
 func durationWords(d time.Duration) string {
 	if d < time.Millisecond {
 		return "0 seconds"
@@ -213,8 +199,7 @@ func durationWords(d time.Duration) string {
 
 var errDuration = errors.New("say how long with a unit, such as 30 seconds, 5 minutes or 1 hour 30 minutes")
 
-// durationPart is a number with its unit at the start of a text, and what separates it from the
-// next.
+// durationPart is a number with its unit, and what separates it from the next.
 var durationPart = regexp.MustCompile(`^([0-9][0-9.]*)\s*([a-z]+)(,|\s|and\s)*`)
 
 // durationUnits are the units by their names without the "s" of the plural.
@@ -223,8 +208,7 @@ var durationUnits = map[string]time.Duration{
 	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour,
 }
 
-// ParseDuration parses a duration in words or abbreviations: 5 minutes, 1 hour 30 min, 90s, 1.5 h,
-// never.
+// ParseDuration parses a duration: 5 minutes, 1 hour 30 min, 90s, 1.5 h, never.
 func ParseDuration(text string) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "never" || text == "0" {

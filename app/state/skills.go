@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,8 +18,7 @@ type SkillsView struct {
 	Nodes   []protocol.SkillNodeStatus
 	Names   map[protocol.NodeID]string // display names
 	Set     map[string]SkillSettings   // the person's overrides, by SettingsKey
-	// Shown is the path of the skill whose text is loaded. Text is its content after the front
-	// matter.
+	// Shown is the path of the skill with a loaded Text, without its front matter.
 	Shown, Text, TextProblem string
 }
 
@@ -67,10 +67,7 @@ func (s *Skills) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Ski
 		if err != nil {
 			return nil, err
 		}
-		set, err := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries")
-		if err != nil {
-			set = nil // the list is useful without them
-		}
+		set, _ := ConfigAt[map[string]SkillSettings](ctx, s.app, "skills.entries") // the list is useful without them
 		names := map[protocol.NodeID]string{}
 		for _, n := range s.app.Value.Get().Nodes {
 			names[n.ID] = NameOf(n)
@@ -105,23 +102,19 @@ func (s *Skills) read(ctx context.Context, path string) {
 	})
 }
 
-// skillBody returns the content after the front matter of a SKILL.md, with the same rule as the
-// gateway.
+// frontMatter is the head of a SKILL.md, by the gateway's rule.
+var frontMatter = regexp.MustCompile(`\A---[ \t]*\n((?s:.*?)\n)??---[ \t]*(\n|\z)`)
+
+// skillBody returns what follows the front matter.
 func skillBody(text string) string {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
-	isFence := func(line string) bool { return strings.TrimRight(line, " \t") == "---" }
-	first, rest, _ := strings.Cut(text, "\n")
-	for more := isFence(first); more; {
-		var line string
-		if line, rest, more = strings.Cut(rest, "\n"); isFence(line) {
-			return strings.TrimSpace(rest)
-		}
+	if head := frontMatter.FindString(text); head != "" {
+		return strings.TrimSpace(text[len(head):])
 	}
 	return text
 }
 
-// Enable enables or disables a skill and returns a function that undoes it. The view changes at
-// once.
+// Enable turns a skill on or off, in the view at once, and returns a function that undoes it.
 func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	enable := func(on bool) {
 		s.Value.Update(func(v *SkillsView) {
@@ -140,8 +133,7 @@ func (s *Skills) Enable(e protocol.SkillStatusEntry, on bool) (undo func()) {
 	return func() { enable(!on) }
 }
 
-// SetAlways sets whether the system prompt always includes a skill's text; nil uses the skill's own
-// value.
+// SetAlways sets whether the system prompt includes a skill's text; nil: as the skill says.
 func (s *Skills) SetAlways(e protocol.SkillStatusEntry, always *bool) {
 	s.do(func(ctx context.Context) error {
 		return s.app.Set(ctx, "skills.entries."+e.SettingsKey+".always", always)

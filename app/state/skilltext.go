@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,8 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// SkillState describes in a word and a sentence whether a skill can be used now. The sentence is
-// empty if the word suffices.
+// SkillState describes in a word whether a skill can be used now, and why not.
 func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	switch {
 	case !e.Enabled:
@@ -20,11 +20,10 @@ func SkillState(e protocol.SkillStatusEntry) (word, why string) {
 	case e.Eligible:
 		return "ready", ""
 	}
-	var reasons []string
-	for _, r := range e.Reasons {
+	reasons := Map(e.Reasons, func(r string) string {
 		long, _ := skillReason(r)
-		reasons = append(reasons, long)
-	}
+		return long
+	})
 	return "unavailable", strings.Join(reasons, " ")
 }
 
@@ -42,18 +41,17 @@ func skillReason(r string) (long, short string) {
 	case r == "no connected hosts":
 		return "It needs a machine, and none is online.", "no machine is online"
 	case strings.HasPrefix(r, "its file "):
-		return Sentence(errors.New(r)), r
+		short = r
 	}
-	return Sentence(errors.New(r)), ""
+	return display.Capital(r), short
 }
 
 // SkillLack describes briefly why a skill cannot be used now, for a list.
 func SkillLack(e protocol.SkillStatusEntry) string {
-	var list []string
-	for _, r := range e.Reasons {
+	list := Map(e.Reasons, func(r string) string {
 		_, short := skillReason(r)
-		list = append(list, short)
-	}
+		return short
+	})
 	return display.Capital(joinNonEmpty(", ", list...))
 }
 
@@ -90,31 +88,24 @@ type SkillMachine struct {
 
 // SkillMachines returns that for each known machine.
 func SkillMachines(e protocol.SkillStatusEntry, v SkillsView) []SkillMachine {
-	fits, lacks := map[protocol.NodeID]bool{}, map[protocol.NodeID]string{}
-	for _, id := range e.EligibleHosts {
-		fits[id] = true
-	}
-	for _, m := range e.Missing {
-		lacks[m.NodeID] = "lacks " + strings.Join(m.Lacks, ", ")
-	}
-	var list []SkillMachine
-	for _, n := range v.Nodes {
-		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Fits: fits[n.NodeID], Text: "can run it"}
+	return Map(v.Nodes, func(n protocol.SkillNodeStatus) SkillMachine {
+		m := SkillMachine{Name: cmp.Or(v.Names[n.NodeID], string(n.NodeID)), Text: "cannot run it"}
+		missing, lacks := find(e.Missing, func(m protocol.SkillMissing) bool {
+			return m.NodeID == n.NodeID && len(m.Lacks) > 0
+		})
 		switch {
 		case !n.Online:
-			m.Fits, m.Text = false, "is offline"
-		case lacks[n.NodeID] != "":
-			m.Fits, m.Text = false, lacks[n.NodeID]
-		case !m.Fits:
-			m.Text = "cannot run it"
+			m.Text = "is offline"
+		case lacks:
+			m.Text = "lacks " + strings.Join(missing.Lacks, ", ")
+		case slices.Contains(e.EligibleHosts, n.NodeID):
+			m.Fits, m.Text = true, "can run it"
 		}
-		list = append(list, m)
-	}
-	return list
+		return m
+	})
 }
 
-// FindSkills returns the skills that have every word of a query in their name, description, origin
-// or place.
+// FindSkills returns the skills that have every word of a query.
 func FindSkills(list []protocol.SkillStatusEntry, query string) []protocol.SkillStatusEntry {
 	return without(list, func(e protocol.SkillStatusEntry) bool {
 		word, _ := SkillState(e)
@@ -129,8 +120,7 @@ type NewSkill struct {
 	Caps []string
 }
 
-// SkillFolder derives a folder name from a typed name: lower-case letters, digits and hyphens, as
-// the Agent Skills format requires.
+// SkillFolder derives a folder name, as the Agent Skills format requires, from a typed name.
 func SkillFolder(name string) string { return slug(name, "") }
 
 // maxSlug is the limit of the open Agent Skills format, and of the gateway for names of accounts.
@@ -150,7 +140,6 @@ func slug(name, extra string) string {
 	return strings.Trim(s[:min(len(s), maxSlug)], "-")
 }
 
-// parts returns the folder and the text of a new skill.
 func (n NewSkill) parts() (folder, text string, err error) {
 	if folder = SkillFolder(n.Name); folder == "" {
 		return "", "", errors.New("a skill needs a name of Latin letters or digits, such as release-notes")
@@ -162,25 +151,26 @@ func (n NewSkill) parts() (folder, text string, err error) {
 	case utf8.RuneCountInString(when) > 1024:
 		return "", "", errors.New("the description can have up to 1024 characters; put the rest into the text")
 	}
-	var b strings.Builder
-	quoted, err := protocol.Marshal(when) // JSON strings are valid YAML
+	description, err := protocol.Marshal(when) // JSON is valid YAML
 	if err != nil {
-		return "", "", fmt.Errorf("quoting the description: %w", err)
+		return "", "", err
 	}
-	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\n", folder, quoted)
+	metadata := ""
 	if len(n.Caps) > 0 {
 		caps, err := protocol.Marshal(n.Caps)
 		if err != nil {
-			return "", "", fmt.Errorf("writing the capabilities: %w", err)
+			return "", "", err
 		}
-		fmt.Fprintf(&b, "metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
+		metadata = fmt.Sprintf("metadata: {\"fairlead\": {\"requires\": {\"capabilities\": %s}}}\n", caps)
 	}
-	title := strings.Join(strings.Fields(n.Name), " ")
-	fmt.Fprintf(&b, skillTemplate, display.Capital(title))
-	return folder, b.String(), nil
+	title := display.Capital(strings.Join(strings.Fields(n.Name), " "))
+	return folder, fmt.Sprintf(skillTemplate, folder, description, metadata, title), nil
 }
 
 const skillTemplate = `---
+name: %s
+description: %s
+%s---
 
 # %s
 

@@ -69,8 +69,24 @@ func DurationText(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Round(24*time.Hour).Hours()/24))
 }
 
-// ScheduleText describes a schedule: every 2 h, weekdays at 9:00, once, tomorrow at 9:00. An
-// unusual cron expression stays as it is.
+// ETAText formats an estimated duration.
+func ETAText(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < 10*time.Second:
+		return "a few seconds"
+	case d < time.Minute:
+		return fmt.Sprintf("about %d s", int(d.Round(10*time.Second).Seconds()))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("about %d min", max(1, int(d.Round(time.Minute).Minutes())))
+	case d < 36*time.Hour:
+		return fmt.Sprintf("about %d h", int(d.Round(time.Hour).Hours()))
+	}
+	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
+}
+
+// ScheduleText describes a schedule: every 2 h, weekdays at 9:00, once, tomorrow at 9:00.
 func ScheduleText(s protocol.CronSchedule, now time.Time) string {
 	switch s.Kind {
 	case protocol.CronAt:
@@ -95,7 +111,6 @@ func everyText(d time.Duration) string {
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
-// cronText describes common cron expressions.
 func cronText(expr string) string {
 	f := strings.Fields(expr)
 	if len(f) != 5 || f[3] != "*" {
@@ -138,4 +153,38 @@ func cronText(expr string) string {
 		}
 	}
 	return expr
+}
+
+// ParseWhen parses a point in time: 18:30, tomorrow 9:00, today 18:30, 2026-05-03 18:30. A time
+// without a day is the next such time. A time that a clock change skips is an error.
+func ParseWhen(text string, now time.Time) (time.Time, error) {
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	day, clock, named := now, text, false
+	for word, add := range map[string]int{"today": 0, "tomorrow": 1} {
+		if rest, ok := strings.CutPrefix(text, word); ok {
+			day, clock, named = now.AddDate(0, 0, add), strings.TrimPrefix(strings.TrimSpace(rest), "at "), true
+		}
+	}
+	if t, err := time.Parse("15:04", clock); err == nil {
+		at, err := clockTime(day, t, now.Location())
+		if !named && err == nil && !at.After(now) {
+			return clockTime(day.AddDate(0, 0, 1), t, now.Location())
+		}
+		return at, err
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02t15:04", "2.1.2006 15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return clockTime(t, t, now.Location())
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time. Enter 18:30, tomorrow 9:00 or %s 18:30", text, now.Format("2006-01-02"))
+}
+
+// clockTime returns the time at which a clock in zone shows this time on this day.
+func clockTime(day, clock time.Time, zone *time.Location) (time.Time, error) {
+	at := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
+	if at.Hour() != clock.Hour() || at.Minute() != clock.Minute() {
+		return at, fmt.Errorf("%s does not exist on %s: the clocks go forward then", clock.Format("15:04"), day.Format("2 January 2006"))
+	}
+	return at, nil
 }

@@ -3,40 +3,31 @@ package state
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
-	"sync"
+	"strings"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
 
-// Transfers starts and controls transfers, and reads and clears their history. Its methods are safe
-// for concurrent use.
+// Transfers controls transfers and their history. It is safe for concurrent use.
 type Transfers struct{ app *App }
 
-// Send queues a transfer of files and folders of this computer to a folder of a machine; an empty
-// folder is its workspace. A transfer to an offline machine waits for it. It blocks.
-func (s Transfers) Send(ctx context.Context, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
-	return s.SendBetween(ctx, protocol.Here, paths, to, dir)
-}
-
-// Fetch copies a file or folder of a machine into a folder of this computer. It blocks until the
-// transfer is queued.
+// Fetch queues the transfer of a file to a folder of this computer. It blocks.
 func (s Transfers) Fetch(ctx context.Context, from protocol.NodeID, file, dir string) (protocol.Transfer, error) {
 	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(from) + ":" + file}, Destination: protocol.Here + ":" + dir, Into: true})
 }
 
-// SendBetween queues a transfer of files and folders of a machine to a folder of another one; an
-// empty folder is its workspace. It blocks.
-func (s Transfers) SendBetween(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
-	p := protocol.TransferStartParams{Destination: string(to) + ":" + dir, Into: true, Later: true}
-	for _, f := range paths {
-		p.Sources = append(p.Sources, string(from)+":"+f)
-	}
-	return Call(ctx, s.app, protocol.TransferStart, p)
+// Send queues a transfer from one machine to a folder of another. It blocks.
+func (s Transfers) Send(ctx context.Context, from protocol.NodeID, paths []string, to protocol.NodeID, dir string) (protocol.Transfer, error) {
+	sources := Map(paths, func(f string) string { return string(from) + ":" + f })
+	return Call(ctx, s.app, protocol.TransferStart, protocol.TransferStartParams{
+		Sources: sources, Destination: string(to) + ":" + dir, Into: true, Later: true,
+	})
 }
 
-// Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice, as in
-// SendAgain.
+// Control pauses, resumes, cancels or retries a transfer. A failure becomes a notice.
 func (s Transfers) Control(m protocol.Method[protocol.TransferParams, protocol.Transfer], id protocol.TransferID) {
 	callInBackground(s.app, m, protocol.TransferParams{ID: id})
 }
@@ -46,8 +37,7 @@ func (s Transfers) SendAgain(t protocol.Transfer) {
 	callInBackground(s.app, protocol.TransferStart, protocol.TransferStartParams{Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: true})
 }
 
-// Undo restores the files that a transfer replaced, and returns their number in words. It
-// blocks.
+// Undo restores the files that a transfer replaced, and says how many. It blocks.
 func (s Transfers) Undo(ctx context.Context, t protocol.Transfer) (string, error) {
 	now, err := Call(ctx, s.app, protocol.TransferUndo, protocol.TransferParams{ID: t.ID})
 	if err != nil {
@@ -100,39 +90,202 @@ func (s Transfers) ClearHistory(ctx context.Context) (undo func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range r.Transfers {
-			ids = append(ids, t.ID)
-		}
+		ids = append(ids, Map(r.Transfers, func(t protocol.Transfer) protocol.TransferID { return t.ID })...)
 		if len(r.Transfers) == 0 || len(ids) >= r.Count {
 			return s.Remove(ids...), nil
 		}
 	}
 }
 
-// Remove removes finished transfers from the history. They leave the view at once, but are
-// deleted, with the parts of incomplete files, only after UndoTime: until then undo restores them.
-// If the program exits earlier, they stay.
+// Remove removes transfers with the parts of incomplete files as in [App.deleteLater].
 func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
-	back := make(chan struct{})
 	hide := func(on bool) {
 		s.app.Value.Update(func(v *View) {
 			v.removed = mapWith(v.removed, true, on, ids...)
 			v.HistoryChanged++
 		})
 	}
-	hide(true)
-	s.app.start(func(ctx context.Context) {
-		defer hide(false)
-		undone, ok := waitForUndo(ctx, back)
+	return s.app.deleteLater(hide, doNothing, func(ctx context.Context) error {
 		for part := range slices.Chunk(ids, historyPage) {
-			if undone || !ok {
-				return
-			}
-			if _, err := Call(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
-				s.app.fail(err)
-				return
+			if err := send(ctx, s.app, protocol.TransferForget, protocol.TransferForgetParams{IDs: part}); err != nil {
+				return err
 			}
 		}
-	})
-	return sync.OnceFunc(func() { close(back) })
+		return nil
+	}, doNothing)
+}
+
+// SizeText formats a size: 812 B, 1.4 GB.
+func SizeText(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	v, i := float64(n), 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	if i == 0 || v >= 9.95 {
+		return fmt.Sprintf("%.0f %s", v, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}
+
+// EndName returns the display name of an end of a transfer.
+func EndName(v View, id protocol.NodeID) string {
+	switch id {
+	case protocol.Here:
+		return "this computer"
+	case "gsv":
+		return "the agent's files"
+	}
+	return v.MachineName(id)
+}
+
+// IsRemoteEnd reports whether an end of a transfer is a client on another computer.
+func IsRemoteEnd(v View, t protocol.Transfer) bool {
+	return (t.From == protocol.Here || t.To == protocol.Here) && t.Device != v.Device
+}
+
+// EndOf returns the display name of an end of a transfer, t.From or t.To.
+func EndOf(v View, t protocol.Transfer, id protocol.NodeID) string {
+	if id == protocol.Here && IsRemoteEnd(v, t) {
+		return "another computer"
+	}
+	return EndName(v, id)
+}
+
+// PathOf returns the path of an end written as machine:path.
+func PathOf(end string) string {
+	_, p, _ := strings.Cut(end, ":")
+	return p
+}
+
+// TransferTitle describes a transfer: photos to nas. A long name is shortened.
+func TransferTitle(v View, t protocol.Transfer) string {
+	what := ""
+	if len(t.Sources) > 0 {
+		what = ShortenMiddle(VisibleName(path.Base(strings.TrimRight(slashes(PathOf(t.Sources[0])), "/"))), 40)
+	}
+	if what == "" || what == "." || what == "/" {
+		what = "everything"
+	}
+	if n := len(t.Sources) - 1; n > 0 {
+		what += fmt.Sprintf(" and %d more", n)
+	}
+	return what + " to " + EndOf(v, t, t.To)
+}
+
+// TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
+func TransferLine(v View, t protocol.Transfer, now time.Time) string {
+	progress := SizeText(t.BytesDone)
+	if t.Bytes > 0 {
+		progress += " of " + SizeText(t.Bytes)
+	}
+	if t.Files > 1 {
+		progress = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, progress)
+	}
+	var parts []string
+	switch t.State {
+	case protocol.TransferQueued:
+		parts = []string{"Queued"}
+	case protocol.TransferWaiting:
+		parts = waitingParts(v, t, now)
+	case protocol.TransferRunning:
+		parts = []string{"Counting files"}
+		if t.Bytes > 0 || t.BytesDone > 0 {
+			parts = []string{progress, "", ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
+			if t.Speed > 0 {
+				parts[1] = SizeText(t.Speed) + "/s"
+			}
+		}
+	case protocol.TransferPaused:
+		parts = []string{"Paused", progress}
+	case protocol.TransferDone:
+		parts = []string{SizeText(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
+		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
+			parts[2] = "in " + DurationText(time.Duration(took)*time.Millisecond)
+		}
+	case protocol.TransferCancelled:
+		parts = []string{"Cancelled", progress}
+	default:
+		parts = []string{"Failed", t.Error}
+		if strings.HasPrefix(t.Error, "Failed") {
+			parts = parts[1:]
+		}
+	}
+	count := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, Plural(n, one, many))
+		}
+	}
+	count(t.Skipped, "file already there", "files already there")
+	if t.Undone > 0 {
+		count(t.Undone, "replaced file restored", "replaced files restored")
+	} else {
+		count(t.Kept, "file replaced", "files replaced")
+	}
+	count(t.Failed, "file failed", "files failed")
+	return joinNonEmpty(" · ", parts...)
+}
+
+func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
+	why := t.Error
+	if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline
+		why = "Waiting for " + name
+	} else if rest, ok := strings.CutPrefix(why, "Waits for "); ok { // the gateway's words
+		why = "Waiting for " + rest
+	}
+	if !strings.HasPrefix(why, "Waiting") {
+		parts = append(parts, "Waiting")
+	}
+	if t.ExpiresAt > 0 {
+		why = strings.TrimSpace(why + " (until " + When(t.ExpiresAt, now) + ")")
+	}
+	return append(parts, why)
+}
+
+// offlineEnd returns the name of an end of a transfer that is an offline machine, or "".
+func offlineEnd(v View, t protocol.Transfer) string {
+	for _, id := range []protocol.NodeID{t.From, t.To} {
+		if n, ok := v.Node(id); ok && !n.Online {
+			return NameOf(n)
+		}
+	}
+	return ""
+}
+
+// Progress returns the transferred fraction, from 0 to 1; it is 0 while the size is unknown.
+func Progress(t protocol.Transfer) float64 {
+	switch {
+	case t.State == protocol.TransferDone:
+		return 1
+	case t.Bytes <= 0:
+		return 0
+	}
+	return min(float64(t.BytesDone)/float64(t.Bytes), 1)
+}
+
+// TransferNews returns the finished transfers of this window's person that no chat reports.
+func TransferNews(v View) []protocol.Transfer {
+	return without(v.Finished, func(t protocol.Transfer) bool { return t.CallID != "" || IsRemoteEnd(v, t) })
+}
+
+// TransferEnd describes a finished transfer and its outcome.
+func TransferEnd(v View, t protocol.Transfer, now time.Time) (title, text string) {
+	text = TransferLine(v, t, now)
+	if t.State == protocol.TransferDone {
+		text = "Done · " + text
+	}
+	return TransferTitle(v, t), text
+}
+
+// TransferEnds describes the outcomes of several transfers.
+func TransferEnds(list []protocol.Transfer) (title, text string) {
+	failed := len(without(list, func(t protocol.Transfer) bool { return t.State == protocol.TransferDone }))
+	count := func(n int, word string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprint(n, " ", word)
+	}
+	text = joinNonEmpty(" · ", count(len(list)-failed, "done"), count(failed, "failed"))
+	return fmt.Sprintf("%d transfers finished", len(list)), text
 }

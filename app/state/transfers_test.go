@@ -63,7 +63,7 @@ func TestTransferSaysHowItIs(t *testing.T) {
 
 func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
-		if _, err := a.Transfers.Send(t.Context(), []string{"/a b", "/c"}, "nas", "inbox"); err != nil {
+		if _, err := a.Transfers.Send(t.Context(), protocol.Here, []string{"/a b", "/c"}, "nas", "inbox"); err != nil {
 			t.Fatal(err)
 		}
 		list := f.called(protocol.TransferStart.Name)

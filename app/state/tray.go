@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -65,7 +66,6 @@ const (
 	TrayQuit    = "quit"
 )
 
-// maxTrayItems limits the lists in the menu.
 const maxTrayItems = 8
 
 // TrayOf returns the tray's content for a view.
@@ -127,20 +127,18 @@ func needsItem(v View) TrayItem {
 }
 
 func recentItem(v View) TrayItem {
-	item := TrayItem{Label: "Recent chats", Disabled: len(v.Sessions) == 0}
-	for _, s := range v.Sessions[:min(len(v.Sessions), maxTrayItems)] {
-		item.Items = append(item.Items, TrayItem{Label: shorten(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey})
-	}
-	return item
+	items := Map(v.Sessions[:min(len(v.Sessions), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
+		return TrayItem{Label: display.Clip(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
+	})
+	return TrayItem{Label: "Recent chats", Disabled: len(items) == 0, Items: items}
 }
 
-// modeItem sets the approval mode of the most recent chat.
 func modeItem(v View) TrayItem {
 	if len(v.Sessions) == 0 {
 		return TrayItem{Label: "Approval mode", Disabled: true}
 	}
 	newest := v.Sessions[0]
-	item := TrayItem{Label: "Approval mode in “" + shorten(TitleOf(newest), 24) + "”"}
+	item := TrayItem{Label: "Approval mode in “" + display.Clip(TitleOf(newest), 24) + "”"}
 	now := ModeOf(newest, time.Now())
 	for i, c := range ModeChoices {
 		item.Items = append(item.Items, TrayItem{Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i, Checked: c.Mode == now.Mode && c.For == 0})
@@ -154,15 +152,14 @@ func machinesItem(v View) TrayItem {
 		if n.Online {
 			presence = "online"
 		}
-		return TrayItem{Label: shorten(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
+		return TrayItem{Label: display.Clip(NameOf(n), 40) + " · " + presence, Do: TrayMachine, Node: n.ID}
 	}, TrayItem{Do: TrayMachine})}
 }
 
-// transferItem returns the entry for transfers in progress.
 func transferItem(v View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
 	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
-		label := shorten(TransferTitle(v, x), 40)
+		label := display.Clip(TransferTitle(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:
 			label += " · " + x.State
@@ -182,13 +179,6 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
-
 // GatewayLine is another gateway whose window can be opened.
 type GatewayLine struct {
 	ID, Name string
@@ -196,8 +186,7 @@ type GatewayLine struct {
 	Needs    int    // number of pending approvals there, reported by its open window
 }
 
-// GatewayNames returns distinct display names of gateways: those with the same name include their
-// address or the beginning of their ID.
+// GatewayNames returns display names of gateways, distinct by their address or ID if needed.
 func GatewayNames(list []GatewayLine) []string {
 	count := map[string]int{}
 	for _, g := range list {
@@ -219,8 +208,7 @@ func GatewayNames(list []GatewayLine) []string {
 	return names
 }
 
-// With returns the tray with other gateways below the machines. Their pending approvals count like
-// local ones. An empty list changes nothing.
+// With returns the tray with other gateways, whose approvals count like local ones.
 func (t Tray) With(list []GatewayLine) Tray {
 	if len(list) == 0 {
 		return t
@@ -230,7 +218,8 @@ func (t Tray) With(list []GatewayLine) Tray {
 	for i, name := range GatewayNames(list) {
 		needs := list[i].Needs
 		if needs > 0 {
-			if there += needs; where == "" || where == name {
+			there += needs
+			if where == "" || where == name {
 				where = name
 			} else {
 				where = "other gateways"

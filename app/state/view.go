@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -40,8 +41,7 @@ func (v *Value[S]) Get() S {
 	return v.v
 }
 
-// Changes yields the present state and then, after each change, the latest one: intermediate states
-// are skipped while the reader is busy. It ends with ctx.
+// Changes yields the present state and, after changes, the latest one, until ctx ends.
 func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		for {
@@ -54,7 +54,6 @@ func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 			select {
 			case <-changed:
 			case <-ctx.Done():
-				return
 			}
 			if ctx.Err() != nil {
 				return
@@ -66,8 +65,7 @@ func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 // View is the state of the whole gateway. Its slices must not be changed.
 type View struct {
 	Connected bool
-	// Problem is the reason why there is no connection. It is empty while connected and during the
-	// first attempt.
+	// Problem says why there is no connection; empty while connected and at first.
 	Problem   string
 	Loaded    bool // the first snapshot has arrived
 	Status    protocol.Status
@@ -84,14 +82,12 @@ type View struct {
 	Finished []protocol.Transfer
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
-	// The following count changes: of the configuration, pairings, the history of transfers, the
-	// agent's skills and files, channels with their contacts, and rules.
+	// The following count changes of these parts, so that pages load them again.
 	ConfigChanged, DevicesChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged int
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
 
-	// Remote reports whether the gateway is remote. Device is the ID of this computer as a
-	// paired device there, if it is one.
+	// Remote reports whether the gateway is remote; Device is this paired computer's ID there.
 	Remote bool
 	Device protocol.DeviceID
 
@@ -117,8 +113,7 @@ func (v View) Working() bool {
 	return slices.ContainsFunc(v.Runs, func(r protocol.RunInfo) bool { return !r.Over() && r.State != protocol.RunQueued })
 }
 
-// Session finds a chat. For an unknown chat it returns an entry with its key, marked as the main
-// chat if the gateway says so.
+// Session finds a chat. An unknown one has only its key, and Main if the gateway says so.
 func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	if s, ok := find(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == key }); ok {
 		return s, true
@@ -126,8 +121,7 @@ func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
 }
 
-// IsMainAlias reports whether a key is the default key of the main chat while the gateway's main
-// chat has another key: messages to the default key arrive in that chat.
+// IsMainAlias reports whether a key leads to the main chat, although that has another key.
 func (v View) IsMainAlias(key protocol.SessionKey) bool {
 	main := v.Status.MainSession
 	if key != protocol.MainSession || main == "" || main == key {
@@ -180,4 +174,73 @@ func (v View) ChatName(key protocol.SessionKey) string {
 		return TitleOf(s)
 	}
 	return string(key)
+}
+
+// loader is the view model of a page that is loaded as a whole. It is safe for concurrent use.
+type loader[V any] struct {
+	Value *Value[V]
+	app   *App
+	// fetch requests the state and returns the change that applies it. It blocks.
+	fetch func(context.Context) (apply func(*V), err error)
+	// problem returns the field for the reason why loading failed.
+	problem func(*V) *string
+	// Follow loads at changes of this key of the app's view, and at this interval unless it is 0.
+	key      func(View) string
+	interval time.Duration
+}
+
+// Follow keeps the state up to date until ctx ends. It blocks.
+func (l *loader[V]) Follow(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	if l.interval > 0 {
+		wg.Go(func() {
+			tick := time.Tick(l.interval)
+			for {
+				select {
+				case <-tick:
+					l.Load(ctx)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	last, loaded := "", false
+	for v := range l.app.Value.Changes(ctx) {
+		if now := l.key(v); !loaded || now != last {
+			last, loaded = now, true
+			l.Load(ctx)
+		}
+	}
+}
+
+// Load loads the state once. It blocks.
+func (l *loader[V]) Load(ctx context.Context) { l.load(ctx, l.fetch) }
+
+// Reload loads the state again.
+func (l *loader[V]) Reload() { l.app.start(l.Load) }
+
+func (l *loader[V]) load(ctx context.Context, fetch func(context.Context) (func(*V), error)) {
+	limited, cancel := context.WithTimeout(ctx, actionTimeout)
+	defer cancel()
+	apply, err := fetch(limited)
+	if ctx.Err() != nil {
+		return
+	}
+	l.Value.Update(func(v *V) {
+		if err != nil {
+			*l.problem(v) = Sentence(err)
+			return
+		}
+		apply(v)
+	})
+}
+
+// do performs an action, and then loads the state again. A failure becomes a notice.
+func (l *loader[V]) do(f func(context.Context) error) {
+	l.app.do(func(ctx context.Context) error {
+		defer l.Load(ctx)
+		return f(ctx)
+	})
 }

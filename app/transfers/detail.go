@@ -3,8 +3,10 @@ package transfers
 import (
 	"fmt"
 	"path"
+	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/state"
@@ -82,4 +84,96 @@ func folder(destination string) string {
 		return ", " + dir
 	}
 	return ""
+}
+
+// card is an unfinished transfer.
+type card struct {
+	box      fyne.CanvasObject
+	icon     *widget.Icon
+	title    *widgets.Text
+	line     *widgets.Text
+	bar      *fyne.Container
+	progress *barLayout
+	pause    *widgets.Button
+	cancel   *widgets.Button
+	paused   bool
+	narrow   bool // no room for text on the buttons
+}
+
+func newCard(p *Page, id protocol.TransferID) *card {
+	c := &card{title: widgets.NewText("", style.ColorText, "text"), progress: &barLayout{}}
+	c.line = widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	c.title.Ellipsis, c.line.Ellipsis = true, true
+	c.bar = container.New(c.progress, widgets.NewRect(style.ColorLine, "", 2), widgets.NewRect(style.ColorAccent, "", 2))
+	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
+	c.pause = widgets.NewQuietButton("Pause", "pause", func() {
+		act := protocol.TransferPause
+		if c.paused {
+			act = protocol.TransferResume
+		}
+		p.app.Transfers.Control(act, id)
+	})
+	c.cancel = widgets.NewQuietButton("Cancel", "cross", func() { p.app.Transfers.Control(protocol.TransferCancel, id) })
+	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, c.cancel), c.bar, c.line)
+	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))
+	return c
+}
+
+func (c *card) show(v state.View, t protocol.Transfer, now time.Time) {
+	c.title.SetText(state.TransferTitle(v, t))
+	line := state.TransferLine(v, t, now)
+	if t.Current != "" && t.Files > 1 {
+		line += " · " + state.VisibleName(t.Current)
+	}
+	c.line.SetText(line)
+	c.progress.fraction = state.Progress(t)
+	c.progress.Layout(c.bar.Objects, c.bar.Size())
+	c.paused = t.State == protocol.TransferPaused
+	c.updateButtons()
+	if t.Simple {
+		c.pause.Hide() // its other end does not support pausing
+	}
+}
+
+// barLayout lays out the track and the filled part of a progress bar.
+type barLayout struct{ fraction float64 }
+
+func (*barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
+
+func (l *barLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(size)
+	o[1].Resize(fyne.NewSize(size.Width*float32(l.fraction), size.Height))
+}
+
+func (c *card) updateButtons() {
+	word := func(s string) string {
+		if c.narrow {
+			return ""
+		}
+		return s
+	}
+	if c.paused {
+		c.pause.Set(word("Resume"), "play")
+	} else {
+		c.pause.Set(word("Pause"), "pause")
+	}
+	c.cancel.Set(word("Cancel"), "cross")
+}
+
+// cardHeadLayout is a row whose buttons have icons only if there is little room for the name.
+type cardHeadLayout struct {
+	row fyne.Layout
+	c   *card
+}
+
+// MinSize implements fyne.Layout.
+func (l *cardHeadLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return l.row.MinSize(o) }
+
+// Layout implements fyne.Layout.
+func (l *cardHeadLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	if narrow := size.Width < 440*style.Size("text")/14; narrow != l.c.narrow {
+		l.c.narrow = narrow
+		l.c.updateButtons()
+	}
+	l.row.Layout(o, size)
 }

@@ -20,15 +20,13 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say func(string)
-	// Undo shows a removal and offers to undo it until a time.
-	Undo   func(text string, undo func(), until time.Time)
+	Say    state.Say
+	Undo   state.OfferUndo
 	Reveal func(path string) // shows a file of this computer in the system's file manager
 	Send   func()            // asks for files to send
 }
 
-// maxCards is the maximum number of unfinished transfers with a card; the others are only
-// counted.
+// maxCards is the maximum number of unfinished transfers with a card.
 const maxCards = 20
 
 // Page is the page. It belongs to the GUI thread.
@@ -64,17 +62,12 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 		ctx: ctx, app: a, handlers: h, Body: widgets.NewBody(), historyRevision: -1, cards: make(map[protocol.TransferID]*card), active: widgets.Col(style.Inside),
 		foot: widgets.NewText("", style.ColorMuted, style.SizeSmall), now: time.Now,
 	}
-	p.list = widgets.NewItemList(func(i int) {
-		if i < len(p.history.List) {
-			p.open(p.history.List[i])
-		}
-	})
+	p.list = widgets.NewItemList(func(i int) { p.open(p.history.List[i]) })
 	p.list.OnMenu = p.menu
 	p.draw()
 	return p
 }
 
-// show applies a new state.
 func (p *Page) show(v state.View) {
 	p.view = v
 	if v.Loaded && v.HistoryChanged != p.historyRevision {
@@ -109,14 +102,10 @@ func (p *Page) showHistory(h state.TransferHistory, err error) {
 	} else {
 		p.history, p.historyLoaded = h, true
 	}
-	items := make([]widgets.ListItem, len(p.history.List))
-	for i, t := range p.history.List {
-		items[i] = p.item(t)
-	}
-	p.list.Set(items)
+	p.list.Set(state.Map(p.history.List, p.item))
 	p.foot.SetText("")
-	if p.history.Total > len(items) {
-		p.foot.SetText(fmt.Sprintf("The last %d of %d", len(items), p.history.Total))
+	if n := len(p.history.List); p.history.Total > n {
+		p.foot.SetText(fmt.Sprintf("The last %d of %d", n, p.history.Total))
 	}
 	p.draw()
 }
@@ -134,7 +123,6 @@ func (p *Page) item(t protocol.Transfer) widgets.ListItem {
 	return item
 }
 
-// draw draws the page.
 func (p *Page) draw() {
 	if p.detail != "" {
 		return
@@ -167,11 +155,7 @@ func (p *Page) page(none bool) fyne.CanvasObject {
 	return widgets.NewPage("Transfers", body, send)
 }
 
-// menu offers the actions for a finished transfer.
 func (p *Page) menu(i int, at fyne.Position) {
-	if i >= len(p.history.List) {
-		return
-	}
 	t := p.history.List[i]
 	items := []*fyne.MenuItem{fyne.NewMenuItem("Open", func() { p.open(t) })}
 	for _, a := range p.actions(t) {
@@ -204,26 +188,22 @@ func (p *Page) actions(t protocol.Transfer) []action {
 	if p.canUndo(t) {
 		list = append(list, action{"Restore replaced files", "undo", func() { p.undo(t) }})
 	}
-	return append(list, action{"Remove from history", "trash", func() { p.remove(t); p.Back() }})
+	return append(list, action{"Remove from history", "trash", func() {
+		text := fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t))
+		p.handlers.Undo(text, p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
+		p.Back()
+	}})
 }
 
-// remove removes one from the history and offers to undo that.
-func (p *Page) remove(t protocol.Transfer) {
-	p.handlers.Undo(fmt.Sprintf("Removed “%s” from the history.", state.TransferTitle(p.view, t)), p.app.Transfers.Remove(t.ID), time.Now().Add(state.UndoTime))
-}
-
-// clear removes all from the history and offers to undo that.
 func (p *Page) clear() {
 	bind.Go(p.ctx, p.app.Transfers.ClearHistory, func(undo func(), err error) {
-		if err != nil {
-			p.handlers.Say("Could not clear the history: " + err.Error())
+		if p.handlers.Say.Failed("Could not clear the history", err) {
 			return
 		}
 		p.handlers.Undo("History cleared.", undo, time.Now().Add(state.UndoTime))
 	})
 }
 
-// undo restores the files that a transfer replaced.
 func (p *Page) undo(t protocol.Transfer) {
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.Transfers.Undo(ctx, t) }, func(message string, err error) {
 		if err != nil {
