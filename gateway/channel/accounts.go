@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,64 +34,61 @@ type channelMutex chan struct{}
 func (l channelMutex) Lock()   { l <- struct{}{} }
 func (l channelMutex) Unlock() { <-l }
 
-// driver returns the driver of a channel, and normalizes both names.
-func (m *accountManager) driver(channel, acc string) (Driver, string, string, error) {
+// edit changes an account of a driver, while no other change is in progress. f gets the normalized
+// names of the channel and the account.
+func (m *accountManager) edit(channel, account string, f func(d Driver, name, id string) error) (protocol.ChannelOK, error) {
 	name, err := channelName(channel)
 	if err != nil {
-		return nil, "", "", err
+		return protocol.ChannelOK{}, err
 	}
-	d := m.drivers[name]
+	d, id := m.drivers[name], accountID(account)
 	if d == nil {
-		return nil, "", "", unknownChannel(name)
+		return protocol.ChannelOK{}, unknownChannel(name)
 	}
-	return d, name, accountID(acc), nil
+	m.change.Lock()
+	defer m.change.Unlock()
+	if err := f(d, name, id); err != nil {
+		return protocol.ChannelOK{}, err
+	}
+	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
 }
 
 // Start connects an account and keeps it connected (channel.start). The settings in config are
 // stored for later starts. Start waits up to [startWait] for the connection: it returns an error
 // when the account cannot log in, but not when its network is unreachable.
 func (m *accountManager) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
-	d, name, id, err := m.driver(in.Channel, in.AccountID)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.change.Lock()
-	defer m.change.Unlock()
-	if err := m.configure(ctx, d, name, id, in.Config, true); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := m.connect(ctx, name, id); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := m.awaitStart(ctx, name, id); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
+	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
+		if err := m.configure(ctx, d, name, id, in.Config, true); err != nil {
+			return err
+		}
+		if err := m.connect(ctx, name, id); err != nil {
+			return err
+		}
+		return m.awaitStart(ctx, name, id)
+	})
 }
 
-// awaitStart waits until the account is connected or has failed permanently, but at most
-// [startWait].
+// awaitStart waits until the first attempt to connect an account has ended, but at most
+// [startWait]. Only a failed login is an error, because the hub keeps trying otherwise.
 func (m *accountManager) awaitStart(ctx context.Context, name, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		m.mu.Lock()
 		a := m.accounts[key(name, id)]
-		up, loginFailed, problem := a.sender != nil, a.loginFailed, a.err
-		over := a.done != nil && isClosed(a.done)
+		state, problem := a.state(), a.err
 		m.mu.Unlock()
-		switch {
-		case loginFailed:
+		switch state {
+		case protocol.AccountNoLogin:
 			return protocol.ErrBadRequest.With(problem)
-		case up || over || problem != "":
+		case protocol.AccountConnecting:
+		default:
 			return nil
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return nil // the hub keeps trying
+			return nil
 		}
 	}
 }
@@ -107,97 +105,83 @@ func isClosed(done <-chan struct{}) bool {
 // Stop disconnects an account (channel.stop). Its settings stay stored, and it no longer connects
 // when the gateway starts.
 func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
-	_, name, id, err := m.driver(in.Channel, in.AccountID)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.change.Lock()
-	defer m.change.Unlock()
-	_, a, err := m.withSecrets(name, id)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.mu.Lock()
-	cfg := a.config
-	m.mu.Unlock()
-	if err := m.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, m.disconnect(ctx, a)
+	return m.edit(in.Channel, in.AccountID, func(_ Driver, name, id string) error {
+		_, a, err := m.withSecrets(name, id)
+		if err != nil {
+			return err
+		}
+		m.mu.Lock()
+		cfg := a.config
+		m.mu.Unlock()
+		if err := m.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
+			return err
+		}
+		return m.disconnect(ctx, a)
+	})
 }
 
 // Login logs an account in, or begins a login (channel.login).
 func (m *accountManager) Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
-	d, name, id, err := m.driver(in.Channel, in.AccountID)
+	login := LoginResult{Message: "The account is already logged in and connected."}
+	ok, err := m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
+		already := m.senderOf(name, id) != nil
+		if already && !in.Force && len(in.Config) == 0 {
+			return nil
+		}
+		if err := m.configure(ctx, d, name, id, in.Config, already); err != nil {
+			return err
+		}
+		full, _, err := m.withSecrets(name, id)
+		if err != nil {
+			return err
+		}
+		login, err = d.Login(ctx, full, in.Force)
+		switch {
+		case errors.Is(err, ErrLogin):
+			return protocol.ErrBadRequest.With(err.Error())
+		case err != nil:
+			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected: %v", d.Kind().Title, err))
+		case already:
+			return m.connect(ctx, name, id) // with the new settings
+		}
+		return nil
+	})
 	if err != nil {
 		return protocol.ChannelLoginResult{}, err
 	}
-	m.change.Lock()
-	defer m.change.Unlock()
-	res := protocol.ChannelLoginResult{OK: true, Channel: name, AccountID: id}
-	m.mu.Lock()
-	a := m.accounts[key(name, id)]
-	already := a != nil && a.sender != nil
-	m.mu.Unlock()
-	if already && !in.Force && len(in.Config) == 0 {
-		res.Message = "The account is already logged in and connected."
-		return res, nil
-	}
-	if err := m.configure(ctx, d, name, id, in.Config, already); err != nil {
-		return protocol.ChannelLoginResult{}, err
-	}
-	full, _, err := m.withSecrets(name, id)
-	if err != nil {
-		return protocol.ChannelLoginResult{}, err
-	}
-	login, err := d.Login(ctx, full, in.Force)
-	switch {
-	case errors.Is(err, ErrLogin):
-		return protocol.ChannelLoginResult{}, protocol.ErrBadRequest.With(err.Error())
-	case err != nil:
-		return protocol.ChannelLoginResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected: %v", d.Kind().Title, err))
-	}
-	res.QRDataURL, res.Message = login.QRDataURL, login.Message
-	if already {
-		err = m.connect(ctx, name, id) // with the new settings
-	}
-	return res, err
+	return protocol.ChannelLoginResult{OK: true, Channel: ok.Channel, AccountID: ok.AccountID, QRDataURL: login.QRDataURL, Message: login.Message}, nil
 }
 
 // Logout disconnects an account and deletes it with its secrets and its unsent messages
 // (channel.logout).
 func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
-	d, name, id, err := m.driver(in.Channel, in.AccountID)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.change.Lock()
-	defer m.change.Unlock()
-	full, a, err := m.withSecrets(name, id)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := m.disconnect(ctx, a); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := d.Logout(ctx, full); err != nil {
-		slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
-	}
-	for _, f := range d.Kind().Fields {
-		if f.Secret {
-			if err := m.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, keychain.ErrNotFound) {
-				return protocol.ChannelOK{}, fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
+	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
+		full, a, err := m.withSecrets(name, id)
+		if err != nil {
+			return err
+		}
+		if err := m.disconnect(ctx, a); err != nil {
+			return err
+		}
+		if err := d.Logout(ctx, full); err != nil {
+			slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
+		}
+		for _, f := range d.Kind().Fields {
+			if f.Secret {
+				if err := m.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, keychain.ErrNotFound) {
+					return fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
+				}
 			}
 		}
-	}
-	if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.mu.Lock()
-	delete(m.accounts, key(name, id))
-	m.mu.Unlock()
-	m.publishChange(name)
-	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
+		if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		delete(m.accounts, key(name, id))
+		m.mu.Unlock()
+		m.publishChange(name)
+		return nil
+	})
 }
 
 // connectAll connects the accounts that were connected before. It skips accounts that were started
@@ -221,6 +205,9 @@ func (m *accountManager) connectAll(ctx context.Context) {
 // List lists the connected accounts (channels.list).
 func (m *accountManager) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListResult, error) {
 	res := protocol.ChannelsListResult{Channels: []protocol.ChannelEntry{}, Kinds: []protocol.ChannelKind{}}
+	for _, name := range slices.Sorted(maps.Keys(m.drivers)) {
+		res.Kinds = append(res.Kinds, m.drivers[name].Kind())
+	}
 	m.mu.Lock()
 	for _, a := range m.accounts {
 		if a.sender != nil {
@@ -231,10 +218,6 @@ func (m *accountManager) List(_ context.Context, _ protocol.Empty) (protocol.Cha
 	slices.SortFunc(res.Channels, func(a, b protocol.ChannelEntry) int {
 		return cmp.Or(strings.Compare(a.Channel, b.Channel), strings.Compare(a.AccountID, b.AccountID))
 	})
-	for _, d := range m.drivers {
-		res.Kinds = append(res.Kinds, d.Kind())
-	}
-	slices.SortFunc(res.Kinds, func(a, b protocol.ChannelKind) int { return strings.Compare(a.Channel, b.Channel) })
 	res.Count = len(res.Channels)
 	return res, nil
 }

@@ -37,7 +37,7 @@ func (m *accountManager) connect(ctx context.Context, name, id string) error {
 	if !m.goTracked(func() { defer close(done); defer stop(); m.stayConnected(run, a, full) }) {
 		stop()
 		close(done)
-		return protocol.ErrUnavailable.With("the gateway is stopping")
+		return errStopping
 	}
 	m.publishChange(name)
 	return nil
@@ -88,13 +88,11 @@ func (m *accountManager) stayConnected(ctx context.Context, a *account, full Acc
 			return
 		}
 		slog.Info("A channel will reconnect later", "channel", a.channel, "account", a.id, "err", err, "in", pause)
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			m.setOffline(a, nil, nil, 0)
 			return
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 		m.mu.Lock()
 		a.retryAt = 0 // the account is connecting; the last error is shown until that succeeds
@@ -103,6 +101,8 @@ func (m *accountManager) stayConnected(ctx context.Context, a *account, full Acc
 		wait = min(2*wait, reconnectLast)
 	}
 }
+
+var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 
 // upstream is one connection of a driver. Only the connection's goroutine sets sender, while it holds
 // the registry's lock.
@@ -116,20 +116,15 @@ type upstream struct {
 // next connection does not wait for it.
 func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	in.Channel, in.AccountID = u.a.channel, u.a.id
-	type end struct {
-		res protocol.ChannelInboundResult
-		err error
-	}
-	ended := make(chan end, 1)
-	if !u.m.goTracked(func() {
-		res, err := u.m.inbound(u.m.ctx, in)
-		ended <- end{res, err}
-	}) {
-		return protocol.ChannelInboundResult{}, protocol.ErrUnavailable.With("the gateway is stopping")
+	var res protocol.ChannelInboundResult
+	var err error
+	done := make(chan struct{})
+	if !u.m.goTracked(func() { defer close(done); res, err = u.m.inbound(u.m.ctx, in) }) {
+		return protocol.ChannelInboundResult{}, errStopping
 	}
 	select {
-	case e := <-ended:
-		return e.res, e.err
+	case <-done:
+		return res, err
 	case <-ctx.Done():
 		return protocol.ChannelInboundResult{}, ctx.Err()
 	}

@@ -62,7 +62,7 @@ func New(o Options) *Hub {
 		r.drivers[d.Kind().Channel] = d
 	}
 	h := &Hub{
-		o: o, outbox: r.outbox, rate: rateLimiter{counts: make(map[string]*count)}, strangers: &strangers{o: o, outbox: r.outbox, changed: r.publishChange},
+		o: o, outbox: r.outbox, strangers: &strangers{o: o, outbox: r.outbox, changed: r.publishChange},
 		follower: &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf, runs: make(map[protocol.RunID]*following)},
 	}
 	h.accountManager = accountManager{registry: r, change: make(channelMutex, 1), inbound: h.Inbound}

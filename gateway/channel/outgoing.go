@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,16 +71,13 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 		res.Queued = true
 		return res, nil
 	}
-	timer := time.NewTimer(sendWait)
-	defer timer.Stop()
 	select {
 	case d := <-outcome:
 		if d.err != nil {
 			return SendResult{}, d.err
 		}
 		res.Sent, res.MessageID = true, d.messageID
-		return res, nil
-	case <-timer.C:
+	case <-time.After(sendWait):
 		res.Queued = true
 	case <-ctx.Done():
 		return SendResult{}, ctx.Err()
@@ -91,9 +89,7 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 // chat over that account.
 func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
 	last, _, err := h.o.Store.Channels.LastRoute(ctx, from)
-	switch {
-	case errors.Is(err, protocol.ErrNotFound):
-	case err != nil:
+	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return r, false, err
 	}
 	name := last.Channel
@@ -210,10 +206,10 @@ func attach(files *workspace.Files, agent protocol.AgentID, paths []string) (lis
 	total := 0
 	for _, name := range paths {
 		f, _, err := files.Read(agent, name)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case f == nil:
+		}
+		if f == nil {
 			return nil, protocol.ErrBadRequest.With(name + " is a folder")
 		}
 		if total += len(f.Data); total > maxAttachedBytes {
@@ -221,10 +217,8 @@ func attach(files *workspace.Files, agent protocol.AgentID, paths []string) (lis
 		}
 		m := protocol.Media{Type: "document", Filename: path.Base(f.Path), Size: int64(len(f.Data)), Data: base64.StdEncoding.EncodeToString(f.Data)}
 		m.MimeType, _, _ = strings.Cut(cmp.Or(mime.TypeByExtension(path.Ext(f.Path)), http.DetectContentType(f.Data)), ";")
-		for _, kind := range []string{"image", "audio", "video"} {
-			if strings.HasPrefix(m.MimeType, kind+"/") {
-				m.Type = kind
-			}
+		if kind, _, _ := strings.Cut(m.MimeType, "/"); slices.Contains([]string{"image", "audio", "video"}, kind) {
+			m.Type = kind
 		}
 		list = append(list, m)
 	}

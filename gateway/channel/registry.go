@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -176,10 +177,8 @@ func (r *registry) onlyAccount(name string, later bool) (string, error) {
 	case 1:
 		return ids[0], nil
 	}
-	for _, id := range ids {
-		if id == DefaultAccount {
-			return id, nil
-		}
+	if slices.Contains(ids, DefaultAccount) {
+		return DefaultAccount, nil
 	}
 	return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s has several accounts: name one with accountId.", name))
 }

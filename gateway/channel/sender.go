@@ -71,13 +71,11 @@ func (l *sender) run() {
 		if wait == 0 {
 			continue
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-l.ctx.Done():
 		case <-l.wake:
-		case <-timer.C:
+		case <-time.After(wait):
 		}
-		timer.Stop()
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/keychain"
@@ -35,7 +34,7 @@ func (m *accountManager) configure(ctx context.Context, d Driver, name, id strin
 	if err != nil {
 		return err
 	}
-	for _, f := range slices.SortedFunc(slices.Values(d.Kind().Fields), func(a, b protocol.ChannelField) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, f := range d.Kind().Fields {
 		if f.Required && len(full[f.Name]) == 0 {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("%s needs the setting %q (%s)", name, f.Name, f.Title))
 		}
@@ -94,17 +93,18 @@ func (m *accountManager) complete(name, id string, fields []protocol.ChannelFiel
 	full := Config{}
 	maps.Copy(full, config)
 	for _, f := range fields {
-		v, ok := secrets[f.Name]
-		if f.Secret && !ok {
-			var err error
-			if v, err = m.o.Secrets.Get(secretName(name, id, f.Name)); errors.Is(err, keychain.ErrNotFound) {
-				continue
-			} else if err != nil {
-				return nil, fmt.Errorf("read the %s of %s: %w", f.Name, key(name, id), err)
-			}
+		if !f.Secret {
+			continue
 		}
-		if f.Secret {
+		v, ok := secrets[f.Name]
+		var err error
+		if !ok {
+			v, err = m.o.Secrets.Get(secretName(name, id, f.Name))
+		}
+		if err == nil {
 			full[f.Name], _ = json.Marshal(v.Reveal())
+		} else if !errors.Is(err, keychain.ErrNotFound) {
+			return nil, fmt.Errorf("read the %s of %s: %w", f.Name, key(name, id), err)
 		}
 	}
 	return full, nil

@@ -118,8 +118,6 @@ func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, 
 	if err := s.link.SendEvent(ctx, protocol.EventOutbound, m); err != nil {
 		return "", err
 	}
-	timer := time.NewTimer(receiptLimit)
-	defer timer.Stop()
 	select {
 	case d := <-answer:
 		switch {
@@ -129,7 +127,7 @@ func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, 
 			return "", errors.New(display.Clip(d.Error, 500))
 		}
 		return "", NewRefusal("%s", display.Clip(d.Error, 500))
-	case <-timer.C:
+	case <-time.After(receiptLimit):
 		return "", errors.New("the channel did not confirm the delivery")
 	case <-ctx.Done():
 		return "", ctx.Err()
@@ -147,21 +145,17 @@ func (r *registry) Delivered(channel, account string, in protocol.ChannelDeliver
 	if in.DeliveryID == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("deliveryId required")
 	}
-	l := r.senderOf(channel, account)
-	if l == nil {
-		return protocol.Ack{OK: true, Dropped: true}, nil
+	var answer chan<- protocol.ChannelDeliveredParams
+	if l := r.senderOf(channel, account); l != nil {
+		if s, ok := l.t.(*socket); ok {
+			s.mu.Lock()
+			answer = s.waiting[in.DeliveryID]
+			delete(s.waiting, in.DeliveryID)
+			s.mu.Unlock()
+		}
 	}
-	s, ok := l.t.(*socket)
-	if !ok {
-		return protocol.Ack{OK: true, Dropped: true}, nil
+	if answer != nil {
+		answer <- in // has capacity for one
 	}
-	s.mu.Lock()
-	answer := s.waiting[in.DeliveryID]
-	delete(s.waiting, in.DeliveryID)
-	s.mu.Unlock()
-	if answer == nil {
-		return protocol.Ack{OK: true, Dropped: true}, nil
-	}
-	answer <- in
-	return protocol.Ack{OK: true}, nil
+	return protocol.Ack{OK: true, Dropped: answer == nil}, nil
 }

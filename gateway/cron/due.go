@@ -16,37 +16,30 @@ func (p *planner) runDue(j *job, at int64) {
 	first := j.State.NextRunAtMs
 	latest := p.latestDue(j, at)
 	onTime := func(due int64) bool { return at-due <= onTimeLimit.Milliseconds() || due == j.onTime }
-	run := func(due int64) {
-		if err := p.start(j, due, at); err != nil {
-			slog.Error("A job could not be started", "job", j.ID, "err", err)
-		}
-	}
 	switch {
-	case onTime(first):
-		run(first)
-	case j.Missed == protocol.MissedSkip && onTime(latest):
+	case onTime(first), j.Missed == protocol.MissedAll && p.canCatchUp(j, at):
+		p.start(j, first, at)
+	case j.Missed == protocol.MissedAll, j.Missed == protocol.MissedSkip && onTime(latest):
 		p.skip(j, first, at, latest-1)
-		run(latest)
+		p.start(j, latest, at)
 	case j.Missed == protocol.MissedSkip:
 		p.skip(j, latest, at, at)
-	case j.Missed == protocol.MissedAll:
-		for n, t := 1, first; ; n++ {
-			t = nextRun(j.Schedule, j.Base, t, p.o.zone())
-			if j.Schedule.Kind == protocol.CronAt || t == 0 || t > at {
-				break
-			}
-			if n == maxCatchUp {
-				p.skip(j, first, at, latest-1)
-				run(latest)
-				return
-			}
-		}
-		run(first)
 	case j.Missed == protocol.MissedAsk:
 		p.ask(j, latest)
 	default:
-		run(latest)
+		p.start(j, latest, at)
 	}
+}
+
+// canCatchUp reports whether at most maxCatchUp times of a job are due.
+func (p *planner) canCatchUp(j *job, at int64) bool {
+	due := j.State.NextRunAtMs
+	for range maxCatchUp {
+		if due = nextRun(j.Schedule, j.Base, due, p.o.zone()); due == 0 || due > at || j.Schedule.Kind == protocol.CronAt {
+			return true
+		}
+	}
+	return false
 }
 
 // latestDue returns the last due time of a job that is not after at, but at least its next planned
@@ -95,31 +88,22 @@ func (p *planner) skip(j *job, due, at, until int64) {
 	p.record(j, stored, false)
 }
 
-// question is a pending approval about a job.
-type question struct{ withdraw context.CancelFunc }
-
 // ask asks the person whether to run a missed job now. The job waits meanwhile. The next start asks
 // again.
 func (p *planner) ask(j *job, due int64) {
 	ctx, cancel := context.WithCancel(p.ctx)
-	q := &question{cancel}
-	j.question = q
+	j.unask = cancel
 	a := protocol.Approval{
 		Kind: protocol.AskContinue, SessionKey: p.o.mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
 		Why: fmt.Sprintf("the schedule %q missed its run on %s; allow to run it now, deny to skip it", j.Name,
 			time.UnixMilli(due).In(p.o.zone()).Format("2 January 2006 at 15:04 (MST)")),
 		Choices: []string{protocol.ScopeOnce},
 	}
-	id := j.ID
 	p.wg.Go(func() {
-		defer cancel()
 		end, err := p.o.Ask(ctx, a, 0, nil)
-		if ctx.Err() != nil {
-			return
-		}
 		p.report(func() {
-			if j := p.jobs[id]; j != nil && j.question == q {
-				j.question = nil
+			if ctx.Err() == nil { // the question was not withdrawn
+				j.withdrawQuestion()
 				p.handleAnswer(j, end, err)
 			}
 		})
@@ -133,9 +117,7 @@ func (p *planner) handleAnswer(j *job, end protocol.Approval, err error) {
 		slog.Error("The approval of a missed job failed", "job", j.ID, "err", err)
 		j.retryAt = at + retryAfter.Milliseconds()
 	case end.Allowed():
-		if err := p.start(j, p.latestDue(j, at), at); err != nil {
-			slog.Error("A job could not be started", "job", j.ID, "err", err)
-		}
+		p.start(j, p.latestDue(j, at), at)
 	default:
 		p.skip(j, p.latestDue(j, at), at, at)
 	}
@@ -144,8 +126,8 @@ func (p *planner) handleAnswer(j *job, end protocol.Approval, err error) {
 // withdrawQuestion cancels the question about a job, because the job was changed, removed or run
 // meanwhile.
 func (j *job) withdrawQuestion() {
-	if j.question != nil {
-		j.question.withdraw()
-		j.question = nil
+	if j.unask != nil {
+		j.unask()
+		j.unask = nil
 	}
 }

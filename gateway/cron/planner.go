@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -35,10 +36,10 @@ type planner struct {
 // job is a job with its state in memory.
 type job struct {
 	store.Job
-	run      *running  // nil when the job is not running
-	question *question // not nil while the person is asked about missed times
-	onTime   int64     // a due time that came on time but without a free slot
-	retryAt  int64
+	run     *running           // nil when the job is not running
+	unask   context.CancelFunc // withdraws the question about missed times; nil when there is none
+	onTime  int64              // a due time that came on time but without a free slot
+	retryAt int64
 }
 
 // running is a run in progress.
@@ -75,7 +76,7 @@ func (p *planner) tick(at int64) (next int64) {
 	}
 	for _, j := range p.sortedJobs() {
 		switch due := j.State.NextRunAtMs; {
-		case !j.Enabled || due == 0 || j.run != nil || j.question != nil:
+		case !j.Enabled || due == 0 || j.run != nil || j.unask != nil:
 		case j.retryAt > at:
 			sooner(j.retryAt)
 		case due > at:
@@ -87,7 +88,7 @@ func (p *planner) tick(at int64) (next int64) {
 		default:
 			p.runDue(j, at)
 			sooner(j.retryAt)
-			if j.run == nil && j.question == nil {
+			if j.run == nil && j.unask == nil {
 				sooner(j.State.NextRunAtMs)
 			}
 		}
@@ -109,18 +110,10 @@ func (p *planner) freeSlots() int {
 
 // sortedJobs returns the jobs in the order of their next runs. Jobs without one come last.
 func (p *planner) sortedJobs() []*job {
-	list := slices.Collect(maps.Values(p.jobs))
-	never := func(j *job) int {
-		if j.State.NextRunAtMs == 0 {
-			return 1
-		}
-		return 0
-	}
-	slices.SortFunc(list, func(a, b *job) int {
-		return cmp.Or(cmp.Compare(never(a), never(b)), cmp.Compare(a.State.NextRunAtMs, b.State.NextRunAtMs),
-			cmp.Compare(a.CreatedAtMs, b.CreatedAtMs), cmp.Compare(a.ID, b.ID))
+	next := func(j *job) int64 { return cmp.Or(j.State.NextRunAtMs, math.MaxInt64) }
+	return slices.SortedFunc(maps.Values(p.jobs), func(a, b *job) int {
+		return cmp.Or(cmp.Compare(next(a), next(b)), cmp.Compare(a.CreatedAtMs, b.CreatedAtMs), cmp.Compare(a.ID, b.ID))
 	})
-	return list
 }
 
 // realign recomputes the next times of recurring jobs if these lie in the future, because the clock
@@ -160,9 +153,7 @@ func (p *planner) serveRequests(at int64) {
 			if !r.force {
 				due = p.latestDue(j, at)
 			}
-			if err := p.start(j, due, at); err != nil {
-				slog.Error("A job could not be started", "job", j.ID, "err", err)
-			}
+			p.start(j, due, at)
 			r.started <- j.run
 		}
 		p.requests = p.requests[1:]

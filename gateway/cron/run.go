@@ -56,30 +56,23 @@ func (x *runner) deliver(ctx context.Context, j store.Job, r store.JobRun, answe
 	if expired != "" {
 		out.status, out.err = protocol.CronError, expired
 	}
-	if strings.TrimSpace(answer) == "" {
+	isTask := j.Spec.Mode == protocol.CronTask
+	if strings.TrimSpace(answer) == "" || isTask && j.Spec.Deliver != nil && !*j.Spec.Deliver {
 		return out
 	}
 	if expired != "" {
 		answer += "\n\n(" + expired + ")"
 	}
-	if j.Spec.Mode != protocol.CronTask {
-		where, err := x.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Text: answer, From: r.Session, InMainChat: true})
-		switch {
-		case err != nil:
-			out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
-		case where != "":
-			out.summary += fmt.Sprintf("\n[Delivered to %s]", where)
-		}
-		return out
+	d := Delivery{Agent: j.AgentID, Name: j.Name, Text: answer, From: r.Session, InMainChat: !isTask}
+	if isTask {
+		d.Channel, d.To = j.Spec.Channel, j.Spec.To
 	}
-	if j.Spec.Deliver != nil && !*j.Spec.Deliver {
-		return out
-	}
-	where, err := x.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Channel: j.Spec.Channel, To: j.Spec.To, Text: answer, From: r.Session})
+	where, err := x.o.Deliver(ctx, d)
 	switch {
+	case err == nil && where == "": // the main chat has it already
 	case err == nil:
 		out.summary += fmt.Sprintf("\n[Delivered to %s]", where)
-	case j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
+	case !isTask || j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
 		out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
 	default:
 		out.status, out.err = protocol.CronError, strings.TrimSpace(expired+" The answer could not be delivered: "+err.Error())
@@ -134,14 +127,14 @@ func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionK
 // expiredText describes the calls of a run that were not made because their approvals expired; ""
 // if there are none.
 func (x *runner) expiredText(ctx context.Context, run protocol.RunID) (string, error) {
-	switch n, err := x.o.Store.Approvals.ExpiredCount(ctx, run); {
+	n, err := x.o.Store.Approvals.ExpiredCount(ctx, run)
+	switch {
 	case err != nil || n == 0:
 		return "", err
 	case n == 1:
 		return "1 call was not made, because its approval expired.", nil
-	default:
-		return fmt.Sprintf("%d calls were not made, because their approvals expired.", n), nil
 	}
+	return fmt.Sprintf("%d calls were not made, because their approvals expired.", n), nil
 }
 
 // watcher follows one run of the agent.
@@ -162,58 +155,49 @@ func (x *runner) follow(session protocol.SessionKey, id protocol.RunID) *watcher
 // wait waits for the end of a run. A failed or cancelled run is an error. limit, if not 0, limits
 // the run's working time, without the time in which it waits for approvals.
 func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, error) {
+	// The read of one row completes even if ctx is cancelled.
+	read := func() (store.Run, error) { return w.o.Store.Runs.Get(context.WithoutCancel(ctx), w.run) }
 	left, stopped, isWaiting := limit, false, false
-	var final protocol.RunInfo // the published end, which counts even if it could not be stored
-	for {
-		// Read the store first: it has an end that came before the subscription, or during a
-		// resync. The read of one row completes even if ctx is cancelled.
-		r, err := w.o.Store.Runs.Get(context.WithoutCancel(ctx), w.run)
-		if err != nil {
-			return r, err
+	r, err := read() // it may have ended before the subscription
+	for err == nil && r.EndedAt == 0 {
+		step, cancel := ctx, context.CancelFunc(func() {})
+		if limit > 0 && !stopped && !isWaiting {
+			step, cancel = context.WithTimeout(ctx, max(left, 0))
 		}
-		if final.Over() {
-			r.State, r.EndedAt, r.Error = final.State, final.EndedAt, final.Error
+		began := time.Now()
+		c, nextErr := w.sub.Next(step)
+		cancel()
+		if !isWaiting {
+			left -= time.Since(began)
 		}
 		switch {
-		case r.EndedAt == 0:
-		case r.State == protocol.RunDone:
-			return r, nil
-		case stopped:
-			return r, fmt.Errorf("it took longer than %s and was stopped", limit)
-		case r.Error != nil:
-			return r, r.Error
-		default:
-			return r, errors.New("it was stopped")
-		}
-		for over := false; !over; {
-			step, cancel := ctx, context.CancelFunc(func() {})
-			if limit > 0 && !stopped && !isWaiting {
-				step, cancel = context.WithTimeout(ctx, max(left, 0))
-			}
-			began := time.Now()
-			c, err := w.sub.Next(step)
-			cancel()
-			left -= time.Since(began)
-			switch {
-			case ctx.Err() != nil:
-				return r, ctx.Err()
-			case err != nil:
-				stopped = true
-				if _, err := w.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: w.session, RunID: w.run}); err != nil {
-					return r, err
-				}
-			case c.Kind == protocol.ChangeRun && !c.Run.Over():
-				if now := c.Run.State == protocol.RunWaiting; now != isWaiting {
-					isWaiting = now
-					w.waiting(isWaiting)
-				}
-			case c.Kind == protocol.ChangeRun:
-				final, over = *c.Run, true
-			default: // a resync: events were lost
-				over = true
-			}
+		case ctx.Err() != nil:
+			return r, ctx.Err()
+		case nextErr != nil:
+			stopped = true
+			_, err = w.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: w.session, RunID: w.run})
+		case c.Kind != protocol.ChangeRun: // a resync: events were lost
+			r, err = read()
+		case c.Run.Over():
+			r, err = read()
+			// The published end counts even if it could not be stored.
+			r.State, r.EndedAt, r.Error = c.Run.State, c.Run.EndedAt, c.Run.Error
+		case (c.Run.State == protocol.RunWaiting) != isWaiting:
+			isWaiting = !isWaiting
+			w.waiting(isWaiting)
 		}
 	}
+	switch {
+	case err != nil:
+		return r, err
+	case r.State == protocol.RunDone:
+		return r, nil
+	case stopped:
+		return r, fmt.Errorf("it took longer than %s and was stopped", limit)
+	case r.Error != nil:
+		return r, r.Error
+	}
+	return r, errors.New("it was stopped")
 }
 
 // ToMain delivers to home, the agent's main chat. It is the only delivery until a channel is

@@ -32,9 +32,9 @@ func (p *planner) resume() {
 	}
 }
 
-// start stores a run and starts it. A run with due 0 is outside of the schedule. A due time that
-// has run already only moves the job to its next time.
-func (p *planner) start(j *job, due, at int64) error {
+// start stores a run and starts it, or tries again later if it cannot be stored. A run with due 0 is
+// outside of the schedule. A due time that has run already only moves the job to its next time.
+func (p *planner) start(j *job, due, at int64) {
 	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: p.o.mainSession(j.AgentID)}
 	if j.Spec.Mode == protocol.CronTask {
 		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s%s%s", j.AgentID, ownChat(j.ID), r.Run))
@@ -46,29 +46,28 @@ func (p *planner) start(j *job, due, at int64) error {
 	}
 	next.State.RunningAtMs = at
 	r, err := p.o.Store.Jobs.StartRun(p.ctx, next, r)
-	if errors.Is(err, protocol.ErrConflict) {
+	switch {
+	case errors.Is(err, protocol.ErrConflict):
 		next.State.RunningAtMs = 0
 		next.Enabled = next.Enabled && j.Schedule.Kind != protocol.CronAt
 		j.Job = next
 		p.save(j)
-		return nil
-	}
-	if err != nil {
+	case err != nil:
+		slog.Error("A job could not be started", "job", j.ID, "err", err)
 		j.retryAt = at + retryAfter.Milliseconds()
-		return err
+	default:
+		j.Job, j.retryAt = next, 0
+		p.launch(j, r)
 	}
-	j.Job, j.retryAt = next, 0
-	p.launch(j, r)
-	return nil
 }
 
 // nextAfter returns a job's next due time after the due time due was run at the time at.
 func (p *planner) nextAfter(j *job, due, at int64) int64 {
-	switch {
-	case j.Schedule.Kind == protocol.CronAt:
+	if j.Schedule.Kind == protocol.CronAt {
 		return 0
-	case j.Missed == protocol.MissedAll:
-		return nextRun(j.Schedule, j.Base, due, p.o.zone())
+	}
+	if j.Missed == protocol.MissedAll {
+		at = due
 	}
 	return nextRun(j.Schedule, j.Base, at, p.o.zone())
 }
