@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/auth"
@@ -136,26 +137,20 @@ func answerText(a protocol.Approval, allow bool) string {
 // channel's sender or the other chat's agent that started the run.
 func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy {
 	by := protocol.AskedBy{Kind: "chat", Name: title, Model: model.String()}
-	principal = strings.TrimPrefix(principal, eventPrincipal)
-	if name, ok := strings.CutPrefix(principal, auth.KindSchedule+" "); ok {
-		by.Kind, by.Name = protocol.AskedBySchedule, name
-	} else if name, ok := strings.CutPrefix(principal, auth.KindChannel+" "); ok {
-		by.Kind, by.Name = protocol.AskedByChannel, name
-	} else if chat, ok := strings.CutPrefix(principal, auth.KindAgent+" "); ok {
-		by.Kind, by.Name = protocol.AskedByAgent, chat
+	kind, name, _ := strings.Cut(strings.TrimPrefix(principal, eventPrincipal), " ")
+	if slices.Contains(othersThanPerson, kind) {
+		by.Kind, by.Name = kind, name
 	}
 	return by
 }
 
 // principalOf is the inverse of [askedBy]: it returns a principal for everybody except the person.
 func principalOf(by protocol.AskedBy) string {
-	switch by.Kind {
-	case protocol.AskedBySchedule:
-		return auth.KindSchedule + " " + by.Name
-	case protocol.AskedByChannel:
-		return auth.KindChannel + " " + by.Name
-	case protocol.AskedByAgent:
-		return auth.KindAgent + " " + by.Name
+	if slices.Contains(othersThanPerson, by.Kind) {
+		return by.Kind + " " + by.Name
 	}
 	return ""
 }
+
+// othersThanPerson are the kinds of principals, and of AskedBy, that are not the person.
+var othersThanPerson = []string{protocol.AskedBySchedule, protocol.AskedByChannel, protocol.AskedByAgent}

@@ -22,22 +22,20 @@ func isDirect(r store.Run) bool {
 
 // startDirect runs the person's own command at once, in parallel to other runs.
 func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol.ChatSendParams, command string) (protocol.ChatSendResult, error) {
-	node := in.Node
-	node = cmp.Or(node, defaultNode(m.opts.Nodes()))
-	if node == "" {
+	in.Node, in.Attachments = cmp.Or(in.Node, defaultNode(m.opts.Nodes())), nil
+	if in.Node == "" {
 		return protocol.ChatSendResult{}, protocol.ErrUnavailable.With("No machine is connected, so the command cannot run.")
 	}
+	row := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: now(), StartedAt: now()}
+	msg := protocol.Message{RunID: row.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: now()}
 	if err := m.do(context.WithoutCancel(ctx), in.SessionKey, (*session).resetBeforeCommand); err != nil {
 		return protocol.ChatSendResult{}, err
 	}
-	in.Node, in.Attachments = node, nil
-	row := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: now(), StartedAt: now()}
-	msg := protocol.Message{RunID: row.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: now()}
-	stored, err := m.store.Runs.Start(ctx, row, msg)
+	msg, err := m.store.Runs.Start(ctx, row, msg)
 	if err != nil {
 		return protocol.ChatSendResult{}, m.pause.onStoreError(err)
 	}
-	m.publishMessage(row.Session, stored)
+	m.publishMessage(row.Session, msg)
 	m.publishSession(row.Session)
 	m.runs.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p, command) })
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID}, nil

@@ -30,11 +30,6 @@ const maxEvents = 64
 // protocol.ErrConflict for an existing run, protocol.ErrNotFound for a deleted chat,
 // protocol.ErrUnavailable when too many events wait or the gateway is stopping.
 func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, askedBy protocol.AskedBy, c protocol.ExecCompletion) error {
-	if _, err := m.store.Runs.Get(ctx, run); err == nil {
-		return errRunExists(run)
-	} else if !errors.Is(err, protocol.ErrNotFound) {
-		return err
-	}
 	s, err := m.store.Sessions.Get(ctx, chat)
 	if err != nil {
 		return err
@@ -55,8 +50,8 @@ func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, 
 		Principal: eventPrincipal + by, CreatedAt: now(),
 	}
 	if doErr := m.do(ctx, chat, func(s *session) {
-		if waiting := s.queue.events(); waiting >= maxEvents {
-			err = protocol.ErrUnavailable.With(fmt.Sprintf("%d events already wait for this chat", waiting))
+		if n := len(slices.DeleteFunc(slices.Clone(s.queue), func(r store.Run) bool { return !isEvent(r) })); n >= maxEvents {
+			err = protocol.ErrUnavailable.With(fmt.Sprintf("%d events already wait for this chat", n))
 			return
 		}
 		_, err = s.accept(r)

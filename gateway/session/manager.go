@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,8 @@ type Manager struct {
 	*history
 	opts     Options
 	media    *media.Store
+	sending  sync.Map        // the IDs of messages that are being processed
+	resumed  atomic.Bool     // runs may start
 	mainName atomic.Value    // a string: session.mainKey at the last check
 	ctx      context.Context // cancelled by Close
 	cancel   context.CancelCauseFunc
@@ -70,7 +73,7 @@ func New(o Options) *Manager {
 	m.mainName.Store(o.Config().Session.MainName())
 	m.reader = &reader{
 		store: o.Store, bus: o.Bus, settings: settings{o.Config}, ctx: ctx,
-		runs: &runs{m: m, byID: make(map[protocol.RunID]*run), reserved: make(map[protocol.RunID]bool)},
+		runs: &runs{m: m, byID: make(map[protocol.RunID]*run)},
 	}
 	m.sessions = &sessions{
 		ctx: ctx, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
@@ -118,11 +121,12 @@ func (m *Manager) Load(ctx context.Context) error {
 	return nil
 }
 
-// Resume continues the runs that Load has registered: started runs continue, queued messages stay
-// queued, pending approvals are asked again. It also starts the permanent removal of deleted chats.
+// Resume lets runs start, beginning with those that Load has registered: started runs continue, and
+// pending approvals are asked again. It also starts the permanent removal of deleted chats.
 func (m *Manager) Resume(ctx context.Context) error {
+	m.resumed.Store(true)
 	for _, s := range m.all() {
-		if err := m.do(ctx, s.key, (*session).resume); err != nil {
+		if err := m.do(ctx, s.key, (*session).startNext); err != nil {
 			return err
 		}
 	}

@@ -226,9 +226,8 @@ func lastMessage(id protocol.RunID, msgs []protocol.Message) *protocol.Message {
 type runs struct {
 	m *Manager
 
-	mu       sync.Mutex // guards the fields below
-	byID     map[protocol.RunID]*run
-	reserved map[protocol.RunID]bool // IDs of messages that are being processed
+	mu   sync.Mutex // guards byID
+	byID map[protocol.RunID]*run
 }
 
 // track registers a run and makes it visible. If it is registered already, its state is updated.
@@ -290,19 +289,4 @@ func (a *runs) snapshot() []protocol.RunInfo {
 		list = append(list, r.snapshot())
 	}
 	return list
-}
-
-// reserve reserves an ID until release; ok is false if another message has reserved it.
-func (a *runs) reserve(id protocol.RunID) (release func(), ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.reserved[id] {
-		return nil, false
-	}
-	a.reserved[id] = true
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		delete(a.reserved, id)
-	}, true
 }

@@ -26,12 +26,14 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	}
 	if in.RunID == "" {
 		in.RunID = protocol.RunID(protocol.NewID())
-	} else {
-		release, err := m.claim(ctx, in.RunID)
-		if err != nil {
-			return protocol.ChatSendResult{}, err
-		}
-		defer release()
+	}
+	// Processing an attachment such as a recording takes time, and the sender may retry meanwhile.
+	if _, isBeingSent := m.sending.LoadOrStore(in.RunID, true); isBeingSent {
+		return protocol.ChatSendResult{}, errRunExists(in.RunID)
+	}
+	defer m.sending.Delete(in.RunID)
+	if err := m.checkNewRun(ctx, in.RunID); err != nil {
+		return protocol.ChatSendResult{}, err
 	}
 	if p.Kind == auth.KindOwner {
 		if res, ok, err := m.handleOwner(ctx, p, in); ok || err != nil {
@@ -86,21 +88,6 @@ func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol
 		return protocol.ChatSendResult{}, m.pause.onStoreError(err)
 	}
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID, Queued: queued, Directives: m.withProvider(ctx, in.SessionKey, d)}, nil
-}
-
-// claim reserves a run ID for one message until release. Processing an attachment such as a
-// recording takes time, and the sender may retry meanwhile. It returns protocol.ErrConflict for an
-// ID that another message uses.
-func (m *Manager) claim(ctx context.Context, id protocol.RunID) (release func(), err error) {
-	release, ok := m.runs.reserve(id)
-	if !ok {
-		return nil, errRunExists(id)
-	}
-	if _, err := m.store.Runs.Get(ctx, id); err == nil {
-		release()
-		return nil, errRunExists(id)
-	}
-	return release, nil // no such run; other errors show up when the run is stored
 }
 
 // withProvider returns a message's settings for the response to the client, with the provider

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // errCancelled is the cause for cancelling a run that the person stopped.
@@ -37,20 +38,17 @@ func (s *session) stop(id protocol.RunID) protocol.RunID {
 		s.run.stop()
 		return s.run.row.ID
 	}
-	for i, row := range s.unresumed {
-		if row.ID == id || id == "" && !isDirect(row) {
-			s.unresumed = slices.Delete(slices.Clone(s.unresumed), i, i+1)
-			runs.get(row.ID).finish(errCancelled)
-			return row.ID
-		}
+	isWanted := func(row store.Run) bool {
+		return row.ID == id || id == "" && row.StartedAt > 0 && !isDirect(row) // a run of an earlier start
+	}
+	if i := slices.IndexFunc(s.queue, isWanted); i >= 0 {
+		row := s.queue[i]
+		s.queue = s.queue.without(i)
+		runs.get(row.ID).finish(errCancelled)
+		return row.ID
 	}
 	if r := runs.get(id); r != nil && isDirect(r.row) {
 		r.stop()
-		return id
-	}
-	if i := s.queue.index(id); i >= 0 {
-		s.queue = s.queue.without(i)
-		runs.get(id).finish(errCancelled)
 		return id
 	}
 	return ""
@@ -59,10 +57,10 @@ func (s *session) stop(id protocol.RunID) protocol.RunID {
 // stopAll cancels all runs of the session, the queued ones too. The caller must wait for the
 // returned channels before it changes the session's messages.
 func (s *session) stopAll() (wait []<-chan struct{}) {
-	for _, row := range append(s.unresumed, s.queue...) {
+	for _, row := range s.queue {
 		s.m.runs.get(row.ID).finish(errCancelled)
 	}
-	s.unresumed, s.queue = nil, nil
+	s.queue = nil
 	for _, r := range s.m.runs.commandsOf(s.key) {
 		r.stop()
 		wait = append(wait, r.done)

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,11 +103,9 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	if err != nil {
 		return protocol.Ack{}, retryLater(err)
 	}
-	for _, look := range looks {
-		// The result of a kill arrives after the end that it caused.
-		if look.Info.State == protocol.CallRunning {
-			return protocol.Ack{}, errNotReady
-		}
+	// The result of a kill arrives after the end that it caused.
+	if slices.ContainsFunc(looks, func(look store.Call) bool { return look.Info.State == protocol.CallRunning }) {
+		return protocol.Ack{}, errNotReady
 	}
 	err = r.post(ctx, call, completion(node, e, call))
 	switch {
@@ -116,11 +115,9 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case errors.Is(err, protocol.ErrConflict):
 		return protocol.Ack{OK: true}, nil // reported before
 	case errors.Is(err, protocol.ErrNotFound):
-		key := pendingCommand{node, e.SessionID}
-		if r.isWaiting(key) {
+		if r.isWaiting(pendingCommand{node, e.SessionID}) {
 			return protocol.Ack{}, errNotReady // the chat may be created or restored soon
 		}
-		r.forget(key)
 		return dropped, nil
 	}
 	return protocol.Ack{}, retryLater(err)
@@ -169,10 +166,8 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		}
 		// The node may use other call IDs; the command has an ID of its own.
 	}
-	key := pendingCommand{node, e.SessionID}
 	call, err = r.store.Calls.OfProcess(ctx, node, e.SessionID)
 	if !errors.Is(err, protocol.ErrNotFound) {
-		r.forget(key)
 		return call, err
 	}
 	open, openErr := r.store.Calls.Open(ctx)
@@ -180,11 +175,11 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		return call, openErr
 	}
 	for _, c := range open {
-		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" && r.isWaiting(key) {
+		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" &&
+			r.isWaiting(pendingCommand{node, e.SessionID}) {
 			return call, errNotReady
 		}
 	}
-	r.forget(key)
 	return call, err
 }
 
@@ -192,21 +187,13 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 func (r *Reports) isWaiting(key pendingCommand) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	since, known := r.early[key]
-	if !known {
+	if r.early[key].IsZero() {
 		if len(r.early) >= maxPending {
 			clear(r.early)
 		}
-		since = time.Now()
-		r.early[key] = since
+		r.early[key] = time.Now()
 	}
-	return time.Since(since) < maxWait
-}
-
-func (r *Reports) forget(key pendingCommand) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.early, key)
+	return time.Since(r.early[key]) < maxWait
 }
 
 // isReported reports whether the result of the call already contains the end of the command.
