@@ -70,8 +70,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	return len(m.Content.Calls()) == 0, nil
 }
 
-// stream sends a request and collects the model's output. With an error, it returns the output so
-// far.
+// stream sends a request and collects the output, which it also returns with an error.
 func (r *Run) stream(ctx context.Context, req llm.Request) (a answer, err error) {
 	a = answer{run: r}
 	stream, reset, stop := r.withSilenceLimit(ctx)
@@ -95,8 +94,8 @@ func (r *Run) stream(ctx context.Context, req llm.Request) (a answer, err error)
 	return a, err
 }
 
-// fixRequest changes the conversation after the provider refused a request for its length or its
-// pictures. It reports whether to repeat the step.
+// fixRequest changes the conversation after the provider refused its length or its pictures, and
+// reports whether to repeat the step.
 func (r *Run) fixRequest(ctx context.Context, a answer, cause error) (again bool, err error) {
 	if cause == nil || len(a.blocks) > 0 {
 		return false, nil
@@ -109,9 +108,8 @@ func (r *Run) fixRequest(ctx context.Context, a answer, cause error) (again bool
 	return r.retryWithoutPictures(ctx, cause)
 }
 
-// withSilenceLimit returns a context for one model step. It is cancelled with a protocol.ErrTimeout
-// when the model has sent nothing for r.SilenceLimit, plus the pause that was passed to the last
-// call of reset.
+// withSilenceLimit returns a context for one model step. It is cancelled when the model has sent
+// nothing for r.SilenceLimit, plus the pause that was passed to the last call of reset.
 func (r *Run) withSilenceLimit(ctx context.Context) (stream context.Context, reset func(pause time.Duration), stop func()) {
 	if r.SilenceLimit <= 0 {
 		return ctx, func(time.Duration) {}, func() {}
@@ -183,8 +181,8 @@ func (a *answer) openBlock(kind string) *protocol.Block {
 	return &a.blocks[len(a.blocks)-1]
 }
 
-// appendText appends a piece to the text of the last block, in a buffer, because an answer arrives
-// in thousands of pieces.
+// appendText appends a piece to the last block's text. The buffer matters, because an answer
+// arrives in thousands of pieces.
 func (a *answer) appendText(has, piece string) string {
 	if a.buffer.String() != has { // the buffer holds another block's text
 		a.buffer.Reset()
@@ -194,8 +192,7 @@ func (a *answer) appendText(has, piece string) string {
 	return a.buffer.String()
 }
 
-// Limits of one answer, in bytes: the same as for a message of the person, plus some pictures. A
-// model that never stops would fill the memory.
+// Limits of one answer, in bytes. A model that never stops would fill the memory.
 const (
 	maxAnswer   = 8 << 20
 	maxPictures = 64 << 20
@@ -265,8 +262,8 @@ func (a *answer) message() protocol.Message {
 	return m
 }
 
-// badArguments returns the model's text when the arguments of a call are not an object. It is
-// stored as a JSON string.
+// badArguments returns the model's text, a JSON string, when the arguments of a call are not an
+// object.
 func badArguments(b protocol.Block) (raw string, bad bool) {
 	err := json.Unmarshal(b.Arguments, &raw)
 	return raw, err == nil && string(b.Arguments) != "null"

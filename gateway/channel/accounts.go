@@ -19,23 +19,21 @@ import (
 // startWait is the time for which channel.start waits for the account to connect.
 const startWait = 15 * time.Second
 
-// accountManager configures the accounts of drivers and keeps them connected. It is safe for
-// concurrent use.
+// accountManager configures the accounts of drivers and keeps them connected.
 type accountManager struct {
 	*registry
 	change  channelMutex // held while an account changes, so that starts and stops are serialized
 	inbound func(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
 }
 
-// channelMutex is a mutex made of a channel. Goroutines that wait for a channel let the clock of a
-// testing/synctest bubble advance.
+// channelMutex is a mutex that lets the clock of a testing/synctest bubble advance.
 type channelMutex chan struct{}
 
 func (l channelMutex) Lock()   { l <- struct{}{} }
 func (l channelMutex) Unlock() { <-l }
 
-// edit changes an account of a driver, while no other change is in progress. f gets the normalized
-// names of the channel and the account.
+// edit changes an account of a driver while no other change is in progress. f gets normalized
+// names.
 func (m *accountManager) edit(channel, account string, f func(d Driver, name, id string) error) (protocol.ChannelOK, error) {
 	name, err := channelName(channel)
 	if err != nil {
@@ -53,9 +51,8 @@ func (m *accountManager) edit(channel, account string, f func(d Driver, name, id
 	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
 }
 
-// Start connects an account and keeps it connected (channel.start). The settings in config are
-// stored for later starts. Start waits up to [startWait] for the connection: it returns an error
-// when the account cannot log in, but not when its network is unreachable.
+// Start connects an account and keeps it connected (channel.start). It waits up to [startWait]: it
+// returns an error when the account cannot log in, but not when its network is unreachable.
 func (m *accountManager) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
 	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
 		if err := m.configure(ctx, d, name, id, in.Config, true); err != nil {
@@ -102,8 +99,7 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// Stop disconnects an account (channel.stop). Its settings stay stored, and it no longer connects
-// when the gateway starts.
+// Stop disconnects an account, also for later starts (channel.stop). Its settings stay stored.
 func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
 	return m.edit(in.Channel, in.AccountID, func(_ Driver, name, id string) error {
 		_, a, err := m.withSecrets(name, id)
@@ -152,8 +148,7 @@ func (m *accountManager) Login(ctx context.Context, in protocol.ChannelLoginPara
 	return protocol.ChannelLoginResult{OK: true, Channel: ok.Channel, AccountID: ok.AccountID, QRDataURL: login.QRDataURL, Message: login.Message}, nil
 }
 
-// Logout disconnects an account and deletes it with its secrets and its unsent messages
-// (channel.logout).
+// Logout disconnects an account and deletes it with its secrets and messages (channel.logout).
 func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
 	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
 		full, a, err := m.withSecrets(name, id)
@@ -184,8 +179,7 @@ func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) 
 	})
 }
 
-// connectAll connects the accounts that were connected before. It skips accounts that were started
-// meanwhile, and blocks starts and stops while it runs.
+// connectAll connects the accounts that were connected before, unless they were started meanwhile.
 func (m *accountManager) connectAll(ctx context.Context) {
 	m.change.Lock()
 	defer m.change.Unlock()

@@ -112,8 +112,7 @@ type upstream struct {
 	sender *sender
 }
 
-// Inbound implements Upstream. A message is processed even if its connection closes meanwhile. The
-// next connection does not wait for it.
+// Inbound implements Upstream. A message is processed even if its connection closes meanwhile.
 func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	in.Channel, in.AccountID = u.a.channel, u.a.id
 	var res protocol.ChannelInboundResult

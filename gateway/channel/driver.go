@@ -60,15 +60,6 @@ func (c Config) Texts(name string) []string {
 	return out
 }
 
-// Is returns a boolean setting; the text "true" counts as true.
-func (c Config) Is(name string) bool {
-	var b bool
-	if json.Unmarshal(c[name], &b) == nil {
-		return b
-	}
-	return strings.EqualFold(c.Text(name), "true")
-}
-
 // LoginResult is the result of a login, or its next step.
 type LoginResult struct {
 	QRDataURL string // the QR code to scan

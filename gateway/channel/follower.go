@@ -33,9 +33,9 @@ type following struct {
 	typing  bool
 }
 
-// follower puts the answers of runs into the outbox. It is safe for concurrent use. An event of a
-// run only says that there is something to look for: the messages are read from the store, and the
-// outbox accepts each ID once, so that no answer is lost or sent twice after a restart.
+// follower puts the answers of runs into the outbox. It is safe for concurrent use. An event only
+// says that there is something to look for: the messages are read from the store, and the outbox
+// accepts each ID once, so no answer is lost or sent twice after a restart.
 type follower struct {
 	store    *store.DB
 	bus      *event.Bus
@@ -83,7 +83,7 @@ func isRelevant(c protocol.Change) bool {
 func (h *follower) run(ctx context.Context) {
 	sub := h.bus.SubscribeOnly(isRelevant)
 	defer sub.Close()
-	h.catchUp(ctx, true)
+	h.catchUp(ctx)
 	purge, again := time.Now().Add(purgeInterval), time.Now().Add(recheckInterval)
 	for ctx.Err() == nil {
 		step, cancel := context.WithDeadline(ctx, again)
@@ -96,7 +96,7 @@ func (h *follower) run(ctx context.Context) {
 			continue
 		}
 		again = time.Now().Add(recheckInterval)
-		h.catchUp(ctx, false)
+		h.catchUp(ctx)
 		if time.Now().After(purge) {
 			purge = time.Now().Add(purgeInterval)
 			if err := h.store.Outbox.Purge(ctx, now()-outboxRetention.Milliseconds()); err != nil && ctx.Err() == nil {
@@ -106,10 +106,10 @@ func (h *follower) run(ctx context.Context) {
 	}
 }
 
-// catchUp delivers the answers of events that were missed, and stops following finished runs. With
-// start set, an unknown run of an earlier start is dropped, because it never reached its chat. At
-// other times a run may not be stored yet.
-func (h *follower) catchUp(ctx context.Context, start bool) {
+// catchUp delivers the answers of events that were missed, and stops following finished runs. An
+// unknown run of an earlier start is dropped, because it never reached its chat. One of this start
+// may not be stored yet.
+func (h *follower) catchUp(ctx context.Context) {
 	h.mu.Lock()
 	all := slices.Collect(maps.Values(h.runs))
 	h.mu.Unlock()
@@ -117,7 +117,7 @@ func (h *follower) catchUp(ctx context.Context, start bool) {
 		r, err := h.store.Runs.Get(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
-			if start && f.earlier { // a run of this start may not be stored yet
+			if f.earlier {
 				h.forget(ctx, f.Run)
 			}
 		case err != nil:
@@ -131,7 +131,7 @@ func (h *follower) catchUp(ctx context.Context, start bool) {
 func (h *follower) handle(ctx context.Context, c protocol.Change) {
 	switch c.Kind {
 	case protocol.ChangeResync:
-		h.catchUp(ctx, false)
+		h.catchUp(ctx)
 	case protocol.ChangeChat:
 		if f := h.get(*c.Chat.RunID); f != nil {
 			h.deliverAnswers(ctx, f, c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
@@ -165,9 +165,8 @@ func (h *follower) setTyping(f *following, on bool) {
 	}
 }
 
-// deliverAnswers puts those answers of a run into the outbox that are not there yet. The outbox
-// decides by message ID, so no answer is lost or sent twice. If over is set, the run has ended and
-// is forgotten.
+// deliverAnswers puts those answers of a run into the outbox that are not there yet. If over is
+// set, the run has ended and is forgotten.
 func (h *follower) deliverAnswers(ctx context.Context, f *following, over bool) {
 	if err := h.putAnswers(ctx, f, over); err != nil {
 		if ctx.Err() == nil {
@@ -214,15 +213,14 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 	return nil
 }
 
-// Prefixes of the IDs of runs that answer a channel's message, and of those that answer a
-// background command (package session/background).
+// Prefixes of the IDs of runs that answer a channel's message, or a background command.
 const (
 	inboundRun = "in-"
 	eventRun   = "exec-"
 )
 
 // Follow sends the answers of a run that is about to start to the chat's last sender, if the run
-// after was started by a channel's message or followed in this way itself. Unfollow reverts that.
+// after was followed itself. Unfollow reverts that.
 func (h *follower) Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error {
 	if !strings.HasPrefix(string(after), inboundRun) && !strings.HasPrefix(string(after), eventRun) {
 		return nil

@@ -30,8 +30,8 @@ const (
 )
 
 // Inbound accepts a message that somebody wrote on a channel (channel.inbound): it checks the
-// sender's access, finds the chat, and passes the message to the agent there. The text is input for
-// the agent and never a command, except in a direct message of one of the channel's owners.
+// sender's access, finds the chat, and passes the message to the agent there. The text is never a
+// command, except in a direct message of one of the channel's owners.
 func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	var res protocol.ChannelInboundResult
 	if err := checkInbound(&in); err != nil {
@@ -168,8 +168,7 @@ var channelID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 // accountID normalizes an account's ID.
 func accountID(s string) string { return cmp.Or(config.Name(s), DefaultAccount) }
 
-// channelName validates and normalizes a channel's name, which is used in configuration paths and
-// session keys.
+// channelName validates and normalizes a channel's name.
 func channelName(s string) (string, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	switch {

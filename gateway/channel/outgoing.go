@@ -22,8 +22,8 @@ import (
 // sendWait is the time for which SendMessage waits for a delivery.
 const sendWait = 20 * time.Second
 
-// Outgoing is a message that the agent or a schedule sends on its own. Empty fields default to the
-// chat's current peer.
+// Outgoing is a message of the agent or a schedule. Empty fields default to the chat's current
+// peer.
 type Outgoing struct {
 	Text                                  string
 	Channel, AccountID, To, Kind, ReplyTo string
@@ -33,8 +33,7 @@ type Outgoing struct {
 	Later bool
 }
 
-// SendResult is the result of sending a message. Its JSON is our own: the protocol does not define
-// the result of gsv__Message.
+// SendResult is the result of sending a message, in JSON that the protocol does not define.
 type SendResult struct {
 	Sent      bool   `json:"sent"`
 	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and not accepted by the network yet
@@ -45,8 +44,7 @@ type SendResult struct {
 	MessageID string `json:"messageId,omitempty"`
 }
 
-// SendMessage sends a message on behalf of a chat and waits up to [sendWait] until the network
-// accepts it.
+// SendMessage sends a message and waits up to [sendWait] until the network accepts it.
 func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgoing) (SendResult, error) {
 	route, known, err := h.target(ctx, from, w)
 	if err != nil {
@@ -85,8 +83,8 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 	return res, nil
 }
 
-// target determines the receiver of a message. known reports whether somebody has written to the
-// chat over that account.
+// target returns the receiver of a message. known reports whether somebody wrote to the chat from
+// there.
 func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
 	last, _, err := h.o.Store.Channels.LastRoute(ctx, from)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
@@ -130,8 +128,8 @@ func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.
 	return &protocol.LastActive{Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, Timestamp: at}
 }
 
-// Deliver sends a job's answer to the person and describes where it went: to the channel or
-// receiver in the job, or else to the main chat and to its last address on a channel.
+// Deliver sends a job's answer to the channel or receiver in the job, or else to the main chat and
+// to its last address on a channel. It describes where it went.
 func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
 	home := h.o.Config().Session.Main(d.Agent)
 	if d.Channel != "" || d.To != "" {
@@ -166,9 +164,8 @@ func (s SendResult) receiver() string {
 }
 
 // NotifyApproval notifies the person on the channel in the settings (approvals.tell) of an approval
-// that nobody has seen; sent is false if there is none. machine is the name of the approval's
-// machine. The message does not contain the call, because the channel's network belongs to others,
-// and no reply from there answers an approval.
+// that nobody has seen. The message does not contain the call, because the network belongs to
+// others, and no reply from there answers an approval.
 func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Approval, machine string) (sent bool, err error) {
 	to := h.o.Config().Approvals.Tell
 	if to.Channel == "" || to.To == "" {

@@ -93,8 +93,7 @@ func (r *registry) publishChange(channel string) {
 	r.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
 }
 
-// setOnline registers that an account can send over t, closes its earlier connection, and starts to
-// deliver the outbox.
+// setOnline registers that an account can send over t, and starts to deliver its outbox.
 func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sender {
 	l := newSender(r, a, t)
 	r.mu.Lock()
@@ -114,8 +113,7 @@ func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sen
 	return l
 }
 
-// setOffline registers that the sender l has closed, the error, and the delay before the next
-// connection.
+// setOffline registers that l has closed, the error, and the delay before the next connection.
 func (r *registry) setOffline(a *account, l *sender, err error, retry time.Duration) {
 	if l != nil {
 		l.cancel()
@@ -148,8 +146,7 @@ func (r *registry) senderOf(channel, account string) *sender {
 	return nil
 }
 
-// isManaged reports whether the hub keeps an account connected, even if it is not connected at the
-// moment.
+// isManaged reports whether the hub keeps an account connected.
 func (r *registry) isManaged(channel, account string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,8 +157,8 @@ func (r *registry) isManaged(channel, account string) bool {
 // isManaged requires the registry's lock.
 func (a *account) isManaged() bool { return a.driver != nil && a.done != nil && !isClosed(a.done) }
 
-// onlyAccount returns the account to use when none is named: the only connected one, or the default
-// one of several. later includes accounts that the hub is connecting.
+// onlyAccount returns the account to use when none is named. later includes accounts that the hub
+// is connecting.
 func (r *registry) onlyAccount(name string, later bool) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,8 +193,8 @@ func (r *registry) recordActivity(ctx context.Context, channel, account string) 
 	}
 }
 
-// removeConnection removes a connection over the network, and its account unless a newer connection
-// uses it.
+// removeConnection removes a connection over the network, and its account unless it has a newer
+// one.
 func (r *registry) removeConnection(a *account, l *sender) {
 	l.cancel()
 	r.mu.Lock()

@@ -27,8 +27,7 @@ const (
 	maxAge      = 48 * time.Hour
 )
 
-// sender delivers an account's outbox over one connection, in order. Its two goroutines stop when
-// ctx is cancelled.
+// sender delivers an account's outbox over one connection, in order, until ctx is cancelled.
 type sender struct {
 	outbox      *outbox
 	bus         *event.Bus
@@ -118,7 +117,7 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	return 0, l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 }
 
-// giveUp gives up on a message and publishes a notice, because nobody else would notice.
+// giveUp gives up on a message and publishes a notice.
 func (l *sender) giveUp(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
 	err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
@@ -186,8 +185,7 @@ func (o *outbox) report(id string, d delivery) {
 	}
 }
 
-// add stores a message in the outbox, once for each ID. A message without text and files is
-// ignored, as in the original system.
+// add stores a message in the outbox, once for each ID. An empty message is ignored.
 func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound) error {
 	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
 	if e.Message.Text == "" && len(e.Message.Media) == 0 {
@@ -204,8 +202,7 @@ func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound)
 	return nil
 }
 
-// trimBlankLines removes the blank lines before a text and retains the indentation of its first
-// line.
+// trimBlankLines removes the blank lines before a text, and no indentation.
 func trimBlankLines(s string) string {
 	for {
 		line, rest, ok := strings.Cut(s, "\n")

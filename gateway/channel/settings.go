@@ -17,8 +17,8 @@ import (
 // maxConfig limits an account's settings, in bytes.
 const maxConfig = 64 << 10
 
-// configure merges new settings into an account's, validates and stores the result; secrets go to
-// the keychain. wanted sets whether the account connects when the gateway starts.
+// configure merges new settings into an account's and stores the result; secrets go to the
+// keychain. wanted sets whether the account connects when the gateway starts.
 func (m *accountManager) configure(ctx context.Context, d Driver, name, id string, changes map[string]json.RawMessage, wanted bool) error {
 	m.mu.Lock()
 	next := Config{}

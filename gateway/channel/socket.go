@@ -34,8 +34,8 @@ type socket struct {
 	waiting map[string]chan protocol.ChannelDeliveredParams
 }
 
-// Name validates and normalizes the channel and account names in the connect request of a channel.
-// The account defaults to the client ID, as in the original system.
+// Name validates and normalizes the names in the connect request of a channel. The account defaults
+// to the client ID, as in the original system.
 func Name(p *protocol.ConnectParams) error {
 	name, err := channelName(p.Client.Channel)
 	if err != nil {
@@ -47,10 +47,9 @@ func Name(p *protocol.ConnectParams) error {
 	return nil
 }
 
-// Attach registers a connection in the mode "channel" that [Name] has validated. It closes an older
-// connection of the same account, and returns a protocol.ErrInvalidConnect for an account that the
-// gateway runs itself. ready must be called once the peer has its hello-ok, and detach when the
-// link has closed.
+// Attach registers a connection in the mode "channel" that [Name] has validated, and closes an
+// older one of the account. ready must be called once the peer has its hello-ok, and detach when
+// the link has closed.
 func (r *registry) Attach(p protocol.ConnectParams, link Link) (ready, detach func(), err error) {
 	name, id := p.Client.Channel, p.Client.AccountID
 	if r.drivers[name] != nil {
@@ -139,8 +138,7 @@ func (s *socket) Typing(ctx context.Context, t protocol.ChannelTyping) error {
 	return s.link.SendEvent(ctx, protocol.EventTyping, t)
 }
 
-// Delivered handles a channel's confirmation of a delivery (channel.delivered, extension). A
-// confirmation without a waiter is dropped.
+// Delivered handles a channel's confirmation of a delivery (channel.delivered, extension).
 func (r *registry) Delivered(channel, account string, in protocol.ChannelDeliveredParams) (protocol.Ack, error) {
 	if in.DeliveryID == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("deliveryId required")

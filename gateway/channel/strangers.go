@@ -36,8 +36,7 @@ const (
 	policyAllowlist = "allowlist"
 )
 
-// strangers decides who may write, and holds the requests of people who may not yet. It is safe for
-// concurrent use.
+// strangers decides who may write, and holds the requests of people who may not yet.
 type strangers struct {
 	o       Options
 	outbox  *outbox
@@ -93,8 +92,7 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 	return protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
 }
 
-// isAllowed reports whether a list contains a sender, or the group they write in, in one of the
-// spellings of the original system.
+// isAllowed reports whether a list contains a sender, or the group they write in.
 func isAllowed(list []string, channel, sender string, peer protocol.Peer) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		entry = strings.TrimSpace(entry)
@@ -131,8 +129,7 @@ func pairOf(in protocol.PairParams) (channel, sender string, err error) {
 	return channel, config.SenderID(channel, in.SenderID), nil
 }
 
-// Approve allows a stranger to write from now on, and notifies them (pair.approve). by is the
-// person who decided, for the audit log.
+// Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
 func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
@@ -184,16 +181,15 @@ func (h *strangers) audit(ctx context.Context, by string, p store.Pair, verdict 
 	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
 }
 
-// isOwner reports whether a message was written by one of the channel's owners. It is true only for
-// direct messages, because anybody in a room could use an owner's name.
+// isOwner reports whether one of the channel's owners wrote a direct message. In a room, anybody
+// could use an owner's name.
 func isOwner(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	id := config.SenderID(in.Channel, sender)
 	return in.Peer.Kind == protocol.PeerDM && id != "" &&
 		slices.ContainsFunc(c.Owners, func(o string) bool { return config.SenderID(in.Channel, o) == id })
 }
 
-// command runs the owner's command once and replies to them. ok is false if the message is for the
-// agent.
+// command runs the owner's command once and replies. ok is false if the message is for the agent.
 func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.SessionKey, to store.Route, run protocol.RunID,
 	in protocol.ChannelInboundParams,
 ) (res protocol.ChannelInboundResult, ok bool, err error) {

@@ -10,8 +10,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// runDue handles a job whose time has come, or has passed while the gateway was off, the machine
-// slept or an earlier run was in progress.
+// runDue handles a job whose time has come or was missed.
 func (p *planner) runDue(j *job, at int64) {
 	first := j.State.NextRunAtMs
 	latest := p.latestDue(j, at)
@@ -42,8 +41,7 @@ func (p *planner) canCatchUp(j *job, at int64) bool {
 	return false
 }
 
-// latestDue returns the last due time of a job that is not after at, but at least its next planned
-// time.
+// latestDue returns a job's last due time up to at, but at least its next planned time.
 func (p *planner) latestDue(j *job, at int64) int64 {
 	first := j.State.NextRunAtMs
 	if j.Schedule.Kind == protocol.CronAt || first == 0 || first > at {
@@ -88,8 +86,7 @@ func (p *planner) skip(j *job, due, at, until int64) {
 	p.record(j, stored, false)
 }
 
-// ask asks the person whether to run a missed job now. The job waits meanwhile. The next start asks
-// again.
+// ask asks the person whether to run a missed job now. The next start asks again.
 func (p *planner) ask(j *job, due int64) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	j.unask = cancel
@@ -123,8 +120,7 @@ func (p *planner) handleAnswer(j *job, end protocol.Approval, err error) {
 	}
 }
 
-// withdrawQuestion cancels the question about a job, because the job was changed, removed or run
-// meanwhile.
+// withdrawQuestion ends the question about a job.
 func (j *job) withdrawQuestion() {
 	if j.unask != nil {
 		j.unask()

@@ -27,8 +27,7 @@ type heartbeats struct {
 	beats  map[protocol.AgentID]*beat
 }
 
-// agents returns all agents with their heartbeat settings. The main agent always exists: a list of
-// other agents does not turn off its heartbeat.
+// agents returns all agents with their heartbeat settings. The main agent always exists.
 func (hb *heartbeats) agents() map[protocol.AgentID]config.Heartbeat {
 	cfg := hb.o.Config().Agents
 	all := map[protocol.AgentID]config.Heartbeat{protocol.MainAgent: cfg.DefaultHeartbeat}
@@ -104,7 +103,7 @@ type heartbeatResult struct {
 	err     error
 }
 
-// start starts a heartbeat. check is false for one that the person requested. done may be nil and
+// start starts a heartbeat. check is false for one that the person requested. done, if not nil,
 // receives the outcome.
 func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, check bool, done chan<- heartbeatResult) {
 	b.running = true
@@ -193,8 +192,8 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 	return out, err
 }
 
-// HeartbeatTrigger runs an agent's heartbeat now, even outside of the active hours or with an empty
-// file, and waits for its end.
+// HeartbeatTrigger runs an agent's heartbeat now, even outside of the active hours, and waits for
+// it.
 func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatTriggerParams) (out protocol.HeartbeatTriggerResult, err error) {
 	id, err := protocol.ParseAgentID(in.AgentID)
 	if err != nil {

@@ -119,8 +119,7 @@ func checkSpec(m protocol.CronMode) (protocol.CronMode, error) {
 	return m, nil
 }
 
-// Update changes a job. It recomputes the next run only when the schedule changed or the job was
-// enabled.
+// Update changes a job. A new schedule, or enabling the job, recomputes the next run.
 func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (out protocol.CronJobResult, err error) {
 	if in.ID == "" || in.Patch == nil {
 		return out, protocol.ErrBadRequest.With("id and patch required")

@@ -20,10 +20,9 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 
 var dailyForm = regexp.MustCompile(`^(?:every +)?(day|daily|weekday|` + strings.Join(weekdays, "|") + `)s?(?: +at)? +(.+)$`)
 
-// parseSchedule parses the schedule argument of gsv__Cron: an object in one of the forms of the
-// protocol or with the alternative spellings that the original system accepts, or a text such as
-// "in 20 minutes", "every 2 hours", "every monday at 9:00" or "0 9 * * 1-5". It returns the form
-// that cron.add accepts.
+// parseSchedule parses the schedule argument of gsv__Cron: an object in a form of the protocol or
+// with the spellings that the original system accepts, or a text such as "in 20 minutes", "every
+// monday at 9:00" or "0 9 * * 1-5".
 func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -174,8 +173,7 @@ func (f fields) span(from []unitField) (d time.Duration, any bool, err error) {
 	return time.Duration(sum).Truncate(time.Millisecond), any, nil
 }
 
-// moment parses the first of the named fields that is present: milliseconds, or a text for
-// ParseTime.
+// moment parses the first of the named fields that is present.
 func (f fields) moment(now time.Time, person *time.Location, names ...string) (ms int64, any bool, err error) {
 	for _, name := range names {
 		if !f.has(name) {

@@ -57,8 +57,7 @@ type request struct {
 	started chan *running // receives the run once, or nil when there will be none
 }
 
-// tick starts the due jobs and returns the time at which to look again; 0 means when something
-// changes.
+// tick starts the due jobs and returns when to look again; 0 means when something changes.
 func (p *planner) tick(at int64) (next int64) {
 	if at < p.last-time.Minute.Milliseconds() {
 		slog.Info("The clock was set back; planning all schedules again", "by", time.Duration(p.last-at)*time.Millisecond)
@@ -97,7 +96,7 @@ func (p *planner) tick(at int64) (next int64) {
 }
 
 // freeSlots returns the number of further runs that may work at the same time. Runs that wait for
-// an approval do not count: otherwise a few unanswered approvals would block all jobs.
+// an approval do not count, or a few unanswered ones would block all jobs.
 func (p *planner) freeSlots() int {
 	n := p.o.Config().Cron.MaxConcurrent
 	for _, j := range p.jobs {
@@ -116,8 +115,8 @@ func (p *planner) sortedJobs() []*job {
 	})
 }
 
-// realign recomputes the next times of recurring jobs if these lie in the future, because the clock
-// or the person's time zone may have changed.
+// realign recomputes the next times of recurring jobs, because the clock or the time zone may have
+// changed.
 func (p *planner) realign(at int64) {
 	zone := p.o.zone()
 	for _, j := range p.jobs {

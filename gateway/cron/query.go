@@ -109,7 +109,7 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 }
 
 // RunNow runs a job, or all due jobs, and waits for their ends unless Wait is false. When ctx is
-// cancelled the runs continue. A job that is already running is skipped.
+// cancelled the runs continue.
 func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (protocol.CronRunNowResult, error) {
 	out := protocol.CronRunNowResult{OK: true, Results: []protocol.CronRunResult{}}
 	force := in.Mode == protocol.CronRunForce

@@ -20,10 +20,9 @@ const maxSummary = 500
 // runner runs jobs in the chats of agents.
 type runner struct{ o *Options }
 
-// execute executes a stored run, or continues one from an earlier start: it sends the message if
-// that has not happened yet, waits for the agent and delivers the answer. The result is meaningless
-// once ctx is cancelled. execute calls waiting when the agent begins or stops to wait for an
-// approval.
+// execute executes a stored run, or continues one of an earlier start: it sends the message if that
+// has not happened yet, waits for the agent and delivers the answer. The result is meaningless once
+// ctx is cancelled. waiting is called when the agent begins or stops to wait for an approval.
 func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiting func(bool)) outcome {
 	watch := x.follow(r.Session, r.Run)
 	defer watch.sub.Close()
@@ -49,8 +48,7 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 	return x.deliver(ctx, j, r, end.Answer, expired)
 }
 
-// deliver delivers the agent's answer and returns the run's outcome. missed is the result of
-// [runner.expiredText].
+// deliver delivers the agent's answer. expired is the result of [runner.expiredText].
 func (x *runner) deliver(ctx context.Context, j store.Job, r store.JobRun, answer, expired string) outcome {
 	out := outcome{protocol.CronOK, "", display.Clip(answer, maxSummary)}
 	if expired != "" {
@@ -124,8 +122,7 @@ func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionK
 	return err
 }
 
-// expiredText describes the calls of a run that were not made because their approvals expired; ""
-// if there are none.
+// expiredText describes the calls of a run that were not made because their approvals expired.
 func (x *runner) expiredText(ctx context.Context, run protocol.RunID) (string, error) {
 	n, err := x.o.Store.Approvals.ExpiredCount(ctx, run)
 	switch {

@@ -22,8 +22,7 @@ type Sessions interface {
 	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
 }
 
-// Delivery is an answer to be delivered to the person. With empty Channel and To it goes to where
-// the person wrote last.
+// Delivery is an answer for the person. Without Channel and To it goes to where they wrote last.
 type Delivery struct {
 	Agent       protocol.AgentID
 	Name        string // the job's name, or "Heartbeat"
@@ -44,8 +43,7 @@ type Options struct {
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
 	// Ask publishes an approval, calls put, and waits for the approval's end.
 	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
-	// HeartbeatFile reads an agent's HEARTBEAT.md. It returns fs.ErrNotExist when there is no such
-	// file.
+	// HeartbeatFile reads an agent's HEARTBEAT.md. It returns fs.ErrNotExist without one.
 	HeartbeatFile func(agent protocol.AgentID) (string, error)
 	// LastActive returns the channel on which the person wrote last; nil means none yet.
 	LastActive func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive
@@ -67,8 +65,7 @@ func (o *Options) mainSession(agent protocol.AgentID) protocol.SessionKey {
 	return o.Config().Session.Main(agent)
 }
 
-// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Load, then Run, each
-// once.
+// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Load, then Run, once.
 type Scheduler struct {
 	*loop
 	o          *Options
@@ -112,8 +109,7 @@ func (s *Scheduler) Load(ctx context.Context) error {
 }
 
 // Run executes the scheduler until ctx is cancelled and everything that it started has stopped.
-// Runs of the agent continue in their sessions and are resumed by the next start. No run starts
-// before ready is closed; all other requests are served at once.
+// Runs of the agent continue in their sessions. No run starts before ready is closed.
 func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer close(s.ended)

@@ -37,8 +37,8 @@ type toolArgs struct {
 	Patch           map[string]any     `json:"patch,omitempty"`
 }
 
-// Tool returns gsv__Cron, which acts on the scheduler that of returns at the time of a call.
-// Besides the schedules of cron.add it accepts schedules as people write them.
+// Tool returns gsv__Cron, which acts on the scheduler that of returns. Besides the schedules of
+// cron.add it accepts those that people write.
 func Tool(of func() *Scheduler) toolkit.Tool[tool.Call] {
 	run := func(ctx context.Context, call tool.Call, in toolArgs) (any, error) { return of().call(ctx, call, in) }
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, run)
@@ -136,8 +136,7 @@ func (s *Scheduler) decodeJob(name string, job map[string]any, out any) error {
 	return nil
 }
 
-// checkDuplicates rejects names that differ only in case: the approval would show one of them, and
-// the other would be decoded after it.
+// checkDuplicates rejects names that differ only in case: the approval would show only one of them.
 func checkDuplicates(in string, v map[string]any) error {
 	seen := make(map[string]bool, len(v))
 	for name, value := range v {

@@ -39,8 +39,8 @@ func (r *run) askAfter(ctx context.Context, steps int) (bool, error) {
 	})
 }
 
-// askContinueAgain asks again whether to continue, if an earlier start had that question pending.
-// Without a pending question the answer is yes.
+// askContinueAgain asks again whether to continue, if an earlier start had that question pending;
+// otherwise the answer is yes.
 func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
 	pending, err := r.m.opts.Questions.Pending(ctx)
 	if err != nil {
@@ -134,7 +134,7 @@ func answerText(a protocol.Approval, allow bool) string {
 }
 
 // askedBy returns on whose behalf a run makes its calls: the chat's, or that of the schedule, the
-// channel's sender or the other chat's agent that started the run.
+// channel's sender or the other agent that started it.
 func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy {
 	by := protocol.AskedBy{Kind: "chat", Name: title, Model: model.String()}
 	kind, name, _ := strings.Cut(strings.TrimPrefix(principal, eventPrincipal), " ")

@@ -102,7 +102,6 @@ func (m *Manager) Media(_ context.Context, in protocol.MediaGetParams) (protocol
 }
 
 // Patch changes a chat's settings, label and reset policy; fields that are not set stay unchanged.
-// The error for an invalid value lists the valid ones.
 func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	key := m.Canonical(in.SessionKey)
 	if err := checkSettings(in.Settings); err != nil {

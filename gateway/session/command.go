@@ -17,8 +17,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// commandPattern matches a command: /name with optional arguments after a space, or one of the
-// commands that accept a word after a colon.
+// commandPattern matches /name with optional arguments, or a command with a word after a colon.
 var commandPattern = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
 // thinkingLevels maps the spellings of thinking levels, which are those of the original system.
@@ -39,8 +38,8 @@ const helpText = `Commands:
 Start a message with ! to run your own command. Add /think:LEVEL, /model:PROVIDER/ID or /model:ID to a message to set these for that message only.`
 
 // Command handles a slash command of p, or a message that consists only of settings. ok is false
-// when the message is for the agent, as unknown commands are. Only the person can use commands:
-// text that an agent, a schedule or a person on a channel writes into a chat is never a command.
+// when the message is for the agent. Only the person can use commands: text of an agent, a schedule
+// or a person on a channel is never a command.
 func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool) {
 	if p.Kind != auth.KindOwner {
 		return res, false
@@ -222,8 +221,8 @@ func parseMode(arg string) (protocol.ApprovalMode, error) {
 
 var directivePattern = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
 
-// splitDirectives splits a run's message into its text and the settings for this run. Only the
-// person can set them; in the text of anybody else they are ordinary words.
+// splitDirectives splits a run's message into its text and the settings for this run, which only
+// the person can set.
 func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
 	if !auth.IsOwner(r.Principal) {
 		return r.Params.Message, nil
@@ -231,9 +230,8 @@ func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
 	return parseDirectives(r.Params.Message)
 }
 
-// parseDirectives removes the settings for one message from its text and leaves the rest unchanged,
-// including line breaks. A model without a provider is one of the chat's provider. The form /m:ID
-// counts only at the beginning of the text, because "msbuild /m:4" does not set a model.
+// parseDirectives removes the settings for one message from its text and leaves the rest unchanged.
+// The form /m:ID counts only at the beginning, because "msbuild /m:4" does not set a model.
 func parseDirectives(text string) (rest string, d *protocol.Directives) {
 	var out protocol.Directives
 	end := 0
@@ -276,7 +274,7 @@ var (
 )
 
 // parseAnswer parses a message as the answer to an approval: one word for yes, or a word for no
-// with an optional reason. ok is false for any other text.
+// with an optional reason.
 func parseAnswer(text string) (allow bool, reason string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word = strings.ToLower(strings.TrimRight(word, ".,!:"))

@@ -41,9 +41,8 @@ func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID}, nil
 }
 
-// resumeDirect finishes a command of an earlier start with the result that the journal has. It
-// never runs a command again, and does not start one that had not started, because nobody waits for
-// it any more.
+// resumeDirect finishes a command of an earlier start with the result in the journal. It runs no
+// command again, and starts none that had not started, because nobody waits for it any more.
 func (s *session) resumeDirect(row store.Run) {
 	s.m.runs.goDirect(row, func(ctx context.Context, r *run) error {
 		msgs, err := s.m.store.Messages.OfRun(ctx, row.ID)
@@ -65,8 +64,8 @@ func (s *session) resumeDirect(row store.Run) {
 	})
 }
 
-// StoreToolResult stores the result of a call that a client requested on behalf of a session
-// (tool.request, docs/protocol.md#tools-and-calls).
+// StoreToolResult stores the result of a call that a client requested for a session (tool.request,
+// docs/protocol.md#tools-and-calls).
 func (m *Manager) StoreToolResult(ctx context.Context, key protocol.SessionKey, r tool.Result) error {
 	info := r.Info
 	info.Tail = "" // it is part of the content
@@ -85,8 +84,7 @@ func (m *Manager) StoreToolResult(ctx context.Context, key protocol.SessionKey, 
 	return nil
 }
 
-// directCallID derives the ID of a command's call from its run, so that the call is found in the
-// journal after a restart.
+// directCallID derives the ID of a command's call from its run, to find it after a restart.
 func directCallID(run protocol.RunID) protocol.CallID {
 	return protocol.CallID("direct-" + string(run))
 }

@@ -19,15 +19,13 @@ const eventPrincipal = "event "
 
 func isEvent(r store.Run) bool { return strings.HasPrefix(r.Principal, eventPrincipal) }
 
-// maxEvents is the number of events that may wait in one chat. Further ones are refused and have to
-// wait at their source.
+// maxEvents is the number of events that may wait in one chat. Further ones wait at their source.
 const maxEvents = 64
 
 // PostCompletion starts or queues a run, with the given ID, that answers the end of a background
 // command: after the current run, before the queued messages. after is the run that started the
-// command. If the chat's agent knows about the end when the run's turn comes, the run finishes at
-// once without an answer. When PostCompletion returns without error the event is stored. Errors:
-// protocol.ErrConflict for an existing run, protocol.ErrNotFound for a deleted chat,
+// command. If the chat's agent knows about the end by then, the run finishes without an answer.
+// Errors: protocol.ErrConflict for an existing run, protocol.ErrNotFound for a deleted chat,
 // protocol.ErrUnavailable when too many events wait or the gateway is stopping.
 func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, askedBy protocol.AskedBy, c protocol.ExecCompletion) error {
 	s, err := m.store.Sessions.Get(ctx, chat)
@@ -82,9 +80,8 @@ func displayText(r store.Run) string {
 	return r.Params.Message
 }
 
-// knowsCompletion reports whether this chat's agent already knows the news of an event's run,
-// because one of its calls ended that command or returned its end. If the journal cannot be read,
-// the answer is no.
+// knowsCompletion reports whether one of the chat's calls ended the command of an event or returned
+// its end. If the journal cannot be read, the answer is no.
 func (s *session) knowsCompletion(r store.Run) bool {
 	c, ok := message(r).Completion()
 	if !ok {
@@ -108,7 +105,7 @@ func (p processState) hasEnded() bool {
 }
 
 // returnedEnd reports whether a call of Process returned the end of a command. A kill does not
-// count when the command had finished by itself before.
+// count when the command had finished by itself.
 func returnedEnd(call store.Call, c protocol.ExecCompletion) bool {
 	var in struct{ Action string }
 	var out struct {

@@ -106,8 +106,8 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 	return out, err
 }
 
-// Load registers the runs that an earlier start left, before any client is served: they are visible
-// from here on, and new messages of their sessions queue behind them.
+// Load registers the runs that an earlier start left, before any client is served: new messages of
+// their sessions queue behind them.
 func (m *Manager) Load(ctx context.Context) error {
 	rows, err := m.store.Runs.Unfinished(ctx)
 	if err != nil {

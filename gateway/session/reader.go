@@ -14,8 +14,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// reader lists and reads chats, and publishes their changes. Manager and history
-// embed it.
+// reader lists and reads chats, and publishes their changes.
 type reader struct {
 	store    *store.DB
 	bus      *event.Bus
@@ -59,8 +58,8 @@ func (r *reader) publishHistory(key protocol.SessionKey) {
 	r.publishSession(key)
 }
 
-// peek returns a chat. Every key is valid, as in the original system: a chat that nobody has
-// written to yet is returned with default values, and is neither stored nor listed because of that.
+// peek returns a chat. As in the original system, every key is valid: a chat that nobody has
+// written to is returned with default values, and not stored or listed because of that.
 func (r *reader) peek(ctx context.Context, key protocol.SessionKey) (store.Session, error) {
 	return r.store.Sessions.Peek(ctx, r.Canonical(key), now())
 }
@@ -93,8 +92,7 @@ func (r *reader) List(ctx context.Context, in protocol.SessionsListParams) (prot
 	return out, err
 }
 
-// maxSnapshot is the number of chats in a feed's snapshot; further ones are available page by page
-// from sessions.list.
+// maxSnapshot is the number of chats in a feed's snapshot; sessions.list has the rest.
 const maxSnapshot = 500
 
 // Snapshot returns the chats and the runs that have not ended.
@@ -166,8 +164,7 @@ const (
 	maxQuery    = 1000 // bytes; every word slows the search down
 )
 
-// Search finds messages in all chats, newest first. A query without words is a
-// protocol.ErrBadRequest.
+// Search finds messages in all chats, newest first.
 func (r *reader) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
 	if len(in.Query) > maxQuery {

@@ -19,8 +19,7 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// run is a run that has not ended, as windows see it. It implements agent.Conversation
-// and agent.Progress, see sink.go.
+// run is a run that has not ended. It implements agent.Conversation and agent.Progress in sink.go.
 type run struct {
 	m         *Manager
 	row       store.Run
@@ -76,8 +75,8 @@ func (r *run) publishChat(e protocol.ChatEvent) {
 	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.row.Session, Chat: &e})
 }
 
-// finishUnlessSuspended finishes the run, unless the gateway is stopping: then the next start
-// resumes it.
+// finishUnlessSuspended finishes the run, unless the gateway is stopping: the next start resumes
+// it.
 func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
 	cause := context.Cause(ctx)
 	if errors.Is(err, tool.ErrSuspended) || errors.Is(cause, tool.ErrSuspended) {
@@ -89,8 +88,7 @@ func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
 	r.finish(err)
 }
 
-// maxHistory is the number of stored messages that a run loads in a chat without compaction; few
-// models can read more.
+// maxHistory is the number of messages that a run loads in a chat without compaction.
 const maxHistory = 4000
 
 // runAgent prepares and runs the agent loop.
@@ -178,8 +176,7 @@ func (r *run) finish(err error) {
 	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: lastMessage(row.ID, msgs)})
 }
 
-// postNotice adds a notice about a failed or cancelled run to the conversation. Only people see it,
-// not the model.
+// postNotice adds a notice for people about a failed or cancelled run.
 func (r *run) postNotice(ctx context.Context, info protocol.RunInfo) {
 	text := "Stopped."
 	if info.Error != nil {

@@ -10,8 +10,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// maxMessage limits a message, in bytes. No model can read more, and every page of the chat that a
-// window requests has to hold it.
+// maxMessage limits a message, in bytes. Every page of the chat that a window requests has to hold
+// it.
 const maxMessage = 8 << 20
 
 // Send accepts a message. When it returns without error, the message is stored or was a command.
@@ -90,8 +90,8 @@ func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID, Queued: queued, Directives: m.withProvider(ctx, in.SessionKey, d)}, nil
 }
 
-// withProvider returns a message's settings for the response to the client, with the provider
-// filled in for a model that was named without one.
+// withProvider returns a message's settings with the provider of a model that was named without
+// one.
 func (m *Manager) withProvider(ctx context.Context, key protocol.SessionKey, d *protocol.Directives) *protocol.Directives {
 	if d == nil || d.Model == nil || d.Model.Provider != "" {
 		return d

@@ -44,7 +44,7 @@ func (s *session) canStart() bool {
 	return s.run == nil && s.blocks == 0 && s.m.resumed.Load() && !s.m.pause.isPaused()
 }
 
-// accept starts a run at once or queues it. The run is stored when accept returns without error.
+// accept starts a run at once or queues it. The run is stored when it returns without error.
 func (s *session) accept(row store.Run) (queued bool, err error) {
 	ctx := context.WithoutCancel(s.m.ctx)
 	if err := s.m.checkNewRun(ctx, row.ID); err != nil {
@@ -177,8 +177,7 @@ type sessions struct {
 	closed bool
 }
 
-// get returns a session and starts its goroutine if needed. It returns nil when the manager is
-// closed.
+// get returns a session and starts its goroutine if needed; nil when the manager is closed.
 func (a *sessions) get(key protocol.SessionKey) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,19 +16,17 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Limits of a chat's settings. Every window receives the settings with the list of chats.
+// Limits of a chat's settings, which every window receives with the list of chats.
 const (
 	maxModel  = 200     // bytes of the name of a provider or model
 	maxPrompt = 100_000 // bytes of a system prompt, the same as for all files of a prompt together
 	maxTrust  = 12 * time.Hour
 )
 
-// builtIn is the provider that works without a model. It follows simple requests and cannot
-// summarize.
+// builtIn is the provider that works without a model. It cannot summarize.
 const builtIn = "operator"
 
-// settings answers what holds for a chat: its own settings come first, then its agent's, then the
-// gateway's.
+// settings answers what holds for a chat: its own settings, then its agent's, then the gateway's.
 type settings struct{ config func() config.Config }
 
 // agent returns the configuration of a chat's agent.
@@ -42,7 +40,7 @@ func (c settings) agent(key protocol.SessionKey) config.AgentEntry {
 }
 
 // model returns the model and thinking level for the next message. The message's own settings, d,
-// take precedence; nil means none.
+// take precedence.
 func (c settings) model(s store.Session, d *protocol.Directives) (protocol.ModelRef, string) {
 	cfg := c.config().Model
 	if own := c.agent(s.Key).Model; own != nil && own.Provider != "" {
@@ -145,8 +143,7 @@ func (c settings) modelTimeout() time.Duration {
 	return time.Duration(c.config().Timeouts.LLM) * time.Millisecond
 }
 
-// prompt returns the session's system prompt. Memories of the person are included only in private
-// chats.
+// prompt returns the system prompt. Only private chats get memories of the person.
 func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
 	cfg := m.opts.Config()
 	nodes := m.opts.Nodes()
@@ -163,9 +160,8 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	})
 }
 
-// withTimes returns copies of the messages with the time prepended to what the person wrote, in
-// their time zone. The text for a message never changes, so that providers can cache the
-// conversation.
+// withTimes returns copies of the messages with the time prepended to what the person wrote. The
+// text for a message never changes, so that providers can cache the conversation.
 func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, msg := range out {
@@ -177,8 +173,7 @@ func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message 
 	return out
 }
 
-// defaultNode returns the node to use when none is named: the gateway's own, otherwise the first
-// that is online.
+// defaultNode returns the node to use when none is named: the gateway's own, or the first online.
 func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
 	first := protocol.NodeID("")
 	for _, n := range nodes {
@@ -192,8 +187,7 @@ func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
 	return first
 }
 
-// MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed
-// since the last call.
+// MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed.
 func (m *Manager) MainKeyChanged(ctx context.Context) error {
 	cfg := m.opts.Config().Session
 	before, _ := m.mainName.Swap(cfg.MainName()).(string)

@@ -15,7 +15,7 @@ import (
 )
 
 // inbound converts a stanza to a message for the hub. ok is false for everything else: typing,
-// receipts, subjects, echoes of the agent's own messages in a room, and a room's history.
+// receipts, subjects, echoes of the agent's own messages, and a room's history.
 func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) {
 	text := strings.Join(m.Body[:min(len(m.Body), 1)], "")
 	from := bare(m.From)
@@ -90,12 +90,12 @@ func (c *client) refuseEncrypted(m message, from string) {
 	c.warned[from] = true
 	c.mu.Unlock()
 	if !warned {
-		c.s.send("<message to='" + esc(from) + "' type='chat'><body>I cannot read encrypted messages. Please switch encryption (OMEMO) off for this chat.</body></message>")
+		c.say(from, "chat", "I cannot read encrypted messages. Please switch encryption (OMEMO) off for this chat.")
 	}
 }
 
-// messageID returns the ID that the room or the account's server assigned to a message (XEP-0359),
-// otherwise the sender's ID if it is long enough to be unique: some clients restart at one.
+// messageID returns the ID that the room or the server assigned to a message (XEP-0359), otherwise
+// the sender's ID if it is long enough to be unique: some clients restart at one.
 func messageID(m message, from, own string) string {
 	by := bare(own)
 	if m.Type == "groupchat" {
@@ -131,8 +131,7 @@ func splitQuotation(m message, to *protocol.ChannelMessage) {
 	}
 }
 
-// addLocation parses a place from its element (XEP-0080), or from a text that is a geo: address
-// (RFC 5870).
+// addLocation parses a place (XEP-0080), or a text that is a geo: address (RFC 5870).
 func addLocation(m message, to *protocol.ChannelMessage) {
 	if g := m.Geo; g != nil && isPosition(g.Lat, g.Lon) {
 		to.Location = &protocol.Location{Lat: g.Lat, Lon: g.Lon, Name: g.Text}
@@ -178,9 +177,8 @@ type reference struct {
 	Media *sharing `xml:"urn:xmpp:sims:1 media-sharing"`
 }
 
-// files extracts the addresses of files from a message: plain (XEP-0066), with a description
-// (XEP-0385, XEP-0447), or as an aesgcm: address that is the whole text. Clients repeat the address
-// as the text.
+// files extracts the addresses of files: plain (XEP-0066), with a description (XEP-0385, XEP-0447),
+// or as an aesgcm: address that is the whole text. Clients repeat the address as the text.
 func files(m message, to *protocol.ChannelMessage) {
 	for _, s := range m.Sharing {
 		s.add(to)
@@ -211,8 +209,8 @@ func (s sharing) add(to *protocol.ChannelMessage) {
 	}
 }
 
-// add adds a file once, and removes the text if it is nothing but its address. It reports whether
-// the address is a web address.
+// add adds a file once, and removes the text if it is its address. It returns false for other
+// addresses.
 func add(to *protocol.ChannelMessage, at, name, kind string) bool {
 	at = strings.TrimSpace(at)
 	u, err := url.Parse(at)

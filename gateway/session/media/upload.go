@@ -19,8 +19,8 @@ import (
 	"fairlead/gateway/speech"
 )
 
-// maxImage limits the size of an image in bytes; the tool Read has the same limit. maxAudio limits
-// a recording.
+// maxImage and maxAudio limit the size of a file in bytes. The tool Read has the same limit for
+// images.
 const (
 	maxImage = 10 << 20
 	maxAudio = 25 << 20
@@ -32,8 +32,7 @@ var extensions = map[string]string{
 	"audio/mpeg": ".mp3", "audio/wave": ".wav", "application/ogg": ".ogg", "audio/ogg": ".ogg", "audio/mp4": ".m4a", "audio/webm": ".webm", "audio/flac": ".flac", "audio/aiff": ".aiff",
 }
 
-// Upload stores the files of one message and protects them from removal until Close, although no
-// message refers to them yet.
+// Upload stores the files of one message and protects them from removal until Close.
 type Upload struct {
 	s    *Store
 	keys []string
@@ -54,8 +53,7 @@ func (u *Upload) Close() {
 	u.keys = nil
 }
 
-// Attachments stores the files that a person sent and returns them as blocks: images, and
-// recordings with their transcripts.
+// Attachments stores the files that a person sent and returns them as blocks.
 func (u *Upload) Attachments(ctx context.Context, list []protocol.Attachment) (protocol.Content, error) {
 	var out protocol.Content
 	for _, a := range list {
