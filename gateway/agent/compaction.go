@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"fairlead/gateway/llm"
@@ -141,6 +141,7 @@ func refusesPictures(err error) bool {
 	if !errors.Is(err, protocol.ErrModel) {
 		return false
 	}
-	text := strings.ToLower(err.Error())
-	return slices.ContainsFunc([]string{"image", "vision", "multimodal", "multi-modal", "mmproj", "a string", "valid string"}, func(word string) bool { return strings.Contains(text, word) })
+	return aboutPictures.MatchString(err.Error())
 }
+
+var aboutPictures = regexp.MustCompile(`(?i)image|vision|multi-?modal|mmproj|a string|valid string`)

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,8 +90,8 @@ func (r *Run) Do(ctx context.Context) error {
 	}
 	limit := r.MaxSteps
 	for {
-		if open := r.openCalls(); len(open.calls) > 0 {
-			if err := r.runCalls(ctx, open); err != nil {
+		if m, calls := r.openCalls(); len(calls) > 0 {
+			if err := r.runCalls(ctx, m, calls); err != nil {
 				return err
 			}
 		}
@@ -117,60 +118,45 @@ func (r *Run) Do(ctx context.Context) error {
 
 // isFinished reports whether an earlier start completed the run and only failed to store that.
 func (r *Run) isFinished() bool {
-	for i := len(r.History) - 1; i >= 0; i-- {
-		if m := r.History[i]; !m.OutsideConversation() {
+	for _, m := range slices.Backward(r.History) {
+		if !m.OutsideConversation() {
 			return m.Role == protocol.RoleAssistant && m.RunID == r.ID && m.StopReason != llm.StopError && len(m.Content.Calls()) == 0
 		}
 	}
 	return false
 }
 
-// pendingCalls is an assistant message with the calls to run.
-type pendingCalls struct {
-	message protocol.Message
-	calls   []protocol.Block
-}
-
-// openCalls returns the calls of the last assistant message that have no result yet.
-func (r *Run) openCalls() pendingCalls {
+// openCalls returns the last assistant message, and those of its calls that have no result yet.
+func (r *Run) openCalls() (m protocol.Message, calls []protocol.Block) {
 	answered := make(map[string]bool)
-	for i := len(r.History) - 1; i >= 0; i-- {
-		m := r.History[i]
-		if m.OutsideConversation() {
-			continue
-		}
-		switch m.Role {
-		case protocol.RoleToolResult:
+	for _, m := range slices.Backward(r.History) {
+		switch {
+		case m.OutsideConversation():
+		case m.Role == protocol.RoleToolResult:
 			answered[m.ToolCallID] = true
-		case protocol.RoleAssistant:
-			t := pendingCalls{message: m}
-			for _, c := range m.Content.Calls() {
-				if !answered[c.ID] {
-					t.calls = append(t.calls, c)
-				}
-			}
-			return t
-		case protocol.RoleUser:
-			return pendingCalls{}
+		case m.Role == protocol.RoleAssistant:
+			return m, slices.DeleteFunc(m.Content.Calls(), func(c protocol.Block) bool { return answered[c.ID] })
+		default:
+			return m, nil
 		}
 	}
-	return pendingCalls{}
+	return m, nil
 }
 
 // runCalls runs a turn's calls in parallel and stores their results in order. When the run is
 // cancelled, each call still gets a result, because models require one. When the gateway stops,
 // none is stored: the next start continues here.
-func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
+func (r *Run) runCalls(ctx context.Context, m protocol.Message, calls []protocol.Block) error {
 	r.Progress.State(protocol.RunTools, "")
-	results := make([]protocol.Message, len(t.calls))
-	errs := make([]error, len(t.calls))
+	results := make([]protocol.Message, len(calls))
+	errs := make([]error, len(calls))
 	var wg sync.WaitGroup
-	for i, c := range t.calls {
+	for i, c := range calls {
 		begun := make(chan struct{})
 		onBegin := sync.OnceFunc(func() { close(begun) })
 		wg.Go(func() {
 			defer onBegin()
-			results[i], errs[i] = r.runCall(ctx, t.message, c, onBegin)
+			results[i], errs[i] = r.runCall(ctx, m, c, onBegin)
 		})
 		<-begun // approvals are asked in the order of the calls; execution is parallel
 	}
@@ -178,10 +164,8 @@ func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
 	if err := context.Cause(ctx); errors.Is(err, tool.ErrSuspended) {
 		return err
 	}
-	for _, err := range errs {
-		if errors.Is(err, protocol.ErrStorage) {
-			return err
-		}
+	if i := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, protocol.ErrStorage) }); i >= 0 {
+		return errs[i]
 	}
 	stored, err := r.Conversation.Append(context.WithoutCancel(ctx), results...)
 	if err != nil {

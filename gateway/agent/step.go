@@ -172,10 +172,19 @@ func (a *answer) add(e llm.Event) {
 	}
 }
 
+// lastBlock returns the last block if it is of the given kind and may continue, or nil.
+func (a *answer) lastBlock(kind string) *protocol.Block {
+	n := len(a.blocks) - 1
+	if n < 0 || a.blocks[n].Type != kind || a.blocks[n].Signature != "" || a.blocks[n].Opaque != nil {
+		return nil
+	}
+	return &a.blocks[n]
+}
+
 // openBlock returns the last block if it is of the given kind, otherwise a new one.
 func (a *answer) openBlock(kind string) *protocol.Block {
-	if n := len(a.blocks); n > 0 && a.blocks[n-1].Type == kind && a.blocks[n-1].Signature == "" && a.blocks[n-1].Opaque == nil {
-		return &a.blocks[n-1]
+	if b := a.lastBlock(kind); b != nil {
+		return b
 	}
 	a.blocks = append(a.blocks, protocol.Block{Type: kind})
 	return &a.blocks[len(a.blocks)-1]
@@ -218,12 +227,9 @@ func (a *answer) checkSize() error {
 // addSignature completes the open thinking block with the provider's signature.
 func (a *answer) addSignature(b protocol.Block) {
 	b.Type = protocol.BlockThinking
-	if n := len(a.blocks); n > 0 {
-		open := &a.blocks[n-1]
-		if open.Type == protocol.BlockThinking && open.Signature == "" && open.Opaque == nil && (b.Thinking == "" || b.Thinking == open.Thinking) && !b.Redacted {
-			open.Signature, open.Opaque = b.Signature, b.Opaque
-			return
-		}
+	if open := a.lastBlock(b.Type); open != nil && (b.Thinking == "" || b.Thinking == open.Thinking) && !b.Redacted {
+		open.Signature, open.Opaque = b.Signature, b.Opaque
+		return
 	}
 	a.blocks = append(a.blocks, b)
 }
@@ -239,10 +245,8 @@ func (a *answer) addCall(e llm.Event) {
 	if (len(b.Arguments) == 0 || string(b.Arguments) == "null") && e.BadArgs == "" {
 		b.Arguments = json.RawMessage("{}")
 	} else if e.BadArgs != "" || json.Unmarshal(b.Arguments, &object) != nil {
-		raw := e.BadArgs
-		raw = cmp.Or(raw, string(b.Arguments))
 		// Stored with the message, so that a call has the same arguments after a restart.
-		b.Arguments, _ = protocol.Marshal(raw)
+		b.Arguments, _ = protocol.Marshal(cmp.Or(e.BadArgs, string(b.Arguments)))
 	}
 	a.blocks = append(a.blocks, b)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -41,28 +40,19 @@ type follower struct {
 	bus      *event.Bus
 	outbox   *outbox
 	senderOf func(channel, account string) *sender
-
-	mu   sync.Mutex // guards runs
-	runs map[protocol.RunID]*following
+	runs     sync.Map // by run ID: a *following
 }
 
+// get returns a followed run, or nil.
 func (h *follower) get(id protocol.RunID) *following {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.runs[id]
-}
-
-func (h *follower) add(f *following) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.runs[f.Run] = f
+	f, _ := h.runs.Load(id)
+	run, _ := f.(*following)
+	return run
 }
 
 // forget stops following a run.
 func (h *follower) forget(ctx context.Context, id protocol.RunID) {
-	h.mu.Lock()
-	delete(h.runs, id)
-	h.mu.Unlock()
+	h.runs.Delete(id)
 	if err := h.store.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
 		slog.Warn("Deleting a finished run of a channel failed", "run", id, "err", err)
 	}
@@ -110,10 +100,8 @@ func (h *follower) run(ctx context.Context) {
 // unknown run of an earlier start is dropped, because it never reached its chat. One of this start
 // may not be stored yet.
 func (h *follower) catchUp(ctx context.Context) {
-	h.mu.Lock()
-	all := slices.Collect(maps.Values(h.runs))
-	h.mu.Unlock()
-	for _, f := range all {
+	for _, value := range h.runs.Range {
+		f := value.(*following)
 		r, err := h.store.Runs.Get(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
@@ -236,7 +224,7 @@ func (h *follower) Follow(ctx context.Context, chat protocol.SessionKey, run, af
 	if err := h.store.Channels.StartRun(ctx, f.ChannelRun, at); err != nil {
 		return err
 	}
-	h.add(f)
+	h.runs.Store(run, f)
 	return nil
 }
 

@@ -56,14 +56,14 @@ type Hub struct {
 // New returns a hub.
 func New(o Options) *Hub {
 	r := &registry{o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account)}
-	r.outbox = &outbox{store: o.Store, senderOf: r.senderOf, waiters: make(map[string]chan delivery)}
+	r.outbox = &outbox{store: o.Store, senderOf: r.senderOf}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, d := range o.Drivers {
 		r.drivers[d.Kind().Channel] = d
 	}
 	h := &Hub{
 		o: o, outbox: r.outbox, strangers: &strangers{o: o, outbox: r.outbox, changed: r.publishChange},
-		follower: &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf, runs: make(map[protocol.RunID]*following)},
+		follower: &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf},
 	}
 	h.accountManager = accountManager{registry: r, change: make(channelMutex, 1), inbound: h.Inbound}
 	return h
@@ -79,7 +79,7 @@ func (h *Hub) Load(ctx context.Context) error {
 		return err
 	}
 	for _, r := range runs {
-		h.follower.add(&following{ChannelRun: r, earlier: true})
+		h.follower.runs.Store(r.Run, &following{ChannelRun: r, earlier: true})
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if err := h.o.Store.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
 	}
-	h.follower.add(f)
+	h.follower.runs.Store(run, f)
 	sent, err := h.o.Sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
 	if errors.Is(err, protocol.ErrConflict) {
 		return duplicate, nil

@@ -58,8 +58,9 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 		return SendResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
-	outcome, stopWaiting := h.outbox.await(id)
-	defer stopWaiting()
+	outcome := make(chan delivery, 1)
+	h.outbox.waiters.Store(id, outcome)
+	defer h.outbox.waiters.Delete(id)
 	e := outboundTo(route, from, w.Text)
 	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
 	if err := h.outbox.add(ctx, id, e); err != nil {

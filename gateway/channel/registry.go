@@ -104,6 +104,7 @@ func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sen
 	old := a.sender
 	a.sender, a.connectedAt, a.authenticated, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
 	r.wg.Go(l.run)
+	r.wg.Go(l.forwardTyping)
 	r.mu.Unlock()
 	if old != nil {
 		old.cancel()

@@ -54,13 +54,6 @@ func (l *sender) nudge() {
 }
 
 func (l *sender) run() {
-	defer l.cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		l.forwardTyping()
-	}()
-	defer func() { <-done }()
 	for l.ctx.Err() == nil {
 		wait, err := l.deliverNext()
 		if err != nil && l.ctx.Err() == nil {
@@ -150,9 +143,7 @@ func (l *sender) forwardTyping() {
 type outbox struct {
 	store    *store.DB
 	senderOf func(channel, account string) *sender
-
-	mu      sync.Mutex               // guards waiters
-	waiters map[string]chan delivery // receivers of the outcome of a delivery, by outbox ID
+	waiters  sync.Map // by outbox ID: a chan delivery, with room for one outcome
 }
 
 // delivery is the outcome of sending a message.
@@ -161,27 +152,10 @@ type delivery struct {
 	err       error
 }
 
-// await returns a channel that receives the outcome of a delivery, until stop is called.
-func (o *outbox) await(id string) (outcome <-chan delivery, stop func()) {
-	c := make(chan delivery, 1)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.waiters[id] = c
-	return c, func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		delete(o.waiters, id)
-	}
-}
-
 // report passes the outcome of a delivery to its waiter.
 func (o *outbox) report(id string, d delivery) {
-	o.mu.Lock()
-	w := o.waiters[id]
-	delete(o.waiters, id)
-	o.mu.Unlock()
-	if w != nil {
-		w <- d // has capacity for one
+	if w, ok := o.waiters.LoadAndDelete(id); ok {
+		w.(chan delivery) <- d
 	}
 }
 

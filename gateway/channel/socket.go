@@ -27,11 +27,9 @@ const receiptLimit = 30 * time.Second
 // socket is the transport of a channel over the network.
 type socket struct {
 	link     Link
-	confirms bool // the channel named ExtDelivery
-	files    bool // the channel named ExtMedia
-
-	mu      sync.Mutex // guards waiting
-	waiting map[string]chan protocol.ChannelDeliveredParams
+	confirms bool     // the channel named ExtDelivery
+	files    bool     // the channel named ExtMedia
+	waiting  sync.Map // by delivery ID: a chan protocol.ChannelDeliveredParams, with room for one
 }
 
 // Name validates and normalizes the names in the connect request of a channel. The account defaults
@@ -55,10 +53,7 @@ func (r *registry) Attach(p protocol.ConnectParams, link Link) (ready, detach fu
 	if r.drivers[name] != nil {
 		return nil, nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("The gateway runs the channel %s itself", name))
 	}
-	s := &socket{
-		link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery), files: slices.Contains(p.Extensions, protocol.ExtMedia),
-		waiting: make(map[string]chan protocol.ChannelDeliveredParams),
-	}
+	s := &socket{link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery), files: slices.Contains(p.Extensions, protocol.ExtMedia)}
 	r.mu.Lock()
 	a := r.accounts[key(name, id)]
 	if a == nil {
@@ -106,14 +101,8 @@ func (s *socket) Send(ctx context.Context, m protocol.ChannelOutbound) (string, 
 	}
 	m.DeliveryID = protocol.NewID()
 	answer := make(chan protocol.ChannelDeliveredParams, 1)
-	s.mu.Lock()
-	s.waiting[m.DeliveryID] = answer
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.waiting, m.DeliveryID)
-		s.mu.Unlock()
-	}()
+	s.waiting.Store(m.DeliveryID, answer)
+	defer s.waiting.Delete(m.DeliveryID)
 	if err := s.link.SendEvent(ctx, protocol.EventOutbound, m); err != nil {
 		return "", err
 	}
@@ -143,17 +132,13 @@ func (r *registry) Delivered(channel, account string, in protocol.ChannelDeliver
 	if in.DeliveryID == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("deliveryId required")
 	}
-	var answer chan<- protocol.ChannelDeliveredParams
 	if l := r.senderOf(channel, account); l != nil {
 		if s, ok := l.t.(*socket); ok {
-			s.mu.Lock()
-			answer = s.waiting[in.DeliveryID]
-			delete(s.waiting, in.DeliveryID)
-			s.mu.Unlock()
+			if answer, ok := s.waiting.LoadAndDelete(in.DeliveryID); ok {
+				answer.(chan protocol.ChannelDeliveredParams) <- in
+				return protocol.Ack{OK: true}, nil
+			}
 		}
 	}
-	if answer != nil {
-		answer <- in // has capacity for one
-	}
-	return protocol.Ack{OK: true, Dropped: answer == nil}, nil
+	return protocol.Ack{OK: true, Dropped: true}, nil
 }

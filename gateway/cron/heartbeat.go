@@ -222,15 +222,17 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 	}
 	select {
 	case end := <-done:
+		out = protocol.HeartbeatTriggerResult{OK: end.err == nil, Skipped: end.skip != "", SkipReason: end.skip}
 		switch {
 		case end.err != nil:
-			return out, end.err
 		case end.skip != "":
-			return protocol.HeartbeatTriggerResult{OK: true, Message: "A heartbeat is already running.", Skipped: true, SkipReason: end.skip}, nil
+			out.Message = "A heartbeat is already running."
 		case end.text == "":
-			return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Nothing to report. " + end.expired)}, nil
+			out.Message = strings.TrimSpace("Nothing to report. " + end.expired)
+		default:
+			out.Message = strings.TrimSpace("Reported: " + end.text + "\n" + end.expired)
 		}
-		return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Reported: " + end.text + "\n" + end.expired)}, nil
+		return out, end.err
 	case <-s.ended:
 		return out, errStopping
 	case <-ctx.Done():

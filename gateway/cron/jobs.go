@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,12 +205,7 @@ func patchSpec(m *protocol.CronMode, p protocol.CronModePatch) {
 	set(&m.TimeoutSeconds, p.TimeoutSeconds)
 	set(&m.Channel, p.Channel)
 	set(&m.To, p.To)
-	if p.Deliver != nil {
-		m.Deliver = p.Deliver
-	}
-	if p.BestEffortDeliver != nil {
-		m.BestEffortDeliver = p.BestEffortDeliver
-	}
+	m.Deliver, m.BestEffortDeliver = cmp.Or(p.Deliver, m.Deliver), cmp.Or(p.BestEffortDeliver, m.BestEffortDeliver)
 }
 
 // Remove deletes a job and its history. A run in progress continues in its chat.

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
-	"fairlead/gateway/workspace"
 )
 
 const (
@@ -117,7 +115,7 @@ func (h *history) compact(ctx context.Context, s store.Session, model llm.Model,
 	}
 	file = h.writeArchive(ctx, a)
 	if model != nil {
-		h.memories.saveCompacted(ctx, a, sum.Memories)
+		h.saveCompactedMemories(ctx, a, sum.Memories)
 		// The summary's tokens count like those of an answer.
 		if _, err := h.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.Usage.Add(sum.Usage) }); err != nil {
 			slog.Warn("Counting the tokens of a summary failed", "session", s.Key, "err", h.pause.onStoreError(err))
@@ -128,32 +126,21 @@ func (h *history) compact(ctx context.Context, s store.Session, model llm.Model,
 	return file, notice, nil
 }
 
-// memories saves facts from chats in the agent's notes. It is safe for concurrent use.
-type memories struct {
-	ctx      context.Context
-	store    *store.DB
-	settings settings
-	models   Models
-	files    *workspace.Files
-	wg       *sync.WaitGroup
-	slot     chan struct{} // semaphore: one chat at a time is scanned
-}
-
-// isEnabled reports whether facts from a chat may be saved.
-func (r *memories) isEnabled(key protocol.SessionKey) bool {
-	cfg := r.settings.config()
+// hasMemories reports whether facts from a chat may be saved.
+func (h *history) hasMemories(key protocol.SessionKey) bool {
+	cfg := h.settings.config()
 	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && isPrivate(cfg.Session, key)
 }
 
-// save adds facts from a part of a session to the agent's notes, and stores the last scanned
+// saveMemories adds facts from a part of a session to the agent's notes, and stores the last scanned
 // message.
-func (r *memories) save(ctx context.Context, a store.Archive, facts string, at time.Time) error {
-	if !r.isEnabled(a.Key) {
+func (h *history) saveMemories(ctx context.Context, a store.Archive, facts string, at time.Time) error {
+	if !h.hasMemories(a.Key) {
 		return nil
 	}
 	if facts != "" {
-		at = at.In(r.settings.zone())
-		files, err := r.files.Of(a.Key.Agent())
+		at = at.In(h.settings.zone())
+		files, err := h.files.Of(a.Key.Agent())
 		if err == nil {
 			err = files.Note(at, fmt.Sprintf("## %s, from %s\n\n%s\n", at.Format("15:04"), a.Key, facts))
 		}
@@ -161,43 +148,39 @@ func (r *memories) save(ctx context.Context, a store.Archive, facts string, at t
 			return err
 		}
 	}
-	return r.store.Sessions.SetMemoryCursor(ctx, a.Key, a.Session, a.Last)
+	return h.store.Sessions.SetMemoryCursor(ctx, a.Key, a.Session, a.Last)
 }
 
-// saveCompacted saves the facts from compacted messages. Unless these directly follow the last
+// saveCompactedMemories saves the facts from compacted messages. Unless these directly follow the last
 // scanned one, as after a restore or an undone compaction, the chat's reset scans the rest.
-func (r *memories) saveCompacted(ctx context.Context, a store.Archive, facts string) {
-	cursor, err := r.store.Sessions.MemoryCursor(ctx, a.Session)
+func (h *history) saveCompactedMemories(ctx context.Context, a store.Archive, facts string) {
+	cursor, err := h.store.Sessions.MemoryCursor(ctx, a.Session)
 	if err == nil && a.First == cursor+1 {
-		err = r.save(ctx, a, facts, time.Now())
+		err = h.saveMemories(ctx, a, facts, time.Now())
 	}
 	if err != nil {
 		slog.Warn("Writing the agent's notes failed", "session", a.Key, "err", err)
 	}
 }
 
-// scan extracts the facts from a chat that was reset, in the background.
-func (r *memories) scan(s store.Session, a store.Archive) {
-	ref, _ := r.settings.model(s, nil)
-	if a.Messages < 2 || !r.isEnabled(s.Key) || ref.Provider == builtIn || r.ctx.Err() != nil {
+// saveResetMemories extracts the facts from a chat that was reset, in the background.
+func (h *history) saveResetMemories(s store.Session, a store.Archive) {
+	ref, _ := h.settings.model(s, nil)
+	if a.Messages < 2 || !h.hasMemories(s.Key) || ref.Provider == builtIn || h.ctx.Err() != nil {
 		return
 	}
-	r.wg.Go(func() {
-		select { // one at a time: meanwhile the chat may have been restored and reset again
-		case r.slot <- struct{}{}:
-			defer func() { <-r.slot }()
-		case <-r.ctx.Done():
-			return
-		}
-		if err := r.scanRest(s, a, ref); err != nil {
+	h.wg.Go(func() {
+		h.scanning.Lock()
+		defer h.scanning.Unlock()
+		if err := h.scanForMemories(s, a, ref); err != nil && h.ctx.Err() == nil {
 			slog.Warn("Extracting memories from a reset chat failed", "session", s.Key, "err", err)
 		}
 	})
 }
 
-// scanRest saves the facts from those messages of a reset chat that have not been scanned yet.
-func (r *memories) scanRest(s store.Session, a store.Archive, ref protocol.ModelRef) error {
-	cursor, err := r.store.Sessions.MemoryCursor(r.ctx, a.Session)
+// scanForMemories saves the facts from those messages of a reset chat that have not been scanned yet.
+func (h *history) scanForMemories(s store.Session, a store.Archive, ref protocol.ModelRef) error {
+	cursor, err := h.store.Sessions.MemoryCursor(h.ctx, a.Session)
 	if err != nil {
 		return err
 	}
@@ -206,17 +189,17 @@ func (r *memories) scanRest(s store.Session, a store.Archive, ref protocol.Model
 	if rest.Last <= rest.First { // no messages, or a message without an answer
 		return nil
 	}
-	msgs, err := r.store.Archives.Messages(r.ctx, rest, 0, maxHistory)
+	msgs, err := h.store.Archives.Messages(h.ctx, rest, 0, maxHistory)
 	if err != nil {
 		return err
 	}
-	model, info, err := r.models.Open(r.ctx, ref)
+	model, info, err := h.models.Open(h.ctx, ref)
 	if err != nil {
 		return err
 	}
-	sum, err := summary.Summarizer{Model: model, Info: info, Timeout: r.settings.modelTimeout()}.Summarize(r.ctx, "", msgs, "")
+	sum, err := summary.Summarizer{Model: model, Info: info, Timeout: h.settings.modelTimeout()}.Summarize(h.ctx, "", msgs, "")
 	if err != nil {
 		return err
 	}
-	return r.save(r.ctx, a, sum.Memories, time.UnixMilli(s.LastActiveAt))
+	return h.saveMemories(h.ctx, a, sum.Memories, time.UnixMilli(s.LastActiveAt))
 }

@@ -111,7 +111,7 @@ func (r *run) appendResult(info protocol.CallInfo, isError bool, content protoco
 func (a *runs) goDirect(row store.Run, f func(context.Context, *run) error) {
 	r := a.track(row)
 	ctx, cancel := context.WithCancelCause(a.m.ctx)
-	r.setCancel(cancel)
+	r.update(func() { r.cancel = cancel })
 	r.publish()
 	a.m.wg.Go(func() {
 		defer close(r.done)

@@ -11,13 +11,14 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/disk"
+	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
 )
 
 // history resets and compacts chats, and lists and restores their archives. It is safe for
@@ -26,8 +27,9 @@ type history struct {
 	*reader
 	*sessions
 	home     string // the data folder
-	memories *memories
 	models   Models
+	files    *workspace.Files // of all agents
+	scanning sync.Mutex       // held during a scan for memories: meanwhile the chat may have been restored and reset again
 }
 
 // Reset stops a chat's runs, archives its messages and starts a new session ID. A chat without
@@ -63,7 +65,7 @@ func (h *history) reset(ctx context.Context, key protocol.SessionKey) (protocol.
 	if err := h.store.Grants.DeleteAll(ctx, key); err != nil {
 		return out, h.pause.onStoreError(err)
 	}
-	h.memories.scan(old, a)
+	h.saveResetMemories(old, a)
 	h.publishHistory(key)
 	return out, nil
 }
@@ -159,7 +161,7 @@ func (h *history) writeArchive(ctx context.Context, x store.Archive) string {
 	if x.ID == "" {
 		return ""
 	}
-	size, err := disk.Write(h.archivePath(x.ID), func(w io.Writer) error { return h.writeMessages(ctx, x, w) })
+	size, err := media.WriteFile(h.archivePath(x.ID), func(w io.Writer) error { return h.writeMessages(ctx, x, w) })
 	if err == nil {
 		err = h.store.Archives.SetFileSize(ctx, x.ID, size)
 	}
@@ -245,19 +247,15 @@ func (h *history) ReadArchive(ctx context.Context, in protocol.SessionArchiveRea
 
 // removeUnusedArchives removes the files of archives that no longer exist.
 func (h *history) removeUnusedArchives(ctx context.Context) error {
-	dir := filepath.Join(h.home, "archive")
-	list, err := disk.Names(dir)
-	if err != nil || len(list) == 0 {
-		return err
-	}
 	ids, err := h.store.Archives.IDs(ctx)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	list, err := fs.Glob(os.DirFS(h.home), archiveName("*"))
+	errs := []error{err}
 	for _, name := range list {
-		if id, ok := strings.CutSuffix(name, ".jsonl.gz"); ok && !slices.Contains(ids, protocol.ArchiveID(id)) {
-			errs = append(errs, os.Remove(filepath.Join(dir, name)))
+		if !slices.ContainsFunc(ids, func(id protocol.ArchiveID) bool { return archiveName(id) == name }) {
+			errs = append(errs, os.Remove(filepath.Join(h.home, filepath.FromSlash(name))))
 		}
 	}
 	return errors.Join(errs...)

@@ -154,7 +154,7 @@ func newKey(agent protocol.AgentID) protocol.SessionKey {
 
 // isStored reports whether a chat is stored under exactly this key.
 func (r *reader) isStored(key protocol.SessionKey) bool {
-	_, err := r.store.Sessions.Get(context.WithoutCancel(r.ctx), key)
+	_, err := r.store.Sessions.Get(context.Background(), key)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		slog.Error("Looking up a chat failed", "session", key, "err", err)
 	}

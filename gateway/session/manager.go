@@ -72,16 +72,13 @@ func New(o Options) *Manager {
 	m := &Manager{opts: o, ctx: ctx, cancel: cancel, media: media.New(o.Home, o.Store.Media, o.Transcribe)}
 	m.mainName.Store(o.Config().Session.MainName())
 	m.reader = &reader{
-		store: o.Store, bus: o.Bus, settings: settings{o.Config}, ctx: ctx,
-		runs: &runs{m: m, byID: make(map[protocol.RunID]*run)},
+		store: o.Store, bus: o.Bus, settings: settings{o.Config}, runs: &runs{m: m, byID: make(map[protocol.RunID]*run)},
 	}
 	m.sessions = &sessions{
 		ctx: ctx, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
 		create: func(key protocol.SessionKey) *session { return &session{m: m, key: key, inbox: make(chan func(), 16)} },
 	}
-	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, memories: &memories{
-		ctx: ctx, store: o.Store, settings: m.settings, models: o.Models, files: o.Files, wg: &m.wg, slot: make(chan struct{}, 1),
-	}}
+	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, files: o.Files}
 	return m
 }
 

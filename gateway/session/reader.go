@@ -20,7 +20,6 @@ type reader struct {
 	bus      *event.Bus
 	settings settings
 	runs     *runs
-	ctx      context.Context // cancelled when the manager closes
 }
 
 func title(s store.Session) string {
@@ -39,7 +38,7 @@ func (r *reader) entry(s store.Session) protocol.SessionEntry {
 }
 
 func (r *reader) publishSession(key protocol.SessionKey) {
-	s, err := r.store.Sessions.Get(context.WithoutCancel(r.ctx), key)
+	s, err := r.store.Sessions.Get(context.Background(), key)
 	if err != nil {
 		slog.Warn("Reading a chat failed", "session", key, "err", err)
 		return

@@ -39,10 +39,11 @@ type run struct {
 	lastTextStep   int // step of the last chat delta, or 0
 }
 
-func (r *run) setCancel(cancel context.CancelCauseFunc) {
+// update changes the fields that mu guards.
+func (r *run) update(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cancel = cancel
+	f()
 }
 
 // stop cancels the run as the person wants it. It does nothing before the run has started.
@@ -100,9 +101,7 @@ func (r *run) runAgent(ctx context.Context) error {
 	}
 	_, d := splitDirectives(r.row)
 	ref, thinking := m.settings.model(s, d)
-	r.mu.Lock()
-	r.info.Model = ref
-	r.mu.Unlock()
+	r.update(func() { r.info.Model = ref })
 	if r.model, r.modelInfo, err = m.opts.Models.Open(ctx, ref); err != nil {
 		return err
 	}
@@ -278,9 +277,8 @@ func (a *runs) commandsOf(key protocol.SessionKey) []*run {
 // snapshot returns the runs as clients see them, oldest first.
 func (a *runs) snapshot() []protocol.RunInfo {
 	a.mu.Lock()
-	all := slices.Collect(maps.Values(a.byID))
+	all := slices.SortedFunc(maps.Values(a.byID), func(a, b *run) int { return cmp.Compare(a.createdAt, b.createdAt) })
 	a.mu.Unlock()
-	slices.SortFunc(all, func(a, b *run) int { return cmp.Compare(a.createdAt, b.createdAt) })
 	list := []protocol.RunInfo{}
 	for _, r := range all {
 		list = append(list, r.snapshot())

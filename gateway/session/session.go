@@ -41,7 +41,7 @@ func (s *session) loop() {
 
 // canStart reports whether a run may start now.
 func (s *session) canStart() bool {
-	return s.run == nil && s.blocks == 0 && s.m.resumed.Load() && !s.m.pause.isPaused()
+	return s.run == nil && s.blocks == 0 && s.m.resumed.Load() && s.m.pause.end() == nil
 }
 
 // accept starts a run at once or queues it. The run is stored when it returns without error.
@@ -109,7 +109,7 @@ func (s *session) start(row store.Run) error {
 func (s *session) begin(row store.Run) {
 	ctx, cancel := context.WithCancelCause(s.m.ctx)
 	r := s.m.runs.track(row)
-	r.setCancel(cancel)
+	r.update(func() { r.cancel = cancel })
 	s.run = r
 	s.m.wg.Go(func() {
 		defer cancel(nil)
@@ -117,10 +117,16 @@ func (s *session) begin(row store.Run) {
 		r.finishUnlessSuspended(ctx, r.runAgent(ctx))
 		close(r.done)
 		select {
-		case s.inbox <- func() { s.run = nil; s.startNext() }:
+		case s.inbox <- s.handleRunEnd:
 		case <-s.m.ctx.Done():
 		}
 	})
+}
+
+// handleRunEnd handles the end of the goroutine of the run in progress.
+func (s *session) handleRunEnd() {
+	s.run = nil
+	s.startNext()
 }
 
 // startNext starts the oldest queued run, if no run is in progress.

@@ -127,9 +127,8 @@ type pause struct {
 	// changed, if set, is called when a storage error has paused the agents.
 	changed func()
 
-	mu           sync.Mutex // guards the fields below
-	paused       bool
-	ended        chan struct{} // closed when the pause ends
+	mu           sync.Mutex    // guards the fields below
+	ended        chan struct{} // closed when the pause ends; nil while there is none
 	storageError string        // the storage error that caused the pause, or ""
 }
 
@@ -137,40 +136,34 @@ type pause struct {
 func (p *pause) set(paused bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.paused == paused {
+	if (p.ended != nil) == paused {
 		return false
 	}
-	p.paused = paused
 	if paused {
 		p.ended = make(chan struct{})
 	} else {
-		p.storageError = ""
 		close(p.ended)
+		p.ended, p.storageError = nil, ""
 	}
 	return true
 }
 
-func (p *pause) isPaused() bool {
+// end returns a channel that is closed when the pause ends; nil when the agents are not paused.
+func (p *pause) end() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.paused
+	return p.ended
 }
 
 // wait blocks while the agents are paused.
 func (p *pause) wait(ctx context.Context) error {
-	for {
-		p.mu.Lock()
-		paused, ended := p.paused, p.ended
-		p.mu.Unlock()
-		if !paused {
-			return context.Cause(ctx)
-		}
+	for ended := p.end(); ended != nil && ctx.Err() == nil; ended = p.end() {
 		select {
 		case <-ended:
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 	}
+	return context.Cause(ctx)
 }
 
 // onStoreError pauses the agents and notifies the person if err says that nothing can be stored,
@@ -219,5 +212,5 @@ func (a *sessions) SetPaused(paused bool) {
 func (a *sessions) Paused() (paused bool, storageError string) {
 	a.pause.mu.Lock()
 	defer a.pause.mu.Unlock()
-	return a.pause.paused, a.pause.storageError
+	return a.pause.ended != nil, a.pause.storageError
 }

@@ -33,9 +33,10 @@ type client struct {
 	set settings
 	up  channel.Upstream
 
+	waiters sync.Map // by ID of the sent stanza: a chan iq, with room for one response to each ID
+
 	mu            sync.Mutex // guards the fields below
 	rooms         map[string]*room
-	waiters       map[string]chan iq // by ID of the sent stanza
 	uploadService string             // the service for uploads; empty until it is known
 	downloadHost  string             // host and port of the server's file downloads; empty until they are known
 	warned        map[string]bool    // senders who were told that encrypted messages cannot be read
@@ -43,7 +44,7 @@ type client struct {
 }
 
 func newClient(s *stream, set settings, up channel.Upstream) *client {
-	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), waiters: make(map[string]chan iq), warned: make(map[string]bool), subscribers: make(map[string]bool)}
+	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), warned: make(map[string]bool), subscribers: make(map[string]bool)}
 	for _, r := range set.rooms {
 		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}
 	}
@@ -170,18 +171,10 @@ func (c *client) ask(ctx context.Context, id, before string) error {
 // await sends a text and waits for the first response to one of the IDs in it.
 func (c *client) await(ctx context.Context, text string, ids ...string) (iq, error) {
 	answer := make(chan iq, len(ids))
-	c.mu.Lock()
 	for _, id := range ids {
-		c.waiters[id] = answer
+		c.waiters.Store(id, answer)
+		defer c.waiters.Delete(id)
 	}
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, id := range ids {
-			delete(c.waiters, id)
-		}
-	}()
 	if err := c.s.send(text); err != nil {
 		return iq{}, err
 	}
@@ -195,11 +188,8 @@ func (c *client) await(ctx context.Context, text string, ids ...string) (iq, err
 
 // deliverAnswer passes a response to its waiter, once for each ID.
 func (c *client) deliverAnswer(id string, q iq) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if answer := c.waiters[id]; answer != nil {
-		answer <- q // has capacity for one response to each ID
-		delete(c.waiters, id)
+	if answer, ok := c.waiters.LoadAndDelete(id); ok {
+		answer.(chan iq) <- q
 	}
 }
 

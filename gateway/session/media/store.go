@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,7 +24,6 @@ import (
 
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/disk"
 )
 
 var mediaKey = regexp.MustCompile(`^media/[0-9a-f]{64}\.[a-z0-9]{1,8}$`)
@@ -116,34 +116,29 @@ func (s *Store) small(key string) ([]byte, error) {
 	}
 	out, changed, err := fit(data)
 	if err == nil && changed {
-		err = disk.WriteBytes(s.smallPath(key), out)
+		err = writeBytes(s.smallPath(key), out)
 	}
 	return out, err
 }
 
 // RemoveUnused removes the files that no chat refers to.
 func (s *Store) RemoveUnused(ctx context.Context) error {
-	dir := filepath.Join(s.home, "media")
-	list, err := disk.Names(dir)
+	home := os.DirFS(s.home)
+	keys, err := fs.Glob(home, "media/*")
+	if err == nil {
+		keys = slices.DeleteFunc(keys, func(key string) bool { return !mediaKey.MatchString(key) })
+		keys, err = s.references.Unreferenced(ctx, keys)
+	}
 	if err != nil {
-		return err
-	}
-	var keys []string
-	for _, name := range list {
-		if key := "media/" + name; mediaKey.MatchString(key) {
-			keys = append(keys, key)
-		}
-	}
-	if keys, err = s.references.Unreferenced(ctx, keys); err != nil {
 		return err
 	}
 	var errs []error
 	for _, key := range keys {
 		errs = append(errs, s.remove(ctx, key))
 	}
-	small, err := disk.Names(filepath.Join(dir, "fit"))
+	small, err := fs.Glob(home, "media/fit/*")
 	for _, name := range small {
-		if _, statErr := os.Stat(filepath.Join(dir, name)); errors.Is(statErr, fs.ErrNotExist) {
+		if _, statErr := os.Stat(s.path("media/" + path.Base(name))); errors.Is(statErr, fs.ErrNotExist) {
 			errs = append(errs, os.Remove(s.smallPath(name)))
 		}
 	}
