@@ -90,15 +90,6 @@ func (m *accountManager) awaitStart(ctx context.Context, name, id string) error 
 	}
 }
 
-func isClosed(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
-}
-
 // Stop disconnects an account, also for later starts (channel.stop). Its settings stay stored.
 func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
 	return m.edit(in.Channel, in.AccountID, func(_ Driver, name, id string) error {
@@ -260,7 +251,7 @@ func (a *account) state() string {
 		return protocol.AccountNoLogin
 	case a.driver == nil || a.retryAt > 0:
 		return protocol.AccountOffline
-	case a.done == nil || isClosed(a.done):
+	case a.done == nil:
 		return protocol.AccountStopped
 	}
 	return protocol.AccountConnecting

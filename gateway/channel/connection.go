@@ -34,9 +34,18 @@ func (m *accountManager) connect(ctx context.Context, name, id string) error {
 	m.mu.Lock()
 	a.stop, a.done, a.err, a.loginFailed, a.authenticated, a.extra, a.retryAt = stop, done, "", false, false, nil, 0
 	m.mu.Unlock()
-	if !m.goTracked(func() { defer close(done); defer stop(); m.stayConnected(run, a, full) }) {
+	ended := func() {
 		stop()
+		m.mu.Lock()
+		a.done = nil
+		m.mu.Unlock()
 		close(done)
+	}
+	if !m.goTracked(func() {
+		defer ended()
+		m.stayConnected(run, a, full)
+	}) {
+		ended()
 		return errStopping
 	}
 	m.publishChange(name)
@@ -136,10 +145,11 @@ func (u *upstream) Allows(sender string) bool {
 }
 
 func (u *upstream) Online(t Transport, extra map[string]any) {
-	l := u.m.setOnline(u.a, t, extra)
+	l := newSender(u.m.registry, u.a, t)
 	u.m.mu.Lock()
 	u.sender = l
 	u.m.mu.Unlock()
+	u.m.setOnline(u.a, l, extra)
 }
 
 func (u *upstream) Trouble(why string) {

@@ -93,14 +93,14 @@ func (r *registry) publishChange(channel string) {
 	r.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
 }
 
-// setOnline registers that an account can send over t, and starts to deliver its outbox.
-func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sender {
-	l := newSender(r, a, t)
+// setOnline registers that an account can send over l, and starts to deliver its outbox.
+func (r *registry) setOnline(a *account, l *sender, extra map[string]any) {
 	r.mu.Lock()
-	if r.closed {
+	if r.closed || l.ctx.Err() != nil { // the connection has closed already
 		r.mu.Unlock()
-		return l
+		return
 	}
+	r.accounts[key(a.channel, a.id)] = a // an older connection over the network may have removed it
 	old := a.sender
 	a.sender, a.connectedAt, a.authenticated, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
 	r.wg.Go(l.run)
@@ -111,7 +111,6 @@ func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sen
 	}
 	slog.Info("Channel connected", "channel", a.channel, "account", a.id)
 	r.publishChange(a.channel)
-	return l
 }
 
 // setOffline registers that l has closed, the error, and the delay before the next connection.
@@ -156,7 +155,7 @@ func (r *registry) isManaged(channel, account string) bool {
 }
 
 // isManaged requires the registry's lock.
-func (a *account) isManaged() bool { return a.driver != nil && a.done != nil && !isClosed(a.done) }
+func (a *account) isManaged() bool { return a.driver != nil && a.done != nil }
 
 // onlyAccount returns the account to use when none is named. later includes accounts that the hub
 // is connecting.

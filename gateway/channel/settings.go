@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/keychain"
@@ -34,7 +35,7 @@ func (m *accountManager) configure(ctx context.Context, d Driver, name, id strin
 	if err != nil {
 		return err
 	}
-	for _, f := range d.Kind().Fields {
+	for _, f := range slices.SortedFunc(slices.Values(d.Kind().Fields), func(a, b protocol.ChannelField) int { return strings.Compare(a.Name, b.Name) }) {
 		if f.Required && len(full[f.Name]) == 0 {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("%s needs the setting %q (%s)", name, f.Name, f.Title))
 		}

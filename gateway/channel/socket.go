@@ -68,27 +68,8 @@ func (r *registry) Attach(p protocol.ConnectParams, link Link) (ready, detach fu
 	if old != nil {
 		old.link.Close(protocol.CloseReplaced, "Replaced by newer channel connection")
 	}
-	var mu sync.Mutex // ready and detach may be called by two goroutines
-	var l *sender
-	gone := false
-	ready = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !gone {
-			r.mu.Lock()
-			r.accounts[key(name, id)] = a // the older connection may have removed it
-			r.mu.Unlock()
-			l = r.setOnline(a, s, nil)
-		}
-	}
-	detach = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if gone = true; l != nil {
-			r.removeConnection(a, l)
-		}
-	}
-	return ready, detach, nil
+	l := newSender(r, a, s)
+	return func() { r.setOnline(a, l, nil) }, func() { r.removeConnection(a, l) }, nil
 }
 
 // Send implements Transport.

@@ -96,16 +96,11 @@ func parseField(text string, low, high int) (bits uint64, err error) {
 }
 
 func number(text string, low, high int) (int, error) {
-	for _, r := range text {
-		if r < '0' || r > '9' {
-			return 0, fmt.Errorf("%.20q is not a number", text)
-		}
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || int(n) < low || int(n) > high {
 		return 0, fmt.Errorf("%.20q must be a number from %d to %d", text, low, high)
 	}
-	return n, nil
+	return int(n), nil
 }
 
 // horizon limits the search for a match: a 29 February comes at least every eighth year.

@@ -56,7 +56,7 @@ func (hb *heartbeats) tick(at int64) (next int64) {
 			hb.plan(b, at+interval)
 		case *due <= at && !b.running:
 			hb.plan(b, at+interval)
-			hb.start(id, b, h, true, nil)
+			hb.start(id, b, h, nil)
 		}
 		if due = b.state.NextHeartbeatAt; due != nil && (next == 0 || *due < next) {
 			next = *due
@@ -103,15 +103,15 @@ type heartbeatResult struct {
 	err     error
 }
 
-// start starts a heartbeat. check is false for one that the person requested. done, if not nil,
-// receives the outcome.
-func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, check bool, done chan<- heartbeatResult) {
+// start starts a heartbeat. done receives the outcome of one that the person requested; such a
+// heartbeat is never skipped. It is nil for all others.
+func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, done chan<- heartbeatResult) {
 	b.running = true
 	last := b.state
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	hb.wg.Go(func() {
 		var end heartbeatResult
-		if check {
+		if done == nil {
 			end.skip = hb.skipReason(hb.ctx, id, h, at)
 		}
 		if end.skip == "" {
@@ -213,7 +213,7 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 		case s.heartbeats.beat(id).running:
 			done <- heartbeatResult{skip: protocol.SkipBusy}
 		default:
-			s.heartbeats.start(id, s.heartbeats.beat(id), h, false, done)
+			s.heartbeats.start(id, s.heartbeats.beat(id), h, done)
 		}
 		return nil
 	})

@@ -119,20 +119,14 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	p := s.planner
 	p.last = now()
 	p.realign(p.last)
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
 	for {
-		wait := time.Duration(0)
+		var alarm <-chan time.Time
 		if p.ready && ctx.Err() == nil {
-			wait = s.tick()
+			if wait := s.tick(); wait > 0 {
+				alarm = time.After(wait)
+			}
 		}
 		s.publish()
-		timer.Stop()
-		var alarm <-chan time.Time
-		if wait > 0 {
-			timer.Reset(wait)
-			alarm = timer.C
-		}
 		select {
 		case f := <-s.inbox:
 			f()

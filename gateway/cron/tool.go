@@ -1,7 +1,6 @@
 package cron
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -42,12 +41,7 @@ type toolArgs struct {
 func Tool(of func() *Scheduler) toolkit.Tool[tool.Call] {
 	run := func(ctx context.Context, call tool.Call, in toolArgs) (any, error) { return of().call(ctx, call, in) }
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, run)
-	var schema bytes.Buffer
-	if err := json.Compact(&schema, toolSchema); err != nil { // the schema is part of the program
-		panic(err)
-	}
-	t.Spec.InputSchema = schema.Bytes()
-	t.Spec.EffectOf = effectOf
+	t.Spec.InputSchema, t.Spec.EffectOf = toolSchema, effectOf
 	return t
 }
 

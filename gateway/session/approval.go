@@ -88,8 +88,7 @@ func remindOfApproval(ctx context.Context, qs Questions, key protocol.SessionKey
 // answerApproval treats a plain yes or no as the answer to the session's pending approval. The ID
 // of the approval (approvalId in a result of chat.send) may follow.
 func answerApproval(ctx context.Context, qs Questions, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
-	word, _, _ := strings.Cut(strings.TrimSpace(in.Message), " ")
-	if _, _, isAnswer := parseAnswer(word); !isAnswer || len(in.Attachments) > 0 {
+	if len(in.Attachments) > 0 {
 		return res, false, nil
 	}
 	pending, err := qs.Pending(ctx)

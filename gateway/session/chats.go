@@ -15,9 +15,7 @@ import (
 
 // Create creates an empty chat.
 func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
-	key := in.SessionKey
-	key = cmp.Or(key, newKey(m.opts.Config().Agents.Default()))
-	key = m.Canonical(key)
+	key := m.Canonical(cmp.Or(in.SessionKey, newKey(m.opts.Config().Agents.Default())))
 	if _, err := m.store.Sessions.Ensure(ctx, key, now()); err != nil {
 		return protocol.SessionEntry{}, m.pause.onStoreError(err)
 	}

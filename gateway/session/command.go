@@ -149,14 +149,15 @@ func (c command) model(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	current, _ := c.m.settings.model(s, nil)
 	if c.arg == "" {
-		ref, _ := c.m.settings.model(s, nil)
-		return "Model: " + ref.String(), nil
+		return "Model: " + current.String(), nil
 	}
-	ref, err := c.m.settings.parseModel(s, c.arg)
-	if err != nil {
-		return "", err
+	ref, ok := parseModel(c.arg)
+	if !ok {
+		return "", fmt.Errorf("write a model as PROVIDER/ID, without spaces, in at most %d bytes", maxModel)
 	}
+	ref.Provider = cmp.Or(ref.Provider, current.Provider)
 	return "Model: " + ref.String(), c.patch(ctx, protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}})
 }
 
@@ -257,14 +258,11 @@ func setDirective(d *protocol.Directives, name, value string, isFirst bool) bool
 		}
 		return ok
 	}
-	provider, id, ok := strings.Cut(value, "/")
-	switch {
-	case ok && (provider == "" || id == ""), !ok && name == "m" && !isFirst, len(value) > maxModel:
+	ref, ok := parseModel(value)
+	if !ok || ref.Provider == "" && name == "m" && !isFirst {
 		return false
-	case !ok:
-		provider, id = "", value
 	}
-	d.Model = &protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
+	d.Model = &ref
 	return true
 }
 

@@ -130,9 +130,6 @@ func (s *session) resetWhenDue() {
 	}
 }
 
-// archivePage is the number of messages held in memory at once while a file is written.
-const archivePage = 500
-
 // archiveName returns the path of an archive's file, relative to the data folder.
 func archiveName(id protocol.ArchiveID) string { return path.Join("archive", string(id)+".jsonl.gz") }
 
@@ -174,22 +171,18 @@ func (h *history) writeArchive(ctx context.Context, x store.Archive) string {
 
 // writeMessages writes one message per line, compressed.
 func (h *history) writeMessages(ctx context.Context, x store.Archive, w io.Writer) error {
+	msgs, err := h.store.Archives.Messages(ctx, x, 0, 0)
+	if err != nil {
+		return err
+	}
 	z := gzip.NewWriter(w)
-	for from := x.First; from <= x.Last; from += archivePage {
-		page := x
-		page.First, page.Last = from, min(from+archivePage-1, x.Last)
-		msgs, err := h.store.Archives.Messages(ctx, page, 0, 0)
+	for _, msg := range msgs {
+		raw, err := protocol.Marshal(msg)
 		if err != nil {
 			return err
 		}
-		for _, msg := range msgs {
-			raw, err := protocol.Marshal(msg)
-			if err != nil {
-				return err
-			}
-			if _, err := z.Write(append(raw, '\n')); err != nil {
-				return err
-			}
+		if _, err := z.Write(append(raw, '\n')); err != nil {
+			return err
 		}
 	}
 	return z.Close()

@@ -214,13 +214,11 @@ func identity(links map[string][]string, channel, id string) string {
 		return ""
 	}
 	for _, who := range slices.Sorted(maps.Keys(links)) { // deterministic when two identities claim a sender
-		for _, link := range links[who] {
-			if config.SenderID(channel, link) == id {
-				return who
-			}
-			if on, rest, ok := strings.Cut(strings.TrimSpace(link), ":"); ok && strings.EqualFold(on, channel) && config.SenderID(channel, rest) == id {
-				return who
-			}
+		if slices.ContainsFunc(links[who], func(link string) bool {
+			on, rest, ok := strings.Cut(strings.TrimSpace(link), ":")
+			return config.SenderID(channel, link) == id || ok && strings.EqualFold(on, channel) && config.SenderID(channel, rest) == id
+		}) {
+			return who
 		}
 	}
 	return ""

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -61,22 +60,14 @@ func (c settings) model(s store.Session, d *protocol.Directives) (protocol.Model
 	return ref, cmp.Or(d.ThinkLevel, thinking)
 }
 
-// parseModel parses "provider/id", or the ID of a model of the current provider.
-func (c settings) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
-	if strings.ContainsAny(text, " \t\n") {
-		return protocol.ModelRef{}, errors.New("write a model as PROVIDER/ID, without spaces")
+// parseModel parses "provider/id", or an ID of the current provider's.
+func parseModel(text string) (ref protocol.ModelRef, ok bool) {
+	provider, id, both := strings.Cut(text, "/")
+	if !both {
+		provider, id = "", text
 	}
-	if len(text) > maxModel {
-		return protocol.ModelRef{}, fmt.Errorf("the name of a model may have at most %d bytes", maxModel)
-	}
-	if provider, id, ok := strings.Cut(text, "/"); ok {
-		if provider == "" || id == "" {
-			return protocol.ModelRef{}, errors.New("write a model as PROVIDER/ID")
-		}
-		return protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}, nil
-	}
-	ref, _ := c.model(s, nil)
-	return protocol.ModelRef{Provider: ref.Provider, ID: text}, nil
+	ref = protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
+	return ref, id != "" && (provider != "" || !both) && len(text) <= maxModel && !strings.ContainsAny(text, " \t\n")
 }
 
 // resetPolicy returns the chat's own reset policy, or the gateway's.

@@ -37,10 +37,10 @@ type client struct {
 
 	mu            sync.Mutex // guards the fields below
 	rooms         map[string]*room
-	uploadService string             // the service for uploads; empty until it is known
-	downloadHost  string             // host and port of the server's file downloads; empty until they are known
-	warned        map[string]bool    // senders who were told that encrypted messages cannot be read
-	subscribers   map[string]bool    // senders of presence subscriptions who may not write to the agent yet
+	uploadService string          // the service for uploads; empty until it is known
+	downloadHost  string          // host and port of the server's file downloads; empty until they are known
+	warned        map[string]bool // senders who were told that encrypted messages cannot be read
+	subscribers   map[string]bool // senders of presence subscriptions who may not write to the agent yet
 }
 
 func newClient(s *stream, set settings, up channel.Upstream) *client {

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,17 +119,13 @@ func splitQuotation(m message, to *protocol.ChannelMessage) {
 		return
 	}
 	to.ReplyToID = m.Reply.ID
-	lines := strings.Split(to.Text, "\n")
-	n := 0
 	var quoted []string
-	for n < len(lines) && strings.HasPrefix(lines[n], ">") {
-		quoted = append(quoted, strings.TrimSpace(strings.TrimPrefix(lines[n], ">")))
-		n++
+	for strings.HasPrefix(to.Text, ">") {
+		line, rest, _ := strings.Cut(to.Text, "\n")
+		quoted = append(quoted, strings.TrimSpace(line[1:]))
+		to.Text = rest
 	}
-	if n > 0 {
-		to.ReplyToText = strings.Join(quoted, "\n")
-		to.Text = strings.Join(lines[n:], "\n")
-	}
+	to.ReplyToText = strings.Join(quoted, "\n")
 }
 
 // addLocation parses a place (XEP-0080), or a text that is a geo: address (RFC 5870).
@@ -137,22 +134,18 @@ func addLocation(m message, to *protocol.ChannelMessage) {
 		to.Location = &protocol.Location{Lat: g.Lat, Lon: g.Lon, Name: g.Text}
 		return
 	}
-	rest, ok := strings.CutPrefix(strings.TrimSpace(to.Text), "geo:")
-	if !ok {
+	f := geoAddress.FindStringSubmatch(strings.TrimSpace(to.Text))
+	if f == nil {
 		return
 	}
-	rest, _, _ = strings.Cut(rest, ";")
-	rest, _, _ = strings.Cut(rest, "?")
-	f := strings.Split(rest, ",")
-	if len(f) < 2 {
-		return
-	}
-	lat, err1 := strconv.ParseFloat(f[0], 64)
-	lon, err2 := strconv.ParseFloat(f[1], 64)
+	lat, err1 := strconv.ParseFloat(f[1], 64)
+	lon, err2 := strconv.ParseFloat(f[2], 64)
 	if err1 == nil && err2 == nil && isPosition(lat, lon) {
 		to.Location, to.Text = &protocol.Location{Lat: lat, Lon: lon}, ""
 	}
 }
+
+var geoAddress = regexp.MustCompile(`^geo:(-?[\d.]+),(-?[\d.]+)([,;?]\S*)?$`)
 
 func isPosition(lat, lon float64) bool { return math.Abs(lat) <= 90 && math.Abs(lon) <= 180 }
 
@@ -160,16 +153,14 @@ func isPosition(lat, lon float64) bool { return math.Abs(lat) <= 90 && math.Abs(
 type sharing struct {
 	Name string   `xml:"file>name"`
 	Type string   `xml:"file>media-type"`
-	URLs []target `xml:"sources>url-data"`
-	Refs []uri    `xml:"sources>reference"`
+	URLs []source `xml:"sources>url-data"`
+	Refs []source `xml:"sources>reference"`
 }
 
-type target struct {
-	At string `xml:"target,attr"`
-}
-
-type uri struct {
-	At string `xml:"uri,attr"`
+// source is a source of a file; its address is in one of the two attributes.
+type source struct {
+	Target string `xml:"target,attr"`
+	URI    string `xml:"uri,attr"`
 }
 
 // reference is a reference in a message (XEP-0372).
@@ -198,12 +189,8 @@ func files(m message, to *protocol.ChannelMessage) {
 
 // add adds the first of the file's sources that is a web address.
 func (s sharing) add(to *protocol.ChannelMessage) {
-	sources := s.URLs
-	for _, r := range s.Refs {
-		sources = append(sources, target(r))
-	}
-	for _, t := range sources {
-		if add(to, t.At, s.Name, s.Type) {
+	for _, from := range append(s.URLs, s.Refs...) {
+		if add(to, cmp.Or(from.Target, from.URI), s.Name, s.Type) {
 			return
 		}
 	}
