@@ -17,10 +17,11 @@ type Driver interface {
 	Kind() protocol.ChannelKind
 	// Check validates an account's settings. Its errors are sentences for people.
 	Check(Config) error
-	// Connect connects an account and serves it until the connection closes or ctx is cancelled.
+	// Connect connects an account and serves it until the connection closes or ctx is cancelled: it
+	// calls Upstream.Online when it can send, and Upstream.Inbound for each message. Afterwards the
+	// hub connects again, unless the error is an ErrLogin.
 	Connect(ctx context.Context, a Account, up Upstream) error
-	// Login checks whether an account can log in, or begins a login. With force it begins a new
-	// one.
+	// Login checks whether an account can log in, or begins a login; with force, a new one.
 	Login(ctx context.Context, a Account, force bool) (LoginResult, error)
 	// Logout ends a login on the network.
 	Logout(ctx context.Context, a Account) error

@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -46,11 +47,11 @@ type Options struct {
 // order.
 type Hub struct {
 	*follower
-	*strangers
 	accountManager
 	o      Options
 	outbox *outbox
 	rate   rateLimiter
+	allow  sync.Mutex // held while an allowFrom is read and written
 }
 
 // New returns a hub.
@@ -62,7 +63,7 @@ func New(o Options) *Hub {
 		r.drivers[d.Kind().Channel] = d
 	}
 	h := &Hub{
-		o: o, outbox: r.outbox, strangers: &strangers{o: o, outbox: r.outbox, changed: r.publishChange},
+		o: o, outbox: r.outbox,
 		follower: &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf},
 	}
 	h.accountManager = accountManager{registry: r, change: make(channelMutex, 1), inbound: h.Inbound}

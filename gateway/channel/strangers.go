@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -36,14 +35,6 @@ const (
 	policyAllowlist = "allowlist"
 )
 
-// strangers decides who may write, and holds the requests of people who may not yet.
-type strangers struct {
-	o       Options
-	outbox  *outbox
-	changed func(channel string)
-	allow   sync.Mutex // held while allowFrom is read and written
-}
-
 // mayWrite reports whether a sender may write without an approval.
 func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	return c.DMPolicy == policyOpen || isOwner(c, in, sender) || isAllowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
@@ -52,7 +43,7 @@ func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string)
 // checkAccess decides whether a sender may write; a result without a status means yes. In groups it
 // requests the pairing of the group and not of the sender, because the name of a member can belong
 // to somebody else tomorrow.
-func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (protocol.ChannelInboundResult, error) {
+func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (protocol.ChannelInboundResult, error) {
 	if mayWrite(c, in, sender) {
 		return protocol.ChannelInboundResult{}, nil
 	}
@@ -79,7 +70,7 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 		return protocol.ChannelInboundResult{}, err
 	}
 	if added {
-		h.changed(in.Channel)
+		h.publishChange(in.Channel)
 		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
 			Level: "info", At: now(),
 			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + display.Line(p.SenderID, 0) + ". Answer under Channels.",
@@ -108,7 +99,7 @@ func isAllowed(list []string, channel, sender string, peer protocol.Peer) bool {
 func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
 // Pairs lists the pending requests of strangers (pair.list).
-func (h *strangers) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
+func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
 	list, err := h.o.Store.Channels.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
 	for _, p := range list {
@@ -130,7 +121,7 @@ func pairOf(in protocol.PairParams) (channel, sender string, err error) {
 }
 
 // Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
-func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
+func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
 		return protocol.PairApproveResult{}, err
@@ -152,7 +143,7 @@ func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairPara
 			return protocol.PairApproveResult{}, errors.Join(err, back)
 		}
 	}
-	h.changed(channel)
+	h.publishChange(channel)
 	if err := h.audit(ctx, by, p, "allowed"); err != nil {
 		return protocol.PairApproveResult{}, err
 	}
@@ -164,7 +155,7 @@ func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairPara
 }
 
 // Reject removes a stranger's request (pair.reject). The stranger may ask again.
-func (h *strangers) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
+func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
 	channel, sender, err := pairOf(in)
 	if err != nil {
 		return protocol.PairRejectResult{}, err
@@ -173,11 +164,11 @@ func (h *strangers) Reject(ctx context.Context, by string, in protocol.PairParam
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
-	h.changed(channel)
+	h.publishChange(channel)
 	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.audit(ctx, by, p, "denied")
 }
 
-func (h *strangers) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
+func (h *Hub) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
 	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
 }
 

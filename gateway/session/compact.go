@@ -41,7 +41,7 @@ func (h *history) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	if err != nil {
 		return protocol.SessionCompactResult{}, h.pause.onStoreError(err)
 	}
-	if err := h.blockIdle(ctx, key, "shorten the chat"); err != nil {
+	if err := h.blockIdle(key, "shorten the chat"); err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
 	defer h.unblock(key)
@@ -166,13 +166,13 @@ func (h *history) saveCompactedMemories(ctx context.Context, a store.Archive, fa
 // saveResetMemories extracts the facts from a chat that was reset, in the background.
 func (h *history) saveResetMemories(s store.Session, a store.Archive) {
 	ref, _ := h.settings.model(s, nil)
-	if a.Messages < 2 || !h.hasMemories(s.Key) || ref.Provider == builtIn || h.ctx.Err() != nil {
+	if a.Messages < 2 || !h.hasMemories(s.Key) || ref.Provider == builtIn || h.m.ctx.Err() != nil {
 		return
 	}
 	h.wg.Go(func() {
 		h.scanning.Lock()
 		defer h.scanning.Unlock()
-		if err := h.scanForMemories(s, a, ref); err != nil && h.ctx.Err() == nil {
+		if err := h.scanForMemories(s, a, ref); err != nil && h.m.ctx.Err() == nil {
 			slog.Warn("Extracting memories from a reset chat failed", "session", s.Key, "err", err)
 		}
 	})
@@ -180,7 +180,7 @@ func (h *history) saveResetMemories(s store.Session, a store.Archive) {
 
 // scanForMemories saves the facts from those messages of a reset chat that have not been scanned yet.
 func (h *history) scanForMemories(s store.Session, a store.Archive, ref protocol.ModelRef) error {
-	cursor, err := h.store.Sessions.MemoryCursor(h.ctx, a.Session)
+	cursor, err := h.store.Sessions.MemoryCursor(h.m.ctx, a.Session)
 	if err != nil {
 		return err
 	}
@@ -189,17 +189,17 @@ func (h *history) scanForMemories(s store.Session, a store.Archive, ref protocol
 	if rest.Last <= rest.First { // no messages, or a message without an answer
 		return nil
 	}
-	msgs, err := h.store.Archives.Messages(h.ctx, rest, 0, maxHistory)
+	msgs, err := h.store.Archives.Messages(h.m.ctx, rest, 0, maxHistory)
 	if err != nil {
 		return err
 	}
-	model, info, err := h.models.Open(h.ctx, ref)
+	model, info, err := h.models.Open(h.m.ctx, ref)
 	if err != nil {
 		return err
 	}
-	sum, err := summary.Summarizer{Model: model, Info: info, Timeout: h.settings.modelTimeout()}.Summarize(h.ctx, "", msgs, "")
+	sum, err := summary.Summarizer{Model: model, Info: info, Timeout: h.settings.modelTimeout()}.Summarize(h.m.ctx, "", msgs, "")
 	if err != nil {
 		return err
 	}
-	return h.saveMemories(h.ctx, a, sum.Memories, time.UnixMilli(s.LastActiveAt))
+	return h.saveMemories(h.m.ctx, a, sum.Memories, time.UnixMilli(s.LastActiveAt))
 }

@@ -47,7 +47,7 @@ func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, 
 		ID: run, Session: chat, Params: protocol.ChatSendParams{SessionKey: chat, Message: c.Message(), RunID: run, Node: c.NodeID},
 		Principal: eventPrincipal + by, CreatedAt: now(),
 	}
-	if doErr := m.do(ctx, chat, func(s *session) {
+	if doErr := m.do(chat, func(s *session) {
 		if n := len(slices.DeleteFunc(slices.Clone(s.queue), func(r store.Run) bool { return !isEvent(r) })); n >= maxEvents {
 			err = protocol.ErrUnavailable.With(fmt.Sprintf("%d events already wait for this chat", n))
 			return

@@ -264,7 +264,7 @@ func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 	if _, err := h.store.Archives.Get(ctx, key, in.ID); err != nil { // checked before the chat is blocked
 		return out, err
 	}
-	if err := h.blockIdle(ctx, key, "restore the earlier conversation"); err != nil {
+	if err := h.blockIdle(key, "restore the earlier conversation"); err != nil {
 		return out, err
 	}
 	defer h.unblock(key)

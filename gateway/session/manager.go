@@ -75,8 +75,7 @@ func New(o Options) *Manager {
 		store: o.Store, bus: o.Bus, settings: settings{o.Config}, runs: &runs{m: m, byID: make(map[protocol.RunID]*run)},
 	}
 	m.sessions = &sessions{
-		ctx: ctx, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
-		create: func(key protocol.SessionKey) *session { return &session{m: m, key: key, inbox: make(chan func(), 16)} },
+		m: m, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
 	}
 	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, files: o.Files}
 	return m
@@ -98,7 +97,7 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 	active := m.byKey[s.Key] != nil // otherwise it has no runs and no queue
 	m.mu.Unlock()
 	if active {
-		err = m.do(ctx, s.Key, func(s *session) { out.IsProcessing, out.QueueSize = s.run != nil, len(s.queue) })
+		err = m.do(s.Key, func(s *session) { out.IsProcessing, out.QueueSize = s.run != nil, len(s.queue) })
 	}
 	return out, err
 }
@@ -111,7 +110,7 @@ func (m *Manager) Load(ctx context.Context) error {
 		return err
 	}
 	for _, row := range rows {
-		if err := m.do(ctx, row.Session, func(s *session) { s.load(row) }); err != nil {
+		if err := m.do(row.Session, func(s *session) { s.load(row) }); err != nil {
 			return err
 		}
 	}
@@ -123,7 +122,7 @@ func (m *Manager) Load(ctx context.Context) error {
 func (m *Manager) Resume(ctx context.Context) error {
 	m.resumed.Store(true)
 	for _, s := range m.all() {
-		if err := m.do(ctx, s.key, (*session).startNext); err != nil {
+		if err := m.do(s.key, (*session).startNext); err != nil {
 			return err
 		}
 	}

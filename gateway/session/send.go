@@ -81,7 +81,7 @@ func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol
 	row := store.Run{ID: in.RunID, Session: in.SessionKey, Params: in, Images: blocks, Principal: p.String(), CreatedAt: now()}
 	_, d := splitDirectives(row)
 	var queued bool
-	if doErr := m.do(context.WithoutCancel(ctx), in.SessionKey, func(s *session) { queued, err = s.accept(row) }); doErr != nil {
+	if doErr := m.do(in.SessionKey, func(s *session) { queued, err = s.accept(row) }); doErr != nil {
 		return protocol.ChatSendResult{}, doErr
 	}
 	if err != nil {

@@ -14,34 +14,21 @@ import (
 	"fairlead/gateway/store"
 )
 
-// session is one conversation. Only its goroutine accesses its fields.
+// session is one conversation. Its methods need its lock, which [sessions.do] holds.
 type session struct {
-	m             *Manager
-	key           protocol.SessionKey
-	inbox         chan func()
+	m   *Manager
+	key protocol.SessionKey
+
+	mu            sync.Mutex // guards the fields below
 	queue         queue
 	run           *run  // the agent's run in progress
 	lastCreatedAt int64 // of the newest run
 	blocks        int   // number of resets and deletions in progress; no run starts meanwhile
 }
 
-func (s *session) loop() {
-	for {
-		select {
-		case f := <-s.inbox:
-			f()
-		case <-s.m.ctx.Done():
-			if s.run != nil {
-				<-s.run.done
-			}
-			return
-		}
-	}
-}
-
 // canStart reports whether a run may start now.
 func (s *session) canStart() bool {
-	return s.run == nil && s.blocks == 0 && s.m.resumed.Load() && s.m.pause.end() == nil
+	return s.run == nil && s.blocks == 0 && s.m.resumed.Load() && s.m.pause.end() == nil && s.m.ctx.Err() == nil
 }
 
 // accept starts a run at once or queues it. The run is stored when it returns without error.
@@ -116,24 +103,18 @@ func (s *session) begin(row store.Run) {
 		r.publish()
 		r.finishUnlessSuspended(ctx, r.runAgent(ctx))
 		close(r.done)
-		select {
-		case s.inbox <- s.handleRunEnd:
-		case <-s.m.ctx.Done():
-		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.run = nil
+		s.startNext()
 	})
-}
-
-// handleRunEnd handles the end of the goroutine of the run in progress.
-func (s *session) handleRunEnd() {
-	s.run = nil
-	s.startNext()
 }
 
 // startNext starts the oldest queued run, if no run is in progress.
 func (s *session) startNext() {
 	for s.canStart() && len(s.queue) > 0 {
 		row := s.queue[0]
-		s.queue = s.queue.without(0)
+		s.queue = s.queue[1:]
 		if err := s.start(row); err != nil {
 			slog.Error("Starting a queued message failed", "session", s.key, "run", row.ID, "err", err)
 			s.queue = slices.Insert(s.queue, 0, row)
@@ -165,38 +146,18 @@ func (q *queue) add(row store.Run) {
 	for at > 0 && rank((*q)[at-1]) > rank(row) {
 		at--
 	}
-	*q = slices.Insert(slices.Clone(*q), at, row)
+	*q = slices.Insert(*q, at, row)
 }
 
-// without returns the queue without the run at a position.
-func (q queue) without(at int) queue { return slices.Delete(slices.Clone(q), at, at+1) }
-
-// sessions are the conversations that have a goroutine. It is safe for concurrent use.
+// sessions are the conversations that have been used since the start. It is safe for concurrent use.
 type sessions struct {
-	ctx    context.Context // cancelled when the manager closes
-	wg     sync.WaitGroup
-	pause  *pause
-	create func(key protocol.SessionKey) *session
+	m     *Manager
+	wg    sync.WaitGroup // the runs, other goroutines, and calls of do
+	pause *pause
 
 	mu     sync.Mutex // guards the fields below
 	byKey  map[protocol.SessionKey]*session
 	closed bool
-}
-
-// get returns a session and starts its goroutine if needed; nil when the manager is closed.
-func (a *sessions) get(key protocol.SessionKey) *session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return nil
-	}
-	s := a.byKey[key]
-	if s == nil {
-		s = a.create(key)
-		a.byKey[key] = s
-		a.wg.Go(s.loop)
-	}
-	return s
 }
 
 // all returns the sessions.
@@ -206,26 +167,26 @@ func (a *sessions) all() []*session {
 	return slices.Collect(maps.Values(a.byKey))
 }
 
-// do runs f on the session's goroutine and waits for it.
-func (a *sessions) do(ctx context.Context, key protocol.SessionKey, f func(*session)) error {
-	s := a.get(key)
+// do runs f with the lock of a session. f may use the disk, but must not wait for a run. The error
+// says that the manager is closed.
+func (a *sessions) do(key protocol.SessionKey, f func(*session)) error {
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		return errStopping
+	}
+	s := a.byKey[key]
 	if s == nil {
-		return errStopping
+		s = &session{m: a.m, key: key}
+		a.byKey[key] = s
 	}
-	done := make(chan struct{})
-	select {
-	case s.inbox <- func() { defer close(done); f(s) }:
-	case <-a.ctx.Done():
-		return errStopping
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-done:
-		return nil
-	case <-a.ctx.Done():
-		return errStopping
-	}
+	a.wg.Add(1)
+	defer a.wg.Done()
+	a.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s)
+	return nil
 }
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")

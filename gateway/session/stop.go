@@ -22,7 +22,7 @@ var errCancelled = errors.New("Run cancelled by user")
 // message from the queue. The next queued message starts when the stopped run has ended.
 func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
 	res := protocol.ChatCancelResult{OK: true}
-	err := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) {
+	err := m.do(m.Canonical(in.SessionKey), func(s *session) {
 		if id := s.stop(in.RunID); id != "" {
 			res.RunID, res.Cancelled = id, true
 		}
@@ -46,7 +46,7 @@ func (s *session) stop(id protocol.RunID) protocol.RunID {
 	}
 	if i := slices.IndexFunc(s.queue, isWanted); i >= 0 {
 		row := s.queue[i]
-		s.queue = s.queue.without(i)
+		s.queue = slices.Delete(s.queue, i, i+1)
 		runs.get(row.ID).finish(errCancelled)
 		return row.ID
 	}
@@ -78,7 +78,10 @@ func (s *session) stopAll() (wait []<-chan struct{}) {
 // stopAndBlock cancels all runs of a session and prevents new ones from starting until unblock.
 func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) error {
 	var wait []<-chan struct{}
-	if err := a.do(ctx, key, func(s *session) { s.blocks++; wait = s.stopAll() }); err != nil {
+	if err := a.do(key, func(s *session) {
+		s.blocks++
+		wait = s.stopAll()
+	}); err != nil {
 		return err
 	}
 	for _, done := range wait {
@@ -94,10 +97,10 @@ func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) er
 
 // blockIdle prevents runs of a chat from starting until unblock. While a run is in progress it
 // returns a protocol.ErrConflict that names the requested action.
-func (a *sessions) blockIdle(ctx context.Context, key protocol.SessionKey, action string) error {
+func (a *sessions) blockIdle(key protocol.SessionKey, action string) error {
 	busy := false
 	var ending <-chan struct{} // of a run that has already sent its terminal event
-	if err := a.do(ctx, key, func(s *session) {
+	if err := a.do(key, func(s *session) {
 		if s.run != nil {
 			busy, ending = s.m.runs.get(s.run.row.ID) != nil, s.run.done
 		}
@@ -118,7 +121,10 @@ func (a *sessions) blockIdle(ctx context.Context, key protocol.SessionKey, actio
 
 // unblock reverts stopAndBlock or blockIdle, and starts the next queued message.
 func (a *sessions) unblock(key protocol.SessionKey) {
-	a.do(context.WithoutCancel(a.ctx), key, func(s *session) { s.blocks--; s.startNext() })
+	a.do(key, func(s *session) {
+		s.blocks--
+		s.startNext()
+	})
 }
 
 // pause prevents model steps and queued messages from starting. It is safe for concurrent use.
@@ -200,10 +206,7 @@ func (a *sessions) SetPaused(paused bool) {
 		return
 	}
 	for _, s := range a.all() {
-		select {
-		case s.inbox <- s.startNext:
-		case <-a.ctx.Done():
-		}
+		a.do(s.key, (*session).startNext) // nothing starts while the manager closes
 	}
 }
 
