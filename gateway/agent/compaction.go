@@ -115,7 +115,7 @@ func (r *Run) warnAboutPictures(ctx context.Context) error {
 // retryWithoutPictures replaces pictures with text when the model's server refused them: not every
 // server declares what its models accept, and the chat would otherwise fail at every message.
 func (r *Run) retryWithoutPictures(ctx context.Context, why error) (again bool, err error) {
-	if !r.Info.Images || !refusesPictures(why) || !slices.ContainsFunc(r.History, hasPicture) {
+	if !r.Info.Images || !errors.Is(why, protocol.ErrModel) || !aboutPictures.MatchString(why.Error()) || !slices.ContainsFunc(r.History, hasPicture) {
 		return false, nil
 	}
 	r.Info.Images = false
@@ -136,12 +136,5 @@ func hasPicture(m protocol.Message) bool {
 	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockImage })
 }
 
-// refusesPictures reports whether a server's error is about pictures. Some only ask for a text.
-func refusesPictures(err error) bool {
-	if !errors.Is(err, protocol.ErrModel) {
-		return false
-	}
-	return aboutPictures.MatchString(err.Error())
-}
-
+// aboutPictures matches the errors of servers that are about pictures. Some only ask for a text.
 var aboutPictures = regexp.MustCompile(`(?i)image|vision|multi-?modal|mmproj|a string|valid string`)

@@ -45,7 +45,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	}
 	if err != nil {
 		// The calls of an answer that was cut off are not run.
-		m.Content = withoutCalls(m.Content)
+		m.Content = slices.DeleteFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockToolCall })
 		m.StopReason = llm.StopError
 		if context.Cause(ctx) != nil {
 			m.StopReason = llm.StopAborted
@@ -286,8 +286,4 @@ func withValidArguments(msgs []protocol.Message) []protocol.Message {
 		}
 	}
 	return out
-}
-
-func withoutCalls(c protocol.Content) protocol.Content {
-	return slices.DeleteFunc(slices.Clone(c), func(b protocol.Block) bool { return b.Type == protocol.BlockToolCall })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ type sender struct {
 	t           Transport
 	ctx         context.Context
 	cancel      context.CancelFunc
-	wake        chan struct{}
+	wake        chan struct{} // holds a token when the outbox may have a new message
 	typing      chan protocol.ChannelTyping
 }
 
@@ -43,14 +44,6 @@ func newSender(r *registry, a *account, t Transport) *sender {
 	l := &sender{outbox: r.outbox, bus: r.o.Bus, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
 	l.ctx, l.cancel = context.WithCancel(r.ctx)
 	return l
-}
-
-// nudge wakes the delivery, because the outbox may have a new message.
-func (l *sender) nudge() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
 }
 
 func (l *sender) run() {
@@ -161,7 +154,7 @@ func (o *outbox) report(id string, d delivery) {
 
 // add stores a message in the outbox, once for each ID. An empty message is ignored.
 func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound) error {
-	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
+	e.Message.Text = strings.TrimRight(blankLines.ReplaceAllString(e.Message.Text, ""), " \t\r\n")
 	if e.Message.Text == "" && len(e.Message.Media) == 0 {
 		return nil
 	}
@@ -171,18 +164,13 @@ func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound)
 		return err
 	}
 	if l := o.senderOf(e.Channel, e.AccountID); l != nil {
-		l.nudge()
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
 	}
 	return nil
 }
 
-// trimBlankLines removes the blank lines before a text, and no indentation.
-func trimBlankLines(s string) string {
-	for {
-		line, rest, ok := strings.Cut(s, "\n")
-		if !ok || strings.TrimSpace(line) != "" {
-			return s
-		}
-		s = rest
-	}
-}
+// blankLines matches the blank lines before a text, without the indentation of its first line.
+var blankLines = regexp.MustCompile(`^\s*\n`)

@@ -89,6 +89,7 @@ func (hb *heartbeats) plan(b *beat, at int64) {
 }
 
 func (hb *heartbeats) save(b *beat) {
+	hb.changed = true
 	if err := hb.o.Store.Heartbeats.Put(context.WithoutCancel(hb.ctx), b.state); err != nil {
 		slog.Error("A heartbeat could not be stored", "agent", b.state.AgentID, "err", err)
 	}

@@ -132,6 +132,7 @@ func (p *planner) realign(at int64) {
 
 // save stores a job. If that fails, the job continues from memory and is stored at its next change.
 func (p *planner) save(j *job) {
+	p.changed = true
 	if err := p.o.Store.Jobs.Put(context.WithoutCancel(p.ctx), j.Job); err != nil {
 		slog.Error("A job could not be stored", "job", j.ID, "err", err)
 	}

@@ -2,7 +2,6 @@ package cron
 
 import (
 	"context"
-	"reflect"
 	"sync"
 	"time"
 
@@ -72,9 +71,6 @@ type Scheduler struct {
 	planner    *planner
 	heartbeats *heartbeats
 	wake       chan struct{} // holds a token when the loop should check again
-
-	// The state at the last published change of schedules; it belongs to Run's goroutine.
-	published *publishedState
 }
 
 // New returns a scheduler.
@@ -126,7 +122,10 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 				alarm = time.After(wait)
 			}
 		}
-		s.publish()
+		if s.changed {
+			s.changed = false
+			s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeSchedules})
+		}
 		select {
 		case f := <-s.inbox:
 			f()
@@ -162,27 +161,6 @@ func (s *Scheduler) tick() time.Duration {
 	return min(max(time.Duration(next-at)*time.Millisecond, time.Millisecond), longest)
 }
 
-// publishedState is the part of the state whose changes are published.
-type publishedState struct {
-	jobs  []protocol.CronJob
-	beats map[protocol.AgentID]protocol.HeartbeatState
-}
-
-// publish publishes a change when schedules or heartbeats have changed.
-func (s *Scheduler) publish() {
-	now := publishedState{beats: make(map[protocol.AgentID]protocol.HeartbeatState)}
-	for _, j := range s.planner.sortedJobs() {
-		now.jobs = append(now.jobs, j.Job.CronJob)
-	}
-	for id, b := range s.heartbeats.beats {
-		now.beats[id] = b.state
-	}
-	if s.published != nil && !reflect.DeepEqual(now, *s.published) {
-		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeSchedules})
-	}
-	s.published = &now
-}
-
 // Wake makes the scheduler read the configuration again.
 func (s *Scheduler) Wake() {
 	select {
@@ -198,8 +176,9 @@ type loop struct {
 	inbox chan func()
 	ended chan struct{} // closed when the goroutine ends
 
-	ctx context.Context // of the goroutine; set before the first function runs
-	wg  sync.WaitGroup  // what the goroutine has started
+	ctx     context.Context // of the goroutine; set before the first function runs
+	wg      sync.WaitGroup  // what the goroutine has started
+	changed bool            // a schedule or heartbeat has changed since this was published
 }
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")

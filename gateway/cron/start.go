@@ -77,7 +77,7 @@ func (p *planner) launch(j *job, r store.JobRun) {
 	run := &running{JobRun: r, done: make(chan struct{})}
 	j.withdrawQuestion()
 	j.run = run
-	j.State.RunningAtMs = r.StartedAt
+	j.State.RunningAtMs, p.changed = r.StartedAt, true
 	snapshot := j.Job
 	p.wg.Go(func() {
 		end := p.runner.execute(p.ctx, snapshot, r, func(waiting bool) { p.report(func() { run.waiting = waiting }) })
@@ -125,6 +125,7 @@ func (p *planner) finish(run *running, end outcome) {
 
 // record stores a finished run and its job, and deletes the oldest runs.
 func (p *planner) record(j *job, r store.JobRun, remove bool) {
+	p.changed = true
 	if remove {
 		delete(p.jobs, j.ID)
 	}

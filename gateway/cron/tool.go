@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,14 +48,9 @@ func Tool(of func() *Scheduler) toolkit.Tool[tool.Call] {
 
 // effectOf returns the effect of one call. Most calls only read.
 func effectOf(args json.RawMessage) protocol.Effect {
-	var in struct {
-		Action string `json:"action"`
-	}
-	if json.Unmarshal(args, &in) == nil {
-		switch in.Action {
-		case "status", "list", "runs":
-			return protocol.EffectRead
-		}
+	var in struct{ Action string }
+	if json.Unmarshal(args, &in) == nil && slices.Contains([]string{"status", "list", "runs"}, in.Action) {
+		return protocol.EffectRead
 	}
 	return protocol.EffectWrite
 }

@@ -132,7 +132,9 @@ func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error 
 	if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
 		s.ResetPolicy = protocol.ResetPolicy{}
 	} else if p != nil { // without a policy of its own, the chat follows the gateway's default
-		policy := patchedPolicy(c.resetPolicy(*s), *p)
+		policy := c.resetPolicy(*s)
+		set(&policy.Mode, p.Mode)
+		policy.AtHour, policy.IdleMinutes = cmp.Or(p.AtHour, policy.AtHour), cmp.Or(p.IdleMinutes, policy.IdleMinutes)
 		if err := config.CheckResetPolicy("resetPolicy", policy); err != nil {
 			return err
 		}
@@ -151,12 +153,6 @@ func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error 
 	}
 	s.UpdatedAt = now()
 	return nil
-}
-
-func patchedPolicy(policy protocol.ResetPolicy, in protocol.ResetPolicyPatch) protocol.ResetPolicy {
-	set(&policy.Mode, in.Mode)
-	policy.AtHour, policy.IdleMinutes = cmp.Or(in.AtHour, policy.AtHour), cmp.Or(in.IdleMinutes, policy.IdleMinutes)
-	return policy
 }
 
 func set[T any](to, from *T) {

@@ -73,12 +73,10 @@ func (h *history) Compact(ctx context.Context, in protocol.SessionCompactParams)
 // Uncompact reverts the last compaction.
 func (h *history) Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error) {
 	key := h.Canonical(in.SessionKey)
-	if _, err := h.store.Sessions.Get(ctx, key); errors.Is(err, protocol.ErrNotFound) {
-		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it yet
-	} else if err != nil {
-		return protocol.SessionUncompactResult{}, h.pause.onStoreError(err)
-	}
 	n, err := h.store.Archives.Uncompact(ctx, key, now())
+	if errors.Is(err, protocol.ErrNotFound) {
+		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it yet
+	}
 	if err != nil {
 		return protocol.SessionUncompactResult{}, h.pause.onStoreError(err)
 	}

@@ -28,7 +28,11 @@ func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol
 	}
 	row := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: now(), StartedAt: now()}
 	msg := protocol.Message{RunID: row.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: now()}
-	if err := m.do(in.SessionKey, (*session).resetBeforeCommand); err != nil {
+	if err := m.do(in.SessionKey, func(s *session) {
+		if s.run == nil && s.blocks == 0 && len(s.queue) == 0 {
+			s.resetWhenDue()
+		}
+	}); err != nil {
 		return protocol.ChatSendResult{}, err
 	}
 	msg, err := m.store.Runs.Start(ctx, row, msg)

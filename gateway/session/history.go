@@ -105,14 +105,6 @@ func startOfHour(at time.Time, days, hour int) time.Time {
 	return t
 }
 
-// resetBeforeCommand calls resetWhenDue before the person's own command, unless runs are in
-// progress.
-func (s *session) resetBeforeCommand() {
-	if s.run == nil && s.blocks == 0 && len(s.queue) == 0 {
-		s.resetWhenDue()
-	}
-}
-
 // resetWhenDue resets the chat before a message if its policy says so. If that fails, the message
 // is accepted anyway. The output of a running command of the person belongs to the present
 // conversation.
@@ -202,13 +194,6 @@ func (h *history) writeMissingArchives(ctx context.Context) {
 	}
 }
 
-// removeArchiveFile removes the file of a restored archive. Archiving again writes it again.
-func (h *history) removeArchiveFile(x store.Archive) {
-	if err := os.Remove(h.archivePath(x.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		slog.Warn("Removing the file of a restored archive failed", "session", x.Key, "err", err)
-	}
-}
-
 // Archives lists a chat's archives, newest first.
 func (h *history) Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 	chat := h.Canonical(in.SessionKey)
@@ -279,7 +264,10 @@ func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 		info.ArchivedTo = h.writeArchive(ctx, old)
 		out.Archived = &info
 	}
-	h.removeArchiveFile(restored)
+	// Archiving the restored conversation again writes its file again.
+	if err := os.Remove(h.archivePath(restored.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		slog.Warn("Removing the file of a restored archive failed", "session", key, "err", err)
+	}
 	err = h.store.Grants.DeleteAll(ctx, key)
 	h.publishHistory(key)
 	return out, h.pause.onStoreError(err)

@@ -60,7 +60,7 @@ type Manager struct {
 	opts     Options
 	media    *media.Store
 	sending  sync.Map        // the IDs of messages that are being processed
-	resumed  atomic.Bool     // runs may start
+	resumed  atomic.Bool     // Resume was called
 	mainName atomic.Value    // a string: session.mainKey at the last check
 	ctx      context.Context // cancelled by Close
 	cancel   context.CancelCauseFunc
@@ -110,7 +110,11 @@ func (m *Manager) Load(ctx context.Context) error {
 		return err
 	}
 	for _, row := range rows {
-		if err := m.do(row.Session, func(s *session) { s.load(row) }); err != nil {
+		if err := m.do(row.Session, func(s *session) {
+			s.lastCreatedAt, s.hasEarlierRuns = max(s.lastCreatedAt, row.CreatedAt), true
+			s.queue.add(row)
+			m.runs.track(row).publish()
+		}); err != nil {
 			return err
 		}
 	}
@@ -119,16 +123,11 @@ func (m *Manager) Load(ctx context.Context) error {
 
 // Resume lets runs start, beginning with those that Load has registered: started runs continue, and
 // pending approvals are asked again. It also starts the permanent removal of deleted chats.
-func (m *Manager) Resume(ctx context.Context) error {
+func (m *Manager) Resume() {
 	m.resumed.Store(true)
-	for _, s := range m.all() {
-		if err := m.do(s.key, (*session).startNext); err != nil {
-			return err
-		}
-	}
+	m.startNext()
 	m.wg.Go(func() { m.writeMissingArchives(m.ctx) })
 	m.wg.Go(m.purgeDeleted)
-	return nil
 }
 
 // Close stops all runs, so that the next start can resume them, and waits for them.

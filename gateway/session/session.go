@@ -24,11 +24,14 @@ type session struct {
 	run           *run  // the agent's run in progress
 	lastCreatedAt int64 // of the newest run
 	blocks        int   // number of resets and deletions in progress; no run starts meanwhile
+
+	hasEarlierRuns bool // Load has queued runs of an earlier start; nothing starts before Resume
 }
 
 // canStart reports whether a run may start now.
 func (s *session) canStart() bool {
-	return s.run == nil && s.blocks == 0 && s.m.resumed.Load() && s.m.pause.end() == nil && s.m.ctx.Err() == nil
+	isResumed := !s.hasEarlierRuns || s.m.resumed.Load()
+	return s.run == nil && s.blocks == 0 && isResumed && s.m.pause.end() == nil && s.m.ctx.Err() == nil
 }
 
 // accept starts a run at once or queues it. The run is stored when it returns without error.
@@ -124,14 +127,6 @@ func (s *session) startNext() {
 	}
 }
 
-// load queues a run of an earlier start: it is visible from now on, and new messages queue behind
-// it.
-func (s *session) load(row store.Run) {
-	s.lastCreatedAt = max(s.lastCreatedAt, row.CreatedAt)
-	s.queue.add(row)
-	s.m.runs.track(row).publish()
-}
-
 // queue contains the runs that wait in a session, in the order in which they will start. Each
 // message waits as a run of its own.
 type queue []store.Run
@@ -160,11 +155,14 @@ type sessions struct {
 	closed bool
 }
 
-// all returns the sessions.
-func (a *sessions) all() []*session {
+// startNext starts the next run of every session that may start one.
+func (a *sessions) startNext() {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Collect(maps.Values(a.byKey))
+	keys := slices.Collect(maps.Keys(a.byKey))
+	a.mu.Unlock()
+	for _, key := range keys {
+		a.do(key, (*session).startNext) // an error means that the manager closes, so nothing starts
+	}
 }
 
 // do runs f with the lock of a session. f may use the disk, but must not wait for a run. The error

@@ -202,11 +202,8 @@ func (p *pause) onStoreError(err error) error {
 // SetPaused pauses or resumes all agents. While paused, running model steps finish and nothing new
 // starts.
 func (a *sessions) SetPaused(paused bool) {
-	if !a.pause.set(paused) || paused {
-		return
-	}
-	for _, s := range a.all() {
-		a.do(s.key, (*session).startNext) // nothing starts while the manager closes
+	if a.pause.set(paused) && !paused {
+		a.startNext()
 	}
 }
 

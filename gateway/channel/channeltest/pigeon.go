@@ -44,11 +44,8 @@ func (p *Pigeon) Check(c channel.Config) error {
 
 // Connect implements channel.Driver.
 func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up channel.Upstream) error {
-	switch {
-	case a.Config.Text("key") == "wrong":
-		return channel.Login("the key does not fit")
-	case a.Config.Text("loft") == "away":
-		return errors.New("nobody is at the loft")
+	if err := check(a); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -63,17 +60,22 @@ func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up channel.Upst
 	return context.Cause(ctx)
 }
 
-// Login implements channel.Driver.
-func (p *Pigeon) Login(_ context.Context, a channel.Account, _ bool) (channel.LoginResult, error) {
+func check(a channel.Account) error {
 	switch {
 	case a.Config.Text("key") == "wrong":
-		return channel.LoginResult{}, channel.Login("the key does not fit")
+		return channel.Login("the key does not fit")
 	case a.Config.Text("loft") == "away":
-		return channel.LoginResult{}, errors.New("nobody is at the loft")
-	case a.Config.Text("loft") == "qr":
+		return errors.New("nobody is at the loft")
+	}
+	return nil
+}
+
+// Login implements channel.Driver.
+func (p *Pigeon) Login(_ context.Context, a channel.Account, _ bool) (channel.LoginResult, error) {
+	if a.Config.Text("loft") == "qr" {
 		return channel.LoginResult{QRDataURL: "data:image/png;base64,AA==", Message: "Scan this."}, nil
 	}
-	return channel.LoginResult{Message: "The key fits."}, nil
+	return channel.LoginResult{Message: "The key fits."}, check(a)
 }
 
 // Logout implements channel.Driver.

@@ -78,9 +78,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	switch {
 	case strings.TrimSpace(e.EventID) == "" || strings.TrimSpace(e.SessionID) == "" || len(e.EventID) > maxWord || len(e.SessionID) > maxWord:
 		return dropped, nil
-	case e.Event == protocol.ExecStarted:
-		// The journal has the call that started it.
-		slog.Debug("Background command started", "node", node, "call", e.CallID)
+	case e.Event == protocol.ExecStarted: // the journal has the call that started it
 		return protocol.Ack{OK: true}, nil
 	case e.Event != protocol.ExecFinished && e.Event != protocol.ExecFailed && e.Event != protocol.ExecTimedOut:
 		return dropped, nil
