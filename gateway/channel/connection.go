@@ -74,7 +74,7 @@ func (m *accountManager) stayConnected(ctx context.Context, a *account, full Acc
 	wait := reconnectFirst
 	for {
 		began := time.Now()
-		up := &upstream{m: m, a: a}
+		up := &Upstream{m: m, a: a}
 		err := a.driver.Connect(ctx, full, up)
 		if ctx.Err() != nil {
 			m.setOffline(a, up.sender, nil, 0)
@@ -113,21 +113,27 @@ func (m *accountManager) stayConnected(ctx context.Context, a *account, full Acc
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 
-// upstream is one connection of a driver. Only the connection's goroutine sets sender, while it holds
-// the registry's lock.
-type upstream struct {
+// Upstream is the hub as a driver's connection sees it. It is safe for concurrent use. Its methods may
+// block, but all except Inbound only briefly.
+type Upstream struct {
 	m      *accountManager
 	a      *account
-	sender *sender
+	sender *sender // set by the connection's goroutine, while it holds the registry's lock
 }
 
-// Inbound implements Upstream. A message is processed even if its connection closes meanwhile.
-func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
+// Inbound accepts a message. It can take minutes, when a recording is transcribed: meanwhile the
+// driver may pass messages of other chats, but those of one chat one after the other. After an error
+// the message was not accepted, and may be passed again. If ctx is cancelled, because the connection
+// has closed, the message is processed anyway.
+func (u *Upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	in.Channel, in.AccountID = u.a.channel, u.a.id
 	var res protocol.ChannelInboundResult
 	var err error
 	done := make(chan struct{})
-	if !u.m.goTracked(func() { defer close(done); res, err = u.m.inbound(u.m.ctx, in) }) {
+	if !u.m.goTracked(func() {
+		defer close(done)
+		res, err = u.m.inbound(u.m.ctx, in)
+	}) {
 		return protocol.ChannelInboundResult{}, errStopping
 	}
 	select {
@@ -138,13 +144,14 @@ func (u *upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams
 	}
 }
 
-// Allows implements Upstream.
-func (u *upstream) Allows(sender string) bool {
+// Allows reports whether a sender may currently write to the agent directly. It starts no pairing.
+func (u *Upstream) Allows(sender string) bool {
 	in := protocol.ChannelInboundParams{Channel: u.a.channel, AccountID: u.a.id, Peer: protocol.Peer{Kind: protocol.PeerDM, ID: sender}}
 	return mayWrite(u.m.o.Config().Channels[u.a.channel], in, sender)
 }
 
-func (u *upstream) Online(t Transport, extra map[string]any) {
+// Online reports that t can send, until Connect returns. extra is shown with the account's status.
+func (u *Upstream) Online(t Transport, extra map[string]any) {
 	l := newSender(u.m.registry, u.a, t)
 	u.m.mu.Lock()
 	u.sender = l
@@ -152,7 +159,8 @@ func (u *upstream) Online(t Transport, extra map[string]any) {
 	u.m.setOnline(u.a, l, extra)
 }
 
-func (u *upstream) Trouble(why string) {
+// Trouble reports, after Online, a problem of a connected account, as a sentence. "" clears it.
+func (u *Upstream) Trouble(why string) {
 	u.m.mu.Lock()
 	mine := u.sender != nil && u.a.sender == u.sender && u.a.err != why
 	if mine {

@@ -20,7 +20,7 @@ type Driver interface {
 	// Connect connects an account and serves it until the connection closes or ctx is cancelled: it
 	// calls Upstream.Online when it can send, and Upstream.Inbound for each message. Afterwards the
 	// hub connects again, unless the error is an ErrLogin.
-	Connect(ctx context.Context, a Account, up Upstream) error
+	Connect(ctx context.Context, a Account, up *Upstream) error
 	// Login checks whether an account can log in, or begins a login; with force, a new one.
 	Login(ctx context.Context, a Account, force bool) (LoginResult, error)
 	// Logout ends a login on the network.
@@ -65,25 +65,6 @@ func (c Config) Texts(name string) []string {
 type LoginResult struct {
 	QRDataURL string // the QR code to scan
 	Message   string
-}
-
-// Upstream is the hub as a connection sees it. It is safe for concurrent use. Its methods may
-// block, but all except Inbound only briefly.
-type Upstream interface {
-	// Inbound accepts a message. It can take minutes, when a recording is transcribed: meanwhile
-	// the driver may pass messages of other chats, but those of one chat one after the other. After
-	// an error the message was not accepted, and may be passed again. If ctx is cancelled, it may
-	// have been accepted anyway.
-	Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
-	// Allows reports whether a sender may currently write to the agent directly. It does not start
-	// a pairing.
-	Allows(sender string) bool
-	// Online reports that t can send, until Connect returns. extra is shown to people with the
-	// account's status.
-	Online(t Transport, extra map[string]any)
-	// Trouble reports, after Online, a problem of a connected account, as a sentence for people. ""
-	// clears it.
-	Trouble(why string)
 }
 
 // Transport sends over a connection. One goroutine calls Send and another one Typing.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
@@ -69,7 +70,7 @@ func (r *run) askContinue(ctx context.Context, q protocol.Approval) (bool, error
 
 // remindOfApproval answers a message with the pending approval of the chat's run (status paused,
 // docs/protocol.md#chat). ok is false when there is none.
-func remindOfApproval(ctx context.Context, qs Questions, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
+func remindOfApproval(ctx context.Context, qs *approval.Manager, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
 	pending, err := qs.Pending(ctx)
 	if err != nil {
 		return res, false, err
@@ -87,7 +88,7 @@ func remindOfApproval(ctx context.Context, qs Questions, key protocol.SessionKey
 
 // answerApproval treats a plain yes or no as the answer to the session's pending approval. The ID
 // of the approval (approvalId in a result of chat.send) may follow.
-func answerApproval(ctx context.Context, qs Questions, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
+func answerApproval(ctx context.Context, qs *approval.Manager, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
 	if len(in.Attachments) > 0 {
 		return res, false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
@@ -21,25 +22,12 @@ type Models interface {
 	Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error)
 }
 
-// Tools runs calls.
-type Tools interface {
-	Run(ctx context.Context, c tool.Call) (tool.Result, error)
-	Tools() []protocol.ToolSpec
-}
-
-// Questions asks the person for approvals.
-type Questions interface {
-	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
-	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
-	Pending(ctx context.Context) ([]protocol.Approval, error)
-}
-
 // Options configure a manager. All fields except Transcribe and StatusChanged are required.
 type Options struct {
 	Store     *store.DB
 	Bus       *event.Bus
-	Tools     Tools
-	Questions Questions
+	Tools     *tool.Pipeline
+	Questions *approval.Manager
 	Models    Models
 	Files     *workspace.Files // of all agents
 	Nodes     func() []protocol.NodeInfo

@@ -14,7 +14,7 @@ import (
 // message, a peer "rain" fails the first two times.
 type Pigeon struct {
 	mu    sync.Mutex // guards the fields below
-	up    map[string]channel.Upstream
+	up    map[string]*channel.Upstream
 	sent  []protocol.ChannelOutbound
 	rain  int
 	typed []protocol.ChannelTyping
@@ -24,7 +24,7 @@ type Pigeon struct {
 
 // NewPigeon returns the channel.
 func NewPigeon() *Pigeon {
-	return &Pigeon{up: map[string]channel.Upstream{}, drop: map[string]context.CancelCauseFunc{}}
+	return &Pigeon{up: map[string]*channel.Upstream{}, drop: map[string]context.CancelCauseFunc{}}
 }
 
 // Kind implements channel.Driver.
@@ -43,7 +43,7 @@ func (p *Pigeon) Check(c channel.Config) error {
 }
 
 // Connect implements channel.Driver.
-func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up channel.Upstream) error {
+func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up *channel.Upstream) error {
 	if err := check(a); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p *Pigeon) Logout(_ context.Context, a channel.Account) error {
 }
 
 // Up returns the account's connection, or nil.
-func (p *Pigeon) Up(account string) channel.Upstream {
+func (p *Pigeon) Up(account string) *channel.Upstream {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.up[account]

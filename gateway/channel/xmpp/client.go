@@ -31,7 +31,7 @@ const (
 type client struct {
 	s   *stream
 	set settings
-	up  channel.Upstream
+	up  *channel.Upstream
 
 	waiters sync.Map // by ID of the sent stanza: a chan iq, with room for one response to each ID
 
@@ -43,7 +43,7 @@ type client struct {
 	subscribers   map[string]bool // senders of presence subscriptions who may not write to the agent yet
 }
 
-func newClient(s *stream, set settings, up channel.Upstream) *client {
+func newClient(s *stream, set settings, up *channel.Upstream) *client {
 	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), warned: make(map[string]bool), subscribers: make(map[string]bool)}
 	for _, r := range set.rooms {
 		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}

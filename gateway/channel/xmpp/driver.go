@@ -89,7 +89,7 @@ func settingsOf(c channel.Config) (settings, error) {
 }
 
 // Connect implements channel.Driver.
-func (Driver) Connect(ctx context.Context, a channel.Account, up channel.Upstream) error {
+func (Driver) Connect(ctx context.Context, a channel.Account, up *channel.Upstream) error {
 	s, set, err := open(ctx, a)
 	if err != nil {
 		return err

@@ -24,20 +24,15 @@ import (
 
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 var mediaKey = regexp.MustCompile(`^media/[0-9a-f]{64}\.[a-z0-9]{1,8}$`)
 
-// References knows which files are in use.
-type References interface {
-	// Unreferenced returns those of the keys that no message refers to.
-	Unreferenced(ctx context.Context, keys []string) ([]string, error)
-}
-
 // Store stores the files. It is safe for concurrent use.
 type Store struct {
 	home       string
-	references References
+	references *store.Media // knows which files are in use
 	transcribe Transcribe
 
 	mu      sync.Mutex     // guards pending, and the removal of files; a leaf lock
@@ -45,7 +40,7 @@ type Store struct {
 }
 
 // New returns the store in a data folder. Without transcribe, recordings are stored only.
-func New(home string, r References, transcribe Transcribe) *Store {
+func New(home string, r *store.Media, transcribe Transcribe) *Store {
 	return &Store{home: home, references: r, transcribe: transcribe, pending: make(map[string]int)}
 }
 
