@@ -28,9 +28,9 @@ type planner struct {
 	o        *Options
 	runner   *runner
 	jobs     map[protocol.CronJobID]*job
-	requests []*request
-	ready    bool  // runs may start
-	last     int64 // the wall clock at the last check
+	requests []*running // that have not started
+	ready    bool       // runs may start
+	last     int64      // the wall clock at the last check
 }
 
 // job is a job with its state in memory.
@@ -42,19 +42,33 @@ type job struct {
 	retryAt int64
 }
 
-// running is a run in progress.
+// isDue reports whether a time of the job has come.
+func (j *job) isDue(at int64) bool {
+	return j.Enabled && j.State.NextRunAtMs > 0 && j.State.NextRunAtMs <= at && j.run == nil
+}
+
+// running is a run that was requested or is in progress.
 type running struct {
 	store.JobRun
+	force   bool          // requested for a time that need not be due
 	waiting bool          // for an approval; it occupies no slot
 	done    chan struct{} // closed when result is set
 	result  protocol.CronRunResult
 }
 
-// request is a requested run of a job.
-type request struct {
-	id      protocol.CronJobID
-	force   bool
-	started chan *running // receives the run once, or nil when there will be none
+func newRun(id protocol.CronJobID, force bool) *running {
+	return &running{JobRun: store.JobRun{Job: id}, force: force, done: make(chan struct{})}
+}
+
+// progress returns the result of a run for somebody who does not wait for it.
+func (r *running) progress() protocol.CronRunResult {
+	switch {
+	case r.result.Status != "":
+		return r.result
+	case r.Run != "":
+		return protocol.CronRunResult{JobID: r.Job, Status: protocol.CronRunning, Summary: "started in " + string(r.Session)}
+	}
+	return protocol.CronRunResult{JobID: r.Job, Status: protocol.CronRunning, Summary: "waiting for another job to finish"}
 }
 
 // tick starts the due jobs and returns when to look again; 0 means when something changes.
@@ -142,19 +156,20 @@ func (p *planner) save(j *job) {
 func (p *planner) serveRequests(at int64) {
 	for len(p.requests) > 0 {
 		r := p.requests[0]
-		j := p.jobs[r.id]
-		switch {
-		case j == nil || j.run != nil:
-			r.started <- nil
-		case p.freeSlots() <= 0:
-			return
-		default:
+		j := p.jobs[r.Job]
+		if j != nil && j.run == nil {
+			if p.freeSlots() <= 0 {
+				return
+			}
 			due := int64(0)
 			if !r.force {
 				due = p.latestDue(j, at)
 			}
-			p.start(j, due, at)
-			r.started <- j.run
+			p.startRun(j, due, at, r)
+		}
+		if j == nil || j.run != r {
+			r.result = protocol.CronRunResult{JobID: r.Job, Status: protocol.CronSkipped, Error: "It is already running, was removed, or could not be started."}
+			close(r.done)
 		}
 		p.requests = p.requests[1:]
 	}

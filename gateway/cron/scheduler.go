@@ -136,9 +136,6 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 			ready, p.ready = nil, true
 			p.resume()
 		case <-ctx.Done():
-			for _, r := range p.requests {
-				r.started <- nil
-			}
 			return
 		}
 	}

@@ -41,7 +41,7 @@ func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol
 	}
 	m.publishMessage(row.Session, msg)
 	m.publishSession(row.Session)
-	m.runs.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p, command) })
+	m.runs.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p) })
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID}, nil
 }
 
@@ -63,8 +63,7 @@ func (s *session) resumeDirect(row store.Run) {
 		if err != nil {
 			return s.m.pause.onStoreError(err)
 		}
-		command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(row.Params.Message), "!"))
-		return r.runCommand(ctx, auth.Owner(strings.TrimPrefix(row.Principal, directPrincipal)), command)
+		return r.runCommand(ctx, auth.Owner(strings.TrimPrefix(row.Principal, directPrincipal)))
 	})
 }
 
@@ -125,7 +124,8 @@ func (a *runs) goDirect(row store.Run, f func(context.Context, *run) error) {
 }
 
 // runCommand runs a command on the run's node and stores its result.
-func (r *run) runCommand(ctx context.Context, p auth.Principal, command string) error {
+func (r *run) runCommand(ctx context.Context, p auth.Principal) error {
+	command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(r.row.Params.Message), "!"))
 	args, err := protocol.Marshal(map[string]any{"command": command})
 	if err != nil {
 		return err
@@ -133,8 +133,7 @@ func (r *run) runCommand(ctx context.Context, p auth.Principal, command string) 
 	id := directCallID(r.row.ID)
 	res, err := r.m.opts.Tools.Run(ctx, tool.Call{
 		ID: id, ToolCallID: string(id), Tool: protocol.NewToolName(r.row.Params.Node, "Bash"), Args: args, Session: r.row.Session, Run: r.row.ID,
-		Principal: p,
-		Direct:    true, AskedBy: protocol.AskedBy{Kind: "chat"},
+		Principal: p, Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"},
 	})
 	cause := context.Cause(ctx)
 	if errors.Is(cause, tool.ErrSuspended) {

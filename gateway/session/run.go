@@ -21,10 +21,9 @@ import (
 
 // run is a run that has not ended. It implements agent.Conversation and agent.Progress in sink.go.
 type run struct {
-	m         *Manager
-	row       store.Run
-	createdAt int64
-	done      chan struct{} // closed when the run's goroutine has ended
+	m    *Manager
+	row  store.Run
+	done chan struct{} // closed when the run's goroutine has ended
 
 	// model and modelInfo describe the model of this run. Only the run's goroutine uses them.
 	model     llm.Model
@@ -236,7 +235,7 @@ func (a *runs) track(row store.Run) *run {
 		r.mu.Unlock()
 		return r
 	}
-	r := &run{m: a.m, row: row, createdAt: row.CreatedAt, done: make(chan struct{}), info: protocol.RunInfo{
+	r := &run{m: a.m, row: row, done: make(chan struct{}), info: protocol.RunInfo{
 		RunID: row.ID, SessionKey: row.Session, State: row.State, StartedAt: row.StartedAt, Message: displayText(row),
 	}}
 	a.byID[row.ID] = r
@@ -277,7 +276,7 @@ func (a *runs) commandsOf(key protocol.SessionKey) []*run {
 // snapshot returns the runs as clients see them, oldest first.
 func (a *runs) snapshot() []protocol.RunInfo {
 	a.mu.Lock()
-	all := slices.SortedFunc(maps.Values(a.byID), func(a, b *run) int { return cmp.Compare(a.createdAt, b.createdAt) })
+	all := slices.SortedFunc(maps.Values(a.byID), func(a, b *run) int { return cmp.Compare(a.row.CreatedAt, b.row.CreatedAt) })
 	a.mu.Unlock()
 	list := []protocol.RunInfo{}
 	for _, r := range all {

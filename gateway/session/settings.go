@@ -212,3 +212,59 @@ func (m *Manager) MainKeyChanged(ctx context.Context) error {
 	}
 	return nil
 }
+
+// patch changes a session. It changes nothing if the new reset policy is invalid.
+func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error {
+	if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
+		s.ResetPolicy = protocol.ResetPolicy{}
+	} else if p != nil { // without a policy of its own, the chat follows the gateway's default
+		policy := c.resetPolicy(*s)
+		set(&policy.Mode, p.Mode)
+		policy.AtHour, policy.IdleMinutes = cmp.Or(p.AtHour, policy.AtHour), cmp.Or(p.IdleMinutes, policy.IdleMinutes)
+		if err := config.CheckResetPolicy("resetPolicy", policy); err != nil {
+			return err
+		}
+		s.ResetPolicy = policy
+	}
+	if in.Label != nil {
+		s.Label = strings.TrimSpace(*in.Label)
+	}
+	if in.Settings != nil {
+		current, _ := c.model(*s, nil)
+		patchPrefs(&s.Prefs, *in.Settings)
+		if ref := s.Prefs.Model; ref != nil && ref.Provider == "" {
+			// An ID alone names a model of the current provider, as with /model.
+			ref.Provider = current.Provider
+		}
+	}
+	s.UpdatedAt = now()
+	return nil
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
+	if in.Model != nil {
+		var ref protocol.ModelRef
+		set(&ref, p.Model)
+		set(&ref.Provider, in.Model.Provider)
+		set(&ref.ID, in.Model.ID)
+		ref.Provider = strings.ToLower(ref.Provider)
+		if p.Model = &ref; ref == (protocol.ModelRef{}) {
+			p.Model = nil
+		}
+	}
+	set(&p.ThinkingLevel, in.ThinkingLevel)
+	set(&p.SystemPrompt, in.SystemPrompt)
+	set(&p.MaxTokens, in.MaxTokens)
+	if in.Approvals != nil {
+		p.Approvals = in.Approvals
+		if in.Approvals.Mode == "" || in.Approvals.Mode == protocol.ModeAsk {
+			p.Approvals = nil
+		}
+	}
+}

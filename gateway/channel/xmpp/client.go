@@ -247,13 +247,9 @@ func (c *client) iq(q iq) error {
 	case q.Type == "get" && q.Ping != nil:
 		return c.s.send(head + "'result'/>")
 	case q.Type == "get" && q.Disco != nil && q.Disco.Node == "":
-		var b strings.Builder
-		b.WriteString(head + "'result'><query xmlns='" + nsDisco + "'><identity category='client' type='bot' name='Fairlead'/>")
-		for _, f := range []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0"} {
-			b.WriteString("<feature var='" + f + "'/>")
-		}
-		b.WriteString("</query></iq>")
-		return c.s.send(b.String())
+		known := []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0"}
+		return c.s.send(head + "'result'><query xmlns='" + nsDisco + "'><identity category='client' type='bot' name='Fairlead'/>" +
+			"<feature var='" + strings.Join(known, "'/><feature var='") + "'/></query></iq>")
 	}
 	return c.s.send(head + "'error'><error type='cancel'><service-unavailable xmlns='" + nsStanzas + "'/></error></iq>")
 }
