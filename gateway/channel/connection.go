@@ -117,8 +117,8 @@ func (m *accountManager) stayConnected(ctx context.Context, a *account, full Acc
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
 
-// Upstream is the hub as a driver's connection sees it. It is safe for concurrent use. Its methods may
-// block, but all except Inbound only briefly.
+// Upstream is the hub as a driver's connection sees it. It is safe for concurrent use. Its methods
+// may block, but all except Inbound only briefly.
 type Upstream struct {
 	m      *accountManager
 	a      *account
@@ -126,9 +126,9 @@ type Upstream struct {
 }
 
 // Inbound accepts a message. It can take minutes, when a recording is transcribed: meanwhile the
-// driver may pass messages of other chats, but those of one chat one after the other. After an error
-// the message was not accepted, and may be passed again. If ctx is cancelled, because the connection
-// has closed, the message is processed anyway.
+// driver may pass messages of other chats, but those of one chat one after the other. After an
+// error the message was not accepted, and may be passed again. If ctx is cancelled, because the
+// connection has closed, the message is processed anyway.
 func (u *Upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	in.Channel, in.AccountID = u.a.channel, u.a.id
 	var res protocol.ChannelInboundResult

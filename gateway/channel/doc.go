@@ -15,8 +15,8 @@
 // only the channel's owners can run commands, in direct messages. Calls that the agent makes
 // because of it need the same approvals as all other calls, which are answered in a window.
 //
-// Telegram, WhatsApp or Discord would be one package each, below this one, with a [Driver]. It drops
-// its own messages and old ones that the network repeats, sets WasMentioned in groups, and uses
-// stable sender IDs: an ID that a stranger can choose or take over must not be a sender ID. The
-// gateway's wiring passes the drivers to [New]; no other package knows them.
+// Telegram, WhatsApp or Discord would be one package each, below this one, with a [Driver]. It
+// drops its own messages and old ones that the network repeats, sets WasMentioned in groups, and
+// uses stable sender IDs: an ID that a stranger can choose or take over must not be a sender ID.
+// The gateway's wiring passes the drivers to [New]; no other package knows them.
 package channel

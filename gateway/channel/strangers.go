@@ -110,65 +110,59 @@ func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListRes
 	return res, err
 }
 
-func pairOf(in protocol.PairParams) (channel, sender string, err error) {
+// takePair removes and returns the request that a person has decided about.
+func (h *Hub) takePair(ctx context.Context, in protocol.PairParams) (p store.Pair, err error) {
 	if strings.TrimSpace(in.Channel) == "" || strings.TrimSpace(in.SenderID) == "" {
-		return "", "", protocol.ErrBadRequest.With("channel and senderId required")
+		return p, protocol.ErrBadRequest.With("channel and senderId required")
 	}
-	if channel, err = channelName(in.Channel); err != nil {
-		return "", "", err
+	name, err := channelName(in.Channel)
+	if err != nil {
+		return p, err
 	}
-	return channel, config.SenderID(channel, in.SenderID), nil
+	return h.o.Store.Channels.TakePair(ctx, name, config.SenderID(name, in.SenderID), oldest())
 }
 
 // Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
-func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
-	channel, sender, err := pairOf(in)
-	if err != nil {
-		return protocol.PairApproveResult{}, err
-	}
+func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (out protocol.PairApproveResult, err error) {
 	h.allow.Lock()
 	defer h.allow.Unlock()
-	p, err := h.o.Store.Channels.TakePair(ctx, channel, sender, oldest())
+	p, err := h.takePair(ctx, in)
 	if err != nil {
-		return protocol.PairApproveResult{}, err
+		return out, err
 	}
-	list := h.o.Config().Channels[channel].AllowFrom
-	if !isAllowed(list, channel, sender, p.Peer) {
-		raw, err := json.Marshal(append(slices.Clone(list), sender))
+	list := h.o.Config().Channels[p.Channel].AllowFrom
+	if !isAllowed(list, p.Channel, p.SenderID, p.Peer) {
+		raw, err := json.Marshal(append(slices.Clone(list), p.SenderID))
 		if err == nil {
-			err = h.o.Set(ctx, "channels."+channel+".allowFrom", raw)
+			err = h.o.Set(ctx, "channels."+p.Channel+".allowFrom", raw)
 		}
 		if err != nil {
 			_, back := h.o.Store.Channels.AddPair(context.WithoutCancel(ctx), p, 0, maxPending+1)
-			return protocol.PairApproveResult{}, errors.Join(err, back)
+			return out, errors.Join(err, back)
 		}
 	}
-	h.publishChange(channel)
-	if err := h.audit(ctx, by, p, "allowed"); err != nil {
-		return protocol.PairApproveResult{}, err
+	if err := h.recordVerdict(ctx, by, p, "allowed"); err != nil {
+		return out, err
 	}
-	e := outboundTo(store.Route{Channel: channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
+	e := outboundTo(store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
 	if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
-		return protocol.PairApproveResult{}, err
+		return out, err
 	}
 	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
 }
 
 // Reject removes a stranger's request (pair.reject). The stranger may ask again.
 func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
-	channel, sender, err := pairOf(in)
+	p, err := h.takePair(ctx, in)
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
-	p, err := h.o.Store.Channels.TakePair(ctx, channel, sender, oldest())
-	if err != nil {
-		return protocol.PairRejectResult{}, err
-	}
-	h.publishChange(channel)
-	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.audit(ctx, by, p, "denied")
+	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.recordVerdict(ctx, by, p, "denied")
 }
 
-func (h *Hub) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
+// recordVerdict publishes a decision about a stranger and adds it to the audit log.
+func (h *Hub) recordVerdict(ctx context.Context, by string, p store.Pair, verdict string) error {
+	h.publishChange(p.Channel)
 	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
 }
 

@@ -38,8 +38,9 @@ func (p *planner) resume() {
 // start starts a run of a job.
 func (p *planner) start(j *job, due, at int64) { p.startRun(j, due, at, newRun(j.ID, false)) }
 
-// startRun stores a run and starts it, or tries again later if it cannot be stored. A run with due 0 is
-// outside of the schedule. A due time that has run already only moves the job to its next time.
+// startRun stores a run and starts it, or tries again later if it cannot be stored. A run with due
+// 0 is outside of the schedule. A due time that has run already only moves the job to its next
+// time.
 func (p *planner) startRun(j *job, due, at int64, run *running) {
 	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: p.o.mainSession(j.AgentID)}
 	if j.Spec.Mode == protocol.CronTask {

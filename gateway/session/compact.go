@@ -130,8 +130,8 @@ func (h *history) hasMemories(key protocol.SessionKey) bool {
 	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && isPrivate(cfg.Session, key)
 }
 
-// saveMemories adds facts from a part of a session to the agent's notes, and stores the last scanned
-// message.
+// saveMemories adds facts from a part of a session to the agent's notes, and stores the last
+// scanned message.
 func (h *history) saveMemories(ctx context.Context, a store.Archive, facts string, at time.Time) error {
 	if !h.hasMemories(a.Key) {
 		return nil
@@ -149,8 +149,8 @@ func (h *history) saveMemories(ctx context.Context, a store.Archive, facts strin
 	return h.store.Sessions.SetMemoryCursor(ctx, a.Key, a.Session, a.Last)
 }
 
-// saveCompactedMemories saves the facts from compacted messages. Unless these directly follow the last
-// scanned one, as after a restore or an undone compaction, the chat's reset scans the rest.
+// saveCompactedMemories saves the facts from compacted messages. Unless these directly follow the
+// last scanned one, as after a restore or an undone compaction, the chat's reset scans the rest.
 func (h *history) saveCompactedMemories(ctx context.Context, a store.Archive, facts string) {
 	cursor, err := h.store.Sessions.MemoryCursor(ctx, a.Session)
 	if err == nil && a.First == cursor+1 {
@@ -176,7 +176,8 @@ func (h *history) saveResetMemories(s store.Session, a store.Archive) {
 	})
 }
 
-// scanForMemories saves the facts from those messages of a reset chat that have not been scanned yet.
+// scanForMemories saves the facts from those messages of a reset chat that have not been scanned
+// yet.
 func (h *history) scanForMemories(s store.Session, a store.Archive, ref protocol.ModelRef) error {
 	cursor, err := h.store.Sessions.MemoryCursor(h.m.ctx, a.Session)
 	if err != nil {

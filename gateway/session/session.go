@@ -132,7 +132,8 @@ func (s *session) startNext() {
 type queue []store.Run
 
 // add adds a run: the person's commands and then the run that an earlier start has begun before all
-// others, an event before the waiting messages, as in the original system, and a message at the end.
+// others, an event before the waiting messages, as in the original system, and a message at the
+// end.
 func (q *queue) add(row store.Run) {
 	rank := func(r store.Run) int {
 		return slices.Index([]bool{isDirect(r), r.StartedAt > 0, isEvent(r), true}, true)
@@ -144,7 +145,8 @@ func (q *queue) add(row store.Run) {
 	*q = slices.Insert(*q, at, row)
 }
 
-// sessions are the conversations that have been used since the start. It is safe for concurrent use.
+// sessions are the conversations that have been used since the start. It is safe for concurrent
+// use.
 type sessions struct {
 	m     *Manager
 	wg    sync.WaitGroup // the runs, other goroutines, and calls of do

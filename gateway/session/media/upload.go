@@ -131,7 +131,8 @@ func (u *Upload) write(data []byte, kind string) (key string, err error) {
 	return key, writeBytes(u.s.path(key), data)
 }
 
-// WriteFile writes a file atomically, even if the program or the machine crashes, and returns its size.
+// WriteFile writes a file atomically, even if the program or the machine crashes, and returns its
+// size.
 func WriteFile(path string, fill func(io.Writer) error) (size int64, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, fmt.Errorf("write %s: %w", path, err)
