@@ -58,7 +58,6 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 	if match == nil {
 		return res, false
 	}
-	c := command{m: m, by: p, key: key, arg: strings.TrimSpace(match[2] + match[4])}
 	name := strings.ToLower(match[1] + match[3])
 	name = cmp.Or(shortNames[name], name)
 	run := commands[name]
@@ -66,21 +65,23 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 		return res, false
 	}
 	res = protocol.ChatSendResult{Status: protocol.ChatCommand, Command: name}
-	response, err := run(c, ctx)
-	if err != nil {
-		res.Error = "Command failed: " + err.Error()
-		return res, true
+	s, err := m.peek(ctx, key)
+	if err == nil {
+		res.Response, err = run(command{m: m, by: p, key: key, session: s, arg: strings.TrimSpace(match[2] + match[4])}, ctx)
 	}
-	res.Response = response
+	if err != nil {
+		res.Response, res.Error = "", "Command failed: "+err.Error()
+	}
 	return res, true
 }
 
 // command is a slash command of the person in a chat.
 type command struct {
-	m   *Manager
-	by  auth.Principal
-	key protocol.SessionKey
-	arg string
+	m       *Manager
+	by      auth.Principal
+	key     protocol.SessionKey
+	session store.Session
+	arg     string
 }
 
 // commands run and return their response.
@@ -111,11 +112,7 @@ func (c command) status(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := c.m.peek(ctx, c.key)
-	if err != nil {
-		return "", err
-	}
-	ref, _ := c.m.settings.model(s, nil)
+	ref, _ := c.m.settings.model(c.session, nil)
 	state := "idle"
 	if st.IsProcessing {
 		state = "working"
@@ -145,11 +142,7 @@ func (c command) compact(ctx context.Context) (string, error) {
 }
 
 func (c command) model(ctx context.Context) (string, error) {
-	s, err := c.m.peek(ctx, c.key)
-	if err != nil {
-		return "", err
-	}
-	current, _ := c.m.settings.model(s, nil)
+	current, _ := c.m.settings.model(c.session, nil)
 	if c.arg == "" {
 		return "Model: " + current.String(), nil
 	}
@@ -168,8 +161,7 @@ func (c command) patch(ctx context.Context, prefs protocol.SessionPrefsPatch) er
 
 func (c command) think(ctx context.Context) (string, error) {
 	if c.arg == "" {
-		s, err := c.m.peek(ctx, c.key)
-		return "Thinking: " + cmp.Or(s.Prefs.ThinkingLevel, "the model's default"), err
+		return "Thinking: " + cmp.Or(c.session.Prefs.ThinkingLevel, "the model's default"), nil
 	}
 	level, ok := thinkingLevels[strings.ToLower(c.arg)]
 	if !ok {
@@ -179,25 +171,21 @@ func (c command) think(ctx context.Context) (string, error) {
 }
 
 func (c command) mode(ctx context.Context) (string, error) {
+	mode := protocol.ApprovalMode{Mode: protocol.ModeAsk}
+	if own := c.session.Prefs.Approvals; own != nil && (own.Mode != protocol.ModeTrust || own.Until > now()) {
+		mode = *own
+	}
 	if c.arg != "" {
 		if !c.by.Has(protocol.ScopeApprove) {
 			return "", errors.New("the mode cannot be set from here; use a window or a device that may answer approvals")
 		}
-		mode, err := parseMode(c.arg)
+		var err error
+		if mode, err = parseMode(c.arg); err == nil {
+			err = c.patch(ctx, protocol.SessionPrefsPatch{Approvals: &mode})
+		}
 		if err != nil {
 			return "", err
 		}
-		if err := c.patch(ctx, protocol.SessionPrefsPatch{Approvals: &mode}); err != nil {
-			return "", err
-		}
-	}
-	s, err := c.m.peek(ctx, c.key)
-	if err != nil {
-		return "", err
-	}
-	mode := protocol.ApprovalMode{Mode: protocol.ModeAsk}
-	if own := s.Prefs.Approvals; own != nil && (own.Mode != protocol.ModeTrust || own.Until > now()) {
-		mode = *own
 	}
 	text := "Mode: " + mode.Mode
 	if mode.Until > 0 {
