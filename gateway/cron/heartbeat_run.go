@@ -107,21 +107,16 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 		return "", "", err
 	}
 	run := protocol.RunID(protocol.NewID())
-	watch := hb.runner.follow(key, run)
-	defer watch.sub.Close()
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
-	if _, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
-		return "", "", err
-	}
-	end, err := watch.wait(ctx, 0)
+	answer, expired, err := hb.runner.follow(ctx, agentRun{session: key, id: run}, func() error {
+		_, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run})
+		return err
+	})
 	if err != nil {
 		return "", "", err
 	}
-	if expired, err = hb.runner.expiredText(ctx, run); err != nil {
-		return "", "", err
-	}
-	answer := alertText(end.Answer)
+	answer = alertText(answer)
 	if answer == "" || h.Target == "none" ||
 		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < repeatAfter.Milliseconds() {
 		return "", expired, nil

@@ -239,7 +239,10 @@ var (
 
 func unitFields(prefix string) []unitField {
 	return []unitField{
-		{prefix + "Ms", time.Millisecond}, {prefix + "Seconds", time.Second}, {prefix + "Minutes", time.Minute},
-		{prefix + "Hours", time.Hour}, {prefix + "Days", 24 * time.Hour},
+		{prefix + "Ms", time.Millisecond},
+		{prefix + "Seconds", time.Second},
+		{prefix + "Minutes", time.Minute},
+		{prefix + "Hours", time.Hour},
+		{prefix + "Days", 24 * time.Hour},
 	}
 }

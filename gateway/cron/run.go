@@ -24,28 +24,21 @@ type runner struct{ o *Options }
 // has not happened yet, waits for the agent and delivers the answer. The result is meaningless once
 // ctx is cancelled. waiting is called when the agent begins or stops to wait for an approval.
 func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiting func(bool)) outcome {
-	watch := x.follow(r.Session, r.Run)
-	defer watch.sub.Close()
-	watch.waiting = waiting
-	_, err := x.o.Store.Runs.Get(ctx, r.Run)
-	if errors.Is(err, protocol.ErrNotFound) {
-		err = x.send(ctx, j, r)
-	}
-	if errors.Is(err, protocol.ErrUnavailable) {
-		<-ctx.Done() // the sessions have stopped, and the scheduler will stop too; the next start resumes the run
-	}
+	run := agentRun{session: r.Session, id: r.Run, limit: time.Duration(j.Spec.TimeoutSeconds) * time.Second, waiting: waiting}
+	answer, expired, err := x.follow(ctx, run, func() error {
+		_, err := x.o.Store.Runs.Get(ctx, r.Run)
+		if errors.Is(err, protocol.ErrNotFound) {
+			err = x.send(ctx, j, r)
+		}
+		if errors.Is(err, protocol.ErrUnavailable) {
+			<-ctx.Done() // the sessions have stopped, and the scheduler will stop too; the next start resumes the run
+		}
+		return err
+	})
 	if err != nil {
 		return failedOutcome(err)
 	}
-	end, err := watch.wait(ctx, time.Duration(j.Spec.TimeoutSeconds)*time.Second)
-	if err != nil {
-		return failedOutcome(err)
-	}
-	expired, err := x.expiredText(ctx, r.Run)
-	if err != nil {
-		return failedOutcome(err)
-	}
-	return x.deliver(ctx, j, r, end.Answer, expired)
+	return x.deliver(ctx, j, r, answer, expired)
 }
 
 // deliver delivers the agent's answer. expired is the result of [runner.expiredText].
@@ -134,35 +127,44 @@ func (x *runner) expiredText(ctx context.Context, run protocol.RunID) (string, e
 	return fmt.Sprintf("%d calls were not made, because their approvals expired.", n), nil
 }
 
-// watcher follows one run of the agent.
-type watcher struct {
-	o       *Options
-	sub     *event.Subscription
+// agentRun is a run of the agent.
+type agentRun struct {
 	session protocol.SessionKey
-	run     protocol.RunID
-	waiting func(bool)
+	id      protocol.RunID
+	limit   time.Duration // of the working time, without the time in which it waits for approvals; 0 means none
+	waiting func(bool)    // called when the run begins or stops to wait for an approval; may be nil
 }
 
-// follow subscribes to the changes of a run. The caller must close sub.
-func (x *runner) follow(session protocol.SessionKey, id protocol.RunID) *watcher {
-	sub := x.o.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeRun && c.Run != nil && c.Run.RunID == id })
-	return &watcher{o: x.o, sub: sub, session: session, run: id, waiting: func(bool) {}}
+// follow calls start, which starts a run if that has not happened yet, and waits for the run's end.
+// expired is the result of [runner.expiredText].
+func (x *runner) follow(ctx context.Context, run agentRun, start func() error) (answer, expired string, err error) {
+	sub := x.o.Bus.SubscribeOnly(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeRun && c.Run != nil && c.Run.RunID == run.id
+	})
+	defer sub.Close()
+	if err := start(); err != nil {
+		return "", "", err
+	}
+	end, err := x.wait(ctx, run, sub)
+	if err == nil {
+		expired, err = x.expiredText(ctx, run.id)
+	}
+	return end.Answer, expired, err
 }
 
-// wait waits for the end of a run. A failed or cancelled run is an error. limit, if not 0, limits
-// the run's working time, without the time in which it waits for approvals.
-func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, error) {
+// wait waits for the end of a run. A failed or cancelled run is an error.
+func (x *runner) wait(ctx context.Context, run agentRun, sub *event.Subscription) (store.Run, error) {
 	// The read of one row completes even if ctx is cancelled.
-	read := func() (store.Run, error) { return w.o.Store.Runs.Get(context.WithoutCancel(ctx), w.run) }
-	left, stopped, isWaiting := limit, false, false
+	read := func() (store.Run, error) { return x.o.Store.Runs.Get(context.WithoutCancel(ctx), run.id) }
+	left, stopped, isWaiting := run.limit, false, false
 	r, err := read() // it may have ended before the subscription
 	for err == nil && r.EndedAt == 0 {
 		step, cancel := ctx, context.CancelFunc(func() {})
-		if limit > 0 && !stopped && !isWaiting {
+		if run.limit > 0 && !stopped && !isWaiting {
 			step, cancel = context.WithTimeout(ctx, max(left, 0))
 		}
 		began := time.Now()
-		c, nextErr := w.sub.Next(step)
+		c, nextErr := sub.Next(step)
 		cancel()
 		if !isWaiting {
 			left -= time.Since(began)
@@ -172,7 +174,7 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 			return r, ctx.Err()
 		case nextErr != nil:
 			stopped = true
-			_, err = w.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: w.session, RunID: w.run})
+			_, err = x.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: run.session, RunID: run.id})
 		case c.Kind != protocol.ChangeRun: // a resync: events were lost
 			r, err = read()
 		case c.Run.Over():
@@ -181,7 +183,9 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 			r.State, r.EndedAt, r.Error = c.Run.State, c.Run.EndedAt, c.Run.Error
 		case (c.Run.State == protocol.RunWaiting) != isWaiting:
 			isWaiting = !isWaiting
-			w.waiting(isWaiting)
+			if run.waiting != nil {
+				run.waiting(isWaiting)
+			}
 		}
 	}
 	switch {
@@ -190,7 +194,7 @@ func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, err
 	case r.State == protocol.RunDone:
 		return r, nil
 	case stopped:
-		return r, fmt.Errorf("it took longer than %s and was stopped", limit)
+		return r, fmt.Errorf("it took longer than %s and was stopped", run.limit)
 	case r.Error != nil:
 		return r, r.Error
 	}

@@ -84,13 +84,7 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Uptime: now() - s.CreatedAt, Cost: s.Usage.Cost,
 	}
-	m.mu.Lock()
-	active := m.byKey[s.Key] != nil // otherwise it has no runs and no queue
-	m.mu.Unlock()
-	if active {
-		err = m.do(s.Key, func(s *session) { out.IsProcessing, out.QueueSize = s.run != nil, len(s.queue) })
-	}
-	return out, err
+	return out, m.do(s.Key, func(s *session) { out.IsProcessing, out.QueueSize = s.run != nil, len(s.queue) })
 }
 
 // Load registers the runs that an earlier start left, before any client is served: new messages of
@@ -185,8 +179,6 @@ const purgeInterval = 30 * time.Second
 
 // purgeDeleted permanently removes deleted chats whose time for undo has passed, with their files.
 func (m *Manager) purgeDeleted() {
-	tick := time.NewTicker(purgeInterval)
-	defer tick.Stop()
 	m.removeUnusedFiles(m.ctx)
 	for {
 		n, err := m.store.Sessions.PurgeDeleted(m.ctx, now()-protocol.UndoMillis)
@@ -197,7 +189,7 @@ func (m *Manager) purgeDeleted() {
 			m.removeUnusedFiles(m.ctx)
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(purgeInterval):
 		case <-m.ctx.Done():
 			return
 		}

@@ -52,19 +52,13 @@ type Reports struct {
 	chats    Chats
 	channels Channels
 
-	mu    sync.Mutex // guards early
-	early map[pendingCommand]time.Time
-}
-
-// pendingCommand is a command whose end was reported before the result of any call named it.
-type pendingCommand struct {
-	node    protocol.NodeID
-	process string
+	mu    sync.Mutex           // guards early
+	early map[string]time.Time // the commands that wait, see maxWait, by NODE/PROCESS
 }
 
 // New returns a handler of exec events.
 func New(s *store.DB, chats Chats, channels Channels) *Reports {
-	return &Reports{store: s, chats: chats, channels: channels, early: make(map[pendingCommand]time.Time)}
+	return &Reports{store: s, chats: chats, channels: channels, early: make(map[string]time.Time)}
 }
 
 // errNotReady makes the node report again, because the command's call is not finished, a call that
@@ -108,7 +102,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case errors.Is(err, protocol.ErrConflict):
 		return protocol.Ack{OK: true}, nil // reported before
 	case errors.Is(err, protocol.ErrNotFound):
-		if r.isWaiting(pendingCommand{node, e.SessionID}) {
+		if r.isWaiting(node, e.SessionID) {
 			return protocol.Ack{}, errNotReady // the chat may be created or restored soon
 		}
 		return dropped, nil
@@ -121,7 +115,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecCompletion) error {
 	chat, run, after := call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID
 	if _, err := r.store.Runs.Get(ctx, run); err == nil {
-		return protocol.ErrConflict
+		return protocol.ErrConflict // and Unfollow must not be called for it
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
@@ -169,7 +163,7 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 	}
 	for _, c := range open {
 		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" &&
-			r.isWaiting(pendingCommand{node, e.SessionID}) {
+			r.isWaiting(node, e.SessionID) {
 			return call, errNotReady
 		}
 	}
@@ -177,7 +171,8 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 }
 
 // isWaiting reports whether an unknown command may continue to wait for its call.
-func (r *Reports) isWaiting(key pendingCommand) bool {
+func (r *Reports) isWaiting(node protocol.NodeID, process string) bool {
+	key := string(node) + "/" + process
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.early[key].IsZero() {
