@@ -145,10 +145,13 @@ func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, er
 		}
 		return sent.receiver(), err
 	}
-	chat, err := cron.ToMain(ctx, h.o.Store, h.o.Bus, home, d)
+	text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
+	stored, err := h.o.Store.Messages.Append(ctx, home, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
 	if err != nil {
-		return chat, err
+		return "", err
 	}
+	h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: home, Message: &stored[0]})
+	chat := "the main chat"
 	if sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true}); err == nil {
 		chat += " and " + sent.receiver()
 	}
