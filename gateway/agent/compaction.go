@@ -115,7 +115,8 @@ func (r *Run) warnAboutPictures(ctx context.Context) error {
 // retryWithoutPictures replaces pictures with text when the model's server refused them: not every
 // server declares what its models accept, and the chat would otherwise fail at every message.
 func (r *Run) retryWithoutPictures(ctx context.Context, why error) (again bool, err error) {
-	if !r.Info.Images || !errors.Is(why, protocol.ErrModel) || !aboutPictures.MatchString(why.Error()) || !slices.ContainsFunc(r.History, hasPicture) {
+	if !r.Info.Images || !errors.Is(why, protocol.ErrModel) || !aboutPictures.MatchString(why.Error()) ||
+		!slices.ContainsFunc(r.History, hasPicture) {
 		return false, nil
 	}
 	r.Info.Images = false

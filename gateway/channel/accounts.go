@@ -34,7 +34,7 @@ func (l channelMutex) Unlock() { <-l }
 
 // edit changes an account of a driver while no other change is in progress. f gets normalized
 // names.
-func (m *accountManager) edit(channel, account string, f func(d Driver, name, id string) error) (protocol.ChannelOK, error) {
+func (m *accountManager) edit(channel, account string, f func(Driver, string, string) error) (protocol.ChannelOK, error) {
 	name, err := channelName(channel)
 	if err != nil {
 		return protocol.ChannelOK{}, err
@@ -136,7 +136,9 @@ func (m *accountManager) Login(ctx context.Context, in protocol.ChannelLoginPara
 	if err != nil {
 		return protocol.ChannelLoginResult{}, err
 	}
-	return protocol.ChannelLoginResult{OK: true, Channel: ok.Channel, AccountID: ok.AccountID, QRDataURL: login.QRDataURL, Message: login.Message}, nil
+	return protocol.ChannelLoginResult{
+		OK: true, Channel: ok.Channel, AccountID: ok.AccountID, QRDataURL: login.QRDataURL, Message: login.Message,
+	}, nil
 }
 
 // Logout disconnects an account and deletes it with its secrets and messages (channel.logout).

@@ -216,7 +216,10 @@ func (r *registry) Attach(p protocol.ConnectParams, link Link) (ready, detach fu
 	if r.drivers[name] != nil {
 		return nil, nil, protocol.ErrInvalidConnect.With(fmt.Sprintf("The gateway runs the channel %s itself", name))
 	}
-	s := &socket{link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery), files: slices.Contains(p.Extensions, protocol.ExtMedia)}
+	s := &socket{
+		link: link, confirms: slices.Contains(p.Extensions, protocol.ExtDelivery),
+		files: slices.Contains(p.Extensions, protocol.ExtMedia),
+	}
 	r.mu.Lock()
 	a := r.accounts[key(name, id)]
 	if a == nil {

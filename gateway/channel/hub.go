@@ -28,18 +28,16 @@ type Sessions interface {
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
 }
 
-// Route returns the agent and the session key of a message. id is the sender's in direct messages,
-// otherwise the conversation's.
-type Route func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
-
 // Options configure a hub. All fields except Drivers are required.
 type Options struct {
 	Store    *store.DB
 	Bus      *event.Bus
 	Sessions Sessions
-	Route    Route
-	Secrets  keychain.Store
-	Config   func() config.Config
+	// Route returns the agent and the session key of a message. id is the sender's in direct
+	// messages, otherwise the conversation's.
+	Route   func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
+	Secrets keychain.Store
+	Config  func() config.Config
 	// Set changes the configuration.
 	Set     func(ctx context.Context, path string, value json.RawMessage) error
 	Files   *workspace.Files
@@ -65,10 +63,8 @@ func New(o Options) *Hub {
 	for _, d := range o.Drivers {
 		r.drivers[d.Kind().Channel] = d
 	}
-	h := &Hub{
-		o: o, outbox: r.outbox,
-		follower: &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf},
-	}
+	f := &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf}
+	h := &Hub{o: o, outbox: r.outbox, follower: f}
 	h.accountManager = accountManager{registry: r, change: make(channelMutex, 1), inbound: h.Inbound}
 	return h
 }
@@ -90,10 +86,7 @@ func (h *Hub) Load(ctx context.Context) error {
 
 // Run connects the accounts that were connected before and delivers answers until ctx is cancelled.
 func (h *Hub) Run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := context.AfterFunc(ctx, h.registry.cancel)
-	defer stop()
+	defer context.AfterFunc(ctx, h.registry.cancel)()
 	h.connectAll(ctx)
 	h.follower.run(ctx)
 	h.registry.close()

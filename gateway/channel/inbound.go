@@ -185,6 +185,7 @@ func runID(in protocol.ChannelInboundParams) protocol.RunID {
 	if in.Message.ID == "" {
 		return protocol.RunID(protocol.NewID())
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{in.Channel, in.AccountID, in.Peer.Kind, in.Peer.ID, in.Message.ID}, "\x00")))
+	parts := []string{in.Channel, in.AccountID, in.Peer.Kind, in.Peer.ID, in.Message.ID}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return protocol.RunID(inboundRun + hex.EncodeToString(sum[:16]))
 }

@@ -146,7 +146,8 @@ func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, er
 		return sent.receiver(), err
 	}
 	text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
-	stored, err := h.o.Store.Messages.Append(ctx, home, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
+	msg := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()}
+	stored, err := h.o.Store.Messages.Append(ctx, home, msg)
 	if err != nil {
 		return "", err
 	}

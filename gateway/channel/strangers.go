@@ -50,18 +50,16 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 	if c.DMPolicy == policyAllowlist {
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
 	}
-	p := store.Pair{PendingPair: protocol.PendingPair{
-		Channel: in.Channel, SenderID: config.SenderID(in.Channel, sender), RequestedAt: now(), AccountID: in.AccountID,
-		FirstMessage: display.Line(in.Message.Text, maxFirst),
-	}, Peer: in.Peer}
-	if in.Sender != nil {
-		p.SenderName = display.Line(in.Sender.Name, 120)
-	}
+	id, name := sender, in.Peer.Name
 	if in.Peer.Kind != protocol.PeerDM {
-		p.SenderID, p.SenderName = config.SenderID(in.Channel, in.Peer.ID), display.Line(in.Peer.Name, 120)
-	} else if p.SenderName == "" {
-		p.SenderName = display.Line(in.Peer.Name, 120)
+		id = in.Peer.ID
+	} else if in.Sender != nil {
+		name = cmp.Or(in.Sender.Name, name)
 	}
+	p := store.Pair{PendingPair: protocol.PendingPair{
+		Channel: in.Channel, SenderID: config.SenderID(in.Channel, id), SenderName: display.Line(name, 120), RequestedAt: now(),
+		AccountID: in.AccountID, FirstMessage: display.Line(in.Message.Text, maxFirst),
+	}, Peer: in.Peer}
 	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):

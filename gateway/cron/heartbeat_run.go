@@ -110,7 +110,8 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
 	answer, expired, err := hb.runner.follow(ctx, agentRun{session: key, id: run}, func() error {
-		_, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run})
+		in := protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}
+		_, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), in)
 		return err
 	})
 	if err != nil {

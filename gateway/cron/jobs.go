@@ -177,7 +177,8 @@ func (s *Scheduler) applyPatch(previous store.Job, p protocol.CronJobPatch) (sto
 		set(&m.TimeoutSeconds, p.Spec.TimeoutSeconds)
 		set(&m.Channel, p.Spec.Channel)
 		set(&m.To, p.Spec.To)
-		m.Deliver, m.BestEffortDeliver = cmp.Or(p.Spec.Deliver, m.Deliver), cmp.Or(p.Spec.BestEffortDeliver, m.BestEffortDeliver)
+		m.Deliver = cmp.Or(p.Spec.Deliver, m.Deliver)
+		m.BestEffortDeliver = cmp.Or(p.Spec.BestEffortDeliver, m.BestEffortDeliver)
 	}
 	if err := s.check(&j.CronJob); err != nil {
 		return previous, err

@@ -33,6 +33,7 @@ func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 		return protocol.CronSchedule{}, errors.New("schedule must be an object with kind at, every or cron")
 	}
 	kind, _ := f.text("kind")
+	hasLength := f.has("every") || slices.ContainsFunc(everyFields, func(e unitField) bool { return f.has(e.name) })
 	is := func(wanted string, given bool) bool { return strings.EqualFold(kind, wanted) || kind == "" && given }
 	switch {
 	case is(protocol.CronExpr, f.has("expr")):
@@ -40,7 +41,7 @@ func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 		tz, _ := f.text("tz")
 		tz = cmp.Or(tz, person.String())
 		return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: tz}, person)
-	case is(protocol.CronEvery, f.has("every") || slices.ContainsFunc(everyFields, func(e unitField) bool { return f.has(e.name) })):
+	case is(protocol.CronEvery, hasLength):
 		return f.every(now, person)
 	case is(protocol.CronAt, true):
 		return f.at(now, person)

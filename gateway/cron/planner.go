@@ -168,7 +168,8 @@ func (p *planner) serveRequests(at int64) {
 			p.startRun(j, due, at, r)
 		}
 		if j == nil || j.run != r {
-			r.result = protocol.CronRunResult{JobID: r.Job, Status: protocol.CronSkipped, Error: "It is already running, was removed, or could not be started."}
+			r.result = protocol.CronRunResult{JobID: r.Job, Status: protocol.CronSkipped}
+			r.result.Error = "It is already running, was removed, or could not be started."
 			close(r.done)
 		}
 		p.requests = p.requests[1:]

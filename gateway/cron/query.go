@@ -131,7 +131,9 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 			switch {
 			case in.ID != "" && j.ID != in.ID:
 			case force && j.run != nil:
-				add(protocol.CronRunResult{JobID: j.ID, Status: protocol.CronSkipped, Error: "It is already running.", NextRunAtMs: j.State.NextRunAtMs})
+				add(protocol.CronRunResult{
+					JobID: j.ID, Status: protocol.CronSkipped, Error: "It is already running.", NextRunAtMs: j.State.NextRunAtMs,
+				})
 			case force || j.isDue(at) && s.o.Config().Cron.Enabled:
 				wanted = append(wanted, newRun(j.ID, force))
 			}

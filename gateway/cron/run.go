@@ -24,7 +24,8 @@ type runner struct{ o *Options }
 // has not happened yet, waits for the agent and delivers the answer. The result is meaningless once
 // ctx is cancelled. waiting is called when the agent begins or stops to wait for an approval.
 func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiting func(bool)) outcome {
-	run := agentRun{session: r.Session, id: r.Run, limit: time.Duration(j.Spec.TimeoutSeconds) * time.Second, waiting: waiting}
+	limit := time.Duration(j.Spec.TimeoutSeconds) * time.Second
+	run := agentRun{session: r.Session, id: r.Run, limit: limit, waiting: waiting}
 	answer, expired, err := x.follow(ctx, run, func() error {
 		_, err := x.o.Store.Runs.Get(ctx, r.Run)
 		if errors.Is(err, protocol.ErrNotFound) {

@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -172,10 +173,7 @@ func parseTime(text string, now time.Time, zone *time.Location) (time.Time, erro
 		return now.Add(d), err
 	}
 	if m := dayForm.FindStringSubmatch(low); m != nil {
-		hour, minute, err := clock(m[2])
-		if m[2] == "" {
-			hour, minute, err = 0, 0, nil
-		}
+		hour, minute, err := clock(cmp.Or(m[2], "0:00"))
 		if err != nil {
 			return time.Time{}, err
 		}

@@ -27,9 +27,7 @@ const (
 func (h *history) Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
 	out := protocol.SessionCompactResult{OK: true}
 	retain := defaultRetained
-	if in.KeepMessages != nil {
-		retain = *in.KeepMessages
-	}
+	set(&retain, in.KeepMessages)
 	if retain < 1 {
 		return protocol.SessionCompactResult{}, protocol.ErrBadRequest.With("keepMessages must be 1 or more")
 	}

@@ -81,9 +81,7 @@ func isDue(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) boo
 	switch p.Mode {
 	case "daily":
 		hour := defaultHour
-		if p.AtHour != nil {
-			hour = *p.AtHour
-		}
+		set(&hour, p.AtHour)
 		begin := startOfHour(now.In(zone), 0, hour)
 		if begin.After(now) {
 			begin = startOfHour(now.In(zone), -1, hour)
@@ -91,9 +89,7 @@ func isDue(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) boo
 		return last.Before(begin)
 	case "idle":
 		minutes := defaultIdle
-		if p.IdleMinutes != nil {
-			minutes = *p.IdleMinutes
-		}
+		set(&minutes, p.IdleMinutes)
 		return now.Sub(last).Minutes() > float64(minutes) // a time.Duration is limited to 292 years
 	}
 	return false

@@ -216,7 +216,8 @@ func identity(links map[string][]string, channel, id string) string {
 	for _, who := range slices.Sorted(maps.Keys(links)) { // deterministic when two identities claim a sender
 		if slices.ContainsFunc(links[who], func(link string) bool {
 			on, rest, ok := strings.Cut(strings.TrimSpace(link), ":")
-			return config.SenderID(channel, link) == id || ok && strings.EqualFold(on, channel) && config.SenderID(channel, rest) == id
+			return config.SenderID(channel, link) == id ||
+				ok && strings.EqualFold(on, channel) && config.SenderID(channel, rest) == id
 		}) {
 			return who
 		}

@@ -22,12 +22,7 @@ type reader struct {
 	runs     *runs
 }
 
-func title(s store.Session) string {
-	if s.Label != "" {
-		return s.Label
-	}
-	return s.FirstText
-}
+func title(s store.Session) string { return cmp.Or(s.Label, s.FirstText) }
 
 func (r *reader) entry(s store.Session) protocol.SessionEntry {
 	return protocol.SessionEntry{
@@ -108,10 +103,7 @@ func (r *reader) OpenRun(id protocol.RunID) bool { return r.runs.get(id) != nil 
 
 // previousIDs returns the session IDs before the current one, never nil.
 func previousIDs(s store.Session) []protocol.SessionID {
-	if s.Previous == nil {
-		return []protocol.SessionID{}
-	}
-	return s.Previous
+	return append([]protocol.SessionID{}, s.Previous...)
 }
 
 // Get returns a chat.
@@ -149,9 +141,7 @@ func (r *reader) Preview(ctx context.Context, in protocol.SessionPreviewParams) 
 	if errors.Is(err, protocol.ErrNotFound) {
 		err = nil // nobody has written to it yet
 	}
-	if msgs == nil {
-		msgs = []protocol.Message{}
-	}
+	msgs = append([]protocol.Message{}, msgs...) // never nil
 	return protocol.SessionPreviewResult{SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Messages: msgs}, err
 }
 

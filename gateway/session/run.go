@@ -276,7 +276,8 @@ func (a *runs) commandsOf(key protocol.SessionKey) []*run {
 // snapshot returns the runs as clients see them, oldest first.
 func (a *runs) snapshot() []protocol.RunInfo {
 	a.mu.Lock()
-	all := slices.SortedFunc(maps.Values(a.byID), func(a, b *run) int { return cmp.Compare(a.row.CreatedAt, b.row.CreatedAt) })
+	byAge := func(a, b *run) int { return cmp.Compare(a.row.CreatedAt, b.row.CreatedAt) }
+	all := slices.SortedFunc(maps.Values(a.byID), byAge)
 	a.mu.Unlock()
 	list := []protocol.RunInfo{}
 	for _, r := range all {

@@ -21,16 +21,11 @@ var errCancelled = errors.New("Run cancelled by user")
 // Cancel stops a run: without an ID the one in progress, with an ID that one, or removes its
 // message from the queue. The next queued message starts when the stopped run has ended.
 func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
-	res := protocol.ChatCancelResult{OK: true}
-	err := m.do(m.Canonical(in.SessionKey), func(s *session) {
-		if id := s.stop(in.RunID); id != "" {
-			res.RunID, res.Cancelled = id, true
-		}
-	})
-	if err != nil {
+	var id protocol.RunID
+	if err := m.do(m.Canonical(in.SessionKey), func(s *session) { id = s.stop(in.RunID) }); err != nil {
 		return protocol.ChatCancelResult{}, err
 	}
-	return res, nil
+	return protocol.ChatCancelResult{OK: true, RunID: id, Cancelled: id != ""}, nil
 }
 
 // stop cancels a run as Cancel describes, and returns its ID, or "" if there is none.

@@ -82,7 +82,8 @@ func multipartForm(name, mimeType, model string, data []byte) (io.Reader, string
 	if err == nil {
 		_, err = part.Write(data)
 	}
-	err = errors.Join(err, w.WriteField("model", cmp.Or(model, defaultModel)), w.WriteField("response_format", "json"), w.Close())
+	model = cmp.Or(model, defaultModel)
+	err = errors.Join(err, w.WriteField("model", model), w.WriteField("response_format", "json"), w.Close())
 	return &b, w.FormDataContentType(), err
 }
 

@@ -247,8 +247,11 @@ func (c *client) iq(q iq) error {
 	case q.Type == "get" && q.Ping != nil:
 		return c.s.send(head + "'result'/>")
 	case q.Type == "get" && q.Disco != nil && q.Disco.Node == "":
-		known := []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0"}
-		return c.s.send(head + "'result'><query xmlns='" + nsDisco + "'><identity category='client' type='bot' name='Fairlead'/>" +
+		known := []string{
+			nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0",
+		}
+		return c.s.send(head + "'result'><query xmlns='" + nsDisco + "'>" +
+			"<identity category='client' type='bot' name='Fairlead'/>" +
 			"<feature var='" + strings.Join(known, "'/><feature var='") + "'/></query></iq>")
 	}
 	return c.s.send(head + "'error'><error type='cancel'><service-unavailable xmlns='" + nsStanzas + "'/></error></iq>")
