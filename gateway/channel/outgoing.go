@@ -28,8 +28,7 @@ type Outgoing struct {
 	Text                                  string
 	Channel, AccountID, To, Kind, ReplyTo string
 	Files                                 []protocol.Media // with their content
-	// Later allows the message to wait in the outbox while the account is not connected; otherwise
-	// that is an error.
+	// Later allows the message to wait in the outbox while the account is not connected.
 	Later bool
 }
 

@@ -1,3 +1,9 @@
+// Package cron runs the agent on schedules: jobs at a time, at an interval or by a cron expression,
+// and the heartbeat. Jobs and their runs are in the store. One goroutine, that of [Scheduler.Run],
+// owns the timer and makes every decision.
+//
+// A run is stored before it begins, so that each due time runs at most once, even after a crash.
+// The next start continues runs that a crash interrupted.
 package cron
 
 import (
@@ -44,7 +50,7 @@ type Options struct {
 	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
 	// HeartbeatFile reads an agent's HEARTBEAT.md. It returns fs.ErrNotExist without one.
 	HeartbeatFile func(agent protocol.AgentID) (string, error)
-	// LastActive returns the channel on which the person wrote last; nil means none yet.
+	// LastActive returns the channel on which the person wrote last, or nil.
 	LastActive func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive
 }
 

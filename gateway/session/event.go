@@ -23,10 +23,10 @@ func isEvent(r store.Run) bool { return strings.HasPrefix(r.Principal, eventPrin
 const maxEvents = 64
 
 // PostCompletion starts or queues a run, with the given ID, that answers the end of a background
-// command: after the current run, before the queued messages. after is the run that started the
-// command. If the chat's agent knows about the end by then, the run finishes without an answer.
-// Errors: protocol.ErrConflict for an existing run, protocol.ErrNotFound for a deleted chat,
-// protocol.ErrUnavailable when too many events wait or the gateway is stopping.
+// command, before the queued messages. after is the run that started the command. If the chat's
+// agent knows about the end by then, the run finishes without an answer. Errors:
+// protocol.ErrConflict for an existing run, protocol.ErrNotFound for a deleted chat,
+// protocol.ErrUnavailable when too many events wait.
 func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, askedBy protocol.AskedBy, c protocol.ExecCompletion) error {
 	s, err := m.store.Sessions.Get(ctx, chat)
 	if err != nil {

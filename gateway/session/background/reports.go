@@ -32,15 +32,13 @@ const (
 	maxPending = 1024
 )
 
-// Chats receive the events. PostCompletion starts or queues a run after the run that started the
-// command, on behalf of whoever that call was made for. It returns protocol.ErrConflict if the run
-// exists, and protocol.ErrNotFound if the chat was deleted.
+// Chats receive the events; session.Manager implements it.
 type Chats interface {
 	PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, c protocol.ExecCompletion) error
 }
 
-// Channels send the answer to an event to the channel that the chat is on. Follow must be called
-// before the run is posted; Unfollow reverts it.
+// Channels send the answer to an event to the chat's channel. Follow must be called before the run
+// is posted; Unfollow reverts it.
 type Channels interface {
 	Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error
 	Unfollow(ctx context.Context, run protocol.RunID)
@@ -61,8 +59,8 @@ func New(s *store.DB, chats Chats, channels Channels) *Reports {
 	return &Reports{store: s, chats: chats, channels: channels, early: make(map[string]time.Time)}
 }
 
-// errNotReady makes the node report again, because the command's call is not finished, a call that
-// may return the same end is not finished, or the chat does not exist at the moment.
+// errNotReady makes the node report again, because a call that may return the same end is not
+// finished, or the chat does not exist at the moment.
 var errNotReady = protocol.ErrUnavailable.With("the chat of this command is not ready for the event; send it again")
 
 // Event handles one event. Dropped means that no chat waits for it. On protocol.ErrUnavailable the
@@ -170,7 +168,7 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 	return call, err
 }
 
-// isWaiting reports whether an unknown command may continue to wait for its call.
+// isWaiting reports whether a command may continue to wait for its call or chat.
 func (r *Reports) isWaiting(node protocol.NodeID, process string) bool {
 	key := string(node) + "/" + process
 	r.mu.Lock()
