@@ -1,14 +1,12 @@
 package channel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"fairlead/gateway/peer/keychain"
@@ -196,15 +194,12 @@ func (m *accountManager) List(_ context.Context, _ protocol.Empty) (protocol.Cha
 		res.Kinds = append(res.Kinds, m.drivers[name].Kind())
 	}
 	m.mu.Lock()
-	for _, a := range m.accounts {
-		if a.sender != nil {
+	defer m.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(m.accounts)) {
+		if a := m.accounts[k]; a.sender != nil {
 			res.Channels = append(res.Channels, protocol.ChannelEntry{Channel: a.channel, AccountID: a.id, ConnectedAt: a.connectedAt, LastMessageAt: a.lastMessage})
 		}
 	}
-	m.mu.Unlock()
-	slices.SortFunc(res.Channels, func(a, b protocol.ChannelEntry) int {
-		return cmp.Or(strings.Compare(a.Channel, b.Channel), strings.Compare(a.AccountID, b.AccountID))
-	})
 	res.Count = len(res.Channels)
 	return res, nil
 }
@@ -222,12 +217,11 @@ func (m *accountManager) Status(ctx context.Context, in protocol.ChannelParams) 
 	res := protocol.ChannelStatusResult{Channel: name, Accounts: []protocol.ChannelAccountStatus{}}
 	known := m.drivers[name] != nil
 	m.mu.Lock()
-	for k, a := range m.accounts {
-		if a.channel != name {
-			continue
-		}
-		known = true
-		if in.AccountID != "" && accountID(in.AccountID) != a.id {
+	defer m.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(m.accounts)) {
+		a := m.accounts[k]
+		known = known || a.channel == name
+		if a.channel != name || in.AccountID != "" && accountID(in.AccountID) != a.id {
 			continue
 		}
 		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{
@@ -236,11 +230,9 @@ func (m *accountManager) Status(ctx context.Context, in protocol.ChannelParams) 
 			State: a.state(), RetryAt: a.retryAt, Settings: a.config,
 		})
 	}
-	m.mu.Unlock()
 	if !known {
 		return res, unknownChannel(name)
 	}
-	slices.SortFunc(res.Accounts, func(a, b protocol.ChannelAccountStatus) int { return strings.Compare(a.AccountID, b.AccountID) })
 	return res, nil
 }
 
