@@ -95,10 +95,8 @@ func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (p
 		if err != nil {
 			return err
 		}
-		m.mu.Lock()
-		cfg := a.config
-		m.mu.Unlock()
-		if err := m.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
+		stopped := store.ChannelAccount{Channel: name, Account: id, Config: a.config, UpdatedAt: now()}
+		if err := m.o.Store.Channels.PutAccount(ctx, stopped); err != nil {
 			return err
 		}
 		return m.disconnect(ctx, a)

@@ -30,7 +30,7 @@ type registry struct {
 // account is one account of a channel, of a driver or of a connection over the network.
 type account struct {
 	channel, id string
-	config      Config // without secrets; nil for an account over the network
+	config      Config // without secrets, written while the account changes; nil for an account over the network
 	driver      Driver // nil for an account over the network
 	stop        context.CancelFunc
 	done        chan struct{} // closed when the driver's goroutine has ended; nil while none runs

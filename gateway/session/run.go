@@ -176,15 +176,12 @@ func (r *run) finish(err error) {
 
 // postNotice adds a notice for people about a failed or cancelled run.
 func (r *run) postNotice(ctx context.Context, info protocol.RunInfo) {
-	text := "Stopped."
-	if info.Error != nil {
-		text = info.Error.Message
-	}
 	if r.row.StartedAt == 0 && info.State == protocol.RunCancelled {
 		return // the run was still queued
 	}
-	msg := notice(r.row.ID, text)
+	msg := notice(r.row.ID, "Stopped.")
 	if info.Error != nil {
+		msg = notice(r.row.ID, info.Error.Message)
 		msg.StopReason, msg.ErrorMessage = "error", info.Error.Message
 	}
 	if _, err := r.Append(ctx, msg); err != nil {

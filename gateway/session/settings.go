@@ -166,16 +166,14 @@ func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message 
 
 // defaultNode returns the node to use when none is named: the gateway's own, or the first online.
 func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
-	first := protocol.NodeID("")
-	for _, n := range nodes {
-		if n.Online && n.Local {
-			return n.ID
-		}
-		if n.Online && first == "" {
-			first = n.ID
-		}
+	at := slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.Online && n.Local })
+	if at < 0 {
+		at = slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.Online })
 	}
-	return first
+	if at < 0 {
+		return ""
+	}
+	return nodes[at].ID
 }
 
 // MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed.
