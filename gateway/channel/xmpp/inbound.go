@@ -179,8 +179,8 @@ func files(m message, to *protocol.ChannelMessage) {
 			r.Media.add(to)
 		}
 	}
-	for _, x := range m.OOB {
-		add(to, x.URL, "", "")
+	for _, at := range m.OOB {
+		add(to, at, "", "")
 	}
 	if text := strings.TrimSpace(to.Text); strings.HasPrefix(text, "aesgcm://") && !strings.ContainsAny(text, " \n") {
 		add(to, text, "", "")
