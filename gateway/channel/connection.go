@@ -94,10 +94,7 @@ func (m *accountManager) stayConnected(ctx context.Context, a *account, full Acc
 		m.setOffline(a, up.sender, err, pause)
 		if errors.Is(err, ErrLogin) {
 			slog.Warn("Logging in to a channel failed", "channel", a.channel, "account", a.id, "err", err)
-			m.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-				Level: "warning", At: now(),
-				Text: fmt.Sprintf("%s (%s): %s. Log in again under Channels.", a.driver.Kind().Title, a.id, err),
-			}})
+			m.o.Bus.PublishNotice("warning", fmt.Sprintf("%s (%s): %s. Log in again under Channels.", a.driver.Kind().Title, a.id, err))
 			return
 		}
 		slog.Info("A channel will reconnect later", "channel", a.channel, "account", a.id, "err", err, "in", pause)

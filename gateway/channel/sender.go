@@ -108,10 +108,8 @@ func (l *sender) giveUp(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
 	err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 	slog.Warn("A message to a channel could not be delivered", "channel", l.channel, "account", l.id, "err", why)
-	l.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-		Level: "warning", At: now(),
-		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, ".")),
-	}})
+	reason := strings.TrimSuffix(why, ".")
+	l.bus.PublishNotice("warning", fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, reason))
 	l.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("The message was not delivered: " + why)})
 	return err
 }

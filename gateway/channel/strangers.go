@@ -69,10 +69,8 @@ func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.Cha
 	}
 	if added {
 		h.publishChange(in.Channel)
-		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-			Level: "info", At: now(),
-			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + display.Line(p.SenderID, 0) + ". Answer under Channels.",
-		}})
+		who := in.Channel + ": " + display.Line(p.SenderID, 0)
+		h.o.Bus.PublishNotice("info", "Someone new wants to write to the agent on "+who+". Answer under Channels.")
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
 		if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
 			return protocol.ChannelInboundResult{}, err

@@ -115,10 +115,7 @@ func (p *planner) finish(run *running, end outcome) {
 	j.run = nil
 	// Notify once, and not at every run of a job that keeps failing.
 	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError {
-		p.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-			Level: "warning", At: at,
-			Text: fmt.Sprintf("The scheduled job %q failed: %s", j.Name, display.Clip(end.err, maxSummary)),
-		}})
+		p.o.Bus.PublishNotice("warning", fmt.Sprintf("The scheduled job %q failed: %s", j.Name, display.Clip(end.err, maxSummary)))
 	}
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
 	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &duration

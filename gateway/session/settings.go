@@ -204,9 +204,7 @@ func (m *Manager) MainKeyChanged(ctx context.Context) error {
 		}
 		m.publishMessage(key, stored[0])
 		m.publishSession(key) // windows no longer show it as the main chat
-		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-			Level: "info", At: now(), Text: fmt.Sprintf("The main chat is now %s. The previous one stays in the list.", cfg.Main(agent)),
-		}})
+		m.bus.PublishNotice("info", fmt.Sprintf("The main chat is now %s. The previous one stays in the list.", cfg.Main(agent)))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
@@ -187,10 +186,7 @@ func (p *pause) onStoreError(err error) error {
 		p.changed()
 	}
 	slog.Error("Nothing can be stored; the agents are paused", "err", err)
-	p.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-		Level: "error", At: time.Now().UnixMilli(),
-		Text: e.Message + " The agent is paused. Resume it when the problem is fixed.",
-	}})
+	p.bus.PublishNotice("error", e.Message+" The agent is paused. Resume it when the problem is fixed.")
 	return err
 }
 
