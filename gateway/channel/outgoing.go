@@ -132,30 +132,28 @@ func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.
 // to its last address on a channel. It describes where it went.
 func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
 	home := h.o.Config().Session.Main(d.Agent)
-	if d.Channel != "" || d.To != "" {
-		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
-		return sent.receiver(), err
-	}
-	if d.InMainChat {
-		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true})
-		// nobody writes to the agent over a channel
-		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil {
-			return "", ctx.Err()
+	if !d.InMainChat && d.Channel == "" && d.To == "" {
+		text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
+		msg := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()}
+		stored, err := h.o.Store.Messages.Append(ctx, home, msg)
+		if err != nil {
+			return "", err
 		}
-		return sent.receiver(), err
+		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: home, Message: &stored[0]})
+		receiver = "the main chat"
 	}
-	text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
-	msg := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()}
-	stored, err := h.o.Store.Messages.Append(ctx, home, msg)
-	if err != nil {
-		return "", err
+	sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
+	switch {
+	case err == nil && receiver != "":
+		return receiver + " and " + sent.receiver(), nil
+	case err == nil:
+		return sent.receiver(), nil
+	case receiver != "":
+		return receiver, nil
+	case d.InMainChat && (errors.Is(err, protocol.ErrBadRequest) || ctx.Err() != nil):
+		return "", ctx.Err() // nobody writes to the agent over a channel
 	}
-	h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: home, Message: &stored[0]})
-	chat := "the main chat"
-	if sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true}); err == nil {
-		chat += " and " + sent.receiver()
-	}
-	return chat, nil
+	return "", err
 }
 
 // receiver describes the receiver of a message.
