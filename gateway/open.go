@@ -230,8 +230,13 @@ func (g *Gateway) openSurface() {
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions,
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
-		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Pause: g.pauseAgents, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
+		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) {
+			g.sessions.SetPaused(paused)
+			g.publishStatus()
+			return g.currentStatus(ctx), nil
+		},
 	}
 	if g.install != nil {
 		services.Install = g.install

@@ -46,13 +46,6 @@ func (g *Gateway) publishStatus() {
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
 }
 
-// pauseAgents pauses or resumes the agents and publishes the new state.
-func (g *Gateway) pauseAgents(ctx context.Context, paused bool) (protocol.Status, error) {
-	g.sessions.SetPaused(paused)
-	g.publishStatus()
-	return g.currentStatus(ctx), nil
-}
-
 // remindOfApproval notifies the person over a channel of an approval that nobody has seen.
 func (g *Gateway) remindOfApproval(ctx context.Context, a protocol.Approval) error {
 	sent, err := g.channels.NotifyApproval(ctx, a, cmp.Or(g.machineName(a.Node), string(a.Node)))
