@@ -8,7 +8,7 @@
 //
 //	wiring      main.go  app  gateway  gateway/cmd/fairlead  node/cmd/fairlead-node
 //	surfaces    gateway/surface/*  app/*  tray
-//	behaviour   gateway/{agent,session,cron,channel,transfer,pairing,network,status}  node/*
+//	behaviour   gateway/{agent,session,cron,channel,transfer,pairing,network}  node/*
 //	stages      gateway/{tool,journal,approval,nodes,native,auth,workspace,skills}
 //	foundation  gateway/{store,config,event,policy,llm,speech}  gateway/cron/when
 //	client      gateway/protocol/client

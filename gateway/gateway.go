@@ -21,9 +21,9 @@ import (
 	"fairlead/gateway/pairing/install"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/lock"
+	"fairlead/gateway/protocol"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
-	"fairlead/gateway/status"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
@@ -66,13 +66,14 @@ type Gateway struct {
 	install   *install.Server // nil if the path of this program is unknown
 	network   *network.Listener
 	channels  *channel.Hub
-	status    *status.Reporter
 	server    *rpc.Server
 	listener  net.Listener // nil if there is no listener
 	memory    net.Listener
 	dial      func(context.Context) (net.Conn, error)
 	startedAt time.Time
 	stopOnce  sync.Once
+
+	fixedStatus protocol.Status // the fields that do not change: version, start time, addresses and folders
 }
 
 // Close releases everything. Run must have returned.

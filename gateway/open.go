@@ -33,7 +33,6 @@ import (
 	"fairlead/gateway/session/background"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/speech"
-	"fairlead/gateway/status"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
@@ -194,7 +193,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	g.models = registry.New(g.config, filepath.Join(g.home, "models.json"))
 	g.sessions = session.New(session.Options{
 		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
-		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: func() { g.status.Publish() },
+		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: g.publishStatus,
 	})
 	g.channels = channel.New(channel.Options{
 		Store: g.store, Bus: g.bus, Sessions: g.sessions, Route: g.sessions.Route, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
@@ -226,13 +225,18 @@ func (g *Gateway) openSurface() {
 	if g.listener != nil {
 		fixed.Listen = g.listener.Addr().String()
 	}
-	g.status = &status.Reporter{Fixed: fixed, Config: g.config, Agents: g.sessions, Bus: g.bus}
+	g.fixedStatus = fixed
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions,
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
-		Requested: g.sessions.StoreToolResult, Status: g.status.Status, Pause: g.status.Pause, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
+		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) {
+			g.sessions.SetPaused(paused)
+			g.publishStatus()
+			return g.currentStatus(ctx), nil
+		},
 	}
 	if g.install != nil {
 		services.Install = g.install

@@ -45,9 +45,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() {
 		defer close(resumed)
 		g.awaitNode(ctx)
-		if err := g.sessions.Resume(ctx); err != nil && ctx.Err() == nil {
-			g.log.Error("Resuming the runs of an earlier start failed", "err", err)
-		}
+		g.sessions.Resume()
 		// An approval from this start always has a caller that waits for it, such as a schedule or
 		// a client, even without a run.
 		asked := func(a protocol.Approval) bool {

@@ -28,7 +28,22 @@ func (g *Gateway) configChanged(path string) {
 	g.schedules.Wake()
 	g.network.Reload()
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
-	g.status.Publish()
+	g.publishStatus()
+}
+
+// currentStatus returns the gateway's state, which every client shows.
+func (g *Gateway) currentStatus(context.Context) protocol.Status {
+	s, cfg := g.fixedStatus, g.config.Get()
+	s.Paused, s.Storage = g.sessions.Paused()
+	s.Missing = g.config.Missing()
+	s.Model = protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}
+	s.MainSession = cfg.MainSession()
+	return s
+}
+
+func (g *Gateway) publishStatus() {
+	s := g.currentStatus(context.Background())
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
 }
 
 // remindOfApproval notifies the person over a channel of an approval that nobody has seen.

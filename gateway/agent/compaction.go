@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"fairlead/gateway/llm"
@@ -15,9 +15,8 @@ import (
 // answerRoom is the number of tokens of the context window that are always reserved for the answer.
 const answerRoom = 4096
 
-// makeRoom makes sure that the conversation fits the model's context window: it shortens the
-// conversation before the window is full, and reports an overflow before the request is sent. It
-// does nothing when the window's size is unknown.
+// makeRoom shortens the conversation before the model's context window is full, and reports an
+// overflow before the request is sent. It does nothing when the window's size is unknown.
 func (r *Run) makeRoom(ctx context.Context) error {
 	window := r.Info.ContextWindow
 	if window <= 0 {
@@ -96,7 +95,7 @@ func (r *Run) estimatedTokens() int64 {
 }
 
 // warnAboutPictures leaves a notice, once per run, before a picture is sent to a model that cannot
-// see pictures according to its provider.
+// see it.
 func (r *Run) warnAboutPictures(ctx context.Context) error {
 	if r.Info.Images || r.hasPictureNotice {
 		return nil
@@ -113,12 +112,11 @@ func (r *Run) warnAboutPictures(ctx context.Context) error {
 	return nil
 }
 
-// retryWithoutPictures replaces pictures with text when the model's server refused a request
-// because of them, so that the run can continue. Not every server declares what its models accept,
-// and a chat with a picture would otherwise fail at every message. again is false when the request
-// failed for another reason.
+// retryWithoutPictures replaces pictures with text when the model's server refused them: not every
+// server declares what its models accept, and the chat would otherwise fail at every message.
 func (r *Run) retryWithoutPictures(ctx context.Context, why error) (again bool, err error) {
-	if !r.Info.Images || !refusesPictures(why) || !slices.ContainsFunc(r.History, hasPicture) {
+	if !r.Info.Images || !errors.Is(why, protocol.ErrModel) || !aboutPictures.MatchString(why.Error()) ||
+		!slices.ContainsFunc(r.History, hasPicture) {
 		return false, nil
 	}
 	r.Info.Images = false
@@ -139,12 +137,5 @@ func hasPicture(m protocol.Message) bool {
 	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockImage })
 }
 
-// refusesPictures reports whether a server's error message is about pictures. Some only say that a
-// message must be a text.
-func refusesPictures(err error) bool {
-	if !errors.Is(err, protocol.ErrModel) {
-		return false
-	}
-	text := strings.ToLower(err.Error())
-	return slices.ContainsFunc([]string{"image", "vision", "multimodal", "multi-modal", "mmproj", "a string", "valid string"}, func(word string) bool { return strings.Contains(text, word) })
-}
+// aboutPictures matches the errors of servers that are about pictures. Some only ask for a text.
+var aboutPictures = regexp.MustCompile(`(?i)image|vision|multi-?modal|mmproj|a string|valid string`)

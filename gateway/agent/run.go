@@ -1,10 +1,6 @@
 // Package agent executes one run of the agent loop: a model step, the tool calls that it requested,
-// the next step, until the model has finished. It does no I/O of its own: the model, the tools and
-// the conversation are interfaces.
-//
-// A run can be resumed after a restart: when the conversation ends with calls that have no results,
-// the run starts with these calls. The ID of a call is derived from its message, so that the
-// journal of calls recognizes it.
+// the next step, until the model has finished. A run can be resumed after a restart: when the
+// conversation ends with calls that have no results, the run starts with these.
 package agent
 
 import (
@@ -13,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,17 +29,16 @@ type Caller interface {
 type Conversation interface {
 	// Append stores messages durably before it returns, and assigns their IDs.
 	Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.Message, error)
-	// Shorten reduces the conversation to its newest messages of about keep tokens and returns them
-	// with a summary in front. It returns nil when nothing can be removed.
+	// Shorten reduces the conversation to its newest messages of about keep tokens, with a summary
+	// in front. It returns nil when nothing can be removed.
 	Shorten(ctx context.Context, keep int64) ([]protocol.Message, error)
-	// Hydrate returns the messages in the form in which a model receives them, such as images with
-	// their data. It does not change its argument.
+	// Hydrate returns copies of the messages as a model receives them, such as with image data.
 	Hydrate(ctx context.Context, msgs []protocol.Message) []protocol.Message
 }
 
 // Progress shows people what the run does.
 type Progress interface {
-	// Step begins a model step. Its text follows as deltas.
+	// Step begins a model step.
 	Step(step int)
 	Delta(thinking bool, text string)
 	// State shows the activity of the run. notice may be empty.
@@ -68,7 +64,7 @@ type Run struct {
 	SilenceLimit time.Duration
 	Reserve      int64 // tokens of the window to reserve by shortening the conversation in time; 0 never shortens it
 	Keep         int64 // tokens of the newest messages that remain after shortening
-	// Tools lists the available tools. It is called for every step.
+	// Tools lists the available tools, for every step.
 	Tools  func() []protocol.ToolSpec
 	Caller Caller
 	// Ready blocks while the agent is paused.
@@ -87,16 +83,15 @@ type Run struct {
 }
 
 // Do executes the run. It returns nil when the model has finished, the context's cause when the run
-// was cancelled, and otherwise the failure, as *protocol.Error where the cause is known. In every
-// case, the output so far has been stored.
+// was cancelled, and otherwise the failure. In every case, the output so far has been stored.
 func (r *Run) Do(ctx context.Context) error {
 	if r.isFinished() {
 		return nil
 	}
 	limit := r.MaxSteps
 	for {
-		if open := r.openCalls(); len(open.calls) > 0 {
-			if err := r.runCalls(ctx, open); err != nil {
+		if m, calls := r.openCalls(); len(calls) > 0 {
+			if err := r.runCalls(ctx, m, calls); err != nil {
 				return err
 			}
 		}
@@ -123,60 +118,45 @@ func (r *Run) Do(ctx context.Context) error {
 
 // isFinished reports whether an earlier start completed the run and only failed to store that.
 func (r *Run) isFinished() bool {
-	for i := len(r.History) - 1; i >= 0; i-- {
-		if m := r.History[i]; !m.OutsideConversation() {
+	for _, m := range slices.Backward(r.History) {
+		if !m.OutsideConversation() {
 			return m.Role == protocol.RoleAssistant && m.RunID == r.ID && m.StopReason != llm.StopError && len(m.Content.Calls()) == 0
 		}
 	}
 	return false
 }
 
-// pendingCalls is an assistant message with the calls to run.
-type pendingCalls struct {
-	message protocol.Message
-	calls   []protocol.Block
-}
-
-// openCalls returns the calls of the last assistant message that have no result yet.
-func (r *Run) openCalls() pendingCalls {
+// openCalls returns the last assistant message, and those of its calls that have no result yet.
+func (r *Run) openCalls() (m protocol.Message, calls []protocol.Block) {
 	answered := make(map[string]bool)
-	for i := len(r.History) - 1; i >= 0; i-- {
-		m := r.History[i]
-		if m.OutsideConversation() {
-			continue
-		}
-		switch m.Role {
-		case protocol.RoleToolResult:
+	for _, m := range slices.Backward(r.History) {
+		switch {
+		case m.OutsideConversation():
+		case m.Role == protocol.RoleToolResult:
 			answered[m.ToolCallID] = true
-		case protocol.RoleAssistant:
-			t := pendingCalls{message: m}
-			for _, c := range m.Content.Calls() {
-				if !answered[c.ID] {
-					t.calls = append(t.calls, c)
-				}
-			}
-			return t
-		case protocol.RoleUser:
-			return pendingCalls{}
+		case m.Role == protocol.RoleAssistant:
+			return m, slices.DeleteFunc(m.Content.Calls(), func(c protocol.Block) bool { return answered[c.ID] })
+		default:
+			return m, nil
 		}
 	}
-	return pendingCalls{}
+	return m, nil
 }
 
-// runCalls runs a turn's calls in parallel and stores their results in the order of the calls. When
-// the run is cancelled, each call still gets a result, because models require one. When the gateway
-// stops, none is stored: the next start continues here.
-func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
+// runCalls runs a turn's calls in parallel and stores their results in order. When the run is
+// cancelled, each call still gets a result, because models require one. When the gateway stops,
+// none is stored: the next start continues here.
+func (r *Run) runCalls(ctx context.Context, m protocol.Message, calls []protocol.Block) error {
 	r.Progress.State(protocol.RunTools, "")
-	results := make([]protocol.Message, len(t.calls))
-	errs := make([]error, len(t.calls))
+	results := make([]protocol.Message, len(calls))
+	errs := make([]error, len(calls))
 	var wg sync.WaitGroup
-	for i, c := range t.calls {
+	for i, c := range calls {
 		begun := make(chan struct{})
 		onBegin := sync.OnceFunc(func() { close(begun) })
 		wg.Go(func() {
 			defer onBegin()
-			results[i], errs[i] = r.runCall(ctx, t.message, c, onBegin)
+			results[i], errs[i] = r.runCall(ctx, m, c, onBegin)
 		})
 		<-begun // approvals are asked in the order of the calls; execution is parallel
 	}
@@ -184,10 +164,8 @@ func (r *Run) runCalls(ctx context.Context, t pendingCalls) error {
 	if err := context.Cause(ctx); errors.Is(err, tool.ErrSuspended) {
 		return err
 	}
-	for _, err := range errs {
-		if errors.Is(err, protocol.ErrStorage) {
-			return err
-		}
+	if i := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, protocol.ErrStorage) }); i >= 0 {
+		return errs[i]
 	}
 	stored, err := r.Conversation.Append(context.WithoutCancel(ctx), results...)
 	if err != nil {
@@ -204,8 +182,7 @@ func CallID(message protocol.MessageID, toolCallID string) protocol.CallID {
 }
 
 // runCall runs one call and returns its result message. It calls onBegin when the call starts to
-// execute or its approval is pending. An error becomes a result for the model, unless the run
-// cannot continue.
+// execute or its approval is pending. An error becomes a result for the model.
 func (r *Run) runCall(ctx context.Context, m protocol.Message, c protocol.Block, onBegin func()) (protocol.Message, error) {
 	out := protocol.Message{RunID: r.ID, Role: protocol.RoleToolResult, ToolCallID: c.ID, ToolName: protocol.ToolName(c.Name)}
 	fail := func(text string) protocol.Message {

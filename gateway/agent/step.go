@@ -45,7 +45,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	}
 	if err != nil {
 		// The calls of an answer that was cut off are not run.
-		m.Content = withoutCalls(m.Content)
+		m.Content = slices.DeleteFunc(m.Content, func(b protocol.Block) bool { return b.Type == protocol.BlockToolCall })
 		m.StopReason = llm.StopError
 		if context.Cause(ctx) != nil {
 			m.StopReason = llm.StopAborted
@@ -70,8 +70,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 	return len(m.Content.Calls()) == 0, nil
 }
 
-// stream sends a request and collects the model's output. With an error, it returns the output so
-// far.
+// stream sends a request and collects the output, which it also returns with an error.
 func (r *Run) stream(ctx context.Context, req llm.Request) (a answer, err error) {
 	a = answer{run: r}
 	stream, reset, stop := r.withSilenceLimit(ctx)
@@ -95,8 +94,8 @@ func (r *Run) stream(ctx context.Context, req llm.Request) (a answer, err error)
 	return a, err
 }
 
-// fixRequest changes the conversation after the provider refused a request for its length or its
-// pictures. It reports whether to repeat the step.
+// fixRequest changes the conversation after the provider refused its length or its pictures, and
+// reports whether to repeat the step.
 func (r *Run) fixRequest(ctx context.Context, a answer, cause error) (again bool, err error) {
 	if cause == nil || len(a.blocks) > 0 {
 		return false, nil
@@ -109,9 +108,8 @@ func (r *Run) fixRequest(ctx context.Context, a answer, cause error) (again bool
 	return r.retryWithoutPictures(ctx, cause)
 }
 
-// withSilenceLimit returns a context for one model step. It is cancelled with a protocol.ErrTimeout
-// when the model has sent nothing for r.SilenceLimit, plus the pause that was passed to the last
-// call of reset.
+// withSilenceLimit returns a context for one model step. It is cancelled when the model has sent
+// nothing for r.SilenceLimit, plus the pause that was passed to the last call of reset.
 func (r *Run) withSilenceLimit(ctx context.Context) (stream context.Context, reset func(pause time.Duration), stop func()) {
 	if r.SilenceLimit <= 0 {
 		return ctx, func(time.Duration) {}, func() {}
@@ -174,17 +172,26 @@ func (a *answer) add(e llm.Event) {
 	}
 }
 
+// lastBlock returns the last block if it is of the given kind and may continue, or nil.
+func (a *answer) lastBlock(kind string) *protocol.Block {
+	n := len(a.blocks) - 1
+	if n < 0 || a.blocks[n].Type != kind || a.blocks[n].Signature != "" || a.blocks[n].Opaque != nil {
+		return nil
+	}
+	return &a.blocks[n]
+}
+
 // openBlock returns the last block if it is of the given kind, otherwise a new one.
 func (a *answer) openBlock(kind string) *protocol.Block {
-	if n := len(a.blocks); n > 0 && a.blocks[n-1].Type == kind && a.blocks[n-1].Signature == "" && a.blocks[n-1].Opaque == nil {
-		return &a.blocks[n-1]
+	if b := a.lastBlock(kind); b != nil {
+		return b
 	}
 	a.blocks = append(a.blocks, protocol.Block{Type: kind})
 	return &a.blocks[len(a.blocks)-1]
 }
 
-// appendText appends a piece to the text of the last block, in a buffer, because an answer arrives
-// in thousands of pieces.
+// appendText appends a piece to the last block's text. The buffer matters, because an answer
+// arrives in thousands of pieces.
 func (a *answer) appendText(has, piece string) string {
 	if a.buffer.String() != has { // the buffer holds another block's text
 		a.buffer.Reset()
@@ -194,8 +201,7 @@ func (a *answer) appendText(has, piece string) string {
 	return a.buffer.String()
 }
 
-// Limits of one answer, in bytes: the same as for a message of the person, plus some pictures. A
-// model that never stops would fill the memory.
+// Limits of one answer, in bytes. A model that never stops would fill the memory.
 const (
 	maxAnswer   = 8 << 20
 	maxPictures = 64 << 20
@@ -221,12 +227,9 @@ func (a *answer) checkSize() error {
 // addSignature completes the open thinking block with the provider's signature.
 func (a *answer) addSignature(b protocol.Block) {
 	b.Type = protocol.BlockThinking
-	if n := len(a.blocks); n > 0 {
-		open := &a.blocks[n-1]
-		if open.Type == protocol.BlockThinking && open.Signature == "" && open.Opaque == nil && (b.Thinking == "" || b.Thinking == open.Thinking) && !b.Redacted {
-			open.Signature, open.Opaque = b.Signature, b.Opaque
-			return
-		}
+	if open := a.lastBlock(b.Type); open != nil && (b.Thinking == "" || b.Thinking == open.Thinking) && !b.Redacted {
+		open.Signature, open.Opaque = b.Signature, b.Opaque
+		return
 	}
 	a.blocks = append(a.blocks, b)
 }
@@ -242,10 +245,8 @@ func (a *answer) addCall(e llm.Event) {
 	if (len(b.Arguments) == 0 || string(b.Arguments) == "null") && e.BadArgs == "" {
 		b.Arguments = json.RawMessage("{}")
 	} else if e.BadArgs != "" || json.Unmarshal(b.Arguments, &object) != nil {
-		raw := e.BadArgs
-		raw = cmp.Or(raw, string(b.Arguments))
 		// Stored with the message, so that a call has the same arguments after a restart.
-		b.Arguments, _ = protocol.Marshal(raw)
+		b.Arguments, _ = protocol.Marshal(cmp.Or(e.BadArgs, string(b.Arguments)))
 	}
 	a.blocks = append(a.blocks, b)
 }
@@ -265,8 +266,8 @@ func (a *answer) message() protocol.Message {
 	return m
 }
 
-// badArguments returns the model's text when the arguments of a call are not an object. It is
-// stored as a JSON string.
+// badArguments returns the model's text, a JSON string, when the arguments of a call are not an
+// object.
 func badArguments(b protocol.Block) (raw string, bad bool) {
 	err := json.Unmarshal(b.Arguments, &raw)
 	return raw, err == nil && string(b.Arguments) != "null"
@@ -285,8 +286,4 @@ func withValidArguments(msgs []protocol.Message) []protocol.Message {
 		}
 	}
 	return out
-}
-
-func withoutCalls(c protocol.Content) protocol.Content {
-	return slices.DeleteFunc(slices.Clone(c), func(b protocol.Block) bool { return b.Type == protocol.BlockToolCall })
 }

@@ -1,13 +1,12 @@
 package channel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"fairlead/gateway/peer/keychain"
@@ -18,190 +17,158 @@ import (
 // startWait is the time for which channel.start waits for the account to connect.
 const startWait = 15 * time.Second
 
-// accountManager configures the accounts of drivers and keeps them connected. It is safe for
-// concurrent use.
+// accountManager configures the accounts of drivers and keeps them connected.
 type accountManager struct {
 	*registry
 	change  channelMutex // held while an account changes, so that starts and stops are serialized
 	inbound func(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error)
 }
 
-// channelMutex is a mutex made of a channel. Goroutines that wait for a channel let the clock of a
-// testing/synctest bubble advance.
+// channelMutex is a mutex that lets the clock of a testing/synctest bubble advance.
 type channelMutex chan struct{}
 
 func (l channelMutex) Lock()   { l <- struct{}{} }
 func (l channelMutex) Unlock() { <-l }
 
-// driver returns the driver of a channel, and normalizes both names.
-func (m *accountManager) driver(channel, acc string) (Driver, string, string, error) {
+// edit changes an account of a driver while no other change is in progress. f gets normalized
+// names.
+func (m *accountManager) edit(channel, account string, f func(Driver, string, string) error) (protocol.ChannelOK, error) {
 	name, err := channelName(channel)
 	if err != nil {
-		return nil, "", "", err
-	}
-	d := m.drivers[name]
-	if d == nil {
-		return nil, "", "", unknownChannel(name)
-	}
-	return d, name, accountID(acc), nil
-}
-
-// Start connects an account and keeps it connected (channel.start). The settings in config are
-// stored for later starts. Start waits up to [startWait] for the connection: it returns an error
-// when the account cannot log in, but not when its network is unreachable.
-func (m *accountManager) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
-	d, name, id, err := m.driver(in.Channel, in.AccountID)
-	if err != nil {
 		return protocol.ChannelOK{}, err
+	}
+	d, id := m.drivers[name], accountID(account)
+	if d == nil {
+		return protocol.ChannelOK{}, unknownChannel(name)
 	}
 	m.change.Lock()
 	defer m.change.Unlock()
-	if err := m.configure(ctx, d, name, id, in.Config, true); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := m.connect(ctx, name, id); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := m.awaitStart(ctx, name, id); err != nil {
+	if err := f(d, name, id); err != nil {
 		return protocol.ChannelOK{}, err
 	}
 	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
 }
 
-// awaitStart waits until the account is connected or has failed permanently, but at most
-// [startWait].
+// Start connects an account and keeps it connected (channel.start). It waits up to [startWait]: it
+// returns an error when the account cannot log in, but not when its network is unreachable.
+func (m *accountManager) Start(ctx context.Context, in protocol.ChannelStartParams) (protocol.ChannelOK, error) {
+	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
+		if err := m.configure(ctx, d, name, id, in.Config, true); err != nil {
+			return err
+		}
+		if err := m.connect(ctx, name, id); err != nil {
+			return err
+		}
+		return m.awaitStart(ctx, name, id)
+	})
+}
+
+// awaitStart waits until the first attempt to connect an account has ended, but at most
+// [startWait]. Only a failed login is an error, because the hub keeps trying otherwise.
 func (m *accountManager) awaitStart(ctx context.Context, name, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		m.mu.Lock()
 		a := m.accounts[key(name, id)]
-		up, loginFailed, problem := a.sender != nil, a.loginFailed, a.err
-		over := a.done != nil && isClosed(a.done)
+		state, problem := a.state(), a.err
 		m.mu.Unlock()
-		switch {
-		case loginFailed:
+		switch state {
+		case protocol.AccountNoLogin:
 			return protocol.ErrBadRequest.With(problem)
-		case up || over || problem != "":
+		case protocol.AccountConnecting:
+		default:
 			return nil
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return nil // the hub keeps trying
+			return nil
 		}
 	}
 }
 
-func isClosed(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Stop disconnects an account (channel.stop). Its settings stay stored, and it no longer connects
-// when the gateway starts.
+// Stop disconnects an account, also for later starts (channel.stop). Its settings stay stored.
 func (m *accountManager) Stop(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
-	_, name, id, err := m.driver(in.Channel, in.AccountID)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.change.Lock()
-	defer m.change.Unlock()
-	_, a, err := m.withSecrets(name, id)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.mu.Lock()
-	cfg := a.config
-	m.mu.Unlock()
-	if err := m.o.Store.Channels.PutAccount(ctx, store.ChannelAccount{Channel: name, Account: id, Config: cfg, UpdatedAt: now()}); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, m.disconnect(ctx, a)
+	return m.edit(in.Channel, in.AccountID, func(_ Driver, name, id string) error {
+		_, a, err := m.withSecrets(name, id)
+		if err != nil {
+			return err
+		}
+		stopped := store.ChannelAccount{Channel: name, Account: id, Config: a.config, UpdatedAt: now()}
+		if err := m.o.Store.Channels.PutAccount(ctx, stopped); err != nil {
+			return err
+		}
+		return m.disconnect(ctx, a)
+	})
 }
 
 // Login logs an account in, or begins a login (channel.login).
 func (m *accountManager) Login(ctx context.Context, in protocol.ChannelLoginParams) (protocol.ChannelLoginResult, error) {
-	d, name, id, err := m.driver(in.Channel, in.AccountID)
+	login := LoginResult{Message: "The account is already logged in and connected."}
+	ok, err := m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
+		already := m.senderOf(name, id) != nil
+		if already && !in.Force && len(in.Config) == 0 {
+			return nil
+		}
+		if err := m.configure(ctx, d, name, id, in.Config, already); err != nil {
+			return err
+		}
+		full, _, err := m.withSecrets(name, id)
+		if err != nil {
+			return err
+		}
+		login, err = d.Login(ctx, full, in.Force)
+		switch {
+		case errors.Is(err, ErrLogin):
+			return protocol.ErrBadRequest.With(err.Error())
+		case err != nil:
+			return protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected: %v", d.Kind().Title, err))
+		case already:
+			return m.connect(ctx, name, id) // with the new settings
+		}
+		return nil
+	})
 	if err != nil {
 		return protocol.ChannelLoginResult{}, err
 	}
-	m.change.Lock()
-	defer m.change.Unlock()
-	res := protocol.ChannelLoginResult{OK: true, Channel: name, AccountID: id}
-	m.mu.Lock()
-	a := m.accounts[key(name, id)]
-	already := a != nil && a.sender != nil
-	m.mu.Unlock()
-	if already && !in.Force && len(in.Config) == 0 {
-		res.Message = "The account is already logged in and connected."
-		return res, nil
-	}
-	if err := m.configure(ctx, d, name, id, in.Config, already); err != nil {
-		return protocol.ChannelLoginResult{}, err
-	}
-	full, _, err := m.withSecrets(name, id)
-	if err != nil {
-		return protocol.ChannelLoginResult{}, err
-	}
-	login, err := d.Login(ctx, full, in.Force)
-	switch {
-	case errors.Is(err, ErrLogin):
-		return protocol.ChannelLoginResult{}, protocol.ErrBadRequest.With(err.Error())
-	case err != nil:
-		return protocol.ChannelLoginResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("%s is not connected: %v", d.Kind().Title, err))
-	}
-	res.QRDataURL, res.Message = login.QRDataURL, login.Message
-	if already {
-		err = m.connect(ctx, name, id) // with the new settings
-	}
-	return res, err
+	return protocol.ChannelLoginResult{
+		OK: true, Channel: ok.Channel, AccountID: ok.AccountID, QRDataURL: login.QRDataURL, Message: login.Message,
+	}, nil
 }
 
-// Logout disconnects an account and deletes it with its secrets and its unsent messages
-// (channel.logout).
+// Logout disconnects an account and deletes it with its secrets and messages (channel.logout).
 func (m *accountManager) Logout(ctx context.Context, in protocol.ChannelParams) (protocol.ChannelOK, error) {
-	d, name, id, err := m.driver(in.Channel, in.AccountID)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.change.Lock()
-	defer m.change.Unlock()
-	full, a, err := m.withSecrets(name, id)
-	if err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := m.disconnect(ctx, a); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	if err := d.Logout(ctx, full); err != nil {
-		slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
-	}
-	for _, f := range d.Kind().Fields {
-		if f.Secret {
-			if err := m.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, keychain.ErrNotFound) {
-				return protocol.ChannelOK{}, fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
+	return m.edit(in.Channel, in.AccountID, func(d Driver, name, id string) error {
+		full, a, err := m.withSecrets(name, id)
+		if err != nil {
+			return err
+		}
+		if err := m.disconnect(ctx, a); err != nil {
+			return err
+		}
+		if err := d.Logout(ctx, full); err != nil {
+			slog.Warn("Logging out on the network failed", "channel", name, "account", id, "err", err)
+		}
+		for _, f := range d.Kind().Fields {
+			if f.Secret {
+				if err := m.o.Secrets.Delete(secretName(name, id, f.Name)); err != nil && !errors.Is(err, keychain.ErrNotFound) {
+					return fmt.Errorf("forget the %s of %s: %w", f.Name, key(name, id), err)
+				}
 			}
 		}
-	}
-	if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
-		return protocol.ChannelOK{}, err
-	}
-	m.mu.Lock()
-	delete(m.accounts, key(name, id))
-	m.mu.Unlock()
-	m.publishChange(name)
-	return protocol.ChannelOK{OK: true, Channel: name, AccountID: id}, nil
+		if err := m.o.Store.Channels.DeleteAccount(ctx, name, id); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		delete(m.accounts, key(name, id))
+		m.mu.Unlock()
+		m.publishChange(name)
+		return nil
+	})
 }
 
-// connectAll connects the accounts that were connected before. It skips accounts that were started
-// meanwhile, and blocks starts and stops while it runs.
+// connectAll connects the accounts that were connected before, unless they were started meanwhile.
 func (m *accountManager) connectAll(ctx context.Context) {
 	m.change.Lock()
 	defer m.change.Unlock()
@@ -221,20 +188,16 @@ func (m *accountManager) connectAll(ctx context.Context) {
 // List lists the connected accounts (channels.list).
 func (m *accountManager) List(_ context.Context, _ protocol.Empty) (protocol.ChannelsListResult, error) {
 	res := protocol.ChannelsListResult{Channels: []protocol.ChannelEntry{}, Kinds: []protocol.ChannelKind{}}
+	for _, name := range slices.Sorted(maps.Keys(m.drivers)) {
+		res.Kinds = append(res.Kinds, m.drivers[name].Kind())
+	}
 	m.mu.Lock()
-	for _, a := range m.accounts {
-		if a.sender != nil {
+	defer m.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(m.accounts)) {
+		if a := m.accounts[k]; a.sender != nil {
 			res.Channels = append(res.Channels, protocol.ChannelEntry{Channel: a.channel, AccountID: a.id, ConnectedAt: a.connectedAt, LastMessageAt: a.lastMessage})
 		}
 	}
-	m.mu.Unlock()
-	slices.SortFunc(res.Channels, func(a, b protocol.ChannelEntry) int {
-		return cmp.Or(strings.Compare(a.Channel, b.Channel), strings.Compare(a.AccountID, b.AccountID))
-	})
-	for _, d := range m.drivers {
-		res.Kinds = append(res.Kinds, d.Kind())
-	}
-	slices.SortFunc(res.Kinds, func(a, b protocol.ChannelKind) int { return strings.Compare(a.Channel, b.Channel) })
 	res.Count = len(res.Channels)
 	return res, nil
 }
@@ -252,12 +215,11 @@ func (m *accountManager) Status(ctx context.Context, in protocol.ChannelParams) 
 	res := protocol.ChannelStatusResult{Channel: name, Accounts: []protocol.ChannelAccountStatus{}}
 	known := m.drivers[name] != nil
 	m.mu.Lock()
-	for k, a := range m.accounts {
-		if a.channel != name {
-			continue
-		}
-		known = true
-		if in.AccountID != "" && accountID(in.AccountID) != a.id {
+	defer m.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(m.accounts)) {
+		a := m.accounts[k]
+		known = known || a.channel == name
+		if a.channel != name || in.AccountID != "" && accountID(in.AccountID) != a.id {
 			continue
 		}
 		res.Accounts = append(res.Accounts, protocol.ChannelAccountStatus{
@@ -266,11 +228,9 @@ func (m *accountManager) Status(ctx context.Context, in protocol.ChannelParams) 
 			State: a.state(), RetryAt: a.retryAt, Settings: a.config,
 		})
 	}
-	m.mu.Unlock()
 	if !known {
 		return res, unknownChannel(name)
 	}
-	slices.SortFunc(res.Accounts, func(a, b protocol.ChannelAccountStatus) int { return strings.Compare(a.AccountID, b.AccountID) })
 	return res, nil
 }
 
@@ -283,7 +243,7 @@ func (a *account) state() string {
 		return protocol.AccountNoLogin
 	case a.driver == nil || a.retryAt > 0:
 		return protocol.AccountOffline
-	case a.done == nil || isClosed(a.done):
+	case a.done == nil:
 		return protocol.AccountStopped
 	}
 	return protocol.AccountConnecting

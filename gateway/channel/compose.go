@@ -21,9 +21,8 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// compose formats a message for the agent: an envelope with time, place and sender, then the text,
-// then its files. The original system's envelope has no reply, place or sending time. why maps the
-// index of a file to the reason why it could not be fetched.
+// compose formats a message for the agent: time, place and sender, then the text, then its files.
+// why maps the index of a file to the reason why it could not be fetched.
 func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, in protocol.ChannelInboundParams, why map[int]string) (string, []protocol.Attachment) {
 	m := in.Message
 	at := time.Now()
@@ -74,12 +73,10 @@ func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, 
 	return b.String(), attached
 }
 
-// quotedSetting matches text that would change a setting for the message if it were not quoted from
-// somebody else.
+// quotedSetting matches text of somebody else that would change a setting for the message.
 var quotedSetting = regexp.MustCompile(`((?:^|\s)/)(\w+:)`)
 
-// inBrackets makes a text chosen by somebody else safe for a line between brackets: it cannot close
-// the brackets or change a setting.
+// inBrackets makes somebody else's text safe for a line between brackets.
 func inBrackets(s string) string {
 	s = display.Line(s, 0)
 	s = quotedSetting.ReplaceAllString(s, "$1 $2")
@@ -89,8 +86,7 @@ func inBrackets(s string) string {
 var fileName = regexp.MustCompile(`[^A-Za-z0-9._ -]+`)
 
 // media describes a file, attaches images and recordings to the message, and stores any other file
-// in the agent's workspace. A file that has only an address was not fetched, because somebody else
-// chose that address, or for the reason why.
+// in the agent's workspace. why is the reason why a file that has only an address was not fetched.
 func media(files *workspace.Files, agent protocol.AgentID, f protocol.Media, why string) (line string, attached *protocol.Attachment) {
 	kind := f.Type
 	if !slices.Contains([]string{"image", "audio", "video", "document"}, kind) {

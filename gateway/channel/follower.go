@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -33,36 +32,27 @@ type following struct {
 	typing  bool
 }
 
-// follower puts the answers of runs into the outbox. It is safe for concurrent use. An event of a
-// run only says that there is something to look for: the messages are read from the store, and the
-// outbox accepts each ID once, so that no answer is lost or sent twice after a restart.
+// follower puts the answers of runs into the outbox. It is safe for concurrent use. An event only
+// says that there is something to look for: the messages are read from the store, and the outbox
+// accepts each ID once, so no answer is lost or sent twice after a restart.
 type follower struct {
 	store    *store.DB
 	bus      *event.Bus
 	outbox   *outbox
 	senderOf func(channel, account string) *sender
-
-	mu   sync.Mutex // guards runs
-	runs map[protocol.RunID]*following
+	runs     sync.Map // by run ID: a *following
 }
 
+// get returns a followed run, or nil.
 func (h *follower) get(id protocol.RunID) *following {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.runs[id]
-}
-
-func (h *follower) add(f *following) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.runs[f.Run] = f
+	f, _ := h.runs.Load(id)
+	run, _ := f.(*following)
+	return run
 }
 
 // forget stops following a run.
 func (h *follower) forget(ctx context.Context, id protocol.RunID) {
-	h.mu.Lock()
-	delete(h.runs, id)
-	h.mu.Unlock()
+	h.runs.Delete(id)
 	if err := h.store.Channels.EndRun(context.WithoutCancel(ctx), id); err != nil {
 		slog.Warn("Deleting a finished run of a channel failed", "run", id, "err", err)
 	}
@@ -83,7 +73,7 @@ func isRelevant(c protocol.Change) bool {
 func (h *follower) run(ctx context.Context) {
 	sub := h.bus.SubscribeOnly(isRelevant)
 	defer sub.Close()
-	h.catchUp(ctx, true)
+	h.catchUp(ctx)
 	purge, again := time.Now().Add(purgeInterval), time.Now().Add(recheckInterval)
 	for ctx.Err() == nil {
 		step, cancel := context.WithDeadline(ctx, again)
@@ -96,7 +86,7 @@ func (h *follower) run(ctx context.Context) {
 			continue
 		}
 		again = time.Now().Add(recheckInterval)
-		h.catchUp(ctx, false)
+		h.catchUp(ctx)
 		if time.Now().After(purge) {
 			purge = time.Now().Add(purgeInterval)
 			if err := h.store.Outbox.Purge(ctx, now()-outboxRetention.Milliseconds()); err != nil && ctx.Err() == nil {
@@ -106,18 +96,16 @@ func (h *follower) run(ctx context.Context) {
 	}
 }
 
-// catchUp delivers the answers of events that were missed, and stops following finished runs. With
-// start set, an unknown run of an earlier start is dropped, because it never reached its chat. At
-// other times a run may not be stored yet.
-func (h *follower) catchUp(ctx context.Context, start bool) {
-	h.mu.Lock()
-	all := slices.Collect(maps.Values(h.runs))
-	h.mu.Unlock()
-	for _, f := range all {
+// catchUp delivers the answers of events that were missed, and stops following finished runs. An
+// unknown run of an earlier start is dropped, because it never reached its chat. One of this start
+// may not be stored yet.
+func (h *follower) catchUp(ctx context.Context) {
+	for _, value := range h.runs.Range {
+		f := value.(*following)
 		r, err := h.store.Runs.Get(ctx, f.Run)
 		switch {
 		case errors.Is(err, protocol.ErrNotFound):
-			if start && f.earlier { // a run of this start may not be stored yet
+			if f.earlier {
 				h.forget(ctx, f.Run)
 			}
 		case err != nil:
@@ -131,7 +119,7 @@ func (h *follower) catchUp(ctx context.Context, start bool) {
 func (h *follower) handle(ctx context.Context, c protocol.Change) {
 	switch c.Kind {
 	case protocol.ChangeResync:
-		h.catchUp(ctx, false)
+		h.catchUp(ctx)
 	case protocol.ChangeChat:
 		if f := h.get(*c.Chat.RunID); f != nil {
 			h.deliverAnswers(ctx, f, c.Chat.State == protocol.ChatFinal || c.Chat.State == protocol.ChatErrState)
@@ -165,9 +153,8 @@ func (h *follower) setTyping(f *following, on bool) {
 	}
 }
 
-// deliverAnswers puts those answers of a run into the outbox that are not there yet. The outbox
-// decides by message ID, so no answer is lost or sent twice. If over is set, the run has ended and
-// is forgotten.
+// deliverAnswers puts those answers of a run into the outbox that are not there yet. If over is
+// set, the run has ended and is forgotten.
 func (h *follower) deliverAnswers(ctx context.Context, f *following, over bool) {
 	if err := h.putAnswers(ctx, f, over); err != nil {
 		if ctx.Err() == nil {
@@ -214,15 +201,14 @@ func (h *follower) putAnswers(ctx context.Context, f *following, over bool) erro
 	return nil
 }
 
-// Prefixes of the IDs of runs that answer a channel's message, and of those that answer a
-// background command (package session/background).
+// Prefixes of the IDs of runs that answer a channel's message, or a background command.
 const (
 	inboundRun = "in-"
 	eventRun   = "exec-"
 )
 
 // Follow sends the answers of a run that is about to start to the chat's last sender, if the run
-// after was started by a channel's message or followed in this way itself. Unfollow reverts that.
+// after was followed itself. Unfollow reverts that.
 func (h *follower) Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error {
 	if !strings.HasPrefix(string(after), inboundRun) && !strings.HasPrefix(string(after), eventRun) {
 		return nil
@@ -238,7 +224,7 @@ func (h *follower) Follow(ctx context.Context, chat protocol.SessionKey, run, af
 	if err := h.store.Channels.StartRun(ctx, f.ChannelRun, at); err != nil {
 		return err
 	}
-	h.add(f)
+	h.runs.Store(run, f)
 	return nil
 }
 

@@ -1,8 +1,33 @@
+// Package channel lets people write to the agent from chat networks. A channel is either a program
+// that connects over the WebSocket in the mode "channel" (docs/protocol.md#connections), or a
+// [Driver] that runs inside the gateway. Both use the [Hub], which does the work that is common to
+// all networks:
+//
+//   - access: open, allowlist or pairing, by sender or by group;
+//   - routing: agent, session key (dmScope, identity links), media, reply, place and time in the
+//     text;
+//   - answers: each answer of a run is stored in the outbox first and sent until the network
+//     accepts it, once, also after a restart;
+//   - typing, pairing, the accounts with their settings (secrets in the keychain), and
+//     reconnecting.
+//
+// The text that people write on a channel is input for the agent. It cannot answer approvals, and
+// only the channel's owners can run commands, in direct messages. Calls that the agent makes
+// because of it need the same approvals as all other calls, which are answered in a window.
+//
+// Telegram, WhatsApp or Discord would be one package each, below this one, with a [Driver]. It
+// drops its own messages and old ones that the network repeats, sets WasMentioned in groups, and
+// uses stable sender IDs: an ID that a stranger can choose or take over must not be a sender ID.
+// The gateway's wiring passes the drivers to [New]; no other package knows them.
 package channel
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -24,18 +49,16 @@ type Sessions interface {
 	Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error)
 }
 
-// Route returns the agent and the session key of a message. id is the sender's in direct messages,
-// otherwise the conversation's.
-type Route func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
-
 // Options configure a hub. All fields except Drivers are required.
 type Options struct {
 	Store    *store.DB
 	Bus      *event.Bus
 	Sessions Sessions
-	Route    Route
-	Secrets  keychain.Store
-	Config   func() config.Config
+	// Route returns the agent and the session key of a message. id is the sender's in direct
+	// messages, otherwise the conversation's.
+	Route   func(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey)
+	Secrets keychain.Store
+	Config  func() config.Config
 	// Set changes the configuration.
 	Set     func(ctx context.Context, path string, value json.RawMessage) error
 	Files   *workspace.Files
@@ -46,25 +69,23 @@ type Options struct {
 // order.
 type Hub struct {
 	*follower
-	*strangers
 	accountManager
 	o      Options
 	outbox *outbox
 	rate   rateLimiter
+	allow  sync.Mutex // held while an allowFrom is read and written
 }
 
 // New returns a hub.
 func New(o Options) *Hub {
 	r := &registry{o: o, drivers: make(map[string]Driver), accounts: make(map[string]*account)}
-	r.outbox = &outbox{store: o.Store, senderOf: r.senderOf, waiters: make(map[string]chan delivery)}
+	r.outbox = &outbox{store: o.Store, senderOf: r.senderOf}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, d := range o.Drivers {
 		r.drivers[d.Kind().Channel] = d
 	}
-	h := &Hub{
-		o: o, outbox: r.outbox, rate: rateLimiter{counts: make(map[string]*count)}, strangers: &strangers{o: o, outbox: r.outbox, changed: r.publishChange},
-		follower: &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf, runs: make(map[protocol.RunID]*following)},
-	}
+	f := &follower{store: o.Store, bus: o.Bus, outbox: r.outbox, senderOf: r.senderOf}
+	h := &Hub{o: o, outbox: r.outbox, follower: f}
 	h.accountManager = accountManager{registry: r, change: make(channelMutex, 1), inbound: h.Inbound}
 	return h
 }
@@ -79,20 +100,102 @@ func (h *Hub) Load(ctx context.Context) error {
 		return err
 	}
 	for _, r := range runs {
-		h.follower.add(&following{ChannelRun: r, earlier: true})
+		h.follower.runs.Store(r.Run, &following{ChannelRun: r, earlier: true})
 	}
 	return nil
 }
 
 // Run connects the accounts that were connected before and delivers answers until ctx is cancelled.
 func (h *Hub) Run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := context.AfterFunc(ctx, h.registry.cancel)
-	defer stop()
+	defer context.AfterFunc(ctx, h.registry.cancel)()
 	h.connectAll(ctx)
 	h.follower.run(ctx)
 	h.registry.close()
 }
 
 func now() int64 { return time.Now().UnixMilli() }
+
+// Driver runs accounts of one kind of channel inside the gateway. It must be safe for concurrent
+// use.
+type Driver interface {
+	// Kind returns the channel's name and the settings of its accounts. The result never changes.
+	Kind() protocol.ChannelKind
+	// Check validates an account's settings. Its errors are sentences for people.
+	Check(Config) error
+	// Connect connects an account and serves it until the connection closes or ctx is cancelled: it
+	// calls Upstream.Online when it can send, and Upstream.Inbound for each message. Afterwards the
+	// hub connects again, unless the error is an ErrLogin.
+	Connect(ctx context.Context, a Account, up *Upstream) error
+	// Login checks whether an account can log in, or begins a login; with force, a new one.
+	Login(ctx context.Context, a Account, force bool) (LoginResult, error)
+	// Logout ends a login on the network.
+	Logout(ctx context.Context, a Account) error
+}
+
+// Account is one of a driver's accounts. Config contains its secrets, so it must not be logged or
+// stored.
+type Account struct {
+	ID     string
+	Config Config
+}
+
+// Config contains an account's settings by name.
+type Config map[string]json.RawMessage
+
+// Text returns a setting that is a text, or "".
+func (c Config) Text(name string) string {
+	var s string
+	if json.Unmarshal(c[name], &s) != nil {
+		return ""
+	}
+	return strings.TrimSpace(s)
+}
+
+// Texts returns a setting that is a list of texts, or one text with commas.
+func (c Config) Texts(name string) []string {
+	var list []string
+	if json.Unmarshal(c[name], &list) != nil {
+		list = strings.Split(c.Text(name), ",")
+	}
+	var out []string
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// LoginResult is the result of a login, or its next step.
+type LoginResult struct {
+	QRDataURL string // the QR code to scan
+	Message   string
+}
+
+// Transport sends over a connection. One goroutine calls Send and another one Typing.
+type Transport interface {
+	// Send sends a message and returns when the network has accepted it, with the network's ID of
+	// the message if it has one. An error that is ErrRefused is final; after any other error the
+	// hub sends the message again later.
+	Send(ctx context.Context, m protocol.ChannelOutbound) (messageID string, err error)
+	// Typing sends the agent's typing state. It may be lost.
+	Typing(ctx context.Context, t protocol.ChannelTyping) error
+}
+
+var (
+	// ErrRefused is the error for a message that the network will never accept.
+	ErrRefused = errors.New("refused")
+	// ErrLogin is the error for an account that cannot log in with its settings: the person must
+	// act.
+	ErrLogin = errors.New("cannot log in")
+)
+
+// NewRefusal returns an ErrRefused with a reason.
+func NewRefusal(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
+}
+
+// Login returns an ErrLogin with a reason.
+func Login(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrLogin, fmt.Sprintf(format, args...))
+}

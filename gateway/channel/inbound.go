@@ -30,18 +30,18 @@ const (
 )
 
 // Inbound accepts a message that somebody wrote on a channel (channel.inbound): it checks the
-// sender's access, finds the chat, and passes the message to the agent there. The text is input for
-// the agent and never a command, except in a direct message of one of the channel's owners.
+// sender's access, finds the chat, and passes the message to the agent there. The text is never a
+// command, except in a direct message of one of the channel's owners.
 func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 	var res protocol.ChannelInboundResult
 	if err := checkInbound(&in); err != nil {
 		return res, err
 	}
-	sender := in.Peer.ID
+	sender, isRoom := in.Peer.ID, in.Peer.Kind != protocol.PeerDM
 	if in.Sender != nil && in.Sender.ID != "" {
 		sender = in.Sender.ID
 	}
-	if in.Peer.Kind != protocol.PeerDM && in.WasMentioned != nil && !*in.WasMentioned {
+	if isRoom && in.WasMentioned != nil && !*in.WasMentioned {
 		return protocol.ChannelInboundResult{Status: protocol.InboundIgnored, Reason: "the agent was not mentioned"}, nil
 	}
 	if !h.rate.allow(in.Channel, sender) {
@@ -51,21 +51,18 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if verdict, err := h.checkAccess(ctx, cfg.Channels[in.Channel], in, sender); err != nil || verdict.Status != "" {
 		return verdict, err
 	}
-	who := sender
-	if in.Peer.Kind != protocol.PeerDM {
-		who = in.Peer.ID
+	route, who := store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, sender
+	if isRoom {
+		route.ReplyToID, who = in.Message.ID, in.Peer.ID
 	}
 	agent, chat := h.o.Route(in.Channel, in.AccountID, in.Peer.Kind, who)
 	h.recordActivity(ctx, in.Channel, in.AccountID)
-	run := runID(in.Channel, in.AccountID, in)
+	run := runID(in)
+	duplicate := protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}
 	if _, err := h.o.Store.Runs.Get(ctx, run); err == nil {
-		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
+		return duplicate, nil
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return res, err
-	}
-	route := store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}
-	if in.Peer.Kind != protocol.PeerDM {
-		route.ReplyToID = in.Message.ID
 	}
 	writer := auth.ChannelSender(in.Channel, sender)
 	if isOwner(cfg.Channels[in.Channel], in, sender) {
@@ -79,10 +76,10 @@ func (h *Hub) Inbound(ctx context.Context, in protocol.ChannelInboundParams) (pr
 	if err := h.o.Store.Channels.StartRun(ctx, f.ChannelRun, now()); err != nil {
 		return res, err
 	}
-	h.follower.add(f)
+	h.follower.runs.Store(run, f)
 	sent, err := h.o.Sessions.Send(ctx, writer, protocol.ChatSendParams{SessionKey: chat, Message: text, RunID: run, Attachments: attached})
 	if errors.Is(err, protocol.ErrConflict) {
-		return protocol.ChannelInboundResult{Status: protocol.InboundDuplicate, SessionKey: chat, RunID: run}, nil
+		return duplicate, nil
 	}
 	if err != nil {
 		h.follower.forget(ctx, run)
@@ -141,45 +138,26 @@ func (h *Hub) nameChat(ctx context.Context, chat protocol.SessionKey, in protoco
 	}
 }
 
-// A sender may write maxPerWindow messages in a window of time.
-const (
-	maxPerWindow = 20
-	window       = time.Minute
-	// maxSenders is the number of senders above which those of earlier windows are removed.
-	maxSenders = 10_000
-)
+// maxPerMinute is the number of messages that a sender may write in a minute.
+const maxPerMinute = 20
 
 // rateLimiter limits the messages of each sender. It is safe for concurrent use.
 type rateLimiter struct {
-	mu     sync.Mutex // guards counts
-	counts map[string]*count
-}
-
-// count is the number of a sender's messages in a window.
-type count struct {
-	since time.Time
-	n     int
+	mu     sync.Mutex // guards the fields below
+	since  time.Time
+	counts map[string]int // messages of each sender in the minute that began at since
 }
 
 // allow counts a sender's message, and reports whether the sender is within the limit.
 func (r *rateLimiter) allow(channel, sender string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k, at := key(channel, sender), time.Now()
-	c := r.counts[k]
-	if c == nil || at.Sub(c.since) > window {
-		if len(r.counts) > maxSenders {
-			for old, x := range r.counts {
-				if at.Sub(x.since) > window {
-					delete(r.counts, old)
-				}
-			}
-		}
-		c = &count{since: at}
-		r.counts[k] = c
+	if time.Since(r.since) > time.Minute {
+		r.since, r.counts = time.Now(), make(map[string]int)
 	}
-	c.n++
-	return c.n <= maxPerWindow
+	k := key(channel, sender)
+	r.counts[k]++
+	return r.counts[k] <= maxPerMinute
 }
 
 // DefaultAccount is the account to use when none is named.
@@ -190,8 +168,7 @@ var channelID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 // accountID normalizes an account's ID.
 func accountID(s string) string { return cmp.Or(config.Name(s), DefaultAccount) }
 
-// channelName validates and normalizes a channel's name, which is used in configuration paths and
-// session keys.
+// channelName validates and normalizes a channel's name.
 func channelName(s string) (string, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	switch {
@@ -204,10 +181,11 @@ func channelName(s string) (string, error) {
 }
 
 // runID derives a run's ID from the message's ID, so that a repeated message is accepted once.
-func runID(channel, account string, in protocol.ChannelInboundParams) protocol.RunID {
+func runID(in protocol.ChannelInboundParams) protocol.RunID {
 	if in.Message.ID == "" {
 		return protocol.RunID(protocol.NewID())
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{channel, account, in.Peer.Kind, in.Peer.ID, in.Message.ID}, "\x00")))
+	parts := []string{in.Channel, in.AccountID, in.Peer.Kind, in.Peer.ID, in.Message.ID}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return protocol.RunID(inboundRun + hex.EncodeToString(sum[:16]))
 }

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,19 +22,17 @@ import (
 // sendWait is the time for which SendMessage waits for a delivery.
 const sendWait = 20 * time.Second
 
-// Outgoing is a message that the agent or a schedule sends on its own. Empty fields default to the
-// chat's current peer.
+// Outgoing is a message of the agent or a schedule. Empty fields default to the chat's current
+// peer.
 type Outgoing struct {
 	Text                                  string
 	Channel, AccountID, To, Kind, ReplyTo string
 	Files                                 []protocol.Media // with their content
-	// Later allows the message to wait in the outbox while the account is not connected; otherwise
-	// that is an error.
+	// Later allows the message to wait in the outbox while the account is not connected.
 	Later bool
 }
 
-// SendResult is the result of sending a message. Its JSON is our own: the protocol does not define
-// the result of gsv__Message.
+// SendResult is the result of sending a message, in JSON that the protocol does not define.
 type SendResult struct {
 	Sent      bool   `json:"sent"`
 	Queued    bool   `json:"queued,omitempty"` // it is in the outbox, and not accepted by the network yet
@@ -44,8 +43,7 @@ type SendResult struct {
 	MessageID string `json:"messageId,omitempty"`
 }
 
-// SendMessage sends a message on behalf of a chat and waits up to [sendWait] until the network
-// accepts it.
+// SendMessage sends a message and waits up to [sendWait] until the network accepts it.
 func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgoing) (SendResult, error) {
 	route, known, err := h.target(ctx, from, w)
 	if err != nil {
@@ -59,8 +57,9 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 		return SendResult{}, protocol.ErrUnavailable.With(fmt.Sprintf("The channel %s (%s) is not connected.", route.Channel, route.AccountID))
 	}
 	id := "say:" + protocol.NewID()
-	outcome, stopWaiting := h.outbox.await(id)
-	defer stopWaiting()
+	outcome := make(chan delivery, 1)
+	h.outbox.waiters.Store(id, outcome)
+	defer h.outbox.waiters.Delete(id)
 	e := outboundTo(route, from, w.Text)
 	e.Message.ReplyToID, e.Message.Media = w.ReplyTo, w.Files
 	if err := h.outbox.add(ctx, id, e); err != nil {
@@ -70,16 +69,13 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 		res.Queued = true
 		return res, nil
 	}
-	timer := time.NewTimer(sendWait)
-	defer timer.Stop()
 	select {
 	case d := <-outcome:
 		if d.err != nil {
 			return SendResult{}, d.err
 		}
 		res.Sent, res.MessageID = true, d.messageID
-		return res, nil
-	case <-timer.C:
+	case <-time.After(sendWait):
 		res.Queued = true
 	case <-ctx.Done():
 		return SendResult{}, ctx.Err()
@@ -87,13 +83,11 @@ func (h *Hub) SendMessage(ctx context.Context, from protocol.SessionKey, w Outgo
 	return res, nil
 }
 
-// target determines the receiver of a message. known reports whether somebody has written to the
-// chat over that account.
+// target returns the receiver of a message. known reports whether somebody wrote to the chat from
+// there.
 func (h *Hub) target(ctx context.Context, from protocol.SessionKey, w Outgoing) (r store.Route, known bool, err error) {
 	last, _, err := h.o.Store.Channels.LastRoute(ctx, from)
-	switch {
-	case errors.Is(err, protocol.ErrNotFound):
-	case err != nil:
+	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		return r, false, err
 	}
 	name := last.Channel
@@ -134,30 +128,32 @@ func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.
 	return &protocol.LastActive{Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, Timestamp: at}
 }
 
-// Deliver sends a job's answer to the person and describes where it went: to the channel or
-// receiver in the job, or else to the main chat and to its last address on a channel.
+// Deliver sends a job's answer to the channel or receiver in the job, or else to the main chat and
+// to its last address on a channel. It describes where it went.
 func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
 	home := h.o.Config().Session.Main(d.Agent)
-	if d.Channel != "" || d.To != "" {
-		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
-		return sent.receiver(), err
-	}
-	if d.InMainChat {
-		sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true})
-		// nobody writes to the agent over a channel
-		if errors.Is(err, protocol.ErrBadRequest) || err != nil && ctx.Err() != nil {
-			return "", ctx.Err()
+	if !d.InMainChat && d.Channel == "" && d.To == "" {
+		text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
+		msg := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()}
+		stored, err := h.o.Store.Messages.Append(ctx, home, msg)
+		if err != nil {
+			return "", err
 		}
-		return sent.receiver(), err
+		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: home, Message: &stored[0]})
+		receiver = "the main chat"
 	}
-	chat, err := cron.ToMain(ctx, h.o.Store, h.o.Bus, home, d)
-	if err != nil {
-		return chat, err
+	sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
+	switch {
+	case err == nil && receiver != "":
+		return receiver + " and " + sent.receiver(), nil
+	case err == nil:
+		return sent.receiver(), nil
+	case receiver != "":
+		return receiver, nil
+	case d.InMainChat && (errors.Is(err, protocol.ErrBadRequest) || ctx.Err() != nil):
+		return "", ctx.Err() // nobody writes to the agent over a channel
 	}
-	if sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Later: true}); err == nil {
-		chat += " and " + sent.receiver()
-	}
-	return chat, nil
+	return "", err
 }
 
 // receiver describes the receiver of a message.
@@ -170,9 +166,8 @@ func (s SendResult) receiver() string {
 }
 
 // NotifyApproval notifies the person on the channel in the settings (approvals.tell) of an approval
-// that nobody has seen; sent is false if there is none. machine is the name of the approval's
-// machine. The message does not contain the call, because the channel's network belongs to others,
-// and no reply from there answers an approval.
+// that nobody has seen. The message does not contain the call, because the network belongs to
+// others, and no reply from there answers an approval.
 func (h *Hub) NotifyApproval(ctx context.Context, a protocol.Approval, machine string) (sent bool, err error) {
 	to := h.o.Config().Approvals.Tell
 	if to.Channel == "" || to.To == "" {
@@ -210,10 +205,10 @@ func attach(files *workspace.Files, agent protocol.AgentID, paths []string) (lis
 	total := 0
 	for _, name := range paths {
 		f, _, err := files.Read(agent, name)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case f == nil:
+		}
+		if f == nil {
 			return nil, protocol.ErrBadRequest.With(name + " is a folder")
 		}
 		if total += len(f.Data); total > maxAttachedBytes {
@@ -221,10 +216,8 @@ func attach(files *workspace.Files, agent protocol.AgentID, paths []string) (lis
 		}
 		m := protocol.Media{Type: "document", Filename: path.Base(f.Path), Size: int64(len(f.Data)), Data: base64.StdEncoding.EncodeToString(f.Data)}
 		m.MimeType, _, _ = strings.Cut(cmp.Or(mime.TypeByExtension(path.Ext(f.Path)), http.DetectContentType(f.Data)), ";")
-		for _, kind := range []string{"image", "audio", "video"} {
-			if strings.HasPrefix(m.MimeType, kind+"/") {
-				m.Type = kind
-			}
+		if kind, _, _ := strings.Cut(m.MimeType, "/"); slices.Contains([]string{"image", "audio", "video"}, kind) {
+			m.Type = kind
 		}
 		list = append(list, m)
 	}

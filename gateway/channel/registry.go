@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ type registry struct {
 // account is one account of a channel, of a driver or of a connection over the network.
 type account struct {
 	channel, id string
-	config      Config // without secrets; nil for an account over the network
+	config      Config // without secrets, written while the account changes; nil for an account over the network
 	driver      Driver // nil for an account over the network
 	stop        context.CancelFunc
 	done        chan struct{} // closed when the driver's goroutine has ended; nil while none runs
@@ -92,29 +93,27 @@ func (r *registry) publishChange(channel string) {
 	r.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
 }
 
-// setOnline registers that an account can send over t, closes its earlier connection, and starts to
-// deliver the outbox.
-func (r *registry) setOnline(a *account, t Transport, extra map[string]any) *sender {
-	l := newSender(r, a, t)
+// setOnline registers that an account can send over l, and starts to deliver its outbox.
+func (r *registry) setOnline(a *account, l *sender, extra map[string]any) {
 	r.mu.Lock()
-	if r.closed {
+	if r.closed || l.ctx.Err() != nil { // the connection has closed already
 		r.mu.Unlock()
-		return l
+		return
 	}
+	r.accounts[key(a.channel, a.id)] = a // an older connection over the network may have removed it
 	old := a.sender
 	a.sender, a.connectedAt, a.authenticated, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
 	r.wg.Go(l.run)
+	r.wg.Go(l.forwardTyping)
 	r.mu.Unlock()
 	if old != nil {
 		old.cancel()
 	}
 	slog.Info("Channel connected", "channel", a.channel, "account", a.id)
 	r.publishChange(a.channel)
-	return l
 }
 
-// setOffline registers that the sender l has closed, the error, and the delay before the next
-// connection.
+// setOffline registers that l has closed, the error, and the delay before the next connection.
 func (r *registry) setOffline(a *account, l *sender, err error, retry time.Duration) {
 	if l != nil {
 		l.cancel()
@@ -147,8 +146,7 @@ func (r *registry) senderOf(channel, account string) *sender {
 	return nil
 }
 
-// isManaged reports whether the hub keeps an account connected, even if it is not connected at the
-// moment.
+// isManaged reports whether the hub keeps an account connected.
 func (r *registry) isManaged(channel, account string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,10 +155,10 @@ func (r *registry) isManaged(channel, account string) bool {
 }
 
 // isManaged requires the registry's lock.
-func (a *account) isManaged() bool { return a.driver != nil && a.done != nil && !isClosed(a.done) }
+func (a *account) isManaged() bool { return a.driver != nil && a.done != nil }
 
-// onlyAccount returns the account to use when none is named: the only connected one, or the default
-// one of several. later includes accounts that the hub is connecting.
+// onlyAccount returns the account to use when none is named. later includes accounts that the hub
+// is connecting.
 func (r *registry) onlyAccount(name string, later bool) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,10 +174,8 @@ func (r *registry) onlyAccount(name string, later bool) (string, error) {
 	case 1:
 		return ids[0], nil
 	}
-	for _, id := range ids {
-		if id == DefaultAccount {
-			return id, nil
-		}
+	if slices.Contains(ids, DefaultAccount) {
+		return DefaultAccount, nil
 	}
 	return "", protocol.ErrBadRequest.With(fmt.Sprintf("%s has several accounts: name one with accountId.", name))
 }
@@ -197,8 +193,8 @@ func (r *registry) recordActivity(ctx context.Context, channel, account string) 
 	}
 }
 
-// removeConnection removes a connection over the network, and its account unless a newer connection
-// uses it.
+// removeConnection removes a connection over the network, and its account unless it has a newer
+// one.
 func (r *registry) removeConnection(a *account, l *sender) {
 	l.cancel()
 	r.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -27,8 +28,7 @@ const (
 	maxAge      = 48 * time.Hour
 )
 
-// sender delivers an account's outbox over one connection, in order. Its two goroutines stop when
-// ctx is cancelled.
+// sender delivers an account's outbox over one connection, in order, until ctx is cancelled.
 type sender struct {
 	outbox      *outbox
 	bus         *event.Bus
@@ -36,7 +36,7 @@ type sender struct {
 	t           Transport
 	ctx         context.Context
 	cancel      context.CancelFunc
-	wake        chan struct{}
+	wake        chan struct{} // holds a token when the outbox may have a new message
 	typing      chan protocol.ChannelTyping
 }
 
@@ -46,22 +46,7 @@ func newSender(r *registry, a *account, t Transport) *sender {
 	return l
 }
 
-// nudge wakes the delivery, because the outbox may have a new message.
-func (l *sender) nudge() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
 func (l *sender) run() {
-	defer l.cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		l.forwardTyping()
-	}()
-	defer func() { <-done }()
 	for l.ctx.Err() == nil {
 		wait, err := l.deliverNext()
 		if err != nil && l.ctx.Err() == nil {
@@ -71,13 +56,11 @@ func (l *sender) run() {
 		if wait == 0 {
 			continue
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-l.ctx.Done():
 		case <-l.wake:
-		case <-timer.C:
+		case <-time.After(wait):
 		}
-		timer.Stop()
 	}
 }
 
@@ -120,15 +103,13 @@ func (l *sender) deliverNext() (wait time.Duration, err error) {
 	return 0, l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 }
 
-// giveUp gives up on a message and publishes a notice, because nobody else would notice.
+// giveUp gives up on a message and publishes a notice.
 func (l *sender) giveUp(o store.Outbound, why string) error {
 	o.State, o.Error = store.OutboxFailed, why
 	err := l.outbox.store.Outbox.SetState(context.WithoutCancel(l.ctx), o)
 	slog.Warn("A message to a channel could not be delivered", "channel", l.channel, "account", l.id, "err", why)
-	l.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-		Level: "warning", At: now(),
-		Text: fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, strings.TrimSuffix(why, ".")),
-	}})
+	reason := strings.TrimSuffix(why, ".")
+	l.bus.PublishNotice("warning", fmt.Sprintf("A message to %s on %s was not delivered: %s.", o.Event.Peer.ID, l.channel, reason))
 	l.outbox.report(o.ID, delivery{err: protocol.ErrInternal.With("The message was not delivered: " + why)})
 	return err
 }
@@ -153,9 +134,7 @@ func (l *sender) forwardTyping() {
 type outbox struct {
 	store    *store.DB
 	senderOf func(channel, account string) *sender
-
-	mu      sync.Mutex               // guards waiters
-	waiters map[string]chan delivery // receivers of the outcome of a delivery, by outbox ID
+	waiters  sync.Map // by outbox ID: a chan delivery, with room for one outcome
 }
 
 // delivery is the outcome of sending a message.
@@ -164,34 +143,16 @@ type delivery struct {
 	err       error
 }
 
-// await returns a channel that receives the outcome of a delivery, until stop is called.
-func (o *outbox) await(id string) (outcome <-chan delivery, stop func()) {
-	c := make(chan delivery, 1)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.waiters[id] = c
-	return c, func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		delete(o.waiters, id)
-	}
-}
-
 // report passes the outcome of a delivery to its waiter.
 func (o *outbox) report(id string, d delivery) {
-	o.mu.Lock()
-	w := o.waiters[id]
-	delete(o.waiters, id)
-	o.mu.Unlock()
-	if w != nil {
-		w <- d // has capacity for one
+	if w, ok := o.waiters.LoadAndDelete(id); ok {
+		w.(chan delivery) <- d
 	}
 }
 
-// add stores a message in the outbox, once for each ID. A message without text and files is
-// ignored, as in the original system.
+// add stores a message in the outbox, once for each ID. An empty message is ignored.
 func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound) error {
-	e.Message.Text = strings.TrimRight(trimBlankLines(e.Message.Text), " \t\r\n")
+	e.Message.Text = strings.TrimRight(blankLines.ReplaceAllString(e.Message.Text, ""), " \t\r\n")
 	if e.Message.Text == "" && len(e.Message.Media) == 0 {
 		return nil
 	}
@@ -201,19 +162,13 @@ func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound)
 		return err
 	}
 	if l := o.senderOf(e.Channel, e.AccountID); l != nil {
-		l.nudge()
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
 	}
 	return nil
 }
 
-// trimBlankLines removes the blank lines before a text and retains the indentation of its first
-// line.
-func trimBlankLines(s string) string {
-	for {
-		line, rest, ok := strings.Cut(s, "\n")
-		if !ok || strings.TrimSpace(line) != "" {
-			return s
-		}
-		s = rest
-	}
-}
+// blankLines matches the blank lines before a text, without the indentation of its first line.
+var blankLines = regexp.MustCompile(`^\s*\n`)

@@ -18,8 +18,8 @@ import (
 // maxConfig limits an account's settings, in bytes.
 const maxConfig = 64 << 10
 
-// configure merges new settings into an account's, validates and stores the result; secrets go to
-// the keychain. wanted sets whether the account connects when the gateway starts.
+// configure merges new settings into an account's and stores the result; secrets go to the
+// keychain. wanted sets whether the account connects when the gateway starts.
 func (m *accountManager) configure(ctx context.Context, d Driver, name, id string, changes map[string]json.RawMessage, wanted bool) error {
 	m.mu.Lock()
 	next := Config{}
@@ -94,17 +94,18 @@ func (m *accountManager) complete(name, id string, fields []protocol.ChannelFiel
 	full := Config{}
 	maps.Copy(full, config)
 	for _, f := range fields {
-		v, ok := secrets[f.Name]
-		if f.Secret && !ok {
-			var err error
-			if v, err = m.o.Secrets.Get(secretName(name, id, f.Name)); errors.Is(err, keychain.ErrNotFound) {
-				continue
-			} else if err != nil {
-				return nil, fmt.Errorf("read the %s of %s: %w", f.Name, key(name, id), err)
-			}
+		if !f.Secret {
+			continue
 		}
-		if f.Secret {
+		v, ok := secrets[f.Name]
+		var err error
+		if !ok {
+			v, err = m.o.Secrets.Get(secretName(name, id, f.Name))
+		}
+		if err == nil {
 			full[f.Name], _ = json.Marshal(v.Reveal())
+		} else if !errors.Is(err, keychain.ErrNotFound) {
+			return nil, fmt.Errorf("read the %s of %s: %w", f.Name, key(name, id), err)
 		}
 	}
 	return full, nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -36,15 +35,6 @@ const (
 	policyAllowlist = "allowlist"
 )
 
-// strangers decides who may write, and holds the requests of people who may not yet. It is safe for
-// concurrent use.
-type strangers struct {
-	o       Options
-	outbox  *outbox
-	changed func(channel string)
-	allow   sync.Mutex // held while allowFrom is read and written
-}
-
 // mayWrite reports whether a sender may write without an approval.
 func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	return c.DMPolicy == policyOpen || isOwner(c, in, sender) || isAllowed(c.AllowFrom, in.Channel, config.SenderID(in.Channel, sender), in.Peer)
@@ -53,25 +43,23 @@ func mayWrite(c config.Channel, in protocol.ChannelInboundParams, sender string)
 // checkAccess decides whether a sender may write; a result without a status means yes. In groups it
 // requests the pairing of the group and not of the sender, because the name of a member can belong
 // to somebody else tomorrow.
-func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (protocol.ChannelInboundResult, error) {
+func (h *Hub) checkAccess(ctx context.Context, c config.Channel, in protocol.ChannelInboundParams, sender string) (protocol.ChannelInboundResult, error) {
 	if mayWrite(c, in, sender) {
 		return protocol.ChannelInboundResult{}, nil
 	}
 	if c.DMPolicy == policyAllowlist {
 		return protocol.ChannelInboundResult{Status: protocol.InboundBlocked, Reason: "the sender is not in channels." + in.Channel + ".allowFrom"}, nil
 	}
-	p := store.Pair{PendingPair: protocol.PendingPair{
-		Channel: in.Channel, SenderID: config.SenderID(in.Channel, sender), RequestedAt: now(), AccountID: in.AccountID,
-		FirstMessage: display.Line(in.Message.Text, maxFirst),
-	}, Peer: in.Peer}
-	if in.Sender != nil {
-		p.SenderName = display.Line(in.Sender.Name, 120)
-	}
+	id, name := sender, in.Peer.Name
 	if in.Peer.Kind != protocol.PeerDM {
-		p.SenderID, p.SenderName = config.SenderID(in.Channel, in.Peer.ID), display.Line(in.Peer.Name, 120)
-	} else if p.SenderName == "" {
-		p.SenderName = display.Line(in.Peer.Name, 120)
+		id = in.Peer.ID
+	} else if in.Sender != nil {
+		name = cmp.Or(in.Sender.Name, name)
 	}
+	p := store.Pair{PendingPair: protocol.PendingPair{
+		Channel: in.Channel, SenderID: config.SenderID(in.Channel, id), SenderName: display.Line(name, 120), RequestedAt: now(),
+		AccountID: in.AccountID, FirstMessage: display.Line(in.Message.Text, maxFirst),
+	}, Peer: in.Peer}
 	added, err := h.o.Store.Channels.AddPair(ctx, p, oldest(), maxPending)
 	switch {
 	case errors.Is(err, protocol.ErrUnavailable):
@@ -80,11 +68,9 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 		return protocol.ChannelInboundResult{}, err
 	}
 	if added {
-		h.changed(in.Channel)
-		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-			Level: "info", At: now(),
-			Text: "Someone new wants to write to the agent on " + in.Channel + ": " + display.Line(p.SenderID, 0) + ". Answer under Channels.",
-		}})
+		h.publishChange(in.Channel)
+		who := in.Channel + ": " + display.Line(p.SenderID, 0)
+		h.o.Bus.PublishNotice("info", "Someone new wants to write to the agent on "+who+". Answer under Channels.")
 		e := outboundTo(store.Route{Channel: in.Channel, AccountID: in.AccountID, Peer: in.Peer}, "", noticePending)
 		if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
 			return protocol.ChannelInboundResult{}, err
@@ -93,8 +79,7 @@ func (h *strangers) checkAccess(ctx context.Context, c config.Channel, in protoc
 	return protocol.ChannelInboundResult{Status: protocol.InboundPending, SenderID: p.SenderID}, nil
 }
 
-// isAllowed reports whether a list contains a sender, or the group they write in, in one of the
-// spellings of the original system.
+// isAllowed reports whether a list contains a sender, or the group they write in.
 func isAllowed(list []string, channel, sender string, peer protocol.Peer) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		entry = strings.TrimSpace(entry)
@@ -110,7 +95,7 @@ func isAllowed(list []string, channel, sender string, peer protocol.Peer) bool {
 func oldest() int64 { return now() - pendingFor.Milliseconds() }
 
 // Pairs lists the pending requests of strangers (pair.list).
-func (h *strangers) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
+func (h *Hub) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairListResult, error) {
 	list, err := h.o.Store.Channels.Pairs(ctx)
 	res := protocol.PairListResult{Pairs: map[string]protocol.PendingPair{}}
 	for _, p := range list {
@@ -121,79 +106,71 @@ func (h *strangers) Pairs(ctx context.Context, _ protocol.Empty) (protocol.PairL
 	return res, err
 }
 
-func pairOf(in protocol.PairParams) (channel, sender string, err error) {
+// takePair removes and returns the request that a person has decided about.
+func (h *Hub) takePair(ctx context.Context, in protocol.PairParams) (p store.Pair, err error) {
 	if strings.TrimSpace(in.Channel) == "" || strings.TrimSpace(in.SenderID) == "" {
-		return "", "", protocol.ErrBadRequest.With("channel and senderId required")
+		return p, protocol.ErrBadRequest.With("channel and senderId required")
 	}
-	if channel, err = channelName(in.Channel); err != nil {
-		return "", "", err
+	name, err := channelName(in.Channel)
+	if err != nil {
+		return p, err
 	}
-	return channel, config.SenderID(channel, in.SenderID), nil
+	return h.o.Store.Channels.TakePair(ctx, name, config.SenderID(name, in.SenderID), oldest())
 }
 
-// Approve allows a stranger to write from now on, and notifies them (pair.approve). by is the
-// person who decided, for the audit log.
-func (h *strangers) Approve(ctx context.Context, by string, in protocol.PairParams) (protocol.PairApproveResult, error) {
-	channel, sender, err := pairOf(in)
-	if err != nil {
-		return protocol.PairApproveResult{}, err
-	}
+// Approve allows a stranger to write, and notifies them (pair.approve). by is for the audit log.
+func (h *Hub) Approve(ctx context.Context, by string, in protocol.PairParams) (out protocol.PairApproveResult, err error) {
 	h.allow.Lock()
 	defer h.allow.Unlock()
-	p, err := h.o.Store.Channels.TakePair(ctx, channel, sender, oldest())
+	p, err := h.takePair(ctx, in)
 	if err != nil {
-		return protocol.PairApproveResult{}, err
+		return out, err
 	}
-	list := h.o.Config().Channels[channel].AllowFrom
-	if !isAllowed(list, channel, sender, p.Peer) {
-		raw, err := json.Marshal(append(slices.Clone(list), sender))
+	list := h.o.Config().Channels[p.Channel].AllowFrom
+	if !isAllowed(list, p.Channel, p.SenderID, p.Peer) {
+		raw, err := json.Marshal(append(slices.Clone(list), p.SenderID))
 		if err == nil {
-			err = h.o.Set(ctx, "channels."+channel+".allowFrom", raw)
+			err = h.o.Set(ctx, "channels."+p.Channel+".allowFrom", raw)
 		}
 		if err != nil {
 			_, back := h.o.Store.Channels.AddPair(context.WithoutCancel(ctx), p, 0, maxPending+1)
-			return protocol.PairApproveResult{}, errors.Join(err, back)
+			return out, errors.Join(err, back)
 		}
 	}
-	h.changed(channel)
-	if err := h.audit(ctx, by, p, "allowed"); err != nil {
-		return protocol.PairApproveResult{}, err
+	if err := h.recordVerdict(ctx, by, p, "allowed"); err != nil {
+		return out, err
 	}
-	e := outboundTo(store.Route{Channel: channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
+	e := outboundTo(store.Route{Channel: p.Channel, AccountID: p.AccountID, Peer: p.Peer}, "", noticeApproved)
 	if err := h.outbox.add(ctx, "pair:"+protocol.NewID(), e); err != nil {
-		return protocol.PairApproveResult{}, err
+		return out, err
 	}
 	return protocol.PairApproveResult{Approved: true, SenderID: p.SenderID, SenderName: p.SenderName}, nil
 }
 
 // Reject removes a stranger's request (pair.reject). The stranger may ask again.
-func (h *strangers) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
-	channel, sender, err := pairOf(in)
+func (h *Hub) Reject(ctx context.Context, by string, in protocol.PairParams) (protocol.PairRejectResult, error) {
+	p, err := h.takePair(ctx, in)
 	if err != nil {
 		return protocol.PairRejectResult{}, err
 	}
-	p, err := h.o.Store.Channels.TakePair(ctx, channel, sender, oldest())
-	if err != nil {
-		return protocol.PairRejectResult{}, err
-	}
-	h.changed(channel)
-	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.audit(ctx, by, p, "denied")
+	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, h.recordVerdict(ctx, by, p, "denied")
 }
 
-func (h *strangers) audit(ctx context.Context, by string, p store.Pair, verdict string) error {
+// recordVerdict publishes a decision about a stranger and adds it to the audit log.
+func (h *Hub) recordVerdict(ctx context.Context, by string, p store.Pair, verdict string) error {
+	h.publishChange(p.Channel)
 	return h.o.Store.Audit.Append(context.WithoutCancel(ctx), protocol.AuditEntry{At: now(), Kind: protocol.AuditSender, By: by, What: key(p.Channel, p.SenderID), Verdict: verdict})
 }
 
-// isOwner reports whether a message was written by one of the channel's owners. It is true only for
-// direct messages, because anybody in a room could use an owner's name.
+// isOwner reports whether one of the channel's owners wrote a direct message. In a room, anybody
+// could use an owner's name.
 func isOwner(c config.Channel, in protocol.ChannelInboundParams, sender string) bool {
 	id := config.SenderID(in.Channel, sender)
 	return in.Peer.Kind == protocol.PeerDM && id != "" &&
 		slices.ContainsFunc(c.Owners, func(o string) bool { return config.SenderID(in.Channel, o) == id })
 }
 
-// command runs the owner's command once and replies to them. ok is false if the message is for the
-// agent.
+// command runs the owner's command once and replies. ok is false if the message is for the agent.
 func (h *Hub) command(ctx context.Context, p auth.Principal, chat protocol.SessionKey, to store.Route, run protocol.RunID,
 	in protocol.ChannelInboundParams,
 ) (res protocol.ChannelInboundResult, ok bool, err error) {

@@ -69,9 +69,7 @@ func (a *fakeAgent) Options() cron.Options {
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{
 		Store: a.Store, Bus: a.Bus, Sessions: a, Stats: a.Stats, Config: func() config.Config { return cfg },
-		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) {
-			return cron.ToMain(ctx, a.Store, a.Bus, cfg.Session.Main(d.Agent), d)
-		},
+		Deliver: a.deliverTo(cfg.Session.Main),
 		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
@@ -268,4 +266,21 @@ func (a *fakeAgent) Stats(_ context.Context, in protocol.SessionParams) (protoco
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return protocol.SessionStats{SessionKey: in.SessionKey, IsProcessing: a.busy}, nil
+}
+
+// deliverTo delivers to main chats, as if no channel were connected.
+func (a *fakeAgent) deliverTo(main func(protocol.AgentID) protocol.SessionKey) func(context.Context, cron.Delivery) (string, error) {
+	return func(ctx context.Context, d cron.Delivery) (string, error) {
+		switch {
+		case d.InMainChat:
+			return "", nil
+		case d.Channel != "":
+			return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel %s is connected", d.Channel))
+		case d.To != "":
+			return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel is connected that could reach %s", d.To))
+		}
+		text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
+		_, err := a.Store.Messages.Append(ctx, main(d.Agent), protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}})
+		return "the main chat", err
+	}
 }

@@ -53,7 +53,7 @@ func parseExpr(text string, zone *time.Location) (*Expr, error) {
 		minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
 		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone,
 	}
-	if _, ok := e.nextMatch(when.ClockTime(time.Unix(0, 0).UTC()), nil); !ok {
+	if _, ok := e.nextMatch(time.Unix(0, 0).UTC()); !ok {
 		return nil, fmt.Errorf("cron expression: no day matches %.60q", text)
 	}
 	return e, nil
@@ -96,16 +96,11 @@ func parseField(text string, low, high int) (bits uint64, err error) {
 }
 
 func number(text string, low, high int) (int, error) {
-	for _, r := range text {
-		if r < '0' || r > '9' {
-			return 0, fmt.Errorf("%.20q is not a number", text)
-		}
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || int(n) < low || int(n) > high {
 		return 0, fmt.Errorf("%.20q must be a number from %d to %d", text, low, high)
 	}
-	return n, nil
+	return int(n), nil
 }
 
 // horizon limits the search for a match: a 29 February comes at least every eighth year.
@@ -114,54 +109,38 @@ const horizon = 9 * 366 * 24 * time.Hour
 // Next returns the first time after t, or the zero time if there is none within nine years.
 func (e *Expr) Next(t time.Time) time.Time {
 	t = t.In(e.zone)
-	limit := t.Add(horizon)
-	at := when.ClockTime(t)
-	start, end := t.ZoneBounds()
-	if !e.anyHour && !start.IsZero() {
-		// Clock times that were shown before the clock was set back must not match again.
-		if last := when.ClockTime(start.Add(-time.Second)); last.After(at) {
-			at = last
+	if e.anyHour {
+		return e.nextInRealHours(t)
+	}
+	for clock, ok := e.nextMatch(when.ClockTime(t)); ok; clock, ok = e.nextMatch(clock) {
+		at, _ := when.Moment(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), 0, e.zone)
+		if at.After(t) { // otherwise the clock shows it for the second time, or was set forward at t
+			return at
 		}
 	}
-	for {
-		_, offset := t.Zone()
-		shift := time.Duration(offset) * time.Second
-		var stop *time.Time
-		if !end.IsZero() {
-			last := when.ClockTime(end.UTC()).Add(shift)
-			stop = &last
-		}
-		if found, ok := e.nextMatch(at, stop); ok {
-			return found.Add(-shift).In(e.zone)
-		}
-		if end.IsZero() || end.After(limit) {
-			return time.Time{}
-		}
-		before := *stop
-		t = end
-		_, end = t.ZoneBounds()
-		next := when.ClockTime(t)
-		switch {
-		case e.anyHour:
-			at = next.Add(-time.Second)
-		case next.After(before): // the clock skipped the time between
-			if _, ok := e.nextMatch(before.Add(-time.Second), &next); ok {
-				return t
-			}
-			at = next.Add(-time.Second)
-		default:
-			at = before.Add(-time.Second)
-		}
-	}
+	return time.Time{}
 }
 
-// nextMatch returns the first matching minute after t and, if stop is set, before stop. Both are
-// clock times without a zone.
-func (e *Expr) nextMatch(t time.Time, stop *time.Time) (time.Time, bool) {
+// nextInRealHours is Next for an expression that matches every hour of its days.
+func (e *Expr) nextInRealHours(t time.Time) time.Time {
 	limit := t.Add(horizon)
-	if stop != nil && stop.Before(limit) {
-		limit = *stop
+	at := t.Truncate(time.Second).Add(time.Duration(60-t.Second()) * time.Second)
+	for at.Before(limit) {
+		switch {
+		case e.month&(1<<at.Month()) == 0 || !e.day(at):
+			at = at.Add(time.Duration(60-at.Minute()) * time.Minute)
+		case e.minute&(1<<at.Minute()) == 0:
+			at = at.Add(time.Minute)
+		default:
+			return at
+		}
 	}
+	return time.Time{}
+}
+
+// nextMatch returns the first matching minute after t. Both are clock times without a zone.
+func (e *Expr) nextMatch(t time.Time) (time.Time, bool) {
+	limit := t.Add(horizon)
 	t = t.Truncate(time.Minute).Add(time.Minute)
 	for t.Before(limit) {
 		switch {

@@ -88,8 +88,8 @@ func TestExprRefusesWhatItDoesNotKnow(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "exactly 5 fields", "* * * *": "exactly 5 fields", "* * * * * *": "exactly 5 fields", "@daily": "exactly 5 fields",
 		"60 * * * *": "minute", "* 24 * * *": "hour", "* * 0 * *": "day of month", "* * * 13 *": "month", "* * * * 8": "day of week",
-		"* * * JAN *": "not a number", "5-1 * * * *": "before its start", "*/0 * * * *": "minute", "1,,2 * * * *": "minute", "-1 * * * *": "minute",
-		"0 0 31 2 *": "no day matches", "0 0 L * *": "not a number", "1-2-3 * * * *": "not a number", "*-5 * * * *": "not a number",
+		"* * * JAN *": "must be a number", "5-1 * * * *": "before its start", "*/0 * * * *": "minute", "1,,2 * * * *": "minute", "-1 * * * *": "minute",
+		"0 0 31 2 *": "no day matches", "0 0 L * *": "must be a number", "1-2-3 * * * *": "must be a number", "*-5 * * * *": "must be a number",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if _, err := parseExpr(text, time.UTC); err == nil || !strings.Contains(err.Error(), want) {

@@ -27,8 +27,7 @@ type heartbeats struct {
 	beats  map[protocol.AgentID]*beat
 }
 
-// agents returns all agents with their heartbeat settings. The main agent always exists: a list of
-// other agents does not turn off its heartbeat.
+// agents returns all agents with their heartbeat settings. The main agent always exists.
 func (hb *heartbeats) agents() map[protocol.AgentID]config.Heartbeat {
 	cfg := hb.o.Config().Agents
 	all := map[protocol.AgentID]config.Heartbeat{protocol.MainAgent: cfg.DefaultHeartbeat}
@@ -57,7 +56,7 @@ func (hb *heartbeats) tick(at int64) (next int64) {
 			hb.plan(b, at+interval)
 		case *due <= at && !b.running:
 			hb.plan(b, at+interval)
-			hb.start(id, b, h, true, nil)
+			hb.start(id, b, h, nil)
 		}
 		if due = b.state.NextHeartbeatAt; due != nil && (next == 0 || *due < next) {
 			next = *due
@@ -90,6 +89,7 @@ func (hb *heartbeats) plan(b *beat, at int64) {
 }
 
 func (hb *heartbeats) save(b *beat) {
+	hb.changed = true
 	if err := hb.o.Store.Heartbeats.Put(context.WithoutCancel(hb.ctx), b.state); err != nil {
 		slog.Error("A heartbeat could not be stored", "agent", b.state.AgentID, "err", err)
 	}
@@ -104,15 +104,15 @@ type heartbeatResult struct {
 	err     error
 }
 
-// start starts a heartbeat. check is false for one that the person requested. done may be nil and
-// receives the outcome.
-func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, check bool, done chan<- heartbeatResult) {
+// start starts a heartbeat. done receives the outcome of one that the person requested; such a
+// heartbeat is never skipped. It is nil for all others.
+func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, done chan<- heartbeatResult) {
 	b.running = true
 	last := b.state
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	hb.wg.Go(func() {
 		var end heartbeatResult
-		if check {
+		if done == nil {
 			end.skip = hb.skipReason(hb.ctx, id, h, at)
 		}
 		if end.skip == "" {
@@ -193,8 +193,8 @@ func (s *Scheduler) HeartbeatStart(ctx context.Context, _ protocol.Empty) (out p
 	return out, err
 }
 
-// HeartbeatTrigger runs an agent's heartbeat now, even outside of the active hours or with an empty
-// file, and waits for its end.
+// HeartbeatTrigger runs an agent's heartbeat now, even outside of the active hours, and waits for
+// it.
 func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatTriggerParams) (out protocol.HeartbeatTriggerResult, err error) {
 	id, err := protocol.ParseAgentID(in.AgentID)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 		case s.heartbeats.beat(id).running:
 			done <- heartbeatResult{skip: protocol.SkipBusy}
 		default:
-			s.heartbeats.start(id, s.heartbeats.beat(id), h, false, done)
+			s.heartbeats.start(id, s.heartbeats.beat(id), h, done)
 		}
 		return nil
 	})
@@ -223,15 +223,17 @@ func (s *Scheduler) HeartbeatTrigger(ctx context.Context, in protocol.HeartbeatT
 	}
 	select {
 	case end := <-done:
+		out = protocol.HeartbeatTriggerResult{OK: end.err == nil, Skipped: end.skip != "", SkipReason: end.skip}
 		switch {
 		case end.err != nil:
-			return out, end.err
 		case end.skip != "":
-			return protocol.HeartbeatTriggerResult{OK: true, Message: "A heartbeat is already running.", Skipped: true, SkipReason: end.skip}, nil
+			out.Message = "A heartbeat is already running."
 		case end.text == "":
-			return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Nothing to report. " + end.expired)}, nil
+			out.Message = strings.TrimSpace("Nothing to report. " + end.expired)
+		default:
+			out.Message = strings.TrimSpace("Reported: " + end.text + "\n" + end.expired)
 		}
-		return protocol.HeartbeatTriggerResult{OK: true, Message: strings.TrimSpace("Reported: " + end.text + "\n" + end.expired)}, nil
+		return out, end.err
 	case <-s.ended:
 		return out, errStopping
 	case <-ctx.Done():

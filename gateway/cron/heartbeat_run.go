@@ -44,9 +44,8 @@ func (hb *heartbeats) skipReason(ctx context.Context, id protocol.AgentID, h con
 	return ""
 }
 
-// isActive reports whether a time, given in the person's time zone, lies in the active hours: from
-// start until just before end, across midnight when end is earlier. start defaults to 00:00 and end
-// to 24:00. Invalid values do not restrict.
+// isActive reports whether a time lies in the active hours: from start until just before end,
+// across midnight when end is earlier. Invalid values do not restrict.
 func isActive(h *config.ActiveHours, at time.Time) bool {
 	if h == nil {
 		return true
@@ -80,8 +79,7 @@ func minutes(text string) (int, error) {
 	return hour*60 + minute, err
 }
 
-// isEmptyChecklist reports whether a HEARTBEAT.md contains only headings, comments, horizontal
-// rules and empty list items.
+// isEmptyChecklist reports whether a HEARTBEAT.md has no entries.
 func isEmptyChecklist(text string) bool {
 	text = strings.TrimPrefix(text, "\uFEFF") // some editors begin a file with a byte order mark
 	for line := range strings.Lines(htmlComment.ReplaceAllString(text, "")) {
@@ -92,8 +90,7 @@ func isEmptyChecklist(text string) bool {
 	return true
 }
 
-// runAgent runs the agent and delivers its report. told is the delivered report, or "" when there
-// is nothing new. missed is the result of [runner.expiredText].
+// runAgent runs the agent and delivers its report; delivered is "" when there is nothing new.
 func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (delivered, expired string, err error) {
 	prompt := h.Prompt
 	prompt = cmp.Or(prompt, heartbeatPrompt)
@@ -110,21 +107,17 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 		return "", "", err
 	}
 	run := protocol.RunID(protocol.NewID())
-	watch := hb.runner.follow(key, run)
-	defer watch.sub.Close()
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
-	if _, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}); err != nil {
-		return "", "", err
-	}
-	end, err := watch.wait(ctx, 0)
+	answer, expired, err := hb.runner.follow(ctx, agentRun{session: key, id: run}, func() error {
+		in := protocol.ChatSendParams{SessionKey: key, Message: text, RunID: run}
+		_, err := hb.o.Sessions.Send(ctx, auth.Schedule("heartbeat"), in)
+		return err
+	})
 	if err != nil {
 		return "", "", err
 	}
-	if expired, err = hb.runner.expiredText(ctx, run); err != nil {
-		return "", "", err
-	}
-	answer := alertText(end.Answer)
+	answer = alertText(answer)
 	if answer == "" || h.Target == "none" ||
 		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < repeatAfter.Milliseconds() {
 		return "", expired, nil
@@ -142,9 +135,8 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 	return answer, expired, nil
 }
 
-// alertText returns the part of a heartbeat's answer that is for the person: without a HEARTBEAT_OK
-// at the beginning or end, and "" when no words remain. The original system drops every text below
-// 300 characters, and with it most real alerts.
+// alertText returns the part of an answer that is for the person: without a HEARTBEAT_OK at the
+// beginning or end, and "" when no words remain. The original system drops most real alerts.
 func alertText(answer string) string {
 	text := strings.TrimSpace(answer)
 	const marks = " \t\r\n*_`\"'-"

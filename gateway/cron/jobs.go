@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 		if err := s.o.Store.Jobs.Put(context.WithoutCancel(ctx), j); err != nil {
 			return err
 		}
-		s.planner.jobs[j.ID] = &job{Job: j}
+		s.planner.jobs[j.ID], s.changed = &job{Job: j}, true
 		return nil
 	})
 	return protocol.CronJobResult{OK: true, Job: j.CronJob}, err
@@ -119,8 +120,7 @@ func checkSpec(m protocol.CronMode) (protocol.CronMode, error) {
 	return m, nil
 }
 
-// Update changes a job. It recomputes the next run only when the schedule changed or the job was
-// enabled.
+// Update changes a job. A new schedule, or enabling the job, recomputes the next run.
 func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (out protocol.CronJobResult, err error) {
 	if in.ID == "" || in.Patch == nil {
 		return out, protocol.ErrBadRequest.With("id and patch required")
@@ -140,7 +140,7 @@ func (s *Scheduler) Update(ctx context.Context, in protocol.CronUpdateParams) (o
 		if next.State.NextRunAtMs != j.State.NextRunAtMs || next.Missed != j.Missed {
 			j.withdrawQuestion()
 		}
-		j.Job = next
+		j.Job, s.changed = next, true
 		out = protocol.CronJobResult{OK: true, Job: next.CronJob}
 		return nil
 	})
@@ -169,7 +169,16 @@ func (s *Scheduler) applyPatch(previous store.Job, p protocol.CronJobPatch) (sto
 		if p.Spec.Mode != j.Spec.Mode {
 			j.Spec = protocol.CronMode{Mode: p.Spec.Mode}
 		}
-		patchSpec(&j.Spec, *p.Spec)
+		m := &j.Spec
+		set(&m.Text, p.Spec.Text)
+		set(&m.Message, p.Spec.Message)
+		set(&m.Model, p.Spec.Model)
+		set(&m.Thinking, p.Spec.Thinking)
+		set(&m.TimeoutSeconds, p.Spec.TimeoutSeconds)
+		set(&m.Channel, p.Spec.Channel)
+		set(&m.To, p.Spec.To)
+		m.Deliver = cmp.Or(p.Spec.Deliver, m.Deliver)
+		m.BestEffortDeliver = cmp.Or(p.Spec.BestEffortDeliver, m.BestEffortDeliver)
 	}
 	if err := s.check(&j.CronJob); err != nil {
 		return previous, err
@@ -197,22 +206,6 @@ func set[T any](to, from *T) {
 	}
 }
 
-func patchSpec(m *protocol.CronMode, p protocol.CronModePatch) {
-	set(&m.Text, p.Text)
-	set(&m.Message, p.Message)
-	set(&m.Model, p.Model)
-	set(&m.Thinking, p.Thinking)
-	set(&m.TimeoutSeconds, p.TimeoutSeconds)
-	set(&m.Channel, p.Channel)
-	set(&m.To, p.To)
-	if p.Deliver != nil {
-		m.Deliver = p.Deliver
-	}
-	if p.BestEffortDeliver != nil {
-		m.BestEffortDeliver = p.BestEffortDeliver
-	}
-}
-
 // Remove deletes a job and its history. A run in progress continues in its chat.
 func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out protocol.CronRemoveResult, err error) {
 	if in.ID == "" {
@@ -225,6 +218,7 @@ func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out 
 		if err == nil && j != nil {
 			j.withdrawQuestion()
 			delete(s.planner.jobs, in.ID)
+			s.changed = true
 		}
 		return err
 	})

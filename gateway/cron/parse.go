@@ -20,10 +20,9 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 
 var dailyForm = regexp.MustCompile(`^(?:every +)?(day|daily|weekday|` + strings.Join(weekdays, "|") + `)s?(?: +at)? +(.+)$`)
 
-// parseSchedule parses the schedule argument of gsv__Cron: an object in one of the forms of the
-// protocol or with the alternative spellings that the original system accepts, or a text such as
-// "in 20 minutes", "every 2 hours", "every monday at 9:00" or "0 9 * * 1-5". It returns the form
-// that cron.add accepts.
+// parseSchedule parses the schedule argument of gsv__Cron: an object in a form of the protocol or
+// with the spellings that the original system accepts, or a text such as "in 20 minutes", "every
+// monday at 9:00" or "0 9 * * 1-5".
 func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -34,25 +33,18 @@ func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (p
 		return protocol.CronSchedule{}, errors.New("schedule must be an object with kind at, every or cron")
 	}
 	kind, _ := f.text("kind")
+	hasLength := f.has("every") || slices.ContainsFunc(everyFields, func(e unitField) bool { return f.has(e.name) })
+	is := func(wanted string, given bool) bool { return strings.EqualFold(kind, wanted) || kind == "" && given }
 	switch {
-	case kind != "":
-	case f.has("expr"):
-		kind = protocol.CronExpr
-	case slices.ContainsFunc(everyFields, func(e unitField) bool { return f.has(e.name) }) || f.has("every"):
-		kind = protocol.CronEvery
-	default:
-		kind = protocol.CronAt
-	}
-	switch strings.ToLower(kind) {
-	case protocol.CronAt:
-		return f.at(now, person)
-	case protocol.CronEvery:
-		return f.every(now, person)
-	case protocol.CronExpr:
+	case is(protocol.CronExpr, f.has("expr")):
 		expr, _ := f.text("expr")
 		tz, _ := f.text("tz")
 		tz = cmp.Or(tz, person.String())
 		return checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr, TZ: tz}, person)
+	case is(protocol.CronEvery, hasLength):
+		return f.every(now, person)
+	case is(protocol.CronAt, true):
+		return f.at(now, person)
 	}
 	return checkSchedule(protocol.CronSchedule{Kind: kind}, person)
 }
@@ -155,8 +147,8 @@ func (f fields) number(name string) (float64, bool) {
 	return 0, false
 }
 
-// span adds up the given fields.
-func (f fields) span(from []unitField) (d time.Duration, any bool, err error) {
+// span adds up the given fields, and returns the names of those that are not zero.
+func (f fields) span(from []unitField) (d time.Duration, any bool, names []string, err error) {
 	var sum float64
 	for _, s := range from {
 		if !f.has(s.name) {
@@ -164,18 +156,20 @@ func (f fields) span(from []unitField) (d time.Duration, any bool, err error) {
 		}
 		n, ok := f.number(s.name)
 		if !ok {
-			return 0, true, fmt.Errorf("schedule.%s must be a number", s.name)
+			return 0, true, nil, fmt.Errorf("schedule.%s must be a number", s.name)
+		}
+		if n != 0 {
+			names = append(names, s.name)
 		}
 		sum, any = sum+n*float64(s.unit), true
 	}
 	if any && (sum < 0 || sum > float64(maxAhead)) {
-		return 0, true, errors.New("the interval of the schedule is too long or negative")
+		return 0, true, nil, errors.New("the interval of the schedule is too long or negative")
 	}
-	return time.Duration(sum).Truncate(time.Millisecond), any, nil
+	return time.Duration(sum).Truncate(time.Millisecond), any, names, nil
 }
 
-// moment parses the first of the named fields that is present: milliseconds, or a text for
-// ParseTime.
+// moment parses the first of the named fields that is present.
 func (f fields) moment(now time.Time, person *time.Location, names ...string) (ms int64, any bool, err error) {
 	for _, name := range names {
 		if !f.has(name) {
@@ -202,7 +196,7 @@ func (f fields) at(now time.Time, person *time.Location) (protocol.CronSchedule,
 		d, err := when.Parse(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(in)), "in "))
 		return at(now.Add(d)), err
 	}
-	if d, any, err := f.span(inFields); any {
+	if d, any, _, err := f.span(inFields); any {
 		return at(now.Add(d)), err
 	}
 	ms, any, err := f.moment(now, person, "atMs", "at", "when", "atIso")
@@ -221,14 +215,13 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 	if any {
 		anchor = &ms
 	}
-	if err := f.oneLength(); err != nil {
+	d, any, names, err := f.span(everyFields)
+	switch {
+	case err != nil:
 		return protocol.CronSchedule{}, err
-	}
-	d, any, err := f.span(everyFields)
-	if err != nil {
-		return protocol.CronSchedule{}, err
-	}
-	if any {
+	case len(names) > 1: // some models write one length in two units, others mean the sum
+		return protocol.CronSchedule{}, fmt.Errorf("schedule has both %s and %s: give one of them", names[0], names[1])
+	case any:
 		return interval(d, now, anchor, person)
 	}
 	if text, ok := f.text("every"); ok {
@@ -240,37 +233,17 @@ func (f fields) every(now time.Time, person *time.Location) (protocol.CronSchedu
 	return protocol.CronSchedule{}, errors.New("schedule of kind every needs everyMinutes, everyHours or everyDays")
 }
 
-// oneLength rejects an interval with several lengths: some models write one length in two units,
-// others mean the sum. Zeros are ignored.
-func (f fields) oneLength() error {
-	first := ""
-	for _, e := range everyFields {
-		n, ok := f.number(e.name)
-		switch {
-		case !ok || n == 0:
-		case first != "":
-			return fmt.Errorf("schedule has both %s and %s: give one of them", first, e.name)
-		default:
-			first = e.name
-		}
-	}
-	return nil
-}
-
 var (
-	inFields = []unitField{
-		{"inMs", time.Millisecond},
-		{"delayMs", time.Millisecond},
-		{"inSeconds", time.Second},
-		{"inMinutes", time.Minute},
-		{"inHours", time.Hour},
-		{"inDays", 24 * time.Hour},
-	}
-	everyFields = []unitField{
-		{"everyMs", time.Millisecond},
-		{"everySeconds", time.Second},
-		{"everyMinutes", time.Minute},
-		{"everyHours", time.Hour},
-		{"everyDays", 24 * time.Hour},
-	}
+	inFields    = append(unitFields("in"), unitField{"delayMs", time.Millisecond})
+	everyFields = unitFields("every")
 )
+
+func unitFields(prefix string) []unitField {
+	return []unitField{
+		{prefix + "Ms", time.Millisecond},
+		{prefix + "Seconds", time.Second},
+		{prefix + "Minutes", time.Minute},
+		{prefix + "Hours", time.Hour},
+		{prefix + "Days", 24 * time.Hour},
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -27,37 +28,50 @@ type planner struct {
 	o        *Options
 	runner   *runner
 	jobs     map[protocol.CronJobID]*job
-	requests []*request
-	ready    bool  // runs may start
-	last     int64 // the wall clock at the last check
+	requests []*running // that have not started
+	ready    bool       // runs may start
+	last     int64      // the wall clock at the last check
 }
 
 // job is a job with its state in memory.
 type job struct {
 	store.Job
-	run      *running  // nil when the job is not running
-	question *question // not nil while the person is asked about missed times
-	onTime   int64     // a due time that came on time but without a free slot
-	retryAt  int64
+	run     *running           // nil when the job is not running
+	unask   context.CancelFunc // withdraws the question about missed times; nil when there is none
+	onTime  int64              // a due time that came on time but without a free slot
+	retryAt int64
 }
 
-// running is a run in progress.
+// isDue reports whether a time of the job has come.
+func (j *job) isDue(at int64) bool {
+	return j.Enabled && j.State.NextRunAtMs > 0 && j.State.NextRunAtMs <= at && j.run == nil
+}
+
+// running is a run that was requested or is in progress.
 type running struct {
 	store.JobRun
+	force   bool          // requested for a time that need not be due
 	waiting bool          // for an approval; it occupies no slot
 	done    chan struct{} // closed when result is set
 	result  protocol.CronRunResult
 }
 
-// request is a requested run of a job.
-type request struct {
-	id      protocol.CronJobID
-	force   bool
-	started chan *running // receives the run once, or nil when there will be none
+func newRun(id protocol.CronJobID, force bool) *running {
+	return &running{JobRun: store.JobRun{Job: id}, force: force, done: make(chan struct{})}
 }
 
-// tick starts the due jobs and returns the time at which to look again; 0 means when something
-// changes.
+// progress returns the result of a run for somebody who does not wait for it.
+func (r *running) progress() protocol.CronRunResult {
+	switch {
+	case r.result.Status != "":
+		return r.result
+	case r.Run != "":
+		return protocol.CronRunResult{JobID: r.Job, Status: protocol.CronRunning, Summary: "started in " + string(r.Session)}
+	}
+	return protocol.CronRunResult{JobID: r.Job, Status: protocol.CronRunning, Summary: "waiting for another job to finish"}
+}
+
+// tick starts the due jobs and returns when to look again; 0 means when something changes.
 func (p *planner) tick(at int64) (next int64) {
 	if at < p.last-time.Minute.Milliseconds() {
 		slog.Info("The clock was set back; planning all schedules again", "by", time.Duration(p.last-at)*time.Millisecond)
@@ -75,7 +89,7 @@ func (p *planner) tick(at int64) (next int64) {
 	}
 	for _, j := range p.sortedJobs() {
 		switch due := j.State.NextRunAtMs; {
-		case !j.Enabled || due == 0 || j.run != nil || j.question != nil:
+		case !j.Enabled || due == 0 || j.run != nil || j.unask != nil:
 		case j.retryAt > at:
 			sooner(j.retryAt)
 		case due > at:
@@ -87,7 +101,7 @@ func (p *planner) tick(at int64) (next int64) {
 		default:
 			p.runDue(j, at)
 			sooner(j.retryAt)
-			if j.run == nil && j.question == nil {
+			if j.run == nil && j.unask == nil {
 				sooner(j.State.NextRunAtMs)
 			}
 		}
@@ -96,7 +110,7 @@ func (p *planner) tick(at int64) (next int64) {
 }
 
 // freeSlots returns the number of further runs that may work at the same time. Runs that wait for
-// an approval do not count: otherwise a few unanswered approvals would block all jobs.
+// an approval do not count, or a few unanswered ones would block all jobs.
 func (p *planner) freeSlots() int {
 	n := p.o.Config().Cron.MaxConcurrent
 	for _, j := range p.jobs {
@@ -109,22 +123,14 @@ func (p *planner) freeSlots() int {
 
 // sortedJobs returns the jobs in the order of their next runs. Jobs without one come last.
 func (p *planner) sortedJobs() []*job {
-	list := slices.Collect(maps.Values(p.jobs))
-	never := func(j *job) int {
-		if j.State.NextRunAtMs == 0 {
-			return 1
-		}
-		return 0
-	}
-	slices.SortFunc(list, func(a, b *job) int {
-		return cmp.Or(cmp.Compare(never(a), never(b)), cmp.Compare(a.State.NextRunAtMs, b.State.NextRunAtMs),
-			cmp.Compare(a.CreatedAtMs, b.CreatedAtMs), cmp.Compare(a.ID, b.ID))
+	next := func(j *job) int64 { return cmp.Or(j.State.NextRunAtMs, math.MaxInt64) }
+	return slices.SortedFunc(maps.Values(p.jobs), func(a, b *job) int {
+		return cmp.Or(cmp.Compare(next(a), next(b)), cmp.Compare(a.CreatedAtMs, b.CreatedAtMs), cmp.Compare(a.ID, b.ID))
 	})
-	return list
 }
 
-// realign recomputes the next times of recurring jobs if these lie in the future, because the clock
-// or the person's time zone may have changed.
+// realign recomputes the next times of recurring jobs, because the clock or the time zone may have
+// changed.
 func (p *planner) realign(at int64) {
 	zone := p.o.zone()
 	for _, j := range p.jobs {
@@ -140,6 +146,7 @@ func (p *planner) realign(at int64) {
 
 // save stores a job. If that fails, the job continues from memory and is stored at its next change.
 func (p *planner) save(j *job) {
+	p.changed = true
 	if err := p.o.Store.Jobs.Put(context.WithoutCancel(p.ctx), j.Job); err != nil {
 		slog.Error("A job could not be stored", "job", j.ID, "err", err)
 	}
@@ -149,21 +156,21 @@ func (p *planner) save(j *job) {
 func (p *planner) serveRequests(at int64) {
 	for len(p.requests) > 0 {
 		r := p.requests[0]
-		j := p.jobs[r.id]
-		switch {
-		case j == nil || j.run != nil:
-			r.started <- nil
-		case p.freeSlots() <= 0:
-			return
-		default:
+		j := p.jobs[r.Job]
+		if j != nil && j.run == nil {
+			if p.freeSlots() <= 0 {
+				return
+			}
 			due := int64(0)
 			if !r.force {
 				due = p.latestDue(j, at)
 			}
-			if err := p.start(j, due, at); err != nil {
-				slog.Error("A job could not be started", "job", j.ID, "err", err)
-			}
-			r.started <- j.run
+			p.startRun(j, due, at, r)
+		}
+		if j == nil || j.run != r {
+			r.result = protocol.CronRunResult{JobID: r.Job, Status: protocol.CronSkipped}
+			r.result.Error = "It is already running, was removed, or could not be started."
+			close(r.done)
 		}
 		p.requests = p.requests[1:]
 	}

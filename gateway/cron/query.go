@@ -3,7 +3,6 @@ package cron
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"fairlead/gateway/protocol"
 )
@@ -27,14 +26,11 @@ func (s *Scheduler) Status(ctx context.Context, in protocol.CronStatusParams) (o
 				out.RunningCount++
 			}
 			next := j.State.NextRunAtMs
-			if !j.Enabled || next == 0 {
-				continue
-			}
-			if next <= at && j.run == nil {
-				out.DueCount++
-			}
-			if out.NextRunAtMs == 0 || next < out.NextRunAtMs {
+			if j.Enabled && next > 0 && (out.NextRunAtMs == 0 || next < out.NextRunAtMs) {
 				out.NextRunAtMs = next
+			}
+			if j.isDue(at) {
+				out.DueCount++
 			}
 		}
 		return nil
@@ -109,7 +105,7 @@ func (s *Scheduler) Runs(ctx context.Context, in protocol.CronRunsParams) (proto
 }
 
 // RunNow runs a job, or all due jobs, and waits for their ends unless Wait is false. When ctx is
-// cancelled the runs continue. A job that is already running is skipped.
+// cancelled the runs continue.
 func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (protocol.CronRunNowResult, error) {
 	out := protocol.CronRunNowResult{OK: true, Results: []protocol.CronRunResult{}}
 	force := in.Mode == protocol.CronRunForce
@@ -119,80 +115,50 @@ func (s *Scheduler) RunNow(ctx context.Context, in protocol.CronRunParams) (prot
 	case force && in.ID == "":
 		return out, protocol.ErrBadRequest.With("cron.run with mode=force requires id")
 	}
-	var wanted []*request
+	add := func(res protocol.CronRunResult) {
+		if res.Status != protocol.CronSkipped {
+			out.Ran++
+		}
+		out.Results = append(out.Results, res)
+	}
+	var wanted []*running
 	err := s.do(ctx, func() error {
 		if in.ID != "" && s.planner.jobs[in.ID] == nil {
 			return unknown(in.ID)
 		}
 		at := now()
 		for _, j := range s.planner.sortedJobs() {
-			due := j.Enabled && j.State.NextRunAtMs > 0 && j.State.NextRunAtMs <= at && j.run == nil
 			switch {
 			case in.ID != "" && j.ID != in.ID:
 			case force && j.run != nil:
-				out.Results = append(out.Results, protocol.CronRunResult{
-					JobID: j.ID, Status: protocol.CronSkipped, Error: "It is already running.",
-					NextRunAtMs: j.State.NextRunAtMs,
+				add(protocol.CronRunResult{
+					JobID: j.ID, Status: protocol.CronSkipped, Error: "It is already running.", NextRunAtMs: j.State.NextRunAtMs,
 				})
-			case force || due && s.o.Config().Cron.Enabled:
-				wanted = append(wanted, &request{id: j.ID, force: force, started: make(chan *running, 1)})
+			case force || j.isDue(at) && s.o.Config().Cron.Enabled:
+				wanted = append(wanted, newRun(j.ID, force))
 			}
 		}
 		s.planner.requests = append(s.planner.requests, wanted...)
 		if s.planner.ready {
 			s.planner.serveRequests(at)
 		}
+		if in.Wait != nil && !*in.Wait {
+			for _, r := range wanted {
+				add(r.progress())
+			}
+			wanted = nil
+		}
 		return nil
 	})
-	if err != nil {
-		return out, err
-	}
-	wait := in.Wait == nil || *in.Wait
 	for _, r := range wanted {
-		res, ok, err := s.result(ctx, r, wait)
-		if err != nil {
-			return out, err
-		}
-		if ok {
-			out.Ran++
-		}
-		out.Results = append(out.Results, res)
-	}
-	return out, nil
-}
-
-// result waits for the outcome of a request. ok is false when no run was started.
-func (s *Scheduler) result(ctx context.Context, r *request, wait bool) (res protocol.CronRunResult, ok bool, err error) {
-	var run *running
-	select {
-	case run = <-r.started:
-	default:
-		if !wait {
-			return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "waiting for another job to finish"}, true, nil
-		}
 		select {
-		case run = <-r.started:
+		case <-r.done:
+			add(r.result)
+		case <-s.ended:
+			return out, errStopping
 		case <-ctx.Done():
-			return res, false, ctx.Err()
+			return out, ctx.Err()
 		}
 	}
-	if run == nil {
-		res = protocol.CronRunResult{JobID: r.id, Status: protocol.CronSkipped, Error: "It is already running, was removed, or could not be started."}
-		return res, false, nil
-	}
-	if !wait {
-		return protocol.CronRunResult{JobID: r.id, Status: protocol.CronRunning, Summary: "started in " + string(run.Session)}, true, nil
-	}
-	select {
-	case <-run.done:
-		res = run.result
-		if res.Status == protocol.CronOK { // clients use it to find the chat of the run
-			res.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + res.Summary)
-		}
-		return res, true, nil
-	case <-s.ended:
-		return res, true, errStopping
-	case <-ctx.Done():
-		return res, true, ctx.Err()
-	}
+	return out, err
 }

@@ -47,9 +47,7 @@ func (r *rig) open() {
 		r.cfg = o.Config()
 	}
 	o.Config = r.config
-	o.Deliver = func(ctx context.Context, d cron.Delivery) (string, error) {
-		return cron.ToMain(ctx, r.agent.Store, r.agent.Bus, r.config().Session.Main(d.Agent), d)
-	}
+	o.Deliver = r.agent.deliverTo(func(id protocol.AgentID) protocol.SessionKey { return r.config().Session.Main(id) })
 	if r.opts != nil {
 		r.opts(&o)
 	}

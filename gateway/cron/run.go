@@ -20,66 +20,51 @@ const maxSummary = 500
 // runner runs jobs in the chats of agents.
 type runner struct{ o *Options }
 
-// execute executes a stored run, or continues one from an earlier start: it sends the message if
-// that has not happened yet, waits for the agent and delivers the answer. The result is meaningless
-// once ctx is cancelled. execute calls waiting when the agent begins or stops to wait for an
-// approval.
+// execute executes a stored run, or continues one of an earlier start: it sends the message if that
+// has not happened yet, waits for the agent and delivers the answer. The result is meaningless once
+// ctx is cancelled. waiting is called when the agent begins or stops to wait for an approval.
 func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiting func(bool)) outcome {
-	watch := x.follow(r.Session, r.Run)
-	defer watch.sub.Close()
-	watch.waiting = waiting
-	_, err := x.o.Store.Runs.Get(ctx, r.Run)
-	if errors.Is(err, protocol.ErrNotFound) {
-		err = x.send(ctx, j, r)
-	}
-	if errors.Is(err, protocol.ErrUnavailable) {
-		<-ctx.Done() // the sessions have stopped, and the scheduler will stop too; the next start resumes the run
-	}
+	limit := time.Duration(j.Spec.TimeoutSeconds) * time.Second
+	run := agentRun{session: r.Session, id: r.Run, limit: limit, waiting: waiting}
+	answer, expired, err := x.follow(ctx, run, func() error {
+		_, err := x.o.Store.Runs.Get(ctx, r.Run)
+		if errors.Is(err, protocol.ErrNotFound) {
+			err = x.send(ctx, j, r)
+		}
+		if errors.Is(err, protocol.ErrUnavailable) {
+			<-ctx.Done() // the sessions have stopped, and the scheduler will stop too; the next start resumes the run
+		}
+		return err
+	})
 	if err != nil {
 		return failedOutcome(err)
 	}
-	end, err := watch.wait(ctx, time.Duration(j.Spec.TimeoutSeconds)*time.Second)
-	if err != nil {
-		return failedOutcome(err)
-	}
-	expired, err := x.expiredText(ctx, r.Run)
-	if err != nil {
-		return failedOutcome(err)
-	}
-	return x.deliver(ctx, j, r, end.Answer, expired)
+	return x.deliver(ctx, j, r, answer, expired)
 }
 
-// deliver delivers the agent's answer and returns the run's outcome. missed is the result of
-// [runner.expiredText].
+// deliver delivers the agent's answer. expired is the result of [runner.expiredText].
 func (x *runner) deliver(ctx context.Context, j store.Job, r store.JobRun, answer, expired string) outcome {
 	out := outcome{protocol.CronOK, "", display.Clip(answer, maxSummary)}
 	if expired != "" {
 		out.status, out.err = protocol.CronError, expired
 	}
-	if strings.TrimSpace(answer) == "" {
+	isTask := j.Spec.Mode == protocol.CronTask
+	if strings.TrimSpace(answer) == "" || isTask && j.Spec.Deliver != nil && !*j.Spec.Deliver {
 		return out
 	}
 	if expired != "" {
 		answer += "\n\n(" + expired + ")"
 	}
-	if j.Spec.Mode != protocol.CronTask {
-		where, err := x.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Text: answer, From: r.Session, InMainChat: true})
-		switch {
-		case err != nil:
-			out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
-		case where != "":
-			out.summary += fmt.Sprintf("\n[Delivered to %s]", where)
-		}
-		return out
+	d := Delivery{Agent: j.AgentID, Name: j.Name, Text: answer, From: r.Session, InMainChat: !isTask}
+	if isTask {
+		d.Channel, d.To = j.Spec.Channel, j.Spec.To
 	}
-	if j.Spec.Deliver != nil && !*j.Spec.Deliver {
-		return out
-	}
-	where, err := x.o.Deliver(ctx, Delivery{Agent: j.AgentID, Name: j.Name, Channel: j.Spec.Channel, To: j.Spec.To, Text: answer, From: r.Session})
+	where, err := x.o.Deliver(ctx, d)
 	switch {
+	case err == nil && where == "": // the main chat has it already
 	case err == nil:
 		out.summary += fmt.Sprintf("\n[Delivered to %s]", where)
-	case j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
+	case !isTask || j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
 		out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
 	default:
 		out.status, out.err = protocol.CronError, strings.TrimSpace(expired+" The answer could not be delivered: "+err.Error())
@@ -131,108 +116,88 @@ func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionK
 	return err
 }
 
-// expiredText describes the calls of a run that were not made because their approvals expired; ""
-// if there are none.
+// expiredText describes the calls of a run that were not made because their approvals expired.
 func (x *runner) expiredText(ctx context.Context, run protocol.RunID) (string, error) {
-	switch n, err := x.o.Store.Approvals.ExpiredCount(ctx, run); {
+	n, err := x.o.Store.Approvals.ExpiredCount(ctx, run)
+	switch {
 	case err != nil || n == 0:
 		return "", err
 	case n == 1:
 		return "1 call was not made, because its approval expired.", nil
-	default:
-		return fmt.Sprintf("%d calls were not made, because their approvals expired.", n), nil
 	}
+	return fmt.Sprintf("%d calls were not made, because their approvals expired.", n), nil
 }
 
-// watcher follows one run of the agent.
-type watcher struct {
-	o       *Options
-	sub     *event.Subscription
+// agentRun is a run of the agent.
+type agentRun struct {
 	session protocol.SessionKey
-	run     protocol.RunID
-	waiting func(bool)
+	id      protocol.RunID
+	limit   time.Duration // of the working time, without the time in which it waits for approvals; 0 means none
+	waiting func(bool)    // called when the run begins or stops to wait for an approval; may be nil
 }
 
-// follow subscribes to the changes of a run. The caller must close sub.
-func (x *runner) follow(session protocol.SessionKey, id protocol.RunID) *watcher {
-	sub := x.o.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeRun && c.Run != nil && c.Run.RunID == id })
-	return &watcher{o: x.o, sub: sub, session: session, run: id, waiting: func(bool) {}}
+// follow calls start, which starts a run if that has not happened yet, and waits for the run's end.
+// expired is the result of [runner.expiredText].
+func (x *runner) follow(ctx context.Context, run agentRun, start func() error) (answer, expired string, err error) {
+	sub := x.o.Bus.SubscribeOnly(func(c protocol.Change) bool {
+		return c.Kind == protocol.ChangeRun && c.Run != nil && c.Run.RunID == run.id
+	})
+	defer sub.Close()
+	if err := start(); err != nil {
+		return "", "", err
+	}
+	end, err := x.wait(ctx, run, sub)
+	if err == nil {
+		expired, err = x.expiredText(ctx, run.id)
+	}
+	return end.Answer, expired, err
 }
 
-// wait waits for the end of a run. A failed or cancelled run is an error. limit, if not 0, limits
-// the run's working time, without the time in which it waits for approvals.
-func (w *watcher) wait(ctx context.Context, limit time.Duration) (store.Run, error) {
-	left, stopped, isWaiting := limit, false, false
-	var final protocol.RunInfo // the published end, which counts even if it could not be stored
-	for {
-		// Read the store first: it has an end that came before the subscription, or during a
-		// resync. The read of one row completes even if ctx is cancelled.
-		r, err := w.o.Store.Runs.Get(context.WithoutCancel(ctx), w.run)
-		if err != nil {
-			return r, err
+// wait waits for the end of a run. A failed or cancelled run is an error.
+func (x *runner) wait(ctx context.Context, run agentRun, sub *event.Subscription) (store.Run, error) {
+	// The read of one row completes even if ctx is cancelled.
+	read := func() (store.Run, error) { return x.o.Store.Runs.Get(context.WithoutCancel(ctx), run.id) }
+	left, stopped, isWaiting := run.limit, false, false
+	r, err := read() // it may have ended before the subscription
+	for err == nil && r.EndedAt == 0 {
+		step, cancel := ctx, context.CancelFunc(func() {})
+		if run.limit > 0 && !stopped && !isWaiting {
+			step, cancel = context.WithTimeout(ctx, max(left, 0))
 		}
-		if final.Over() {
-			r.State, r.EndedAt, r.Error = final.State, final.EndedAt, final.Error
+		began := time.Now()
+		c, nextErr := sub.Next(step)
+		cancel()
+		if !isWaiting {
+			left -= time.Since(began)
 		}
 		switch {
-		case r.EndedAt == 0:
-		case r.State == protocol.RunDone:
-			return r, nil
-		case stopped:
-			return r, fmt.Errorf("it took longer than %s and was stopped", limit)
-		case r.Error != nil:
-			return r, r.Error
-		default:
-			return r, errors.New("it was stopped")
-		}
-		for over := false; !over; {
-			step, cancel := ctx, context.CancelFunc(func() {})
-			if limit > 0 && !stopped && !isWaiting {
-				step, cancel = context.WithTimeout(ctx, max(left, 0))
-			}
-			began := time.Now()
-			c, err := w.sub.Next(step)
-			cancel()
-			left -= time.Since(began)
-			switch {
-			case ctx.Err() != nil:
-				return r, ctx.Err()
-			case err != nil:
-				stopped = true
-				if _, err := w.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: w.session, RunID: w.run}); err != nil {
-					return r, err
-				}
-			case c.Kind == protocol.ChangeRun && !c.Run.Over():
-				if now := c.Run.State == protocol.RunWaiting; now != isWaiting {
-					isWaiting = now
-					w.waiting(isWaiting)
-				}
-			case c.Kind == protocol.ChangeRun:
-				final, over = *c.Run, true
-			default: // a resync: events were lost
-				over = true
+		case ctx.Err() != nil:
+			return r, ctx.Err()
+		case nextErr != nil:
+			stopped = true
+			_, err = x.o.Sessions.Cancel(ctx, protocol.ChatCancelParams{SessionKey: run.session, RunID: run.id})
+		case c.Kind != protocol.ChangeRun: // a resync: events were lost
+			r, err = read()
+		case c.Run.Over():
+			r, err = read()
+			// The published end counts even if it could not be stored.
+			r.State, r.EndedAt, r.Error = c.Run.State, c.Run.EndedAt, c.Run.Error
+		case (c.Run.State == protocol.RunWaiting) != isWaiting:
+			isWaiting = !isWaiting
+			if run.waiting != nil {
+				run.waiting(isWaiting)
 			}
 		}
 	}
-}
-
-// ToMain delivers to home, the agent's main chat. It is the only delivery until a channel is
-// connected. A delivery that names a channel or a receiver fails with a protocol.ErrUnavailable.
-func ToMain(ctx context.Context, st *store.DB, bus *event.Bus, home protocol.SessionKey, d Delivery) (string, error) {
-	if d.InMainChat {
-		return "", nil
+	switch {
+	case err != nil:
+		return r, err
+	case r.State == protocol.RunDone:
+		return r, nil
+	case stopped:
+		return r, fmt.Errorf("it took longer than %s and was stopped", run.limit)
+	case r.Error != nil:
+		return r, r.Error
 	}
-	if d.Channel != "" {
-		return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel %s is connected", d.Channel))
-	}
-	if d.To != "" {
-		return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel is connected that could reach %s", d.To))
-	}
-	text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
-	stored, err := st.Messages.Append(ctx, home, protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
-	if err != nil {
-		return "", err
-	}
-	bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: home, Message: &stored[0]})
-	return "the main chat", nil
+	return r, errors.New("it was stopped")
 }

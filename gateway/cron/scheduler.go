@@ -1,8 +1,13 @@
+// Package cron runs the agent on schedules: jobs at a time, at an interval or by a cron expression,
+// and the heartbeat. Jobs and their runs are in the store. One goroutine, that of [Scheduler.Run],
+// owns the timer and makes every decision.
+//
+// A run is stored before it begins, so that each due time runs at most once, even after a crash.
+// The next start continues runs that a crash interrupted.
 package cron
 
 import (
 	"context"
-	"reflect"
 	"sync"
 	"time"
 
@@ -22,8 +27,7 @@ type Sessions interface {
 	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
 }
 
-// Delivery is an answer to be delivered to the person. With empty Channel and To it goes to where
-// the person wrote last.
+// Delivery is an answer for the person. Without Channel and To it goes to where they wrote last.
 type Delivery struct {
 	Agent       protocol.AgentID
 	Name        string // the job's name, or "Heartbeat"
@@ -44,10 +48,9 @@ type Options struct {
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
 	// Ask publishes an approval, calls put, and waits for the approval's end.
 	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
-	// HeartbeatFile reads an agent's HEARTBEAT.md. It returns fs.ErrNotExist when there is no such
-	// file.
+	// HeartbeatFile reads an agent's HEARTBEAT.md. It returns fs.ErrNotExist without one.
 	HeartbeatFile func(agent protocol.AgentID) (string, error)
-	// LastActive returns the channel on which the person wrote last; nil means none yet.
+	// LastActive returns the channel on which the person wrote last, or nil.
 	LastActive func(ctx context.Context, agent protocol.AgentID) *protocol.LastActive
 }
 
@@ -67,17 +70,13 @@ func (o *Options) mainSession(agent protocol.AgentID) protocol.SessionKey {
 	return o.Config().Session.Main(agent)
 }
 
-// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Load, then Run, each
-// once.
+// Scheduler runs jobs and heartbeats. It is safe for concurrent use. Call Load, then Run, once.
 type Scheduler struct {
 	*loop
 	o          *Options
 	planner    *planner
 	heartbeats *heartbeats
 	wake       chan struct{} // holds a token when the loop should check again
-
-	// The state at the last published change of schedules; it belongs to Run's goroutine.
-	published *publishedState
 }
 
 // New returns a scheduler.
@@ -112,8 +111,7 @@ func (s *Scheduler) Load(ctx context.Context) error {
 }
 
 // Run executes the scheduler until ctx is cancelled and everything that it started has stopped.
-// Runs of the agent continue in their sessions and are resumed by the next start. No run starts
-// before ready is closed; all other requests are served at once.
+// Runs of the agent continue in their sessions. No run starts before ready is closed.
 func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer close(s.ended)
@@ -123,19 +121,16 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 	p := s.planner
 	p.last = now()
 	p.realign(p.last)
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
 	for {
-		wait := time.Duration(0)
-		if p.ready && ctx.Err() == nil {
-			wait = s.tick()
-		}
-		s.publish()
-		timer.Stop()
 		var alarm <-chan time.Time
-		if wait > 0 {
-			timer.Reset(wait)
-			alarm = timer.C
+		if p.ready && ctx.Err() == nil {
+			if wait := s.tick(); wait > 0 {
+				alarm = time.After(wait)
+			}
+		}
+		if s.changed {
+			s.changed = false
+			s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeSchedules})
 		}
 		select {
 		case f := <-s.inbox:
@@ -147,9 +142,6 @@ func (s *Scheduler) Run(ctx context.Context, ready <-chan struct{}) {
 			ready, p.ready = nil, true
 			p.resume()
 		case <-ctx.Done():
-			for _, r := range p.requests {
-				r.started <- nil
-			}
 			return
 		}
 	}
@@ -172,27 +164,6 @@ func (s *Scheduler) tick() time.Duration {
 	return min(max(time.Duration(next-at)*time.Millisecond, time.Millisecond), longest)
 }
 
-// publishedState is the part of the state whose changes are published.
-type publishedState struct {
-	jobs  []protocol.CronJob
-	beats map[protocol.AgentID]protocol.HeartbeatState
-}
-
-// publish publishes a change when schedules or heartbeats have changed.
-func (s *Scheduler) publish() {
-	now := publishedState{beats: make(map[protocol.AgentID]protocol.HeartbeatState)}
-	for _, j := range s.planner.sortedJobs() {
-		now.jobs = append(now.jobs, j.Job.CronJob)
-	}
-	for id, b := range s.heartbeats.beats {
-		now.beats[id] = b.state
-	}
-	if s.published != nil && !reflect.DeepEqual(now, *s.published) {
-		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeSchedules})
-	}
-	s.published = &now
-}
-
 // Wake makes the scheduler read the configuration again.
 func (s *Scheduler) Wake() {
 	select {
@@ -208,8 +179,9 @@ type loop struct {
 	inbox chan func()
 	ended chan struct{} // closed when the goroutine ends
 
-	ctx context.Context // of the goroutine; set before the first function runs
-	wg  sync.WaitGroup  // what the goroutine has started
+	ctx     context.Context // of the goroutine; set before the first function runs
+	wg      sync.WaitGroup  // what the goroutine has started
+	changed bool            // a schedule or heartbeat has changed since this was published
 }
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")

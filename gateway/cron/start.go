@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
@@ -28,13 +29,19 @@ func (p *planner) resume() {
 			continue
 		}
 		slog.Info("Resuming a run of a job", "job", j.ID, "run", r.Run)
-		p.launch(j, r)
+		run := newRun(j.ID, false)
+		run.JobRun = r
+		p.launch(j, run)
 	}
 }
 
-// start stores a run and starts it. A run with due 0 is outside of the schedule. A due time that
-// has run already only moves the job to its next time.
-func (p *planner) start(j *job, due, at int64) error {
+// start starts a run of a job.
+func (p *planner) start(j *job, due, at int64) { p.startRun(j, due, at, newRun(j.ID, false)) }
+
+// startRun stores a run and starts it, or tries again later if it cannot be stored. A run with due
+// 0 is outside of the schedule. A due time that has run already only moves the job to its next
+// time.
+func (p *planner) startRun(j *job, due, at int64, run *running) {
 	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: p.o.mainSession(j.AgentID)}
 	if j.Spec.Mode == protocol.CronTask {
 		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s%s%s", j.AgentID, ownChat(j.ID), r.Run))
@@ -46,42 +53,40 @@ func (p *planner) start(j *job, due, at int64) error {
 	}
 	next.State.RunningAtMs = at
 	r, err := p.o.Store.Jobs.StartRun(p.ctx, next, r)
-	if errors.Is(err, protocol.ErrConflict) {
+	switch {
+	case errors.Is(err, protocol.ErrConflict):
 		next.State.RunningAtMs = 0
 		next.Enabled = next.Enabled && j.Schedule.Kind != protocol.CronAt
 		j.Job = next
 		p.save(j)
-		return nil
-	}
-	if err != nil {
+	case err != nil:
+		slog.Error("A job could not be started", "job", j.ID, "err", err)
 		j.retryAt = at + retryAfter.Milliseconds()
-		return err
+	default:
+		j.Job, j.retryAt, run.JobRun = next, 0, r
+		p.launch(j, run)
 	}
-	j.Job, j.retryAt = next, 0
-	p.launch(j, r)
-	return nil
 }
 
 // nextAfter returns a job's next due time after the due time due was run at the time at.
 func (p *planner) nextAfter(j *job, due, at int64) int64 {
-	switch {
-	case j.Schedule.Kind == protocol.CronAt:
+	if j.Schedule.Kind == protocol.CronAt {
 		return 0
-	case j.Missed == protocol.MissedAll:
-		return nextRun(j.Schedule, j.Base, due, p.o.zone())
+	}
+	if j.Missed == protocol.MissedAll {
+		at = due
 	}
 	return nextRun(j.Schedule, j.Base, at, p.o.zone())
 }
 
 // launch executes a stored run in a goroutine and reports its end to the loop.
-func (p *planner) launch(j *job, r store.JobRun) {
-	run := &running{JobRun: r, done: make(chan struct{})}
+func (p *planner) launch(j *job, run *running) {
 	j.withdrawQuestion()
 	j.run = run
-	j.State.RunningAtMs = r.StartedAt
-	snapshot := j.Job
+	j.State.RunningAtMs, p.changed = run.StartedAt, true
+	snapshot, stored := j.Job, run.JobRun
 	p.wg.Go(func() {
-		end := p.runner.execute(p.ctx, snapshot, r, func(waiting bool) { p.report(func() { run.waiting = waiting }) })
+		end := p.runner.execute(p.ctx, snapshot, stored, func(waiting bool) { p.report(func() { run.waiting = waiting }) })
 		if p.ctx.Err() == nil {
 			p.report(func() { p.finish(run, end) })
 		}
@@ -99,6 +104,9 @@ func (p *planner) finish(run *running, end outcome) {
 	run.EndedAt, run.Status, run.Error, run.Summary = at, end.status, end.err, end.summary
 	duration := max(at-run.StartedAt, 0)
 	run.result = protocol.CronRunResult{JobID: run.Job, Status: end.status, Error: end.err, Summary: end.summary, DurationMs: duration}
+	if end.status == protocol.CronOK { // clients use it to find the chat of the run
+		run.result.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + end.summary)
+	}
 	defer close(run.done)
 	j := p.jobs[run.Job]
 	if j == nil || j.run != run {
@@ -107,10 +115,7 @@ func (p *planner) finish(run *running, end outcome) {
 	j.run = nil
 	// Notify once, and not at every run of a job that keeps failing.
 	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError {
-		p.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-			Level: "warning", At: at,
-			Text: fmt.Sprintf("The scheduled job %q failed: %s", j.Name, display.Clip(end.err, maxSummary)),
-		}})
+		p.o.Bus.PublishNotice("warning", fmt.Sprintf("The scheduled job %q failed: %s", j.Name, display.Clip(end.err, maxSummary)))
 	}
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
 	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &duration
@@ -126,6 +131,7 @@ func (p *planner) finish(run *running, end outcome) {
 
 // record stores a finished run and its job, and deletes the oldest runs.
 func (p *planner) record(j *job, r store.JobRun, remove bool) {
+	p.changed = true
 	if remove {
 		delete(p.jobs, j.ID)
 	}
@@ -149,3 +155,121 @@ func (p *planner) record(j *job, r store.JobRun, remove bool) {
 
 // ownChat returns the part between agent and run in the key of a task's chat.
 func ownChat(id protocol.CronJobID) string { return ":cron:" + string(id) + ":" }
+
+// runDue handles a job whose time has come or was missed.
+func (p *planner) runDue(j *job, at int64) {
+	first := j.State.NextRunAtMs
+	latest := p.latestDue(j, at)
+	onTime := func(due int64) bool { return at-due <= onTimeLimit.Milliseconds() || due == j.onTime }
+	switch {
+	case onTime(first), j.Missed == protocol.MissedAll && p.canCatchUp(j, at):
+		p.start(j, first, at)
+	case j.Missed == protocol.MissedAll, j.Missed == protocol.MissedSkip && onTime(latest):
+		p.skip(j, first, at, latest-1)
+		p.start(j, latest, at)
+	case j.Missed == protocol.MissedSkip:
+		p.skip(j, latest, at, at)
+	case j.Missed == protocol.MissedAsk:
+		p.ask(j, latest)
+	default:
+		p.start(j, latest, at)
+	}
+}
+
+// canCatchUp reports whether at most maxCatchUp times of a job are due.
+func (p *planner) canCatchUp(j *job, at int64) bool {
+	due := j.State.NextRunAtMs
+	for range maxCatchUp {
+		if due = nextRun(j.Schedule, j.Base, due, p.o.zone()); due == 0 || due > at || j.Schedule.Kind == protocol.CronAt {
+			return true
+		}
+	}
+	return false
+}
+
+// latestDue returns a job's last due time up to at, but at least its next planned time.
+func (p *planner) latestDue(j *job, at int64) int64 {
+	first := j.State.NextRunAtMs
+	if j.Schedule.Kind == protocol.CronAt || first == 0 || first > at {
+		return first
+	}
+	zone := p.o.zone()
+	latest := first
+	// Search backwards in growing steps, because the last step contains few due times.
+	for back := time.Hour.Milliseconds(); ; back *= 2 {
+		from := max(at-back, first-1)
+		for t := nextRun(j.Schedule, j.Base, from, zone); t != 0 && t <= at; t = nextRun(j.Schedule, j.Base, t, zone) {
+			latest = max(latest, t)
+		}
+		if latest > first || from == first-1 {
+			return latest
+		}
+	}
+}
+
+// skip stores that due times up to until were skipped.
+func (p *planner) skip(j *job, due, at, until int64) {
+	next := j.Job
+	next.LastDue = due
+	next.State.NextRunAtMs = 0
+	if j.Schedule.Kind == protocol.CronAt {
+		next.Enabled = false
+	} else {
+		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, p.o.zone())
+	}
+	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "The gateway was not running at its time."
+	r := store.JobRun{
+		Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
+		NextRunAt: next.State.NextRunAtMs,
+	}
+	stored, err := p.o.Store.Jobs.StartRun(p.ctx, next, r)
+	j.Job = next
+	if err != nil {
+		slog.Warn("A skipped run could not be stored", "job", j.ID, "err", err)
+		p.save(j)
+		return
+	}
+	p.record(j, stored, false)
+}
+
+// ask asks the person whether to run a missed job now. The next start asks again.
+func (p *planner) ask(j *job, due int64) {
+	ctx, cancel := context.WithCancel(p.ctx)
+	j.unask = cancel
+	a := protocol.Approval{
+		Kind: protocol.AskContinue, SessionKey: p.o.mainSession(j.AgentID), AskedBy: protocol.AskedBy{Kind: "schedule", Name: j.Name},
+		Why: fmt.Sprintf("the schedule %q missed its run on %s; allow to run it now, deny to skip it", j.Name,
+			time.UnixMilli(due).In(p.o.zone()).Format("2 January 2006 at 15:04 (MST)")),
+		Choices: []string{protocol.ScopeOnce},
+	}
+	p.wg.Go(func() {
+		end, err := p.o.Ask(ctx, a, 0, nil)
+		p.report(func() {
+			if ctx.Err() == nil { // the question was not withdrawn
+				j.withdrawQuestion()
+				p.handleAnswer(j, end, err)
+			}
+		})
+	})
+}
+
+func (p *planner) handleAnswer(j *job, end protocol.Approval, err error) {
+	at := now()
+	switch {
+	case err != nil:
+		slog.Error("The approval of a missed job failed", "job", j.ID, "err", err)
+		j.retryAt = at + retryAfter.Milliseconds()
+	case end.Allowed():
+		p.start(j, p.latestDue(j, at), at)
+	default:
+		p.skip(j, p.latestDue(j, at), at, at)
+	}
+}
+
+// withdrawQuestion ends the question about a job.
+func (j *job) withdrawQuestion() {
+	if j.unask != nil {
+		j.unask()
+		j.unask = nil
+	}
+}

@@ -1,7 +1,6 @@
 package cron
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,30 +37,20 @@ type toolArgs struct {
 	Patch           map[string]any     `json:"patch,omitempty"`
 }
 
-// Tool returns gsv__Cron, which acts on the scheduler that of returns at the time of a call.
-// Besides the schedules of cron.add it accepts schedules as people write them.
+// Tool returns gsv__Cron, which acts on the scheduler that of returns. Besides the schedules of
+// cron.add it accepts those that people write.
 func Tool(of func() *Scheduler) toolkit.Tool[tool.Call] {
 	run := func(ctx context.Context, call tool.Call, in toolArgs) (any, error) { return of().call(ctx, call, in) }
 	t := toolkit.Define("Cron", strings.TrimSpace(toolDescription), toolkit.Traits{Effect: protocol.EffectWrite}, run)
-	var schema bytes.Buffer
-	if err := json.Compact(&schema, toolSchema); err != nil { // the schema is part of the program
-		panic(err)
-	}
-	t.Spec.InputSchema = schema.Bytes()
-	t.Spec.EffectOf = effectOf
+	t.Spec.InputSchema, t.Spec.EffectOf = toolSchema, effectOf
 	return t
 }
 
 // effectOf returns the effect of one call. Most calls only read.
 func effectOf(args json.RawMessage) protocol.Effect {
-	var in struct {
-		Action string `json:"action"`
-	}
-	if json.Unmarshal(args, &in) == nil {
-		switch in.Action {
-		case "status", "list", "runs":
-			return protocol.EffectRead
-		}
+	var in struct{ Action string }
+	if json.Unmarshal(args, &in) == nil && slices.Contains([]string{"status", "list", "runs"}, in.Action) {
+		return protocol.EffectRead
 	}
 	return protocol.EffectWrite
 }
@@ -136,8 +126,7 @@ func (s *Scheduler) decodeJob(name string, job map[string]any, out any) error {
 	return nil
 }
 
-// checkDuplicates rejects names that differ only in case: the approval would show one of them, and
-// the other would be decoded after it.
+// checkDuplicates rejects names that differ only in case: the approval would show only one of them.
 func checkDuplicates(in string, v map[string]any) error {
 	seen := make(map[string]bool, len(v))
 	for name, value := range v {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -31,6 +32,11 @@ func (b *Bus) Publish(c protocol.Change) {
 			s.enqueue(c) // under b.mu: every subscriber sees the same order
 		}
 	}
+}
+
+// PublishNotice publishes a notice for people; level is info, warning or error.
+func (b *Bus) PublishNotice(level, text string) {
+	b.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: level, Text: text, At: time.Now().UnixMilli()}})
 }
 
 // Subscribe starts a subscription to all changes; Close ends it.

@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
@@ -38,8 +40,8 @@ func (r *run) askAfter(ctx context.Context, steps int) (bool, error) {
 	})
 }
 
-// askContinueAgain asks again whether to continue, if an earlier start had that question pending.
-// Without a pending question the answer is yes.
+// askContinueAgain asks again whether to continue, if an earlier start had that question pending;
+// otherwise the answer is yes.
 func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
 	pending, err := r.m.opts.Questions.Pending(ctx)
 	if err != nil {
@@ -68,7 +70,7 @@ func (r *run) askContinue(ctx context.Context, q protocol.Approval) (bool, error
 
 // remindOfApproval answers a message with the pending approval of the chat's run (status paused,
 // docs/protocol.md#chat). ok is false when there is none.
-func remindOfApproval(ctx context.Context, qs Questions, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
+func remindOfApproval(ctx context.Context, qs *approval.Manager, key protocol.SessionKey) (res protocol.ChatSendResult, ok bool, err error) {
 	pending, err := qs.Pending(ctx)
 	if err != nil {
 		return res, false, err
@@ -86,9 +88,8 @@ func remindOfApproval(ctx context.Context, qs Questions, key protocol.SessionKey
 
 // answerApproval treats a plain yes or no as the answer to the session's pending approval. The ID
 // of the approval (approvalId in a result of chat.send) may follow.
-func answerApproval(ctx context.Context, qs Questions, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
-	word, _, _ := strings.Cut(strings.TrimSpace(in.Message), " ")
-	if _, _, isAnswer := parseAnswer(word); !isAnswer || len(in.Attachments) > 0 {
+func answerApproval(ctx context.Context, qs *approval.Manager, p auth.Principal, in protocol.ChatSendParams) (res protocol.ChatSendResult, ok bool, err error) {
+	if len(in.Attachments) > 0 {
 		return res, false, nil
 	}
 	pending, err := qs.Pending(ctx)
@@ -133,29 +134,23 @@ func answerText(a protocol.Approval, allow bool) string {
 }
 
 // askedBy returns on whose behalf a run makes its calls: the chat's, or that of the schedule, the
-// channel's sender or the other chat's agent that started the run.
+// channel's sender or the other agent that started it.
 func askedBy(principal, title string, model protocol.ModelRef) protocol.AskedBy {
 	by := protocol.AskedBy{Kind: "chat", Name: title, Model: model.String()}
-	principal = strings.TrimPrefix(principal, eventPrincipal)
-	if name, ok := strings.CutPrefix(principal, auth.KindSchedule+" "); ok {
-		by.Kind, by.Name = protocol.AskedBySchedule, name
-	} else if name, ok := strings.CutPrefix(principal, auth.KindChannel+" "); ok {
-		by.Kind, by.Name = protocol.AskedByChannel, name
-	} else if chat, ok := strings.CutPrefix(principal, auth.KindAgent+" "); ok {
-		by.Kind, by.Name = protocol.AskedByAgent, chat
+	kind, name, _ := strings.Cut(strings.TrimPrefix(principal, eventPrincipal), " ")
+	if slices.Contains(othersThanPerson, kind) {
+		by.Kind, by.Name = kind, name
 	}
 	return by
 }
 
 // principalOf is the inverse of [askedBy]: it returns a principal for everybody except the person.
 func principalOf(by protocol.AskedBy) string {
-	switch by.Kind {
-	case protocol.AskedBySchedule:
-		return auth.KindSchedule + " " + by.Name
-	case protocol.AskedByChannel:
-		return auth.KindChannel + " " + by.Name
-	case protocol.AskedByAgent:
-		return auth.KindAgent + " " + by.Name
+	if slices.Contains(othersThanPerson, by.Kind) {
+		return by.Kind + " " + by.Name
 	}
 	return ""
 }
+
+// othersThanPerson are the kinds of principals, and of AskedBy, that are not the person.
+var othersThanPerson = []string{protocol.AskedBySchedule, protocol.AskedByChannel, protocol.AskedByAgent}

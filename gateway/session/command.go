@@ -17,8 +17,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-// commandPattern matches a command: /name with optional arguments after a space, or one of the
-// commands that accept a word after a colon.
+// commandPattern matches /name with optional arguments, or a command with a word after a colon.
 var commandPattern = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
 // thinkingLevels maps the spellings of thinking levels, which are those of the original system.
@@ -39,8 +38,8 @@ const helpText = `Commands:
 Start a message with ! to run your own command. Add /think:LEVEL, /model:PROVIDER/ID or /model:ID to a message to set these for that message only.`
 
 // Command handles a slash command of p, or a message that consists only of settings. ok is false
-// when the message is for the agent, as unknown commands are. Only the person can use commands:
-// text that an agent, a schedule or a person on a channel writes into a chat is never a command.
+// when the message is for the agent. Only the person can use commands: text of an agent, a schedule
+// or a person on a channel is never a command.
 func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.SessionKey, text string, withFiles bool) (res protocol.ChatSendResult, ok bool) {
 	if p.Kind != auth.KindOwner {
 		return res, false
@@ -59,7 +58,6 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 	if match == nil {
 		return res, false
 	}
-	c := command{m: m, by: p, key: key, arg: strings.TrimSpace(match[2] + match[4])}
 	name := strings.ToLower(match[1] + match[3])
 	name = cmp.Or(shortNames[name], name)
 	run := commands[name]
@@ -67,21 +65,23 @@ func (m *Manager) Command(ctx context.Context, p auth.Principal, key protocol.Se
 		return res, false
 	}
 	res = protocol.ChatSendResult{Status: protocol.ChatCommand, Command: name}
-	response, err := run(c, ctx)
-	if err != nil {
-		res.Error = "Command failed: " + err.Error()
-		return res, true
+	s, err := m.peek(ctx, key)
+	if err == nil {
+		res.Response, err = run(command{m: m, by: p, key: key, session: s, arg: strings.TrimSpace(match[2] + match[4])}, ctx)
 	}
-	res.Response = response
+	if err != nil {
+		res.Response, res.Error = "", "Command failed: "+err.Error()
+	}
 	return res, true
 }
 
 // command is a slash command of the person in a chat.
 type command struct {
-	m   *Manager
-	by  auth.Principal
-	key protocol.SessionKey
-	arg string
+	m       *Manager
+	by      auth.Principal
+	key     protocol.SessionKey
+	session store.Session
+	arg     string
 }
 
 // commands run and return their response.
@@ -112,11 +112,7 @@ func (c command) status(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := c.m.peek(ctx, c.key)
-	if err != nil {
-		return "", err
-	}
-	ref, _ := c.m.settings.model(s, nil)
+	ref, _ := c.m.settings.model(c.session, nil)
 	state := "idle"
 	if st.IsProcessing {
 		state = "working"
@@ -146,18 +142,15 @@ func (c command) compact(ctx context.Context) (string, error) {
 }
 
 func (c command) model(ctx context.Context) (string, error) {
-	s, err := c.m.peek(ctx, c.key)
-	if err != nil {
-		return "", err
-	}
+	current, _ := c.m.settings.model(c.session, nil)
 	if c.arg == "" {
-		ref, _ := c.m.settings.model(s, nil)
-		return "Model: " + ref.String(), nil
+		return "Model: " + current.String(), nil
 	}
-	ref, err := c.m.settings.parseModel(s, c.arg)
-	if err != nil {
-		return "", err
+	ref, ok := parseModel(c.arg)
+	if !ok {
+		return "", fmt.Errorf("write a model as PROVIDER/ID, without spaces, in at most %d bytes", maxModel)
 	}
+	ref.Provider = cmp.Or(ref.Provider, current.Provider)
 	return "Model: " + ref.String(), c.patch(ctx, protocol.SessionPrefsPatch{Model: &protocol.ModelPatch{Provider: &ref.Provider, ID: &ref.ID}})
 }
 
@@ -168,8 +161,7 @@ func (c command) patch(ctx context.Context, prefs protocol.SessionPrefsPatch) er
 
 func (c command) think(ctx context.Context) (string, error) {
 	if c.arg == "" {
-		s, err := c.m.peek(ctx, c.key)
-		return "Thinking: " + cmp.Or(s.Prefs.ThinkingLevel, "the model's default"), err
+		return "Thinking: " + cmp.Or(c.session.Prefs.ThinkingLevel, "the model's default"), nil
 	}
 	level, ok := thinkingLevels[strings.ToLower(c.arg)]
 	if !ok {
@@ -179,25 +171,21 @@ func (c command) think(ctx context.Context) (string, error) {
 }
 
 func (c command) mode(ctx context.Context) (string, error) {
+	mode := protocol.ApprovalMode{Mode: protocol.ModeAsk}
+	if own := c.session.Prefs.Approvals; own != nil && (own.Mode != protocol.ModeTrust || own.Until > now()) {
+		mode = *own
+	}
 	if c.arg != "" {
 		if !c.by.Has(protocol.ScopeApprove) {
 			return "", errors.New("the mode cannot be set from here; use a window or a device that may answer approvals")
 		}
-		mode, err := parseMode(c.arg)
+		var err error
+		if mode, err = parseMode(c.arg); err == nil {
+			err = c.patch(ctx, protocol.SessionPrefsPatch{Approvals: &mode})
+		}
 		if err != nil {
 			return "", err
 		}
-		if err := c.patch(ctx, protocol.SessionPrefsPatch{Approvals: &mode}); err != nil {
-			return "", err
-		}
-	}
-	s, err := c.m.peek(ctx, c.key)
-	if err != nil {
-		return "", err
-	}
-	mode := protocol.ApprovalMode{Mode: protocol.ModeAsk}
-	if own := s.Prefs.Approvals; own != nil && (own.Mode != protocol.ModeTrust || own.Until > now()) {
-		mode = *own
 	}
 	text := "Mode: " + mode.Mode
 	if mode.Until > 0 {
@@ -222,8 +210,8 @@ func parseMode(arg string) (protocol.ApprovalMode, error) {
 
 var directivePattern = regexp.MustCompile(`(?i)(^|\s)/(think|thinking|t|model|m):(\S+)`)
 
-// splitDirectives splits a run's message into its text and the settings for this run. Only the
-// person can set them; in the text of anybody else they are ordinary words.
+// splitDirectives splits a run's message into its text and the settings for this run, which only
+// the person can set.
 func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
 	if !auth.IsOwner(r.Principal) {
 		return r.Params.Message, nil
@@ -231,9 +219,8 @@ func splitDirectives(r store.Run) (text string, d *protocol.Directives) {
 	return parseDirectives(r.Params.Message)
 }
 
-// parseDirectives removes the settings for one message from its text and leaves the rest unchanged,
-// including line breaks. A model without a provider is one of the chat's provider. The form /m:ID
-// counts only at the beginning of the text, because "msbuild /m:4" does not set a model.
+// parseDirectives removes the settings for one message from its text and leaves the rest unchanged.
+// The form /m:ID counts only at the beginning, because "msbuild /m:4" does not set a model.
 func parseDirectives(text string) (rest string, d *protocol.Directives) {
 	var out protocol.Directives
 	end := 0
@@ -259,14 +246,11 @@ func setDirective(d *protocol.Directives, name, value string, isFirst bool) bool
 		}
 		return ok
 	}
-	provider, id, ok := strings.Cut(value, "/")
-	switch {
-	case ok && (provider == "" || id == ""), !ok && name == "m" && !isFirst, len(value) > maxModel:
+	ref, ok := parseModel(value)
+	if !ok || ref.Provider == "" && name == "m" && !isFirst {
 		return false
-	case !ok:
-		provider, id = "", value
 	}
-	d.Model = &protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
+	d.Model = &ref
 	return true
 }
 
@@ -276,7 +260,7 @@ var (
 )
 
 // parseAnswer parses a message as the answer to an approval: one word for yes, or a word for no
-// with an optional reason. ok is false for any other text.
+// with an optional reason.
 func parseAnswer(text string) (allow bool, reason string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word = strings.ToLower(strings.TrimRight(word, ".,!:"))

@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
@@ -20,15 +22,12 @@ const (
 )
 
 // Compact shortens a chat to its last messages, archives the others and puts a summary in their
-// place. A call and its result stay together, so it may retain a few more. It returns
-// protocol.ErrConflict while a run is in progress. The gateway itself compacts a chat during a run
-// when the model's context window is nearly full: see agent.Run and run.Shorten.
+// place. A call and its result stay together. It returns protocol.ErrConflict while a run is in
+// progress.
 func (h *history) Compact(ctx context.Context, in protocol.SessionCompactParams) (protocol.SessionCompactResult, error) {
 	out := protocol.SessionCompactResult{OK: true}
 	retain := defaultRetained
-	if in.KeepMessages != nil {
-		retain = *in.KeepMessages
-	}
+	set(&retain, in.KeepMessages)
 	if retain < 1 {
 		return protocol.SessionCompactResult{}, protocol.ErrBadRequest.With("keepMessages must be 1 or more")
 	}
@@ -40,7 +39,7 @@ func (h *history) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	if err != nil {
 		return protocol.SessionCompactResult{}, h.pause.onStoreError(err)
 	}
-	if err := h.blockIdle(ctx, key, "shorten the chat"); err != nil {
+	if err := h.blockIdle(key, "shorten the chat"); err != nil {
 		return protocol.SessionCompactResult{}, err
 	}
 	defer h.unblock(key)
@@ -72,12 +71,10 @@ func (h *history) Compact(ctx context.Context, in protocol.SessionCompactParams)
 // Uncompact reverts the last compaction.
 func (h *history) Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error) {
 	key := h.Canonical(in.SessionKey)
-	if _, err := h.store.Sessions.Get(ctx, key); errors.Is(err, protocol.ErrNotFound) {
-		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it yet
-	} else if err != nil {
-		return protocol.SessionUncompactResult{}, h.pause.onStoreError(err)
-	}
 	n, err := h.store.Archives.Uncompact(ctx, key, now())
+	if errors.Is(err, protocol.ErrNotFound) {
+		return protocol.SessionUncompactResult{OK: true}, nil // nobody has written to it yet
+	}
 	if err != nil {
 		return protocol.SessionUncompactResult{}, h.pause.onStoreError(err)
 	}
@@ -85,9 +82,8 @@ func (h *history) Uncompact(ctx context.Context, in protocol.SessionParams) (pro
 	return protocol.SessionUncompactResult{OK: true, Messages: n}, nil
 }
 
-// compact archives msgs[:at] and puts a summary in their place. Without a model, or when the model
-// fails, an outline replaces the summary. It returns the path of the archive's file, and the notice
-// with the summary.
+// compact archives msgs[:at] and puts a summary in their place; without a model, or when it fails,
+// an outline. It returns the path of the archive's file, and the notice with the summary.
 func (h *history) compact(ctx context.Context, s store.Session, model llm.Model, info protocol.ModelInfo, msgs []protocol.Message, at int, focus string) (file string, notice protocol.Message, err error) {
 	old := msgs[:at]
 	previous, _ := summary.Find(msgs, s.CompactedThrough)
@@ -115,7 +111,7 @@ func (h *history) compact(ctx context.Context, s store.Session, model llm.Model,
 	}
 	file = h.writeArchive(ctx, a)
 	if model != nil {
-		h.memories.saveCompacted(ctx, a, sum.Memories)
+		h.saveCompactedMemories(ctx, a, sum.Memories)
 		// The summary's tokens count like those of an answer.
 		if _, err := h.store.Sessions.Update(ctx, s.Key, func(s *store.Session) { s.Usage.Add(sum.Usage) }); err != nil {
 			slog.Warn("Counting the tokens of a summary failed", "session", s.Key, "err", h.pause.onStoreError(err))
@@ -124,4 +120,83 @@ func (h *history) compact(ctx context.Context, s store.Session, model llm.Model,
 	h.publishMessage(s.Key, notice)
 	h.publishSession(s.Key)
 	return file, notice, nil
+}
+
+// hasMemories reports whether facts from a chat may be saved.
+func (h *history) hasMemories(key protocol.SessionKey) bool {
+	cfg := h.settings.config()
+	return cfg.Compaction.Enabled && cfg.Compaction.ExtractMemories && isPrivate(cfg.Session, key)
+}
+
+// saveMemories adds facts from a part of a session to the agent's notes, and stores the last
+// scanned message.
+func (h *history) saveMemories(ctx context.Context, a store.Archive, facts string, at time.Time) error {
+	if !h.hasMemories(a.Key) {
+		return nil
+	}
+	if facts != "" {
+		at = at.In(h.settings.zone())
+		files, err := h.files.Of(a.Key.Agent())
+		if err == nil {
+			err = files.Note(at, fmt.Sprintf("## %s, from %s\n\n%s\n", at.Format("15:04"), a.Key, facts))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return h.store.Sessions.SetMemoryCursor(ctx, a.Key, a.Session, a.Last)
+}
+
+// saveCompactedMemories saves the facts from compacted messages. Unless these directly follow the
+// last scanned one, as after a restore or an undone compaction, the chat's reset scans the rest.
+func (h *history) saveCompactedMemories(ctx context.Context, a store.Archive, facts string) {
+	cursor, err := h.store.Sessions.MemoryCursor(ctx, a.Session)
+	if err == nil && a.First == cursor+1 {
+		err = h.saveMemories(ctx, a, facts, time.Now())
+	}
+	if err != nil {
+		slog.Warn("Writing the agent's notes failed", "session", a.Key, "err", err)
+	}
+}
+
+// saveResetMemories extracts the facts from a chat that was reset, in the background.
+func (h *history) saveResetMemories(s store.Session, a store.Archive) {
+	ref, _ := h.settings.model(s, nil)
+	if a.Messages < 2 || !h.hasMemories(s.Key) || ref.Provider == builtIn || h.m.ctx.Err() != nil {
+		return
+	}
+	h.wg.Go(func() {
+		h.scanning.Lock()
+		defer h.scanning.Unlock()
+		if err := h.scanForMemories(s, a, ref); err != nil && h.m.ctx.Err() == nil {
+			slog.Warn("Extracting memories from a reset chat failed", "session", s.Key, "err", err)
+		}
+	})
+}
+
+// scanForMemories saves the facts from those messages of a reset chat that have not been scanned
+// yet.
+func (h *history) scanForMemories(s store.Session, a store.Archive, ref protocol.ModelRef) error {
+	cursor, err := h.store.Sessions.MemoryCursor(h.m.ctx, a.Session)
+	if err != nil {
+		return err
+	}
+	rest := a
+	rest.First = max(a.First, cursor+1)
+	if rest.Last <= rest.First { // no messages, or a message without an answer
+		return nil
+	}
+	msgs, err := h.store.Archives.Messages(h.m.ctx, rest, 0, maxHistory)
+	if err != nil {
+		return err
+	}
+	model, info, err := h.models.Open(h.m.ctx, ref)
+	if err != nil {
+		return err
+	}
+	sum, err := summary.Summarizer{Model: model, Info: info, Timeout: h.settings.modelTimeout()}.Summarize(h.m.ctx, "", msgs, "")
+	if err != nil {
+		return err
+	}
+	return h.saveMemories(h.m.ctx, a, sum.Memories, time.UnixMilli(s.LastActiveAt))
 }

@@ -22,30 +22,31 @@ func isDirect(r store.Run) bool {
 
 // startDirect runs the person's own command at once, in parallel to other runs.
 func (m *Manager) startDirect(ctx context.Context, p auth.Principal, in protocol.ChatSendParams, command string) (protocol.ChatSendResult, error) {
-	node := in.Node
-	node = cmp.Or(node, defaultNode(m.opts.Nodes()))
-	if node == "" {
+	in.Node, in.Attachments = cmp.Or(in.Node, defaultNode(m.opts.Nodes())), nil
+	if in.Node == "" {
 		return protocol.ChatSendResult{}, protocol.ErrUnavailable.With("No machine is connected, so the command cannot run.")
 	}
-	if err := m.do(context.WithoutCancel(ctx), in.SessionKey, (*session).resetBeforeCommand); err != nil {
-		return protocol.ChatSendResult{}, err
-	}
-	in.Node, in.Attachments = node, nil
 	row := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunTools, Params: in, Principal: directPrincipal + p.String(), CreatedAt: now(), StartedAt: now()}
 	msg := protocol.Message{RunID: row.ID, Role: protocol.RoleUser, Origin: protocol.OriginDirect, Content: protocol.Content{protocol.Text("!" + command)}, Timestamp: now()}
-	stored, err := m.store.Runs.Start(ctx, row, msg)
+	if err := m.do(in.SessionKey, func(s *session) {
+		if s.run == nil && s.blocks == 0 && len(s.queue) == 0 {
+			s.resetWhenDue()
+		}
+	}); err != nil {
+		return protocol.ChatSendResult{}, err
+	}
+	msg, err := m.store.Runs.Start(ctx, row, msg)
 	if err != nil {
 		return protocol.ChatSendResult{}, m.pause.onStoreError(err)
 	}
-	m.publishMessage(row.Session, stored)
+	m.publishMessage(row.Session, msg)
 	m.publishSession(row.Session)
-	m.runs.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p, command) })
+	m.runs.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p) })
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID}, nil
 }
 
-// resumeDirect finishes a command of an earlier start with the result that the journal has. It
-// never runs a command again, and does not start one that had not started, because nobody waits for
-// it any more.
+// resumeDirect finishes a command of an earlier start with the result in the journal. It runs no
+// command again, and starts none that had not started, because nobody waits for it any more.
 func (s *session) resumeDirect(row store.Run) {
 	s.m.runs.goDirect(row, func(ctx context.Context, r *run) error {
 		msgs, err := s.m.store.Messages.OfRun(ctx, row.ID)
@@ -62,13 +63,12 @@ func (s *session) resumeDirect(row store.Run) {
 		if err != nil {
 			return s.m.pause.onStoreError(err)
 		}
-		command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(row.Params.Message), "!"))
-		return r.runCommand(ctx, auth.Owner(strings.TrimPrefix(row.Principal, directPrincipal)), command)
+		return r.runCommand(ctx, auth.Owner(strings.TrimPrefix(row.Principal, directPrincipal)))
 	})
 }
 
-// StoreToolResult stores the result of a call that a client requested on behalf of a session
-// (tool.request, docs/protocol.md#tools-and-calls).
+// StoreToolResult stores the result of a call that a client requested for a session (tool.request,
+// docs/protocol.md#tools-and-calls).
 func (m *Manager) StoreToolResult(ctx context.Context, key protocol.SessionKey, r tool.Result) error {
 	info := r.Info
 	info.Tail = "" // it is part of the content
@@ -87,8 +87,7 @@ func (m *Manager) StoreToolResult(ctx context.Context, key protocol.SessionKey, 
 	return nil
 }
 
-// directCallID derives the ID of a command's call from its run, so that the call is found in the
-// journal after a restart.
+// directCallID derives the ID of a command's call from its run, to find it after a restart.
 func directCallID(run protocol.RunID) protocol.CallID {
 	return protocol.CallID("direct-" + string(run))
 }
@@ -115,7 +114,7 @@ func (r *run) appendResult(info protocol.CallInfo, isError bool, content protoco
 func (a *runs) goDirect(row store.Run, f func(context.Context, *run) error) {
 	r := a.track(row)
 	ctx, cancel := context.WithCancelCause(a.m.ctx)
-	r.setCancel(cancel)
+	r.update(func() { r.cancel = cancel })
 	r.publish()
 	a.m.wg.Go(func() {
 		defer close(r.done)
@@ -125,7 +124,8 @@ func (a *runs) goDirect(row store.Run, f func(context.Context, *run) error) {
 }
 
 // runCommand runs a command on the run's node and stores its result.
-func (r *run) runCommand(ctx context.Context, p auth.Principal, command string) error {
+func (r *run) runCommand(ctx context.Context, p auth.Principal) error {
+	command := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(r.row.Params.Message), "!"))
 	args, err := protocol.Marshal(map[string]any{"command": command})
 	if err != nil {
 		return err
@@ -133,8 +133,7 @@ func (r *run) runCommand(ctx context.Context, p auth.Principal, command string) 
 	id := directCallID(r.row.ID)
 	res, err := r.m.opts.Tools.Run(ctx, tool.Call{
 		ID: id, ToolCallID: string(id), Tool: protocol.NewToolName(r.row.Params.Node, "Bash"), Args: args, Session: r.row.Session, Run: r.row.ID,
-		Principal: p,
-		Direct:    true, AskedBy: protocol.AskedBy{Kind: "chat"},
+		Principal: p, Direct: true, AskedBy: protocol.AskedBy{Kind: "chat"},
 	})
 	cause := context.Cause(ctx)
 	if errors.Is(cause, tool.ErrSuspended) {

@@ -1,26 +1,39 @@
 package session
 
 import (
+	"compress/gzip"
 	"context"
+	"errors"
+	"io"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/media"
+	"fairlead/gateway/store"
+	"fairlead/gateway/workspace"
 )
 
-// history changes what the model sees of chats: it resets and compacts them, and lists and restores
-// their archives. It is safe for concurrent use.
+// history resets and compacts chats, and lists and restores their archives. It is safe for
+// concurrent use.
 type history struct {
 	*reader
 	*sessions
 	home     string // the data folder
-	memories *memories
 	models   Models
+	files    *workspace.Files // of all agents
+	scanning sync.Mutex       // held during a scan for memories: meanwhile the chat may have been restored and reset again
 }
 
 // Reset stops a chat's runs, archives its messages and starts a new session ID. A chat without
-// messages only gets a new ID; it is neither stored nor listed because of that.
+// messages only gets a new ID and is not stored.
 func (h *history) Reset(ctx context.Context, in protocol.SessionParams) (protocol.SessionResetResult, error) {
 	key := h.Canonical(in.SessionKey)
 	next := protocol.SessionID(protocol.NewID())
@@ -52,7 +65,7 @@ func (h *history) reset(ctx context.Context, key protocol.SessionKey) (protocol.
 	if err := h.store.Grants.DeleteAll(ctx, key); err != nil {
 		return out, h.pause.onStoreError(err)
 	}
-	h.memories.scan(old, a)
+	h.saveResetMemories(old, a)
 	h.publishHistory(key)
 	return out, nil
 }
@@ -62,16 +75,13 @@ const (
 	defaultIdle = 60 // minutes
 )
 
-// isDue reports whether a chat that was last active at a given time must be reset now, according to
-// its ResetPolicy. A day begins at AtHour in the person's time zone, also on days when the clock
-// changes.
+// isDue reports whether a chat must be reset according to its ResetPolicy. A day begins at AtHour
+// in the person's time zone, also on days when the clock changes.
 func isDue(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) bool {
 	switch p.Mode {
 	case "daily":
 		hour := defaultHour
-		if p.AtHour != nil {
-			hour = *p.AtHour
-		}
+		set(&hour, p.AtHour)
 		begin := startOfHour(now.In(zone), 0, hour)
 		if begin.After(now) {
 			begin = startOfHour(now.In(zone), -1, hour)
@@ -79,32 +89,21 @@ func isDue(p protocol.ResetPolicy, last, now time.Time, zone *time.Location) boo
 		return last.Before(begin)
 	case "idle":
 		minutes := defaultIdle
-		if p.IdleMinutes != nil {
-			minutes = *p.IdleMinutes
-		}
+		set(&minutes, p.IdleMinutes)
 		return now.Sub(last).Minutes() > float64(minutes) // a time.Duration is limited to 292 years
 	}
 	return false
 }
 
-// startOfHour returns the time of an hour of a day in at's time zone. If the clock skips that hour,
-// it returns the time of the skip.
+// startOfHour returns the time of an hour of a day, or of the skip if the clock skips that hour.
 func startOfHour(at time.Time, days, hour int) time.Time {
 	t, _ := when.Moment(at.Year(), at.Month(), at.Day()+days, hour, 0, 0, at.Location())
 	return t
 }
 
-// resetBeforeCommand calls resetWhenDue before the person's own command, which runs in parallel to
-// other runs.
-func (s *session) resetBeforeCommand() {
-	if s.run == nil && s.blocks == 0 && len(s.queue) == 0 {
-		s.resetWhenDue()
-	}
-}
-
-// resetWhenDue resets the chat before a message if its policy says so. It must only be called while
-// no run is in progress. If the reset fails, the message is accepted anyway. The chat is not reset
-// while a command of the person runs, because its output belongs to the present conversation.
+// resetWhenDue resets the chat before a message if its policy says so. If that fails, the message
+// is accepted anyway. The output of a running command of the person belongs to the present
+// conversation.
 func (s *session) resetWhenDue() {
 	if len(s.m.runs.commandsOf(s.key)) > 0 {
 		return
@@ -117,4 +116,155 @@ func (s *session) resetWhenDue() {
 	if _, err := s.m.reset(ctx, s.key); err != nil {
 		slog.Error("Resetting a chat by its policy failed", "session", s.key, "err", err)
 	}
+}
+
+// archiveName returns the path of an archive's file, relative to the data folder.
+func archiveName(id protocol.ArchiveID) string { return path.Join("archive", string(id)+".jsonl.gz") }
+
+func (h *history) archivePath(id protocol.ArchiveID) string {
+	return filepath.Join(h.home, filepath.FromSlash(archiveName(id)))
+}
+
+// archiveInfo describes an archive for clients.
+func archiveInfo(a store.Archive) protocol.ArchiveInfo {
+	info := protocol.ArchiveInfo{ID: a.ID, SessionID: a.Session, Kind: a.Kind, Messages: a.Messages, Tokens: tokens(a.Usage), CreatedAt: a.CreatedAt, Size: a.Size}
+	if a.Size > 0 {
+		info.ArchivedTo = archiveName(a.ID)
+	}
+	return info
+}
+
+// tokens returns the counts of a usage that clients show.
+func tokens(u protocol.Usage) protocol.Tokens {
+	return protocol.Tokens{Input: u.Input + u.CacheRead + u.CacheWrite, Output: u.Output, Total: u.Total}
+}
+
+// writeArchive writes an archive's file and returns its path relative to the data folder, or ""
+// without messages. If that fails, the messages stay in the database and the next start tries
+// again.
+func (h *history) writeArchive(ctx context.Context, x store.Archive) string {
+	if x.ID == "" {
+		return ""
+	}
+	size, err := media.WriteFile(h.archivePath(x.ID), func(w io.Writer) error { return h.writeMessages(ctx, x, w) })
+	if err == nil {
+		err = h.store.Archives.SetFileSize(ctx, x.ID, size)
+	}
+	if err != nil {
+		slog.Error("Writing an archive file failed; the messages stay in the database", "session", x.Key, "err", err)
+		return ""
+	}
+	return archiveName(x.ID)
+}
+
+// writeMessages writes one message per line, compressed.
+func (h *history) writeMessages(ctx context.Context, x store.Archive, w io.Writer) error {
+	msgs, err := h.store.Archives.Messages(ctx, x, 0, 0)
+	if err != nil {
+		return err
+	}
+	z := gzip.NewWriter(w)
+	for _, msg := range msgs {
+		raw, err := protocol.Marshal(msg)
+		if err != nil {
+			return err
+		}
+		if _, err := z.Write(append(raw, '\n')); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+// writeMissingArchives writes the files that an earlier start could not write.
+func (h *history) writeMissingArchives(ctx context.Context) {
+	list, err := h.store.Archives.WithoutFile(ctx)
+	if err != nil && ctx.Err() == nil {
+		slog.Error("Listing archives without a file failed", "err", err)
+	}
+	for _, x := range list {
+		if ctx.Err() != nil {
+			return
+		}
+		h.writeArchive(ctx, x)
+	}
+}
+
+// Archives lists a chat's archives, newest first.
+func (h *history) Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
+	chat := h.Canonical(in.SessionKey)
+	out := protocol.SessionArchivesResult{SessionKey: chat, Archives: []protocol.ArchiveInfo{}}
+	list, err := h.store.Archives.List(ctx, chat)
+	for _, x := range list {
+		out.Archives = append(out.Archives, archiveInfo(x))
+	}
+	return out, err
+}
+
+// ReadArchive returns the messages of an archive.
+func (h *history) ReadArchive(ctx context.Context, in protocol.SessionArchiveReadParams) (protocol.SessionArchiveReadResult, error) {
+	var out protocol.SessionArchiveReadResult
+	if in.ID == "" {
+		return out, protocol.ErrBadRequest.With("id required")
+	}
+	if in.Limit < 0 || in.Before < 0 {
+		return out, protocol.ErrBadRequest.With("limit and before must not be negative")
+	}
+	x, err := h.store.Archives.Get(ctx, h.Canonical(in.SessionKey), in.ID)
+	if err != nil {
+		return out, err
+	}
+	out.Archive = archiveInfo(x)
+	out.Messages, err = h.store.Archives.Messages(ctx, x, in.Before, in.Limit)
+	return out, err
+}
+
+// removeUnusedArchives removes the files of archives that no longer exist.
+func (h *history) removeUnusedArchives(ctx context.Context) error {
+	ids, err := h.store.Archives.IDs(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := fs.Glob(os.DirFS(h.home), archiveName("*"))
+	errs := []error{err}
+	for _, name := range list {
+		if !slices.ContainsFunc(ids, func(id protocol.ArchiveID) bool { return archiveName(id) == name }) {
+			errs = append(errs, os.Remove(filepath.Join(h.home, filepath.FromSlash(name))))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// RestoreArchive replaces a chat's conversation with an archived one, after archiving it.
+func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
+	var out protocol.SessionArchiveRestoreResult
+	if in.ID == "" {
+		return out, protocol.ErrBadRequest.With("id required")
+	}
+	key := h.Canonical(in.SessionKey)
+	if _, err := h.store.Archives.Get(ctx, key, in.ID); err != nil { // checked before the chat is blocked
+		return out, err
+	}
+	if err := h.blockIdle(key, "restore the earlier conversation"); err != nil {
+		return out, err
+	}
+	defer h.unblock(key)
+	restored, old, err := h.store.Archives.Restore(ctx, key, in.ID, now())
+	if err != nil {
+		return out, h.pause.onStoreError(err)
+	}
+	ctx = context.WithoutCancel(ctx) // from here on the restore must be completed
+	out = protocol.SessionArchiveRestoreResult{OK: true, SessionKey: key, SessionID: restored.Session, Messages: restored.Messages}
+	if old.ID != "" {
+		info := archiveInfo(old)
+		info.ArchivedTo = h.writeArchive(ctx, old)
+		out.Archived = &info
+	}
+	// Archiving the restored conversation again writes its file again.
+	if err := os.Remove(h.archivePath(restored.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		slog.Warn("Removing the file of a restored archive failed", "session", key, "err", err)
+	}
+	err = h.store.Grants.DeleteAll(ctx, key)
+	h.publishHistory(key)
+	return out, h.pause.onStoreError(err)
 }

@@ -26,10 +26,9 @@ type Peer struct {
 const prefix = "agent:"
 
 // Canonical maps the spellings of a session key to the key of one chat. The key of a stored chat
-// names that chat regardless of the current session.dmScope and session.mainKey, so every chat in
-// the list can be reached. Any other key is mapped by the current settings: under the default scope
-// "", "main" and "agent:main:cli:dm:main" all mean "agent:main:main". A key of another form is
-// returned unchanged.
+// names that chat regardless of the current settings, so every chat in the list can be reached.
+// Under the default scope "", "main" and "agent:main:cli:dm:main" all mean "agent:main:main". A key
+// of another form is returned unchanged.
 func (r *reader) Canonical(key protocol.SessionKey) protocol.SessionKey {
 	c := canonical(r.settings.config().Session, key)
 	if c != key && r.isStored(key) {
@@ -105,9 +104,9 @@ func token(s, empty string) string {
 // hashedID matches the result of [peerID] for an ID that needed a hash.
 var hashedID = regexp.MustCompile(`^[a-z0-9+\-_@.]+~[0-9a-f]{16}$`)
 
-// peerID returns a peer's ID for use in a key: normalized by [token], plus a hash of the ID when
-// the normalization changed more than the case, because two peers must not share a conversation.
-// Tokens never contain a tilde, so an ID that already has this form comes from a key.
+// peerID returns a peer's ID for use in a key: normalized by [token], plus a hash when that changed
+// more than the case, because two peers must not share a conversation. Tokens never contain a
+// tilde, so an ID that already has this form comes from a key.
 func peerID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	form := token(id, "unknown")
@@ -129,16 +128,14 @@ func withHash(form, id string) string {
 const windowChat = "app:chat:"
 
 // isPrivate reports whether only the person takes part in a conversation, so that it may contain
-// the agent's memories of the person: the main chats, including the one from before session.mainKey
-// was set, and the chats of windows. Groups and direct conversations with others are shared.
-// Schedules and heartbeats run unattended and have only the input they were given.
+// the agent's memories of the person: the main chats, including that from before session.mainKey
+// was set, and the chats of windows. Schedules and heartbeats have only the input they were given.
 func isPrivate(cfg config.SessionConfig, key protocol.SessionKey) bool {
 	agent := key.Agent()
 	return key == cfg.Main(agent) || key == prefix+protocol.SessionKey(agent)+":main" || strings.HasPrefix(string(key), prefix+string(agent)+":"+windowChat)
 }
 
-// Shared reports whether other people than the person take part in a conversation: a conversation
-// with somebody on a channel, or a room.
+// Shared reports whether other people than the person take part in a conversation.
 func (r *reader) Shared(key protocol.SessionKey) bool { return isShared(r.Canonical(key)) }
 
 func isShared(key protocol.SessionKey) bool {
@@ -155,10 +152,9 @@ func newKey(agent protocol.AgentID) protocol.SessionKey {
 	return protocol.SessionKey(prefix + string(agent) + ":" + windowChat + protocol.NewID()[:13])
 }
 
-// isStored reports whether a chat is stored under exactly this key. Only the store decides, so the
-// answer is the same before and after a restart.
+// isStored reports whether a chat is stored under exactly this key.
 func (r *reader) isStored(key protocol.SessionKey) bool {
-	_, err := r.store.Sessions.Get(context.WithoutCancel(r.ctx), key)
+	_, err := r.store.Sessions.Get(context.Background(), key)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		slog.Error("Looking up a chat failed", "session", key, "err", err)
 	}
@@ -166,9 +162,8 @@ func (r *reader) isStored(key protocol.SessionKey) bool {
 }
 
 // Route returns the agent and the session key for a message from a channel. The first binding whose
-// fields all match names the agent, otherwise the default agent is used, otherwise the main one. In
-// direct messages, a sender who is linked to an identity is that identity on all channels. A room
-// is a conversation of its own regardless of who writes in it.
+// fields all match names the agent, otherwise the default agent is used. In direct messages, a
+// sender who is linked to an identity is that identity on all channels.
 func (r *reader) Route(channel, account, kind, id string) (protocol.AgentID, protocol.SessionKey) {
 	return route(r.settings.config(), Peer{Channel: channel, Account: account, Kind: kind, ID: id})
 }
@@ -212,21 +207,19 @@ func agentFor(agents config.Agents, p Peer) protocol.AgentID {
 	return agents.Default()
 }
 
-// identity returns the identity that a sender is linked to, or "". A link is "id", for any channel,
-// or "channel:id".
+// identity returns the identity that a sender is linked to, or "". A link is "id" or "channel:id".
 func identity(links map[string][]string, channel, id string) string {
 	id = config.SenderID(channel, id)
 	if id == "" {
 		return ""
 	}
 	for _, who := range slices.Sorted(maps.Keys(links)) { // deterministic when two identities claim a sender
-		for _, link := range links[who] {
-			if config.SenderID(channel, link) == id {
-				return who
-			}
-			if on, rest, ok := strings.Cut(strings.TrimSpace(link), ":"); ok && strings.EqualFold(on, channel) && config.SenderID(channel, rest) == id {
-				return who
-			}
+		if slices.ContainsFunc(links[who], func(link string) bool {
+			on, rest, ok := strings.Cut(strings.TrimSpace(link), ":")
+			return config.SenderID(channel, link) == id ||
+				ok && strings.EqualFold(on, channel) && config.SenderID(channel, rest) == id
+		}) {
+			return who
 		}
 	}
 	return ""

@@ -1,10 +1,31 @@
+// Package session manages conversations. A lock per session guards its queue and its run, which is
+// a goroutine. So cancelling a queued or starting run and sending a message during a run are
+// handled one after the other.
+//
+// [Manager] finds the sessions. session.go orders, starts and ends the runs of one session, stop.go
+// stops them, run.go executes one and sink.go publishes its events. What only lists and reads chats
+// is in reader.go.
+//
+// A message is stored before chat.send acknowledges it. While a run is active, further messages
+// wait in a queue, each as a run of its own with its own terminal event; the original system
+// injects them into the running turn and never answers them. While an approval is pending, a
+// message that is exactly yes or no answers it, as clients of the original system expect. Any other
+// message waits in the queue, while the original system drops it.
+//
+// A message that begins with "!" is the person's own command. It runs at once, in parallel to other
+// runs.
 package session
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"fairlead/gateway/approval"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm"
@@ -20,25 +41,12 @@ type Models interface {
 	Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error)
 }
 
-// Tools runs calls.
-type Tools interface {
-	Run(ctx context.Context, c tool.Call) (tool.Result, error)
-	Tools() []protocol.ToolSpec
-}
-
-// Questions asks the person for approvals.
-type Questions interface {
-	Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)
-	Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error)
-	Pending(ctx context.Context) ([]protocol.Approval, error)
-}
-
 // Options configure a manager. All fields except Transcribe and StatusChanged are required.
 type Options struct {
 	Store     *store.DB
 	Bus       *event.Bus
-	Tools     Tools
-	Questions Questions
+	Tools     *tool.Pipeline
+	Questions *approval.Manager
 	Models    Models
 	Files     *workspace.Files // of all agents
 	Nodes     func() []protocol.NodeInfo
@@ -58,6 +66,8 @@ type Manager struct {
 	*history
 	opts     Options
 	media    *media.Store
+	sending  sync.Map        // the IDs of messages that are being processed
+	resumed  atomic.Bool     // Resume was called
 	mainName atomic.Value    // a string: session.mainKey at the last check
 	ctx      context.Context // cancelled by Close
 	cancel   context.CancelCauseFunc
@@ -69,16 +79,12 @@ func New(o Options) *Manager {
 	m := &Manager{opts: o, ctx: ctx, cancel: cancel, media: media.New(o.Home, o.Store.Media, o.Transcribe)}
 	m.mainName.Store(o.Config().Session.MainName())
 	m.reader = &reader{
-		store: o.Store, bus: o.Bus, settings: settings{o.Config}, ctx: ctx,
-		runs: &runs{m: m, byID: make(map[protocol.RunID]*run), reserved: make(map[protocol.RunID]bool)},
+		store: o.Store, bus: o.Bus, settings: settings{o.Config}, runs: &runs{m: m, byID: make(map[protocol.RunID]*run)},
 	}
 	m.sessions = &sessions{
-		ctx: ctx, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
-		create: func(key protocol.SessionKey) *session { return &session{m: m, key: key, inbox: make(chan func(), 16)} },
+		m: m, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
 	}
-	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, memories: &memories{
-		ctx: ctx, store: o.Store, settings: m.settings, models: o.Models, files: o.Files, wg: &m.wg, slot: make(chan struct{}, 1),
-	}}
+	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, files: o.Files}
 	return m
 }
 
@@ -94,41 +100,35 @@ func (m *Manager) Stats(ctx context.Context, in protocol.SessionParams) (protoco
 		SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Tokens: tokens(s.Usage), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Uptime: now() - s.CreatedAt, Cost: s.Usage.Cost,
 	}
-	m.mu.Lock()
-	active := m.byKey[s.Key] != nil // otherwise it has no runs and no queue
-	m.mu.Unlock()
-	if active {
-		err = m.do(ctx, s.Key, func(s *session) { out.IsProcessing, out.QueueSize = s.run != nil, len(s.queue) })
-	}
-	return out, err
+	return out, m.do(s.Key, func(s *session) { out.IsProcessing, out.QueueSize = s.run != nil, len(s.queue) })
 }
 
-// Load registers the runs that an earlier start left, before any client is served: they are visible
-// from here on, and new messages of their sessions queue behind them.
+// Load registers the runs that an earlier start left, before any client is served: new messages of
+// their sessions queue behind them.
 func (m *Manager) Load(ctx context.Context) error {
 	rows, err := m.store.Runs.Unfinished(ctx)
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		if err := m.do(ctx, row.Session, func(s *session) { s.load(row) }); err != nil {
+		if err := m.do(row.Session, func(s *session) {
+			s.lastCreatedAt, s.hasEarlierRuns = max(s.lastCreatedAt, row.CreatedAt), true
+			s.queue.add(row)
+			m.runs.track(row).publish()
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Resume continues the runs that Load has registered: started runs continue, queued messages stay
-// queued, pending approvals are asked again. It also starts the permanent removal of deleted chats.
-func (m *Manager) Resume(ctx context.Context) error {
-	for _, s := range m.all() {
-		if err := m.do(ctx, s.key, (*session).resume); err != nil {
-			return err
-		}
-	}
+// Resume lets runs start, beginning with those that Load has registered: started runs continue, and
+// pending approvals are asked again. It also starts the permanent removal of deleted chats.
+func (m *Manager) Resume() {
+	m.resumed.Store(true)
+	m.startNext()
 	m.wg.Go(func() { m.writeMissingArchives(m.ctx) })
 	m.wg.Go(m.purgeDeleted)
-	return nil
 }
 
 // Close stops all runs, so that the next start can resume them, and waits for them.
@@ -138,4 +138,116 @@ func (m *Manager) Close() {
 	m.mu.Unlock()
 	m.cancel(tool.ErrSuspended)
 	m.wg.Wait()
+}
+
+// Create creates an empty chat.
+func (m *Manager) Create(ctx context.Context, in protocol.SessionCreateParams) (protocol.SessionEntry, error) {
+	key := m.Canonical(cmp.Or(in.SessionKey, newKey(m.opts.Config().Agents.Default())))
+	if _, err := m.store.Sessions.Ensure(ctx, key, now()); err != nil {
+		return protocol.SessionEntry{}, m.pause.onStoreError(err)
+	}
+	s, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) {
+		if in.Label != "" {
+			s.Label = in.Label
+		}
+		s.DeletedAt = 0
+	})
+	if err != nil {
+		return protocol.SessionEntry{}, m.pause.onStoreError(err)
+	}
+	m.publishSession(key)
+	return m.entry(s), nil
+}
+
+// Delete removes a chat. Restore can undo that for ten seconds.
+func (m *Manager) Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error) {
+	key := m.Canonical(in.SessionKey)
+	if _, err := m.store.Sessions.Get(ctx, key); err != nil {
+		return protocol.SessionDeleteResult{}, err
+	}
+	if err := m.stopAndBlock(ctx, key); err != nil {
+		return protocol.SessionDeleteResult{}, err
+	}
+	defer m.unblock(key)
+	at := now()
+	if _, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { s.DeletedAt = at }); err != nil {
+		return protocol.SessionDeleteResult{}, m.pause.onStoreError(err)
+	}
+	m.bus.Publish(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: key})
+	return protocol.SessionDeleteResult{OK: true, UndoUntil: at + protocol.UndoMillis}, nil
+}
+
+// Restore undoes the deletion of a chat.
+func (m *Manager) Restore(ctx context.Context, in protocol.SessionParams) (protocol.OK, error) {
+	key := m.Canonical(in.SessionKey)
+	if _, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { s.DeletedAt = 0 }); err != nil {
+		if errors.Is(err, protocol.ErrNotFound) {
+			err = protocol.ErrNotFound.With("The chat can no longer be restored.")
+		}
+		return protocol.OK{}, err
+	}
+	m.publishSession(key)
+	return protocol.OK{OK: true}, nil
+}
+
+// purgeInterval is the interval at which deleted chats are removed permanently.
+const purgeInterval = 30 * time.Second
+
+// purgeDeleted permanently removes deleted chats whose time for undo has passed, with their files.
+func (m *Manager) purgeDeleted() {
+	m.removeUnusedFiles(m.ctx)
+	for {
+		n, err := m.store.Sessions.PurgeDeleted(m.ctx, now()-protocol.UndoMillis)
+		if err != nil && m.ctx.Err() == nil {
+			slog.Warn("Removing deleted chats failed", "err", err)
+		}
+		if n > 0 {
+			m.removeUnusedFiles(m.ctx)
+		}
+		select {
+		case <-time.After(purgeInterval):
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+// removeUnusedFiles removes media and archive files that no chat refers to.
+func (m *Manager) removeUnusedFiles(ctx context.Context) {
+	if err := errors.Join(m.media.RemoveUnused(ctx), m.removeUnusedArchives(ctx)); err != nil && ctx.Err() == nil {
+		slog.Warn("Removing files of deleted chats failed", "err", err)
+	}
+}
+
+// Media returns a stored picture or recording.
+func (m *Manager) Media(_ context.Context, in protocol.MediaGetParams) (protocol.MediaGetResult, error) {
+	return m.media.Get(in.Key)
+}
+
+// Patch changes a chat's settings, label and reset policy; fields that are not set stay unchanged.
+func (m *Manager) Patch(ctx context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	key := m.Canonical(in.SessionKey)
+	if err := checkSettings(in.Settings); err != nil {
+		return protocol.OK{}, err
+	}
+	if _, err := m.store.Sessions.Ensure(ctx, key, now()); err != nil {
+		return protocol.OK{}, err
+	}
+	var invalid error
+	_, err := m.store.Sessions.Update(ctx, key, func(s *store.Session) { invalid = m.settings.patch(s, in) })
+	if err = errors.Join(invalid, err); err != nil {
+		return protocol.OK{}, err
+	}
+	if in.Settings != nil && in.Settings.Approvals != nil {
+		mode := in.Settings.Approvals
+		line := protocol.AuditEntry{At: now(), Kind: protocol.AuditMode, By: cmp.Or(in.By, "person"), SessionKey: key, What: mode.Mode}
+		if mode.Until > 0 {
+			line.What += " until " + time.UnixMilli(mode.Until).Format(time.RFC3339)
+		}
+		if err := m.store.Audit.Append(ctx, line); err != nil {
+			return protocol.OK{}, err
+		}
+	}
+	m.publishSession(key)
+	return protocol.OK{OK: true}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"image"
 	"image/png"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/disk"
 	"fairlead/gateway/tool/tooltest"
 )
 
@@ -150,7 +150,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func(dir string) int {
-		list, err := disk.Names(filepath.Join(g.home, dir))
+		list, err := fs.Glob(os.DirFS(g.home), dir+"/*.*")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,22 +14,15 @@ import (
 	"fairlead/gateway/store"
 )
 
-// reader lists and reads chats, and publishes their changes. Manager and history
-// embed it.
+// reader lists and reads chats, and publishes their changes.
 type reader struct {
 	store    *store.DB
 	bus      *event.Bus
 	settings settings
 	runs     *runs
-	ctx      context.Context // cancelled when the manager closes
 }
 
-func title(s store.Session) string {
-	if s.Label != "" {
-		return s.Label
-	}
-	return s.FirstText
-}
+func title(s store.Session) string { return cmp.Or(s.Label, s.FirstText) }
 
 func (r *reader) entry(s store.Session) protocol.SessionEntry {
 	return protocol.SessionEntry{
@@ -40,7 +33,7 @@ func (r *reader) entry(s store.Session) protocol.SessionEntry {
 }
 
 func (r *reader) publishSession(key protocol.SessionKey) {
-	s, err := r.store.Sessions.Get(context.WithoutCancel(r.ctx), key)
+	s, err := r.store.Sessions.Get(context.Background(), key)
 	if err != nil {
 		slog.Warn("Reading a chat failed", "session", key, "err", err)
 		return
@@ -59,8 +52,8 @@ func (r *reader) publishHistory(key protocol.SessionKey) {
 	r.publishSession(key)
 }
 
-// peek returns a chat. Every key is valid, as in the original system: a chat that nobody has
-// written to yet is returned with default values, and is neither stored nor listed because of that.
+// peek returns a chat. As in the original system, every key is valid: a chat that nobody has
+// written to is returned with default values, and not stored or listed because of that.
 func (r *reader) peek(ctx context.Context, key protocol.SessionKey) (store.Session, error) {
 	return r.store.Sessions.Peek(ctx, r.Canonical(key), now())
 }
@@ -93,8 +86,7 @@ func (r *reader) List(ctx context.Context, in protocol.SessionsListParams) (prot
 	return out, err
 }
 
-// maxSnapshot is the number of chats in a feed's snapshot; further ones are available page by page
-// from sessions.list.
+// maxSnapshot is the number of chats in a feed's snapshot; sessions.list has the rest.
 const maxSnapshot = 500
 
 // Snapshot returns the chats and the runs that have not ended.
@@ -111,10 +103,7 @@ func (r *reader) OpenRun(id protocol.RunID) bool { return r.runs.get(id) != nil 
 
 // previousIDs returns the session IDs before the current one, never nil.
 func previousIDs(s store.Session) []protocol.SessionID {
-	if s.Previous == nil {
-		return []protocol.SessionID{}
-	}
-	return s.Previous
+	return append([]protocol.SessionID{}, s.Previous...)
 }
 
 // Get returns a chat.
@@ -152,9 +141,7 @@ func (r *reader) Preview(ctx context.Context, in protocol.SessionPreviewParams) 
 	if errors.Is(err, protocol.ErrNotFound) {
 		err = nil // nobody has written to it yet
 	}
-	if msgs == nil {
-		msgs = []protocol.Message{}
-	}
+	msgs = append([]protocol.Message{}, msgs...) // never nil
 	return protocol.SessionPreviewResult{SessionKey: s.Key, SessionID: s.ID, MessageCount: s.MessageCount, Messages: msgs}, err
 }
 
@@ -166,8 +153,7 @@ const (
 	maxQuery    = 1000 // bytes; every word slows the search down
 )
 
-// Search finds messages in all chats, newest first. A query without words is a
-// protocol.ErrBadRequest.
+// Search finds messages in all chats, newest first.
 func (r *reader) Search(ctx context.Context, in protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 	out := protocol.SessionsSearchResult{Hits: []protocol.SearchHit{}}
 	if len(in.Query) > maxQuery {

@@ -19,13 +19,11 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// run is a run that has not ended, as windows see it. It implements agent.Conversation
-// and agent.Progress, see sink.go.
+// run is a run that has not ended. It implements agent.Conversation and agent.Progress in sink.go.
 type run struct {
-	m         *Manager
-	row       store.Run
-	createdAt int64
-	done      chan struct{} // closed when the run's goroutine has ended
+	m    *Manager
+	row  store.Run
+	done chan struct{} // closed when the run's goroutine has ended
 
 	// model and modelInfo describe the model of this run. Only the run's goroutine uses them.
 	model     llm.Model
@@ -40,10 +38,11 @@ type run struct {
 	lastTextStep   int // step of the last chat delta, or 0
 }
 
-func (r *run) setCancel(cancel context.CancelCauseFunc) {
+// update changes the fields that mu guards.
+func (r *run) update(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cancel = cancel
+	f()
 }
 
 // stop cancels the run as the person wants it. It does nothing before the run has started.
@@ -76,8 +75,8 @@ func (r *run) publishChat(e protocol.ChatEvent) {
 	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.row.Session, Chat: &e})
 }
 
-// finishUnlessSuspended finishes the run, unless the gateway is stopping: then the next start
-// resumes it.
+// finishUnlessSuspended finishes the run, unless the gateway is stopping: the next start resumes
+// it.
 func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
 	cause := context.Cause(ctx)
 	if errors.Is(err, tool.ErrSuspended) || errors.Is(cause, tool.ErrSuspended) {
@@ -89,8 +88,7 @@ func (r *run) finishUnlessSuspended(ctx context.Context, err error) {
 	r.finish(err)
 }
 
-// maxHistory is the number of stored messages that a run loads in a chat without compaction; few
-// models can read more.
+// maxHistory is the number of messages that a run loads in a chat without compaction.
 const maxHistory = 4000
 
 // runAgent prepares and runs the agent loop.
@@ -102,9 +100,7 @@ func (r *run) runAgent(ctx context.Context) error {
 	}
 	_, d := splitDirectives(r.row)
 	ref, thinking := m.settings.model(s, d)
-	r.mu.Lock()
-	r.info.Model = ref
-	r.mu.Unlock()
+	r.update(func() { r.info.Model = ref })
 	if r.model, r.modelInfo, err = m.opts.Models.Open(ctx, ref); err != nil {
 		return err
 	}
@@ -178,18 +174,14 @@ func (r *run) finish(err error) {
 	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: lastMessage(row.ID, msgs)})
 }
 
-// postNotice adds a notice about a failed or cancelled run to the conversation. Only people see it,
-// not the model.
+// postNotice adds a notice for people about a failed or cancelled run.
 func (r *run) postNotice(ctx context.Context, info protocol.RunInfo) {
-	text := "Stopped."
-	if info.Error != nil {
-		text = info.Error.Message
-	}
 	if r.row.StartedAt == 0 && info.State == protocol.RunCancelled {
 		return // the run was still queued
 	}
-	msg := notice(r.row.ID, text)
+	msg := notice(r.row.ID, "Stopped.")
 	if info.Error != nil {
+		msg = notice(r.row.ID, info.Error.Message)
 		msg.StopReason, msg.ErrorMessage = "error", info.Error.Message
 	}
 	if _, err := r.Append(ctx, msg); err != nil {
@@ -226,9 +218,8 @@ func lastMessage(id protocol.RunID, msgs []protocol.Message) *protocol.Message {
 type runs struct {
 	m *Manager
 
-	mu       sync.Mutex // guards the fields below
-	byID     map[protocol.RunID]*run
-	reserved map[protocol.RunID]bool // IDs of messages that are being processed
+	mu   sync.Mutex // guards byID
+	byID map[protocol.RunID]*run
 }
 
 // track registers a run and makes it visible. If it is registered already, its state is updated.
@@ -241,7 +232,7 @@ func (a *runs) track(row store.Run) *run {
 		r.mu.Unlock()
 		return r
 	}
-	r := &run{m: a.m, row: row, createdAt: row.CreatedAt, done: make(chan struct{}), info: protocol.RunInfo{
+	r := &run{m: a.m, row: row, done: make(chan struct{}), info: protocol.RunInfo{
 		RunID: row.ID, SessionKey: row.Session, State: row.State, StartedAt: row.StartedAt, Message: displayText(row),
 	}}
 	a.byID[row.ID] = r
@@ -282,27 +273,12 @@ func (a *runs) commandsOf(key protocol.SessionKey) []*run {
 // snapshot returns the runs as clients see them, oldest first.
 func (a *runs) snapshot() []protocol.RunInfo {
 	a.mu.Lock()
-	all := slices.Collect(maps.Values(a.byID))
+	byAge := func(a, b *run) int { return cmp.Compare(a.row.CreatedAt, b.row.CreatedAt) }
+	all := slices.SortedFunc(maps.Values(a.byID), byAge)
 	a.mu.Unlock()
-	slices.SortFunc(all, func(a, b *run) int { return cmp.Compare(a.createdAt, b.createdAt) })
 	list := []protocol.RunInfo{}
 	for _, r := range all {
 		list = append(list, r.snapshot())
 	}
 	return list
-}
-
-// reserve reserves an ID until release; ok is false if another message has reserved it.
-func (a *runs) reserve(id protocol.RunID) (release func(), ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.reserved[id] {
-		return nil, false
-	}
-	a.reserved[id] = true
-	return func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		delete(a.reserved, id)
-	}, true
 }

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -12,41 +14,31 @@ import (
 	"fairlead/gateway/store"
 )
 
-// session is one conversation. Only its goroutine accesses its fields.
+// session is one conversation. Its methods need its lock, which [sessions.do] holds.
 type session struct {
-	m             *Manager
-	key           protocol.SessionKey
-	inbox         chan func()
-	queue         queue
-	run           *run        // the agent's run in progress
-	lastCreatedAt int64       // of the newest run
-	blocks        int         // number of resets and deletions in progress; no run starts meanwhile
-	unresumed     []store.Run // started runs of an earlier start, until resume
-	awaitsResume  bool        // blocks includes one for the pending resume
-}
+	m   *Manager
+	key protocol.SessionKey
 
-func (s *session) loop() {
-	for {
-		select {
-		case f := <-s.inbox:
-			f()
-		case <-s.m.ctx.Done():
-			if s.run != nil {
-				<-s.run.done
-			}
-			return
-		}
-	}
+	mu            sync.Mutex // guards the fields below
+	queue         queue
+	run           *run  // the agent's run in progress
+	lastCreatedAt int64 // of the newest run
+	blocks        int   // number of resets and deletions in progress; no run starts meanwhile
+
+	hasEarlierRuns bool // Load has queued runs of an earlier start; nothing starts before Resume
 }
 
 // canStart reports whether a run may start now.
-func (s *session) canStart() bool { return s.run == nil && s.blocks == 0 && !s.m.pause.isPaused() }
+func (s *session) canStart() bool {
+	isResumed := !s.hasEarlierRuns || s.m.resumed.Load()
+	return s.run == nil && s.blocks == 0 && isResumed && s.m.pause.end() == nil && s.m.ctx.Err() == nil
+}
 
-// accept starts a run at once or queues it. The run is stored when accept returns without error.
+// accept starts a run at once or queues it. The run is stored when it returns without error.
 func (s *session) accept(row store.Run) (queued bool, err error) {
 	ctx := context.WithoutCancel(s.m.ctx)
-	if s.m.runs.get(row.ID) != nil {
-		return false, errRunExists(row.ID)
+	if err := s.m.checkNewRun(ctx, row.ID); err != nil {
+		return false, err
 	}
 	row.CreatedAt = max(row.CreatedAt, s.lastCreatedAt+1) // keeps the order of runs after a restart
 	s.lastCreatedAt = row.CreatedAt
@@ -65,14 +57,30 @@ func (s *session) accept(row store.Run) (queued bool, err error) {
 	return true, nil
 }
 
+// checkNewRun returns protocol.ErrConflict for an ID that another run has.
+func (m *Manager) checkNewRun(ctx context.Context, id protocol.RunID) error {
+	_, err := m.store.Runs.Get(ctx, id)
+	if errors.Is(err, protocol.ErrNotFound) {
+		return nil
+	}
+	return cmp.Or(err, errRunExists(id))
+}
+
 func errRunExists(id protocol.RunID) error {
 	return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
-// start stores the user message with the run and starts it. An event that the agent already knows
-// about starts nothing.
+// start stores the user message with the run and starts it, or continues the run of an earlier
+// start. An event that the agent already knows about starts nothing.
 func (s *session) start(row store.Run) error {
-	if isEvent(row) && s.knowsCompletion(row) {
+	switch {
+	case isDirect(row):
+		s.resumeDirect(row)
+		return nil
+	case row.StartedAt > 0:
+		s.begin(row)
+		return nil
+	case isEvent(row) && s.knowsCompletion(row):
 		return s.finishKnownEvent(row)
 	}
 	s.resetWhenDue()
@@ -91,33 +99,25 @@ func (s *session) start(row store.Run) error {
 func (s *session) begin(row store.Run) {
 	ctx, cancel := context.WithCancelCause(s.m.ctx)
 	r := s.m.runs.track(row)
-	r.setCancel(cancel)
+	r.update(func() { r.cancel = cancel })
 	s.run = r
 	s.m.wg.Go(func() {
 		defer cancel(nil)
 		r.publish()
 		r.finishUnlessSuspended(ctx, r.runAgent(ctx))
 		close(r.done)
-		select {
-		case s.inbox <- func() { s.handleRunEnd(r) }:
-		case <-s.m.ctx.Done():
-		}
-	})
-}
-
-// handleRunEnd handles the end of a run's goroutine.
-func (s *session) handleRunEnd(r *run) {
-	if s.run == r {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.run = nil
-	}
-	s.startNext()
+		s.startNext()
+	})
 }
 
 // startNext starts the oldest queued run, if no run is in progress.
 func (s *session) startNext() {
 	for s.canStart() && len(s.queue) > 0 {
 		row := s.queue[0]
-		s.queue = s.queue.without(0)
+		s.queue = s.queue[1:]
 		if err := s.start(row); err != nil {
 			slog.Error("Starting a queued message failed", "session", s.key, "run", row.ID, "err", err)
 			s.queue = slices.Insert(s.queue, 0, row)
@@ -127,135 +127,66 @@ func (s *session) startNext() {
 	}
 }
 
-// load registers a run of an earlier start: it is visible from now on, and new messages queue
-// behind it. Nothing starts before resume.
-func (s *session) load(row store.Run) {
-	if !s.awaitsResume {
-		s.awaitsResume = true
-		s.blocks++
-	}
-	s.lastCreatedAt = max(s.lastCreatedAt, row.CreatedAt)
-	if row.State == protocol.RunQueued {
-		s.queue.add(row)
-	} else {
-		s.unresumed = append(s.unresumed, row)
-	}
-	s.m.runs.track(row).publish()
-}
-
-// resume continues the runs that load has registered.
-func (s *session) resume() {
-	if !s.awaitsResume {
-		return
-	}
-	s.awaitsResume = false
-	s.blocks--
-	rows := s.unresumed
-	s.unresumed = nil
-	for _, row := range rows {
-		switch {
-		case isDirect(row):
-			s.resumeDirect(row)
-		case s.run == nil:
-			s.begin(row)
-		default: // two runs cannot be active at once; the later one is queued
-			row.State = protocol.RunQueued
-			s.queue = slices.Insert(s.queue, 0, row)
-		}
-	}
-	s.startNext()
-}
-
 // queue contains the runs that wait in a session, in the order in which they will start. Each
 // message waits as a run of its own.
 type queue []store.Run
 
-// add adds a run: an event before the waiting messages, as in the original system, and a message at
-// the end.
+// add adds a run: the person's commands and then the run that an earlier start has begun before all
+// others, an event before the waiting messages, as in the original system, and a message at the
+// end.
 func (q *queue) add(row store.Run) {
+	rank := func(r store.Run) int {
+		return slices.Index([]bool{isDirect(r), r.StartedAt > 0, isEvent(r), true}, true)
+	}
 	at := len(*q)
-	if isEvent(row) {
-		if first := slices.IndexFunc(*q, func(r store.Run) bool { return !isEvent(r) }); first >= 0 {
-			at = first
-		}
+	for at > 0 && rank((*q)[at-1]) > rank(row) {
+		at--
 	}
-	*q = slices.Insert(slices.Clone(*q), at, row)
+	*q = slices.Insert(*q, at, row)
 }
 
-// without returns the queue without the run at a position.
-func (q queue) without(at int) queue { return slices.Delete(slices.Clone(q), at, at+1) }
-
-// index returns the position of a run, or -1.
-func (q queue) index(id protocol.RunID) int {
-	return slices.IndexFunc(q, func(r store.Run) bool { return r.ID == id })
-}
-
-// events counts the waiting events.
-func (q queue) events() (n int) {
-	for _, r := range q {
-		if isEvent(r) {
-			n++
-		}
-	}
-	return n
-}
-
-// sessions are the conversations that have a goroutine. It is safe for concurrent use.
+// sessions are the conversations that have been used since the start. It is safe for concurrent
+// use.
 type sessions struct {
-	ctx    context.Context // cancelled when the manager closes
-	wg     sync.WaitGroup
-	pause  *pause
-	create func(key protocol.SessionKey) *session
+	m     *Manager
+	wg    sync.WaitGroup // the runs, other goroutines, and calls of do
+	pause *pause
 
 	mu     sync.Mutex // guards the fields below
 	byKey  map[protocol.SessionKey]*session
 	closed bool
 }
 
-// get returns a session and starts its goroutine if needed. It returns nil when the manager is
-// closed.
-func (a *sessions) get(key protocol.SessionKey) *session {
+// startNext starts the next run of every session that may start one.
+func (a *sessions) startNext() {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	keys := slices.Collect(maps.Keys(a.byKey))
+	a.mu.Unlock()
+	for _, key := range keys {
+		a.do(key, (*session).startNext) // an error means that the manager closes, so nothing starts
+	}
+}
+
+// do runs f with the lock of a session. f may use the disk, but must not wait for a run. The error
+// says that the manager is closed.
+func (a *sessions) do(key protocol.SessionKey, f func(*session)) error {
+	a.mu.Lock()
 	if a.closed {
-		return nil
+		a.mu.Unlock()
+		return errStopping
 	}
 	s := a.byKey[key]
 	if s == nil {
-		s = a.create(key)
+		s = &session{m: a.m, key: key}
 		a.byKey[key] = s
-		a.wg.Go(s.loop)
 	}
-	return s
-}
-
-// all returns the sessions.
-func (a *sessions) all() []*session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Collect(maps.Values(a.byKey))
-}
-
-// do runs f on the session's goroutine and waits for it.
-func (a *sessions) do(ctx context.Context, key protocol.SessionKey, f func(*session)) error {
-	s := a.get(key)
-	if s == nil {
-		return errStopping
-	}
-	done := make(chan struct{})
-	select {
-	case s.inbox <- func() { defer close(done); f(s) }:
-	case <-a.ctx.Done():
-		return errStopping
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-done:
-		return nil
-	case <-a.ctx.Done():
-		return errStopping
-	}
+	a.wg.Add(1)
+	defer a.wg.Done()
+	a.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s)
+	return nil
 }
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")

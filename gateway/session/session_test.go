@@ -56,7 +56,7 @@ func TestQueueKeepsItsOrderWithinAMillisecond(t *testing.T) {
 	want := []protocol.RunID{"e", "d", "c", "b", "a"}
 	for _, id := range want {
 		run := store.Run{ID: id, Session: chat, Params: protocol.ChatSendParams{SessionKey: chat, Message: "hello"}, CreatedAt: 1}
-		if err := g.do(t.Context(), chat, func(s *session) {
+		if err := g.do(chat, func(s *session) {
 			if _, err := s.accept(run); err != nil {
 				t.Error(err)
 			}

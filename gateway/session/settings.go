@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -16,19 +15,17 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// Limits of a chat's settings. Every window receives the settings with the list of chats.
+// Limits of a chat's settings, which every window receives with the list of chats.
 const (
 	maxModel  = 200     // bytes of the name of a provider or model
 	maxPrompt = 100_000 // bytes of a system prompt, the same as for all files of a prompt together
 	maxTrust  = 12 * time.Hour
 )
 
-// builtIn is the provider that works without a model. It follows simple requests and cannot
-// summarize.
+// builtIn is the provider that works without a model. It cannot summarize.
 const builtIn = "operator"
 
-// settings answers what holds for a chat: its own settings come first, then its agent's, then the
-// gateway's.
+// settings answers what holds for a chat: its own settings, then its agent's, then the gateway's.
 type settings struct{ config func() config.Config }
 
 // agent returns the configuration of a chat's agent.
@@ -42,7 +39,7 @@ func (c settings) agent(key protocol.SessionKey) config.AgentEntry {
 }
 
 // model returns the model and thinking level for the next message. The message's own settings, d,
-// take precedence; nil means none.
+// take precedence.
 func (c settings) model(s store.Session, d *protocol.Directives) (protocol.ModelRef, string) {
 	cfg := c.config().Model
 	if own := c.agent(s.Key).Model; own != nil && own.Provider != "" {
@@ -63,22 +60,14 @@ func (c settings) model(s store.Session, d *protocol.Directives) (protocol.Model
 	return ref, cmp.Or(d.ThinkLevel, thinking)
 }
 
-// parseModel parses "provider/id", or the ID of a model of the current provider.
-func (c settings) parseModel(s store.Session, text string) (protocol.ModelRef, error) {
-	if strings.ContainsAny(text, " \t\n") {
-		return protocol.ModelRef{}, errors.New("write a model as PROVIDER/ID, without spaces")
+// parseModel parses "provider/id", or an ID of the current provider's.
+func parseModel(text string) (ref protocol.ModelRef, ok bool) {
+	provider, id, both := strings.Cut(text, "/")
+	if !both {
+		provider, id = "", text
 	}
-	if len(text) > maxModel {
-		return protocol.ModelRef{}, fmt.Errorf("the name of a model may have at most %d bytes", maxModel)
-	}
-	if provider, id, ok := strings.Cut(text, "/"); ok {
-		if provider == "" || id == "" {
-			return protocol.ModelRef{}, errors.New("write a model as PROVIDER/ID")
-		}
-		return protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}, nil
-	}
-	ref, _ := c.model(s, nil)
-	return protocol.ModelRef{Provider: ref.Provider, ID: text}, nil
+	ref = protocol.ModelRef{Provider: strings.ToLower(provider), ID: id}
+	return ref, id != "" && (provider != "" || !both) && len(text) <= maxModel && !strings.ContainsAny(text, " \t\n")
 }
 
 // resetPolicy returns the chat's own reset policy, or the gateway's.
@@ -145,8 +134,7 @@ func (c settings) modelTimeout() time.Duration {
 	return time.Duration(c.config().Timeouts.LLM) * time.Millisecond
 }
 
-// prompt returns the session's system prompt. Memories of the person are included only in private
-// chats.
+// prompt returns the system prompt. Only private chats get memories of the person.
 func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.NodeID) string {
 	cfg := m.opts.Config()
 	nodes := m.opts.Nodes()
@@ -163,9 +151,8 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	})
 }
 
-// withTimes returns copies of the messages with the time prepended to what the person wrote, in
-// their time zone. The text for a message never changes, so that providers can cache the
-// conversation.
+// withTimes returns copies of the messages with the time prepended to what the person wrote. The
+// text for a message never changes, so that providers can cache the conversation.
 func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message {
 	out := slices.Clone(msgs)
 	for i, msg := range out {
@@ -177,23 +164,19 @@ func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message 
 	return out
 }
 
-// defaultNode returns the node to use when none is named: the gateway's own, otherwise the first
-// that is online.
+// defaultNode returns the node to use when none is named: the gateway's own, or the first online.
 func defaultNode(nodes []protocol.NodeInfo) protocol.NodeID {
-	first := protocol.NodeID("")
-	for _, n := range nodes {
-		if n.Online && n.Local {
-			return n.ID
-		}
-		if n.Online && first == "" {
-			first = n.ID
-		}
+	at := slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.Online && n.Local })
+	if at < 0 {
+		at = slices.IndexFunc(nodes, func(n protocol.NodeInfo) bool { return n.Online })
 	}
-	return first
+	if at < 0 {
+		return ""
+	}
+	return nodes[at].ID
 }
 
-// MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed
-// since the last call.
+// MainKeyChanged posts a notice in every agent's former main chat if session.mainKey has changed.
 func (m *Manager) MainKeyChanged(ctx context.Context) error {
 	cfg := m.opts.Config().Session
 	before, _ := m.mainName.Swap(cfg.MainName()).(string)
@@ -221,9 +204,63 @@ func (m *Manager) MainKeyChanged(ctx context.Context) error {
 		}
 		m.publishMessage(key, stored[0])
 		m.publishSession(key) // windows no longer show it as the main chat
-		m.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{
-			Level: "info", At: now(), Text: fmt.Sprintf("The main chat is now %s. The previous one stays in the list.", cfg.Main(agent)),
-		}})
+		m.bus.PublishNotice("info", fmt.Sprintf("The main chat is now %s. The previous one stays in the list.", cfg.Main(agent)))
 	}
 	return nil
+}
+
+// patch changes a session. It changes nothing if the new reset policy is invalid.
+func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error {
+	if p := in.ResetPolicy; p != nil && p.Mode != nil && *p.Mode == "" {
+		s.ResetPolicy = protocol.ResetPolicy{}
+	} else if p != nil { // without a policy of its own, the chat follows the gateway's default
+		policy := c.resetPolicy(*s)
+		set(&policy.Mode, p.Mode)
+		policy.AtHour, policy.IdleMinutes = cmp.Or(p.AtHour, policy.AtHour), cmp.Or(p.IdleMinutes, policy.IdleMinutes)
+		if err := config.CheckResetPolicy("resetPolicy", policy); err != nil {
+			return err
+		}
+		s.ResetPolicy = policy
+	}
+	if in.Label != nil {
+		s.Label = strings.TrimSpace(*in.Label)
+	}
+	if in.Settings != nil {
+		current, _ := c.model(*s, nil)
+		patchPrefs(&s.Prefs, *in.Settings)
+		if ref := s.Prefs.Model; ref != nil && ref.Provider == "" {
+			// An ID alone names a model of the current provider, as with /model.
+			ref.Provider = current.Provider
+		}
+	}
+	s.UpdatedAt = now()
+	return nil
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
+	if in.Model != nil {
+		var ref protocol.ModelRef
+		set(&ref, p.Model)
+		set(&ref.Provider, in.Model.Provider)
+		set(&ref.ID, in.Model.ID)
+		ref.Provider = strings.ToLower(ref.Provider)
+		if p.Model = &ref; ref == (protocol.ModelRef{}) {
+			p.Model = nil
+		}
+	}
+	set(&p.ThinkingLevel, in.ThinkingLevel)
+	set(&p.SystemPrompt, in.SystemPrompt)
+	set(&p.MaxTokens, in.MaxTokens)
+	if in.Approvals != nil {
+		p.Approvals = in.Approvals
+		if in.Approvals.Mode == "" || in.Approvals.Mode == protocol.ModeAsk {
+			p.Approvals = nil
+		}
+	}
 }

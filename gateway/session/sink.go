@@ -21,9 +21,7 @@ func (r *run) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.
 	if err != nil {
 		return nil, r.m.pause.onStoreError(err)
 	}
-	r.mu.Lock()
-	r.clearText()
-	r.mu.Unlock()
+	r.update(r.clearText)
 	for _, msg := range stored {
 		r.m.publishMessage(r.row.Session, msg)
 		if msg.Role == protocol.RoleAssistant && msg.Origin == protocol.OriginPerson && len(msg.Content.Calls()) > 0 && msg.Content.Text() != "" {
@@ -35,10 +33,10 @@ func (r *run) Append(ctx context.Context, msgs ...protocol.Message) ([]protocol.
 
 // Step implements agent.Progress.
 func (r *run) Step(step int) {
-	r.mu.Lock()
-	r.info.Step = step
-	r.clearText()
-	r.mu.Unlock()
+	r.update(func() {
+		r.info.Step = step
+		r.clearText()
+	})
 }
 
 // clearText discards the streamed text. The caller must hold the lock.
@@ -78,22 +76,19 @@ func (r *run) Delta(thinking bool, text string) {
 
 // State implements agent.Progress.
 func (r *run) State(state, notice string) {
-	r.mu.Lock()
-	r.info.State, r.info.Notice = state, notice
-	r.mu.Unlock()
+	r.update(func() { r.info.State, r.info.Notice = state, notice })
 	r.publish()
 }
 
 // Used implements agent.Progress.
 func (r *run) Used(u protocol.Usage) {
-	r.mu.Lock()
-	sum := protocol.Usage{}
-	if r.info.Usage != nil {
-		sum = *r.info.Usage
-	}
-	sum.Add(u)
-	r.info.Usage = &sum
-	r.mu.Unlock()
+	r.update(func() {
+		sum := u // a new one, because a published one must not change
+		if r.info.Usage != nil {
+			sum.Add(*r.info.Usage)
+		}
+		r.info.Usage = &sum
+	})
 	r.publish()
 	r.m.publishSession(r.row.Session)
 }

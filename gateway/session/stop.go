@@ -3,9 +3,13 @@ package session
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"sync"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // errCancelled is the cause for cancelling a run that the person stopped.
@@ -14,19 +18,13 @@ import (
 var errCancelled = errors.New("Run cancelled by user")
 
 // Cancel stops a run: without an ID the one in progress, with an ID that one, or removes its
-// message from the queue. The other queued messages stay queued, and the next one starts when the
-// stopped run has ended.
+// message from the queue. The next queued message starts when the stopped run has ended.
 func (m *Manager) Cancel(ctx context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
-	res := protocol.ChatCancelResult{OK: true}
-	err := m.do(ctx, m.Canonical(in.SessionKey), func(s *session) {
-		if id := s.stop(in.RunID); id != "" {
-			res.RunID, res.Cancelled = id, true
-		}
-	})
-	if err != nil {
+	var id protocol.RunID
+	if err := m.do(m.Canonical(in.SessionKey), func(s *session) { id = s.stop(in.RunID) }); err != nil {
 		return protocol.ChatCancelResult{}, err
 	}
-	return res, nil
+	return protocol.ChatCancelResult{OK: true, RunID: id, Cancelled: id != ""}, nil
 }
 
 // stop cancels a run as Cancel describes, and returns its ID, or "" if there is none.
@@ -37,20 +35,17 @@ func (s *session) stop(id protocol.RunID) protocol.RunID {
 		s.run.stop()
 		return s.run.row.ID
 	}
-	for i, row := range s.unresumed {
-		if row.ID == id || id == "" && !isDirect(row) {
-			s.unresumed = slices.Delete(slices.Clone(s.unresumed), i, i+1)
-			runs.get(row.ID).finish(errCancelled)
-			return row.ID
-		}
+	isWanted := func(row store.Run) bool {
+		return row.ID == id || id == "" && row.StartedAt > 0 && !isDirect(row) // a run of an earlier start
+	}
+	if i := slices.IndexFunc(s.queue, isWanted); i >= 0 {
+		row := s.queue[i]
+		s.queue = slices.Delete(s.queue, i, i+1)
+		runs.get(row.ID).finish(errCancelled)
+		return row.ID
 	}
 	if r := runs.get(id); r != nil && isDirect(r.row) {
 		r.stop()
-		return id
-	}
-	if i := s.queue.index(id); i >= 0 {
-		s.queue = s.queue.without(i)
-		runs.get(id).finish(errCancelled)
 		return id
 	}
 	return ""
@@ -59,10 +54,10 @@ func (s *session) stop(id protocol.RunID) protocol.RunID {
 // stopAll cancels all runs of the session, the queued ones too. The caller must wait for the
 // returned channels before it changes the session's messages.
 func (s *session) stopAll() (wait []<-chan struct{}) {
-	for _, row := range append(s.unresumed, s.queue...) {
+	for _, row := range s.queue {
 		s.m.runs.get(row.ID).finish(errCancelled)
 	}
-	s.unresumed, s.queue = nil, nil
+	s.queue = nil
 	for _, r := range s.m.runs.commandsOf(s.key) {
 		r.stop()
 		wait = append(wait, r.done)
@@ -77,7 +72,10 @@ func (s *session) stopAll() (wait []<-chan struct{}) {
 // stopAndBlock cancels all runs of a session and prevents new ones from starting until unblock.
 func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) error {
 	var wait []<-chan struct{}
-	if err := a.do(ctx, key, func(s *session) { s.blocks++; wait = s.stopAll() }); err != nil {
+	if err := a.do(key, func(s *session) {
+		s.blocks++
+		wait = s.stopAll()
+	}); err != nil {
 		return err
 	}
 	for _, done := range wait {
@@ -93,10 +91,10 @@ func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) er
 
 // blockIdle prevents runs of a chat from starting until unblock. While a run is in progress it
 // returns a protocol.ErrConflict that names the requested action.
-func (a *sessions) blockIdle(ctx context.Context, key protocol.SessionKey, action string) error {
+func (a *sessions) blockIdle(key protocol.SessionKey, action string) error {
 	busy := false
 	var ending <-chan struct{} // of a run that has already sent its terminal event
-	if err := a.do(ctx, key, func(s *session) {
+	if err := a.do(key, func(s *session) {
 		if s.run != nil {
 			busy, ending = s.m.runs.get(s.run.row.ID) != nil, s.run.done
 		}
@@ -117,5 +115,93 @@ func (a *sessions) blockIdle(ctx context.Context, key protocol.SessionKey, actio
 
 // unblock reverts stopAndBlock or blockIdle, and starts the next queued message.
 func (a *sessions) unblock(key protocol.SessionKey) {
-	a.do(context.WithoutCancel(a.ctx), key, func(s *session) { s.blocks--; s.startNext() })
+	a.do(key, func(s *session) {
+		s.blocks--
+		s.startNext()
+	})
+}
+
+// pause prevents model steps and queued messages from starting. It is safe for concurrent use.
+type pause struct {
+	bus *event.Bus
+	// changed, if set, is called when a storage error has paused the agents.
+	changed func()
+
+	mu           sync.Mutex    // guards the fields below
+	ended        chan struct{} // closed when the pause ends; nil while there is none
+	storageError string        // the storage error that caused the pause, or ""
+}
+
+// set pauses or resumes the agents. It returns false if nothing changed.
+func (p *pause) set(paused bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if (p.ended != nil) == paused {
+		return false
+	}
+	if paused {
+		p.ended = make(chan struct{})
+	} else {
+		close(p.ended)
+		p.ended, p.storageError = nil, ""
+	}
+	return true
+}
+
+// end returns a channel that is closed when the pause ends; nil when the agents are not paused.
+func (p *pause) end() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
+
+// wait blocks while the agents are paused.
+func (p *pause) wait(ctx context.Context) error {
+	for ended := p.end(); ended != nil && ctx.Err() == nil; ended = p.end() {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// onStoreError pauses the agents and notifies the person if err says that nothing can be stored,
+// such as on a full disk. It returns err.
+func (p *pause) onStoreError(err error) error {
+	if !errors.Is(err, protocol.ErrStorage) {
+		return err
+	}
+	var e *protocol.Error
+	errors.As(err, &e)
+	p.mu.Lock()
+	first := p.storageError == ""
+	p.storageError = e.Message
+	p.mu.Unlock()
+	p.set(true)
+	if !first {
+		return err
+	}
+	if p.changed != nil {
+		p.changed()
+	}
+	slog.Error("Nothing can be stored; the agents are paused", "err", err)
+	p.bus.PublishNotice("error", e.Message+" The agent is paused. Resume it when the problem is fixed.")
+	return err
+}
+
+// SetPaused pauses or resumes all agents. While paused, running model steps finish and nothing new
+// starts.
+func (a *sessions) SetPaused(paused bool) {
+	if a.pause.set(paused) && !paused {
+		a.startNext()
+	}
+}
+
+// Paused reports whether the agents are paused. storageError is the storage error that caused the
+// pause, or "".
+func (a *sessions) Paused() (paused bool, storageError string) {
+	a.pause.mu.Lock()
+	defer a.pause.mu.Unlock()
+	return a.pause.ended != nil, a.pause.storageError
 }

@@ -5,6 +5,7 @@ package speech
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,21 +23,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// DefaultURL is OpenAI's own address, DefaultModel a model that every such server has.
 const (
-	DefaultURL   = "https://api.openai.com/v1"
-	DefaultModel = "whisper-1"
+	defaultURL   = "https://api.openai.com/v1"
+	defaultModel = "whisper-1" // every such server has it
+	timeout      = 2 * time.Minute
 )
-
-// timeout is the longest time for one recording.
-const timeout = 2 * time.Minute
 
 // Server is a transcription server.
 type Server struct {
-	BaseURL string // with /v1; empty means DefaultURL
+	BaseURL string // with /v1; empty means OpenAI's own address
 	Key     string // may be empty for a server of one's own
-	Model   string // empty means DefaultModel
-	Client  *http.Client
+	Model   string // empty means whisper-1
 }
 
 // Transcribe returns the text of a recording. Errors that the person can fix are a *protocol.Error.
@@ -47,10 +44,7 @@ func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []by
 	if err != nil {
 		return "", fmt.Errorf("transcribe: %w", err)
 	}
-	base := s.BaseURL
-	if base == "" {
-		base = DefaultURL
-	}
+	base := cmp.Or(s.BaseURL, defaultURL)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(base, "/")+"/audio/transcriptions", body)
 	if err != nil {
 		return "", protocol.ErrBadRequest.With("The transcription address is invalid: " + base)
@@ -59,11 +53,7 @@ func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []by
 	if s.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+s.Key)
 	}
-	client := s.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	res, err := client.Do(req)
+	res, err := http.DefaultClient.Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "", protocol.ErrTimeout.With("The transcription server did not answer in time.")
 	}
@@ -79,12 +69,9 @@ func (s Server) Transcribe(ctx context.Context, name, mimeType string, data []by
 }
 
 func multipartForm(name, mimeType, model string, data []byte) (io.Reader, string, error) {
-	if model == "" {
-		model = DefaultModel
-	}
 	if name = path.Base(strings.ReplaceAll(name, `\`, "/")); name == "." || name == "/" || !strings.Contains(name, ".") {
 		// servers detect the format of a recording by its extension
-		name = "recording" + extension(mimeType)
+		name = "recording" + cmp.Or(Extensions[mimeType], ".ogg")
 	}
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -95,24 +82,15 @@ func multipartForm(name, mimeType, model string, data []byte) (io.Reader, string
 	if err == nil {
 		_, err = part.Write(data)
 	}
+	model = cmp.Or(model, defaultModel)
 	err = errors.Join(err, w.WriteField("model", model), w.WriteField("response_format", "json"), w.Close())
 	return &b, w.FormDataContentType(), err
 }
 
-func extension(mimeType string) string {
-	switch mimeType {
-	case "audio/mpeg":
-		return ".mp3"
-	case "audio/wave", "audio/wav":
-		return ".wav"
-	case "audio/mp4":
-		return ".m4a"
-	case "audio/webm":
-		return ".webm"
-	case "audio/flac":
-		return ".flac"
-	}
-	return ".ogg"
+// Extensions maps the types of recordings to the extensions of their files.
+var Extensions = map[string]string{
+	"audio/mpeg": ".mp3", "audio/wave": ".wav", "audio/wav": ".wav", "application/ogg": ".ogg", "audio/ogg": ".ogg",
+	"audio/mp4": ".m4a", "audio/webm": ".webm", "audio/flac": ".flac", "audio/aiff": ".aiff",
 }
 
 // parseResponse parses a response. Of an error response, it returns only error.message.
@@ -134,24 +112,18 @@ func parseResponse(status int, body []byte) (string, error) {
 	if json.Unmarshal(answer.Error, &why) != nil {
 		json.Unmarshal(answer.Error, &why.Message)
 	}
-	text := fmt.Sprintf("The transcription server answered %d. %.300s", status, why.Message)
+	text := strings.TrimSpace(fmt.Sprintf("The transcription server answered %d. %.300s", status, why.Message))
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "", protocol.ErrModelAuth.With(strings.TrimSpace(text + " Check its API key."))
+		return "", protocol.ErrModelAuth.With(text + " Check its API key.")
 	case http.StatusTooManyRequests:
-		return "", protocol.ErrModelRateLimit.With(strings.TrimSpace(text))
+		return "", protocol.ErrModelRateLimit.With(text)
 	}
-	return "", protocol.ErrModel.With(strings.TrimSpace(text))
-}
-
-// Config provides the person's settings; *config.Store implements it.
-type Config interface {
-	Get() config.Config
-	Secret(path string) (string, bool)
+	return "", protocol.ErrModel.With(text)
 }
 
 // Transcriber transcribes recordings with the server in the settings.
-type Transcriber struct{ Config Config }
+type Transcriber struct{ Config *config.Store }
 
 // Transcribe returns the text of a recording. OpenAI's key is sent to OpenAI's address only; the
 // key of another server is named "transcription".

@@ -6,10 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
@@ -125,3 +128,127 @@ func (b *Bench) File(t testing.TB, name string) string {
 	}
 	return string(f.Data)
 }
+
+// Get implements channel.Sessions.
+func (b *Bench) Get(_ context.Context, in protocol.SessionParams) (protocol.SessionGetResult, error) {
+	return protocol.SessionGetResult{Label: b.Label(in.SessionKey)}, nil
+}
+
+// Patch implements channel.Sessions.
+func (b *Bench) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.labels[in.SessionKey] = *in.Label
+	return protocol.OK{OK: true}, nil
+}
+
+// Command implements channel.Sessions: a text that begins with / is a command if the person sent
+// it.
+func (b *Bench) Command(_ context.Context, p auth.Principal, _ protocol.SessionKey, text string, _ bool) (protocol.ChatSendResult, bool) {
+	if p.Kind != auth.KindOwner || !strings.HasPrefix(text, "/") {
+		return protocol.ChatSendResult{}, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.commands = append(b.commands, p.String()+": "+text)
+	return protocol.ChatSendResult{Status: protocol.ChatCommand, Command: text[1:], Response: "Done " + text[1:]}, true
+}
+
+// Commands returns the commands so far, as WHO: TEXT.
+func (b *Bench) Commands() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.commands)
+}
+
+// Send implements channel.Sessions. It stores the message and its run, and answers according to the
+// last word of the message: "refuse" returns a storage error, "fail" fails the run, "ask" asks for
+// an approval, "hold" and "ask" leave the run open for [Bench.Answer], "twice" sends a text before
+// its answer, "slowly" waits for Bench.Slow first, any other message is repeated.
+func (b *Bench) Send(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	if _, err := b.Store.Runs.Get(ctx, in.RunID); err == nil {
+		return protocol.ChatSendResult{}, protocol.ErrConflict
+	}
+	words := strings.Fields(in.Message)
+	last := words[len(words)-1]
+	switch last {
+	case "refuse":
+		return protocol.ChatSendResult{}, protocol.ErrStorage
+	case "slowly":
+		for range 2 {
+			select {
+			case b.Slow <- struct{}{}:
+			case <-ctx.Done():
+				return protocol.ChatSendResult{}, ctx.Err()
+			}
+		}
+	}
+	r := store.Run{ID: in.RunID, Session: in.SessionKey, State: protocol.RunThinking, Params: in, Principal: p.String(), CreatedAt: now(), StartedAt: now()}
+	m := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(in.Message)}, Timestamp: now()}
+	if _, err := b.Store.Runs.Start(ctx, r, m); err != nil {
+		return protocol.ChatSendResult{}, err
+	}
+	b.mu.Lock()
+	b.sent = append(b.sent, Sent{p.String(), in})
+	b.mu.Unlock()
+	b.run(r)
+	switch last {
+	case "hold":
+	case "ask":
+		b.Bus.Publish(protocol.Change{Kind: protocol.ChangeApproval, Approval: &protocol.Approval{
+			ID: protocol.ApprovalID("q-" + string(r.ID)), RunID: r.ID,
+			SessionKey: r.Session, State: protocol.ApprovalPending,
+		}})
+	case "fail":
+		r.Error = protocol.ErrUnavailable.With("the model is asleep")
+		b.end(ctx, r, protocol.RunFailed)
+	case "twice":
+		b.say(ctx, r, "Let me look.")
+		b.chat(r, protocol.ChatPartial)
+		b.Answer(ctx, r.ID, "You said "+last)
+	default:
+		b.Answer(ctx, r.ID, "You said "+last)
+	}
+	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, nil
+}
+
+// Answer finishes an open run with a text.
+func (b *Bench) Answer(ctx context.Context, id protocol.RunID, text string) error {
+	r, err := b.Store.Runs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := b.say(ctx, r, text); err != nil {
+		return err
+	}
+	return b.end(ctx, r, protocol.RunDone)
+}
+
+func (b *Bench) say(ctx context.Context, r store.Run, text string) error {
+	_, err := b.Store.Messages.Append(ctx, r.Session, protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()})
+	return err
+}
+
+func (b *Bench) end(ctx context.Context, r store.Run, state string) error {
+	r.State, r.EndedAt = state, now()
+	if err := b.Store.Runs.Put(ctx, r); err != nil {
+		return err
+	}
+	b.run(r)
+	if state == protocol.RunDone {
+		b.chat(r, protocol.ChatFinal)
+	} else {
+		b.chat(r, protocol.ChatErrState)
+	}
+	return nil
+}
+
+func (b *Bench) run(r store.Run) {
+	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: r.Session, Run: &protocol.RunInfo{RunID: r.ID, SessionKey: r.Session, State: r.State}})
+}
+
+func (b *Bench) chat(r store.Run, state string) {
+	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.Session, Chat: &protocol.ChatEvent{RunID: &r.ID, SessionKey: r.Session, State: state}})
+}
+
+func now() int64 { return time.Now().UnixMilli() }

@@ -14,7 +14,7 @@ import (
 // message, a peer "rain" fails the first two times.
 type Pigeon struct {
 	mu    sync.Mutex // guards the fields below
-	up    map[string]channel.Upstream
+	up    map[string]*channel.Upstream
 	sent  []protocol.ChannelOutbound
 	rain  int
 	typed []protocol.ChannelTyping
@@ -24,7 +24,7 @@ type Pigeon struct {
 
 // NewPigeon returns the channel.
 func NewPigeon() *Pigeon {
-	return &Pigeon{up: map[string]channel.Upstream{}, drop: map[string]context.CancelCauseFunc{}}
+	return &Pigeon{up: map[string]*channel.Upstream{}, drop: map[string]context.CancelCauseFunc{}}
 }
 
 // Kind implements channel.Driver.
@@ -43,12 +43,9 @@ func (p *Pigeon) Check(c channel.Config) error {
 }
 
 // Connect implements channel.Driver.
-func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up channel.Upstream) error {
-	switch {
-	case a.Config.Text("key") == "wrong":
-		return channel.Login("the key does not fit")
-	case a.Config.Text("loft") == "away":
-		return errors.New("nobody is at the loft")
+func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up *channel.Upstream) error {
+	if err := check(a); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -63,17 +60,22 @@ func (p *Pigeon) Connect(ctx context.Context, a channel.Account, up channel.Upst
 	return context.Cause(ctx)
 }
 
-// Login implements channel.Driver.
-func (p *Pigeon) Login(_ context.Context, a channel.Account, _ bool) (channel.LoginResult, error) {
+func check(a channel.Account) error {
 	switch {
 	case a.Config.Text("key") == "wrong":
-		return channel.LoginResult{}, channel.Login("the key does not fit")
+		return channel.Login("the key does not fit")
 	case a.Config.Text("loft") == "away":
-		return channel.LoginResult{}, errors.New("nobody is at the loft")
-	case a.Config.Text("loft") == "qr":
+		return errors.New("nobody is at the loft")
+	}
+	return nil
+}
+
+// Login implements channel.Driver.
+func (p *Pigeon) Login(_ context.Context, a channel.Account, _ bool) (channel.LoginResult, error) {
+	if a.Config.Text("loft") == "qr" {
 		return channel.LoginResult{QRDataURL: "data:image/png;base64,AA==", Message: "Scan this."}, nil
 	}
-	return channel.LoginResult{Message: "The key fits."}, nil
+	return channel.LoginResult{Message: "The key fits."}, check(a)
 }
 
 // Logout implements channel.Driver.
@@ -85,7 +87,7 @@ func (p *Pigeon) Logout(_ context.Context, a channel.Account) error {
 }
 
 // Up returns the account's connection, or nil.
-func (p *Pigeon) Up(account string) channel.Upstream {
+func (p *Pigeon) Up(account string) *channel.Upstream {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.up[account]

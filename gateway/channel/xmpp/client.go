@@ -31,19 +31,20 @@ const (
 type client struct {
 	s   *stream
 	set settings
-	up  channel.Upstream
+	up  *channel.Upstream
+
+	waiters sync.Map // by ID of the sent stanza: a chan iq, with room for one response to each ID
 
 	mu            sync.Mutex // guards the fields below
 	rooms         map[string]*room
-	waiters       map[string]chan iq // by ID of the sent stanza
-	uploadService string             // the service for uploads; empty until it is known
-	downloadHost  string             // host and port of the server's file downloads; empty until they are known
-	warned        map[string]bool    // senders who were told that encrypted messages cannot be read
-	subscribers   map[string]bool    // senders of presence subscriptions who may not write to the agent yet
+	uploadService string          // the service for uploads; empty until it is known
+	downloadHost  string          // host and port of the server's file downloads; empty until they are known
+	warned        map[string]bool // senders who were told that encrypted messages cannot be read
+	subscribers   map[string]bool // senders of presence subscriptions who may not write to the agent yet
 }
 
-func newClient(s *stream, set settings, up channel.Upstream) *client {
-	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), waiters: make(map[string]chan iq), warned: make(map[string]bool), subscribers: make(map[string]bool)}
+func newClient(s *stream, set settings, up *channel.Upstream) *client {
+	c := &client{s: s, set: set, up: up, rooms: make(map[string]*room), warned: make(map[string]bool), subscribers: make(map[string]bool)}
 	for _, r := range set.rooms {
 		c.rooms[r] = &room{nick: set.nick, jids: make(map[string]string)}
 	}
@@ -93,7 +94,7 @@ func (c *client) serve(ctx context.Context) error {
 }
 
 // inbox passes messages to the hub: those of one chat one after the other, those of several chats
-// in parallel, because fetching or transcribing a file takes time. wg counts its goroutines.
+// in parallel, because fetching or transcribing a file takes time.
 type inbox struct {
 	c     *client
 	wg    *sync.WaitGroup
@@ -118,31 +119,29 @@ func (i *inbox) put(ctx context.Context, in protocol.ChannelInboundParams) error
 		}
 		if _, err := i.c.up.Inbound(ctx, in); err != nil && ctx.Err() == nil {
 			slog.Warn("Accepting a message from XMPP failed", "err", err)
-			i.c.refuse(in)
+			kind := "chat"
+			if in.Peer.Kind != protocol.PeerDM {
+				kind = "groupchat"
+			}
+			i.c.say(in.Peer.ID, kind, "I could not accept your last message. Please send it again later.")
 		}
 		i.c.welcome(in.Peer.ID) //nolint:errcheck // a connection that is gone says so to its reader
 	})
 	return nil
 }
 
-// refuse tells the sender that their message was lost.
-func (c *client) refuse(in protocol.ChannelInboundParams) {
-	kind := "chat"
-	if in.Peer.Kind != protocol.PeerDM {
-		kind = "groupchat"
-	}
-	c.s.send("<message to='" + esc(in.Peer.ID) + "' type='" + kind + "'><body>I could not accept your last message. Please send it again later.</body></message>")
+// say sends a text that is not the agent's, and does not wait for the server.
+func (c *client) say(to, kind, text string) {
+	c.s.send("<message to='" + esc(to) + "' type='" + kind + "'><body>" + text + "</body></message>")
 }
 
 // pings detects a dead connection.
 func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(pingEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pingEvery):
 		}
 		limit, stop := context.WithTimeout(ctx, pingLimit)
 		err := c.ask(limit, protocol.NewID(), "")
@@ -158,9 +157,9 @@ func (c *client) pings(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// ask sends a stanza followed by a ping, and waits for the response. A server processes a client's
-// stanzas in order (RFC 6120, 10.1): when it answers the ping, it has accepted the stanza or has
-// returned an error with the stanza's ID.
+// ask sends a stanza followed by a ping, and waits for the response. A server processes stanzas in
+// order (RFC 6120, 10.1): when it answers the ping, it has accepted the stanza or returned an
+// error.
 func (c *client) ask(ctx context.Context, id, before string) error {
 	q, err := c.await(ctx, before+"<iq type='get' id='p-"+id+"' to='"+esc(c.set.domain)+"'><ping xmlns='"+nsPing+"'/></iq>", id, "p-"+id)
 	if err == nil && q.Type == refusedMessage {
@@ -172,18 +171,10 @@ func (c *client) ask(ctx context.Context, id, before string) error {
 // await sends a text and waits for the first response to one of the IDs in it.
 func (c *client) await(ctx context.Context, text string, ids ...string) (iq, error) {
 	answer := make(chan iq, len(ids))
-	c.mu.Lock()
 	for _, id := range ids {
-		c.waiters[id] = answer
+		c.waiters.Store(id, answer)
+		defer c.waiters.Delete(id)
 	}
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, id := range ids {
-			delete(c.waiters, id)
-		}
-	}()
 	if err := c.s.send(text); err != nil {
 		return iq{}, err
 	}
@@ -197,11 +188,8 @@ func (c *client) await(ctx context.Context, text string, ids ...string) (iq, err
 
 // deliverAnswer passes a response to its waiter, once for each ID.
 func (c *client) deliverAnswer(id string, q iq) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if answer := c.waiters[id]; answer != nil {
-		answer <- q // has capacity for one response to each ID
-		delete(c.waiters, id)
+	if answer, ok := c.waiters.LoadAndDelete(id); ok {
+		answer.(chan iq) <- q
 	}
 }
 
@@ -212,34 +200,29 @@ const refusedMessage = "refused message"
 func (c *client) stanza(ctx context.Context, start xml.StartElement, to *inbox) error {
 	switch start.Name.Local {
 	case "iq":
-		q, err := decode[iq](c, start)
-		if err != nil {
-			return err
-		}
-		return c.iq(q)
+		return handle(c.s, start, c.iq)
 	case "presence":
-		p, err := decode[presence](c, start)
-		if err != nil {
-			return err
-		}
-		return c.presence(p)
+		return handle(c.s, start, c.presence)
 	case "message":
-		m, err := decode[message](c, start)
-		if err != nil {
-			return err
-		}
-		if m.Type == "error" {
-			c.deliverAnswer(m.ID, iq{Type: refusedMessage, Error: m.Error})
-		} else if in, ok := c.inbound(m); ok {
-			return to.put(ctx, in)
-		}
-		return nil
+		return handle(c.s, start, func(m message) error {
+			if m.Type == "error" {
+				c.deliverAnswer(m.ID, iq{Type: refusedMessage, Error: m.Error})
+			} else if in, ok := c.inbound(m); ok {
+				return to.put(ctx, in)
+			}
+			return nil
+		})
 	}
 	return c.s.dec.Skip()
 }
 
-func decode[T any](c *client, start xml.StartElement) (v T, err error) {
-	return v, c.s.dec.DecodeElement(&v, &start)
+// handle decodes an element and passes it to f.
+func handle[T any](s *stream, start xml.StartElement, f func(T) error) error {
+	var v T
+	if err := s.dec.DecodeElement(&v, &start); err != nil {
+		return err
+	}
+	return f(v)
 }
 
 // sendError converts a refused message to an error: permanent, unless the server asks to wait.
@@ -264,13 +247,12 @@ func (c *client) iq(q iq) error {
 	case q.Type == "get" && q.Ping != nil:
 		return c.s.send(head + "'result'/>")
 	case q.Type == "get" && q.Disco != nil && q.Disco.Node == "":
-		var b strings.Builder
-		b.WriteString(head + "'result'><query xmlns='" + nsDisco + "'><identity category='client' type='bot' name='Fairlead'/>")
-		for _, f := range []string{nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0"} {
-			b.WriteString("<feature var='" + f + "'/>")
+		known := []string{
+			nsDisco, nsPing, nsStates, nsReceipt, nsReply, nsGeo, "jabber:x:oob", "urn:xmpp:sims:1", "urn:xmpp:sfs:0",
 		}
-		b.WriteString("</query></iq>")
-		return c.s.send(b.String())
+		return c.s.send(head + "'result'><query xmlns='" + nsDisco + "'>" +
+			"<identity category='client' type='bot' name='Fairlead'/>" +
+			"<feature var='" + strings.Join(known, "'/><feature var='") + "'/></query></iq>")
 	}
 	return c.s.send(head + "'error'><error type='cancel'><service-unavailable xmlns='" + nsStanzas + "'/></error></iq>")
 }

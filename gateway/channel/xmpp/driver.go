@@ -89,25 +89,27 @@ func settingsOf(c channel.Config) (settings, error) {
 }
 
 // Connect implements channel.Driver.
-func (Driver) Connect(ctx context.Context, a channel.Account, up channel.Upstream) error {
-	set, err := settingsOf(a.Config)
-	if err != nil {
-		return channel.Login("%v", err)
-	}
-	s, err := dial(ctx, set.login)
+func (Driver) Connect(ctx context.Context, a channel.Account, up *channel.Upstream) error {
+	s, set, err := open(ctx, a)
 	if err != nil {
 		return err
 	}
 	return newClient(s, set, up).serve(ctx)
 }
 
-// Login implements channel.Driver: it logs in and out again.
-func (Driver) Login(ctx context.Context, a channel.Account, _ bool) (channel.LoginResult, error) {
+// open connects and logs in with an account's settings.
+func open(ctx context.Context, a channel.Account) (*stream, settings, error) {
 	set, err := settingsOf(a.Config)
 	if err != nil {
-		return channel.LoginResult{}, channel.Login("%v", err)
+		return nil, set, channel.Login("%v", err)
 	}
 	s, err := dial(ctx, set.login)
+	return s, set, err
+}
+
+// Login implements channel.Driver: it logs in and out again.
+func (Driver) Login(ctx context.Context, a channel.Account, _ bool) (channel.LoginResult, error) {
+	s, _, err := open(ctx, a)
 	if err != nil {
 		return channel.LoginResult{}, err
 	}

@@ -28,9 +28,9 @@ const getLimit = 45 * time.Second
 // gcmTag is the number of bytes that encryption adds to a file.
 const gcmTag = 16
 
-// Fetch implements channel.Fetcher. It fetches files over TLS, only from the download host of the
-// account's own server or from hosts in the account's settings. It never follows redirects, and
-// never connects to local networks, except to the account's own server.
+// Fetch implements channel.Fetcher. It fetches files over TLS, only from the account's own server
+// or from hosts in the settings. It follows no redirects, and connects to no local networks, except
+// to the account's own server.
 func (t transport) Fetch(ctx context.Context, address string, max int64) ([]byte, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil {
@@ -70,8 +70,8 @@ func (c *client) mayFetch(ctx context.Context, u *url.URL) (getter, error) {
 	return getter{}, channel.NewRefusal("files are fetched only from the account's own server; to allow %s too, add it to the account's settings", host)
 }
 
-// ownWeb returns the host and port of the account server's downloads, or "". It learns them once,
-// by requesting a slot for an upload that never happens.
+// ownWeb returns the host and port of the account server's downloads, or "". It learns them by
+// requesting a slot for an upload that never happens.
 func (c *client) ownWeb(ctx context.Context) string {
 	c.mu.Lock()
 	known := c.downloadHost
@@ -114,8 +114,7 @@ type getter struct {
 
 var errInside = errors.New("the address is inside the local network")
 
-// shared are networks that are not private according to RFC 1918 but not publicly reachable either:
-// those of carriers, and those that map to IPv4 addresses.
+// shared are networks that are not private according to RFC 1918 but not publicly reachable either.
 var shared = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10")}
 
 // public reports whether an address belongs to the public internet.
@@ -179,8 +178,8 @@ func webClient(roots *x509.CertPool, t *http.Transport) (c *http.Client, stop fu
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t.CloseIdleConnections
 }
 
-// unlock decrypts a file whose key is part of its address, in hexadecimal: a nonce of 12 or 16
-// bytes and a key of 32 bytes (XEP-0454).
+// unlock decrypts a file whose key is part of its address: a nonce of 12 or 16 bytes and a key of
+// 32 bytes (XEP-0454).
 func unlock(data []byte, key string) ([]byte, error) {
 	raw, err := hex.DecodeString(key)
 	if err != nil || len(raw) != 44 && len(raw) != 48 {

@@ -34,7 +34,7 @@ func TestAPictureIsFetchedFromTheOwnServerAndSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	isFile := func(m message) bool { return len(m.OOB) > 0 }
-	at := []string{ann.hears(t, "a picture", isFile).OOB[0].URL, ann.hears(t, "a text", isFile).OOB[0].URL}
+	at := []string{ann.hears(t, "a picture", isFile).OOB[0], ann.hears(t, "a text", isFile).OOB[0]}
 	say := func(text, more string) channeltest.Sent {
 		t.Helper()
 		n := len(b.Sent())

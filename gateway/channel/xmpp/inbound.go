@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 // inbound converts a stanza to a message for the hub. ok is false for everything else: typing,
-// receipts, subjects, echoes of the agent's own messages in a room, and a room's history.
+// receipts, subjects, echoes of the agent's own messages, and a room's history.
 func (c *client) inbound(m message) (in protocol.ChannelInboundParams, ok bool) {
 	text := strings.Join(m.Body[:min(len(m.Body), 1)], "")
 	from := bare(m.From)
@@ -90,12 +91,12 @@ func (c *client) refuseEncrypted(m message, from string) {
 	c.warned[from] = true
 	c.mu.Unlock()
 	if !warned {
-		c.s.send("<message to='" + esc(from) + "' type='chat'><body>I cannot read encrypted messages. Please switch encryption (OMEMO) off for this chat.</body></message>")
+		c.say(from, "chat", "I cannot read encrypted messages. Please switch encryption (OMEMO) off for this chat.")
 	}
 }
 
-// messageID returns the ID that the room or the account's server assigned to a message (XEP-0359),
-// otherwise the sender's ID if it is long enough to be unique: some clients restart at one.
+// messageID returns the ID that the room or the server assigned to a message (XEP-0359), otherwise
+// the sender's ID if it is long enough to be unique: some clients restart at one.
 func messageID(m message, from, own string) string {
 	by := bare(own)
 	if m.Type == "groupchat" {
@@ -118,42 +119,33 @@ func splitQuotation(m message, to *protocol.ChannelMessage) {
 		return
 	}
 	to.ReplyToID = m.Reply.ID
-	lines := strings.Split(to.Text, "\n")
-	n := 0
 	var quoted []string
-	for n < len(lines) && strings.HasPrefix(lines[n], ">") {
-		quoted = append(quoted, strings.TrimSpace(strings.TrimPrefix(lines[n], ">")))
-		n++
+	for strings.HasPrefix(to.Text, ">") {
+		line, rest, _ := strings.Cut(to.Text, "\n")
+		quoted = append(quoted, strings.TrimSpace(line[1:]))
+		to.Text = rest
 	}
-	if n > 0 {
-		to.ReplyToText = strings.Join(quoted, "\n")
-		to.Text = strings.Join(lines[n:], "\n")
-	}
+	to.ReplyToText = strings.Join(quoted, "\n")
 }
 
-// addLocation parses a place from its element (XEP-0080), or from a text that is a geo: address
-// (RFC 5870).
+// addLocation parses a place (XEP-0080), or a text that is a geo: address (RFC 5870).
 func addLocation(m message, to *protocol.ChannelMessage) {
 	if g := m.Geo; g != nil && isPosition(g.Lat, g.Lon) {
 		to.Location = &protocol.Location{Lat: g.Lat, Lon: g.Lon, Name: g.Text}
 		return
 	}
-	rest, ok := strings.CutPrefix(strings.TrimSpace(to.Text), "geo:")
-	if !ok {
+	f := geoAddress.FindStringSubmatch(strings.TrimSpace(to.Text))
+	if f == nil {
 		return
 	}
-	rest, _, _ = strings.Cut(rest, ";")
-	rest, _, _ = strings.Cut(rest, "?")
-	f := strings.Split(rest, ",")
-	if len(f) < 2 {
-		return
-	}
-	lat, err1 := strconv.ParseFloat(f[0], 64)
-	lon, err2 := strconv.ParseFloat(f[1], 64)
+	lat, err1 := strconv.ParseFloat(f[1], 64)
+	lon, err2 := strconv.ParseFloat(f[2], 64)
 	if err1 == nil && err2 == nil && isPosition(lat, lon) {
 		to.Location, to.Text = &protocol.Location{Lat: lat, Lon: lon}, ""
 	}
 }
+
+var geoAddress = regexp.MustCompile(`^geo:(-?[\d.]+),(-?[\d.]+)([,;?]\S*)?$`)
 
 func isPosition(lat, lon float64) bool { return math.Abs(lat) <= 90 && math.Abs(lon) <= 180 }
 
@@ -161,16 +153,14 @@ func isPosition(lat, lon float64) bool { return math.Abs(lat) <= 90 && math.Abs(
 type sharing struct {
 	Name string   `xml:"file>name"`
 	Type string   `xml:"file>media-type"`
-	URLs []target `xml:"sources>url-data"`
-	Refs []uri    `xml:"sources>reference"`
+	URLs []source `xml:"sources>url-data"`
+	Refs []source `xml:"sources>reference"`
 }
 
-type target struct {
-	At string `xml:"target,attr"`
-}
-
-type uri struct {
-	At string `xml:"uri,attr"`
+// source is a source of a file; its address is in one of the two attributes.
+type source struct {
+	Target string `xml:"target,attr"`
+	URI    string `xml:"uri,attr"`
 }
 
 // reference is a reference in a message (XEP-0372).
@@ -178,9 +168,8 @@ type reference struct {
 	Media *sharing `xml:"urn:xmpp:sims:1 media-sharing"`
 }
 
-// files extracts the addresses of files from a message: plain (XEP-0066), with a description
-// (XEP-0385, XEP-0447), or as an aesgcm: address that is the whole text. Clients repeat the address
-// as the text.
+// files extracts the addresses of files: plain (XEP-0066), with a description (XEP-0385, XEP-0447),
+// or as an aesgcm: address that is the whole text. Clients repeat the address as the text.
 func files(m message, to *protocol.ChannelMessage) {
 	for _, s := range m.Sharing {
 		s.add(to)
@@ -190,8 +179,8 @@ func files(m message, to *protocol.ChannelMessage) {
 			r.Media.add(to)
 		}
 	}
-	for _, x := range m.OOB {
-		add(to, x.URL, "", "")
+	for _, at := range m.OOB {
+		add(to, at, "", "")
 	}
 	if text := strings.TrimSpace(to.Text); strings.HasPrefix(text, "aesgcm://") && !strings.ContainsAny(text, " \n") {
 		add(to, text, "", "")
@@ -200,19 +189,15 @@ func files(m message, to *protocol.ChannelMessage) {
 
 // add adds the first of the file's sources that is a web address.
 func (s sharing) add(to *protocol.ChannelMessage) {
-	sources := s.URLs
-	for _, r := range s.Refs {
-		sources = append(sources, target(r))
-	}
-	for _, t := range sources {
-		if add(to, t.At, s.Name, s.Type) {
+	for _, from := range append(s.URLs, s.Refs...) {
+		if add(to, cmp.Or(from.Target, from.URI), s.Name, s.Type) {
 			return
 		}
 	}
 }
 
-// add adds a file once, and removes the text if it is nothing but its address. It reports whether
-// the address is a web address.
+// add adds a file once, and removes the text if it is its address. It returns false for other
+// addresses.
 func add(to *protocol.ChannelMessage, at, name, kind string) bool {
 	at = strings.TrimSpace(at)
 	u, err := url.Parse(at)

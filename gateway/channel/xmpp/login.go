@@ -34,7 +34,7 @@ func (s *stream) authenticate(offered []string, l login) error {
 		return channel.Login("the server supports only login methods that Fairlead does not: %s", strings.Join(offered, ", "))
 	}
 	kind, sc := known[i], newScram(known[i], l.local, l.password)
-	first := sc.hello()
+	first := "n,," + sc.first
 	if kind == "PLAIN" {
 		first, sc = "\x00"+l.local+"\x00"+l.password, nil
 	}
@@ -43,12 +43,9 @@ func (s *stream) authenticate(offered []string, l login) error {
 	}
 	answered := false
 	for {
-		start, err := s.next()
-		if err != nil {
-			return err
-		}
 		var e saslEnd
-		if err := s.dec.DecodeElement(&e, &start); err != nil {
+		start, err := s.read(&e)
+		if err != nil {
 			return err
 		}
 		data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(e.Data))
@@ -103,12 +100,8 @@ func (s *stream) bind() error {
 	if err := s.send("<iq type='set' id='bind'><bind xmlns='" + nsBind + "'/></iq>"); err != nil {
 		return err
 	}
-	start, err := s.next()
-	if err != nil {
-		return err
-	}
 	var r iq
-	if err := s.dec.DecodeElement(&r, &start); err != nil {
+	if _, err := s.read(&r); err != nil {
 		return err
 	}
 	if r.Type != "result" || r.JID == "" {
@@ -139,9 +132,6 @@ func newScram(kind, user, password string) *scram {
 	s.first = "n=" + strings.NewReplacer("=", "=3D", ",", "=2C").Replace(user) + ",r=" + s.nonce
 	return s
 }
-
-// hello returns the first message.
-func (s *scram) hello() string { return "n,," + s.first }
 
 // answer returns the second message, in response to the server's first.
 func (s *scram) answer(challenge string) (string, error) {

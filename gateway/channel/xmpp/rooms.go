@@ -17,9 +17,9 @@ type room struct {
 	jids    map[string]string // real addresses by nickname, if the room shows them
 }
 
-// join enters a room and requests no history.
-func (c *client) join(name, nick string) error {
-	return c.s.send("<presence to='" + esc(name+"/"+nick) + "'><x xmlns='" + nsRoom + "'><history maxstanzas='0'/></x></presence>")
+// joining returns the stanza that enters a room and requests no history.
+func joining(name, nick string) string {
+	return "<presence to='" + esc(name+"/"+nick) + "'><x xmlns='" + nsRoom + "'><history maxstanzas='0'/></x></presence>"
 }
 
 func (c *client) presence(p presence) error {
@@ -60,7 +60,7 @@ func (c *client) presence(p presence) error {
 	c.mu.Unlock()
 	c.up.Trouble(why)
 	if again != "" {
-		return c.join(name, again)
+		return c.s.send(joining(name, again))
 	}
 	return nil
 }
@@ -93,28 +93,22 @@ func (c *client) roomProblems() string {
 
 // joinRooms tries again to enter the rooms that the agent is not in.
 func (c *client) joinRooms() error {
-	want := make(map[string]string)
+	var stanzas strings.Builder
 	c.mu.Lock()
 	for name, r := range c.rooms {
 		if !r.joined {
-			want[name] = r.nick
+			stanzas.WriteString(joining(name, r.nick))
 		}
 	}
 	c.mu.Unlock()
-	for name, nick := range want {
-		if err := c.join(name, nick); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.s.send(stanzas.String())
 }
 
 // maxSubscribers limits the stored subscription requests.
 const maxSubscribers = 1000
 
-// subscribe handles a request to see the agent's presence (RFC 6121, 3.1). Requests of people who
-// may write to the agent are accepted. Others get no response: their request is accepted when they
-// write and may do so by then, and the server repeats it whenever the agent connects.
+// subscribe handles a request to see the agent's presence (RFC 6121, 3.1). It is accepted once the
+// sender may write to the agent; the server repeats it whenever the agent connects.
 func (c *client) subscribe(from string) error {
 	c.mu.Lock()
 	if len(c.subscribers) < maxSubscribers {
@@ -126,14 +120,15 @@ func (c *client) subscribe(from string) error {
 
 // welcome accepts a pending subscription request if the sender may write to the agent.
 func (c *client) welcome(from string) error {
-	c.mu.Lock()
-	isPending := c.subscribers[from]
-	c.mu.Unlock()
-	if !isPending || !c.up.Allows(from) {
+	if !c.up.Allows(from) {
 		return nil
 	}
 	c.mu.Lock()
+	isPending := c.subscribers[from]
 	delete(c.subscribers, from)
 	c.mu.Unlock()
+	if !isPending {
+		return nil
+	}
 	return c.s.send("<presence to='" + esc(from) + "' type='subscribed'/>")
 }

@@ -142,7 +142,7 @@ type message struct {
 	Origins    []stanzaID   `xml:"urn:xmpp:sid:0 stanza-id"`
 	Reply      *reply       `xml:"urn:xmpp:reply:0 reply"`
 	Request    *struct{}    `xml:"urn:xmpp:receipts request"`
-	OOB        []oob        `xml:"jabber:x:oob x"`
+	OOB        []string     `xml:"jabber:x:oob x>url"`
 	Sharing    []sharing    `xml:"urn:xmpp:sfs:0 file-sharing"`
 	References []reference  `xml:"urn:xmpp:reference:0 reference"`
 	Geo        *geo         `xml:"http://jabber.org/protocol/geoloc geoloc"`
@@ -167,10 +167,6 @@ type stanzaID struct {
 type reply struct {
 	ID string `xml:"id,attr"`
 	To string `xml:"to,attr"`
-}
-
-type oob struct {
-	URL string `xml:"url"`
 }
 
 type geo struct {

@@ -50,8 +50,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// dial connects and logs in (RFC 6120). Before TLS it sends nothing except the request for TLS. A
-// refused login is a channel.ErrLogin.
+// dial connects and logs in (RFC 6120). Before TLS it sends only the request for TLS.
 func dial(ctx context.Context, l login) (s *stream, err error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
 	defer cancel()
@@ -122,8 +121,7 @@ func (s *stream) secure(ctx context.Context, l login) error {
 	return nil
 }
 
-// describeCertificateError converts a certificate error to a sentence with the reason and the
-// remedy. Other errors are returned unchanged.
+// describeCertificateError converts a certificate error to a sentence with the remedy.
 func describeCertificateError(err error) error {
 	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("the server's certificate is not trusted, so the password was not sent (%w). If the server is yours, put its certificate into the account's settings", bad.Err)
@@ -131,8 +129,8 @@ func describeCertificateError(err error) error {
 	return fmt.Errorf("TLS: %w", err)
 }
 
-// connect opens the TCP connection: to the configured server, otherwise to those that DNS names,
-// otherwise to the domain itself.
+// connect opens the TCP connection: to the configured server, to those that DNS names, or to the
+// domain.
 func connect(ctx context.Context, l login) (net.Conn, error) {
 	var d net.Dialer
 	var targets []string
@@ -192,14 +190,19 @@ func (s *stream) open(domain string) (features, error) {
 		}
 		break
 	}
-	start, err := s.next()
-	if err != nil {
-		return f, err
+	start, err := s.read(&f)
+	if err == nil && (start.Name.Space != nsStream || start.Name.Local != "features") {
+		err = fmt.Errorf("the server sent <%s> instead of its features", start.Name.Local)
 	}
-	if start.Name.Space != nsStream || start.Name.Local != "features" {
-		return f, fmt.Errorf("the server sent <%s> instead of its features", start.Name.Local)
+	return f, err
+}
+
+// read decodes the next stanza into v.
+func (s *stream) read(v any) (start xml.StartElement, err error) {
+	if start, err = s.next(); err == nil {
+		err = s.dec.DecodeElement(v, &start)
 	}
-	return f, s.dec.DecodeElement(&f, &start)
+	return start, err
 }
 
 // next returns the start element of the next stanza, which the caller must decode or skip. At the

@@ -31,10 +31,10 @@ func TestAFileIsPutOnTheServerAndItsAddressSent(t *testing.T) {
 	defer client.CloseIdleConnections()
 	for _, want := range []string{"dig here", "and there"} {
 		m := ann.hears(t, "a file", func(m message) bool { return len(m.OOB) > 0 })
-		if m.OOB[0].URL != m.Body[0] || !strings.HasPrefix(m.OOB[0].URL, p.web) {
+		if m.OOB[0] != m.Body[0] || !strings.HasPrefix(m.OOB[0], p.web) {
 			t.Errorf("%+v", m)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.OOB[0].URL, nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.OOB[0], nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
-// Package when parses durations and times of day as people and models write them. Schedules and
-// settings share it, so that every valid setting is also valid in a schedule.
+// Package when parses durations and times of day as people and models write them, the same for
+// schedules and settings.
 package when
 
 import (
@@ -29,8 +29,7 @@ var units = map[string]time.Duration{
 	"d": 24 * time.Hour, "day": 24 * time.Hour, "w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour,
 }
 
-// OfDay parses a time of day in lower case: 18:00, 9am, 9. It returns ErrOfDay, or an error for a
-// time that does not exist.
+// OfDay parses a time of day in lower case: 18:00, 9am, 9. Other texts are an ErrOfDay.
 func OfDay(text string) (hour, minute int, err error) {
 	m := hourForm.FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[3] == "" && len(text) > 2 {
@@ -53,8 +52,7 @@ func OfDay(text string) (hour, minute int, err error) {
 	return hour, minute, nil
 }
 
-// Parse parses a duration: "20 minutes", "1.5h", "1 hour and 30 minutes", "an hour". The minimum is
-// one millisecond.
+// Parse parses a duration: "20 minutes", "1.5h", "1 hour and 30 minutes", "an hour".
 func Parse(text string) (time.Duration, error) {
 	rest := strings.ToLower(strings.TrimSpace(text))
 	var sum float64

@@ -1,12 +1,7 @@
 // Package background reports background commands that have ended to the chats that started them
-// (docs/protocol.md#background-commands). An agent that has ended the command itself, or has seen
-// its end, is not started for it: the chat only gets a line for people (package session).
-//
-// The journal knows which chat a command belongs to: the call that started it names the chat, and
-// is stored before it is sent to the node. A run of that chat answers the event, under an ID
-// derived from the call. So a command starts one run, however often a node reports its end and
-// whatever was restarted in between: an event that cannot be accepted is refused, and its node
-// sends it again.
+// (docs/protocol.md#background-commands). A run of the chat answers an event, under an ID derived
+// from the call that started the command. So a command starts one run, however often a node reports
+// its end: an event that cannot be accepted is refused, and its node sends it again.
 package background
 
 import (
@@ -16,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,15 +32,13 @@ const (
 	maxPending = 1024
 )
 
-// Chats receive the events. PostCompletion starts or queues a run after the run that started the
-// command, on behalf of whoever that call was made for. It returns protocol.ErrConflict if the run
-// exists, and protocol.ErrNotFound if the chat was deleted.
+// Chats receive the events; session.Manager implements it.
 type Chats interface {
 	PostCompletion(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID, by protocol.AskedBy, c protocol.ExecCompletion) error
 }
 
-// Channels send the answer to an event to the channel that the chat is on. Follow must be called
-// before the run is posted; Unfollow reverts it.
+// Channels send the answer to an event to the chat's channel. Follow must be called before the run
+// is posted; Unfollow reverts it.
 type Channels interface {
 	Follow(ctx context.Context, chat protocol.SessionKey, run, after protocol.RunID) error
 	Unfollow(ctx context.Context, run protocol.RunID)
@@ -56,23 +50,17 @@ type Reports struct {
 	chats    Chats
 	channels Channels
 
-	mu    sync.Mutex // guards early
-	early map[pendingCommand]time.Time
-}
-
-// pendingCommand is a command whose end was reported before the result of any call named it.
-type pendingCommand struct {
-	node    protocol.NodeID
-	process string
+	mu    sync.Mutex           // guards early
+	early map[string]time.Time // the commands that wait, see maxWait, by NODE/PROCESS
 }
 
 // New returns a handler of exec events.
 func New(s *store.DB, chats Chats, channels Channels) *Reports {
-	return &Reports{store: s, chats: chats, channels: channels, early: make(map[pendingCommand]time.Time)}
+	return &Reports{store: s, chats: chats, channels: channels, early: make(map[string]time.Time)}
 }
 
-// errNotReady makes the node report again, because the command's call is not finished, a call that
-// may return the same end is not finished, or the chat does not exist at the moment.
+// errNotReady makes the node report again, because a call that may return the same end is not
+// finished, or the chat does not exist at the moment.
 var errNotReady = protocol.ErrUnavailable.With("the chat of this command is not ready for the event; send it again")
 
 // Event handles one event. Dropped means that no chat waits for it. On protocol.ErrUnavailable the
@@ -82,9 +70,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	switch {
 	case strings.TrimSpace(e.EventID) == "" || strings.TrimSpace(e.SessionID) == "" || len(e.EventID) > maxWord || len(e.SessionID) > maxWord:
 		return dropped, nil
-	case e.Event == protocol.ExecStarted:
-		// The journal has the call that started it.
-		slog.Debug("Background command started", "node", node, "call", e.CallID)
+	case e.Event == protocol.ExecStarted: // the journal has the call that started it
 		return protocol.Ack{OK: true}, nil
 	case e.Event != protocol.ExecFinished && e.Event != protocol.ExecFailed && e.Event != protocol.ExecTimedOut:
 		return dropped, nil
@@ -102,11 +88,9 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	if err != nil {
 		return protocol.Ack{}, retryLater(err)
 	}
-	for _, look := range looks {
-		// The result of a kill arrives after the end that it caused.
-		if look.Info.State == protocol.CallRunning {
-			return protocol.Ack{}, errNotReady
-		}
+	// The result of a kill arrives after the end that it caused.
+	if slices.ContainsFunc(looks, func(look store.Call) bool { return look.Info.State == protocol.CallRunning }) {
+		return protocol.Ack{}, errNotReady
 	}
 	err = r.post(ctx, call, completion(node, e, call))
 	switch {
@@ -116,11 +100,9 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case errors.Is(err, protocol.ErrConflict):
 		return protocol.Ack{OK: true}, nil // reported before
 	case errors.Is(err, protocol.ErrNotFound):
-		key := pendingCommand{node, e.SessionID}
-		if r.isWaiting(key) {
+		if r.isWaiting(node, e.SessionID) {
 			return protocol.Ack{}, errNotReady // the chat may be created or restored soon
 		}
-		r.forget(key)
 		return dropped, nil
 	}
 	return protocol.Ack{}, retryLater(err)
@@ -131,7 +113,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecCompletion) error {
 	chat, run, after := call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID
 	if _, err := r.store.Runs.Get(ctx, run); err == nil {
-		return protocol.ErrConflict
+		return protocol.ErrConflict // and Unfollow must not be called for it
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
@@ -169,10 +151,8 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		}
 		// The node may use other call IDs; the command has an ID of its own.
 	}
-	key := pendingCommand{node, e.SessionID}
 	call, err = r.store.Calls.OfProcess(ctx, node, e.SessionID)
 	if !errors.Is(err, protocol.ErrNotFound) {
-		r.forget(key)
 		return call, err
 	}
 	open, openErr := r.store.Calls.Open(ctx)
@@ -180,33 +160,26 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		return call, openErr
 	}
 	for _, c := range open {
-		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" && r.isWaiting(key) {
+		if c.Info.Node == node && (c.Info.Effect == protocol.EffectExec || c.Info.Effect == protocol.EffectUnknown) && c.Info.SessionKey != "" &&
+			r.isWaiting(node, e.SessionID) {
 			return call, errNotReady
 		}
 	}
-	r.forget(key)
 	return call, err
 }
 
-// isWaiting reports whether an unknown command may continue to wait for its call.
-func (r *Reports) isWaiting(key pendingCommand) bool {
+// isWaiting reports whether a command may continue to wait for its call or chat.
+func (r *Reports) isWaiting(node protocol.NodeID, process string) bool {
+	key := string(node) + "/" + process
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	since, known := r.early[key]
-	if !known {
+	if r.early[key].IsZero() {
 		if len(r.early) >= maxPending {
 			clear(r.early)
 		}
-		since = time.Now()
-		r.early[key] = since
+		r.early[key] = time.Now()
 	}
-	return time.Since(since) < maxWait
-}
-
-func (r *Reports) forget(key pendingCommand) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.early, key)
+	return time.Since(r.early[key]) < maxWait
 }
 
 // isReported reports whether the result of the call already contains the end of the command.

@@ -1,5 +1,5 @@
-// Package media stores the pictures and recordings of chats, each under a name derived from its
-// content, in media/ of the data folder.
+// Package media stores the pictures and recordings of chats in media/ of the data folder, each
+// under a name derived from its content.
 package media
 
 import (
@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,30 +24,23 @@ import (
 
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/disk"
+	"fairlead/gateway/store"
 )
 
 var mediaKey = regexp.MustCompile(`^media/[0-9a-f]{64}\.[a-z0-9]{1,8}$`)
 
-// References knows which files are in use.
-type References interface {
-	// Unreferenced returns those of the keys that no message refers to.
-	Unreferenced(ctx context.Context, keys []string) ([]string, error)
-}
-
 // Store stores the files. It is safe for concurrent use.
 type Store struct {
 	home       string
-	references References
+	references *store.Media // knows which files are in use
 	transcribe Transcribe
 
 	mu      sync.Mutex     // guards pending, and the removal of files; a leaf lock
 	pending map[string]int // files that a message being processed will refer to, with their count
 }
 
-// New returns the store in a data folder. transcribe may be nil: then recordings are stored but not
-// transcribed.
-func New(home string, r References, transcribe Transcribe) *Store {
+// New returns the store in a data folder. Without transcribe, recordings are stored only.
+func New(home string, r *store.Media, transcribe Transcribe) *Store {
 	return &Store{home: home, references: r, transcribe: transcribe, pending: make(map[string]int)}
 }
 
@@ -76,8 +70,8 @@ func (s *Store) Get(key string) (protocol.MediaGetResult, error) {
 	return protocol.MediaGetResult{MimeType: http.DetectContentType(data), Data: base64.StdEncoding.EncodeToString(data)}, nil
 }
 
-// WithImages returns a copy of the messages in which the newest stored images have their data,
-// reduced in size to what models accept.
+// WithImages returns copies of the messages in which the newest stored images have their data, in a
+// size that models accept.
 func (s *Store) WithImages(msgs []protocol.Message) []protocol.Message {
 	out := slices.Clone(msgs)
 	number, total := 0, 0
@@ -106,8 +100,7 @@ func (s *Store) WithImages(msgs []protocol.Message) []protocol.Message {
 	return out
 }
 
-// small returns a stored picture in a form that models accept. A converted picture is cached beside
-// the original.
+// small returns a stored picture in a form that models accept. A converted picture is cached.
 func (s *Store) small(key string) ([]byte, error) {
 	if data, err := os.ReadFile(s.smallPath(key)); err == nil {
 		return data, nil
@@ -118,42 +111,36 @@ func (s *Store) small(key string) ([]byte, error) {
 	}
 	out, changed, err := fit(data)
 	if err == nil && changed {
-		err = disk.WriteBytes(s.smallPath(key), out)
+		err = writeBytes(s.smallPath(key), out)
 	}
 	return out, err
 }
 
 // RemoveUnused removes the files that no chat refers to.
 func (s *Store) RemoveUnused(ctx context.Context) error {
-	dir := filepath.Join(s.home, "media")
-	list, err := disk.Names(dir)
+	home := os.DirFS(s.home)
+	keys, err := fs.Glob(home, "media/*")
+	if err == nil {
+		keys = slices.DeleteFunc(keys, func(key string) bool { return !mediaKey.MatchString(key) })
+		keys, err = s.references.Unreferenced(ctx, keys)
+	}
 	if err != nil {
-		return err
-	}
-	var keys []string
-	for _, name := range list {
-		if key := "media/" + name; mediaKey.MatchString(key) {
-			keys = append(keys, key)
-		}
-	}
-	if keys, err = s.references.Unreferenced(ctx, keys); err != nil {
 		return err
 	}
 	var errs []error
 	for _, key := range keys {
 		errs = append(errs, s.remove(ctx, key))
 	}
-	small, err := disk.Names(filepath.Join(dir, "fit"))
+	small, err := fs.Glob(home, "media/fit/*")
 	for _, name := range small {
-		if _, statErr := os.Stat(filepath.Join(dir, name)); errors.Is(statErr, fs.ErrNotExist) {
+		if _, statErr := os.Stat(s.path("media/" + path.Base(name))); errors.Is(statErr, fs.ErrNotExist) {
 			errs = append(errs, os.Remove(s.smallPath(name)))
 		}
 	}
 	return errors.Join(append(errs, err)...)
 }
 
-// remove removes a file, unless a message that is being processed or was stored meanwhile refers to
-// it.
+// remove removes a file, unless a message that was stored meanwhile refers to it.
 func (s *Store) remove(ctx context.Context, key string) error {
 	s.mu.Lock() // an upload registers its file under this lock before it checks whether the file exists
 	defer s.mu.Unlock()
@@ -167,8 +154,7 @@ func (s *Store) remove(ctx context.Context, key string) error {
 	return os.Remove(s.path(key))
 }
 
-// Limits that every provider accepts. Anthropic is the strictest: 5 MB in base64, 2000 pixels a
-// side when there are many pictures.
+// Limits that every provider accepts. Anthropic is the strictest.
 const (
 	maxSide     = 2000
 	smallSide   = 1568 // longest side of a reduced picture; providers reduce to this size themselves
@@ -179,8 +165,7 @@ const (
 
 var formatsOfModels = map[string]bool{"jpeg": true, "png": true, "gif": true, "webp": true}
 
-// fit returns a picture that models accept: data itself, or a smaller picture or another format.
-// changed reports a conversion.
+// fit returns a picture that models accept: data itself, or a converted one.
 func fit(data []byte) (out []byte, changed bool, err error) {
 	cfg, format, err := picture.Config(data)
 	if err != nil {

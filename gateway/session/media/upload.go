@@ -8,32 +8,31 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/disk"
 	"fairlead/gateway/speech"
 )
 
-// maxImage limits the size of an image in bytes; the tool Read has the same limit. maxAudio limits
-// a recording.
+// maxImage and maxAudio limit the size of a file in bytes. The tool Read has the same limit for
+// images.
 const (
 	maxImage = 10 << 20
 	maxAudio = 25 << 20
 )
 
-// extensions maps a file's type to its extension; other types get .bin.
+// extensions maps an image's type to its extension.
 var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/bmp": ".bmp",
-	"audio/mpeg": ".mp3", "audio/wave": ".wav", "application/ogg": ".ogg", "audio/ogg": ".ogg", "audio/mp4": ".m4a", "audio/webm": ".webm", "audio/flac": ".flac", "audio/aiff": ".aiff",
 }
 
-// Upload stores the files of one message and protects them from removal until Close, although no
-// message refers to them yet.
+// Upload stores the files of one message and protects them from removal until Close.
 type Upload struct {
 	s    *Store
 	keys []string
@@ -54,8 +53,7 @@ func (u *Upload) Close() {
 	u.keys = nil
 }
 
-// Attachments stores the files that a person sent and returns them as blocks: images, and
-// recordings with their transcripts.
+// Attachments stores the files that a person sent and returns them as blocks.
 func (u *Upload) Attachments(ctx context.Context, list []protocol.Attachment) (protocol.Content, error) {
 	var out protocol.Content
 	for _, a := range list {
@@ -89,13 +87,9 @@ func tooLarge(name string, size int, what string, limit int) error {
 
 // Images moves the image data of a content to files.
 func (u *Upload) Images(c protocol.Content) protocol.Content {
-	hasData := func(b protocol.Block) bool { return b.Type == protocol.BlockImage && b.Data != "" }
-	if !slices.ContainsFunc(c, hasData) {
-		return c
-	}
 	out := slices.Clone(c)
 	for i, b := range out {
-		if !hasData(b) {
+		if b.Type != protocol.BlockImage || b.Data == "" {
 			continue
 		}
 		data, err := base64.StdEncoding.DecodeString(b.Data)
@@ -126,7 +120,7 @@ func (u *Upload) image(b protocol.Block, data []byte) (protocol.Block, error) {
 // write writes a file under a name derived from its content.
 func (u *Upload) write(data []byte, kind string) (key string, err error) {
 	sum := sha256.Sum256(data)
-	key = "media/" + hex.EncodeToString(sum[:]) + cmp.Or(extensions[kind], ".bin")
+	key = "media/" + hex.EncodeToString(sum[:]) + cmp.Or(extensions[kind], speech.Extensions[kind], ".bin")
 	u.s.mu.Lock()
 	u.s.pending[key]++
 	u.keys = append(u.keys, key)
@@ -134,5 +128,39 @@ func (u *Upload) write(data []byte, kind string) (key string, err error) {
 	if _, err := os.Stat(u.s.path(key)); !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
-	return key, disk.WriteBytes(u.s.path(key), data)
+	return key, writeBytes(u.s.path(key), data)
+}
+
+// WriteFile writes a file atomically, even if the program or the machine crashes, and returns its
+// size.
+func WriteFile(path string, fill func(io.Writer) error) (size int64, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return 0, fmt.Errorf("write %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	if err != nil {
+		return 0, fmt.Errorf("write %s: %w", path, err)
+	}
+	if err = fill(f); err == nil {
+		if size, err = f.Seek(0, io.SeekCurrent); err == nil {
+			err = f.Sync()
+		}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return 0, fmt.Errorf("write %s: %w", path, err)
+	}
+	return size, nil
+}
+
+// writeBytes is [WriteFile] for data in memory.
+func writeBytes(path string, data []byte) error {
+	_, err := WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	return err
 }

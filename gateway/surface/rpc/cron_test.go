@@ -82,8 +82,11 @@ func realSchedules(t *testing.T) (s *cron.Scheduler, stop func()) {
 	chats := jobChats{st, new(event.Bus)}
 	sched := cron.New(cron.Options{
 		Store: st, Bus: chats.bus, Sessions: chats, Stats: chats.Stats, Config: func() config.Config { return cfg },
-		Deliver: func(ctx context.Context, d cron.Delivery) (string, error) {
-			return cron.ToMain(ctx, st, chats.bus, cfg.Session.Main(d.Agent), d)
+		Deliver: func(_ context.Context, d cron.Delivery) (string, error) {
+			if d.InMainChat {
+				return "", nil
+			}
+			return "the main chat", nil
 		},
 		HeartbeatFile: func(protocol.AgentID) (string, error) { return "- look\n", nil },
 	})
