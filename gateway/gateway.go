@@ -1,10 +1,42 @@
+// Package gateway wires the parts of a gateway together: [Open] builds them in order, and Close
+// stops them in reverse order.
+//
+// # Levels
+//
+// A package may import its own level and the levels below it. layers_test.go checks that for every
+// system, and docs/architecture.md lists every package.
+//
+//	wiring      main.go  app  gateway  gateway/cmd/fairlead  node/cmd/fairlead-node
+//	surfaces    gateway/surface/*  app/*  tray
+//	behaviour   gateway/{agent,session,cron,channel,transfer,pairing,network,status}  node/*
+//	stages      gateway/{tool,journal,approval,nodes,native,auth,workspace,skills}
+//	foundation  gateway/{store,config,event,policy,llm,speech}  gateway/cron/when
+//	client      gateway/protocol/client
+//	peer        gateway/peer/*: code that both ends of a connection run
+//	contract    gateway/protocol (wire types only)  assets
+//
+// A chat message travels from rpc to session (one goroutine per session owns its queue and its
+// run), agent (the loop), llm (a model streams), tool (one path for every call: decide, approve,
+// journal, execute), nodes and a node's tool. The result returns the same way. Changes are
+// published on event.Bus and leave through rpc as the feed.
+//
+// The windows and the node of the same process use the same protocol over memory. They are clients
+// like any other, trusted as the owner because nobody else can reach that transport.
+//
+// # Durability
+//
+// Everything that is acknowledged is in SQLite before the acknowledgement leaves. A run survives a
+// kill as its row, its messages, its calls in the journal and its pending approvals;
+// session.Manager.Resume continues it.
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -14,6 +46,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/network"
 	"fairlead/gateway/nodes"
@@ -21,6 +54,7 @@ import (
 	"fairlead/gateway/pairing/install"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/lock"
+	"fairlead/gateway/protocol"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/status"
@@ -118,3 +152,60 @@ func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
 func (g *Gateway) Home() string      { return g.home }
 func (g *Gateway) LogDir() string    { return LogDir(g.home) }
 func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
+
+// configChanged passes a changed setting to the parts that do not read it each time.
+func (g *Gateway) configChanged(path string) {
+	switch path {
+	case "auth.token":
+		if v, ok := g.config.Secret(path); ok {
+			if err := g.tokens.Set(keychain.Secret(v)); err != nil {
+				g.log.Error("The new token could not be stored; the old one stays valid", "err", err)
+			}
+		}
+	case "session", "session.mainKey":
+		if err := g.sessions.MainKeyChanged(context.Background()); err != nil {
+			g.log.Error("The notice in the former main chat could not be posted", "err", err)
+		}
+	}
+	g.schedules.Wake()
+	g.network.Reload()
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
+	g.status.Publish()
+}
+
+// remindOfApproval notifies the person over a channel of an approval that nobody has seen.
+func (g *Gateway) remindOfApproval(ctx context.Context, a protocol.Approval) error {
+	sent, err := g.channels.NotifyApproval(ctx, a, cmp.Or(g.machineName(a.Node), string(a.Node)))
+	if err != nil || !sent {
+		return err
+	}
+	return g.gate.Shown(ctx, protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+}
+
+// machineName returns the person's name of a machine, or "".
+func (g *Gateway) machineName(id protocol.NodeID) string {
+	n, _ := g.hub.Node(id)
+	return n.Name
+}
+
+// checkOrigin accepts requests to the listener's own address besides those to this machine.
+func (g *Gateway) checkOrigin(r *http.Request) error {
+	host := ""
+	if at, ok := g.listenAddr(); ok && !at.IP.IsUnspecified() {
+		host = at.IP.String()
+	}
+	return auth.CheckOrigin(r, host)
+}
+
+// cancelTransfersOf cancels the transfers of a device that is no longer paired, unless another
+// machine has its name by now.
+func (g *Gateway) cancelTransfersOf(d protocol.Device) {
+	if n, known := g.hub.Node(d.NodeID); known && n.Device != d.ID {
+		return
+	}
+	g.transfers.Unpaired(d)
+}
+
+func (g *Gateway) audit() journal.Audit {
+	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
+}

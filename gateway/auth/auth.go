@@ -22,7 +22,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// The kinds of principal.
 const (
 	KindOwner = "owner" // the person, directly
 	KindAgent = "agent" // the agent, on behalf of a run

@@ -15,7 +15,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// field is a value in Config that a dotted path names.
 type field struct {
 	typ    reflect.Type
 	tag    reflect.StructTag
@@ -46,7 +45,6 @@ func lookup(path string) (field, error) {
 	return f, nil
 }
 
-// part returns the field with a name in f, whose own path is path.
 func (f field) part(path, name string) (field, error) {
 	switch t := deref(f.typ); t.Kind() {
 	case reflect.Struct:
@@ -156,7 +154,6 @@ func (f field) check(path string, value json.RawMessage) error {
 	return nil
 }
 
-// typeText returns what a value of the field must be.
 func typeText(f field) string {
 	switch deref(f.typ).Kind() {
 	case reflect.Int, reflect.Int64:

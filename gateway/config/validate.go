@@ -96,7 +96,6 @@ func checkString(path, text string, f field) error {
 	return nil
 }
 
-// checkProvider refuses an unknown model provider.
 func checkProvider(path, id string) error {
 	if slices.Contains(protocol.ProviderIDs, id) {
 		return nil

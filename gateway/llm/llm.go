@@ -89,7 +89,6 @@ type Event struct {
 	Retry   Retry
 }
 
-// The stop reasons.
 const (
 	StopEnd       = "stop"
 	StopToolUse   = "toolUse"

@@ -22,7 +22,6 @@ type readIn struct {
 	Path string `json:"path,omitempty" jsonschema:"file or folder in the agent's workspace, such as SOUL.md, memory/ or skills/summarize/SKILL.md; leave it out, or use /, to list the workspace"`
 }
 
-// readOut is a file or a directory listing.
 type readOut struct {
 	Path           string   `json:"path"`
 	Content        *string  `json:"content,omitempty"`

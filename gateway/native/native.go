@@ -6,6 +6,9 @@ package native
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -51,7 +54,6 @@ type Machines interface {
 	Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
 }
 
-// tools holds what the functions of the tools need.
 type tools struct{ Services }
 
 // Tools returns the gateway's own tools.
@@ -68,12 +70,10 @@ func Tools(s Services) []tool.Own {
 	return append(list, t.transferTool())
 }
 
-// isShared reports whether other people than the person take part in the calling chat.
 func (t tools) isShared(call tool.Call) bool {
 	return call.Session != "" && t.Sessions.Shared(call.Session)
 }
 
-// oneOf sets the valid values of a parameter in the tool's schema.
 func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.Tool[tool.Call] {
 	var s jsonschema.Schema
 	err := json.Unmarshal(t.Spec.InputSchema, &s)
@@ -85,4 +85,56 @@ func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.To
 		panic(err) // the schema is part of the program
 	}
 	return t
+}
+
+// logsLimit is the time in which a node must return its log, as in the original system.
+const logsLimit = 20 * time.Second
+
+type configIn struct {
+	Path string `json:"path,omitempty" jsonschema:"dotted path of one value, such as session.dmScope; without it the whole configuration"`
+}
+
+type configOut struct {
+	Path   string          `json:"path,omitempty"`
+	Value  json.RawMessage `json:"value,omitempty"`
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
+type logsIn struct {
+	NodeID protocol.NodeID `json:"nodeId,omitempty" jsonschema:"machine to read the log of; required when several are connected"`
+	Lines  *float64        `json:"lines,omitempty" jsonschema:"number of lines from the end; default 100, at most 5000"`
+}
+
+func (t tools) inspect() []toolkit.Tool[tool.Call] {
+	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}
+	return []toolkit.Tool[tool.Call]{
+		toolkit.Define("ConfigGet", "Read Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
+		toolkit.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
+	}
+}
+
+func (t tools) configGet(_ context.Context, _ tool.Call, in configIn) (configOut, error) {
+	if in.Path == "" {
+		all, err := t.Config.All()
+		return configOut{Config: all}, err
+	}
+	value, _, err := t.Config.Read(in.Path)
+	return configOut{Path: in.Path, Value: value}, err
+}
+
+func (t tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.LogsGetResult, error) {
+	lines := protocol.DefaultLogLines
+	if in.Lines != nil {
+		if !(*in.Lines >= 1) {
+			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
+		}
+		lines = int(min(math.Floor(*in.Lines), protocol.MaxLogLines))
+	}
+	id, err := t.Machines.Pick(in.NodeID)
+	if err != nil {
+		return protocol.LogsGetResult{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
+	defer cancel()
+	return t.Machines.Logs(ctx, id, lines)
 }

@@ -39,7 +39,6 @@ type Archives struct {
 	messages *Messages
 }
 
-// storeArchive stores an archive's row, with the number of its messages.
 func storeArchive(tx *gorm.DB, a *Archive) error {
 	var n int64
 	err := tx.Model(&messageRow{}).Where("session_id = ? AND seq BETWEEN ? AND ?", string(a.Session), a.First, a.Last).Count(&n).Error

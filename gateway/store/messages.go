@@ -76,7 +76,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	}
 	rows := make([]messageRow, len(msgs))
 	var texts []textRow
-	var times []int64
 	for i := range msgs {
 		m := &msgs[i]
 		if m.ID == "" {
@@ -97,8 +96,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
 		}
 		if words := searchText(*m, plain); words != "" {
-			texts = append(texts, textRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText))})
-			times = append(times, m.Timestamp)
+			texts = append(texts, textRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
 		}
 		row.countMessage(*m, plain)
 	}
@@ -116,7 +114,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err := addMediaRefs(tx, row.Key, contents...); err != nil || len(texts) == 0 {
 		return err
 	}
-	if err := assignIDs(tx, texts, times); err != nil {
+	if err := assignIDs(tx, texts); err != nil {
 		return err
 	}
 	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
@@ -124,9 +122,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	}
 	return s.search.addTimeChecks(tx, texts)
 }
-
-// foldCase returns the form in which labels are searched.
-func foldCase(s string) string { return strings.ToLower(s) }
 
 // truncate shortens s to at most n bytes, between characters.
 func truncate(s string, n int) string {
@@ -171,7 +166,6 @@ func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int
 	return msgs, err
 }
 
-// errDamaged reports a message that cannot be decoded.
 var errDamaged = errors.New("read message")
 
 func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit int) ([]protocol.Message, error) {
@@ -196,7 +190,6 @@ func (s *Messages) OfRun(ctx context.Context, id protocol.RunID) (msgs []protoco
 	return msgs, err
 }
 
-// decodeMessages returns the messages of a query.
 func decodeMessages(query *gorm.DB) ([]protocol.Message, error) {
 	var texts []string
 	if err := query.Pluck("json", &texts).Error; err != nil {
@@ -236,14 +229,11 @@ func textValues(raw string) (string, bool) {
 		}
 		switch t := t.(type) {
 		case json.Delim:
-			switch t {
-			case '{', '[':
+			if t == '{' || t == '[' {
 				open = append(open, t == '{')
-			default:
+			} else {
 				open = open[:len(open)-1]
 			}
-			key = len(open) > 0 && open[len(open)-1]
-			continue
 		case string:
 			if key {
 				key = false

@@ -31,6 +31,7 @@ type textRow struct {
 	SessionID  string
 	Seq        int64
 	Text       string
+	at         int64 // Unix milliseconds
 }
 
 func (textRow) TableName() string { return "message_texts" }
@@ -41,13 +42,12 @@ const idsPerMilli = 1024
 // maxSearchText is the number of bytes of a message that are searchable.
 const maxSearchText = 64 << 10
 
-// assignIDs assigns IDs to texts: the milliseconds in at, and a number among the texts of the same
-// time.
-func assignIDs(tx *gorm.DB, texts []textRow, at []int64) error {
+// assignIDs assigns IDs to texts: their time, and a number among the texts of the same time.
+func assignIDs(tx *gorm.DB, texts []textRow) error {
 	next := map[int64]int64{}
 	for i := range texts {
 		// more at one time do not occur in practice; the next millisecond would do
-		for first := max(at[i], 0) * idsPerMilli; ; first += idsPerMilli {
+		for first := max(texts[i].at, 0) * idsPerMilli; ; first += idsPerMilli {
 			id, known := next[first]
 			if !known {
 				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+idsPerMilli-2).Scan(&id).Error; err != nil {
@@ -148,7 +148,6 @@ func textTerms(query string) []string {
 	return list
 }
 
-// chatTerm returns the term of a session.
 func chatTerm(key protocol.SessionKey) string {
 	return fmt.Sprintf("chat : k%s", strings.ToUpper(hex.EncodeToString([]byte(key))))
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,39 +13,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// searchPage is where a page of [Search.Sessions] begins: after a number of sessions whose name
-// matches, or, when all of those were returned, below the ID of a text.
-type searchPage struct {
-	named int
-	top   int64
-}
-
-const (
-	namedPage = "n" // followed by a number
-	textsPage = "t"
-)
-
-func (p searchPage) String() string {
-	if p.top > 0 {
-		return textsPage + strconv.FormatInt(p.top, 10)
+// parseSearchPage returns where a page of [Search.Sessions] begins: after a number of sessions whose
+// name matches, which the page has as a negative number, or, when all of those were returned, below
+// the ID of a text.
+func parseSearchPage(page string) (named int, top int64, err error) {
+	if page == "" {
+		return 0, 0, nil
 	}
-	return namedPage + strconv.Itoa(p.named)
-}
-
-func parseSearchPage(s string) (p searchPage, err error) {
-	n := int64(0)
-	if s != "" {
-		n, err = strconv.ParseInt(s[1:], 10, 64)
+	n, err := strconv.ParseInt(page, 10, 64)
+	if err != nil || n == 0 || n < -math.MaxInt32 {
+		return 0, 0, protocol.ErrBadRequest.With("page must be the next of a previous result")
 	}
-	switch {
-	case err == nil && n >= 0 && (s == "" || strings.HasPrefix(s, namedPage)):
-		p.named = int(n)
-	case err == nil && n > 0 && strings.HasPrefix(s, textsPage):
-		p.top = n
-	default:
-		return p, protocol.ErrBadRequest.With("page must be the next of a previous result")
-	}
-	return p, nil
+	return int(max(-n, 0)), max(n, 0), nil
 }
 
 // Sessions returns a page of the sessions that match the query and are not deleted. First come
@@ -56,27 +36,27 @@ func parseSearchPage(s string) (p searchPage, err error) {
 // next is empty when the search is complete. A session whose matching messages are far apart may be
 // on more than one page.
 func (s *Search) Sessions(ctx context.Context, query, page string, limit int) (list []Session, next string, err error) {
-	from, err := parseSearchPage(page)
+	named, top, err := parseSearchPage(page)
 	if err != nil {
 		return nil, "", err
 	}
 	err = s.read(ctx, "find chats", func(db *gorm.DB) error {
-		if from.top == 0 {
-			if err := db.Where("deleted_at = 0 AND instr(search_text, ?) > 0", foldCase(query)).Order("last_active_at DESC, key").Offset(from.named).Limit(limit).Find(&list).Error; err != nil {
+		if top == 0 {
+			if err := db.Where("deleted_at = 0 AND instr(search_text, ?) > 0", strings.ToLower(query)).Order("last_active_at DESC, key").Offset(named).Limit(limit).Find(&list).Error; err != nil {
 				return err
 			}
 			if len(list) == limit {
-				next = searchPage{named: from.named + limit}.String()
+				next = strconv.Itoa(-named - limit)
 				return nil
 			}
-			from.top = 1<<62 - 1
+			top = 1<<62 - 1
 		}
-		keys, below, err := s.newestSessions(db, textTerms(query), from.top, limit-len(list))
+		keys, below, err := s.newestSessions(db, textTerms(query), top, limit-len(list))
 		if err != nil {
 			return err
 		}
 		if below > 0 {
-			next = searchPage{top: below}.String()
+			next = strconv.FormatInt(below, 10)
 		}
 		if len(keys) == 0 {
 			return nil
@@ -86,7 +66,7 @@ func (s *Search) Sessions(ctx context.Context, query, page string, limit int) (l
 			return err
 		}
 		var more []Session
-		err = db.Where("deleted_at = 0 AND instr(search_text, ?) = 0 AND key IN (SELECT value FROM json_each(?))", foldCase(query), string(raw)).Find(&more).Error
+		err = db.Where("deleted_at = 0 AND instr(search_text, ?) = 0 AND key IN (SELECT value FROM json_each(?))", strings.ToLower(query), string(raw)).Find(&more).Error
 		at := func(f Session) int { return slices.Index(keys, string(f.Key)) }
 		slices.SortFunc(more, func(a, b Session) int { return at(a) - at(b) })
 		list = append(list, more...)

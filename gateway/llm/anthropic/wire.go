@@ -5,7 +5,6 @@ import "encoding/json"
 // The parts of Anthropic's messages API that Fairlead uses
 // (https://docs.anthropic.com/en/api/messages).
 
-// apiVersion is the version of the API, sent with every request.
 const apiVersion = "2023-06-01"
 
 type request struct {

@@ -17,31 +17,12 @@ const MaxLine = 32 << 20
 
 var errTooLong = errors.New("a line of the answer is longer than 32 MiB")
 
-// lines yields lines that end in LF, CRLF or a single CR, each as soon as its end has arrived and
-// valid until the next one. A last line without an end is yielded too, unless reading fails.
+// lines yields lines that end in LF or CRLF, each as soon as its end has arrived and valid until the
+// next one. A last line without an end is yielded too, unless reading fails.
 func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s := bufio.NewScanner(r)
 		s.Buffer(nil, MaxLine+2)
-		afterCR := false // a following LF belongs to the last line
-		s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-			start := 0
-			if len(data) > 0 && afterCR && data[0] == '\n' {
-				start = 1
-			}
-			end := bytes.IndexAny(data[start:], "\r\n")
-			switch {
-			case end >= 0:
-				end += start
-				afterCR = data[end] == '\r'
-				return end + 1, data[start:end], nil
-			case atEOF && len(data) > start:
-				return len(data), data[start:], nil
-			case len(data) > 0:
-				afterCR = false
-			}
-			return start, nil, nil
-		})
 		for s.Scan() {
 			if s.Err() == nil && !yield(s.Bytes(), nil) {
 				return

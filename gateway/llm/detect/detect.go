@@ -8,6 +8,8 @@ package detect
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +17,9 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/llm"
+	"fairlead/gateway/llm/ollama"
+	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/protocol"
 )
 
@@ -112,4 +117,157 @@ func loopback(address string) bool {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+type prober struct {
+	client  *http.Client
+	root    string
+	address string
+}
+
+// reply is a response of which only the beginning was read.
+type reply struct {
+	status int
+	server string
+	body   []byte
+}
+
+// get returns nil if there was no response in time.
+func (p *prober) get(ctx context.Context, path string) *reply {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.root+path, nil)
+	if err != nil {
+		return nil
+	}
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return nil
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
+	if err != nil {
+		return nil
+	}
+	return &reply{resp.StatusCode, resp.Header.Get("Server"), body}
+}
+
+// probe identifies the server at the address; nil if it is not a model server or there is none.
+func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
+	first := p.get(ctx, "/v1/models")
+	if first == nil {
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(first.server, "llama.cpp"):
+		return p.llamacpp(ctx)
+	case p.isOllama(ctx):
+		return p.ollama(ctx)
+	}
+	owner, isList := owners(first)
+	switch {
+	case strings.HasPrefix(owner, "organization") || isList && owner == "" && p.isStudio(ctx):
+		return p.compatible(ctx, "lmstudio", "LM Studio")
+	case owner == "llamacpp":
+		return p.llamacpp(ctx)
+	case owner == "vllm":
+		return p.compatible(ctx, "compatible", "vLLM")
+	case isList:
+		return p.compatible(ctx, "compatible", p.anonymous())
+	case first.status == http.StatusUnauthorized || first.status == http.StatusForbidden:
+		if !isJSON(first) {
+			return nil // a login page of another program
+		}
+		return &protocol.DetectedServer{Provider: "compatible", Name: p.anonymous(), BaseURL: p.root + "/v1", State: NeedsKey}
+	case first.status == http.StatusServiceUnavailable && isJSON(first):
+		return &protocol.DetectedServer{Provider: "compatible", Name: p.anonymous(), BaseURL: p.root + "/v1", State: Loading}
+	}
+	return nil
+}
+
+func (p *prober) anonymous() string {
+	_, port, err := net.SplitHostPort(p.address)
+	if err != nil {
+		return "Model server"
+	}
+	return "Model server on port " + port
+}
+
+// owners reports whether r is a list of models, and the owner of the first one that has an owner.
+func owners(r *reply) (owner string, isList bool) {
+	var list struct {
+		Data *[]struct {
+			ID    string `json:"id"`
+			Owner string `json:"owned_by"`
+		} `json:"data"`
+	}
+	if r.status != http.StatusOK || json.Unmarshal(r.body, &list) != nil || list.Data == nil {
+		return "", false
+	}
+	for _, m := range *list.Data {
+		if m.ID == "" {
+			return "", false
+		}
+		if m.Owner != "" {
+			return m.Owner, true
+		}
+	}
+	return "", true
+}
+
+func isJSON(r *reply) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal(r.body, &object) == nil
+}
+
+func (p *prober) isOllama(ctx context.Context) bool {
+	var version struct{ Version string }
+	r := p.get(ctx, "/api/version")
+	if r == nil || r.status != http.StatusOK || json.Unmarshal(r.body, &version) != nil || version.Version == "" {
+		return false
+	}
+	var tags struct{ Models *[]json.RawMessage }
+	r = p.get(ctx, "/api/tags")
+	return r != nil && r.status == http.StatusOK && json.Unmarshal(r.body, &tags) == nil && tags.Models != nil
+}
+
+// isStudio identifies an LM Studio with an empty list.
+func (p *prober) isStudio(ctx context.Context) bool {
+	var list struct {
+		Models *[]struct{ Key string }
+	}
+	r := p.get(ctx, "/api/v1/models")
+	return r != nil && r.status == http.StatusOK && json.Unmarshal(r.body, &list) == nil && list.Models != nil
+}
+
+func (p *prober) ollama(ctx context.Context) *protocol.DetectedServer {
+	s := &protocol.DetectedServer{Provider: "ollama", Name: "Ollama", BaseURL: p.root, State: Ready}
+	if models, err := ollama.Models(ctx, llm.Options{BaseURL: p.root, HTTP: p.client}); err == nil {
+		s.Models = models
+	}
+	return s
+}
+
+// llamacpp also queries an endpoint that needs the key, because its list of models is public.
+func (p *prober) llamacpp(ctx context.Context) *protocol.DetectedServer {
+	s := &protocol.DetectedServer{Provider: "llamacpp", Name: "llama.cpp", BaseURL: p.root + "/v1", State: Ready}
+	if r := p.get(ctx, "/health"); r == nil || r.status == http.StatusServiceUnavailable {
+		s.State = Loading
+		return s
+	}
+	if r := p.get(ctx, "/props"); r != nil && r.status == http.StatusUnauthorized {
+		s.State = NeedsKey
+		return s
+	}
+	return p.list(ctx, s)
+}
+
+func (p *prober) compatible(ctx context.Context, provider, name string) *protocol.DetectedServer {
+	return p.list(ctx, &protocol.DetectedServer{Provider: provider, Name: name, BaseURL: p.root + "/v1", State: Ready})
+}
+
+// list adds the models; a server without models is still returned.
+func (p *prober) list(ctx context.Context, s *protocol.DetectedServer) *protocol.DetectedServer {
+	if models, err := openai.Models(ctx, llm.Options{BaseURL: s.BaseURL, HTTP: p.client}); err == nil {
+		s.Models = models
+	}
+	return s
 }

@@ -22,7 +22,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// defaultBaseURL is Google's own API.
 const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
 const pathPrefix = "/v1beta/"
@@ -53,7 +52,6 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	})
 }
 
-// try sends one request and reads its answer.
 func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConfig, out *ask.Out) error {
 	n := newNames(req.Tools)
 	name := m.Model
@@ -117,7 +115,6 @@ func refine(f *ask.Failure, body []byte) {
 	}
 }
 
-// maxPages limits the pages of a list of models.
 const maxPages = 100
 
 // Models returns the models that the key may use and that can chat.

@@ -11,7 +11,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reader assembles one answer and emits its events.
 type reader struct {
 	*ask.Out
 
@@ -77,7 +76,6 @@ func (r *reader) part(p part) {
 	}
 }
 
-// closeThought emits a complete thought.
 func (r *reader) closeThought() {
 	if r.thought.Len() == 0 {
 		return

@@ -70,7 +70,6 @@ type thinkingConfig struct {
 	ThinkingLevel   string `json:"thinkingLevel,omitempty"`
 }
 
-// response is one event of a streamed answer.
 type response struct {
 	Candidates []struct {
 		Content       content

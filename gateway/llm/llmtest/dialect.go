@@ -90,7 +90,6 @@ func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 	})
 }
 
-// cutAnywhere checks that an answer that is cut is complete or an error.
 func (d Dialect) cutAnywhere(t *testing.T, whole Answer, same func(*testing.T, Answer)) {
 	// a regular end, and a broken connection
 	for _, cut := range []error{nil, io.ErrUnexpectedEOF} {

@@ -1,3 +1,11 @@
+// Package llmtest provides a [llm.Model] for tests that plays a script.
+//
+//	m := llmtest.Script(
+//		llmtest.Say("I will look.").Call("laptop__Bash", `{"command":"ls"}`),
+//		llmtest.Say("Two files."),
+//	)
+//
+// Each request plays the next step. The received requests are in [Model.Requests].
 package llmtest
 
 import (
@@ -83,7 +91,6 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	}
 }
 
-// player is one answer in progress.
 type player struct {
 	ctx     context.Context
 	req     llm.Request

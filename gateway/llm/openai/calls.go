@@ -12,7 +12,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// call is a tool call that is being streamed.
 type call struct {
 	key      string // identifies the call in the server's events
 	index    int
@@ -24,7 +23,6 @@ type call struct {
 	extra    json.RawMessage
 }
 
-// calls collects the tool calls of one answer, in the order of their starts.
 type calls []*call
 
 func (c *calls) open(key string) *call {
@@ -59,7 +57,6 @@ func (n *call) block() protocol.Block {
 	return protocol.Block{Type: protocol.BlockToolCall, ID: n.id, Name: n.name}
 }
 
-// add appends a piece to n's arguments and emits the resulting events.
 func (n *call) add(piece string, out *ask.Out) {
 	if piece == "" {
 		return

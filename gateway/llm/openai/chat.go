@@ -11,7 +11,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chatWire is POST /chat/completions.
 type chatWire struct{}
 
 func (chatWire) path() string { return "/chat/completions" }
@@ -65,7 +64,6 @@ func (chatWire) body(m *model, req llm.Request) any {
 	return r
 }
 
-// think sets a level of thinking in the server's own way.
 func (m *model) think(r *chatRequest, level string) {
 	switch {
 	case level == "":
@@ -91,7 +89,6 @@ func (m *model) think(r *chatRequest, level string) {
 	}
 }
 
-// chatReader reads one answer.
 type chatReader struct {
 	stream
 	m        *model

@@ -48,7 +48,6 @@ type imagePart struct {
 	ImageURL json.RawMessage `json:"image_url"` // {"url": …} or the URL itself
 }
 
-// text reads a JSON string; anything else is empty.
 func text(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
@@ -81,7 +80,6 @@ func parts(raw json.RawMessage) (thought, answer string) {
 	return thought, answer
 }
 
-// argumentText decodes a piece of arguments.
 func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -92,7 +90,6 @@ func argumentText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// dataURL splits a data URL into type and base64 text.
 func dataURL(raw json.RawMessage) (mime, data string, ok bool) {
 	url := text(raw)
 	if url == "" {
@@ -107,7 +104,6 @@ func dataURL(raw json.RawMessage) (mime, data string, ok bool) {
 	return mime, data, found && isBase64 && strings.HasPrefix(head, "data:")
 }
 
-// usage holds the token counts of a chat server, in all known spellings.
 type usage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`

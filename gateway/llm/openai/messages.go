@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// message is one message of a chat request.
 type message struct {
 	Role             string          `json:"role"`
 	Content          any             `json:"content"` // text, []part, or nil beside calls
@@ -51,7 +50,6 @@ type function struct {
 	Arguments string `json:"arguments"`
 }
 
-// messages builds the conversation.
 func (m *model) messages(req llm.Request) []message {
 	var out []message
 	if req.System != "" {
@@ -146,7 +144,6 @@ func picture(b protocol.Block) part {
 	return part{Type: "image_url", ImageURL: &imageURL{imageData(b)}}
 }
 
-// imageData returns an image as a data URL.
 func imageData(b protocol.Block) string { return "data:" + ask.ImageType(b) + ";base64," + b.Data }
 
 // assistant builds the model's own message; ok is false for one without content that a server

@@ -45,7 +45,6 @@ func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	return out, nil
 }
 
-// root returns the server's address without the API's path.
 func (m *model) root() string {
 	u, err := url.Parse(m.BaseURL)
 	if err != nil {

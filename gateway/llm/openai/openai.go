@@ -71,7 +71,6 @@ func newModel(o llm.Options) *model {
 	return m
 }
 
-// base completes an address as people write it.
 func base(address string) (baseURL, host string) {
 	address = ask.BaseURL(address, "https://"+hostOpenAI, "/chat/completions", "/responses", "/models")
 	u, err := url.Parse(address)
@@ -94,7 +93,6 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	}, func(f *ask.Failure) bool { return m.learn(f, data) })
 }
 
-// request returns a request with our headers; body is nil for a GET.
 func (m *model) request(address string, body any) ask.Request {
 	header := map[string]string{}
 	if m.Key != "" {
@@ -106,12 +104,10 @@ func (m *model) request(address string, body any) ask.Request {
 	return ask.Request{URL: address, Body: body, Header: header}
 }
 
-// get returns the body of the response to a GET.
 func (m *model) get(ctx context.Context, address string) ([]byte, error) {
 	return ask.Read(ctx, m.Options, m.request(address, nil))
 }
 
-// stream emits the events of the answer to one request.
 type stream struct {
 	*ask.Out
 	sent  int // bytes of the request

@@ -15,12 +15,10 @@ const (
 	wireResponses = "openai-responses"
 )
 
-// opaque is the data that this package stores in [protocol.Block.Opaque].
 type opaque struct {
 	ask.Origin
 	// Field is the name under which a chat server sent its thoughts.
-	Field string `json:"field,omitempty"`
-	// Details are OpenRouter's reasoning_details.
+	Field   string          `json:"field,omitempty"`
 	Details json.RawMessage `json:"details,omitempty"`
 	// Extra is a call's extra_content, in which Gemini's compatible endpoint sends its signature.
 	Extra json.RawMessage `json:"extra,omitempty"`
@@ -36,7 +34,6 @@ func opaqueOf(b protocol.Block, wire, model string) (o opaque) {
 	return o
 }
 
-// reasoning collects the thoughts of a chat answer, under any of the names that servers use.
 type reasoning struct {
 	text    strings.Builder
 	field   string
@@ -97,7 +94,6 @@ func (r *reasoning) addDetails(raw json.RawMessage) string {
 	return shown
 }
 
-// isSameBlock reports whether two pieces belong to one block.
 func isSameBlock(a, b map[string]any) bool {
 	typeA, okA := a["type"].(string)
 	typeB, okB := b["type"].(string)
@@ -122,7 +118,6 @@ func (r *reasoning) finish(model string, out *ask.Out) {
 	out.Emit(llm.Event{Type: llm.EventSignature, Block: block})
 }
 
-// rawDetails is nil if there are none.
 func (r *reasoning) rawDetails() json.RawMessage {
 	if len(r.details) == 0 {
 		return nil
@@ -148,7 +143,6 @@ const (
 	thinkClose = "</think>"
 )
 
-// add takes the next piece and returns its thought and its text.
 func (s *splitter) add(piece string) (thought, text string) {
 	if s.state == splitText {
 		return "", piece
@@ -185,7 +179,6 @@ func (s *splitter) add(piece string) (thought, text string) {
 	return s.take(len(s.pending) - keep), ""
 }
 
-// end returns the delayed text.
 func (s *splitter) end() (thought, text string) {
 	rest := s.take(len(s.pending))
 	if s.state == splitThought {

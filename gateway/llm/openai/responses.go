@@ -84,7 +84,6 @@ func (responsesWire) body(m *model, req llm.Request) any {
 	return r
 }
 
-// input builds the conversation as items.
 func (m *model) input(req llm.Request) []any {
 	items := []any{}
 	list, _ := withSeparateImages(req)

@@ -72,7 +72,6 @@ func (u *responseUsage) count() protocol.Usage {
 	return out
 }
 
-// responsesReader reads one answer.
 type responsesReader struct {
 	stream
 	m       *model
@@ -175,7 +174,6 @@ func (r *responsesReader) call(e responseEvent) *call {
 	return c
 }
 
-// item handles a finished item.
 func (r *responsesReader) item(e responseEvent) {
 	switch e.Item.Type {
 	case "function_call":

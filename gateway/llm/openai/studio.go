@@ -60,7 +60,6 @@ func studioV1(raw []byte) []protocol.ModelInfo {
 	return append(out.loaded, out.rest...)
 }
 
-// studioModels are the models that can chat.
 type studioModels struct{ loaded, rest []protocol.ModelInfo }
 
 func (s *studioModels) add(info protocol.ModelInfo, kind string, isLoaded bool) {

@@ -9,7 +9,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// report describes the outcomes of this turn's calls, a sentence each.
 func report(messages []protocol.Message) string {
 	args := make(map[string]json.RawMessage)
 	var out, commands []string
@@ -33,7 +32,6 @@ func report(messages []protocol.Message) string {
 	return "- " + strings.Join(out, "\n- ")
 }
 
-// outcome is the result of a node's tool.
 type outcome struct {
 	ExitCode     *int    `json:"exitCode"`
 	TimedOut     bool    `json:"timedOut"`
@@ -91,10 +89,8 @@ func denial(c *protocol.CallInfo) string {
 	}
 }
 
-// arguments are those of the calls that the operator makes.
 type arguments struct{ Command, Path, Pattern string }
 
-// descriptions are sentences about the results of tools.
 var descriptions = map[string]func(in arguments, r outcome) string{
 	"Bash": func(_ arguments, r outcome) string { return commandSentence(r) },
 	"Read": func(in arguments, r outcome) string {
@@ -167,7 +163,6 @@ func commandSentence(r outcome) string {
 // maxLine is the longest quotation of a request or a command, in characters.
 const maxLine = 60
 
-// command returns the first line of the executed command, or nothing.
 func command(args json.RawMessage) string {
 	var in struct{ Command string }
 	if json.Unmarshal(args, &in) != nil {
@@ -184,7 +179,6 @@ func match(n int) string {
 	return "match"
 }
 
-// completionText describes a background command that has ended.
 func completionText(c protocol.ExecCompletion) string {
 	what := "A background command"
 	if c.Command != "" {

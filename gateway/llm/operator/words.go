@@ -10,7 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// help lists the possible requests.
 func help(h machineTools) string {
 	return strings.ReplaceAll(`I am the built-in operator. I understand plain requests and carry them out on your machines; you see and allow everything that has an effect:
 
@@ -77,7 +76,6 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-// unquote removes one pair of quotes around s.
 func unquote(s string) string {
 	s = strings.TrimSpace(s)
 	for _, q := range []string{`""`, "''", "``", "“”", "„“", "«»", "‘’"} {
@@ -98,10 +96,8 @@ func unquoteWhole(s string) string {
 	return s
 }
 
-// name returns a file name as written.
 func name(s string) string { return unquote(strings.TrimSuffix(strings.TrimSpace(s), ",")) }
 
-// machineTools are the machines and their tools.
 type machineTools struct {
 	nodes       []protocol.NodeID // without the gateway itself
 	tools       map[protocol.NodeID]map[string]protocol.ToolName
@@ -135,7 +131,6 @@ func machineToolsOf(req llm.Request) machineTools {
 	return h
 }
 
-// find returns a machine by its name, ignoring case.
 func (h machineTools) find(name string) (protocol.NodeID, bool) {
 	name = strings.TrimPrefix(unquote(name), "@")
 	for _, n := range h.nodes {

@@ -63,7 +63,6 @@ func userModels(files []string) map[string]json.RawMessage {
 	return all
 }
 
-// withCorrections returns m with the person's corrections from the files.
 func (r *Registry) withCorrections(m protocol.ModelInfo) protocol.ModelInfo {
 	if raw, ok := r.user[m.ID]; ok {
 		if err := json.Unmarshal(raw, &m); err != nil {
@@ -98,7 +97,6 @@ const (
 	failedAge = time.Minute
 )
 
-// list is a provider's list of models in the cache.
 type list struct {
 	models map[string]protocol.ModelInfo
 	until  time.Time
@@ -122,7 +120,6 @@ func (r *Registry) cachedList(key string) list {
 	return r.lists[key]
 }
 
-// fetch queries a provider's list and caches it.
 func (r *Registry) fetch(ctx context.Context, p provider, o llm.Options) ([]protocol.ModelInfo, error) {
 	models, err := p.list(ctx, o)
 	if err != nil {

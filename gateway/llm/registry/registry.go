@@ -33,7 +33,6 @@ import (
 type Settings interface {
 	APIKey(provider string) string
 	BaseURL(provider string) string
-	// Wire is "chat" or "responses".
 	Wire(provider string) string
 }
 
@@ -55,7 +54,6 @@ func New(s Settings, files ...string) *Registry {
 // Operator is the provider ID of the built-in operator.
 const Operator = "operator"
 
-// provider describes the access to a provider.
 type provider struct {
 	protocol.Provider
 	env   []string // environment variables that may contain a key
@@ -64,7 +62,6 @@ type provider struct {
 	list  func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
 }
 
-// wires are the APIs of OpenAI-compatible servers.
 var wires = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
 
 // providers are all providers, in the order in which windows show them.
@@ -107,7 +104,6 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 	return t
 }(), CheckRedirect: ask.SameServer}
 
-// options returns the current options of a provider, or an error that says what is missing.
 func (r *Registry) options(p provider, model string) (llm.Options, error) {
 	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient}
 	o.BaseURL = cmp.Or(o.BaseURL, p.BaseURL)
@@ -202,7 +198,6 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 	return r.fetch(ctx, p, o)
 }
 
-// describeCount describes a server that has responded.
 func describeCount(models int) string {
 	switch models {
 	case 0:
@@ -255,7 +250,6 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 	return result(true, fmt.Sprintf("%s answers, in %s.", model, time.Since(began).Round(100*time.Millisecond)))
 }
 
-// describeError describes an error and how to fix it.
 func describeError(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -268,7 +262,6 @@ func describeError(err error) string {
 	return sentence(err)
 }
 
-// sentence adds the final period to a provider's message.
 func sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {

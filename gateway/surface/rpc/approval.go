@@ -12,7 +12,6 @@ import (
 	"fairlead/gateway/store"
 )
 
-// registerApprovals registers the methods for approvals.
 func registerApprovals(all methods, s Services) {
 	handle(all, protocol.ApprovalList, query(func(ctx context.Context) (protocol.ApprovalListResult, error) {
 		open, err := s.Approvals.Pending(ctx)
@@ -47,7 +46,6 @@ func checkEditScope(who auth.Principal, args json.RawMessage) error {
 	return nil
 }
 
-// registerRules registers the methods for the rules about calls.
 func registerRules(all methods, s Services) {
 	handle(all, protocol.RulesList, query(s.Rules.All))
 	handle(all, protocol.ApprovalUndo, withCaller(func(ctx context.Context, by string, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
@@ -104,7 +102,6 @@ func (s Services) tryRule(ctx context.Context, p protocol.RuleTryParams) (protoc
 	return s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
 }
 
-// offeredRule returns the rule that an answer to a pending approval would save.
 func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
 	open, err := s.Approvals.Pending(ctx)
 	if err != nil {
@@ -122,7 +119,6 @@ func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (js
 	return nil, protocol.ErrNotFound.With(fmt.Sprintf("No open question has the id %s", p.Approval))
 }
 
-// registerJournal registers the methods for the journal and the audit log.
 func registerJournal(all methods, s Services) {
 	handle(all, protocol.JournalList, plain(s.listJournal))
 	handle(all, protocol.AuditList, plain(s.listAudit))

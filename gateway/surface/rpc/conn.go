@@ -38,7 +38,6 @@ type Conn struct {
 	closers []func()   // run when the connection has closed, in order
 }
 
-// login is the result of a handshake.
 type login struct {
 	client    protocol.ClientInfo
 	principal auth.Principal
@@ -53,7 +52,6 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 	return c
 }
 
-// run serves the connection until it closes.
 func (c *Conn) run() {
 	c.wg.Go(c.write)
 	err := c.read()
@@ -106,14 +104,12 @@ func (c *Conn) read() error {
 	}
 }
 
-// onClose registers f to run when the connection has closed.
 func (c *Conn) onClose(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closers = append(c.closers, f)
 }
 
-// establish completes the handshake.
 func (c *Conn) establish(client protocol.ClientInfo, principal auth.Principal) {
 	c.ws.SetReadLimit(protocol.MaxReadFrame)
 	c.login.Store(&login{client, principal})

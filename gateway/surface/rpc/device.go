@@ -11,7 +11,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// deviceMethods are the methods for paired devices and known nodes.
 type deviceMethods struct {
 	devices *pairing.Manager
 	nodes   *nodes.Hub

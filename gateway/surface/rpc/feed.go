@@ -10,7 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pusher sends changes to one client until it is stopped.
 type pusher struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -23,7 +22,6 @@ func (p *pusher) stop() {
 
 func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
 
-// feed sends changes and chat events to one client.
 type feed struct {
 	socket    *socket
 	wg        *sync.WaitGroup // of the connection
@@ -91,7 +89,6 @@ func (f *feed) sendChange(change protocol.Change) {
 	f.socket.send(f.socket.ctx, frame)
 }
 
-// sendChat sends a chat event in the peer's own spelling of the session key.
 func (f *feed) sendChat(e protocol.ChatEvent) {
 	f.mu.Lock()
 	if own, ok := f.spelling[e.SessionKey]; ok {
@@ -112,7 +109,6 @@ func (f *feed) storeSpelling(key protocol.SessionKey) protocol.SessionKey {
 	return canonical
 }
 
-// isSubscribed reports whether the client follows the feed, and so sees new approvals.
 func (f *feed) isSubscribed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +129,6 @@ func (f *feed) subscribe() (seq uint64) {
 	return f.seq
 }
 
-// feedMethods are the methods for the feed and the gateway's state.
 type feedMethods struct{ Services }
 
 func (m feedMethods) register(all methods) {

@@ -39,13 +39,10 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	return all
 }
 
-// A handler implements one method.
 type handler func(ctx context.Context, r *request, params json.RawMessage) (any, error)
 
-// methods are the handlers by the name of their method.
 type methods map[string]handler
 
-// handle registers a method with its parameter and result types.
 func handle[P, R any](all methods, m protocol.Method[P, R], f func(context.Context, *request, P) (R, error)) {
 	all[m.Name] = func(ctx context.Context, r *request, raw json.RawMessage) (any, error) {
 		var p P
@@ -114,7 +111,6 @@ func brief(err error) error {
 	return e.With(strings.ToValidUTF8(text[:maxMessageHead], "") + " … " + strings.ToValidUTF8(text[len(text)-maxMessageTail:], ""))
 }
 
-// require refuses a request when one of its values is empty.
 func require(message string, values ...string) error {
 	if slices.Contains(values, "") {
 		return protocol.ErrBadRequest.With(message)
@@ -130,7 +126,6 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// registerSchedules registers the methods of the protocol for schedules and the heartbeat.
 func registerSchedules(all methods, s *cron.Scheduler) {
 	handle(all, protocol.CronStatusGet, plain(s.Status))
 	handle(all, protocol.CronList, plain(s.List))
@@ -144,7 +139,6 @@ func registerSchedules(all methods, s *cron.Scheduler) {
 	handle(all, protocol.HeartbeatTrigger, plain(s.HeartbeatTrigger))
 }
 
-// registerChannels registers the methods for channels and the pairing of people on them.
 func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.ChannelInbound, func(ctx context.Context, r *request, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 		// Unlike in the original system, a channel may speak only for its own account.

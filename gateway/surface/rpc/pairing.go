@@ -135,7 +135,6 @@ type pairTransport struct {
 	disconnect context.CancelCauseFunc
 }
 
-// pairMessage is a message of the device, or the error that ended the connection.
 type pairMessage struct {
 	data []byte
 	err  error

@@ -7,7 +7,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// registerSessions registers the methods for chats.
 func registerSessions(all methods, s Services) {
 	session := func(p *protocol.SessionParams) *protocol.SessionKey { return &p.SessionKey }
 	patch := bySession(s.Canonical, func(p *protocol.SessionPatchParams) *protocol.SessionKey { return &p.SessionKey }, s.Editor.Patch)

@@ -11,7 +11,6 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// registerSettings registers the methods for settings and model providers.
 func registerSettings(all methods, s Services) {
 	handle(all, protocol.ConfigGet, func(_ context.Context, _ *request, p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 		if p.Path == "" {
@@ -53,7 +52,6 @@ func registerSettings(all methods, s Services) {
 	}))
 }
 
-// registerWorkspaces registers the methods for the agents' workspaces.
 func registerWorkspaces(all methods, files *workspace.Files) {
 	handle(all, protocol.WorkspaceList, func(_ context.Context, _ *request, p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
 		l, err := files.List(p.AgentID, p.Path)

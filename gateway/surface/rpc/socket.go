@@ -156,7 +156,6 @@ func (s *socket) SendFrame(ctx context.Context, f *stream.Frame) error {
 	return s.sendFailed(ctx)
 }
 
-// sendFailed returns why a frame could not be queued.
 func (s *socket) sendFailed(ctx context.Context) error {
 	if s.ctx.Err() == nil && ctx.Err() != nil {
 		return context.Cause(ctx)
