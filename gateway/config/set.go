@@ -24,7 +24,7 @@ func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) err
 	}
 	changed, err := s.set(ctx, path, f, value)
 	s.mu.Lock()
-	watchers := slices.Collect(maps.Values(s.watchers))
+	watchers := slices.Clone(s.watchers)
 	s.mu.Unlock()
 	for _, p := range changed {
 		for _, w := range watchers {

@@ -35,8 +35,7 @@ type Store struct {
 	keys      map[string]string // secrets by path; values in memory only
 	// paths of secrets that were set but are missing in the secret store
 	missing  []string
-	watchers map[int]func(string)
-	next     int
+	watchers []func(path string)
 }
 
 // Open loads the configuration. A stored value that is no longer valid is skipped and returned as a
@@ -46,7 +45,7 @@ func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Stor
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	s = &Store{backend: backend, secrets: secrets, overrides: map[string]json.RawMessage{}, keys: map[string]string{}, watchers: map[int]func(string){}}
+	s = &Store{backend: backend, secrets: secrets, overrides: map[string]json.RawMessage{}, keys: map[string]string{}}
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
 		value := stored[path]
 		f, err := lookup(path)
@@ -115,43 +114,35 @@ func (s *Store) maskedValues() (map[string]any, error) {
 	return tree, nil
 }
 
-// Read returns the value at a path, masked as in All. ok is false for a valid path without a value;
-// an invalid path fails with protocol.ErrBadRequest.
-func (s *Store) Read(path string) (value json.RawMessage, ok bool, err error) {
+// Read returns the value at a path, masked as in All, or nil for a valid path without a value. An
+// invalid path fails with protocol.ErrBadRequest.
+func (s *Store) Read(path string) (json.RawMessage, error) {
 	if _, err := lookup(path); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	tree, err := s.maskedValues()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	var v any = tree
-	for _, name := range strings.Split(path, ".") {
-		m, isMap := v.(map[string]any)
-		if !isMap {
-			return nil, false, nil
+	for name := range strings.SplitSeq(path, ".") {
+		part, ok := v.(map[string]any)
+		if !ok {
+			return nil, nil
 		}
-		if v, ok = m[name]; !ok {
-			return nil, false, nil
+		if v, ok = part[name]; !ok {
+			return nil, nil
 		}
 	}
-	value, err = protocol.Marshal(v)
-	return value, true, err
+	return protocol.Marshal(v)
 }
 
 // OnChange registers f, which is called with the path after every change, on the goroutine that
-// made the change, until cancel is called. f may call the Store.
-func (s *Store) OnChange(f func(path string)) (cancel func()) {
+// made the change. f may call the Store.
+func (s *Store) OnChange(f func(path string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.next
-	s.next++
-	s.watchers[id] = f
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.watchers, id)
-	}
+	s.watchers = append(s.watchers, f)
 }
 
 // build merges overrides into the defaults, short paths first so that a part overrides the whole,

@@ -7,6 +7,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,6 +112,7 @@ type Options struct {
 	BaseURL string // empty means the provider's own
 	Key     string
 	Model   string
+	Wire    string // "chat" or "responses" for OpenAI-compatible servers; empty: the address decides
 	Info    protocol.ModelInfo
 	// nil means http.DefaultClient; its Timeout must allow for a long answer
 	HTTP *http.Client
@@ -145,15 +147,9 @@ func Price(info protocol.ModelInfo, u *protocol.Usage) {
 	if u.Cost != nil || info.PriceIn == nil || info.PriceOut == nil {
 		return
 	}
-	at := func(p *float64, fallback float64) float64 {
-		if p == nil {
-			return fallback
-		}
-		return *p
-	}
-	cost := (float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut +
-		float64(u.CacheRead)*at(info.PriceRead, *info.PriceIn) + float64(u.CacheWrite)*at(info.PriceWrite, *info.PriceIn)) / 1e6
-	u.Cost = &cost
+	read, write := *cmp.Or(info.PriceRead, info.PriceIn), *cmp.Or(info.PriceWrite, info.PriceIn)
+	cost := float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut + float64(u.CacheRead)*read + float64(u.CacheWrite)*write
+	u.Cost = new(cost / 1e6)
 }
 
 // Pause formats a duration for people: 0.5 s, 12 s, 3 min, 5 h. A long one is rounded up, because a

@@ -23,11 +23,11 @@ func (masked) All() (json.RawMessage, error) {
 	return json.RawMessage(`{"auth":{"token":"***"}}`), nil
 }
 
-func (masked) Read(path string) (json.RawMessage, bool, error) {
+func (masked) Read(path string) (json.RawMessage, error) {
 	if path == "auth.token" {
-		return json.RawMessage(`"***"`), true, nil
+		return json.RawMessage(`"***"`), nil
 	}
-	return nil, false, nil
+	return nil, nil
 }
 
 // chats answers every message with answer, in the run with the message's ID.

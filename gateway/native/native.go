@@ -22,7 +22,7 @@ import (
 // Config accesses the configuration with masked secrets.
 type Config interface {
 	All() (json.RawMessage, error)
-	Read(path string) (json.RawMessage, bool, error)
+	Read(path string) (json.RawMessage, error)
 }
 
 // Sessions are the conversations.
@@ -94,12 +94,6 @@ type configIn struct {
 	Path string `json:"path,omitempty" jsonschema:"dotted path of one value, such as session.dmScope; without it the whole configuration"`
 }
 
-type configOut struct {
-	Path   string          `json:"path,omitempty"`
-	Value  json.RawMessage `json:"value,omitempty"`
-	Config json.RawMessage `json:"config,omitempty"`
-}
-
 type logsIn struct {
 	NodeID protocol.NodeID `json:"nodeId,omitempty" jsonschema:"machine to read the log of; required when several are connected"`
 	Lines  *float64        `json:"lines,omitempty" jsonschema:"number of lines from the end; default 100, at most 5000"`
@@ -113,13 +107,13 @@ func (t tools) inspect() []toolkit.Tool[tool.Call] {
 	}
 }
 
-func (t tools) configGet(_ context.Context, _ tool.Call, in configIn) (configOut, error) {
+func (t tools) configGet(_ context.Context, _ tool.Call, in configIn) (protocol.ConfigGetResult, error) {
 	if in.Path == "" {
 		all, err := t.Config.All()
-		return configOut{Config: all}, err
+		return protocol.ConfigGetResult{Config: all}, err
 	}
-	value, _, err := t.Config.Read(in.Path)
-	return configOut{Path: in.Path, Value: value}, err
+	value, err := t.Config.Read(in.Path)
+	return protocol.ConfigGetResult{Path: in.Path, Value: value}, err
 }
 
 func (t tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.LogsGetResult, error) {

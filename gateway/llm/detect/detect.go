@@ -172,12 +172,10 @@ func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
 		return p.compatible(ctx, "compatible", "vLLM")
 	case isList:
 		return p.compatible(ctx, "compatible", p.anonymous())
+	case json.Unmarshal(first.body, &map[string]json.RawMessage{}) != nil: // such as a login page of another program
 	case first.status == http.StatusUnauthorized || first.status == http.StatusForbidden:
-		if !isJSON(first) {
-			return nil // a login page of another program
-		}
 		return &protocol.DetectedServer{Provider: "compatible", Name: p.anonymous(), BaseURL: p.root + "/v1", State: NeedsKey}
-	case first.status == http.StatusServiceUnavailable && isJSON(first):
+	case first.status == http.StatusServiceUnavailable:
 		return &protocol.DetectedServer{Provider: "compatible", Name: p.anonymous(), BaseURL: p.root + "/v1", State: Loading}
 	}
 	return nil
@@ -213,20 +211,16 @@ func owners(r *reply) (owner string, isList bool) {
 	return "", true
 }
 
-func isJSON(r *reply) bool {
-	var object map[string]json.RawMessage
-	return json.Unmarshal(r.body, &object) == nil
+// decodes reports whether the answer to a path is JSON that into takes.
+func (p *prober) decodes(ctx context.Context, path string, into any) bool {
+	r := p.get(ctx, path)
+	return r != nil && r.status == http.StatusOK && json.Unmarshal(r.body, into) == nil
 }
 
 func (p *prober) isOllama(ctx context.Context) bool {
 	var version struct{ Version string }
-	r := p.get(ctx, "/api/version")
-	if r == nil || r.status != http.StatusOK || json.Unmarshal(r.body, &version) != nil || version.Version == "" {
-		return false
-	}
 	var tags struct{ Models *[]json.RawMessage }
-	r = p.get(ctx, "/api/tags")
-	return r != nil && r.status == http.StatusOK && json.Unmarshal(r.body, &tags) == nil && tags.Models != nil
+	return p.decodes(ctx, "/api/version", &version) && version.Version != "" && p.decodes(ctx, "/api/tags", &tags) && tags.Models != nil
 }
 
 // isStudio identifies an LM Studio with an empty list.
@@ -234,8 +228,7 @@ func (p *prober) isStudio(ctx context.Context) bool {
 	var list struct {
 		Models *[]struct{ Key string }
 	}
-	r := p.get(ctx, "/api/v1/models")
-	return r != nil && r.status == http.StatusOK && json.Unmarshal(r.body, &list) == nil && list.Models != nil
+	return p.decodes(ctx, "/api/v1/models", &list) && list.Models != nil
 }
 
 func (p *prober) ollama(ctx context.Context) *protocol.DetectedServer {

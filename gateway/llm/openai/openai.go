@@ -31,25 +31,10 @@ const (
 	hostMistral    = "api.mistral.ai"
 )
 
-// New returns a model of the server at o.BaseURL: with the responses API at api.openai.com, with
-// chat completions elsewhere. An address without a path gets /v1; empty means OpenAI itself.
-func New(o llm.Options) llm.Model {
-	m := newModel(o)
-	if m.host == hostOpenAI {
-		m.wire = responsesWire{}
-	}
-	return m
-}
-
-// NewChat is [New] with the chat completions API for every server.
-func NewChat(o llm.Options) llm.Model { return newModel(o) }
-
-// NewResponses is [New] with the responses API for every server.
-func NewResponses(o llm.Options) llm.Model {
-	m := newModel(o)
-	m.wire = responsesWire{}
-	return m
-}
+// New returns a model of the server at o.BaseURL with the API in o.Wire; by default with responses at
+// api.openai.com and with chat completions elsewhere. An address without a path gets /v1; empty
+// means OpenAI itself.
+func New(o llm.Options) llm.Model { return newModel(o) }
 
 type model struct {
 	llm.Options // BaseURL is normalized
@@ -68,6 +53,9 @@ type wire interface {
 func newModel(o llm.Options) *model {
 	m := &model{Options: o, wire: chatWire{}}
 	m.BaseURL, m.host = base(o.BaseURL)
+	if o.Wire == "responses" || o.Wire == "" && m.host == hostOpenAI {
+		m.wire = responsesWire{}
+	}
 	return m
 }
 

@@ -25,6 +25,7 @@ import (
 	"fairlead/gateway/llm/ollama"
 	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/llm/operator"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
@@ -56,13 +57,10 @@ const Operator = "operator"
 
 type provider struct {
 	protocol.Provider
-	env   []string // environment variables that may contain a key
-	open  func(llm.Options) llm.Model
-	wires bool // the person may choose one of wires instead of open
-	list  func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
+	env  []string // environment variables that may contain a key
+	open func(llm.Options) llm.Model
+	list func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
 }
-
-var wires = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
 
 // providers are all providers, in the order in which windows show them.
 var providers = []provider{
@@ -72,7 +70,7 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
-		env:      []string{"OPENAI_API_KEY"}, open: openai.New, wires: true, list: openai.Models,
+		env:      []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models,
 	},
 	{
 		Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
@@ -80,12 +78,12 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
-		env:      []string{"OPENROUTER_API_KEY"}, open: openai.New, wires: true, list: openai.Models,
+		env:      []string{"OPENROUTER_API_KEY"}, open: openai.New, list: openai.Models,
 	},
 	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
-	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, wires: true, list: openai.Models},
-	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, wires: true, list: openai.Models},
-	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, wires: true, list: openai.Models},
+	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, list: openai.Models},
 	{Provider: protocol.Provider{ID: Operator, Name: "Built-in operator", Local: true}},
 }
 
@@ -105,7 +103,7 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 }(), CheckRedirect: ask.SameServer}
 
 func (r *Registry) options(p provider, model string) (llm.Options, error) {
-	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient}
+	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, Wire: r.settings.Wire(p.ID), HTTP: httpClient}
 	o.BaseURL = cmp.Or(o.BaseURL, p.BaseURL)
 	if o.BaseURL == "" {
 		return o, protocol.ErrBadRequest.With("Enter the server's address in Settings, such as http://127.0.0.1:8000/v1.")
@@ -138,11 +136,7 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 		return nil, protocol.ModelInfo{}, err
 	}
 	o.Info = r.info(ctx, p, o, ref.ID)
-	open := p.open
-	if wire, ok := wires[r.settings.Wire(p.ID)]; ok && p.wires {
-		open = wire
-	}
-	return llm.FitNames(keyHider{open(o), o.Key}), o.Info, nil
+	return llm.FitNames(keyHider{p.open(o), o.Key}), o.Info, nil
 }
 
 // keyHider is a model that removes its key from errors: some servers quote the key that they
@@ -199,13 +193,10 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 }
 
 func describeCount(models int) string {
-	switch models {
-	case 0:
+	if models == 0 {
 		return "The server answers, but has no model. Load one there, then test again."
-	case 1:
-		return "Connected: 1 model."
 	}
-	return fmt.Sprintf("Connected: %d models.", models)
+	return fmt.Sprintf("Connected: %s.", display.Plural(models, "model"))
 }
 
 // testLimit is the longest duration of a test; a local server may have to load its model first.

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,7 +42,7 @@ type handler func(ctx context.Context, r *request, params json.RawMessage) (any,
 
 type methods map[string]handler
 
-func handle[P, R any](all methods, m protocol.Method[P, R], f func(context.Context, *request, P) (R, error)) {
+func handle[P, R any](all methods, m protocol.Method[P, R], f method[P, R]) {
 	all[m.Name] = func(ctx context.Context, r *request, raw json.RawMessage) (any, error) {
 		var p P
 		if len(raw) > 0 && string(raw) != "null" {
@@ -56,39 +55,44 @@ func handle[P, R any](all methods, m protocol.Method[P, R], f func(context.Conte
 	}
 }
 
+// method is a method with its parameter and result types.
+type method[P, R any] func(context.Context, *request, P) (R, error)
+
+// check returns f preceded by a check that may refuse the request.
+func (f method[P, R]) check(refuse func(context.Context, *request, P) error) method[P, R] {
+	return func(ctx context.Context, r *request, p P) (out R, err error) {
+		if err := refuse(ctx, r, p); err != nil {
+			return out, err
+		}
+		return f(ctx, r, p)
+	}
+}
+
+// requires is check for a text that must not be empty.
+func (f method[P, R]) requires(name string, text func(P) string) method[P, R] {
+	return f.check(func(_ context.Context, _ *request, p P) error { return require(name+" required", text(p)) })
+}
+
 // plain adapts a service method that does not need the connection.
-func plain[P, R any](f func(context.Context, P) (R, error)) func(context.Context, *request, P) (R, error) {
+func plain[P, R any](f func(context.Context, P) (R, error)) method[P, R] {
 	return func(ctx context.Context, _ *request, p P) (R, error) { return f(ctx, p) }
 }
 
 // query adapts a service method without parameters.
-func query[R any](f func(context.Context) (R, error)) func(context.Context, *request, protocol.Empty) (R, error) {
+func query[R any](f func(context.Context) (R, error)) method[protocol.Empty, R] {
 	return func(ctx context.Context, _ *request, _ protocol.Empty) (R, error) { return f(ctx) }
 }
 
 // withCaller adapts a service method that records who called it.
-func withCaller[P, R any](f func(context.Context, string, P) (R, error)) func(context.Context, *request, P) (R, error) {
+func withCaller[P, R any](f func(context.Context, string, P) (R, error)) method[P, R] {
 	return func(ctx context.Context, r *request, p P) (R, error) { return f(ctx, r.by(), p) }
 }
 
 // withAck adapts a service method that returns nothing but an error.
-func withAck[P any](f func(context.Context, string, P) error) func(context.Context, *request, P) (protocol.OK, error) {
+func withAck[P any](f func(context.Context, string, P) error) method[P, protocol.OK] {
 	return func(ctx context.Context, r *request, p P) (protocol.OK, error) {
 		err := f(ctx, r.by(), p)
 		return protocol.OK{OK: err == nil}, err
-	}
-}
-
-// bySession is plain for methods on a session: the key is required and made canonical.
-func bySession[P, R any](canonical func(protocol.SessionKey) protocol.SessionKey, key func(*P) *protocol.SessionKey, f func(context.Context, P) (R, error)) func(context.Context, *request, P) (R, error) {
-	return func(ctx context.Context, _ *request, p P) (R, error) {
-		k := key(&p)
-		if err := cmp.Or(require("sessionKey required", string(*k)), checkKey(*k)); err != nil {
-			var zero R
-			return zero, err
-		}
-		*k = canonical(*k)
-		return f(ctx, p)
 	}
 }
 

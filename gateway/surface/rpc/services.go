@@ -87,7 +87,7 @@ type Approvals interface {
 // Config reads and changes the configuration.
 type Config interface {
 	All() (json.RawMessage, error)
-	Read(path string) (json.RawMessage, bool, error)
+	Read(path string) (json.RawMessage, error)
 	Set(ctx context.Context, path string, value json.RawMessage) error
 	Schema() []protocol.ConfigField
 }
