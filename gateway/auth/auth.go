@@ -143,7 +143,9 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	}
 	token, err := store.Get(TokenName)
 	if errors.Is(err, keychain.ErrNotFound) {
-		return t, t.Rotate()
+		var b [32]byte
+		rand.Read(b[:])
+		return t, t.Set(keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:])))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the gateway's token: %w", err)
@@ -152,16 +154,8 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	return t, nil
 }
 
-// Rotate creates and stores a new token. Open connections stay open. While FAIRLEAD_TOKEN is set,
+// Set stores a token that the person chose. Open connections stay open. While FAIRLEAD_TOKEN is set,
 // the next start uses that one again.
-func (t *Tokens) Rotate() error {
-	var b [32]byte
-	rand.Read(b[:])
-	token := keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
-	return t.Set(token)
-}
-
-// Set stores a token that the person chose.
 func (t *Tokens) Set(token keychain.Secret) error {
 	if token == "" {
 		return protocol.ErrBadRequest.With("the token must not be empty: without a token, anybody could use the gateway")
