@@ -38,14 +38,13 @@ func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) err
 func (s *Store) set(ctx context.Context, path string, f field, value json.RawMessage) (changed []string, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
-	reset := len(value) == 0 || string(value) == "null"
 	switch {
 	case path == "apiKeys" || path == "auth":
-		return s.setSecrets(ctx, path, value, reset)
+		return s.setSecrets(ctx, path, value)
 	case f.secret != "":
-		err = s.setSecret(ctx, path, f.secret, value, reset)
+		err = s.setSecret(ctx, path, f.secret, value)
 	default:
-		err = s.setValue(ctx, path, f, value, reset)
+		err = s.setValue(ctx, path, f, value)
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +52,10 @@ func (s *Store) set(ctx context.Context, path string, f field, value json.RawMes
 	return []string{path}, nil
 }
 
-func (s *Store) setValue(ctx context.Context, path string, f field, value json.RawMessage, reset bool) error {
+func isReset(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
+
+func (s *Store) setValue(ctx context.Context, path string, f field, value json.RawMessage) error {
+	reset := isReset(value)
 	s.mu.Lock()
 	overrides := maps.Clone(s.overrides)
 	s.mu.Unlock()
@@ -147,63 +149,55 @@ func (s *Store) Missing() []string {
 
 // setSecrets sets the secrets of an object one by one: null removes one, and "***" leaves it
 // unchanged. API keys that the object does not name are removed.
-func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessage, reset bool) (changed []string, err error) {
-	if path == "auth" && reset {
-		return nil, errTokenStays
-	}
+func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessage) (changed []string, err error) {
 	parts := map[string]json.RawMessage{}
-	if !reset {
+	switch {
+	case !isReset(value):
 		if err := json.Unmarshal(value, &parts); err != nil {
 			return nil, bad("%s must be an object", path) // do not repeat a value that may be a key
 		}
+	case path == "auth":
+		return nil, errTokenStays
 	}
-	type change struct {
-		path, name string
-		value      json.RawMessage
-	}
-	var changes []change
+	const unchanged = `"` + protocol.MaskedSecret + `"`
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		part := path + "." + name
-		f, err := lookup(part)
-		if err != nil {
+		part, value := path+"."+name, parts[name]
+		if f, err := lookup(part); err != nil {
 			return nil, err
-		}
-		if f.secret == "" || strings.Contains(name, ".") {
+		} else if f.secret == "" || strings.Contains(name, ".") {
 			return nil, bad("%s is not the path of a secret", part)
 		}
-		switch string(parts[name]) {
-		case `"` + protocol.MaskedSecret + `"`:
-			continue
-		case "null":
-			if path == "auth" {
-				return nil, errTokenStays
-			}
-		default:
-			if _, err := plainSecret(part, parts[name]); err != nil {
-				return nil, err
-			}
+		if _, err := plainSecret(part, value); err != nil && !isReset(value) && string(value) != unchanged {
+			return nil, err
 		}
-		changes = append(changes, change{part, f.secret, parts[name]})
 	}
 	s.mu.Lock()
 	for have := range s.keys {
 		name, below := strings.CutPrefix(have, path+".")
 		if _, named := parts[name]; below && !named && path != "auth" {
-			changes = append(changes, change{have, "key-" + name, nil})
+			parts[name] = nil
 		}
 	}
 	s.mu.Unlock()
-	for _, c := range changes {
-		if err := s.setSecret(ctx, c.path, c.name, c.value, len(c.value) == 0 || string(c.value) == "null"); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if string(parts[name]) == unchanged {
+			continue
+		}
+		part := path + "." + name
+		f, err := lookup(part)
+		if err == nil {
+			err = s.setSecret(ctx, part, f.secret, parts[name])
+		}
+		if err != nil {
 			return changed, err
 		}
-		changed = append(changed, c.path)
+		changed = append(changed, part)
 	}
 	return changed, nil
 }
 
-func (s *Store) setSecret(ctx context.Context, path, name string, value json.RawMessage, reset bool) error {
-	if reset {
+func (s *Store) setSecret(ctx context.Context, path, name string, value json.RawMessage) error {
+	if isReset(value) {
 		if path == "auth.token" {
 			return errTokenStays
 		}

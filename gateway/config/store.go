@@ -99,7 +99,7 @@ func (s *Store) All() (json.RawMessage, error) {
 }
 
 func (s *Store) maskedValues() (map[string]any, error) {
-	tree, err := toTree(s.Get())
+	tree, err := recode[map[string]any](s.Get())
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
@@ -149,7 +149,7 @@ func (s *Store) OnChange(f func(path string)) {
 // and validates the result. On an error, culprit is the override that causes it, if it can be
 // determined.
 func build(overrides map[string]json.RawMessage) (c Config, culprit string, err error) {
-	tree, err := toTree(Default())
+	tree, err := recode[map[string]any](Default())
 	if err != nil {
 		return Config{}, "", err
 	}
@@ -163,7 +163,7 @@ func build(overrides map[string]json.RawMessage) (c Config, culprit string, err 
 			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
 		}
 		setPath(tree, strings.Split(path, "."), v)
-		if c, err = fromTree(tree); err != nil {
+		if c, err = recode[Config](tree); err != nil {
 			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
 		}
 		if err := validate("", reflect.ValueOf(c), ""); err != nil {
@@ -173,21 +173,13 @@ func build(overrides map[string]json.RawMessage) (c Config, culprit string, err 
 	return c, "", nil
 }
 
-func fromTree(tree map[string]any) (c Config, err error) {
-	raw, err := protocol.Marshal(tree)
+// recode returns what the JSON of v is as a T.
+func recode[T any](v any) (out T, err error) {
+	raw, err := protocol.Marshal(v)
 	if err != nil {
-		return Config{}, err
+		return out, err
 	}
-	return c, json.Unmarshal(raw, &c)
-}
-
-func toTree(c Config) (map[string]any, error) {
-	raw, err := protocol.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	var tree map[string]any
-	return tree, json.Unmarshal(raw, &tree)
+	return out, json.Unmarshal(raw, &out)
 }
 
 // setPath sets a value in the tree; objects are merged, everything else is replaced.

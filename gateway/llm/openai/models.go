@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,14 +44,8 @@ func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	return out, nil
 }
 
-func (m *model) root() string {
-	u, err := url.Parse(m.BaseURL)
-	if err != nil {
-		return m.BaseURL
-	}
-	u.Path = strings.TrimSuffix(u.Path, "/v1")
-	return u.String()
-}
+// root returns the server's address without the API's path.
+func (m *model) root() string { return strings.TrimSuffix(m.BaseURL, "/v1") }
 
 // parseList returns the list in a response: under "data" (OpenAI), under "models" (LM Studio,
 // Cohere), or the whole response (Together).

@@ -10,15 +10,18 @@ import (
 )
 
 func report(messages []protocol.Message) string {
-	args := make(map[string]json.RawMessage)
+	args := make(map[string]arguments)
 	var out, commands []string
 	for _, m := range messages {
 		for _, c := range m.Content.Calls() {
-			args[c.ID] = c.Arguments
+			var in arguments
+			json.Unmarshal(c.Arguments, &in) // our own arguments
+			args[c.ID] = in
 		}
 		if m.Role == protocol.RoleToolResult && m.Origin == protocol.OriginPerson {
 			out = append(out, sentence(m, args[m.ToolCallID]))
-			commands = append(commands, command(args[m.ToolCallID]))
+			line, _, _ := strings.Cut(args[m.ToolCallID].Command, "\n")
+			commands = append(commands, display.Clip(line, maxLine))
 		}
 	}
 	if len(out) == 1 {
@@ -45,10 +48,8 @@ type outcome struct {
 	Replacements *int    `json:"replacements"`
 }
 
-func sentence(m protocol.Message, rawArgs json.RawMessage) string {
+func sentence(m protocol.Message, in arguments) string {
 	node, bare, _ := m.ToolName.Split()
-	var in arguments
-	json.Unmarshal(rawArgs, &in) // our own arguments
 	text := m.Content.Text()
 	if m.Call != nil {
 		switch m.Call.State {
@@ -162,15 +163,6 @@ func commandSentence(r outcome) string {
 
 // maxLine is the longest quotation of a request or a command, in characters.
 const maxLine = 60
-
-func command(args json.RawMessage) string {
-	var in struct{ Command string }
-	if json.Unmarshal(args, &in) != nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(in.Command, "\n")
-	return display.Clip(line, maxLine)
-}
 
 func match(n int) string {
 	if n == 1 {

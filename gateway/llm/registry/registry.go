@@ -162,13 +162,11 @@ func (r *Registry) Providers() []protocol.Provider {
 	out := make([]protocol.Provider, 0, len(providers))
 	for _, p := range providers {
 		info := p.Provider
-		if u := r.settings.BaseURL(p.ID); u != "" {
-			info.BaseURL = u
-		}
+		info.BaseURL = cmp.Or(r.settings.BaseURL(p.ID), p.BaseURL)
 		info.KeySet = r.settings.APIKey(p.ID) != ""
 		for _, name := range p.env {
-			if os.Getenv(name) != "" && info.EnvKey == "" {
-				info.EnvKey = name
+			if os.Getenv(name) != "" {
+				info.EnvKey = cmp.Or(info.EnvKey, name)
 			}
 		}
 		out = append(out, info)

@@ -10,16 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-type pusher struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-func (p *pusher) stop() {
-	p.cancel()
-	<-p.done
-}
-
 func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
 
 type feed struct {
@@ -29,8 +19,8 @@ type feed struct {
 	canonical func(protocol.SessionKey) protocol.SessionKey
 
 	mu         sync.Mutex // guards the fields below
-	pusher     *pusher
-	subscribed bool // the client follows all changes
+	stop       func()     // stops the events and waits; nil if there are none
+	subscribed bool       // the client follows all changes
 	seq        uint64
 	spelling   map[protocol.SessionKey]protocol.SessionKey // canonical key to the client's spelling
 }
@@ -55,19 +45,22 @@ func (f *feed) pushChat(deltas bool) {
 	})
 }
 
-// push sends the changes of sub until the connection ends or another pusher replaces it.
+// push sends the changes of sub until the connection ends or another push replaces it.
 func (f *feed) push(sub *event.Subscription, send func(protocol.Change)) {
 	ctx, cancel := context.WithCancel(f.socket.ctx)
-	p := &pusher{cancel: cancel, done: make(chan struct{})}
+	done := make(chan struct{})
 	f.mu.Lock()
-	old := f.pusher
-	f.pusher = p
+	stop := f.stop
+	f.stop = func() {
+		cancel()
+		<-done
+	}
 	f.mu.Unlock()
-	if old != nil {
-		old.stop()
+	if stop != nil {
+		stop()
 	}
 	f.wg.Go(func() {
-		defer close(p.done)
+		defer close(done)
 		defer cancel()
 		defer sub.Close()
 		for change := range sub.All(ctx) {
@@ -118,11 +111,11 @@ func (f *feed) isSubscribed() bool {
 // subscribe stops all events until the next push, and returns the number of the last change.
 func (f *feed) subscribe() (seq uint64) {
 	f.mu.Lock()
-	old := f.pusher
-	f.pusher, f.subscribed = nil, true
+	stop := f.stop
+	f.stop, f.subscribed = nil, true
 	f.mu.Unlock()
-	if old != nil {
-		old.stop()
+	if stop != nil {
+		stop()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
