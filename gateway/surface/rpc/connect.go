@@ -68,7 +68,9 @@ func (h *handshake) authenticate(ctx context.Context) (err error) {
 		if h.principal, err = services.Devices.Authenticate(ctx, h.params.Auth, string(client.Mode), h.conn.binding); err != nil {
 			return err
 		}
-		return checkNodeName(h.principal, client)
+		if h.principal.Role == protocol.RoleNode && client.ID != h.principal.Name {
+			return protocol.ErrForbidden.With("this machine was paired as " + h.principal.Name)
+		}
 	default:
 		token := ""
 		if h.params.Auth != nil {
@@ -92,21 +94,22 @@ func (h *handshake) refuse(why error) error {
 // attach checks the parameters of the mode, and registers a node or a channel.
 func (h *handshake) attach(ctx context.Context) error {
 	client := h.params.Client
-	switch client.Mode {
-	case protocol.ModeClient:
-		if client.ID == "" {
-			return protocol.ErrInvalidConnect.With("Client id required")
-		}
-		if err := checkID("Client id", client.ID); err != nil {
-			return protocol.ErrInvalidConnect.With(err.Error())
-		}
-		return nil
-	case protocol.ModeNode:
+	switch {
+	case client.Mode == protocol.ModeNode:
 		return h.attachNode(ctx)
-	case protocol.ModeChannel:
+	case client.Mode != protocol.ModeClient && client.Mode != protocol.ModeChannel:
+		return protocol.ErrInvalidConnect.With("Invalid client mode")
+	case client.Mode == protocol.ModeChannel && client.Channel == "":
+		return protocol.ErrInvalidConnect.With("Channel mode requires channel field")
+	case client.ID == "":
+		return protocol.ErrInvalidConnect.With("Client id required")
+	case client.Mode == protocol.ModeChannel:
 		return h.attachChannel()
 	}
-	return protocol.ErrInvalidConnect.With("Invalid client mode")
+	if err := checkID("Client id", client.ID); err != nil {
+		return protocol.ErrInvalidConnect.With(err.Error())
+	}
+	return nil
 }
 
 func (h *handshake) attachNode(ctx context.Context) error {
@@ -132,12 +135,6 @@ func (h *handshake) attachNode(ctx context.Context) error {
 
 // attachChannel registers the connection as a channel, for one account of one channel only.
 func (h *handshake) attachChannel() error {
-	if h.params.Client.Channel == "" {
-		return protocol.ErrInvalidConnect.With("Channel mode requires channel field")
-	}
-	if h.params.Client.ID == "" {
-		return protocol.ErrInvalidConnect.With("Client id required")
-	}
 	if err := channel.Name(&h.params); err != nil {
 		return err
 	}
@@ -175,14 +172,6 @@ func (h *handshake) hello() protocol.ConnectResult {
 		hello.Features.Methods = append(hello.Features.Methods, m.Name)
 	}
 	return hello
-}
-
-// checkNodeName refuses a node that connects under another name than the one it was paired with.
-func checkNodeName(p auth.Principal, c protocol.ClientInfo) error {
-	if p.Role == protocol.RoleNode && c.ID != p.Name {
-		return protocol.ErrForbidden.With("this machine was paired as " + p.Name)
-	}
-	return nil
 }
 
 const (

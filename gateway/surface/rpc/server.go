@@ -142,40 +142,38 @@ func (s *Server) background(f func(context.Context)) bool {
 	return true
 }
 
-// replaceClient closes older connections with the same client ID and the same device, as the
-// original system does by the ID alone. A peer chooses its ID freely, so a paired device must not
-// be able to close the person's window.
-func (s *Server) replaceClient(now *Conn) {
+// closeAll closes the connections for which which returns true. It does not wait for them.
+func (s *Server) closeAll(code int, reason string, which func(*Conn) bool) {
 	s.mu.Lock()
-	var old []*Conn
+	defer s.mu.Unlock()
 	for c := range s.conns {
-		if c == now || !c.isClient(now.clientID()) || c.principal().Device != now.principal().Device {
-			continue
+		if which(c) {
+			s.wg.Go(func() { c.Close(code, reason) })
 		}
-		if c.sequence > now.sequence { // now was abandoned by its sender before c connected
-			c, now = now, c
+	}
+}
+
+// replaceClient closes all but the newest connection with the same client ID and the same device,
+// as the original system does by the ID alone. A peer chooses its ID freely, so a paired device must
+// not be able to close the person's window.
+func (s *Server) replaceClient(now *Conn) {
+	isSame := func(c *Conn) bool {
+		return c.isClient(now.clientID()) && c.principal().Device == now.principal().Device
+	}
+	newest := now
+	s.mu.Lock()
+	for c := range s.conns {
+		if isSame(c) && c.sequence > newest.sequence { // now was abandoned by its sender before c connected
+			newest = c
 		}
-		old = append(old, c)
 	}
 	s.mu.Unlock()
-	for _, c := range old {
-		s.background(func(context.Context) { c.Close(protocol.CloseReplaced, "Replaced by newer client connection") })
-	}
+	s.closeAll(protocol.CloseReplaced, "Replaced by newer client connection", func(c *Conn) bool { return isSame(c) && c.sequence < newest.sequence })
 }
 
 // CloseDevice closes every connection of a device. It does not wait for them.
 func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
-	s.mu.Lock()
-	var list []*Conn
-	for c := range s.conns {
-		if c.isConnected() && c.principal().Device == id {
-			list = append(list, c)
-		}
-	}
-	s.mu.Unlock()
-	for _, c := range list {
-		s.background(func(context.Context) { c.Close(code, reason) })
-	}
+	s.closeAll(code, reason, func(c *Conn) bool { return c.isConnected() && c.principal().Device == id })
 }
 
 // Serve accepts connections from l until ctx ends; Close closes the open ones. When owner is set,
@@ -223,10 +221,8 @@ func httpServer(h http.Handler) *http.Server {
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
-	for c := range s.conns {
-		s.wg.Go(func() { c.Close(websocket.CloseGoingAway, "the gateway stops") })
-	}
 	s.mu.Unlock()
+	s.closeAll(websocket.CloseGoingAway, "the gateway stops", func(*Conn) bool { return true })
 	s.cancel()
 	s.wg.Wait()
 	s.refusals.close()
