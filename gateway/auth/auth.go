@@ -191,7 +191,11 @@ func (t *Tokens) Verify(_ context.Context, token string) error {
 // Programs send no Origin; if there is one, it must be loopback or one of hosts, too. Pages on
 // other local ports pass, but still need the token.
 func CheckOrigin(r *http.Request, hosts ...string) error {
-	if !allowedHost(hostOnly(r.Host), hosts) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = strings.Trim(r.Host, "[]")
+	}
+	if !allowedHost(host, hosts) {
 		return protocol.ErrForbidden.With("this host name is not allowed")
 	}
 	for _, origin := range r.Header.Values("Origin") {
@@ -201,13 +205,6 @@ func CheckOrigin(r *http.Request, hosts ...string) error {
 		}
 	}
 	return nil
-}
-
-func hostOnly(hostport string) string {
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		return h
-	}
-	return strings.Trim(hostport, "[]")
 }
 
 func allowedHost(host string, more []string) bool {

@@ -96,13 +96,6 @@ func checkString(path, text string, f field) error {
 	return nil
 }
 
-func checkProvider(path, id string) error {
-	if slices.Contains(protocol.ProviderIDs, id) {
-		return nil
-	}
-	return bad("%s must be one of %s, not %q", path, strings.Join(protocol.ProviderIDs, ", "), id)
-}
-
 var resetModes = []string{"manual", "daily", "idle"}
 
 // CheckResetPolicy validates a policy. Its error is a protocol.ErrBadRequest.
@@ -125,8 +118,8 @@ func checkSpecial(path string, v reflect.Value) error {
 	case protocol.ResetPolicy:
 		return CheckResetPolicy(path, x)
 	case ModelConfig:
-		if x.Provider != "" {
-			return checkProvider(path+".provider", x.Provider)
+		if x.Provider != "" && !slices.Contains(protocol.ProviderIDs, x.Provider) {
+			return bad("%s.provider must be one of %s, not %q", path, strings.Join(protocol.ProviderIDs, ", "), x.Provider)
 		}
 	case Heartbeat:
 		return x.check(path)

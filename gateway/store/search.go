@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -148,10 +148,6 @@ func textTerms(query string) []string {
 	return list
 }
 
-func chatTerm(key protocol.SessionKey) string {
-	return fmt.Sprintf("chat : k%s", strings.ToUpper(hex.EncodeToString([]byte(key))))
-}
-
 // Found is a message that a search found.
 type Found struct {
 	ID        int64 // a later page starts before it
@@ -194,7 +190,7 @@ func (s *Search) Messages(ctx context.Context, query string, key protocol.Sessio
 		return nil, 0, nil
 	}
 	if key != "" {
-		list = append([]string{chatTerm(key)}, list...)
+		list = slices.Insert(list, 0, "chat : k"+strings.ToUpper(hex.EncodeToString([]byte(key))))
 	}
 	top := int64(1)<<62 - 1
 	if until > 0 {

@@ -49,7 +49,10 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 }
 
 func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConfig, out *ask.Out) error {
-	n := newNames(req.Tools)
+	original := names{}
+	for _, t := range req.Tools {
+		original[validName(t.Name)] = t.Name
+	}
 	name := m.Model
 	if !strings.HasPrefix(name, "tunedModels/") {
 		name = "models/" + name
@@ -59,7 +62,7 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConf
 	if err != nil {
 		return err
 	}
-	return ask.Exchange(ctx, m.Options, send, out, &reader{Out: out, model: m.Model, names: n})
+	return ask.Exchange(ctx, m.Options, send, out, &reader{Out: out, model: m.Model, names: original})
 }
 
 // httpRequest returns a request with the key; body is nil for a GET. Only a key that the person set

@@ -31,14 +31,6 @@ var foreignSignature, _ = base64.URLEncoding.DecodeString("skip_thought_signatur
 // names are the original names of tools by those for Gemini, which requires a letter or _ first.
 type names map[string]string
 
-func newNames(tools []llm.Tool) names {
-	n := names{}
-	for _, t := range tools {
-		n[validName(t.Name)] = t.Name
-	}
-	return n
-}
-
 func validName(name string) string {
 	if name != "" && (name[0] == '-' || name[0] >= '0' && name[0] <= '9') {
 		return "_" + name

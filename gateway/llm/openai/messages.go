@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,25 +124,20 @@ func (m *model) userContent(c protocol.Content) any {
 	var list []part
 	var texts []string
 	for _, b := range c {
-		switch b.Type {
-		case protocol.BlockText:
+		switch {
+		case b.Type == protocol.BlockText:
 			list = append(list, part{Type: "text", Text: b.Text})
 			texts = append(texts, b.Text)
-		case protocol.BlockImage:
-			list = append(list, picture(b))
+		case b.Type == protocol.BlockImage && b.Data == "":
+			list = append(list, part{Type: "text", Text: ask.LostImage})
+		case b.Type == protocol.BlockImage:
+			list = append(list, part{Type: "image_url", ImageURL: &imageURL{imageData(b)}})
 		}
 	}
 	if len(texts) == len(list) {
 		return strings.Join(texts, "\n\n")
 	}
 	return list
-}
-
-func picture(b protocol.Block) part {
-	if b.Data == "" {
-		return part{Type: "text", Text: ask.LostImage}
-	}
-	return part{Type: "image_url", ImageURL: &imageURL{imageData(b)}}
 }
 
 func imageData(b protocol.Block) string { return "data:" + ask.ImageType(b) + ";base64," + b.Data }
@@ -187,17 +183,15 @@ func (m *model) assistant(msg protocol.Message, inTurn bool) (out message, ok bo
 	return out, out.Content != nil || len(out.ToolCalls) > 0
 }
 
+var mistralID = regexp.MustCompile(`^[0-9A-Za-z]{9}$`)
+
 // callID converts a call's ID for servers with restrictions: Mistral requires nine letters or
 // digits.
 func (m *model) callID(id string) string {
-	if m.host != hostMistral || len(id) == 9 && strings.IndexFunc(id, notAlphanumeric) < 0 {
+	if m.host != hostMistral || mistralID.MatchString(id) {
 		return id
 	}
 	h := fnv.New64a()
 	h.Write([]byte(id))
 	return (strconv.FormatUint(h.Sum64(), 36) + "000000000")[:9]
-}
-
-func notAlphanumeric(r rune) bool {
-	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }

@@ -52,21 +52,15 @@ type wire interface {
 
 func newModel(o llm.Options) *model {
 	m := &model{Options: o, wire: chatWire{}}
-	m.BaseURL, m.host = base(o.BaseURL)
+	m.BaseURL = ask.BaseURL(o.BaseURL, "https://"+hostOpenAI, "/chat/completions", "/responses", "/models")
+	if u, err := url.Parse(m.BaseURL); err == nil { // otherwise the request will report the error
+		u.Path = cmp.Or(u.Path, "/v1")
+		m.BaseURL, m.host = u.String(), u.Hostname()
+	}
 	if o.Wire == "responses" || o.Wire == "" && m.host == hostOpenAI {
 		m.wire = responsesWire{}
 	}
 	return m
-}
-
-func base(address string) (baseURL, host string) {
-	address = ask.BaseURL(address, "https://"+hostOpenAI, "/chat/completions", "/responses", "/models")
-	u, err := url.Parse(address)
-	if err != nil {
-		return address, "" // the request will report the error
-	}
-	u.Path = cmp.Or(u.Path, "/v1")
-	return u.String(), u.Hostname()
 }
 
 // Stream implements [llm.Model].

@@ -190,13 +190,6 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 	return r.fetch(ctx, p, o)
 }
 
-func describeCount(models int) string {
-	if models == 0 {
-		return "The server answers, but has no model. Load one there, then test again."
-	}
-	return fmt.Sprintf("Connected: %s.", display.Plural(models, "model"))
-}
-
 // testLimit is the longest duration of a test; a local server may have to load its model first.
 const testLimit = 90 * time.Second
 
@@ -214,7 +207,10 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 		if err != nil {
 			return result(false, describeError(err))
 		}
-		return result(len(list) > 0, describeCount(len(list)))
+		if len(list) == 0 {
+			return result(false, "The server answers, but has no model. Load one there, then test again.")
+		}
+		return result(true, fmt.Sprintf("Connected: %s.", display.Plural(len(list), "model")))
 	}
 	m, _, err := r.Open(ctx, protocol.ModelRef{Provider: id, ID: model})
 	if err != nil {

@@ -103,12 +103,6 @@ func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (js
 	return nil, protocol.ErrNotFound.With(fmt.Sprintf("No open question has the id %s", p.Approval))
 }
 
-func registerJournal(all methods, s Services) {
-	handle(all, protocol.JournalList, plain(s.listJournal))
-	handle(all, protocol.AuditList, plain(s.listAudit))
-	handle(all, protocol.AuditVerify, query(s.Audit.Verify))
-}
-
 // checkPage applies the limits and defaults of a page of the journal or the audit log.
 func (s Services) checkPage(limit *int, key *protocol.SessionKey) {
 	if *limit == 0 {

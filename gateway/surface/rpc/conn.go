@@ -51,7 +51,10 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 		socket: newSocket(ws), server: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
 		requests: bucket{rateLimit: limitBeforeConnect}, slots: make(chan struct{}, maxInFlight),
 	}
-	c.feed = newFeed(c.socket, &c.wg, s.services.Bus, s.services.Canonical)
+	c.feed = &feed{
+		socket: c.socket, wg: &c.wg, bus: s.services.Bus, canonical: s.services.Canonical,
+		spelling: make(map[protocol.SessionKey]protocol.SessionKey),
+	}
 	return c
 }
 

@@ -10,8 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
-
 type feed struct {
 	socket    *socket
 	wg        *sync.WaitGroup // of the connection
@@ -23,10 +21,6 @@ type feed struct {
 	subscribed bool       // the client follows all changes
 	seq        uint64
 	spelling   map[protocol.SessionKey]protocol.SessionKey // canonical key to the client's spelling
-}
-
-func newFeed(s *socket, wg *sync.WaitGroup, bus *event.Bus, canonical func(protocol.SessionKey) protocol.SessionKey) *feed {
-	return &feed{socket: s, wg: wg, bus: bus, canonical: canonical, spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
 }
 
 // pushChat starts to send chat events, with deltas only when the client asked for them. A client
@@ -135,7 +129,7 @@ func (m feedMethods) register(all methods) {
 // subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen
 // while the snapshot is made are sent again after it, which does no harm.
 func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty) (protocol.FeedSnapshot, error) {
-	sub := m.Bus.SubscribeOnly(inFeed)
+	sub := m.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind != protocol.ChangeChat })
 	snap, err := m.snapshot(ctx)
 	if err != nil {
 		sub.Close()
