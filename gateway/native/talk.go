@@ -97,11 +97,6 @@ func (t tools) message(ctx context.Context, call tool.Call, in MessageIn) (any, 
 	if strings.TrimSpace(in.Text) == "" && len(in.Files) == 0 {
 		return nil, errors.New("text required")
 	}
-	switch in.PeerKind {
-	case "", "dm", "group", "channel", "thread":
-	default:
-		return nil, fmt.Errorf("peerKind must be dm, group, channel or thread, not %q", in.PeerKind)
-	}
 	return t.Services.Message(ctx, call, in)
 }
 

@@ -37,7 +37,7 @@ func (m *model) request(req llm.Request, p plan) request {
 	case planAdaptive:
 		r.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
 		if p.effort != "" {
-			r.OutputConfig = &outputConfig{p.effort}
+			r.OutputConfig = map[string]string{"effort": p.effort}
 		}
 	case planBudget:
 		if b := min(p.budget, r.MaxTokens/2); b >= leastBudget {
@@ -52,7 +52,7 @@ func (m *model) request(req llm.Request, p plan) request {
 // markCache marks the ends of the prefixes that the API should cache: the tools, the system prompt,
 // the conversation so far.
 func (r *request) markCache() {
-	cache := &cacheControl{"ephemeral"}
+	cache := map[string]string{"type": "ephemeral"}
 	if n := len(r.Tools); n > 0 {
 		r.Tools[n-1].CacheControl = cache
 	}

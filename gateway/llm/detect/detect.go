@@ -160,7 +160,7 @@ func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
 	case strings.HasPrefix(first.server, "llama.cpp"):
 		return p.llamacpp(ctx)
 	case p.isOllama(ctx):
-		return p.ollama(ctx)
+		return p.list(ctx, &protocol.DetectedServer{Provider: "ollama", Name: "Ollama", BaseURL: p.root, State: Ready}, ollama.Models)
 	}
 	owner, isList := owners(first)
 	switch {
@@ -231,14 +231,6 @@ func (p *prober) isStudio(ctx context.Context) bool {
 	return p.decodes(ctx, "/api/v1/models", &list) && list.Models != nil
 }
 
-func (p *prober) ollama(ctx context.Context) *protocol.DetectedServer {
-	s := &protocol.DetectedServer{Provider: "ollama", Name: "Ollama", BaseURL: p.root, State: Ready}
-	if models, err := ollama.Models(ctx, llm.Options{BaseURL: p.root, HTTP: p.client}); err == nil {
-		s.Models = models
-	}
-	return s
-}
-
 // llamacpp also queries an endpoint that needs the key, because its list of models is public.
 func (p *prober) llamacpp(ctx context.Context) *protocol.DetectedServer {
 	s := &protocol.DetectedServer{Provider: "llamacpp", Name: "llama.cpp", BaseURL: p.root + "/v1", State: Ready}
@@ -250,17 +242,19 @@ func (p *prober) llamacpp(ctx context.Context) *protocol.DetectedServer {
 		s.State = NeedsKey
 		return s
 	}
-	return p.list(ctx, s)
+	return p.list(ctx, s, openai.Models)
 }
 
 func (p *prober) compatible(ctx context.Context, provider, name string) *protocol.DetectedServer {
-	return p.list(ctx, &protocol.DetectedServer{Provider: provider, Name: name, BaseURL: p.root + "/v1", State: Ready})
+	return p.list(ctx, &protocol.DetectedServer{Provider: provider, Name: name, BaseURL: p.root + "/v1", State: Ready}, openai.Models)
 }
 
 // list adds the models; a server without models is still returned.
-func (p *prober) list(ctx context.Context, s *protocol.DetectedServer) *protocol.DetectedServer {
-	if models, err := openai.Models(ctx, llm.Options{BaseURL: s.BaseURL, HTTP: p.client}); err == nil {
-		s.Models = models
+func (p *prober) list(
+	ctx context.Context, s *protocol.DetectedServer, models func(context.Context, llm.Options) ([]protocol.ModelInfo, error),
+) *protocol.DetectedServer {
+	if list, err := models(ctx, llm.Options{BaseURL: s.BaseURL, HTTP: p.client}); err == nil {
+		s.Models = list
 	}
 	return s
 }

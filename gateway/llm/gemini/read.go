@@ -35,7 +35,7 @@ func (r *reader) Event(ev ask.Event) error {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
 	if f := chunk.PromptFeedback; f.BlockReason != "" {
-		r.finish, r.message = finishSafety, f.BlockReasonMessage
+		r.finish, r.message = "SAFETY", f.BlockReasonMessage
 		r.message = cmp.Or(r.message, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
 	}
 	if len(chunk.Candidates) == 0 {
@@ -45,7 +45,7 @@ func (r *reader) Event(ev ask.Event) error {
 	for _, p := range c.Content.Parts {
 		r.part(p)
 	}
-	if c.FinishReason != "" && c.FinishReason != finishUnspecified {
+	if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
 		r.finish, r.message = c.FinishReason, c.FinishMessage
 	}
 	return nil
@@ -115,13 +115,13 @@ func (r *reader) End(bool) error {
 	switch r.finish {
 	case "":
 		return ask.Broken("the answer ended too early")
-	case finishMalformedCall, finishUnexpectedCall:
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
 		return ask.Broken("the model wrote a tool call that Google could not read")
-	case finishStop:
+	case "STOP":
 		if r.calls > 0 {
 			ev.Stop = llm.StopToolUse
 		}
-	case finishMaxTokens:
+	case "MAX_TOKENS":
 		ev.Stop = llm.StopMaxTokens
 	default:
 		ev.Stop, ev.Text = llm.StopRefusal, r.message

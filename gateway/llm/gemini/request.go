@@ -55,7 +55,7 @@ func (m *model) request(req llm.Request, thinking *thinkingConfig) request {
 		list = append(list, functionDeclaration{Name: validName(t.Name), Description: t.Description, ParametersJSONSchema: t.Schema})
 	}
 	if len(list) > 0 {
-		r.Tools = []toolList{{FunctionDeclarations: list}}
+		r.Tools = []map[string][]functionDeclaration{{"functionDeclarations": list}}
 	}
 	return r
 }

@@ -6,10 +6,10 @@ import "encoding/json"
 // (https://ai.google.dev/api/generate-content). Bytes are base64 in JSON.
 
 type request struct {
-	Contents          []content         `json:"contents"`
-	SystemInstruction *content          `json:"systemInstruction,omitempty"`
-	Tools             []toolList        `json:"tools,omitempty"`
-	GenerationConfig  *generationConfig `json:"generationConfig,omitempty"`
+	Contents          []content                          `json:"contents"`
+	SystemInstruction *content                           `json:"systemInstruction,omitempty"`
+	Tools             []map[string][]functionDeclaration `json:"tools,omitempty"`
+	GenerationConfig  *generationConfig                  `json:"generationConfig,omitempty"`
 }
 
 const (
@@ -46,10 +46,6 @@ type functionResponse struct {
 	ID       string            `json:"id,omitempty"`
 	Name     string            `json:"name"`
 	Response map[string]string `json:"response"` // "output" or "error"
-}
-
-type toolList struct {
-	FunctionDeclarations []functionDeclaration `json:"functionDeclarations"`
 }
 
 type functionDeclaration struct {
@@ -89,16 +85,6 @@ type usageMetadata struct {
 	CandidatesTokenCount    int64
 	ThoughtsTokenCount      int64
 }
-
-// The finish reasons of an answer (Candidate.finishReason); all others are refusals.
-const (
-	finishUnspecified    = "FINISH_REASON_UNSPECIFIED"
-	finishStop           = "STOP"
-	finishMaxTokens      = "MAX_TOKENS"
-	finishSafety         = "SAFETY"
-	finishMalformedCall  = "MALFORMED_FUNCTION_CALL"
-	finishUnexpectedCall = "UNEXPECTED_TOOL_CALL"
-)
 
 type modelList struct {
 	Models        []listedModel

@@ -20,7 +20,7 @@ type chatRequest struct {
 	Messages      []message          `json:"messages"`
 	Tools         []ask.FunctionTool `json:"tools,omitempty"`
 	Stream        bool               `json:"stream"`
-	StreamOptions *streamOptions     `json:"stream_options,omitempty"`
+	StreamOptions map[string]bool    `json:"stream_options,omitempty"`
 	MaxTokens     int                `json:"max_tokens,omitempty"`
 	MaxCompletion int                `json:"max_completion_tokens,omitempty"`
 	Effort        string             `json:"reasoning_effort,omitempty"`
@@ -28,10 +28,6 @@ type chatRequest struct {
 	Kwargs        map[string]any     `json:"chat_template_kwargs,omitempty"`
 	CacheKey      string             `json:"prompt_cache_key,omitempty"`
 	Modalities    []string           `json:"modalities,omitempty"`
-}
-
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
 }
 
 type effort struct {
@@ -43,7 +39,7 @@ type effort struct {
 func (chatWire) body(m *model, req llm.Request) any {
 	r := chatRequest{Model: m.Model, Messages: m.messages(req), Tools: ask.FunctionTools(req.Tools), Stream: true}
 	if !m.refused.Has(paramStreamOptions) {
-		r.StreamOptions = &streamOptions{IncludeUsage: true}
+		r.StreamOptions = map[string]bool{"include_usage": true}
 	}
 	// OpenAI renamed it to max_completion_tokens; all other servers know the old name.
 	oldRefused, newRefused := m.refused.Has(paramMaxTokens), m.refused.Has(paramMaxCompletion)

@@ -25,18 +25,10 @@ type message struct {
 }
 
 type part struct {
-	Type     string    `json:"type"`
-	Text     string    `json:"text,omitempty"`
-	ImageURL *imageURL `json:"image_url,omitempty"`
-	Cache    *cache    `json:"cache_control,omitempty"`
-}
-
-type imageURL struct {
-	URL string `json:"url"`
-}
-
-type cache struct {
-	Type string `json:"type"`
+	Type     string            `json:"type"`
+	Text     string            `json:"text,omitempty"`
+	ImageURL map[string]string `json:"image_url,omitempty"`
+	Cache    map[string]string `json:"cache_control,omitempty"`
 }
 
 type toolCall struct {
@@ -115,7 +107,7 @@ func withSeparateImages(req llm.Request) (list []protocol.Message, turn int) {
 // server gets such a mark: proxies refuse it, and elsewhere caching needs none.
 func (m *model) withCacheMark(s string) any {
 	if m.host == hostOpenRouter && strings.HasPrefix(m.Model, "anthropic/") && s != "" {
-		return []part{{Type: "text", Text: s, Cache: &cache{"ephemeral"}}}
+		return []part{{Type: "text", Text: s, Cache: map[string]string{"type": "ephemeral"}}}
 	}
 	return s
 }
@@ -131,7 +123,7 @@ func (m *model) userContent(c protocol.Content) any {
 		case b.Type == protocol.BlockImage && b.Data == "":
 			list = append(list, part{Type: "text", Text: ask.LostImage})
 		case b.Type == protocol.BlockImage:
-			list = append(list, part{Type: "image_url", ImageURL: &imageURL{imageData(b)}})
+			list = append(list, part{Type: "image_url", ImageURL: map[string]string{"url": imageData(b)}})
 		}
 	}
 	if len(texts) == len(list) {

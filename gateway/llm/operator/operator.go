@@ -32,12 +32,12 @@ type Model struct{}
 func (Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		text, calls := answer(req)
-		for _, piece := range pieces(text) {
+		for _, piece := range strings.SplitAfter(text, " ") { // as a model would stream it
 			if ctx.Err() != nil {
 				yield(llm.Event{}, context.Cause(ctx))
 				return
 			}
-			if !yield(llm.Event{Type: llm.EventText, Text: piece}, nil) {
+			if piece != "" && !yield(llm.Event{Type: llm.EventText, Text: piece}, nil) {
 				return
 			}
 		}
@@ -61,22 +61,6 @@ func (Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, e
 		}
 		yield(llm.Event{Type: llm.EventStop, Stop: stop}, nil)
 	}
-}
-
-// pieces cuts a text into a few words each, as a model would stream it.
-func pieces(text string) []string {
-	var out []string
-	for len(text) > 0 {
-		n := min(len(text), 24)
-		if i := strings.IndexByte(text[n:], ' '); i >= 0 {
-			n += i + 1
-		} else {
-			n = len(text)
-		}
-		out = append(out, text[:n])
-		text = text[n:]
-	}
-	return out
 }
 
 type call struct {

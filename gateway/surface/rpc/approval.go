@@ -79,11 +79,11 @@ func (s Services) tryRule(ctx context.Context, p protocol.RuleTryParams) (protoc
 	for _, c := range calls {
 		entries = append(entries, journalEntry(c))
 	}
-	hosts := map[protocol.NodeID]*protocol.HostInfo{}
-	for _, n := range s.Nodes.Nodes() {
-		hosts[n.ID] = n.Host
+	host := func(id protocol.NodeID) *protocol.HostInfo {
+		n, _ := s.Nodes.Node(id)
+		return n.Host
 	}
-	return s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
+	return s.Rules.Try(entries, host, p)
 }
 
 func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {

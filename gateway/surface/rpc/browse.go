@@ -114,18 +114,16 @@ func (m browseMethods) list(ctx context.Context, r *request, p protocol.FilesLis
 }
 
 func (m browseMethods) checkBrowsable(node protocol.NodeID) error {
-	for _, n := range m.nodes.Nodes() {
-		switch {
-		case n.ID != node:
-		case !n.Online:
-			return protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", node))
-		case !n.Files:
-			return protocol.ErrNotFound.With(fmt.Sprintf("%s does not serve its files to a browser", node))
-		default:
-			return nil
-		}
+	n, known := m.nodes.Node(node)
+	switch {
+	case !known:
+		return protocol.ErrNotFound.With(fmt.Sprintf("Unknown node: %s", node))
+	case !n.Online:
+		return protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", node))
+	case !n.Files:
+		return protocol.ErrNotFound.With(fmt.Sprintf("%s does not serve its files to a browser", node))
 	}
-	return protocol.ErrNotFound.With(fmt.Sprintf("Unknown node: %s", node))
+	return nil
 }
 
 // maxWatches is the number of folders that one connection may watch.
