@@ -16,12 +16,12 @@ import (
 )
 
 type messageRow struct {
-	SessionID  string `gorm:"primaryKey"`
-	Seq        int64  `gorm:"primaryKey"`
-	SessionKey string
-	ID         string `gorm:"column:id"`
-	RunID      string
-	Role       string
+	SessionID  protocol.SessionID `gorm:"primaryKey"`
+	Seq        int64              `gorm:"primaryKey"`
+	SessionKey protocol.SessionKey
+	ID         protocol.MessageID `gorm:"column:id"`
+	RunID      protocol.RunID
+	Role       protocol.Role
 	JSON       string `gorm:"column:json"`
 	CreatedAt  int64  `gorm:"autoCreateTime:false"`
 }
@@ -74,7 +74,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err != nil {
 		return err
 	}
-	rows := make([]messageRow, len(msgs))
+	rows, contents := make([]messageRow, len(msgs)), make([]protocol.Content, len(msgs))
 	var texts []textRow
 	for i := range msgs {
 		m := &msgs[i]
@@ -91,10 +91,8 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 			return fmt.Errorf("encode message: %w", err)
 		}
 		plain := m.Content.Text()
-		rows[i] = messageRow{
-			SessionID: string(row.ID), Seq: m.Seq, SessionKey: string(row.Key), ID: string(m.ID), RunID: string(m.RunID),
-			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
-		}
+		rows[i] = messageRow{row.ID, m.Seq, row.Key, m.ID, m.RunID, m.Role, string(raw), m.Timestamp}
+		contents[i] = m.Content
 		if words := searchText(*m, plain); words != "" {
 			texts = append(texts, textRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
 		}
@@ -106,10 +104,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	}
 	if err := tx.CreateInBatches(&rows, 100).Error; err != nil {
 		return err
-	}
-	contents := make([]protocol.Content, len(msgs))
-	for i, m := range msgs {
-		contents[i] = m.Content
 	}
 	if err := addMediaRefs(tx, row.Key, contents...); err != nil || len(texts) == 0 {
 		return err

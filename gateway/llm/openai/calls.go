@@ -104,8 +104,7 @@ type chunk struct {
 	} `json:"choices"`
 	Usage *usage          `json:"usage"`
 	Error json.RawMessage `json:"error"`
-	// Timings is llama.cpp's and shows whether the usage is reliable; X is where Groq puts the
-	// usage.
+	// where Groq puts the usage
 	X *struct {
 		Usage *usage `json:"usage"`
 	} `json:"x_groq"`

@@ -169,14 +169,11 @@ func (s *splitter) add(piece string) (thought, text string) {
 		s.state, s.pending = splitText, ""
 		return thought, text
 	}
-	keep := 0
-	for n := min(len(thinkClose)-1, len(s.pending)); n > 0; n-- {
-		if strings.HasPrefix(thinkClose, s.pending[len(s.pending)-n:]) {
-			keep = n
-			break
-		}
+	n := len(s.pending)
+	if i := strings.LastIndexByte(s.pending, '<'); i >= 0 && strings.HasPrefix(thinkClose, s.pending[i:]) {
+		n = i
 	}
-	return s.take(len(s.pending) - keep), ""
+	return s.take(n), ""
 }
 
 func (s *splitter) end() (thought, text string) {
