@@ -210,32 +210,38 @@ func (s *Search) Messages(ctx context.Context, query string, key protocol.Sessio
 	return found, next, err
 }
 
-// newestMatches returns the IDs and snippets of the newest messages that match all terms. next is
-// where the search continues, 0 when it is complete.
+// newestMatches returns the IDs and snippets of the newest messages that match all terms.
 func (s *Search) newestMatches(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
+	const snippet = `CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
+		THEN snippet(message_search, 1, '` + MarkStart + `', '` + MarkEnd + `', '…', 24) END`
+	next, err = s.newest(db, snippet, terms, from, top, func(id int64, snippet string) bool {
+		found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(snippet, wordSeparator, "")})
+		return len(found) < limit
+	})
+	return found, next, err
+}
+
+// newest calls take with an SQL value of each text that has all terms, newest first, until take
+// returns false. next is where the search continues, 0 when it is complete.
+func (s *Search) newest(db *gorm.DB, value string, terms []string, from, top int64, take func(id int64, value string) bool) (next int64, err error) {
 	began := time.Now()
-	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
-			THEN snippet(message_search, 1, ?, ?, '…', 24) END
-		FROM message_search WHERE message_search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC`,
-		MarkStart, MarkEnd, s.matchQuery(terms), from, top).Rows()
+	rows, err := db.Raw("SELECT rowid, "+value+" FROM message_search WHERE message_search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC",
+		s.matchQuery(terms), from, top).Rows()
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
 	defer rows.Close()
 	for rows.Next() { // SQLite searches for each row when Next is called
 		var id int64
-		var snippet *string // nil: a time check, or a message of a deleted session
-		if err := rows.Scan(&id, &snippet); err != nil {
-			return nil, 0, err
+		var value *string // nil: a time check, or a message of a deleted session
+		if err := rows.Scan(&id, &value); err != nil {
+			return 0, err
 		}
-		if snippet != nil {
-			found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(*snippet, wordSeparator, "")})
-		}
-		if len(found) == limit || s.isOverTime(began) {
-			return found, id, nil
+		if value != nil && !take(id, *value) || s.isOverTime(began) {
+			return id, nil
 		}
 	}
-	return found, 0, rows.Err()
+	return 0, rows.Err()
 }
 
 // withMessages adds the session and the message itself to the results. Messages that were deleted

@@ -51,7 +51,18 @@ func (s *Search) Sessions(ctx context.Context, query, page string, limit int) (l
 			}
 			top = 1<<62 - 1
 		}
-		keys, below, err := s.newestSessions(db, textTerms(query), top, limit-len(list))
+		words := textTerms(query)
+		if len(words) == 0 {
+			return nil
+		}
+		var keys []string
+		const key = "(SELECT session_key FROM message_texts t WHERE t.id = message_search.rowid)"
+		below, err := s.newest(db, key, words, 0, top, func(_ int64, key string) bool {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+			return len(keys) < limit-len(list)
+		})
 		if err != nil {
 			return err
 		}
@@ -75,33 +86,53 @@ func (s *Search) Sessions(ctx context.Context, query, page string, limit int) (l
 	return list, next, err
 }
 
-// newestSessions returns the sessions of the newest texts with all terms and IDs below top, at most
-// limit. The search continues below next; 0 means that it is complete.
-func (s *Search) newestSessions(db *gorm.DB, terms []string, top int64, limit int) (keys []string, next int64, err error) {
-	if len(terms) == 0 {
-		return nil, 0, nil
-	}
-	began := time.Now()
-	rows, err := db.Raw(`SELECT rowid, (SELECT session_key FROM message_texts t WHERE t.id = message_search.rowid) FROM message_search
-		WHERE message_search MATCH ? AND rowid < ? ORDER BY rowid DESC`, s.matchQuery(terms), top).Rows()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	known := map[string]bool{}
-	for rows.Next() {
-		var id int64
-		var key *string // nil: a time check
-		if err := rows.Scan(&id, &key); err != nil {
-			return nil, 0, err
+// SQLite searches for the next matching message in one step, however long that takes, and cannot be
+// interrupted meanwhile. So the index has time checks between the texts: entries without a text
+// that every search matches, and at which it looks at the clock. A time check is one word that is
+// not a key of any chat, and has the last ID of a millisecond. FTS5 does not help here: it applies
+// a bound of the row ID only to a match that it has found.
+
+const (
+	// timeCheckWord is the word of a time check, in the column of the chats.
+	timeCheckWord = "mark"
+	// timeCheckEvery is the number of texts between two time checks. Searching them for a phrase of
+	// words that are in each takes a millisecond or two.
+	timeCheckEvery = 4096
+)
+
+// addTimeChecks counts stored texts, and adds a time check after every timeCheckEvery of them. Only
+// the writing goroutine calls it. The count starts at random, so that time checks are added even if
+// the program never runs long enough to store that many; if a transaction fails, only a gap becomes
+// larger.
+func (s *Search) addTimeChecks(tx *gorm.DB, texts []textRow) error {
+	for _, t := range texts {
+		if s.sinceTimeCheck++; s.sinceTimeCheck < s.timeCheckEvery {
+			continue
 		}
-		if key != nil && !known[*key] {
-			known[*key] = true
-			keys = append(keys, *key)
-		}
-		if len(keys) == limit || s.isOverTime(began) {
-			return keys, id, nil
+		s.sinceTimeCheck = 0
+		if err := putTimeCheck(tx, t.ID); err != nil {
+			return err
 		}
 	}
-	return keys, 0, rows.Err()
+	return nil
+}
+
+// putTimeCheck adds a time check to the millisecond of a text, unless that has one or is full.
+func putTimeCheck(tx *gorm.DB, id int64) error {
+	id = id/idsPerMilli*idsPerMilli + idsPerMilli - 1
+	return execSQL(tx, "INSERT INTO message_search (rowid, chat, text) SELECT ?, ?, '' WHERE NOT EXISTS (SELECT 1 FROM message_search_docsize WHERE id = ?)", id, timeCheckWord, id)
+}
+
+// isOverTime reports whether a search that began at the given time has used up its time.
+func (s *Search) isOverTime(began time.Time) bool {
+	return s.timeLimit > 0 && time.Since(began) > s.timeLimit
+}
+
+// matchQuery returns the index query for all terms. If the search has a time limit, each term also
+// matches time checks.
+func (s *Search) matchQuery(terms []string) string {
+	if s.timeLimit > 0 {
+		terms = convert(terms, func(term string) string { return "(" + term + " OR chat : " + timeCheckWord + ")" })
+	}
+	return strings.Join(terms, " AND ")
 }
