@@ -74,16 +74,13 @@ func deref(t reflect.Type) reflect.Type {
 
 // unknown returns an error that suggests a similar name and lists all of them.
 func unknown(where, name string, names []string) error {
-	if where == "" {
-		where = "the configuration"
-	}
 	guess := ""
 	for _, n := range names {
 		if strings.EqualFold(n, name) || len(name) > 2 && (strings.HasPrefix(n, name) || strings.HasPrefix(name, n)) {
 			guess = fmt.Sprintf("; did you mean %q?", n)
 		}
 	}
-	return bad("%s has no %q%s It has %s", where, name, cmp.Or(guess, "."), strings.Join(names, ", "))
+	return bad("%s has no %q%s It has %s", cmp.Or(where, "the configuration"), name, cmp.Or(guess, "."), strings.Join(names, ", "))
 }
 
 // maxKey is the longest name, in bytes, that a person may choose.

@@ -118,14 +118,6 @@ type Options struct {
 	HTTP *http.Client
 }
 
-// Client returns the HTTP client to use.
-func (o Options) Client() *http.Client {
-	if o.HTTP == nil {
-		return http.DefaultClient
-	}
-	return o.HTTP
-}
-
 // EstimateTokens estimates the tokens of messages: a quarter of their bytes, and a fixed number for
 // an image. It is for messages that no provider has counted yet.
 func EstimateTokens(messages []protocol.Message) int64 {

@@ -139,10 +139,7 @@ func (m *model) modelBlocks(msg protocol.Message) []block {
 		case protocol.BlockImage:
 			out = append(out, text("(an image)"))
 		case protocol.BlockToolCall:
-			input := b.Arguments
-			if len(input) == 0 {
-				input = json.RawMessage("{}")
-			}
+			input := json.RawMessage(cmp.Or(string(b.Arguments), "{}"))
 			out = append(out, block{Type: typeCall, ID: llm.PlainID(b.ID), Input: input, Name: b.Name})
 		}
 	}

@@ -107,7 +107,7 @@ func withFailures[T any](ctx context.Context, resp *http.Response, list iter.Seq
 	return func(yield func(T, error) bool) {
 		for v, err := range list {
 			if err != nil {
-				err = Unreachable(ctx, host(resp), err)
+				err = Unreachable(ctx, resp.Request.URL.Host, err)
 			}
 			if !yield(v, err) {
 				return

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -60,7 +61,7 @@ func Send(ctx context.Context, o llm.Options, r Request) (*http.Response, error)
 	for k, v := range r.Header {
 		req.Header.Set(k, v)
 	}
-	resp, err := o.Client().Do(req)
+	resp, err := cmp.Or(o.HTTP, http.DefaultClient).Do(req)
 	if err != nil {
 		return nil, Unreachable(ctx, req.URL.Host, err)
 	}
@@ -80,16 +81,9 @@ func Read(ctx context.Context, o llm.Options, r Request) ([]byte, error) {
 func readAll(ctx context.Context, resp *http.Response) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, MaxLine))
 	if err != nil {
-		return nil, Unreachable(ctx, host(resp), err)
+		return nil, Unreachable(ctx, resp.Request.URL.Host, err)
 	}
 	return data, nil
-}
-
-func host(resp *http.Response) string {
-	if resp.Request == nil {
-		return "the model server"
-	}
-	return resp.Request.URL.Host
 }
 
 // SameServer is the CheckRedirect function for model servers: it follows redirects only within the

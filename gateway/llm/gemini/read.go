@@ -35,8 +35,8 @@ func (r *reader) Event(ev ask.Event) error {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
 	if f := chunk.PromptFeedback; f.BlockReason != "" {
-		r.finish, r.message = "SAFETY", f.BlockReasonMessage
-		r.message = cmp.Or(r.message, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
+		r.finish = "SAFETY"
+		r.message = cmp.Or(f.BlockReasonMessage, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
 	}
 	if len(chunk.Candidates) == 0 {
 		return nil
@@ -86,10 +86,7 @@ func (r *reader) closeThought() {
 }
 
 func (r *reader) call(c *functionCall, signature []byte) {
-	name, ok := r.names[c.Name]
-	if !ok {
-		name = c.Name
-	}
+	name := cmp.Or(r.names[c.Name], c.Name)
 	o := ask.Opaque(opaque{Origin: origin(r.model), Signature: signature, ID: c.ID != ""})
 	b := protocol.Block{Type: protocol.BlockToolCall, ID: cmp.Or(c.ID, "call_"+protocol.NewID()), Name: name, Opaque: o}
 	r.WholeCall(r.calls, b, string(c.Args))
@@ -124,8 +121,7 @@ func (r *reader) End(bool) error {
 	case "MAX_TOKENS":
 		ev.Stop = llm.StopMaxTokens
 	default:
-		ev.Stop, ev.Text = llm.StopRefusal, r.message
-		ev.Text = cmp.Or(ev.Text, fmt.Sprintf("Google stopped the answer (%s).", r.finish))
+		ev.Stop, ev.Text = llm.StopRefusal, cmp.Or(r.message, fmt.Sprintf("Google stopped the answer (%s).", r.finish))
 	}
 	r.Emit(ev)
 	return nil

@@ -252,10 +252,7 @@ func convert(msg protocol.Message, inTurn bool) (out message, ok bool) {
 			}
 		case protocol.BlockToolCall:
 			c := call{ID: b.ID}
-			c.Function.Index, c.Function.Name, c.Function.Arguments = len(out.Calls), b.Name, b.Arguments
-			if len(b.Arguments) == 0 {
-				c.Function.Arguments = json.RawMessage("{}")
-			}
+			c.Function.Index, c.Function.Name, c.Function.Arguments = len(out.Calls), b.Name, json.RawMessage(cmp.Or(string(b.Arguments), "{}"))
 			out.Calls = append(out.Calls, c)
 		}
 	}

@@ -161,10 +161,8 @@ func (m *model) assistant(msg protocol.Message, inTurn bool) (out message, ok bo
 				out.Reasoning += b.Thinking
 			}
 		case protocol.BlockToolCall:
-			args := string(b.Arguments)
-			args = cmp.Or(args, "{}")
 			out.ToolCalls = append(out.ToolCalls, toolCall{
-				ID: m.callID(b.ID), Type: "function", Function: function{b.Name, args}, Extra: opaqueOf(b, wireChat, m.Model).Extra,
+				ID: m.callID(b.ID), Type: "function", Function: function{b.Name, cmp.Or(string(b.Arguments), "{}")}, Extra: opaqueOf(b, wireChat, m.Model).Extra,
 			})
 		}
 	}

@@ -130,9 +130,7 @@ func (m *model) pastAnswer(c protocol.Content) []any {
 				items = append(items, inputMessage{Type: "message", Role: "assistant", Status: "completed", Content: []inputPart{{Type: "output_text", Text: b.Text}}})
 			}
 		case protocol.BlockToolCall:
-			args := string(b.Arguments)
-			args = cmp.Or(args, "{}")
-			items = append(items, inputCall{Type: "function_call", CallID: b.ID, Name: b.Name, Arguments: args})
+			items = append(items, inputCall{Type: "function_call", CallID: b.ID, Name: b.Name, Arguments: cmp.Or(string(b.Arguments), "{}")})
 		}
 	}
 	// A trailing reasoning item, as in an answer that was cut off, is refused.
