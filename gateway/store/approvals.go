@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,9 +179,7 @@ type Grants struct{ *conn }
 // Put stores a grant together with the audit entries about it, unless its session already has
 // the same one.
 func (s *Grants) Put(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
-	if g.ID == "" {
-		g.ID = protocol.NewID()
-	}
+	g.ID = cmp.Or(g.ID, protocol.NewID())
 	return s.write(ctx, "store grant", func(tx *gorm.DB) error {
 		var have int64
 		same := map[string]any{"session_key": g.Session, "node": g.Node, "tool": g.Tool, "match": g.Match, "deleted_at": 0}
@@ -197,10 +196,7 @@ func (s *Grants) Put(ctx context.Context, g Grant, lines ...protocol.AuditEntry)
 // List returns a session's grants; those of all sessions if session is empty. Oldest first.
 func (s *Grants) List(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
 	return find[Grant](ctx, s.conn, "read grants", func(db *gorm.DB) *gorm.DB {
-		if session != "" {
-			db = db.Where("session_key = ?", session)
-		}
-		return db.Where("deleted_at = 0").Order("created_at, id")
+		return db.Where(&Grant{Session: session}).Where("deleted_at = 0").Order("created_at, id") // an empty field selects all
 	})
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -267,9 +268,7 @@ func (s *Archives) checkArchive(ctx context.Context, a Archive) (first string, e
 		}
 		n += len(msgs)
 		for _, m := range msgs {
-			if first == "" {
-				first = firstText(m, m.Content.Text())
-			}
+			first = cmp.Or(first, firstText(m, m.Content.Text()))
 		}
 	}
 	if n != a.Messages {

@@ -96,9 +96,7 @@ func (s *Nodes) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range list {
-			stopped = append(stopped, c.Info.CallID)
-		}
+		stopped = append(stopped, convert(list, func(c Call) protocol.CallID { return c.Info.CallID })...)
 	}
 	return stopped, nil
 }

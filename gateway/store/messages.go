@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +63,7 @@ func (s *Session) countMessage(m protocol.Message, plain string) {
 	}
 	if m.Role == protocol.RoleUser {
 		s.DeletedAt = 0
-		if s.FirstText == "" {
-			s.FirstText = firstText(m, plain)
-		}
+		s.FirstText = cmp.Or(s.FirstText, firstText(m, plain))
 	}
 }
 
@@ -78,12 +77,8 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	var texts []textRow
 	for i := range msgs {
 		m := &msgs[i]
-		if m.ID == "" {
-			m.ID = protocol.MessageID(protocol.NewID())
-		}
-		if m.Timestamp == 0 {
-			m.Timestamp = now
-		}
+		m.ID = cmp.Or(m.ID, protocol.MessageID(protocol.NewID()))
+		m.Timestamp = cmp.Or(m.Timestamp, now)
 		m.Seq = row.NextSeq
 		row.NextSeq++
 		raw, err := protocol.Marshal(m)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -88,11 +89,9 @@ func (mediaRef) TableName() string { return "media_refs" }
 // addMediaRefs records that a session shows the files of some contents.
 func addMediaRefs(tx *gorm.DB, key protocol.SessionKey, contents ...protocol.Content) error {
 	var refs []mediaRef
-	for _, c := range contents {
-		for _, b := range c {
-			if b.MediaKey != "" {
-				refs = append(refs, mediaRef{b.MediaKey, key})
-			}
+	for _, b := range slices.Concat(contents...) {
+		if b.MediaKey != "" {
+			refs = append(refs, mediaRef{b.MediaKey, key})
 		}
 	}
 	if len(refs) == 0 {

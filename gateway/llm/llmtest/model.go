@@ -4,6 +4,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -58,9 +59,7 @@ func (m *Model) Left() int {
 // Open returns the model for every reference, as a registry would.
 func (m *Model) Open(_ context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error) {
 	info := m.Info
-	if ref.ID != "" {
-		info.ID = ref.ID
-	}
+	info.ID = cmp.Or(ref.ID, info.ID)
 	return m, info, nil
 }
 

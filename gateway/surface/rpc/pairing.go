@@ -110,9 +110,6 @@ func (l *pairingLimit) acquire(host string) bool {
 	if l.total >= maxPairings || l.hosts[host] >= maxPairingsHost {
 		return false
 	}
-	if l.hosts == nil {
-		l.hosts = make(map[string]int)
-	}
 	l.total++
 	l.hosts[host]++
 	return true

@@ -55,7 +55,7 @@ type Server struct {
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Audit.Append}}
+	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Audit.Append}, pairing: pairingLimit{hosts: make(map[string]int)}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
