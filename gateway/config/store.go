@@ -206,14 +206,10 @@ func setPath(tree map[string]any, path []string, v any) {
 	tree[last] = v
 }
 
-// APIKey returns the key of a model provider, or "".
-func (s *Store) APIKey(provider string) string {
-	key, _ := s.Secret("apiKeys." + provider)
-	return key
+// Provider returns the person's key, address and API ("chat" or "responses") of a model provider; ""
+// for a missing one.
+func (s *Store) Provider(id string) (key, baseURL, wire string) {
+	key, _ = s.Secret("apiKeys." + id)
+	p := s.Get().Providers[id]
+	return key, p.BaseURL, p.Wire
 }
-
-// BaseURL returns the person's address of a model provider, or "".
-func (s *Store) BaseURL(provider string) string { return s.Get().Providers[provider].BaseURL }
-
-// Wire returns the API of a provider, "chat" or "responses", or "" for its default.
-func (s *Store) Wire(provider string) string { return s.Get().Providers[provider].Wire }

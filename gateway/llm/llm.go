@@ -140,8 +140,8 @@ func Price(info protocol.ModelInfo, u *protocol.Usage) {
 		return
 	}
 	read, write := *cmp.Or(info.PriceRead, info.PriceIn), *cmp.Or(info.PriceWrite, info.PriceIn)
-	cost := float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut + float64(u.CacheRead)*read + float64(u.CacheWrite)*write
-	u.Cost = new(cost / 1e6)
+	cost := (float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut + float64(u.CacheRead)*read + float64(u.CacheWrite)*write) / 1e6
+	u.Cost = &cost
 }
 
 // Pause formats a duration for people: 0.5 s, 12 s, 3 min, 5 h. A long one is rounded up, because a

@@ -84,7 +84,8 @@ func open(t *testing.T) *kit {
 	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
 	hub := nodes.New(bus, nil)
 	k.Registry = tool.NewRegistry(hub)
-	k.tools = Tools(Services{Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus, Machines: hub, Sessions: k.chats,
+	k.tools = Tools(Services{
+		Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus, Machines: hub, Sessions: k.chats,
 		Cron:    toolkit.Define("Cron", "Schedules.", toolkit.Traits{}, func(context.Context, tool.Call, struct{}) (any, error) { return nil, nil }),
 		Message: func(context.Context, tool.Call, MessageIn) (any, error) { return nil, errors.New("not in this test") },
 		Transfer: func(context.Context, tool.Call, TransferIn) (TransferOut, error) {

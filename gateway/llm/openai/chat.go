@@ -11,9 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-type chatWire struct{}
-
-func (chatWire) path() string { return "/chat/completions" }
+var chatWire = wire{"/chat/completions", chatBody, func(m *model, s stream) ask.Reader { return &chatReader{m: m, stream: s} }}
 
 type chatRequest struct {
 	Model         string             `json:"model"`
@@ -36,7 +34,7 @@ type effort struct {
 	Summary string `json:"summary,omitempty"` // responses
 }
 
-func (chatWire) body(m *model, req llm.Request) any {
+func chatBody(m *model, req llm.Request) any {
 	r := chatRequest{Model: m.Model, Messages: m.messages(req), Tools: ask.FunctionTools(req.Tools), Stream: true}
 	if !m.refused.Has(paramStreamOptions) {
 		r.StreamOptions = map[string]bool{"include_usage": true}
@@ -96,8 +94,6 @@ type chatReader struct {
 	refusal  bool
 	isWhole  bool // the answer came in one piece
 }
-
-func (chatWire) reader(m *model, s stream) ask.Reader { return &chatReader{m: m, stream: s} }
 
 // Event implements [ask.Reader].
 func (r *chatReader) Event(ev ask.Event) error {

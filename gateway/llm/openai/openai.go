@@ -44,21 +44,21 @@ type model struct {
 }
 
 // wire is one of the two APIs.
-type wire interface {
-	path() string
-	body(m *model, req llm.Request) any
-	reader(m *model, s stream) ask.Reader
+type wire struct {
+	path   string
+	body   func(*model, llm.Request) any
+	reader func(*model, stream) ask.Reader
 }
 
 func newModel(o llm.Options) *model {
-	m := &model{Options: o, wire: chatWire{}}
+	m := &model{Options: o, wire: chatWire}
 	m.BaseURL = ask.BaseURL(o.BaseURL, "https://"+hostOpenAI, "/chat/completions", "/responses", "/models")
 	if u, err := url.Parse(m.BaseURL); err == nil { // otherwise the request will report the error
 		u.Path = cmp.Or(u.Path, "/v1")
 		m.BaseURL, m.host = u.String(), u.Hostname()
 	}
 	if o.Wire == "responses" || o.Wire == "" && m.host == hostOpenAI {
-		m.wire = responsesWire{}
+		m.wire = responsesWire
 	}
 	return m
 }
@@ -71,7 +71,7 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			return fmt.Errorf("build request: %w", err)
 		}
 		r := m.wire.reader(m, stream{Out: out, limit: req.MaxTokens, sent: len(data)})
-		return ask.Exchange(ctx, m.Options, m.request(m.BaseURL+m.wire.path(), data), out, r)
+		return ask.Exchange(ctx, m.Options, m.request(m.BaseURL+m.wire.path, data), out, r)
 	}, func(f *ask.Failure) bool { return m.learn(f, data) })
 }
 

@@ -11,9 +11,7 @@ import (
 
 // responsesWire is POST /responses. Nothing is stored at the provider: the whole conversation is
 // sent each time, with the reasoning items encrypted.
-type responsesWire struct{}
-
-func (responsesWire) path() string { return "/responses" }
+var responsesWire = wire{"/responses", responsesBody, func(m *model, s stream) ask.Reader { return &responsesReader{m: m, stream: s} }}
 
 type responsesRequest struct {
 	Model        string         `json:"model"`
@@ -62,7 +60,7 @@ type inputResult struct {
 	Output string `json:"output"`
 }
 
-func (responsesWire) body(m *model, req llm.Request) any {
+func responsesBody(m *model, req llm.Request) any {
 	r := responsesRequest{
 		Model: m.Model, Instructions: req.System, Input: m.input(req), Stream: true, MaxTokens: req.MaxTokens,
 	}

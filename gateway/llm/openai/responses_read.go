@@ -84,8 +84,6 @@ type responsesReader struct {
 	counted bool
 }
 
-func (responsesWire) reader(m *model, s stream) ask.Reader { return &responsesReader{m: m, stream: s} }
-
 // End implements [ask.Reader].
 func (r *responsesReader) End(bool) error {
 	if !r.ended {

@@ -30,11 +30,11 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Settings returns the person's settings. All methods return "" for a missing one.
+// Settings returns the person's settings.
 type Settings interface {
-	APIKey(provider string) string
-	BaseURL(provider string) string
-	Wire(provider string) string
+	// Provider returns the key, the address and the API of a provider; "" for a missing one. The API
+	// is "chat" or "responses".
+	Provider(id string) (key, baseURL, wire string)
 }
 
 // Registry is safe for concurrent use.
@@ -103,8 +103,8 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 }(), CheckRedirect: ask.SameServer}
 
 func (r *Registry) options(p provider, model string) (llm.Options, error) {
-	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, Wire: r.settings.Wire(p.ID), HTTP: httpClient}
-	o.BaseURL = cmp.Or(o.BaseURL, p.BaseURL)
+	key, baseURL, wire := r.settings.Provider(p.ID)
+	o := llm.Options{BaseURL: cmp.Or(baseURL, p.BaseURL), Key: key, Model: model, Wire: wire, HTTP: httpClient}
 	if o.BaseURL == "" {
 		return o, protocol.ErrBadRequest.With("Enter the server's address in Settings, such as http://127.0.0.1:8000/v1.")
 	}
@@ -162,8 +162,8 @@ func (r *Registry) Providers() []protocol.Provider {
 	out := make([]protocol.Provider, 0, len(providers))
 	for _, p := range providers {
 		info := p.Provider
-		info.BaseURL = cmp.Or(r.settings.BaseURL(p.ID), p.BaseURL)
-		info.KeySet = r.settings.APIKey(p.ID) != ""
+		key, baseURL, _ := r.settings.Provider(p.ID)
+		info.BaseURL, info.KeySet = cmp.Or(baseURL, p.BaseURL), key != ""
 		for _, name := range p.env {
 			if os.Getenv(name) != "" {
 				info.EnvKey = cmp.Or(info.EnvKey, name)
