@@ -240,12 +240,8 @@ func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, iden
 	if err != nil {
 		return tls.Certificate{}, "", err
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return tls.Certificate{}, "", fmt.Errorf("create a certificate: %w", err)
-	}
 	template := x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "fairlead"}, DNSNames: []string{"fairlead"},
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "fairlead"}, DNSNames: []string{"fairlead"},
 		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(certLife), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
 	}
@@ -280,10 +276,10 @@ func certKey(store keychain.Store) (*ecdsa.PrivateKey, error) {
 		return nil, fmt.Errorf("read the network key: %w", err)
 	}
 	der, err := base64.StdEncoding.DecodeString(text.Reveal())
-	if err != nil {
-		return nil, fmt.Errorf("the network key is damaged: %w", err)
+	var key *ecdsa.PrivateKey
+	if err == nil {
+		key, err = x509.ParseECPrivateKey(der)
 	}
-	key, err := x509.ParseECPrivateKey(der)
 	if err != nil {
 		return nil, fmt.Errorf("the network key is damaged: %w", err)
 	}

@@ -23,8 +23,6 @@ type approvalRow struct {
 	Approval   protocol.Approval `gorm:"column:json;serializer:json"`
 }
 
-func (approvalRow) TableName() string { return "approvals" }
-
 func rowOfApproval(a protocol.Approval) approvalRow {
 	return approvalRow{a.ID, a.State, a.SessionKey, a.CreatedAt, a}
 }
@@ -119,8 +117,6 @@ type ruleRow struct {
 	Rule      protocol.Rule `gorm:"column:json;serializer:json"`
 }
 
-func (ruleRow) TableName() string { return "rules" }
-
 func (r ruleRow) rule() protocol.Rule {
 	out := r.Rule
 	out.ID, out.CreatedAt, out.DeletedAt, out.Hits, out.LastUsed = r.ID, r.CreatedAt, r.DeletedAt, r.Hits, r.LastUsed
@@ -169,8 +165,6 @@ type Grant struct {
 	CreatedAt int64               `gorm:"autoCreateTime:false"`
 	From      protocol.ApprovalID `gorm:"column:from_approval"`
 }
-
-func (Grant) TableName() string { return "grants" }
 
 // Grants are the permissions for sessions. A revoked one stays in the table, because it can be
 // restored.

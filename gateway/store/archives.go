@@ -31,8 +31,6 @@ type Archive struct {
 	CompactedThrough int64
 }
 
-func (Archive) TableName() string { return "archives" }
-
 // Archives are the archived parts of sessions. Its methods also change the sessions that they
 // belong to.
 type Archives struct {

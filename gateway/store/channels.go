@@ -20,8 +20,6 @@ type ChannelAccount struct {
 	UpdatedAt int64                      `gorm:"autoUpdateTime:false"`
 }
 
-func (ChannelAccount) TableName() string { return "channel_accounts" }
-
 // Pair is an unknown sender who wrote, and the address for answers to them.
 type Pair struct {
 	protocol.PendingPair
@@ -44,8 +42,6 @@ type ChannelRun struct {
 	Route   Route               `gorm:"serializer:json"`
 }
 
-func (ChannelRun) TableName() string { return "channel_runs" }
-
 // Channels are the accounts of channels, the people who write there and the addresses of sessions.
 type Channels struct{ *conn }
 
@@ -64,15 +60,11 @@ type channelPairRow struct {
 	Pair        Pair `gorm:"column:json;serializer:json"`
 }
 
-func (channelPairRow) TableName() string { return "channel_pairs" }
-
 type channelRouteRow struct {
 	SessionKey protocol.SessionKey `gorm:"primaryKey"`
 	UsedAt     int64
 	Route      Route `gorm:"serializer:json"`
 }
-
-func (channelRouteRow) TableName() string { return "channel_routes" }
 
 // Accounts returns every account, in no order.
 func (s *Channels) Accounts(ctx context.Context) ([]ChannelAccount, error) {

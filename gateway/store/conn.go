@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"syscall"
 
 	driver "github.com/glebarez/go-sqlite"
@@ -57,7 +58,7 @@ func connect(path string, conns int, txlock string, pragmas ...string) (*gorm.DB
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-4000)",
 	}, pragmas...)}
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}
-	db, err := gorm.Open(sqlite.Open(u.String()), &gorm.Config{Logger: logger.Discard, SkipDefaultTransaction: true})
+	db, err := gorm.Open(sqlite.Open(u.String()), &gorm.Config{Logger: logger.Discard, SkipDefaultTransaction: true, NamingStrategy: naming{}})
 	if err != nil {
 		return db, err
 	}
@@ -68,6 +69,15 @@ func connect(path string, conns int, txlock string, pragmas ...string) (*gorm.DB
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	return db, nil
+}
+
+// naming names tables after their types: approvalRow and Approval are rows of approvals. Types with another
+// table say so.
+type naming struct{ schema.NamingStrategy }
+
+// TableName implements [schema.Namer].
+func (n naming) TableName(row string) string {
+	return n.NamingStrategy.TableName(strings.TrimSuffix(row, "Row"))
 }
 
 func init() { schema.RegisterSerializer("json", jsonSerializer{}) }

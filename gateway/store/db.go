@@ -183,8 +183,6 @@ type settingRow struct {
 	Value string
 }
 
-func (settingRow) TableName() string { return "settings" }
-
 // All returns every setting that differs from its default.
 func (s *Settings) All(ctx context.Context) (map[string]json.RawMessage, error) {
 	var rows []settingRow

@@ -26,8 +26,6 @@ type deviceRow struct {
 	Device    protocol.Device `gorm:"column:json;serializer:json"`
 }
 
-func (deviceRow) TableName() string { return "devices" }
-
 // List returns every paired device that was not deleted.
 func (s *Devices) List(ctx context.Context) ([]PairedDevice, error) {
 	rows, err := find[deviceRow](ctx, s.conn, "read devices", func(db *gorm.DB) *gorm.DB { return db.Order("id") })
@@ -65,8 +63,6 @@ type nodeRow struct {
 	ID   protocol.NodeID
 	Info protocol.NodeInfo `gorm:"column:json;serializer:json"`
 }
-
-func (nodeRow) TableName() string { return "nodes" }
 
 // Put stores a node.
 func (s *Nodes) Put(ctx context.Context, n protocol.NodeInfo) error {

@@ -146,8 +146,6 @@ type heartbeatRow struct {
 	State protocol.HeartbeatState `gorm:"column:json;serializer:json"`
 }
 
-func (heartbeatRow) TableName() string { return "heartbeats" }
-
 // List returns the state of every agent's heartbeat.
 func (s *Heartbeats) List(ctx context.Context) ([]protocol.HeartbeatState, error) {
 	rows, err := find[heartbeatRow](ctx, s.conn, "read heartbeats", func(db *gorm.DB) *gorm.DB { return db })

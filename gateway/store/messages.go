@@ -27,8 +27,6 @@ type messageRow struct {
 	CreatedAt  int64  `gorm:"autoCreateTime:false"`
 }
 
-func (messageRow) TableName() string { return "messages" }
-
 // Messages are the messages of all sessions.
 type Messages struct {
 	*conn
@@ -74,7 +72,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		return err
 	}
 	rows, contents := make([]messageRow, len(msgs)), make([]protocol.Content, len(msgs))
-	var texts []textRow
+	var texts []messageTextRow
 	for i := range msgs {
 		m := &msgs[i]
 		m.ID = cmp.Or(m.ID, protocol.MessageID(protocol.NewID()))
@@ -89,7 +87,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		rows[i] = messageRow{row.ID, m.Seq, row.Key, m.ID, m.RunID, m.Role, string(raw), m.Timestamp}
 		contents[i] = m.Content
 		if words := searchText(*m, plain); words != "" {
-			texts = append(texts, textRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
+			texts = append(texts, messageTextRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
 		}
 		row.countMessage(*m, plain)
 	}

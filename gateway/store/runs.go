@@ -29,8 +29,6 @@ type Run struct {
 	Error  *protocol.Error `gorm:"serializer:json"`
 }
 
-func (Run) TableName() string { return "runs" }
-
 // Runs are the runs of agents, including queued messages.
 type Runs struct {
 	*conn
@@ -83,8 +81,6 @@ type mediaRef struct {
 	MediaKey   string              `gorm:"primaryKey"`
 	SessionKey protocol.SessionKey `gorm:"primaryKey"`
 }
-
-func (mediaRef) TableName() string { return "media_refs" }
 
 // addMediaRefs records that a session shows the files of some contents.
 func addMediaRefs(tx *gorm.DB, key protocol.SessionKey, contents ...protocol.Content) error {

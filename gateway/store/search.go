@@ -24,8 +24,8 @@ type Search struct {
 	sinceTimeCheck int // number of texts since the last time check; used by the writer only
 }
 
-// textRow is a message's text. Triggers update the full-text index.
-type textRow struct {
+// messageTextRow is a message's text. Triggers update the full-text index.
+type messageTextRow struct {
 	ID         int64 `gorm:"primaryKey;autoIncrement:false"` // its time, see idsPerMilli
 	SessionKey string
 	SessionID  string
@@ -34,8 +34,6 @@ type textRow struct {
 	at         int64 // Unix milliseconds
 }
 
-func (textRow) TableName() string { return "message_texts" }
-
 // idsPerMilli is the number of IDs per millisecond; the last one is for a time check.
 const idsPerMilli = 1024
 
@@ -43,7 +41,7 @@ const idsPerMilli = 1024
 const maxSearchText = 64 << 10
 
 // assignIDs assigns IDs to texts: their time, and a number among the texts of the same time.
-func assignIDs(tx *gorm.DB, texts []textRow) error {
+func assignIDs(tx *gorm.DB, texts []messageTextRow) error {
 	next := map[int64]int64{}
 	for i := range texts {
 		// more at one time do not occur in practice; the next millisecond would do

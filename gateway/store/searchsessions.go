@@ -104,7 +104,7 @@ const (
 // the writing goroutine calls it. The count starts at random, so that time checks are added even if
 // the program never runs long enough to store that many; if a transaction fails, only a gap becomes
 // larger.
-func (s *Search) addTimeChecks(tx *gorm.DB, texts []textRow) error {
+func (s *Search) addTimeChecks(tx *gorm.DB, texts []messageTextRow) error {
 	for _, t := range texts {
 		if s.sinceTimeCheck++; s.sinceTimeCheck < s.timeCheckEvery {
 			continue

@@ -39,8 +39,6 @@ type Session struct {
 	CompactedThrough int64
 }
 
-func (Session) TableName() string { return "sessions" }
-
 type sessionRow struct {
 	Session
 	NextSeq    int64
