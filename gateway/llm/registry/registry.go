@@ -41,15 +41,13 @@ type Settings interface {
 type Registry struct {
 	settings Settings
 	user     map[string]json.RawMessage // by model
-
-	mu    sync.Mutex // guards lists
-	lists map[string]list
+	lists    sync.Map                   // of list, by key
 }
 
 // New returns a registry. In files, which need not exist, the person may correct the descriptions
 // of models; they have the format of models.json, and a later one takes precedence.
 func New(s Settings, files ...string) *Registry {
-	return &Registry{settings: s, user: userModels(files), lists: map[string]list{}}
+	return &Registry{settings: s, user: userModels(files)}
 }
 
 // Operator is the provider ID of the built-in operator.
