@@ -128,12 +128,7 @@ func ReadOpaque(b protocol.Block, o Origin, v any) bool {
 const LostImage = "(an image that is no longer stored)"
 
 // ImageType returns the MIME type of an image.
-func ImageType(b protocol.Block) string {
-	if b.MimeType == "" {
-		return "image/png"
-	}
-	return b.MimeType
-}
+func ImageType(b protocol.Block) string { return cmp.Or(b.MimeType, "image/png") }
 
 // FunctionTool is a tool in the chat API's form.
 type FunctionTool struct {

@@ -24,7 +24,7 @@ const pathPrefix = "/v1beta/"
 
 type model struct {
 	llm.Options
-	style   style
+	version float64      // see versionOf
 	refused ask.Refusals // settings of thinking
 }
 
@@ -34,7 +34,7 @@ func New(o llm.Options) llm.Model { return newModel(o) }
 func newModel(o llm.Options) *model {
 	o.Model = strings.TrimPrefix(o.Model, "models/")
 	o.BaseURL = ask.BaseURL(o.BaseURL, defaultBaseURL, "/models", "/openai", "/v1beta")
-	return &model{Options: o, style: styleOf(o.Model)}
+	return &model{Options: o, version: versionOf(o.Model)}
 }
 
 // Stream implements [llm.Model].

@@ -166,7 +166,7 @@ func (m *model) modelParts(msg protocol.Message, calls map[string]*functionCall)
 				c.ID = b.ID
 			}
 			p := part{FunctionCall: c, ThoughtSignature: o.Signature}
-			if first && !ours && m.style == levelStyle {
+			if first && !ours && m.version >= 3 {
 				p.ThoughtSignature = foreignSignature
 			}
 			first = false
@@ -185,31 +185,17 @@ func result(msg protocol.Message) *functionResponse {
 	return &functionResponse{Name: validName(string(msg.ToolName)), Response: map[string]string{key: cmp.Or(msg.Content.Text(), "(no output)")}}
 }
 
-// style is the way in which a family of models is asked to think.
-type style int
-
-const (
-	noStyle     style = iota // does not think, or the style is unknown
-	budgetStyle              // 2.5: a number of tokens
-	levelStyle               // from 3 on: a level
-)
-
-// styleOf derives the style from the name: "gemini-2.5-flash", "gemini-3-pro-preview". Other names
-// have no known style.
-func styleOf(name string) style {
+// versionOf returns the version in the name of a model that thinks: 2.5 for "gemini-2.5-flash", 3
+// for "gemini-3-pro-preview", and 0 for other names. Version 2.5 gets a number of tokens for its
+// thoughts, later ones a level.
+func versionOf(name string) float64 {
 	rest, ok := strings.CutPrefix(name, "gemini-")
-	if !ok {
-		return noStyle
-	}
 	number, _, _ := strings.Cut(rest, "-")
 	version, err := strconv.ParseFloat(number, 64)
-	switch {
-	case err != nil || version < 2.5 || version < 3 && strings.Contains(name, "image"):
-		return noStyle
-	case version < 3:
-		return budgetStyle
+	if !ok || err != nil || version < 2.5 || version < 3 && strings.Contains(name, "image") {
+		return 0
 	}
-	return levelStyle
+	return version
 }
 
 var budgets = map[string]int{"none": 0, "minimal": 1024, "low": 4096, "medium": 8192, "high": 16_384, "xhigh": 24_576}
@@ -232,17 +218,17 @@ func (c *thinkingConfig) setting() string {
 // thinking chooses the setting for a level (protocol.ThinkingLevels). An empty or refused level
 // leaves the amount to the model. nil does not mention thinking at all.
 func (m *model) thinking(level string) *thinkingConfig {
-	if m.refused.Has(anySetting) || m.style == noStyle && (!m.Info.Thinking || level == "none") {
+	if m.refused.Has(anySetting) || m.version == 0 && (!m.Info.Thinking || level == "none") {
 		return nil
 	}
 	c := thinkingConfig{IncludeThoughts: level != "none"}
 	exact := c
 	switch {
 	case level == "":
-	case m.style == budgetStyle:
-		exact.ThinkingBudget = new(budgets[level])
-	case m.style == levelStyle:
+	case m.version >= 3:
 		exact.ThinkingLevel = levels[level]
+	case m.version > 0:
+		exact.ThinkingBudget = new(budgets[level])
 	}
 	if m.refused.Has(exact.setting()) {
 		return &c

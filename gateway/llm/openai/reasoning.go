@@ -28,9 +28,7 @@ type opaque struct {
 
 // opaqueOf returns b's data for this API and model, or nothing.
 func opaqueOf(b protocol.Block, wire, model string) (o opaque) {
-	if !ask.ReadOpaque(b, ask.Origin{Wire: wire, Model: model}, &o) {
-		return opaque{}
-	}
+	ask.ReadOpaque(b, ask.Origin{Wire: wire, Model: model}, &o)
 	return o
 }
 
