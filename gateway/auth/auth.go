@@ -162,8 +162,8 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	return t, nil
 }
 
-// Set stores a token that the person chose. Open connections stay open. While FAIRLEAD_TOKEN is set,
-// the next start uses that one again.
+// Set stores a token that the person chose. Open connections stay open. While FAIRLEAD_TOKEN is
+// set, the next start uses that one again.
 func (t *Tokens) Set(token keychain.Secret) error {
 	if token == "" {
 		return protocol.ErrBadRequest.With("the token must not be empty: without a token, anybody could use the gateway")

@@ -206,8 +206,8 @@ func setPath(tree map[string]any, path []string, v any) {
 	tree[last] = v
 }
 
-// Provider returns the person's key, address and API ("chat" or "responses") of a model provider; ""
-// for a missing one.
+// Provider returns the person's key, address and API ("chat" or "responses") of a model provider;
+// "" for a missing one.
 func (s *Store) Provider(id string) (key, baseURL, wire string) {
 	key, _ = s.Secret("apiKeys." + id)
 	p := s.Get().Providers[id]

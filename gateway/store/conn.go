@@ -71,8 +71,8 @@ func connect(path string, conns int, txlock string, pragmas ...string) (*gorm.DB
 	return db, nil
 }
 
-// naming names tables after their types: approvalRow and Approval are rows of approvals. Types with another
-// table say so.
+// naming names tables after their types: approvalRow and Approval are rows of approvals. Types with
+// another table say so.
 type naming struct{ schema.NamingStrategy }
 
 // TableName implements [schema.Namer].

@@ -1,7 +1,7 @@
 // Package store persists the gateway's state in SQLite through GORM. [DB] opens the database; each
-// family of tables is a field of it: sessions, messages, runs, approvals, transfers and so on. Methods
-// return protocol types or the plain structs of this package, whose tags map them to the columns
-// that schema.sql describes. Only conn.go knows the driver.
+// family of tables is a field of it: sessions, messages, runs, approvals, transfers and so on.
+// Methods return protocol types or the plain structs of this package, whose tags map them to the
+// columns that schema.sql describes. Only conn.go knows the driver.
 //
 // Data is on the disk when a method returns without an error (WAL with synchronous=FULL): it
 // survives kill -9 and, if the disk flushes as it reports, a power failure. Exceptions are

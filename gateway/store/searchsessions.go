@@ -13,9 +13,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// parseSearchPage returns where a page of [Search.Sessions] begins: after a number of sessions whose
-// name matches, which the page has as a negative number, or, when all of those were returned, below
-// the ID of a text.
+// parseSearchPage returns where a page of [Search.Sessions] begins: after a number of sessions
+// whose name matches, which the page has as a negative number, or, when all of those were returned,
+// below the ID of a text.
 func parseSearchPage(page string) (named int, top int64, err error) {
 	if page == "" {
 		return 0, 0, nil

@@ -178,8 +178,8 @@ const MaxLine = 32 << 20
 
 var errTooLong = errors.New("a line of the answer is longer than 32 MiB")
 
-// lines yields lines that end in LF or CRLF, each as soon as its end has arrived and valid until the
-// next one. A last line without an end is yielded too, unless reading fails.
+// lines yields lines that end in LF or CRLF, each as soon as its end has arrived and valid until
+// the next one. A last line without an end is yielded too, unless reading fails.
 func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s := bufio.NewScanner(r)

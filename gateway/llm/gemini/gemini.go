@@ -1,6 +1,6 @@
-// Package gemini implements Google's Gemini API. Gemini sends complete function calls, mostly without
-// IDs, so IDs are generated here. It requires the signatures of its thoughts back with the parts that
-// they came with; [protocol.Block.Opaque] stores them.
+// Package gemini implements Google's Gemini API. Gemini sends complete function calls, mostly
+// without IDs, so IDs are generated here. It requires the signatures of its thoughts back with the
+// parts that they came with; [protocol.Block.Opaque] stores them.
 package gemini
 
 import (

@@ -31,8 +31,8 @@ const (
 	hostMistral    = "api.mistral.ai"
 )
 
-// New returns a model of the server at o.BaseURL with the API in o.Wire; by default with responses at
-// api.openai.com and with chat completions elsewhere. An address without a path gets /v1; empty
+// New returns a model of the server at o.BaseURL with the API in o.Wire; by default with responses
+// at api.openai.com and with chat completions elsewhere. An address without a path gets /v1; empty
 // means OpenAI itself.
 func New(o llm.Options) llm.Model { return newModel(o) }
 

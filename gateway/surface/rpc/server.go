@@ -154,8 +154,8 @@ func (s *Server) closeAll(code int, reason string, which func(*Conn) bool) {
 }
 
 // replaceClient closes all but the newest connection with the same client ID and the same device,
-// as the original system does by the ID alone. A peer chooses its ID freely, so a paired device must
-// not be able to close the person's window.
+// as the original system does by the ID alone. A peer chooses its ID freely, so a paired device
+// must not be able to close the person's window.
 func (s *Server) replaceClient(now *Conn) {
 	isSame := func(c *Conn) bool {
 		return c.isClient(now.clientID()) && c.principal().Device == now.principal().Device
