@@ -15,8 +15,7 @@
 //	peer        gateway/peer/*: code that both ends of a connection run
 //	contract    gateway/protocol (wire types only)  assets
 //
-// A chat message travels from rpc to session (one goroutine per session owns its queue and its
-// run), agent (the loop), llm (a model streams), tool (one path for every call: decide, approve,
+// A chat message travels from rpc to session (its queue and its run), agent (the loop), llm (a model streams), tool (one path for every call: decide, approve,
 // journal, execute), nodes and a node's tool. The result returns the same way. Changes are
 // published on event.Bus and leave through rpc as the feed.
 //

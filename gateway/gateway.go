@@ -1,10 +1,18 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -14,6 +22,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/network"
 	"fairlead/gateway/nodes"
@@ -21,6 +30,7 @@ import (
 	"fairlead/gateway/pairing/install"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/lock"
+	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
@@ -119,3 +129,128 @@ func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
 func (g *Gateway) Home() string      { return g.home }
 func (g *Gateway) LogDir() string    { return LogDir(g.home) }
 func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
+
+// configChanged passes a changed setting to the parts that do not read it each time.
+func (g *Gateway) configChanged(path string) {
+	switch path {
+	case "auth.token":
+		if v, ok := g.config.Secret(path); ok {
+			if err := g.tokens.Set(keychain.Secret(v)); err != nil {
+				g.log.Error("The new token could not be stored; the old one stays valid", "err", err)
+			}
+		}
+	case "session", "session.mainKey":
+		if err := g.sessions.MainKeyChanged(context.Background()); err != nil {
+			g.log.Error("The notice in the former main chat could not be posted", "err", err)
+		}
+	}
+	g.schedules.Wake()
+	g.network.Reload()
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeConfig, Path: path})
+	g.publishStatus()
+}
+
+// currentStatus returns the gateway's state, which every client shows.
+func (g *Gateway) currentStatus(context.Context) protocol.Status {
+	s, cfg := g.fixedStatus, g.config.Get()
+	s.Paused, s.Storage = g.sessions.Paused()
+	s.Missing = g.config.Missing()
+	s.Model = protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}
+	s.MainSession = cfg.MainSession()
+	return s
+}
+
+func (g *Gateway) publishStatus() {
+	s := g.currentStatus(context.Background())
+	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+}
+
+// remindOfApproval notifies the person over a channel of an approval that nobody has seen.
+func (g *Gateway) remindOfApproval(ctx context.Context, a protocol.Approval) error {
+	sent, err := g.channels.NotifyApproval(ctx, a, cmp.Or(g.machineName(a.Node), string(a.Node)))
+	if err != nil || !sent {
+		return err
+	}
+	return g.gate.Shown(ctx, protocol.ApprovalShownParams{ID: a.ID, Surface: protocol.SurfaceChannel})
+}
+
+// machineName returns the person's name of a machine, or "".
+func (g *Gateway) machineName(id protocol.NodeID) string {
+	n, _ := g.hub.Node(id)
+	return n.Name
+}
+
+// checkOrigin accepts requests to the listener's own address besides those to this machine.
+func (g *Gateway) checkOrigin(r *http.Request) error {
+	host := ""
+	if at, ok := g.listenAddr(); ok && !at.IP.IsUnspecified() {
+		host = at.IP.String()
+	}
+	return auth.CheckOrigin(r, host)
+}
+
+// cancelTransfersOf cancels the transfers of a device that is no longer paired, unless another
+// machine has its name by now.
+func (g *Gateway) cancelTransfersOf(d protocol.Device) {
+	if n, known := g.hub.Node(d.NodeID); known && n.Device != d.ID {
+		return
+	}
+	g.transfers.Unpaired(d)
+}
+
+func (g *Gateway) audit() journal.Audit {
+	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
+}
+
+// Version is set by the linker; builds without it take it from the build information.
+var Version = ""
+
+func init() {
+	if Version != "" {
+		return
+	}
+	Version = "dev"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		Version = info.Main.Version
+	}
+}
+
+// Defaults of the listener. The port is that of the original system.
+const (
+	DefaultListen = "127.0.0.1:8787"
+	DefaultURL    = "ws://" + DefaultListen + "/ws"
+)
+
+// Home returns the folder for all data; see [keychain.Home].
+func Home() (string, error) { return keychain.Home() }
+
+// LogDir returns the folder for logs in a data folder.
+func LogDir(home string) string { return filepath.Join(home, "logs") }
+
+// ErrInUse is returned when another gateway uses the same data folder.
+var ErrInUse = errors.New("another Fairlead uses this data folder")
+
+// lockHome locks a data folder for one gateway, until the lock is released or the process ends in
+// any way.
+func lockHome(home string) (*lock.Lock, error) {
+	l, err := lock.Acquire(filepath.Join(home, "gateway.lock"), fmt.Sprintf("a gateway (process %d)", os.Getpid()))
+	var held *lock.HeldError
+	switch {
+	case errors.As(err, &held):
+		return nil, fmt.Errorf("%w: %s. Use the one that runs, or give this one another with --home", ErrInUse, home)
+	case err != nil:
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	return l, nil
+}
+
+// OpenLog opens a rotating log file in home's log folder. It is safe for concurrent use.
+func OpenLog(home, name string) (io.WriteCloser, error) { return logfile.Open(LogDir(home), name) }
+
+// ClientParams returns the connect parameters of a client with the given ID.
+func ClientParams(id string) protocol.ConnectParams {
+	return protocol.ConnectParams{
+		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
+		Client: protocol.ClientInfo{ID: id, Version: Version, Platform: runtime.GOOS, Mode: protocol.ModeClient},
+	}
+}

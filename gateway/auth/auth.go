@@ -4,12 +4,18 @@ package auth
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/big"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,12 +23,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
 
-// The kinds of principal.
 const (
 	KindOwner = "owner" // the person, directly
 	KindAgent = "agent" // the agent, on behalf of a run
@@ -144,7 +151,9 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	}
 	token, err := store.Get(TokenName)
 	if errors.Is(err, keychain.ErrNotFound) {
-		return t, t.Rotate()
+		var b [32]byte
+		rand.Read(b[:])
+		return t, t.Set(keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:])))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the gateway's token: %w", err)
@@ -153,16 +162,8 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	return t, nil
 }
 
-// Rotate creates and stores a new token. Open connections stay open. While FAIRLEAD_TOKEN is set,
-// the next start uses that one again.
-func (t *Tokens) Rotate() error {
-	var b [32]byte
-	rand.Read(b[:])
-	token := keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
-	return t.Set(token)
-}
-
-// Set stores a token that the person chose.
+// Set stores a token that the person chose. Open connections stay open. While FAIRLEAD_TOKEN is
+// set, the next start uses that one again.
 func (t *Tokens) Set(token keychain.Secret) error {
 	if token == "" {
 		return protocol.ErrBadRequest.With("the token must not be empty: without a token, anybody could use the gateway")
@@ -198,7 +199,11 @@ func (t *Tokens) Verify(_ context.Context, token string) error {
 // Programs send no Origin; if there is one, it must be loopback or one of hosts, too. Pages on
 // other local ports pass, but still need the token.
 func CheckOrigin(r *http.Request, hosts ...string) error {
-	if !allowedHost(hostOnly(r.Host), hosts) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = strings.Trim(r.Host, "[]")
+	}
+	if !allowedHost(host, hosts) {
 		return protocol.ErrForbidden.With("this host name is not allowed")
 	}
 	for _, origin := range r.Header.Values("Origin") {
@@ -210,13 +215,6 @@ func CheckOrigin(r *http.Request, hosts ...string) error {
 	return nil
 }
 
-func hostOnly(hostport string) string {
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		return h
-	}
-	return strings.Trim(hostport, "[]")
-}
-
 func allowedHost(host string, more []string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" {
@@ -226,4 +224,64 @@ func allowedHost(host string, more []string) bool {
 		return true
 	}
 	return slices.ContainsFunc(more, func(m string) bool { return m != "" && strings.EqualFold(host, m) })
+}
+
+// CertKeyName is the name of the network key in the secret store.
+const CertKeyName = "network-key"
+
+// certLife is long: the key is pinned and the certificate is made anew at each start, so that an
+// expiry date would have no use.
+const certLife = 20 * 365 * 24 * time.Hour
+
+// OpenCertificate returns a certificate for the gateway's key, which it creates and stores the
+// first time. The key is P-256, which curl and the TLS of every operating system support.
+func OpenCertificate(store keychain.Store, now time.Time) (tls.Certificate, identity.Pin, error) {
+	key, err := certKey(store)
+	if err != nil {
+		return tls.Certificate{}, "", err
+	}
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "fairlead"}, DNSNames: []string{"fairlead"},
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(certLife), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("create a certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("read the certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, identity.PinOf(leaf), nil
+}
+
+func certKey(store keychain.Store) (*ecdsa.PrivateKey, error) {
+	text, err := store.Get(CertKeyName)
+	if errors.Is(err, keychain.ErrNotFound) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, fmt.Errorf("create the network key: %w", err)
+		}
+		der, err := x509.MarshalECPrivateKey(key)
+		if err != nil {
+			return nil, fmt.Errorf("encode the network key: %w", err)
+		}
+		if err := store.Set(CertKeyName, keychain.Secret(base64.StdEncoding.EncodeToString(der))); err != nil {
+			return nil, fmt.Errorf("store the network key: %w", err)
+		}
+		return key, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the network key: %w", err)
+	}
+	der, err := base64.StdEncoding.DecodeString(text.Reveal())
+	var key *ecdsa.PrivateKey
+	if err == nil {
+		key, err = x509.ParseECPrivateKey(der)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the network key is damaged: %w", err)
+	}
+	return key, nil
 }

@@ -51,11 +51,11 @@ func TestOnlyTheTokenPasses(t *testing.T) {
 	if err := tokens.Set(""); err == nil {
 		t.Error("an empty token was accepted")
 	}
-	if err := tokens.Rotate(); err != nil {
+	if err := tokens.Set("another"); err != nil {
 		t.Fatal(err)
 	}
 	if err := tokens.Verify(t.Context(), "right"); err == nil {
-		t.Error("the old token passes after a rotation")
+		t.Error("the old token passes after a change")
 	}
 }
 

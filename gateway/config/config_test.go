@@ -118,7 +118,7 @@ func TestChangesLastAndReset(t *testing.T) {
 	b, dir := memory{}, t.TempDir()
 	s := open(t, b, dir)
 	var changed []string
-	cancel := s.OnChange(func(p string) { changed = append(changed, p) })
+	s.OnChange(func(p string) { changed = append(changed, p) })
 	set := func(path, value string) {
 		t.Helper()
 		if err := s.Set(t.Context(), path, json.RawMessage(value)); err != nil {
@@ -129,9 +129,8 @@ func TestChangesLastAndReset(t *testing.T) {
 	set("model", `{"provider":"openai","id":"gpt-x"}`)
 	set("model.id", `"gpt-y"`)
 	set("session.identityLinks", `{"me":["a","b"]}`)
-	cancel()
 	set("ui.theme", `"dark"`)
-	if got := strings.Join(changed, " "); got != "timeouts.toolMs model model.id session.identityLinks" {
+	if got := strings.Join(changed, " "); got != "timeouts.toolMs model model.id session.identityLinks ui.theme" {
 		t.Errorf("changes = %s", got)
 	}
 	c := open(t, b, dir).Get()

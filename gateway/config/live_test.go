@@ -56,7 +56,7 @@ func another(t *testing.T, f protocol.ConfigField) any {
 func TestEverySettingIsInForceAtOnce(t *testing.T) {
 	s := open(t, memory{}, t.TempDir())
 	var told []string
-	defer s.OnChange(func(path string) { told = append(told, path) })()
+	s.OnChange(func(path string) { told = append(told, path) })
 	for _, f := range Schema() {
 		if f.Restart {
 			t.Errorf("%s needs a restart", f.Path)

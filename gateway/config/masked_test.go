@@ -20,9 +20,9 @@ func TestSecretsAreMaskedEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, _, _ := s.Read("apiKeys.anthropic")
-		keys, _, _ := s.Read("apiKeys")
-		token, _, _ := s.Read("auth.token")
+		key, _ := s.Read("apiKeys.anthropic")
+		keys, _ := s.Read("apiKeys")
+		token, _ := s.Read("auth.token")
 		stored, _ := json.Marshal(b)
 		for _, text := range []string{string(all), string(key), string(keys), string(token), string(stored)} {
 			if strings.Contains(text, "secret") || strings.Contains(text, "1234567") {
@@ -46,8 +46,8 @@ func TestSecretsAreMaskedEverywhere(t *testing.T) {
 	if _, ok := s.Secret("apiKeys.anthropic"); ok {
 		t.Error("the key outlives its removal")
 	}
-	if _, ok, err := s.Read("apiKeys.anthropic"); ok || err != nil {
-		t.Errorf("Read of nothing = %v, %v", ok, err)
+	if v, err := s.Read("apiKeys.anthropic"); v != nil || err != nil {
+		t.Errorf("Read of nothing = %s, %v", v, err)
 	}
 }
 

@@ -1,13 +1,16 @@
 package config
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
 
@@ -21,7 +24,7 @@ func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) err
 	}
 	changed, err := s.set(ctx, path, f, value)
 	s.mu.Lock()
-	watchers := slices.Collect(maps.Values(s.watchers))
+	watchers := slices.Clone(s.watchers)
 	s.mu.Unlock()
 	for _, p := range changed {
 		for _, w := range watchers {
@@ -35,14 +38,13 @@ func (s *Store) Set(ctx context.Context, path string, value json.RawMessage) err
 func (s *Store) set(ctx context.Context, path string, f field, value json.RawMessage) (changed []string, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
-	reset := len(value) == 0 || string(value) == "null"
 	switch {
 	case path == "apiKeys" || path == "auth":
-		return s.setSecrets(ctx, path, value, reset)
+		return s.setSecrets(ctx, path, value)
 	case f.secret != "":
-		err = s.setSecret(ctx, path, f.secret, value, reset)
+		err = s.setSecret(ctx, path, f.secret, value)
 	default:
-		err = s.setValue(ctx, path, f, value, reset)
+		err = s.setValue(ctx, path, f, value)
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +52,10 @@ func (s *Store) set(ctx context.Context, path string, f field, value json.RawMes
 	return []string{path}, nil
 }
 
-func (s *Store) setValue(ctx context.Context, path string, f field, value json.RawMessage, reset bool) error {
+func isReset(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
+
+func (s *Store) setValue(ctx context.Context, path string, f field, value json.RawMessage) error {
+	reset := isReset(value)
 	s.mu.Lock()
 	overrides := maps.Clone(s.overrides)
 	s.mu.Unlock()
@@ -103,7 +108,6 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	return nil
 }
 
-// without removes the part at a path from a stored object.
 func without(whole json.RawMessage, path string) (rest json.RawMessage, had bool) {
 	var tree map[string]any
 	if err := json.Unmarshal(whole, &tree); err != nil {
@@ -125,4 +129,133 @@ func without(whole json.RawMessage, path string) (rest json.RawMessage, had bool
 	delete(at, last)
 	rest, err := protocol.Marshal(tree)
 	return rest, err == nil
+}
+
+// Secret returns a secret by its path, such as "apiKeys.anthropic".
+func (s *Store) Secret(path string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.keys[path]
+	return v, ok
+}
+
+// Missing returns the paths of secrets that were set but were not in the secret store at the start.
+// A path is removed when the secret is set or deleted.
+func (s *Store) Missing() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.missing)
+}
+
+// setSecrets sets the secrets of an object one by one: null removes one, and "***" leaves it
+// unchanged. API keys that the object does not name are removed.
+func (s *Store) setSecrets(ctx context.Context, path string, value json.RawMessage) (changed []string, err error) {
+	parts := map[string]json.RawMessage{}
+	switch {
+	case !isReset(value):
+		if err := json.Unmarshal(value, &parts); err != nil {
+			return nil, bad("%s must be an object", path) // do not repeat a value that may be a key
+		}
+	case path == "auth":
+		return nil, errTokenStays
+	}
+	const unchanged = `"` + protocol.MaskedSecret + `"`
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		part, value := path+"."+name, parts[name]
+		if f, err := lookup(part); err != nil {
+			return nil, err
+		} else if f.secret == "" || strings.Contains(name, ".") {
+			return nil, bad("%s is not the path of a secret", part)
+		}
+		if _, err := plainSecret(part, value); err != nil && !isReset(value) && string(value) != unchanged {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	for have := range s.keys {
+		name, below := strings.CutPrefix(have, path+".")
+		if _, named := parts[name]; below && !named && path != "auth" {
+			parts[name] = nil
+		}
+	}
+	s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if string(parts[name]) == unchanged {
+			continue
+		}
+		part := path + "." + name
+		f, err := lookup(part)
+		if err == nil {
+			err = s.setSecret(ctx, part, f.secret, parts[name])
+		}
+		if err != nil {
+			return changed, err
+		}
+		changed = append(changed, part)
+	}
+	return changed, nil
+}
+
+func (s *Store) setSecret(ctx context.Context, path, name string, value json.RawMessage) error {
+	if isReset(value) {
+		if path == "auth.token" {
+			return errTokenStays
+		}
+		if err := s.secrets.Delete(name); err != nil {
+			return fmt.Errorf("remove %s: %w", path, err)
+		}
+		s.mu.Lock()
+		delete(s.keys, path)
+		s.removeMissing(path)
+		s.mu.Unlock()
+		return s.backend.Put(ctx, path, nil)
+	}
+	plain, err := plainSecret(path, value)
+	if err != nil {
+		return err
+	}
+	if err := s.secrets.Set(name, keychain.Secret(plain)); err != nil {
+		return fmt.Errorf("store %s: %w", path, err)
+	}
+	if err := s.backend.Put(ctx, path, json.RawMessage(`true`)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.keys[path] = plain
+	s.removeMissing(path)
+	s.mu.Unlock()
+	return nil
+}
+
+// removeMissing removes a secret from the missing ones. The caller holds s.mu.
+func (s *Store) removeMissing(path string) {
+	s.missing = slices.DeleteFunc(s.missing, func(p string) bool { return p == path })
+}
+
+var errTokenStays = bad("the token cannot be removed: without it, anyone could control the gateway")
+
+// plainSecret decodes a secret. Its errors do not contain it.
+func plainSecret(path string, value json.RawMessage) (string, error) {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil || dec.More() {
+		return "", bad("%s must be text", path)
+	}
+	var plain string
+	switch v := v.(type) {
+	case string:
+		plain = strings.TrimSpace(v)
+	case json.Number: // typed without quotes in a terminal
+		plain = v.String()
+	default:
+		return "", bad("%s must be text", path)
+	}
+	switch plain {
+	case "":
+		return "", bad("%s must not be empty", path)
+	case protocol.MaskedSecret:
+		return "", bad("%s must be the secret itself, not its placeholder %s", path, protocol.MaskedSecret)
+	}
+	return plain, nil
 }

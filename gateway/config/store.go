@@ -35,8 +35,7 @@ type Store struct {
 	keys      map[string]string // secrets by path; values in memory only
 	// paths of secrets that were set but are missing in the secret store
 	missing  []string
-	watchers map[int]func(string)
-	next     int
+	watchers []func(path string)
 }
 
 // Open loads the configuration. A stored value that is no longer valid is skipped and returned as a
@@ -46,7 +45,7 @@ func Open(ctx context.Context, backend Backend, secrets keychain.Store) (s *Stor
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	s = &Store{backend: backend, secrets: secrets, overrides: map[string]json.RawMessage{}, keys: map[string]string{}, watchers: map[int]func(string){}}
+	s = &Store{backend: backend, secrets: secrets, overrides: map[string]json.RawMessage{}, keys: map[string]string{}}
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
 		value := stored[path]
 		f, err := lookup(path)
@@ -100,7 +99,7 @@ func (s *Store) All() (json.RawMessage, error) {
 }
 
 func (s *Store) maskedValues() (map[string]any, error) {
-	tree, err := toTree(s.Get())
+	tree, err := recode[map[string]any](s.Get())
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
@@ -115,50 +114,42 @@ func (s *Store) maskedValues() (map[string]any, error) {
 	return tree, nil
 }
 
-// Read returns the value at a path, masked as in All. ok is false for a valid path without a value;
-// an invalid path fails with protocol.ErrBadRequest.
-func (s *Store) Read(path string) (value json.RawMessage, ok bool, err error) {
+// Read returns the value at a path, masked as in All, or nil for a valid path without a value. An
+// invalid path fails with protocol.ErrBadRequest.
+func (s *Store) Read(path string) (json.RawMessage, error) {
 	if _, err := lookup(path); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	tree, err := s.maskedValues()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	var v any = tree
-	for _, name := range strings.Split(path, ".") {
-		m, isMap := v.(map[string]any)
-		if !isMap {
-			return nil, false, nil
+	for name := range strings.SplitSeq(path, ".") {
+		part, ok := v.(map[string]any)
+		if !ok {
+			return nil, nil
 		}
-		if v, ok = m[name]; !ok {
-			return nil, false, nil
+		if v, ok = part[name]; !ok {
+			return nil, nil
 		}
 	}
-	value, err = protocol.Marshal(v)
-	return value, true, err
+	return protocol.Marshal(v)
 }
 
 // OnChange registers f, which is called with the path after every change, on the goroutine that
-// made the change, until cancel is called. f may call the Store.
-func (s *Store) OnChange(f func(path string)) (cancel func()) {
+// made the change. f may call the Store.
+func (s *Store) OnChange(f func(path string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.next
-	s.next++
-	s.watchers[id] = f
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.watchers, id)
-	}
+	s.watchers = append(s.watchers, f)
 }
 
 // build merges overrides into the defaults, short paths first so that a part overrides the whole,
 // and validates the result. On an error, culprit is the override that causes it, if it can be
 // determined.
 func build(overrides map[string]json.RawMessage) (c Config, culprit string, err error) {
-	tree, err := toTree(Default())
+	tree, err := recode[map[string]any](Default())
 	if err != nil {
 		return Config{}, "", err
 	}
@@ -172,7 +163,7 @@ func build(overrides map[string]json.RawMessage) (c Config, culprit string, err 
 			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
 		}
 		setPath(tree, strings.Split(path, "."), v)
-		if c, err = fromTree(tree); err != nil {
+		if c, err = recode[Config](tree); err != nil {
 			return Config{}, path, fmt.Errorf("read setting %s: %w", path, err)
 		}
 		if err := validate("", reflect.ValueOf(c), ""); err != nil {
@@ -182,21 +173,13 @@ func build(overrides map[string]json.RawMessage) (c Config, culprit string, err 
 	return c, "", nil
 }
 
-func fromTree(tree map[string]any) (c Config, err error) {
-	raw, err := protocol.Marshal(tree)
+// recode returns what the JSON of v is as a T.
+func recode[T any](v any) (out T, err error) {
+	raw, err := protocol.Marshal(v)
 	if err != nil {
-		return Config{}, err
+		return out, err
 	}
-	return c, json.Unmarshal(raw, &c)
-}
-
-func toTree(c Config) (map[string]any, error) {
-	raw, err := protocol.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	var tree map[string]any
-	return tree, json.Unmarshal(raw, &tree)
+	return out, json.Unmarshal(raw, &out)
 }
 
 // setPath sets a value in the tree; objects are merged, everything else is replaced.
@@ -223,14 +206,10 @@ func setPath(tree map[string]any, path []string, v any) {
 	tree[last] = v
 }
 
-// APIKey returns the key of a model provider, or "".
-func (s *Store) APIKey(provider string) string {
-	key, _ := s.Secret("apiKeys." + provider)
-	return key
+// Provider returns the person's key, address and API ("chat" or "responses") of a model provider;
+// "" for a missing one.
+func (s *Store) Provider(id string) (key, baseURL, wire string) {
+	key, _ = s.Secret("apiKeys." + id)
+	p := s.Get().Providers[id]
+	return key, p.BaseURL, p.Wire
 }
-
-// BaseURL returns the person's address of a model provider, or "".
-func (s *Store) BaseURL(provider string) string { return s.Get().Providers[provider].BaseURL }
-
-// Wire returns the API of a provider, "chat" or "responses", or "" for its default.
-func (s *Store) Wire(provider string) string { return s.Get().Providers[provider].Wire }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -22,51 +23,34 @@ const maxText = 100_000
 // validate checks the limits of a value and of everything below it. The tag is that of the field
 // which holds it.
 func validate(path string, v reflect.Value, tag reflect.StructTag) error {
-	var err error
+	var errs []error
 	switch f := (field{typ: v.Type(), tag: tag}); v.Kind() {
 	case reflect.Int, reflect.Int64:
-		err = checkNumber(path, float64(v.Int()), f)
+		errs = append(errs, checkNumber(path, float64(v.Int()), f))
 	case reflect.Float64:
-		err = checkNumber(path, v.Float(), f)
+		errs = append(errs, checkNumber(path, v.Float(), f))
 	case reflect.String:
-		err = checkString(path, v.String(), f)
+		errs = append(errs, checkString(path, v.String(), f))
 	case reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
 		return validate(path, v.Elem(), tag)
-	default:
-		err = validateParts(path, v)
-	}
-	if err != nil {
-		return err
-	}
-	return checkSpecial(path, v)
-}
-
-func validateParts(path string, v reflect.Value) error {
-	switch v.Kind() {
 	case reflect.Struct:
 		for f, part := range v.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if err := validate(join(path, name), part, f.Tag); err != nil {
-				return err
-			}
+			errs = append(errs, validate(join(path, name), part, f.Tag))
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := validate(fmt.Sprintf("%s.%d", path, i), v.Index(i), ""); err != nil {
-				return err
-			}
+			errs = append(errs, validate(fmt.Sprintf("%s.%d", path, i), v.Index(i), ""))
 		}
 	case reflect.Map:
 		for name, part := range v.Seq2() {
-			if err := validate(path+"."+name.String(), part, ""); err != nil {
-				return err
-			}
+			errs = append(errs, validate(path+"."+name.String(), part, ""))
 		}
 	}
-	return nil
+	return cmp.Or(append(errs, checkSpecial(path, v))...)
 }
 
 func checkNumber(path string, n float64, f field) error {
@@ -96,14 +80,6 @@ func checkString(path, text string, f field) error {
 	return nil
 }
 
-// checkProvider refuses an unknown model provider.
-func checkProvider(path, id string) error {
-	if slices.Contains(protocol.ProviderIDs, id) {
-		return nil
-	}
-	return bad("%s must be one of %s, not %q", path, strings.Join(protocol.ProviderIDs, ", "), id)
-}
-
 var resetModes = []string{"manual", "daily", "idle"}
 
 // CheckResetPolicy validates a policy. Its error is a protocol.ErrBadRequest.
@@ -126,8 +102,8 @@ func checkSpecial(path string, v reflect.Value) error {
 	case protocol.ResetPolicy:
 		return CheckResetPolicy(path, x)
 	case ModelConfig:
-		if x.Provider != "" {
-			return checkProvider(path+".provider", x.Provider)
+		if x.Provider != "" && !slices.Contains(protocol.ProviderIDs, x.Provider) {
+			return bad("%s.provider must be one of %s, not %q", path, strings.Join(protocol.ProviderIDs, ", "), x.Provider)
 		}
 	case Heartbeat:
 		return x.check(path)

@@ -7,6 +7,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,7 +90,6 @@ type Event struct {
 	Retry   Retry
 }
 
-// The stop reasons.
 const (
 	StopEnd       = "stop"
 	StopToolUse   = "toolUse"
@@ -112,17 +112,10 @@ type Options struct {
 	BaseURL string // empty means the provider's own
 	Key     string
 	Model   string
+	Wire    string // "chat" or "responses" for OpenAI-compatible servers; empty: the address decides
 	Info    protocol.ModelInfo
 	// nil means http.DefaultClient; its Timeout must allow for a long answer
 	HTTP *http.Client
-}
-
-// Client returns the HTTP client to use.
-func (o Options) Client() *http.Client {
-	if o.HTTP == nil {
-		return http.DefaultClient
-	}
-	return o.HTTP
 }
 
 // EstimateTokens estimates the tokens of messages: a quarter of their bytes, and a fixed number for
@@ -146,14 +139,8 @@ func Price(info protocol.ModelInfo, u *protocol.Usage) {
 	if u.Cost != nil || info.PriceIn == nil || info.PriceOut == nil {
 		return
 	}
-	at := func(p *float64, fallback float64) float64 {
-		if p == nil {
-			return fallback
-		}
-		return *p
-	}
-	cost := (float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut +
-		float64(u.CacheRead)*at(info.PriceRead, *info.PriceIn) + float64(u.CacheWrite)*at(info.PriceWrite, *info.PriceIn)) / 1e6
+	read, write := *cmp.Or(info.PriceRead, info.PriceIn), *cmp.Or(info.PriceWrite, info.PriceIn)
+	cost := (float64(u.Input)**info.PriceIn + float64(u.Output)**info.PriceOut + float64(u.CacheRead)*read + float64(u.CacheWrite)*write) / 1e6
 	u.Cost = &cost
 }
 

@@ -93,7 +93,6 @@ const (
 	resultPrefix  = "[What the person's own command returned]\n"
 )
 
-// describeCommand describes to the model what the person ran directly, and its result.
 func describeCommand(m protocol.Message) protocol.Message {
 	text := m.Content.Text()
 	for _, c := range m.Content.Calls() {

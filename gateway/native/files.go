@@ -22,27 +22,9 @@ type readIn struct {
 	Path string `json:"path,omitempty" jsonschema:"file or folder in the agent's workspace, such as SOUL.md, memory/ or skills/summarize/SKILL.md; leave it out, or use /, to list the workspace"`
 }
 
-// readOut is a file or a directory listing.
-type readOut struct {
-	Path           string   `json:"path"`
-	Content        *string  `json:"content,omitempty"`
-	Size           *int     `json:"size,omitempty"`
-	LastModified   string   `json:"lastModified,omitempty"`
-	ResolvedPath   string   `json:"resolvedPath,omitempty"`
-	ResolvedSource string   `json:"resolvedSource,omitempty"`
-	Files          []string `json:"files,omitzero"`
-	Directories    []string `json:"directories,omitzero"`
-}
-
 type writeIn struct {
 	Path    string `json:"path" jsonschema:"file in the agent's workspace; a path below skills/ writes the agent's own copy"`
 	Content string `json:"content" jsonschema:"new content of the file"`
-}
-
-type writeOut struct {
-	Path    string `json:"path"`
-	Size    int    `json:"size"`
-	Written bool   `json:"written"`
 }
 
 type editIn struct {
@@ -62,11 +44,6 @@ type editOut struct {
 
 type deleteIn struct {
 	Path string `json:"path" jsonschema:"file in the agent's workspace"`
-}
-
-type deleteOut struct {
-	Path    string `json:"path"`
-	Deleted bool   `json:"deleted"`
 }
 
 func (t tools) files() []toolkit.Tool[tool.Call] {
@@ -96,28 +73,28 @@ func (t tools) files() []toolkit.Tool[tool.Call] {
 	}
 }
 
-func (t tools) readFile(_ context.Context, call tool.Call, in readIn) (readOut, error) {
+// readFile returns a protocol.WorkspaceReadResult, or a protocol.WorkspaceListResult for a folder.
+func (t tools) readFile(_ context.Context, call tool.Call, in readIn) (any, error) {
 	f, list, err := t.Files.Read(call.Session.Agent(), in.Path)
 	switch {
 	case err != nil:
-		return readOut{}, err
+		return nil, err
 	case list != nil:
-		return readOut{Path: list.Path, Files: list.Files, Directories: list.Directories}, nil
+		return protocol.WorkspaceListResult(*list), nil
 	}
 	text, err := f.Text()
 	if err != nil {
-		return readOut{}, fmt.Errorf("%s is not text (%d bytes)", f.Path, len(f.Data))
+		return nil, fmt.Errorf("%s is not text (%d bytes)", f.Path, len(f.Data))
 	}
-	size := len(f.Data)
-	return readOut{
-		Path: f.Path, Content: &text, Size: &size, LastModified: f.Modified.UTC().Format(time.RFC3339),
+	return protocol.WorkspaceReadResult{
+		Path: f.Path, Content: text, Size: len(f.Data), LastModified: f.Modified.UTC().Format(time.RFC3339),
 		ResolvedPath: f.ResolvedPath, ResolvedSource: f.ResolvedSource,
 	}, nil
 }
 
-func (t tools) writeFile(_ context.Context, call tool.Call, in writeIn) (writeOut, error) {
+func (t tools) writeFile(_ context.Context, call tool.Call, in writeIn) (protocol.WorkspaceWriteResult, error) {
 	path, err := t.Files.Write(call.Session.Agent(), in.Path, []byte(in.Content))
-	return writeOut{Path: path, Size: len(in.Content), Written: err == nil}, err
+	return protocol.WorkspaceWriteResult{Path: path, Size: len(in.Content), Written: err == nil}, err
 }
 
 func (t tools) editFile(_ context.Context, call tool.Call, in editIn) (editOut, error) {
@@ -148,9 +125,9 @@ func replace(data []byte, in editIn) (next []byte, n int, err error) {
 	return bytes.ReplaceAll(data, from, []byte(in.NewString)), n, nil
 }
 
-func (t tools) deleteFile(_ context.Context, call tool.Call, in deleteIn) (deleteOut, error) {
+func (t tools) deleteFile(_ context.Context, call tool.Call, in deleteIn) (protocol.WorkspaceDeleteResult, error) {
 	path, err := t.Files.Delete(call.Session.Agent(), in.Path)
-	return deleteOut{Path: path, Deleted: err == nil}, err
+	return protocol.WorkspaceDeleteResult{Path: path, Deleted: err == nil}, err
 }
 
 // preview describes the change that a call would make to a file. The file must exist unless creates
@@ -177,14 +154,10 @@ func (t tools) preview(call tool.Call, path string, creates bool, change func(ol
 		p.Problem = tool.ErrorText(err)
 		return p
 	}
-	addDiff(&p, old, next)
-	return p
-}
-
-func addDiff(p *protocol.CallPreview, old, next []byte) {
 	d := diff.New(p.Path, p.Path, old, next)
 	p.Diff, p.Added, p.Removed = d.Text, d.Added, d.Removed
 	if len(p.Diff) > maxDiff {
 		p.Diff, p.Truncated = strings.ToValidUTF8(p.Diff[:maxDiff], ""), true
 	}
+	return p
 }

@@ -23,11 +23,11 @@ func (masked) All() (json.RawMessage, error) {
 	return json.RawMessage(`{"auth":{"token":"***"}}`), nil
 }
 
-func (masked) Read(path string) (json.RawMessage, bool, error) {
+func (masked) Read(path string) (json.RawMessage, error) {
 	if path == "auth.token" {
-		return json.RawMessage(`"***"`), true, nil
+		return json.RawMessage(`"***"`), nil
 	}
-	return nil, false, nil
+	return nil, nil
 }
 
 // chats answers every message with answer, in the run with the message's ID.
@@ -84,7 +84,14 @@ func open(t *testing.T) *kit {
 	k := &kit{t: t, home: home, chats: &chats{bus: bus, answer: func(protocol.ChatSendParams) *protocol.ChatEvent { return nil }}}
 	hub := nodes.New(bus, nil)
 	k.Registry = tool.NewRegistry(hub)
-	k.tools = Tools(Services{Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus, Machines: hub, Sessions: k.chats})
+	k.tools = Tools(Services{
+		Files: workspace.NewFiles(home, workspace.FilesOptions{}), Config: masked{}, Watch: bus, Machines: hub, Sessions: k.chats,
+		Cron:    toolkit.Define("Cron", "Schedules.", toolkit.Traits{}, func(context.Context, tool.Call, struct{}) (any, error) { return nil, nil }),
+		Message: func(context.Context, tool.Call, MessageIn) (any, error) { return nil, errors.New("not in this test") },
+		Transfer: func(context.Context, tool.Call, TransferIn) (TransferOut, error) {
+			return TransferOut{}, errors.New("not in this test")
+		},
+	})
 	k.Register(k.tools...)
 	return k
 }

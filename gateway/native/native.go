@@ -6,6 +6,12 @@ package native
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -19,7 +25,7 @@ import (
 // Config accesses the configuration with masked secrets.
 type Config interface {
 	All() (json.RawMessage, error)
-	Read(path string) (json.RawMessage, bool, error)
+	Read(path string) (json.RawMessage, error)
 }
 
 // Sessions are the conversations.
@@ -40,7 +46,7 @@ type Services struct {
 	Watch    Watch
 	Cron     toolkit.Tool[tool.Call]
 	Message  func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
-	// Transfer starts a transfer and waits for its end; nil if transfers are not available.
+	// Transfer starts a transfer and waits for its end.
 	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
 }
 
@@ -51,29 +57,22 @@ type Machines interface {
 	Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
 }
 
-// tools holds what the functions of the tools need.
 type tools struct{ Services }
 
 // Tools returns the gateway's own tools.
 func Tools(s Services) []tool.Own {
 	t := tools{s}
 	var list []tool.Own
-	for _, part := range [][]toolkit.Tool[tool.Call]{t.files(), t.inspect(), {s.Cron}, t.talk()} {
-		for _, one := range part {
-			if one.Spec.Name != "" {
-				list = append(list, tool.Own{Tool: one})
-			}
-		}
+	for _, one := range slices.Concat(t.files(), t.inspect(), []toolkit.Tool[tool.Call]{s.Cron}, t.talk()) {
+		list = append(list, tool.Own{Tool: one})
 	}
 	return append(list, t.transferTool())
 }
 
-// isShared reports whether other people than the person take part in the calling chat.
 func (t tools) isShared(call tool.Call) bool {
 	return call.Session != "" && t.Sessions.Shared(call.Session)
 }
 
-// oneOf sets the valid values of a parameter in the tool's schema.
 func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.Tool[tool.Call] {
 	var s jsonschema.Schema
 	err := json.Unmarshal(t.Spec.InputSchema, &s)
@@ -85,4 +84,125 @@ func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.To
 		panic(err) // the schema is part of the program
 	}
 	return t
+}
+
+// logsLimit is the time in which a node must return its log, as in the original system.
+const logsLimit = 20 * time.Second
+
+type configIn struct {
+	Path string `json:"path,omitempty" jsonschema:"dotted path of one value, such as session.dmScope; without it the whole configuration"`
+}
+
+type logsIn struct {
+	NodeID protocol.NodeID `json:"nodeId,omitempty" jsonschema:"machine to read the log of; required when several are connected"`
+	Lines  *float64        `json:"lines,omitempty" jsonschema:"number of lines from the end; default 100, at most 5000"`
+}
+
+func (t tools) inspect() []toolkit.Tool[tool.Call] {
+	read := toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}
+	return []toolkit.Tool[tool.Call]{
+		toolkit.Define("ConfigGet", "Read Fairlead's configuration. Keys and tokens are masked.", read, t.configGet),
+		toolkit.Define("LogsGet", "Read the last lines of a machine's log.", read, t.logsGet),
+	}
+}
+
+func (t tools) configGet(_ context.Context, _ tool.Call, in configIn) (protocol.ConfigGetResult, error) {
+	if in.Path == "" {
+		all, err := t.Config.All()
+		return protocol.ConfigGetResult{Config: all}, err
+	}
+	value, err := t.Config.Read(in.Path)
+	return protocol.ConfigGetResult{Path: in.Path, Value: value}, err
+}
+
+func (t tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.LogsGetResult, error) {
+	lines := protocol.DefaultLogLines
+	if in.Lines != nil {
+		if !(*in.Lines >= 1) {
+			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
+		}
+		lines = int(min(math.Floor(*in.Lines), protocol.MaxLogLines))
+	}
+	id, err := t.Machines.Pick(in.NodeID)
+	if err != nil {
+		return protocol.LogsGetResult{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
+	defer cancel()
+	return t.Machines.Logs(ctx, id, lines)
+}
+
+// TransferIn are the arguments of gsv__Transfer. The fields after Destination are extensions.
+type TransferIn struct {
+	Source      string   `json:"source" jsonschema:"source file: machine:/path/to/file, or gsv:path for a file of your own workspace; a folder is copied with everything in it"`
+	Destination string   `json:"destination" jsonschema:"destination, written the same way"`
+	Sources     []string `json:"sources,omitempty" jsonschema:"several sources, all on one machine, instead of source; destination is then the folder to copy them into"`
+	Into        bool     `json:"into,omitempty" jsonschema:"destination is a folder, and the source keeps its name in it"`
+	Conflict    string   `json:"conflict,omitempty" jsonschema:"what to do with a file that already exists: overwrite (the person can restore the old file for 30 days), rename (the new file gets a number) or skip; default overwrite"`
+	Links       string   `json:"links,omitempty" jsonschema:"what to do with symbolic links in a folder: keep, follow or skip; default keep"`
+	Later       bool     `json:"later,omitempty" jsonschema:"when a machine is not connected, wait for it instead of failing"`
+	ExpiresIn   int64    `json:"expiresInMs,omitempty" jsonschema:"how many milliseconds to wait for a machine; default seven days"`
+	Wait        *bool    `json:"wait,omitempty" jsonschema:"false returns as soon as the transfer is in the queue; default true, which waits until the files have arrived"`
+}
+
+// TransferOut is the result of gsv__Transfer: the transfer's end, or its start if Wait is false.
+// The fields after Mime are extensions.
+type TransferOut struct {
+	Source           string              `json:"source"`
+	Destination      string              `json:"destination"` // with the written name, if the file was renamed
+	BytesTransferred int64               `json:"bytesTransferred"`
+	Mime             string              `json:"mime,omitempty"`
+	Path             string              `json:"path,omitempty"`    // the present path of the first file or folder
+	Skipped          int                 `json:"skipped,omitempty"` // files that were left as they were, or existed already
+	TransferID       protocol.TransferID `json:"transferId,omitempty"`
+	State            string              `json:"state,omitempty"`
+}
+
+// Files returns the files and folders that a transfer reads and writes; nothing for invalid
+// arguments, which the tool refuses. Otherwise a transfer would be a way around the rules about
+// files.
+func (in TransferIn) Files() (list []tool.FileAccess) {
+	into := in.Into || len(in.Sources) > 1 || strings.HasSuffix(in.Destination, "/")
+	sources := in.Sources
+	if len(sources) == 0 {
+		sources = []string{in.Source}
+	}
+	to, err := protocol.ParseEndpoint(in.Destination, true)
+	if err != nil {
+		return nil
+	}
+	for _, source := range sources {
+		from, err := protocol.ParseEndpoint(source, true)
+		if err != nil {
+			return nil
+		}
+		at := to
+		if into {
+			at.Path = path.Join(to.Path, path.Base(strings.ReplaceAll(from.Path, `\`, "/")))
+		}
+		list = append(list, access(from, "Read", protocol.EffectRead), access(at, "Write", protocol.EffectWrite))
+	}
+	return list
+}
+
+func access(at protocol.Endpoint, name string, effect protocol.Effect) tool.FileAccess {
+	if at.Node == protocol.NativePrefix {
+		name += "File"
+	}
+	return tool.FileAccess{Endpoint: at, Tool: name, Effect: effect, IsWhole: true}
+}
+
+func (t tools) transferTool() tool.Own {
+	own := tool.Own{Tool: toolkit.Define("Transfer", "Transfer a file: copy it between machines, or between a machine and your own workspace. Returns when the file has arrived.",
+		toolkit.Traits{Effect: protocol.EffectWrite}, t.Transfer)}
+	// A large file takes long, and a transfer without progress is stopped by its queue.
+	own.Spec.OwnTime = true
+	own.Files = func(args json.RawMessage) []tool.FileAccess {
+		var in TransferIn
+		if json.Unmarshal(args, &in) != nil {
+			return nil
+		}
+		return in.Files()
+	}
+	return own
 }

@@ -97,14 +97,6 @@ func (t tools) message(ctx context.Context, call tool.Call, in MessageIn) (any, 
 	if strings.TrimSpace(in.Text) == "" && len(in.Files) == 0 {
 		return nil, errors.New("text required")
 	}
-	switch in.PeerKind {
-	case "", "dm", "group", "channel", "thread":
-	default:
-		return nil, fmt.Errorf("peerKind must be dm, group, channel or thread, not %q", in.PeerKind)
-	}
-	if t.Services.Message == nil {
-		return nil, protocol.ErrUnavailable.With("No channel is connected, so the message cannot be sent. Write the answer in this chat instead.")
-	}
 	return t.Services.Message(ctx, call, in)
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,6 @@ type approvalRow struct {
 	CreatedAt  int64             `gorm:"autoCreateTime:false"`
 	Approval   protocol.Approval `gorm:"column:json;serializer:json"`
 }
-
-func (approvalRow) TableName() string { return "approvals" }
 
 func rowOfApproval(a protocol.Approval) approvalRow {
 	return approvalRow{a.ID, a.State, a.SessionKey, a.CreatedAt, a}
@@ -104,4 +103,113 @@ func (s *Approvals) Unanswered(ctx context.Context, run protocol.RunID) (bool, e
 	var states []string
 	err := s.read(ctx, "look for an expired approval", func(db *gorm.DB) error { return db.Raw(last, string(run)).Scan(&states).Error })
 	return len(states) == 1 && states[0] == protocol.ApprovalExpired, err
+}
+
+// Rules are the person's rules.
+type Rules struct{ *conn }
+
+type ruleRow struct {
+	ID        string
+	CreatedAt int64 `gorm:"autoCreateTime:false"`
+	DeletedAt int64
+	Hits      int64
+	LastUsed  int64
+	Rule      protocol.Rule `gorm:"column:json;serializer:json"`
+}
+
+func (r ruleRow) rule() protocol.Rule {
+	out := r.Rule
+	out.ID, out.CreatedAt, out.DeletedAt, out.Hits, out.LastUsed = r.ID, r.CreatedAt, r.DeletedAt, r.Hits, r.LastUsed
+	return out
+}
+
+// List returns all rules, including deleted ones, newest first.
+func (s *Rules) List(ctx context.Context) ([]protocol.Rule, error) {
+	rows, err := find[ruleRow](ctx, s.conn, "read rules", func(db *gorm.DB) *gorm.DB { return db.Order("created_at DESC, id") })
+	return convert(rows, ruleRow.rule), err
+}
+
+// Put stores new or changed rules, together with the audit entries about them. The hits of
+// existing rules do not change.
+func (s *Rules) Put(ctx context.Context, rules []protocol.Rule, lines ...protocol.AuditEntry) error {
+	rows := convert(rules, func(r protocol.Rule) ruleRow {
+		r.Hits, r.LastUsed, r.Problem = 0, 0, ""
+		return ruleRow{ID: r.ID, CreatedAt: r.CreatedAt, DeletedAt: r.DeletedAt, Rule: r}
+	})
+	return s.write(ctx, "store rules", func(tx *gorm.DB) error {
+		for _, row := range rows {
+			err := tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"json", "deleted_at"})}).Create(&row).Error
+			if err != nil {
+				return err
+			}
+		}
+		return appendAudit(tx, lines)
+	})
+}
+
+// CountHit increments a rule's hits. It does not wait for the disk.
+func (s *Rules) CountHit(ctx context.Context, id string, at int64) error {
+	return s.change(ctx, "count rule", false, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE rules SET hits = hits + 1, last_used = ? WHERE id = ?", at, id).Error
+	})
+}
+
+// Grant is a permission for a whole session.
+type Grant struct {
+	ID        string
+	Session   protocol.SessionKey `gorm:"column:session_key"`
+	Node      protocol.NodeID
+	Tool      string
+	Match     string              // the call that it allows, in the form that package approval compares
+	Words     string              // the same for people
+	CreatedAt int64               `gorm:"autoCreateTime:false"`
+	From      protocol.ApprovalID `gorm:"column:from_approval"`
+}
+
+// Grants are the permissions for sessions. A revoked one stays in the table, because it can be
+// restored.
+type Grants struct{ *conn }
+
+// Put stores a grant together with the audit entries about it, unless its session already has
+// the same one.
+func (s *Grants) Put(ctx context.Context, g Grant, lines ...protocol.AuditEntry) error {
+	g.ID = cmp.Or(g.ID, protocol.NewID())
+	return s.write(ctx, "store grant", func(tx *gorm.DB) error {
+		var have int64
+		same := map[string]any{"session_key": g.Session, "node": g.Node, "tool": g.Tool, "match": g.Match, "deleted_at": 0}
+		if err := tx.Model(&Grant{}).Where(same).Count(&have).Error; err != nil || have > 0 {
+			return err
+		}
+		if err := tx.Create(&g).Error; err != nil {
+			return err
+		}
+		return appendAudit(tx, lines)
+	})
+}
+
+// List returns a session's grants; those of all sessions if session is empty. Oldest first.
+func (s *Grants) List(ctx context.Context, session protocol.SessionKey) ([]Grant, error) {
+	return find[Grant](ctx, s.conn, "read grants", func(db *gorm.DB) *gorm.DB {
+		return db.Where(&Grant{Session: session}).Where("deleted_at = 0").Order("created_at, id") // an empty field selects all
+	})
+}
+
+// SetDeleted revokes a grant, or restores it if deletedAt is 0, together with the audit entries
+// about it. done is false if there is no such grant in the other state.
+func (s *Grants) SetDeleted(ctx context.Context, id string, deletedAt int64, lines ...protocol.AuditEntry) (done bool, err error) {
+	err = s.write(ctx, "change grant", func(tx *gorm.DB) error {
+		res := tx.Model(&Grant{}).Where("id = ? AND (deleted_at > 0) = ?", id, deletedAt == 0).Update("deleted_at", deletedAt)
+		if done = res.RowsAffected == 1; res.Error != nil || !done {
+			return res.Error
+		}
+		return appendAudit(tx, lines)
+	})
+	return done && err == nil, err
+}
+
+// DeleteAll revokes all of a session's grants.
+func (s *Grants) DeleteAll(ctx context.Context, session protocol.SessionKey) error {
+	return s.write(ctx, "delete grants", func(tx *gorm.DB) error {
+		return tx.Where("session_key = ?", string(session)).Delete(&Grant{}).Error
+	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +31,6 @@ type Archive struct {
 	CompactedThrough int64
 }
 
-func (Archive) TableName() string { return "archives" }
-
 // Archives are the archived parts of sessions. Its methods also change the sessions that they
 // belong to.
 type Archives struct {
@@ -39,7 +38,6 @@ type Archives struct {
 	messages *Messages
 }
 
-// storeArchive stores an archive's row, with the number of its messages.
 func storeArchive(tx *gorm.DB, a *Archive) error {
 	var n int64
 	err := tx.Model(&messageRow{}).Where("session_id = ? AND seq BETWEEN ? AND ?", string(a.Session), a.First, a.Last).Count(&n).Error
@@ -268,9 +266,7 @@ func (s *Archives) checkArchive(ctx context.Context, a Archive) (first string, e
 		}
 		n += len(msgs)
 		for _, m := range msgs {
-			if first == "" {
-				first = firstText(m, m.Content.Text())
-			}
+			first = cmp.Or(first, firstText(m, m.Content.Text()))
 		}
 	}
 	if n != a.Messages {

@@ -89,25 +89,16 @@ func appendAudit(tx *gorm.DB, lines []protocol.AuditEntry) error {
 func (s *Audit) List(ctx context.Context, q protocol.AuditListParams) (list []protocol.AuditEntry, more bool, err error) {
 	var rows []auditRow
 	err = s.read(ctx, "read audit", func(db *gorm.DB) error {
-		words, err := auditQuery(db, q.Query)
+		words, err := auditQuery(db, q)
 		if err != nil {
 			return err
 		}
 		line := "seq"
 		if words != "" {
-			first, err := searchFirst(db, words, q)
-			if err != nil {
-				return err
-			}
-			if first != "" {
-				// Start from the results of the text search, newest first.
-				line, words = "audit_search.rowid", first
-				db = db.Table("audit_search").Select("audit.*").Joins("CROSS JOIN audit ON audit.seq = audit_search.rowid")
-			} else {
-				// Start from the filter's index: a common word is found soon.
-				db = db.Joins("CROSS JOIN audit_search ON audit_search.rowid = audit.seq")
-			}
-			db = db.Where("audit_search MATCH ?", words)
+			// Start from the results of the text search, newest first.
+			line = "audit_search.rowid"
+			db = db.Table("audit_search").Select("audit.*").Joins("CROSS JOIN audit ON audit.seq = audit_search.rowid").
+				Where("audit_search MATCH ?", words)
 		}
 		for column, value := range map[string]string{"node": string(q.Node), "session_key": string(q.SessionKey), "rule": q.Rule, "kind": q.Kind} {
 			if value != "" {
@@ -209,31 +200,6 @@ func (s *Audit) Verify(ctx context.Context, known AuditHead) (protocol.AuditVeri
 	return res, err
 }
 
-// maxCandidates is the number of search results that are checked against the filters one by one.
-const maxCandidates = 5000
-
-// searchFirst returns the query for the text search if it is faster to search first and then check
-// the filters. It is empty if it is faster to use a filter's index and then check the words. The
-// search index contains the filters' values too, as words anywhere in an entry, which narrows the
-// results almost to the exact ones.
-func searchFirst(db *gorm.DB, words string, q protocol.AuditListParams) (string, error) {
-	filtered := false
-	for _, value := range []string{string(q.Node), string(q.SessionKey), q.Rule, q.Kind} {
-		filtered = filtered || value != ""
-		if strings.ContainsFunc(value, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-			words += ` AND "` + strings.ReplaceAll(value, `"`, " ") + `"`
-		}
-	}
-	if !filtered {
-		return words, nil
-	}
-	var n int64
-	if err := db.Raw("SELECT count(*) FROM (SELECT 1 FROM audit_search WHERE audit_search MATCH ? LIMIT ?)", words, maxCandidates).Scan(&n).Error; err != nil || n == maxCandidates {
-		return "", err
-	}
-	return words, nil
-}
-
 // Words that are the same in the index's vocabulary, because the tokenizer does not change them.
 var plainWord = regexp.MustCompile(`^[0-9A-Za-z]{4,}$`)
 
@@ -243,10 +209,11 @@ const maxTerms = 64
 // auditQuery returns a query for the text search: every word, as a prefix. The index stores all
 // prefixes of up to three letters. For a longer one, SQLite would merge the entries of all words
 // with that prefix, which takes seconds if they are in every entry; so if there are only a few such
-// words, the query lists them.
-func auditQuery(db *gorm.DB, query string) (string, error) {
+// words, the query lists them. The index contains the filters' values too, as words anywhere in an
+// entry, which narrows the results almost to the exact ones.
+func auditQuery(db *gorm.DB, q protocol.AuditListParams) (string, error) {
 	var out []string
-	for _, w := range strings.FieldsFunc(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
+	for _, w := range strings.FieldsFunc(q.Query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
 		word := `"` + w + `"*`
 		if plainWord.MatchString(w) {
 			low := strings.ToLower(w)
@@ -260,6 +227,14 @@ func auditQuery(db *gorm.DB, query string) (string, error) {
 			}
 		}
 		out = append(out, word)
+	}
+	if len(out) == 0 {
+		return "", nil
+	}
+	for _, value := range []string{string(q.Node), string(q.SessionKey), q.Rule, q.Kind} {
+		if strings.ContainsFunc(value, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+			out = append(out, `"`+strings.ReplaceAll(value, `"`, " ")+`"`)
+		}
 	}
 	return strings.Join(out, " AND "), nil
 }

@@ -1,8 +1,20 @@
+// Package store persists the gateway's state in SQLite through GORM. [DB] opens the database; each
+// family of tables is a field of it: sessions, messages, runs, approvals, transfers and so on.
+// Methods return protocol types or the plain structs of this package, whose tags map them to the
+// columns that schema.sql describes. Only conn.go knows the driver.
+//
+// Data is on the disk when a method returns without an error (WAL with synchronous=FULL): it
+// survives kill -9 and, if the disk flushes as it reports, a power failure. Exceptions are
+// documented. One connection writes and a pool of connections reads, so readers never wait for a
+// writer.
+//
+// After a reset, the messages of a session remain under the old session ID; they are its archive.
 package store
 
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -63,15 +75,15 @@ func (db *DB) open(ctx context.Context) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	w, err := connect(ctx, db.path, 1, "immediate")
+	w, err := connect(db.path, 1, "immediate")
+	db.writer = newWriter(w)
 	if err != nil {
 		return err
 	}
-	db.writer = newWriter(w)
 	if err := createSchema(ctx, w, db.path); err != nil {
 		return err
 	}
-	if db.reader, err = connect(ctx, db.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)"); err != nil {
+	if db.reader, err = connect(db.path, max(2, runtime.NumCPU()), "deferred", "query_only(1)"); err != nil {
 		return err
 	}
 	db.openFamilies()
@@ -140,8 +152,7 @@ var createTables string
 const schemaVersion = 20
 
 // createSchema creates the tables of a new database. A database of another version is not changed
-// and returns an error that says what to do. The version is read in the transaction, so that two
-// programs that start together do not both create the tables.
+// and returns an error that says what to do.
 func createSchema(ctx context.Context, db *gorm.DB, path string) error {
 	return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		var version int
@@ -161,5 +172,36 @@ func createSchema(ctx context.Context, db *gorm.DB, path string) error {
 			return fmt.Errorf("create tables: %w", err)
 		}
 		return tx.Exec("PRAGMA user_version = " + strconv.Itoa(schemaVersion)).Error
+	})
+}
+
+// Settings are the settings that differ from their default.
+type Settings struct{ *conn }
+
+type settingRow struct {
+	Key   string `gorm:"primaryKey"`
+	Value string
+}
+
+// All returns every setting that differs from its default.
+func (s *Settings) All(ctx context.Context) (map[string]json.RawMessage, error) {
+	var rows []settingRow
+	if err := s.read(ctx, "read settings", func(db *gorm.DB) error { return db.Find(&rows).Error }); err != nil {
+		return nil, err
+	}
+	all := make(map[string]json.RawMessage, len(rows))
+	for _, r := range rows {
+		all[r.Key] = json.RawMessage(r.Value)
+	}
+	return all, nil
+}
+
+// Put stores a setting; nil removes it.
+func (s *Settings) Put(ctx context.Context, key string, value json.RawMessage) error {
+	return s.write(ctx, "store setting", func(tx *gorm.DB) error {
+		if value == nil {
+			return tx.Where("key = ?", key).Delete(&settingRow{}).Error
+		}
+		return upsert(tx, &settingRow{key, string(value)})
 	})
 }

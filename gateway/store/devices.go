@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -24,8 +25,6 @@ type deviceRow struct {
 	TokenHash string
 	Device    protocol.Device `gorm:"column:json;serializer:json"`
 }
-
-func (deviceRow) TableName() string { return "devices" }
 
 // List returns every paired device that was not deleted.
 func (s *Devices) List(ctx context.Context) ([]PairedDevice, error) {
@@ -52,4 +51,48 @@ func (s *Devices) Delete(ctx context.Context, id protocol.DeviceID, lines ...pro
 		}
 		return appendAudit(tx, lines)
 	})
+}
+
+// Nodes are the nodes that were ever connected.
+type Nodes struct {
+	*conn
+	calls *Calls
+}
+
+type nodeRow struct {
+	ID   protocol.NodeID
+	Info protocol.NodeInfo `gorm:"column:json;serializer:json"`
+}
+
+// Put stores a node.
+func (s *Nodes) Put(ctx context.Context, n protocol.NodeInfo) error {
+	return s.write(ctx, "store machine", func(tx *gorm.DB) error { return upsert(tx, &nodeRow{n.ID, n}) })
+}
+
+// List returns every node that was ever connected.
+func (s *Nodes) List(ctx context.Context) ([]protocol.NodeInfo, error) {
+	rows, err := find[nodeRow](ctx, s.conn, "read machines", func(db *gorm.DB) *gorm.DB { return db.Order("id") })
+	return convert(rows, func(r nodeRow) protocol.NodeInfo { return r.Info }), err
+}
+
+// Delete deletes a node, and reports whether it existed.
+func (s *Nodes) Delete(ctx context.Context, id protocol.NodeID) (known bool, err error) {
+	err = s.write(ctx, "delete machine", func(tx *gorm.DB) error {
+		done := tx.Where("id = ?", string(id)).Delete(&nodeRow{})
+		known = done.RowsAffected > 0
+		return done.Error
+	})
+	return known, err
+}
+
+// StoppedCalls returns those of a node's calls that were cancelled before they had ended.
+func (s *Nodes) StoppedCalls(ctx context.Context, node protocol.NodeID, calls []protocol.CallID) (stopped []protocol.CallID, err error) {
+	for part := range slices.Chunk(calls, 500) {
+		list, err := s.calls.find(ctx, "id IN ? AND node = ? AND state = 'cancelled'", part, string(node))
+		if err != nil {
+			return nil, err
+		}
+		stopped = append(stopped, convert(list, func(c Call) protocol.CallID { return c.Info.CallID })...)
+	}
+	return stopped, nil
 }

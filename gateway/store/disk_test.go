@@ -47,7 +47,7 @@ func TestStorageFailuresSayWhatToDo(t *testing.T) {
 	s.writer.db.Exec("PRAGMA query_only = 0")
 
 	s.writer.db.Exec("PRAGMA busy_timeout = 20")
-	other := must(connect(t.Context(), s.path, 1, "immediate"))(t)
+	other := must(connect(s.path, 1, "immediate"))(t)
 	pool := must(other.DB())(t)
 	defer pool.Close()
 	tx := other.Begin()

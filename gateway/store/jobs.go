@@ -134,10 +134,7 @@ func (s *Jobs) UnfinishedRuns(ctx context.Context) ([]JobRun, error) {
 // not empty, only of that job.
 func (s *Jobs) FinishedRuns(ctx context.Context, job protocol.CronJobID, offset, limit int) (list []JobRun, total int, err error) {
 	return findPage[JobRun](ctx, s.conn, "read runs of jobs", "id DESC", offset, limit, func(db *gorm.DB) *gorm.DB {
-		if job != "" {
-			db = db.Where("job_id = ?", job)
-		}
-		return db.Where("ended_at > 0")
+		return db.Where(&JobRun{Job: job}).Where("ended_at > 0") // an empty field selects all
 	})
 }
 
@@ -148,8 +145,6 @@ type heartbeatRow struct {
 	Agent protocol.AgentID        `gorm:"primaryKey"`
 	State protocol.HeartbeatState `gorm:"column:json;serializer:json"`
 }
-
-func (heartbeatRow) TableName() string { return "heartbeats" }
 
 // List returns the state of every agent's heartbeat.
 func (s *Heartbeats) List(ctx context.Context) ([]protocol.HeartbeatState, error) {

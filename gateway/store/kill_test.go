@@ -31,7 +31,7 @@ func TestDatabaseOfAnotherVersionOrDamagedIsNotChanged(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("open of version %d: got %v, want %q", version, err, want)
 		}
-		db := must(connect(t.Context(), path, 1, "immediate"))(t)
+		db := must(connect(path, 1, "immediate"))(t)
 		db.Exec(fmt.Sprint("PRAGMA user_version = ", schemaVersion))
 		pool, _ := db.DB()
 		pool.Close()
@@ -106,44 +106,14 @@ func TestManyWritersAtOnce(t *testing.T) {
 	}
 }
 
-func TestTwoProcessesShareOneNewFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "fairlead.db")
-	exe := must(os.Executable())(t)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			cmd := exec.CommandContext(t.Context(), exe)
-			cmd.Env = append(os.Environ(), childDB+"="+path, childCount+"=25")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
-		})
-	}
-	wg.Wait()
-	s := must(Open(t.Context(), path))(t)
-	defer s.Close()
-	if n := len(must(s.Messages.List(t.Context(), key, 0, 0))(t)); n != 100 {
-		t.Errorf("%d messages, want 100", n)
-	}
-}
-
 // childDB, if set, makes the test binary append messages to that database and print each number
 // once it was acknowledged.
 const childDB = "FAIRLEAD_STORE_TEST_DB"
 
-// childCount, if set, is the number of messages that it appends; otherwise it continues until it is
-// killed.
-const childCount = "FAIRLEAD_STORE_TEST_COUNT"
-
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childDB); path != "" {
-		var n int
-		fmt.Sscan(os.Getenv(childCount), &n)
 		s, err := Open(context.Background(), path)
 		for i := 0; err == nil; i++ {
-			if n > 0 && i == n {
-				os.Exit(0)
-			}
 			var out []protocol.Message
 			if out, err = s.Messages.Append(context.Background(), key, user(fmt.Sprint(i))); err == nil {
 				fmt.Println(out[0].Seq)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,17 +17,15 @@ import (
 )
 
 type messageRow struct {
-	SessionID  string `gorm:"primaryKey"`
-	Seq        int64  `gorm:"primaryKey"`
-	SessionKey string
-	ID         string `gorm:"column:id"`
-	RunID      string
-	Role       string
+	SessionID  protocol.SessionID `gorm:"primaryKey"`
+	Seq        int64              `gorm:"primaryKey"`
+	SessionKey protocol.SessionKey
+	ID         protocol.MessageID `gorm:"column:id"`
+	RunID      protocol.RunID
+	Role       protocol.Role
 	JSON       string `gorm:"column:json"`
 	CreatedAt  int64  `gorm:"autoCreateTime:false"`
 }
-
-func (messageRow) TableName() string { return "messages" }
 
 // Messages are the messages of all sessions.
 type Messages struct {
@@ -62,9 +61,7 @@ func (s *Session) countMessage(m protocol.Message, plain string) {
 	}
 	if m.Role == protocol.RoleUser {
 		s.DeletedAt = 0
-		if s.FirstText == "" {
-			s.FirstText = firstText(m, plain)
-		}
+		s.FirstText = cmp.Or(s.FirstText, firstText(m, plain))
 	}
 }
 
@@ -74,17 +71,12 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err != nil {
 		return err
 	}
-	rows := make([]messageRow, len(msgs))
-	var texts []textRow
-	var times []int64
+	rows, contents := make([]messageRow, len(msgs)), make([]protocol.Content, len(msgs))
+	var texts []messageTextRow
 	for i := range msgs {
 		m := &msgs[i]
-		if m.ID == "" {
-			m.ID = protocol.MessageID(protocol.NewID())
-		}
-		if m.Timestamp == 0 {
-			m.Timestamp = now
-		}
+		m.ID = cmp.Or(m.ID, protocol.MessageID(protocol.NewID()))
+		m.Timestamp = cmp.Or(m.Timestamp, now)
 		m.Seq = row.NextSeq
 		row.NextSeq++
 		raw, err := protocol.Marshal(m)
@@ -92,13 +84,10 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 			return fmt.Errorf("encode message: %w", err)
 		}
 		plain := m.Content.Text()
-		rows[i] = messageRow{
-			SessionID: string(row.ID), Seq: m.Seq, SessionKey: string(row.Key), ID: string(m.ID), RunID: string(m.RunID),
-			Role: string(m.Role), JSON: string(raw), CreatedAt: m.Timestamp,
-		}
+		rows[i] = messageRow{row.ID, m.Seq, row.Key, m.ID, m.RunID, m.Role, string(raw), m.Timestamp}
+		contents[i] = m.Content
 		if words := searchText(*m, plain); words != "" {
-			texts = append(texts, textRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText))})
-			times = append(times, m.Timestamp)
+			texts = append(texts, messageTextRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
 		}
 		row.countMessage(*m, plain)
 	}
@@ -109,14 +98,10 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err := tx.CreateInBatches(&rows, 100).Error; err != nil {
 		return err
 	}
-	contents := make([]protocol.Content, len(msgs))
-	for i, m := range msgs {
-		contents[i] = m.Content
-	}
 	if err := addMediaRefs(tx, row.Key, contents...); err != nil || len(texts) == 0 {
 		return err
 	}
-	if err := assignIDs(tx, texts, times); err != nil {
+	if err := assignIDs(tx, texts); err != nil {
 		return err
 	}
 	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
@@ -124,9 +109,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	}
 	return s.search.addTimeChecks(tx, texts)
 }
-
-// foldCase returns the form in which labels are searched.
-func foldCase(s string) string { return strings.ToLower(s) }
 
 // truncate shortens s to at most n bytes, between characters.
 func truncate(s string, n int) string {
@@ -171,7 +153,6 @@ func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int
 	return msgs, err
 }
 
-// errDamaged reports a message that cannot be decoded.
 var errDamaged = errors.New("read message")
 
 func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit int) ([]protocol.Message, error) {
@@ -196,7 +177,6 @@ func (s *Messages) OfRun(ctx context.Context, id protocol.RunID) (msgs []protoco
 	return msgs, err
 }
 
-// decodeMessages returns the messages of a query.
 func decodeMessages(query *gorm.DB) ([]protocol.Message, error) {
 	var texts []string
 	if err := query.Pluck("json", &texts).Error; err != nil {
@@ -236,14 +216,11 @@ func textValues(raw string) (string, bool) {
 		}
 		switch t := t.(type) {
 		case json.Delim:
-			switch t {
-			case '{', '[':
+			if t == '{' || t == '[' {
 				open = append(open, t == '{')
-			default:
+			} else {
 				open = open[:len(open)-1]
 			}
-			key = len(open) > 0 && open[len(open)-1]
-			continue
 		case string:
 			if key {
 				key = false

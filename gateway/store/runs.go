@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"fairlead/gateway/protocol"
 )
@@ -26,8 +28,6 @@ type Run struct {
 	Answer string
 	Error  *protocol.Error `gorm:"serializer:json"`
 }
-
-func (Run) TableName() string { return "runs" }
 
 // Runs are the runs of agents, including queued messages.
 type Runs struct {
@@ -72,4 +72,41 @@ func (s *Runs) Unfinished(ctx context.Context) ([]Run, error) {
 // Get returns a run, or protocol.ErrNotFound.
 func (s *Runs) Get(ctx context.Context, id protocol.RunID) (Run, error) {
 	return findOne[Run](ctx, s.conn, "read run", fmt.Sprintf("No run has the id %s", id), func(db *gorm.DB) *gorm.DB { return db.Where("id = ?", id) })
+}
+
+// Media are the references of sessions to media files.
+type Media struct{ *conn }
+
+type mediaRef struct {
+	MediaKey   string              `gorm:"primaryKey"`
+	SessionKey protocol.SessionKey `gorm:"primaryKey"`
+}
+
+// addMediaRefs records that a session shows the files of some contents.
+func addMediaRefs(tx *gorm.DB, key protocol.SessionKey, contents ...protocol.Content) error {
+	var refs []mediaRef
+	for _, b := range slices.Concat(contents...) {
+		if b.MediaKey != "" {
+			refs = append(refs, mediaRef{b.MediaKey, key})
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(&refs, 100).Error
+}
+
+// Unreferenced returns those of the given media files that no session shows.
+func (s *Media) Unreferenced(ctx context.Context, media []string) (list []string, err error) {
+	if len(media) == 0 {
+		return nil, nil
+	}
+	raw, err := protocol.Marshal(media)
+	if err != nil {
+		return nil, err
+	}
+	err = s.read(ctx, "find unused media", func(db *gorm.DB) error {
+		return db.Raw("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT media_key FROM media_refs)", string(raw)).Scan(&list).Error
+	})
+	return list, err
 }

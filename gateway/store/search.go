@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -24,16 +24,15 @@ type Search struct {
 	sinceTimeCheck int // number of texts since the last time check; used by the writer only
 }
 
-// textRow is a message's text. Triggers update the full-text index.
-type textRow struct {
+// messageTextRow is a message's text. Triggers update the full-text index.
+type messageTextRow struct {
 	ID         int64 `gorm:"primaryKey;autoIncrement:false"` // its time, see idsPerMilli
 	SessionKey string
 	SessionID  string
 	Seq        int64
 	Text       string
+	at         int64 // Unix milliseconds
 }
-
-func (textRow) TableName() string { return "message_texts" }
 
 // idsPerMilli is the number of IDs per millisecond; the last one is for a time check.
 const idsPerMilli = 1024
@@ -41,13 +40,12 @@ const idsPerMilli = 1024
 // maxSearchText is the number of bytes of a message that are searchable.
 const maxSearchText = 64 << 10
 
-// assignIDs assigns IDs to texts: the milliseconds in at, and a number among the texts of the same
-// time.
-func assignIDs(tx *gorm.DB, texts []textRow, at []int64) error {
+// assignIDs assigns IDs to texts: their time, and a number among the texts of the same time.
+func assignIDs(tx *gorm.DB, texts []messageTextRow) error {
 	next := map[int64]int64{}
 	for i := range texts {
 		// more at one time do not occur in practice; the next millisecond would do
-		for first := max(at[i], 0) * idsPerMilli; ; first += idsPerMilli {
+		for first := max(texts[i].at, 0) * idsPerMilli; ; first += idsPerMilli {
 			id, known := next[first]
 			if !known {
 				if err := tx.Raw("SELECT coalesce(max(id) + 1, ?) FROM message_texts WHERE id BETWEEN ? AND ?", first, first, first+idsPerMilli-2).Scan(&id).Error; err != nil {
@@ -148,11 +146,6 @@ func textTerms(query string) []string {
 	return list
 }
 
-// chatTerm returns the term of a session.
-func chatTerm(key protocol.SessionKey) string {
-	return fmt.Sprintf("chat : k%s", strings.ToUpper(hex.EncodeToString([]byte(key))))
-}
-
 // Found is a message that a search found.
 type Found struct {
 	ID        int64 // a later page starts before it
@@ -195,7 +188,7 @@ func (s *Search) Messages(ctx context.Context, query string, key protocol.Sessio
 		return nil, 0, nil
 	}
 	if key != "" {
-		list = append([]string{chatTerm(key)}, list...)
+		list = slices.Insert(list, 0, "chat : k"+strings.ToUpper(hex.EncodeToString([]byte(key))))
 	}
 	top := int64(1)<<62 - 1
 	if until > 0 {
@@ -215,32 +208,38 @@ func (s *Search) Messages(ctx context.Context, query string, key protocol.Sessio
 	return found, next, err
 }
 
-// newestMatches returns the IDs and snippets of the newest messages that match all terms. next is
-// where the search continues, 0 when it is complete.
+// newestMatches returns the IDs and snippets of the newest messages that match all terms.
 func (s *Search) newestMatches(db *gorm.DB, terms []string, from, top int64, limit int) (found []Found, next int64, err error) {
+	const snippet = `CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
+		THEN snippet(message_search, 1, '` + MarkStart + `', '` + MarkEnd + `', '…', 24) END`
+	next, err = s.newest(db, snippet, terms, from, top, func(id int64, snippet string) bool {
+		found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(snippet, wordSeparator, "")})
+		return len(found) < limit
+	})
+	return found, next, err
+}
+
+// newest calls take with an SQL value of each text that has all terms, newest first, until take
+// returns false. next is where the search continues, 0 when it is complete.
+func (s *Search) newest(db *gorm.DB, value string, terms []string, from, top int64, take func(id int64, value string) bool) (next int64, err error) {
 	began := time.Now()
-	rows, err := db.Raw(`SELECT rowid, CASE WHEN EXISTS (SELECT 1 FROM message_texts t JOIN sessions s ON s.key = t.session_key WHERE t.id = message_search.rowid AND s.deleted_at = 0)
-			THEN snippet(message_search, 1, ?, ?, '…', 24) END
-		FROM message_search WHERE message_search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC`,
-		MarkStart, MarkEnd, s.matchQuery(terms), from, top).Rows()
+	rows, err := db.Raw("SELECT rowid, "+value+" FROM message_search WHERE message_search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC",
+		s.matchQuery(terms), from, top).Rows()
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
 	defer rows.Close()
 	for rows.Next() { // SQLite searches for each row when Next is called
 		var id int64
-		var snippet *string // nil: a time check, or a message of a deleted session
-		if err := rows.Scan(&id, &snippet); err != nil {
-			return nil, 0, err
+		var value *string // nil: a time check, or a message of a deleted session
+		if err := rows.Scan(&id, &value); err != nil {
+			return 0, err
 		}
-		if snippet != nil {
-			found = append(found, Found{ID: id, Snippet: strings.ReplaceAll(*snippet, wordSeparator, "")})
-		}
-		if len(found) == limit || s.isOverTime(began) {
-			return found, id, nil
+		if value != nil && !take(id, *value) || s.isOverTime(began) {
+			return id, nil
 		}
 	}
-	return found, 0, rows.Err()
+	return 0, rows.Err()
 }
 
 // withMessages adds the session and the message itself to the results. Messages that were deleted

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"gorm.io/gorm"
@@ -38,18 +39,14 @@ type Session struct {
 	CompactedThrough int64
 }
 
-func (Session) TableName() string { return "sessions" }
-
-// sessionRow is a session with the columns that only this package uses.
 type sessionRow struct {
 	Session
 	NextSeq    int64
 	SearchText string
 }
 
-// save stores a changed session.
 func (r *sessionRow) save(tx *gorm.DB) error {
-	r.SearchText = foldCase(r.Label + "\n" + r.FirstText)
+	r.SearchText = strings.ToLower(r.Label + "\n" + r.FirstText)
 	return tx.Save(r).Error
 }
 
@@ -94,7 +91,7 @@ func (s *Sessions) ensure(tx *gorm.DB, key protocol.SessionKey, now int64) (sess
 	if err == nil || !errors.Is(err, protocol.ErrNotFound) {
 		return row, err
 	}
-	row = sessionRow{Session: newSession(key, s.unsaved.take(key, now), now), NextSeq: 1}
+	row = sessionRow{Session: s.unsaved.take(key, now), NextSeq: 1}
 	return row, row.save(tx)
 }
 
@@ -177,62 +174,52 @@ func (s *Sessions) SetMemoryCursor(ctx context.Context, key protocol.SessionKey,
 	})
 }
 
-const (
-	// maxUnsaved is the number of sessions without a row that are remembered. A client that asks
-	// for more keys than that gets other IDs the next time.
-	maxUnsaved = 1000
-	// maxUnsavedPrevious is the number of previous IDs that are remembered for each of them.
-	maxUnsavedPrevious = 20
-)
+// maxUnsaved is the number of sessions without a row that are remembered. A client that asks for
+// more keys than that gets other IDs the next time.
+const maxUnsaved = 1000
 
-// unsavedSessions are the IDs and times that readers were given for sessions without messages: in
-// the original system, a session exists as soon as a client asks for it. They are remembered until
-// the session is created with them, and are lost when the program ends.
+// unsavedSessions are the sessions without messages that were read: in the original system, a
+// session exists as soon as a client asks for it. They are remembered until they are stored, and
+// are lost when the program ends.
 type unsavedSessions struct {
 	mu    sync.Mutex
-	byKey map[protocol.SessionKey]unsavedSession
+	byKey map[protocol.SessionKey]Session
 }
 
-type unsavedSession struct {
-	id       protocol.SessionID
-	at       int64                // Unix milliseconds of the first read
-	previous []protocol.SessionID // IDs before resets, at most maxUnsavedPrevious
-	resetAt  int64                // time of the last reset
-}
-
-// get returns the session with a key, and makes one if there is none.
-func (u *unsavedSessions) get(key protocol.SessionKey, now int64) unsavedSession {
+func (u *unsavedSessions) get(key protocol.SessionKey, now int64) Session {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s, ok := u.byKey[key]
 	if !ok {
 		if u.byKey == nil || len(u.byKey) >= maxUnsaved {
-			u.byKey = make(map[protocol.SessionKey]unsavedSession)
+			u.byKey = make(map[protocol.SessionKey]Session)
 		}
-		s = unsavedSession{id: protocol.SessionID(protocol.NewID()), at: now}
+		s = Session{Key: key, ID: protocol.SessionID(protocol.NewID()), Agent: key.Agent(), CreatedAt: now, UpdatedAt: now, LastActiveAt: now}
 		u.byKey[key] = s
 	}
 	return s
 }
 
-// reset gives a session another ID; the current one becomes a previous one.
-func (u *unsavedSessions) reset(key protocol.SessionKey, id protocol.SessionID, now int64) {
+// reset gives a session another ID, and returns it as it was.
+func (u *unsavedSessions) reset(key protocol.SessionKey, id protocol.SessionID, now int64) (old Session) {
+	s := u.get(key, now)
+	old = s
+	s.Previous = append(slices.Clone(s.Previous), s.ID)
+	s.ID, s.LastResetAt = id, now
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if s, ok := u.byKey[key]; ok {
-		s.previous = append(s.previous[max(0, len(s.previous)+1-maxUnsavedPrevious):len(s.previous):len(s.previous)], s.id)
-		s.id, s.resetAt = id, now
-		u.byKey[key] = s
-	}
+	u.byKey[key] = s
+	return old
 }
 
 // take removes and returns a session as get does. An ID is used once: a session that is created
 // again after a deletion gets another one.
-func (u *unsavedSessions) take(key protocol.SessionKey, now int64) unsavedSession {
+func (u *unsavedSessions) take(key protocol.SessionKey, now int64) Session {
 	s := u.get(key, now)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.byKey, key)
+	s.UpdatedAt, s.LastActiveAt = now, now
 	return s
 }
 
@@ -241,8 +228,7 @@ func (u *unsavedSessions) take(key protocol.SessionKey, now int64) unsavedSessio
 func (s *Sessions) Peek(ctx context.Context, key protocol.SessionKey, now int64) (Session, error) {
 	out, err := s.Get(ctx, key)
 	if errors.Is(err, protocol.ErrNotFound) {
-		u := s.unsaved.get(key, now)
-		return newSession(key, u, u.at), nil
+		return s.unsaved.get(key, now), nil
 	}
 	return out, err
 }
@@ -256,14 +242,5 @@ func (s *Sessions) ResetUnsaved(ctx context.Context, key protocol.SessionKey, ne
 	case !errors.Is(err, protocol.ErrNotFound):
 		return old, false, err
 	}
-	u := s.unsaved.get(key, now)
-	s.unsaved.reset(key, next, now)
-	return newSession(key, u, u.at), false, nil
-}
-
-// newSession returns a session without messages.
-func newSession(key protocol.SessionKey, u unsavedSession, now int64) Session {
-	return Session{
-		Key: key, ID: u.id, Agent: key.Agent(), CreatedAt: u.at, UpdatedAt: now, LastActiveAt: now, Previous: u.previous, LastResetAt: u.resetAt,
-	}
+	return s.unsaved.reset(key, next, now), false, nil
 }

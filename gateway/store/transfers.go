@@ -31,8 +31,6 @@ type transferRow struct {
 	Transfer  protocol.Transfer `gorm:"column:json;serializer:json"`
 }
 
-func (transferRow) TableName() string { return "transfers" }
-
 func (r transferRow) transfer() Transfer { return Transfer{r.Transfer, r.Agent, r.Policy} }
 
 // Put stores a new or changed transfer.

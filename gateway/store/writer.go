@@ -25,7 +25,6 @@ type writer struct {
 	queue []*pendingWrite
 }
 
-// pendingWrite is one write.
 type pendingWrite struct {
 	run      func(*gorm.DB) error
 	durable  bool
@@ -86,7 +85,6 @@ func (w *writer) nextBatch() []*pendingWrite {
 	return group
 }
 
-// flush writes the delayed calls.
 func (w *writer) flush(ctx context.Context) error {
 	if w.late.empty() {
 		return nil
@@ -105,7 +103,6 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// remove removes a write that has not started.
 func (w *writer) remove(c *pendingWrite) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

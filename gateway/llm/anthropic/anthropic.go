@@ -18,7 +18,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// defaultBaseURL is Anthropic's own API.
 const defaultBaseURL = "https://api.anthropic.com"
 
 type model struct {
@@ -69,7 +68,6 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	})
 }
 
-// maxPages limits the pages of a list of models.
 const maxPages = 100
 
 // Models returns the models that the key may use, newest first.

@@ -9,7 +9,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reader assembles one answer and emits its events.
 type reader struct {
 	*ask.Out
 
@@ -22,7 +21,6 @@ type reader struct {
 	reason string // the provider's sentence about a refusal
 }
 
-// openBlock is a block of the answer that is not finished.
 type openBlock struct {
 	kind    string
 	out     protocol.Block  // thinking, redacted_thinking, tool_use

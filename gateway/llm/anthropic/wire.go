@@ -5,18 +5,17 @@ import "encoding/json"
 // The parts of Anthropic's messages API that Fairlead uses
 // (https://docs.anthropic.com/en/api/messages).
 
-// apiVersion is the version of the API, sent with every request.
 const apiVersion = "2023-06-01"
 
 type request struct {
-	Model        string        `json:"model"`
-	MaxTokens    int64         `json:"max_tokens"`
-	System       []block       `json:"system,omitempty"`
-	Messages     []message     `json:"messages"`
-	Tools        []tool        `json:"tools,omitempty"`
-	Thinking     *thinking     `json:"thinking,omitempty"`
-	OutputConfig *outputConfig `json:"output_config,omitempty"`
-	Stream       bool          `json:"stream"`
+	Model        string            `json:"model"`
+	MaxTokens    int64             `json:"max_tokens"`
+	System       []block           `json:"system,omitempty"`
+	Messages     []message         `json:"messages"`
+	Tools        []tool            `json:"tools,omitempty"`
+	Thinking     *thinking         `json:"thinking,omitempty"`
+	OutputConfig map[string]string `json:"output_config,omitempty"`
+	Stream       bool              `json:"stream"`
 }
 
 type message struct {
@@ -31,19 +30,19 @@ const (
 
 // block is a part of a message or of an answer; Type determines which fields are set.
 type block struct {
-	Type         string          `json:"type"`
-	Text         string          `json:"text,omitempty"`
-	Thinking     *string         `json:"thinking,omitempty"` // required in a thought, even if it is empty
-	Signature    string          `json:"signature,omitempty"`
-	Data         string          `json:"data,omitempty"` // of a redacted thought
-	ID           string          `json:"id,omitempty"`
-	Name         string          `json:"name,omitempty"`
-	Input        json.RawMessage `json:"input,omitempty"`
-	Source       *source         `json:"source,omitempty"` // of an image
-	ToolUseID    string          `json:"tool_use_id,omitempty"`
-	IsError      bool            `json:"is_error,omitempty"`
-	Content      []block         `json:"content,omitempty"` // of a result
-	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+	Type         string            `json:"type"`
+	Text         string            `json:"text,omitempty"`
+	Thinking     *string           `json:"thinking,omitempty"` // required in a thought, even if it is empty
+	Signature    string            `json:"signature,omitempty"`
+	Data         string            `json:"data,omitempty"` // of a redacted thought
+	ID           string            `json:"id,omitempty"`
+	Name         string            `json:"name,omitempty"`
+	Input        json.RawMessage   `json:"input,omitempty"`
+	Source       *source           `json:"source,omitempty"` // of an image
+	ToolUseID    string            `json:"tool_use_id,omitempty"`
+	IsError      bool              `json:"is_error,omitempty"`
+	Content      []block           `json:"content,omitempty"` // of a result
+	CacheControl map[string]string `json:"cache_control,omitempty"`
 }
 
 const (
@@ -61,25 +60,17 @@ type source struct {
 	Data      string `json:"data"`
 }
 
-type cacheControl struct {
-	Type string `json:"type"`
-}
-
 type tool struct {
-	Name         string          `json:"name"`
-	Description  string          `json:"description,omitempty"`
-	InputSchema  json.RawMessage `json:"input_schema"`
-	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+	Name         string            `json:"name"`
+	Description  string            `json:"description,omitempty"`
+	InputSchema  json.RawMessage   `json:"input_schema"`
+	CacheControl map[string]string `json:"cache_control,omitempty"`
 }
 
 type thinking struct {
 	BudgetTokens int64  `json:"budget_tokens,omitempty"`
 	Display      string `json:"display,omitempty"`
 	Type         string `json:"type"`
-}
-
-type outputConfig struct {
-	Effort string `json:"effort"`
 }
 
 // streamEvent is any event of a streamed answer; Type determines which fields are set.

@@ -36,7 +36,6 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the *protocol.Error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// phrase returns the reason for a retry in a few words.
 func (f *Failure) phrase() string {
 	switch {
 	case f.Status == http.StatusTooManyRequests:

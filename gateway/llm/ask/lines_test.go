@@ -30,8 +30,8 @@ func readEvents(r io.Reader) (got []string, err error) {
 	return got, nil
 }
 
-func TestLinesEndInAnyOfThreeWays(t *testing.T) {
-	const in = "a\nb\r\nc\r\r\n\nlast"
+func TestLinesEndInTwoWays(t *testing.T) {
+	const in = "a\nb\r\nc\n\r\n\nlast"
 	want := []string{"a", "b", "c", "", "", "last"}
 	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
 		got, err := readLines(r)
@@ -107,9 +107,12 @@ func FuzzLines(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(in)), "\n")
+		want := strings.Split(string(in), "\n")
 		if want[len(want)-1] == "" {
 			want = want[:len(want)-1]
+		}
+		for i, line := range want {
+			want[i] = strings.TrimSuffix(line, "\r")
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("%q, want %q", got, want)

@@ -1,10 +1,6 @@
-// Package gemini implements Google's Gemini API with a small client of its own: the official SDK
-// depends on gRPC, protobuf and some 190 packages for one POST with server-sent events, and panics
-// on JSON of an unexpected shape.
-//
-// Gemini sends complete function calls, mostly without IDs, so IDs are generated here. It requires
-// the signatures of its thoughts back with the parts that they came with; [protocol.Block.Opaque]
-// stores them.
+// Package gemini implements Google's Gemini API. Gemini sends complete function calls, mostly
+// without IDs, so IDs are generated here. It requires the signatures of its thoughts back with the
+// parts that they came with; [protocol.Block.Opaque] stores them.
 package gemini
 
 import (
@@ -22,14 +18,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// defaultBaseURL is Google's own API.
 const defaultBaseURL = "https://generativelanguage.googleapis.com"
 
 const pathPrefix = "/v1beta/"
 
 type model struct {
 	llm.Options
-	style   style
+	version float64      // see versionOf
 	refused ask.Refusals // settings of thinking
 }
 
@@ -39,7 +34,7 @@ func New(o llm.Options) llm.Model { return newModel(o) }
 func newModel(o llm.Options) *model {
 	o.Model = strings.TrimPrefix(o.Model, "models/")
 	o.BaseURL = ask.BaseURL(o.BaseURL, defaultBaseURL, "/models", "/openai", "/v1beta")
-	return &model{Options: o, style: styleOf(o.Model)}
+	return &model{Options: o, version: versionOf(o.Model)}
 }
 
 // Stream implements [llm.Model].
@@ -53,9 +48,11 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	})
 }
 
-// try sends one request and reads its answer.
 func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConfig, out *ask.Out) error {
-	n := newNames(req.Tools)
+	original := names{}
+	for _, t := range req.Tools {
+		original[validName(t.Name)] = t.Name
+	}
 	name := m.Model
 	if !strings.HasPrefix(name, "tunedModels/") {
 		name = "models/" + name
@@ -65,7 +62,7 @@ func (m *model) try(ctx context.Context, req llm.Request, thinking *thinkingConf
 	if err != nil {
 		return err
 	}
-	return ask.Exchange(ctx, m.Options, send, out, &reader{Out: out, model: m.Model, names: n})
+	return ask.Exchange(ctx, m.Options, send, out, &reader{Out: out, model: m.Model, names: original})
 }
 
 // httpRequest returns a request with the key; body is nil for a GET. Only a key that the person set
@@ -117,7 +114,6 @@ func refine(f *ask.Failure, body []byte) {
 	}
 }
 
-// maxPages limits the pages of a list of models.
 const maxPages = 100
 
 // Models returns the models that the key may use and that can chat.

@@ -11,7 +11,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// reader assembles one answer and emits its events.
 type reader struct {
 	*ask.Out
 
@@ -36,8 +35,8 @@ func (r *reader) Event(ev ask.Event) error {
 		r.Emit(llm.Event{Type: llm.EventUsage, Usage: usage(u)})
 	}
 	if f := chunk.PromptFeedback; f.BlockReason != "" {
-		r.finish, r.message = finishSafety, f.BlockReasonMessage
-		r.message = cmp.Or(r.message, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
+		r.finish = "SAFETY"
+		r.message = cmp.Or(f.BlockReasonMessage, fmt.Sprintf("Google's safety rules blocked the request (%s).", f.BlockReason))
 	}
 	if len(chunk.Candidates) == 0 {
 		return nil
@@ -46,7 +45,7 @@ func (r *reader) Event(ev ask.Event) error {
 	for _, p := range c.Content.Parts {
 		r.part(p)
 	}
-	if c.FinishReason != "" && c.FinishReason != finishUnspecified {
+	if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
 		r.finish, r.message = c.FinishReason, c.FinishMessage
 	}
 	return nil
@@ -77,7 +76,6 @@ func (r *reader) part(p part) {
 	}
 }
 
-// closeThought emits a complete thought.
 func (r *reader) closeThought() {
 	if r.thought.Len() == 0 {
 		return
@@ -88,10 +86,7 @@ func (r *reader) closeThought() {
 }
 
 func (r *reader) call(c *functionCall, signature []byte) {
-	name, ok := r.names[c.Name]
-	if !ok {
-		name = c.Name
-	}
+	name := cmp.Or(r.names[c.Name], c.Name)
 	o := ask.Opaque(opaque{Origin: origin(r.model), Signature: signature, ID: c.ID != ""})
 	b := protocol.Block{Type: protocol.BlockToolCall, ID: cmp.Or(c.ID, "call_"+protocol.NewID()), Name: name, Opaque: o}
 	r.WholeCall(r.calls, b, string(c.Args))
@@ -117,17 +112,16 @@ func (r *reader) End(bool) error {
 	switch r.finish {
 	case "":
 		return ask.Broken("the answer ended too early")
-	case finishMalformedCall, finishUnexpectedCall:
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL":
 		return ask.Broken("the model wrote a tool call that Google could not read")
-	case finishStop:
+	case "STOP":
 		if r.calls > 0 {
 			ev.Stop = llm.StopToolUse
 		}
-	case finishMaxTokens:
+	case "MAX_TOKENS":
 		ev.Stop = llm.StopMaxTokens
 	default:
-		ev.Stop, ev.Text = llm.StopRefusal, r.message
-		ev.Text = cmp.Or(ev.Text, fmt.Sprintf("Google stopped the answer (%s).", r.finish))
+		ev.Stop, ev.Text = llm.StopRefusal, cmp.Or(r.message, fmt.Sprintf("Google stopped the answer (%s).", r.finish))
 	}
 	r.Emit(ev)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"math"
+	"strconv"
 	"strings"
 
 	"fairlead/gateway/llm"
@@ -11,7 +12,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// opaque is the data that this package stores in [protocol.Block.Opaque].
 type opaque struct {
 	ask.Origin
 	Signature []byte `json:"signature,omitempty"`
@@ -30,14 +30,6 @@ var foreignSignature, _ = base64.URLEncoding.DecodeString("skip_thought_signatur
 
 // names are the original names of tools by those for Gemini, which requires a letter or _ first.
 type names map[string]string
-
-func newNames(tools []llm.Tool) names {
-	n := names{}
-	for _, t := range tools {
-		n[validName(t.Name)] = t.Name
-	}
-	return n
-}
 
 func validName(name string) string {
 	if name != "" && (name[0] == '-' || name[0] >= '0' && name[0] <= '9') {
@@ -63,7 +55,7 @@ func (m *model) request(req llm.Request, thinking *thinkingConfig) request {
 		list = append(list, functionDeclaration{Name: validName(t.Name), Description: t.Description, ParametersJSONSchema: t.Schema})
 	}
 	if len(list) > 0 {
-		r.Tools = []toolList{{FunctionDeclarations: list}}
+		r.Tools = []map[string][]functionDeclaration{{"functionDeclarations": list}}
 	}
 	return r
 }
@@ -174,7 +166,7 @@ func (m *model) modelParts(msg protocol.Message, calls map[string]*functionCall)
 				c.ID = b.ID
 			}
 			p := part{FunctionCall: c, ThoughtSignature: o.Signature}
-			if first && !ours && m.style == levelStyle {
+			if first && !ours && m.version >= 3 {
 				p.ThoughtSignature = foreignSignature
 			}
 			first = false
@@ -191,4 +183,66 @@ func result(msg protocol.Message) *functionResponse {
 		key = "error"
 	}
 	return &functionResponse{Name: validName(string(msg.ToolName)), Response: map[string]string{key: cmp.Or(msg.Content.Text(), "(no output)")}}
+}
+
+// versionOf returns the version in the name of a model that thinks: 2.5 for "gemini-2.5-flash", 3
+// for "gemini-3-pro-preview", and 0 for other names. Version 2.5 gets a number of tokens for its
+// thoughts, later ones a level.
+func versionOf(name string) float64 {
+	rest, ok := strings.CutPrefix(name, "gemini-")
+	number, _, _ := strings.Cut(rest, "-")
+	version, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || version < 2.5 || version < 3 && strings.Contains(name, "image") {
+		return 0
+	}
+	return version
+}
+
+var budgets = map[string]int{"none": 0, "minimal": 1024, "low": 4096, "medium": 8192, "high": 16_384, "xhigh": 24_576}
+
+var levels = map[string]string{
+	"none": "MINIMAL", "minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH", "xhigh": "HIGH",
+}
+
+// anySetting stands for every setting of thinking in [model.refused].
+const anySetting = "thinking"
+
+// setting identifies c: its level, its budget, or that it has neither.
+func (c *thinkingConfig) setting() string {
+	if c.ThinkingBudget != nil {
+		return strconv.Itoa(*c.ThinkingBudget)
+	}
+	return cmp.Or(c.ThinkingLevel, anySetting)
+}
+
+// thinking chooses the setting for a level (protocol.ThinkingLevels). An empty or refused level
+// leaves the amount to the model. nil does not mention thinking at all.
+func (m *model) thinking(level string) *thinkingConfig {
+	if m.refused.Has(anySetting) || m.version == 0 && (!m.Info.Thinking || level == "none") {
+		return nil
+	}
+	c := thinkingConfig{IncludeThoughts: level != "none"}
+	exact := c
+	switch {
+	case level == "":
+	case m.version >= 3:
+		exact.ThinkingLevel = levels[level]
+	case m.version > 0:
+		exact.ThinkingBudget = new(budgets[level])
+	}
+	if m.refused.Has(exact.setting()) {
+		return &c
+	}
+	return &exact
+}
+
+// learn records that a server refused a request because of its setting, and reports whether an
+// attempt without it is worthwhile.
+func (m *model) learn(c *thinkingConfig, reason string) bool {
+	low := strings.ToLower(reason)
+	if strings.Contains(low, "signature") || !strings.Contains(low, "thinking") && !strings.Contains(low, "thought") && !strings.Contains(low, "budget") {
+		return false
+	}
+	m.refused.Add(c.setting())
+	return true
 }

@@ -6,10 +6,10 @@ import "encoding/json"
 // (https://ai.google.dev/api/generate-content). Bytes are base64 in JSON.
 
 type request struct {
-	Contents          []content         `json:"contents"`
-	SystemInstruction *content          `json:"systemInstruction,omitempty"`
-	Tools             []toolList        `json:"tools,omitempty"`
-	GenerationConfig  *generationConfig `json:"generationConfig,omitempty"`
+	Contents          []content                          `json:"contents"`
+	SystemInstruction *content                           `json:"systemInstruction,omitempty"`
+	Tools             []map[string][]functionDeclaration `json:"tools,omitempty"`
+	GenerationConfig  *generationConfig                  `json:"generationConfig,omitempty"`
 }
 
 const (
@@ -48,10 +48,6 @@ type functionResponse struct {
 	Response map[string]string `json:"response"` // "output" or "error"
 }
 
-type toolList struct {
-	FunctionDeclarations []functionDeclaration `json:"functionDeclarations"`
-}
-
 type functionDeclaration struct {
 	Name                 string          `json:"name"`
 	Description          string          `json:"description,omitempty"`
@@ -70,7 +66,6 @@ type thinkingConfig struct {
 	ThinkingLevel   string `json:"thinkingLevel,omitempty"`
 }
 
-// response is one event of a streamed answer.
 type response struct {
 	Candidates []struct {
 		Content       content
@@ -90,16 +85,6 @@ type usageMetadata struct {
 	CandidatesTokenCount    int64
 	ThoughtsTokenCount      int64
 }
-
-// The finish reasons of an answer (Candidate.finishReason); all others are refusals.
-const (
-	finishUnspecified    = "FINISH_REASON_UNSPECIFIED"
-	finishStop           = "STOP"
-	finishMaxTokens      = "MAX_TOKENS"
-	finishSafety         = "SAFETY"
-	finishMalformedCall  = "MALFORMED_FUNCTION_CALL"
-	finishUnexpectedCall = "UNEXPECTED_TOOL_CALL"
-)
 
 type modelList struct {
 	Models        []listedModel

@@ -33,8 +33,8 @@ var tools = []llm.Tool{
 
 // wires are the ways to the real server, openAIWires those of package openai.
 var (
-	wires       = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses, "anthropic": anthropic.New}
-	openAIWires = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
+	wires       = map[string]func(llm.Options) llm.Model{"chat": openAIChat, "responses": openAIResponses, "anthropic": anthropic.New}
+	openAIWires = map[string]func(llm.Options) llm.Model{"chat": openAIChat, "responses": openAIResponses}
 )
 
 func TestOpenAIModelThinksCallsAndAnswers(t *testing.T) {
@@ -204,4 +204,14 @@ func detectedServer(t *testing.T, s *Server) protocol.DetectedServer {
 		t.Fatalf("found %+v", list)
 	}
 	return list[0]
+}
+
+func openAIChat(o llm.Options) llm.Model {
+	o.Wire = "chat"
+	return openai.New(o)
+}
+
+func openAIResponses(o llm.Options) llm.Model {
+	o.Wire = "responses"
+	return openai.New(o)
 }

@@ -1,6 +1,10 @@
+// Package llmtest provides a [llm.Model] for tests that plays a script, such as
+// Script(Say("I will look.").Call("laptop__Bash", `{"command":"ls"}`), Say("Two files.")). Each
+// request plays the next step.
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -55,9 +59,7 @@ func (m *Model) Left() int {
 // Open returns the model for every reference, as a registry would.
 func (m *Model) Open(_ context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error) {
 	info := m.Info
-	if ref.ID != "" {
-		info.ID = ref.ID
-	}
+	info.ID = cmp.Or(ref.ID, info.ID)
 	return m, info, nil
 }
 
@@ -83,7 +85,6 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	}
 }
 
-// player is one answer in progress.
 type player struct {
 	ctx     context.Context
 	req     llm.Request

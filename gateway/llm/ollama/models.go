@@ -27,13 +27,8 @@ func Models(ctx context.Context, o llm.Options) ([]protocol.ModelInfo, error) {
 	}
 	list := make([]*protocol.ModelInfo, len(tags.Models))
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, 4)
 	for i, t := range tags.Models {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			list[i] = m.show(ctx, cmp.Or(t.Name, t.Model))
-		})
+		wg.Go(func() { list[i] = m.show(ctx, cmp.Or(t.Name, t.Model)) })
 	}
 	wg.Wait()
 	running := m.running(ctx)

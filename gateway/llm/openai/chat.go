@@ -11,17 +11,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chatWire is POST /chat/completions.
-type chatWire struct{}
-
-func (chatWire) path() string { return "/chat/completions" }
+var chatWire = wire{"/chat/completions", chatBody, func(m *model, s stream) ask.Reader { return &chatReader{m: m, stream: s} }}
 
 type chatRequest struct {
 	Model         string             `json:"model"`
 	Messages      []message          `json:"messages"`
 	Tools         []ask.FunctionTool `json:"tools,omitempty"`
 	Stream        bool               `json:"stream"`
-	StreamOptions *streamOptions     `json:"stream_options,omitempty"`
+	StreamOptions map[string]bool    `json:"stream_options,omitempty"`
 	MaxTokens     int                `json:"max_tokens,omitempty"`
 	MaxCompletion int                `json:"max_completion_tokens,omitempty"`
 	Effort        string             `json:"reasoning_effort,omitempty"`
@@ -31,20 +28,16 @@ type chatRequest struct {
 	Modalities    []string           `json:"modalities,omitempty"`
 }
 
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
-}
-
 type effort struct {
 	Effort  string `json:"effort,omitempty"`
 	Enabled *bool  `json:"enabled,omitempty"`
 	Summary string `json:"summary,omitempty"` // responses
 }
 
-func (chatWire) body(m *model, req llm.Request) any {
+func chatBody(m *model, req llm.Request) any {
 	r := chatRequest{Model: m.Model, Messages: m.messages(req), Tools: ask.FunctionTools(req.Tools), Stream: true}
 	if !m.refused.Has(paramStreamOptions) {
-		r.StreamOptions = &streamOptions{IncludeUsage: true}
+		r.StreamOptions = map[string]bool{"include_usage": true}
 	}
 	// OpenAI renamed it to max_completion_tokens; all other servers know the old name.
 	oldRefused, newRefused := m.refused.Has(paramMaxTokens), m.refused.Has(paramMaxCompletion)
@@ -65,7 +58,6 @@ func (chatWire) body(m *model, req llm.Request) any {
 	return r
 }
 
-// think sets a level of thinking in the server's own way.
 func (m *model) think(r *chatRequest, level string) {
 	switch {
 	case level == "":
@@ -91,7 +83,6 @@ func (m *model) think(r *chatRequest, level string) {
 	}
 }
 
-// chatReader reads one answer.
 type chatReader struct {
 	stream
 	m        *model
@@ -103,8 +94,6 @@ type chatReader struct {
 	refusal  bool
 	isWhole  bool // the answer came in one piece
 }
-
-func (chatWire) reader(m *model, s stream) ask.Reader { return &chatReader{m: m, stream: s} }
 
 // Event implements [ask.Reader].
 func (r *chatReader) Event(ev ask.Event) error {

@@ -108,7 +108,7 @@ const cassette = ": keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\
 
 func TestChatStreamComesWholeOrFails(t *testing.T) {
 	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "Let me lóok.", Opaque: ask.Opaque(opaque{Origin: ask.Origin{Wire: wireChat, Model: "m"}, Field: "reasoning_content"})}
-	streams(t, NewChat, cassette, strings.Index(cassette, `data: {"choices":[{"delta":{"tool_calls"`), thought, map[int]string{1: `{"command": "ls"}`},
+	streams(t, newChat, cassette, strings.Index(cassette, `data: {"choices":[{"delta":{"tool_calls"`), thought, map[int]string{1: `{"command": "ls"}`},
 		protocol.Block{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
 		protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)})
 }
@@ -198,7 +198,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
-			got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL, Model: "m"}), hi())
+			got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL, Model: "m"}), hi())
 			if got.Err != nil {
 				t.Fatal(got.Err)
 			}
@@ -211,7 +211,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 
 func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 	s := newServe(t, status(200, `{"choices":[{"message":{"role":"assistant","content":"whole","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, "Content-Type", "application/json"))
-	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), hi())
 	if got.Err != nil || got.Text != "whole" || len(got.Calls) != 1 || got.Usage.Input != 3 {
 		t.Fatalf("%+v", got)
 	}
@@ -220,7 +220,7 @@ func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 func TestChatReadsALineOfManyMegabytes(t *testing.T) {
 	picture := strings.Repeat("QUJD", 3<<20)
 	s := newServe(t, events(data(`{"choices":[{"delta":{"images":[{"image_url":"data:image/png;base64,`+picture+`"}]},"finish_reason":"stop"}]}`)))
-	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), hi())
 	if got.Err != nil || len(got.Images) != 1 || len(got.Images[0].Data) != len(picture) {
 		t.Fatal(got.Err, len(got.Images))
 	}
@@ -250,7 +250,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 	} {
 		t.Run(tc.says, func(t *testing.T) {
 			s := newServe(t, tc.answer)
-			got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL, Key: "k"}), hi())
+			got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL, Key: "k"}), hi())
 			if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) != tc.retries {
 				t.Errorf("%q: %v, %d retries", tc.says, got.Err, len(got.Retries))
 			}
@@ -260,7 +260,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 
 func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 	s := newServe(t, status(529, "", "Retry-After-Ms", "1"), status(503, `{"error":{"message":"Loading model"}}`, "Retry-After-Ms", "1"), events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)))
-	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), hi())
 	if got.Err != nil || got.Text != "a" || len(got.Retries) != 2 || got.Retries[0].Reason != "the provider is overloaded (529)" || got.Retries[1].Attempt != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -268,7 +268,7 @@ func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 
 func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 	address := porttest.Free(t)
-	got := llmtest.Collect(t.Context(), NewChat(llm.Options{BaseURL: address}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: address}), hi())
 	if !errors.Is(got.Err, protocol.ErrModel) || !strings.Contains(got.Err.Error(), "Nothing answers at "+address) || len(got.Retries) > 0 {
 		t.Fatal(got.Err, got.Retries)
 	}
@@ -280,7 +280,7 @@ func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 		status(400, `{"error":{"message":"Unknown parameter: stream_options"}}`),
 		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`),
 		status(422, `{"detail":[{"loc":["body","reasoning_effort"],"msg":"extra fields not permitted"}]}`), ok)
-	m := NewChat(llm.Options{BaseURL: s.URL})
+	m := newChat(llm.Options{BaseURL: s.URL})
 	req := hi()
 	req.MaxTokens, req.Thinking = 10, "high"
 	for range 2 {
@@ -306,4 +306,14 @@ func result(id, text string) protocol.Message {
 	return protocol.Message{Role: protocol.RoleToolResult, ToolCallID: id, Content: protocol.Content{protocol.Text(text)}}
 }
 
-var wires = map[string]func(llm.Options) llm.Model{"chat": NewChat, "responses": NewResponses}
+var wires = map[string]func(llm.Options) llm.Model{"chat": newChat, "responses": newResponses}
+
+func newChat(o llm.Options) llm.Model {
+	o.Wire = "chat"
+	return New(o)
+}
+
+func newResponses(o llm.Options) llm.Model {
+	o.Wire = "responses"
+	return New(o)
+}

@@ -43,13 +43,13 @@ func FuzzChat(f *testing.F) {
 	f.Add(data(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":"x"}],"tool_calls":[{"function":{"arguments":{"a":1}}}]}}]}`, okChat))
 	f.Add(data(`{"choices":[{"delta":{"reasoning_details":[{"type":"a","index":{"b":1},"text":"x"},{"type":"a","index":{"b":1}}]}}]}`))
 	f.Fuzz(func(t *testing.T, body string) {
-		read(t, chatWire{}, body, "text/event-stream")
-		read(t, chatWire{}, body, "application/json")
+		read(t, chatWire, body, "text/event-stream")
+		read(t, chatWire, body, "application/json")
 	})
 }
 
 func FuzzResponses(f *testing.F) {
 	f.Add(responseCassette)
 	f.Add(responseStream(`{"type":"response.output_item.done","item":{"type":"function_call","call_id":"a","arguments":null}}`, `{"type":"response.completed"}`))
-	f.Fuzz(func(t *testing.T, body string) { read(t, responsesWire{}, body, "text/event-stream") })
+	f.Fuzz(func(t *testing.T, body string) { read(t, responsesWire, body, "text/event-stream") })
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// message is one message of a chat request.
 type message struct {
 	Role             string          `json:"role"`
 	Content          any             `json:"content"` // text, []part, or nil beside calls
@@ -25,18 +25,10 @@ type message struct {
 }
 
 type part struct {
-	Type     string    `json:"type"`
-	Text     string    `json:"text,omitempty"`
-	ImageURL *imageURL `json:"image_url,omitempty"`
-	Cache    *cache    `json:"cache_control,omitempty"`
-}
-
-type imageURL struct {
-	URL string `json:"url"`
-}
-
-type cache struct {
-	Type string `json:"type"`
+	Type     string            `json:"type"`
+	Text     string            `json:"text,omitempty"`
+	ImageURL map[string]string `json:"image_url,omitempty"`
+	Cache    map[string]string `json:"cache_control,omitempty"`
 }
 
 type toolCall struct {
@@ -51,7 +43,6 @@ type function struct {
 	Arguments string `json:"arguments"`
 }
 
-// messages builds the conversation.
 func (m *model) messages(req llm.Request) []message {
 	var out []message
 	if req.System != "" {
@@ -116,7 +107,7 @@ func withSeparateImages(req llm.Request) (list []protocol.Message, turn int) {
 // server gets such a mark: proxies refuse it, and elsewhere caching needs none.
 func (m *model) withCacheMark(s string) any {
 	if m.host == hostOpenRouter && strings.HasPrefix(m.Model, "anthropic/") && s != "" {
-		return []part{{Type: "text", Text: s, Cache: &cache{"ephemeral"}}}
+		return []part{{Type: "text", Text: s, Cache: map[string]string{"type": "ephemeral"}}}
 	}
 	return s
 }
@@ -125,12 +116,14 @@ func (m *model) userContent(c protocol.Content) any {
 	var list []part
 	var texts []string
 	for _, b := range c {
-		switch b.Type {
-		case protocol.BlockText:
+		switch {
+		case b.Type == protocol.BlockText:
 			list = append(list, part{Type: "text", Text: b.Text})
 			texts = append(texts, b.Text)
-		case protocol.BlockImage:
-			list = append(list, picture(b))
+		case b.Type == protocol.BlockImage && b.Data == "":
+			list = append(list, part{Type: "text", Text: ask.LostImage})
+		case b.Type == protocol.BlockImage:
+			list = append(list, part{Type: "image_url", ImageURL: map[string]string{"url": imageData(b)}})
 		}
 	}
 	if len(texts) == len(list) {
@@ -139,14 +132,6 @@ func (m *model) userContent(c protocol.Content) any {
 	return list
 }
 
-func picture(b protocol.Block) part {
-	if b.Data == "" {
-		return part{Type: "text", Text: ask.LostImage}
-	}
-	return part{Type: "image_url", ImageURL: &imageURL{imageData(b)}}
-}
-
-// imageData returns an image as a data URL.
 func imageData(b protocol.Block) string { return "data:" + ask.ImageType(b) + ";base64," + b.Data }
 
 // assistant builds the model's own message; ok is false for one without content that a server
@@ -176,10 +161,8 @@ func (m *model) assistant(msg protocol.Message, inTurn bool) (out message, ok bo
 				out.Reasoning += b.Thinking
 			}
 		case protocol.BlockToolCall:
-			args := string(b.Arguments)
-			args = cmp.Or(args, "{}")
 			out.ToolCalls = append(out.ToolCalls, toolCall{
-				ID: m.callID(b.ID), Type: "function", Function: function{b.Name, args}, Extra: opaqueOf(b, wireChat, m.Model).Extra,
+				ID: m.callID(b.ID), Type: "function", Function: function{b.Name, cmp.Or(string(b.Arguments), "{}")}, Extra: opaqueOf(b, wireChat, m.Model).Extra,
 			})
 		}
 	}
@@ -190,17 +173,15 @@ func (m *model) assistant(msg protocol.Message, inTurn bool) (out message, ok bo
 	return out, out.Content != nil || len(out.ToolCalls) > 0
 }
 
+var mistralID = regexp.MustCompile(`^[0-9A-Za-z]{9}$`)
+
 // callID converts a call's ID for servers with restrictions: Mistral requires nine letters or
 // digits.
 func (m *model) callID(id string) string {
-	if m.host != hostMistral || len(id) == 9 && strings.IndexFunc(id, notAlphanumeric) < 0 {
+	if m.host != hostMistral || mistralID.MatchString(id) {
 		return id
 	}
 	h := fnv.New64a()
 	h.Write([]byte(id))
 	return (strconv.FormatUint(h.Sum64(), 36) + "000000000")[:9]
-}
-
-func notAlphanumeric(r rune) bool {
-	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }

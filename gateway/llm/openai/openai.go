@@ -31,25 +31,10 @@ const (
 	hostMistral    = "api.mistral.ai"
 )
 
-// New returns a model of the server at o.BaseURL: with the responses API at api.openai.com, with
-// chat completions elsewhere. An address without a path gets /v1; empty means OpenAI itself.
-func New(o llm.Options) llm.Model {
-	m := newModel(o)
-	if m.host == hostOpenAI {
-		m.wire = responsesWire{}
-	}
-	return m
-}
-
-// NewChat is [New] with the chat completions API for every server.
-func NewChat(o llm.Options) llm.Model { return newModel(o) }
-
-// NewResponses is [New] with the responses API for every server.
-func NewResponses(o llm.Options) llm.Model {
-	m := newModel(o)
-	m.wire = responsesWire{}
-	return m
-}
+// New returns a model of the server at o.BaseURL with the API in o.Wire; by default with responses
+// at api.openai.com and with chat completions elsewhere. An address without a path gets /v1; empty
+// means OpenAI itself.
+func New(o llm.Options) llm.Model { return newModel(o) }
 
 type model struct {
 	llm.Options // BaseURL is normalized
@@ -59,27 +44,23 @@ type model struct {
 }
 
 // wire is one of the two APIs.
-type wire interface {
-	path() string
-	body(m *model, req llm.Request) any
-	reader(m *model, s stream) ask.Reader
+type wire struct {
+	path   string
+	body   func(*model, llm.Request) any
+	reader func(*model, stream) ask.Reader
 }
 
 func newModel(o llm.Options) *model {
-	m := &model{Options: o, wire: chatWire{}}
-	m.BaseURL, m.host = base(o.BaseURL)
-	return m
-}
-
-// base completes an address as people write it.
-func base(address string) (baseURL, host string) {
-	address = ask.BaseURL(address, "https://"+hostOpenAI, "/chat/completions", "/responses", "/models")
-	u, err := url.Parse(address)
-	if err != nil {
-		return address, "" // the request will report the error
+	m := &model{Options: o, wire: chatWire}
+	m.BaseURL = ask.BaseURL(o.BaseURL, "https://"+hostOpenAI, "/chat/completions", "/responses", "/models")
+	if u, err := url.Parse(m.BaseURL); err == nil { // otherwise the request will report the error
+		u.Path = cmp.Or(u.Path, "/v1")
+		m.BaseURL, m.host = u.String(), u.Hostname()
 	}
-	u.Path = cmp.Or(u.Path, "/v1")
-	return u.String(), u.Hostname()
+	if o.Wire == "responses" || o.Wire == "" && m.host == hostOpenAI {
+		m.wire = responsesWire
+	}
+	return m
 }
 
 // Stream implements [llm.Model].
@@ -90,11 +71,10 @@ func (m *model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			return fmt.Errorf("build request: %w", err)
 		}
 		r := m.wire.reader(m, stream{Out: out, limit: req.MaxTokens, sent: len(data)})
-		return ask.Exchange(ctx, m.Options, m.request(m.BaseURL+m.wire.path(), data), out, r)
+		return ask.Exchange(ctx, m.Options, m.request(m.BaseURL+m.wire.path, data), out, r)
 	}, func(f *ask.Failure) bool { return m.learn(f, data) })
 }
 
-// request returns a request with our headers; body is nil for a GET.
 func (m *model) request(address string, body any) ask.Request {
 	header := map[string]string{}
 	if m.Key != "" {
@@ -106,12 +86,10 @@ func (m *model) request(address string, body any) ask.Request {
 	return ask.Request{URL: address, Body: body, Header: header}
 }
 
-// get returns the body of the response to a GET.
 func (m *model) get(ctx context.Context, address string) ([]byte, error) {
 	return ask.Read(ctx, m.Options, m.request(address, nil))
 }
 
-// stream emits the events of the answer to one request.
 type stream struct {
 	*ask.Out
 	sent  int // bytes of the request

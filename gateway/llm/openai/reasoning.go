@@ -15,12 +15,10 @@ const (
 	wireResponses = "openai-responses"
 )
 
-// opaque is the data that this package stores in [protocol.Block.Opaque].
 type opaque struct {
 	ask.Origin
 	// Field is the name under which a chat server sent its thoughts.
-	Field string `json:"field,omitempty"`
-	// Details are OpenRouter's reasoning_details.
+	Field   string          `json:"field,omitempty"`
 	Details json.RawMessage `json:"details,omitempty"`
 	// Extra is a call's extra_content, in which Gemini's compatible endpoint sends its signature.
 	Extra json.RawMessage `json:"extra,omitempty"`
@@ -30,13 +28,10 @@ type opaque struct {
 
 // opaqueOf returns b's data for this API and model, or nothing.
 func opaqueOf(b protocol.Block, wire, model string) (o opaque) {
-	if !ask.ReadOpaque(b, ask.Origin{Wire: wire, Model: model}, &o) {
-		return opaque{}
-	}
+	ask.ReadOpaque(b, ask.Origin{Wire: wire, Model: model}, &o)
 	return o
 }
 
-// reasoning collects the thoughts of a chat answer, under any of the names that servers use.
 type reasoning struct {
 	text    strings.Builder
 	field   string
@@ -97,7 +92,6 @@ func (r *reasoning) addDetails(raw json.RawMessage) string {
 	return shown
 }
 
-// isSameBlock reports whether two pieces belong to one block.
 func isSameBlock(a, b map[string]any) bool {
 	typeA, okA := a["type"].(string)
 	typeB, okB := b["type"].(string)
@@ -122,7 +116,6 @@ func (r *reasoning) finish(model string, out *ask.Out) {
 	out.Emit(llm.Event{Type: llm.EventSignature, Block: block})
 }
 
-// rawDetails is nil if there are none.
 func (r *reasoning) rawDetails() json.RawMessage {
 	if len(r.details) == 0 {
 		return nil
@@ -148,7 +141,6 @@ const (
 	thinkClose = "</think>"
 )
 
-// add takes the next piece and returns its thought and its text.
 func (s *splitter) add(piece string) (thought, text string) {
 	if s.state == splitText {
 		return "", piece
@@ -175,17 +167,13 @@ func (s *splitter) add(piece string) (thought, text string) {
 		s.state, s.pending = splitText, ""
 		return thought, text
 	}
-	keep := 0
-	for n := min(len(thinkClose)-1, len(s.pending)); n > 0; n-- {
-		if strings.HasPrefix(thinkClose, s.pending[len(s.pending)-n:]) {
-			keep = n
-			break
-		}
+	n := len(s.pending)
+	if i := strings.LastIndexByte(s.pending, '<'); i >= 0 && strings.HasPrefix(thinkClose, s.pending[i:]) {
+		n = i
 	}
-	return s.take(len(s.pending) - keep), ""
+	return s.take(n), ""
 }
 
-// end returns the delayed text.
 func (s *splitter) end() (thought, text string) {
 	rest := s.take(len(s.pending))
 	if s.state == splitThought {

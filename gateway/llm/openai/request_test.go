@@ -63,7 +63,7 @@ func conversation(wire, model string) llm.Request {
 }
 
 func TestChatRequestHoldsTheConversation(t *testing.T) {
-	body, headers := sent(t, NewChat, "models.example", "m", conversation(wireChat, "m"))
+	body, headers := sent(t, newChat, "models.example", "m", conversation(wireChat, "m"))
 	same(t, body, `{"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":99,"reasoning_effort":"low",
 		"tools":[{"type":"function","function":{"name":"laptop__Read","description":"Reads.","parameters":{"type":"object","properties":{}}}}],
 		"messages":[
@@ -92,7 +92,7 @@ func TestThoughtsGoToNoOtherModel(t *testing.T) {
 }
 
 func TestOpenAIGetsItsOwnParameters(t *testing.T) {
-	body, _ := sent(t, NewChat, hostOpenAI, "gpt-5", conversation("", ""))
+	body, _ := sent(t, newChat, hostOpenAI, "gpt-5", conversation("", ""))
 	if body["max_completion_tokens"] != 99.0 || body["max_tokens"] != nil || body["prompt_cache_key"] != "main" || body["reasoning_effort"] != "low" {
 		t.Errorf("%v", body)
 	}
@@ -101,7 +101,7 @@ func TestOpenAIGetsItsOwnParameters(t *testing.T) {
 func TestOpenRouterGetsItsOwnParameters(t *testing.T) {
 	req := conversation("", "")
 	req.Messages[3].Content[0].Opaque = ask.Opaque(opaque{Origin: ask.Origin{Wire: wireChat, Model: "anthropic/claude"}, Details: json.RawMessage(`[{"type":"reasoning.text","text":"hm","signature":"s"}]`)})
-	body, headers := sent(t, NewChat, hostOpenRouter, "anthropic/claude", req)
+	body, headers := sent(t, newChat, hostOpenRouter, "anthropic/claude", req)
 	same(t, body["reasoning"], `{"effort":"low"}`)
 	messages := body["messages"].([]any)
 	same(t, messages[0], `{"role":"system","content":[{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}]}`)
@@ -110,7 +110,7 @@ func TestOpenRouterGetsItsOwnParameters(t *testing.T) {
 		t.Errorf("%v", headers)
 	}
 	req.Thinking = "none"
-	body, _ = sent(t, NewChat, hostOpenRouter, "openai/gpt-5-image", req)
+	body, _ = sent(t, newChat, hostOpenRouter, "openai/gpt-5-image", req)
 	same(t, body["reasoning"], `{"enabled":false}`)
 	same(t, body["modalities"], `["image","text"]`)
 	if messages := body["messages"].([]any); messages[0].(map[string]any)["content"] != "Be kind." {
@@ -124,7 +124,7 @@ func TestLateSignatureFindsItsThought(t *testing.T) {
 		`{"choices":[{"delta":{"content":"a"}}]}`,
 		`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}]}}]}`,
 		`{"choices":[{"delta":{"reasoning":"again","reasoning_details":[{"type":"reasoning.text","text":"again","index":1}]},"finish_reason":"stop"}]}`)))
-	m := NewChat(llm.Options{BaseURL: s.URL, Model: "m"})
+	m := newChat(llm.Options{BaseURL: s.URL, Model: "m"})
 	first := llmtest.Collect(t.Context(), m, hi())
 	req := hi()
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content})
@@ -134,7 +134,7 @@ func TestLateSignatureFindsItsThought(t *testing.T) {
 }
 
 func TestMistralGetsShortCallIDs(t *testing.T) {
-	body, _ := sent(t, NewChat, hostMistral, "m", conversation("", ""))
+	body, _ := sent(t, newChat, hostMistral, "m", conversation("", ""))
 	messages := body["messages"].([]any)
 	id := messages[4].(map[string]any)["tool_calls"].([]any)[0].(map[string]any)["id"].(string)
 	if len(id) != 9 || id != messages[5].(map[string]any)["tool_call_id"] {
@@ -144,7 +144,7 @@ func TestMistralGetsShortCallIDs(t *testing.T) {
 
 func TestGeminiSignatureGoesBackWithItsCall(t *testing.T) {
 	s := newServe(t, events(data(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},"finish_reason":"tool_calls"}]}`)))
-	m := NewChat(llm.Options{BaseURL: s.URL, Model: "m"})
+	m := newChat(llm.Options{BaseURL: s.URL, Model: "m"})
 	first := llmtest.Collect(t.Context(), m, hi())
 	req := hi()
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content}, result("a", "ok"))
@@ -156,7 +156,7 @@ func TestGeminiSignatureGoesBackWithItsCall(t *testing.T) {
 func TestLocalServerIsToldNotToThink(t *testing.T) {
 	req := hi()
 	req.Thinking = "none"
-	body, _ := sent(t, NewChat, "127.0.0.1", "m", req)
+	body, _ := sent(t, newChat, "127.0.0.1", "m", req)
 	same(t, body["chat_template_kwargs"], `{"enable_thinking":false}`)
 	if body["reasoning_effort"] != nil {
 		t.Error(body)
@@ -188,7 +188,7 @@ func TestAddressesAreTakenAsPeopleWriteThem(t *testing.T) {
 		"https://openrouter.ai/api/v1/": "https://openrouter.ai/api/v1",
 		"https://h/v1beta/openai":       "https://h/v1beta/openai",
 	} {
-		if got, _ := base(in); got != want {
+		if got := newModel(llm.Options{BaseURL: in}).BaseURL; got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -11,9 +11,7 @@ import (
 
 // responsesWire is POST /responses. Nothing is stored at the provider: the whole conversation is
 // sent each time, with the reasoning items encrypted.
-type responsesWire struct{}
-
-func (responsesWire) path() string { return "/responses" }
+var responsesWire = wire{"/responses", responsesBody, func(m *model, s stream) ask.Reader { return &responsesReader{m: m, stream: s} }}
 
 type responsesRequest struct {
 	Model        string         `json:"model"`
@@ -62,7 +60,7 @@ type inputResult struct {
 	Output string `json:"output"`
 }
 
-func (responsesWire) body(m *model, req llm.Request) any {
+func responsesBody(m *model, req llm.Request) any {
 	r := responsesRequest{
 		Model: m.Model, Instructions: req.System, Input: m.input(req), Stream: true, MaxTokens: req.MaxTokens,
 	}
@@ -84,7 +82,6 @@ func (responsesWire) body(m *model, req llm.Request) any {
 	return r
 }
 
-// input builds the conversation as items.
 func (m *model) input(req llm.Request) []any {
 	items := []any{}
 	list, _ := withSeparateImages(req)
@@ -131,9 +128,7 @@ func (m *model) pastAnswer(c protocol.Content) []any {
 				items = append(items, inputMessage{Type: "message", Role: "assistant", Status: "completed", Content: []inputPart{{Type: "output_text", Text: b.Text}}})
 			}
 		case protocol.BlockToolCall:
-			args := string(b.Arguments)
-			args = cmp.Or(args, "{}")
-			items = append(items, inputCall{Type: "function_call", CallID: b.ID, Name: b.Name, Arguments: args})
+			items = append(items, inputCall{Type: "function_call", CallID: b.ID, Name: b.Name, Arguments: cmp.Or(string(b.Arguments), "{}")})
 		}
 	}
 	// A trailing reasoning item, as in an answer that was cut off, is refused.

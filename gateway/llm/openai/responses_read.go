@@ -72,7 +72,6 @@ func (u *responseUsage) count() protocol.Usage {
 	return out
 }
 
-// responsesReader reads one answer.
 type responsesReader struct {
 	stream
 	m       *model
@@ -84,8 +83,6 @@ type responsesReader struct {
 	cut     string // the reason why the answer is incomplete
 	counted bool
 }
-
-func (responsesWire) reader(m *model, s stream) ask.Reader { return &responsesReader{m: m, stream: s} }
 
 // End implements [ask.Reader].
 func (r *responsesReader) End(bool) error {
@@ -175,7 +172,6 @@ func (r *responsesReader) call(e responseEvent) *call {
 	return c
 }
 
-// item handles a finished item.
 func (r *responsesReader) item(e responseEvent) {
 	switch e.Item.Type {
 	case "function_call":

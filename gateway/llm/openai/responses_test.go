@@ -48,7 +48,7 @@ var responseCassette = responseStream(
 func TestResponsesStreamComesWholeOrFails(t *testing.T) {
 	item := json.RawMessage(`{"encrypted_content":"blob","id":"rs_1","summary":[{"type":"summary_text","text":"First. "}],"type":"reasoning"}`)
 	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "First. \n\nSecond.", Opaque: ask.Opaque(opaque{Origin: ask.Origin{Wire: wireResponses, Model: "m"}, Item: item})}
-	streams(t, NewResponses, responseCassette, strings.Index(responseCassette, `{"type":"response.completed"`), thought, map[int]string{0: `{"command": "ls"}`, 1: "{}"},
+	streams(t, newResponses, responseCassette, strings.Index(responseCassette, `{"type":"response.completed"`), thought, map[int]string{0: `{"command": "ls"}`, 1: "{}"},
 		protocol.Block{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
 		protocol.Block{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")})
 }
@@ -71,7 +71,7 @@ func TestResponsesEndInSeveralWays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
-			got := llmtest.Collect(t.Context(), NewResponses(llm.Options{BaseURL: s.URL}), hi())
+			got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), hi())
 			if got.Stop != tc.stop || !errors.Is(got.Err, tc.err) {
 				t.Fatalf("stop %q: %v", got.Stop, got.Err)
 			}
@@ -89,7 +89,7 @@ func TestResponsesLeavesOutWhatTheModelRefuses(t *testing.T) {
 		events(responseStream(`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.completed","response":{}}`)))
 	req := hi()
 	req.Thinking = "high"
-	got := llmtest.Collect(t.Context(), NewResponses(llm.Options{BaseURL: s.URL}), req)
+	got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), req)
 	if got.Err != nil || got.Text != "a" || s.bodies[2]["include"] != nil || s.bodies[2]["reasoning"] != nil {
 		t.Fatal(got.Err, s.bodies)
 	}
@@ -97,7 +97,7 @@ func TestResponsesLeavesOutWhatTheModelRefuses(t *testing.T) {
 
 func TestResponsesMakesAnImage(t *testing.T) {
 	s := newServe(t, events(responseStream(`{"type":"response.output_item.done","item":{"type":"image_generation_call","result":"QUJD","output_format":"webp"}}`, `{"type":"response.completed","response":{}}`)))
-	got := llmtest.Collect(t.Context(), NewResponses(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), hi())
 	if len(got.Images) != 1 || got.Images[0].MimeType != "image/webp" {
 		t.Fatalf("%+v", got)
 	}

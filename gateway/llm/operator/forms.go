@@ -22,7 +22,6 @@ type form struct {
 	re    *regexp.Regexp
 }
 
-// formMatch is a line that a form matches.
 type formMatch struct {
 	machineTools
 	node  protocol.NodeID // "" if the person named none
@@ -107,7 +106,6 @@ var forms = []form{
 	},
 }
 
-// blockForms are the forms of lines above a code block.
 var blockForms = []form{
 	{
 		pattern: `(?:run|execute)(?:\s+(?:this|these|that|the\s+following))?(?:\s+(?:commands?|script))?`,
@@ -180,7 +178,6 @@ func (r formMatch) glob(pattern, dir string) (call, string) {
 	return r.use("Glob", in)
 }
 
-// anywhere makes a pattern without a folder match in every folder.
 func anywhere(pattern string) string {
 	if strings.Contains(pattern, "/") {
 		return pattern

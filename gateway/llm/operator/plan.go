@@ -109,7 +109,6 @@ func understand(h machineTools, r item) (c call, words string, ok bool) {
 	return c, words, words == ""
 }
 
-// find returns the form of a request and the values of its blanks.
 func find(g grammar, r item) (*form, []string) {
 	list := g.forms
 	if r.fence {
@@ -134,7 +133,6 @@ func find(g grammar, r item) (*form, []string) {
 // quotation below it.
 var envelope = regexp.MustCompile(`^\[[a-z0-9_-]+ · [^\]\n]*\](?:[ \n]\[in reply to: [^\]\n]*\])?[ \n]?`)
 
-// item is one request: a line, and the code block under it.
 type item struct {
 	line  string
 	block string
@@ -184,7 +182,6 @@ func fence(line string) (before, mark string) {
 	return strings.TrimSpace(line[:i]), "```"
 }
 
-// unlist removes the mark of a list item.
 func unlist(line string) string {
 	for _, mark := range []string{"- ", "* ", "• "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {

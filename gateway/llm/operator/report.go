@@ -9,17 +9,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// report describes the outcomes of this turn's calls, a sentence each.
 func report(messages []protocol.Message) string {
-	args := make(map[string]json.RawMessage)
+	args := make(map[string]arguments)
 	var out, commands []string
 	for _, m := range messages {
 		for _, c := range m.Content.Calls() {
-			args[c.ID] = c.Arguments
+			var in arguments
+			json.Unmarshal(c.Arguments, &in) // our own arguments
+			args[c.ID] = in
 		}
 		if m.Role == protocol.RoleToolResult && m.Origin == protocol.OriginPerson {
 			out = append(out, sentence(m, args[m.ToolCallID]))
-			commands = append(commands, command(args[m.ToolCallID]))
+			line, _, _ := strings.Cut(args[m.ToolCallID].Command, "\n")
+			commands = append(commands, display.Clip(line, maxLine))
 		}
 	}
 	if len(out) == 1 {
@@ -33,7 +35,6 @@ func report(messages []protocol.Message) string {
 	return "- " + strings.Join(out, "\n- ")
 }
 
-// outcome is the result of a node's tool.
 type outcome struct {
 	ExitCode     *int    `json:"exitCode"`
 	TimedOut     bool    `json:"timedOut"`
@@ -47,10 +48,8 @@ type outcome struct {
 	Replacements *int    `json:"replacements"`
 }
 
-func sentence(m protocol.Message, rawArgs json.RawMessage) string {
+func sentence(m protocol.Message, in arguments) string {
 	node, bare, _ := m.ToolName.Split()
-	var in arguments
-	json.Unmarshal(rawArgs, &in) // our own arguments
 	text := m.Content.Text()
 	if m.Call != nil {
 		switch m.Call.State {
@@ -91,10 +90,8 @@ func denial(c *protocol.CallInfo) string {
 	}
 }
 
-// arguments are those of the calls that the operator makes.
 type arguments struct{ Command, Path, Pattern string }
 
-// descriptions are sentences about the results of tools.
 var descriptions = map[string]func(in arguments, r outcome) string{
 	"Bash": func(_ arguments, r outcome) string { return commandSentence(r) },
 	"Read": func(in arguments, r outcome) string {
@@ -167,16 +164,6 @@ func commandSentence(r outcome) string {
 // maxLine is the longest quotation of a request or a command, in characters.
 const maxLine = 60
 
-// command returns the first line of the executed command, or nothing.
-func command(args json.RawMessage) string {
-	var in struct{ Command string }
-	if json.Unmarshal(args, &in) != nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(in.Command, "\n")
-	return display.Clip(line, maxLine)
-}
-
 func match(n int) string {
 	if n == 1 {
 		return "matches"
@@ -184,7 +171,6 @@ func match(n int) string {
 	return "match"
 }
 
-// completionText describes a background command that has ended.
 func completionText(c protocol.ExecCompletion) string {
 	what := "A background command"
 	if c.Command != "" {

@@ -63,13 +63,9 @@ func userModels(files []string) map[string]json.RawMessage {
 	return all
 }
 
-// withCorrections returns m with the person's corrections from the files.
 func (r *Registry) withCorrections(m protocol.ModelInfo) protocol.ModelInfo {
 	if raw, ok := r.user[m.ID]; ok {
-		if err := json.Unmarshal(raw, &m); err != nil {
-			// it was validated at the start
-			slog.Warn("A model in a file is ignored", "model", m.ID, "err", err)
-		}
+		json.Unmarshal(raw, &m) // it was validated at the start
 	}
 	return m
 }
@@ -98,7 +94,6 @@ const (
 	failedAge = time.Minute
 )
 
-// list is a provider's list of models in the cache.
 type list struct {
 	models map[string]protocol.ModelInfo
 	until  time.Time
@@ -111,18 +106,15 @@ func (r *Registry) store(key string, models []protocol.ModelInfo, age time.Durat
 	for _, m := range models {
 		byID[m.ID] = m
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lists[key] = list{byID, time.Now().Add(age)}
+	r.lists.Store(key, list{byID, time.Now().Add(age)})
 }
 
 func (r *Registry) cachedList(key string) list {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.lists[key]
+	cached, _ := r.lists.Load(key)
+	l, _ := cached.(list) // the zero list if there is none
+	return l
 }
 
-// fetch queries a provider's list and caches it.
 func (r *Registry) fetch(ctx context.Context, p provider, o llm.Options) ([]protocol.ModelInfo, error) {
 	models, err := p.list(ctx, o)
 	if err != nil {

@@ -25,47 +25,40 @@ import (
 	"fairlead/gateway/llm/ollama"
 	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/llm/operator"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
 
-// Settings returns the person's settings. All methods return "" for a missing one.
+// Settings returns the person's settings.
 type Settings interface {
-	APIKey(provider string) string
-	BaseURL(provider string) string
-	// Wire is "chat" or "responses".
-	Wire(provider string) string
+	// Provider returns the key, the address and the API of a provider; "" for a missing one. The API
+	// is "chat" or "responses".
+	Provider(id string) (key, baseURL, wire string)
 }
 
 // Registry is safe for concurrent use.
 type Registry struct {
 	settings Settings
 	user     map[string]json.RawMessage // by model
-
-	mu    sync.Mutex // guards lists
-	lists map[string]list
+	lists    sync.Map                   // of list, by key
 }
 
 // New returns a registry. In files, which need not exist, the person may correct the descriptions
 // of models; they have the format of models.json, and a later one takes precedence.
 func New(s Settings, files ...string) *Registry {
-	return &Registry{settings: s, user: userModels(files), lists: map[string]list{}}
+	return &Registry{settings: s, user: userModels(files)}
 }
 
 // Operator is the provider ID of the built-in operator.
 const Operator = "operator"
 
-// provider describes the access to a provider.
 type provider struct {
 	protocol.Provider
-	env   []string // environment variables that may contain a key
-	open  func(llm.Options) llm.Model
-	wires bool // the person may choose one of wires instead of open
-	list  func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
+	env  []string // environment variables that may contain a key
+	open func(llm.Options) llm.Model
+	list func(context.Context, llm.Options) ([]protocol.ModelInfo, error)
 }
-
-// wires are the APIs of OpenAI-compatible servers.
-var wires = map[string]func(llm.Options) llm.Model{"chat": openai.NewChat, "responses": openai.NewResponses}
 
 // providers are all providers, in the order in which windows show them.
 var providers = []provider{
@@ -75,7 +68,7 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openai", Name: "OpenAI", BaseURL: "https://api.openai.com/v1", NeedsKey: true, KeyURL: "https://platform.openai.com/api-keys"},
-		env:      []string{"OPENAI_API_KEY"}, open: openai.New, wires: true, list: openai.Models,
+		env:      []string{"OPENAI_API_KEY"}, open: openai.New, list: openai.Models,
 	},
 	{
 		Provider: protocol.Provider{ID: "google", Name: "Google Gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, KeyURL: "https://aistudio.google.com/apikey"},
@@ -83,12 +76,12 @@ var providers = []provider{
 	},
 	{
 		Provider: protocol.Provider{ID: "openrouter", Name: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", NeedsKey: true, KeyURL: "https://openrouter.ai/keys"},
-		env:      []string{"OPENROUTER_API_KEY"}, open: openai.New, wires: true, list: openai.Models,
+		env:      []string{"OPENROUTER_API_KEY"}, open: openai.New, list: openai.Models,
 	},
 	{Provider: protocol.Provider{ID: "ollama", Name: "Ollama", BaseURL: "http://127.0.0.1:11434", Local: true}, open: ollama.New, list: ollama.Models},
-	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, wires: true, list: openai.Models},
-	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, wires: true, list: openai.Models},
-	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, wires: true, list: openai.Models},
+	{Provider: protocol.Provider{ID: "lmstudio", Name: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "llamacpp", Name: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true}, open: openai.New, list: openai.Models},
+	{Provider: protocol.Provider{ID: "compatible", Name: "Any OpenAI-compatible server"}, open: openai.New, list: openai.Models},
 	{Provider: protocol.Provider{ID: Operator, Name: "Built-in operator", Local: true}},
 }
 
@@ -107,10 +100,9 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 	return t
 }(), CheckRedirect: ask.SameServer}
 
-// options returns the current options of a provider, or an error that says what is missing.
 func (r *Registry) options(p provider, model string) (llm.Options, error) {
-	o := llm.Options{BaseURL: r.settings.BaseURL(p.ID), Key: r.settings.APIKey(p.ID), Model: model, HTTP: httpClient}
-	o.BaseURL = cmp.Or(o.BaseURL, p.BaseURL)
+	key, baseURL, wire := r.settings.Provider(p.ID)
+	o := llm.Options{BaseURL: cmp.Or(baseURL, p.BaseURL), Key: key, Model: model, Wire: wire, HTTP: httpClient}
 	if o.BaseURL == "" {
 		return o, protocol.ErrBadRequest.With("Enter the server's address in Settings, such as http://127.0.0.1:8000/v1.")
 	}
@@ -142,11 +134,7 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 		return nil, protocol.ModelInfo{}, err
 	}
 	o.Info = r.info(ctx, p, o, ref.ID)
-	open := p.open
-	if wire, ok := wires[r.settings.Wire(p.ID)]; ok && p.wires {
-		open = wire
-	}
-	return llm.FitNames(keyHider{open(o), o.Key}), o.Info, nil
+	return llm.FitNames(keyHider{p.open(o), o.Key}), o.Info, nil
 }
 
 // keyHider is a model that removes its key from errors: some servers quote the key that they
@@ -172,13 +160,11 @@ func (r *Registry) Providers() []protocol.Provider {
 	out := make([]protocol.Provider, 0, len(providers))
 	for _, p := range providers {
 		info := p.Provider
-		if u := r.settings.BaseURL(p.ID); u != "" {
-			info.BaseURL = u
-		}
-		info.KeySet = r.settings.APIKey(p.ID) != ""
+		key, baseURL, _ := r.settings.Provider(p.ID)
+		info.BaseURL, info.KeySet = cmp.Or(baseURL, p.BaseURL), key != ""
 		for _, name := range p.env {
-			if os.Getenv(name) != "" && info.EnvKey == "" {
-				info.EnvKey = name
+			if os.Getenv(name) != "" {
+				info.EnvKey = cmp.Or(info.EnvKey, name)
 			}
 		}
 		out = append(out, info)
@@ -202,17 +188,6 @@ func (r *Registry) Models(ctx context.Context, id string) ([]protocol.ModelInfo,
 	return r.fetch(ctx, p, o)
 }
 
-// describeCount describes a server that has responded.
-func describeCount(models int) string {
-	switch models {
-	case 0:
-		return "The server answers, but has no model. Load one there, then test again."
-	case 1:
-		return "Connected: 1 model."
-	}
-	return fmt.Sprintf("Connected: %d models.", models)
-}
-
 // testLimit is the longest duration of a test; a local server may have to load its model first.
 const testLimit = 90 * time.Second
 
@@ -230,7 +205,10 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 		if err != nil {
 			return result(false, describeError(err))
 		}
-		return result(len(list) > 0, describeCount(len(list)))
+		if len(list) == 0 {
+			return result(false, "The server answers, but has no model. Load one there, then test again.")
+		}
+		return result(true, fmt.Sprintf("Connected: %s.", display.Plural(len(list), "model")))
 	}
 	m, _, err := r.Open(ctx, protocol.ModelRef{Provider: id, ID: model})
 	if err != nil {
@@ -255,7 +233,6 @@ func (r *Registry) Test(ctx context.Context, id, model string) protocol.ModelsTe
 	return result(true, fmt.Sprintf("%s answers, in %s.", model, time.Since(began).Round(100*time.Millisecond)))
 }
 
-// describeError describes an error and how to fix it.
 func describeError(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -268,7 +245,6 @@ func describeError(err error) string {
 	return sentence(err)
 }
 
-// sentence adds the final period to a provider's message.
 func sentence(err error) string {
 	text := strings.TrimSpace(err.Error())
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {

@@ -18,9 +18,9 @@ import (
 
 type settings struct{ keys, urls, wires map[string]string }
 
-func (s settings) APIKey(p string) string  { return s.keys[p] }
-func (s settings) BaseURL(p string) string { return s.urls[p] }
-func (s settings) Wire(p string) string    { return s.wires[p] }
+func (s settings) Provider(p string) (key, baseURL, wire string) {
+	return s.keys[p], s.urls[p], s.wires[p]
+}
 
 // server speaks Anthropic's wire and OpenAI's, as far as a test of a provider needs it.
 func server(t *testing.T) (string, *atomic.Int32) {

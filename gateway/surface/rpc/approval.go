@@ -12,24 +12,17 @@ import (
 	"fairlead/gateway/store"
 )
 
-// registerApprovals registers the methods for approvals.
 func registerApprovals(all methods, s Services) {
 	handle(all, protocol.ApprovalList, query(func(ctx context.Context) (protocol.ApprovalListResult, error) {
 		open, err := s.Approvals.Pending(ctx)
 		return protocol.ApprovalListResult{Approvals: list(open)}, err
 	}))
-	handle(all, protocol.ApprovalAnswer, func(ctx context.Context, r *request, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
-		if err := checkEditScope(r.conn.principal(), p.Args); err != nil {
-			return protocol.ApprovalAnswerResult{}, err
-		}
-		return s.Approvals.Answer(ctx, r.by(), p)
-	})
-	handle(all, protocol.ApprovalAll, func(ctx context.Context, r *request, p protocol.ApprovalAnswerAllParams) (protocol.ApprovalAnswerAllResult, error) {
-		if err := checkEditScope(r.conn.principal(), p.Args); err != nil {
-			return protocol.ApprovalAnswerAllResult{}, err
-		}
-		return s.Approvals.AnswerAll(ctx, r.by(), p)
-	})
+	handle(all, protocol.ApprovalAnswer, withCaller(s.Approvals.Answer).check(func(_ context.Context, r *request, p protocol.ApprovalAnswerParams) error {
+		return checkEditScope(r.conn.principal(), p.Args)
+	}))
+	handle(all, protocol.ApprovalAll, withCaller(s.Approvals.AnswerAll).check(func(_ context.Context, r *request, p protocol.ApprovalAnswerAllParams) error {
+		return checkEditScope(r.conn.principal(), p.Args)
+	}))
 	handle(all, protocol.ApprovalShown, withAck(func(ctx context.Context, _ string, p protocol.ApprovalShownParams) error {
 		return s.Approvals.Shown(ctx, p)
 	}))
@@ -47,18 +40,12 @@ func checkEditScope(who auth.Principal, args json.RawMessage) error {
 	return nil
 }
 
-// registerRules registers the methods for the rules about calls.
 func registerRules(all methods, s Services) {
 	handle(all, protocol.RulesList, query(s.Rules.All))
 	handle(all, protocol.ApprovalUndo, withCaller(func(ctx context.Context, by string, p protocol.ApprovalParams) (protocol.ApprovalUndoResult, error) {
 		return s.Rules.Undo(ctx, by, p.ID)
 	}))
-	handle(all, protocol.RulePut, withCaller(func(ctx context.Context, by string, p protocol.RulePutParams) (protocol.Rule, error) {
-		if err := require("policy required", string(p.Policy)); err != nil {
-			return protocol.Rule{}, err
-		}
-		return s.Rules.Put(ctx, by, p)
-	}))
+	handle(all, protocol.RulePut, withCaller(s.Rules.Put).requires("policy", func(p protocol.RulePutParams) string { return string(p.Policy) }))
 	handle(all, protocol.RuleDelete, withAck(func(ctx context.Context, by string, p protocol.RuleParams) error {
 		return s.Rules.Delete(ctx, by, p.ID)
 	}))
@@ -67,12 +54,7 @@ func registerRules(all methods, s Services) {
 	}))
 	handle(all, protocol.RuleTry, plain(s.tryRule))
 	handle(all, protocol.RulesSave, query(s.Rules.Export))
-	handle(all, protocol.RulesImport, withCaller(func(ctx context.Context, by string, p protocol.RulesImportParams) (protocol.RulesImportResult, error) {
-		if err := require("file required", string(p.File)); err != nil {
-			return protocol.RulesImportResult{}, err
-		}
-		return s.Rules.Import(ctx, by, p)
-	}))
+	handle(all, protocol.RulesImport, withCaller(s.Rules.Import).requires("file", func(p protocol.RulesImportParams) string { return string(p.File) }))
 }
 
 // maxTryCalls is the number of recent calls on which a rule is tried.
@@ -97,14 +79,13 @@ func (s Services) tryRule(ctx context.Context, p protocol.RuleTryParams) (protoc
 	for _, c := range calls {
 		entries = append(entries, journalEntry(c))
 	}
-	hosts := map[protocol.NodeID]*protocol.HostInfo{}
-	for _, n := range s.Nodes.Nodes() {
-		hosts[n.ID] = n.Host
+	host := func(id protocol.NodeID) *protocol.HostInfo {
+		n, _ := s.Nodes.Node(id)
+		return n.Host
 	}
-	return s.Rules.Try(entries, func(id protocol.NodeID) *protocol.HostInfo { return hosts[id] }, p)
+	return s.Rules.Try(entries, host, p)
 }
 
-// offeredRule returns the rule that an answer to a pending approval would save.
 func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (json.RawMessage, error) {
 	open, err := s.Approvals.Pending(ctx)
 	if err != nil {
@@ -120,13 +101,6 @@ func (s Services) offeredRule(ctx context.Context, p protocol.RuleTryParams) (js
 		}
 	}
 	return nil, protocol.ErrNotFound.With(fmt.Sprintf("No open question has the id %s", p.Approval))
-}
-
-// registerJournal registers the methods for the journal and the audit log.
-func registerJournal(all methods, s Services) {
-	handle(all, protocol.JournalList, plain(s.listJournal))
-	handle(all, protocol.AuditList, plain(s.listAudit))
-	handle(all, protocol.AuditVerify, query(s.Audit.Verify))
 }
 
 // checkPage applies the limits and defaults of a page of the journal or the audit log.

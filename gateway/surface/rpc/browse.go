@@ -12,7 +12,6 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// browseMethods are the methods of the file browser.
 type browseMethods struct {
 	nodes   *nodes.Hub
 	tools   Tools
@@ -65,7 +64,6 @@ func handleFiles[P, R any](all methods, b browseMethods, m protocol.Method[P, R]
 	})
 }
 
-// maxTrash is the number of files and folders that one call may delete.
 const maxTrash = 10_000
 
 // fileOperation runs a file operation on a node as a direct action of the person: it is journaled,
@@ -100,7 +98,6 @@ func fileOperation[R any](ctx context.Context, m browseMethods, r *request, name
 	return out, json.Unmarshal(res, &out)
 }
 
-// list lists a folder of a node, and watches it on request.
 func (m browseMethods) list(ctx context.Context, r *request, p protocol.FilesListParams) (out protocol.FilesListResult, err error) {
 	p.WatchID = ""
 	if p.Watch && m.checkBrowsable(p.Node) == nil {
@@ -116,26 +113,22 @@ func (m browseMethods) list(ctx context.Context, r *request, p protocol.FilesLis
 	return out, err
 }
 
-// checkBrowsable returns an error with the reason when a node's files cannot be browsed.
 func (m browseMethods) checkBrowsable(node protocol.NodeID) error {
-	for _, n := range m.nodes.Nodes() {
-		switch {
-		case n.ID != node:
-		case !n.Online:
-			return protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", node))
-		case !n.Files:
-			return protocol.ErrNotFound.With(fmt.Sprintf("%s does not serve its files to a browser", node))
-		default:
-			return nil
-		}
+	n, known := m.nodes.Node(node)
+	switch {
+	case !known:
+		return protocol.ErrNotFound.With(fmt.Sprintf("Unknown node: %s", node))
+	case !n.Online:
+		return protocol.ErrUnavailable.With(fmt.Sprintf("Node not connected: %s", node))
+	case !n.Files:
+		return protocol.ErrNotFound.With(fmt.Sprintf("%s does not serve its files to a browser", node))
 	}
-	return protocol.ErrNotFound.With(fmt.Sprintf("Unknown node: %s", node))
+	return nil
 }
 
 // maxWatches is the number of folders that one connection may watch.
 const maxWatches = 16
 
-// watches are the folders that clients watch.
 type watches struct {
 	nodes *nodes.Hub
 
@@ -182,7 +175,6 @@ func (w *watches) remove(id string, c *Conn) bool {
 	return true
 }
 
-// removeAll removes all watches of a connection.
 func (w *watches) removeAll(c *Conn) {
 	w.mu.Lock()
 	var ids []string
@@ -197,7 +189,6 @@ func (w *watches) removeAll(c *Conn) {
 	}
 }
 
-// forward sends a node's report to the clients that watch the folder.
 func (w *watches) forward(ctx context.Context, node protocol.NodeID, change protocol.FilesChange) {
 	ids := change.WatchIDs
 	change.Node = node

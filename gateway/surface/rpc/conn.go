@@ -1,7 +1,11 @@
 package rpc
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,6 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
@@ -26,20 +31,17 @@ type Conn struct {
 	feed     *feed
 	login    atomic.Pointer[login] // nil before the handshake
 
-	// requests, hasWarned and workers belong to the reader.
+	// These belong to the reader.
 	requests  bucket
-	hasWarned bool // an unreadable frame was logged
+	hasWarned bool     // an unreadable frame was logged
+	closers   []func() // run when the connection has closed, in order
 	workers   int
 	jobs      chan func() // to an idle worker
 	wg        sync.WaitGroup
 
 	chats wire.TicketLocks // orders the messages of each chat
-
-	mu      sync.Mutex // guards closers
-	closers []func()   // run when the connection has closed, in order
 }
 
-// login is the result of a handshake.
 type login struct {
 	client    protocol.ClientInfo
 	principal auth.Principal
@@ -50,21 +52,20 @@ func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
 		socket: newSocket(ws), server: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
 		requests: bucket{rateLimit: limitBeforeConnect}, jobs: make(chan func()),
 	}
-	c.feed = newFeed(c.socket, &c.wg, s.services.Bus, s.services.Canonical)
+	c.feed = &feed{
+		socket: c.socket, wg: &c.wg, bus: s.services.Bus, canonical: s.services.Canonical,
+		spelling: make(map[protocol.SessionKey]protocol.SessionKey),
+	}
 	return c
 }
 
-// run serves the connection until it closes.
 func (c *Conn) run() {
 	c.wg.Go(c.write)
 	err := c.read()
 	slog.Debug("Connection closed", "conn", c.id, "err", err)
 	c.cancel()
-	c.mu.Lock()
-	closers := c.closers
-	c.mu.Unlock()
 	c.server.watches.removeAll(c)
-	for _, f := range closers {
+	for _, f := range c.closers {
 		f()
 	}
 	c.ws.Close()
@@ -107,14 +108,9 @@ func (c *Conn) read() error {
 	}
 }
 
-// onClose registers f to run when the connection has closed.
-func (c *Conn) onClose(f func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closers = append(c.closers, f)
-}
+// onClose registers f to run when the connection has closed. Only the handshake calls it.
+func (c *Conn) onClose(f func()) { c.closers = append(c.closers, f) }
 
-// establish completes the handshake.
 func (c *Conn) establish(client protocol.ClientInfo, principal auth.Principal) {
 	c.ws.SetReadLimit(protocol.MaxReadFrame)
 	c.login.Store(&login{client, principal})
@@ -145,3 +141,148 @@ func (c *Conn) isClient(id string) bool {
 
 // node returns the node ID of the connection. Only methods for nodes call it.
 func (c *Conn) node() protocol.NodeID { return protocol.NodeID(c.clientID()) }
+
+// Time limits of a connection.
+const (
+	handshakeLimit = 10 * time.Second // a socket without a handshake by then is closed
+	pingEvery      = 30 * time.Second
+	silenceLimit   = 75 * time.Second
+	closeLimit     = 2 * time.Second // for the peer's response to a close frame
+)
+
+// maxHandshake is the size limit, in bytes, of a frame before connect. A node with hundreds of
+// tools needs less.
+const maxHandshake = 4 << 20
+
+// socket sends the frames of a connection and enforces its time limits.
+type socket struct {
+	ws     *websocket.Conn
+	ctx    context.Context // ends with the connection
+	cancel context.CancelFunc
+	out    *wire.Writer
+
+	established atomic.Bool // the handshake is complete
+	closing     atomic.Bool // a close frame was sent
+}
+
+func newSocket(ws *websocket.Conn) *socket {
+	s := &socket{ws: ws, out: wire.NewWriter(ws)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	ws.SetReadLimit(maxHandshake)
+	return s
+}
+
+func (s *socket) isConnected() bool { return s.established.Load() }
+
+// extendDeadline resets the read deadline. It does nothing before the handshake and after a close.
+func (s *socket) extendDeadline() {
+	if s.isConnected() && !s.closing.Load() {
+		s.ws.SetReadDeadline(time.Now().Add(silenceLimit))
+	}
+}
+
+// sendHandshakeTimeout sends the reason before a connection without a handshake is closed.
+func (s *socket) sendHandshakeTimeout(err error) {
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() && !s.isConnected() {
+		s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(protocol.ClosePolicy, fmt.Sprintf("No connect within %s", handshakeLimit)), time.Now().Add(closeLimit))
+	}
+}
+
+// discardOversized discards the rest of a message that is over the limit. The peer has been sent a
+// close frame (1009), which the operating system would discard if the socket were closed with
+// unread input.
+func (s *socket) discardOversized(err error) {
+	if !errors.Is(err, websocket.ErrReadLimit) {
+		return
+	}
+	limit := silenceLimit // for all of it: the rest of a large message takes time on a slow network
+	if !s.isConnected() {
+		limit = handshakeLimit
+	}
+	end := time.Now().Add(limit)
+	buf := make([]byte, 32<<10)
+	for remaining := 2 * protocol.MaxReadFrame; remaining > 0 && time.Now().Before(end); {
+		s.ws.NetConn().SetReadDeadline(time.Now().Add(closeLimit))
+		n, err := s.ws.NetConn().Read(buf)
+		if err != nil {
+			return
+		}
+		remaining -= n
+	}
+}
+
+// write sends frames and pings until the connection ends, and then stops the rest of the
+// connection.
+func (s *socket) write() {
+	defer s.cancel()
+	defer s.ws.Close() // ends the reader
+	if s.out.Run(s.ctx, pingEvery, s.startClose) {
+		// Let the peer read what was already sent: on a close with unread input, the operating
+		// system would discard it.
+		timer := time.NewTimer(closeLimit)
+		defer timer.Stop()
+		select {
+		case <-s.ctx.Done(): // the reader has received the peer's close frame
+		case <-timer.C:
+		}
+	}
+}
+
+// startClose starts the close: further requests of the peer are not answered.
+func (s *socket) startClose() {
+	s.closing.Store(true)
+	s.ws.SetReadDeadline(time.Now().Add(closeLimit))
+}
+
+// send sends a frame. It blocks while the peer is slow, and returns when the connection or ctx
+// ends.
+func (s *socket) send(ctx context.Context, frame []byte) error {
+	return s.outcome(ctx, s.out.Send(ctx, frame))
+}
+
+// SendEvent queues an event. It implements nodes.Link.
+func (s *socket) SendEvent(ctx context.Context, name string, payload any) error {
+	frame, err := protocol.EncodeEvent(name, payload, 0)
+	if err != nil {
+		return err
+	}
+	if len(frame) > protocol.MaxWriteFrame {
+		return tooLargeError("the event "+name, len(frame), "do it in parts")
+	}
+	return s.send(ctx, frame)
+}
+
+// Close sends the queued frames, then a close frame, and ends the connection within a few seconds.
+// It blocks no longer than a stuck peer does. It implements nodes.Link.
+func (s *socket) Close(code int, reason string) {
+	// A write to a stuck peer could otherwise block for a long time.
+	kill := time.AfterFunc(2*closeLimit, func() { s.ws.Close() })
+	context.AfterFunc(s.ctx, func() { kill.Stop() })
+	s.out.Close(s.ctx, code, reason)
+}
+
+// SendEventBehind, SendFrame and Gone implement transfer.Link.
+func (s *socket) SendEventBehind(ctx context.Context, name string, payload any) error {
+	frame, err := protocol.EncodeEvent(name, payload, 0)
+	if err != nil {
+		return err
+	}
+	return s.outcome(ctx, s.out.SendBehind(ctx, frame))
+}
+
+func (s *socket) SendFrame(ctx context.Context, f *stream.Frame) error {
+	return s.outcome(ctx, s.out.SendBinary(ctx, f.Bytes(), f.Free))
+}
+
+// outcome returns why a frame was not queued, or nil if it was.
+func (s *socket) outcome(ctx context.Context, queued bool) error {
+	switch {
+	case queued:
+		return nil
+	case s.ctx.Err() == nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return protocol.ErrUnavailable.With("connection closed")
+}
+
+func (s *socket) Gone() <-chan struct{} { return s.ctx.Done() }

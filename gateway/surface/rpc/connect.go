@@ -3,8 +3,12 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
+	"sync"
+	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
@@ -54,7 +58,6 @@ func (r *request) connect(ctx context.Context) (any, error) {
 	return h.hello(), nil
 }
 
-// authenticate sets the principal.
 func (h *handshake) authenticate(ctx context.Context) (err error) {
 	services := &h.conn.server.services
 	client := h.params.Client
@@ -65,7 +68,9 @@ func (h *handshake) authenticate(ctx context.Context) (err error) {
 		if h.principal, err = services.Devices.Authenticate(ctx, h.params.Auth, string(client.Mode), h.conn.binding); err != nil {
 			return err
 		}
-		return checkNodeName(h.principal, client)
+		if h.principal.Role == protocol.RoleNode && client.ID != h.principal.Name {
+			return protocol.ErrForbidden.With("this machine was paired as " + h.principal.Name)
+		}
 	default:
 		token := ""
 		if h.params.Auth != nil {
@@ -89,21 +94,22 @@ func (h *handshake) refuse(why error) error {
 // attach checks the parameters of the mode, and registers a node or a channel.
 func (h *handshake) attach(ctx context.Context) error {
 	client := h.params.Client
-	switch client.Mode {
-	case protocol.ModeClient:
-		if client.ID == "" {
-			return protocol.ErrInvalidConnect.With("Client id required")
-		}
-		if err := checkID("Client id", client.ID); err != nil {
-			return protocol.ErrInvalidConnect.With(err.Error())
-		}
-		return nil
-	case protocol.ModeNode:
+	switch {
+	case client.Mode == protocol.ModeNode:
 		return h.attachNode(ctx)
-	case protocol.ModeChannel:
+	case client.Mode != protocol.ModeClient && client.Mode != protocol.ModeChannel:
+		return protocol.ErrInvalidConnect.With("Invalid client mode")
+	case client.Mode == protocol.ModeChannel && client.Channel == "":
+		return protocol.ErrInvalidConnect.With("Channel mode requires channel field")
+	case client.ID == "":
+		return protocol.ErrInvalidConnect.With("Client id required")
+	case client.Mode == protocol.ModeChannel:
 		return h.attachChannel()
 	}
-	return protocol.ErrInvalidConnect.With("Invalid client mode")
+	if err := checkID("Client id", client.ID); err != nil {
+		return protocol.ErrInvalidConnect.With(err.Error())
+	}
+	return nil
 }
 
 func (h *handshake) attachNode(ctx context.Context) error {
@@ -129,12 +135,6 @@ func (h *handshake) attachNode(ctx context.Context) error {
 
 // attachChannel registers the connection as a channel, for one account of one channel only.
 func (h *handshake) attachChannel() error {
-	if h.params.Client.Channel == "" {
-		return protocol.ErrInvalidConnect.With("Channel mode requires channel field")
-	}
-	if h.params.Client.ID == "" {
-		return protocol.ErrInvalidConnect.With("Client id required")
-	}
 	if err := channel.Name(&h.params); err != nil {
 		return err
 	}
@@ -174,10 +174,83 @@ func (h *handshake) hello() protocol.ConnectResult {
 	return hello
 }
 
-// checkNodeName refuses a node that connects under another name than the one it was paired with.
-func checkNodeName(p auth.Principal, c protocol.ClientInfo) error {
-	if p.Role == protocol.RoleNode && c.ID != p.Name {
-		return protocol.ErrForbidden.With("this machine was paired as " + p.Name)
+const (
+	// refusedEvery is the interval at which further refused logins of an address are logged as a
+	// count.
+	refusedEvery = time.Minute
+	// maxRefusedFrom limits the addresses that are counted separately; all others share
+	// otherAddresses.
+	maxRefusedFrom = 64
+	otherAddresses = "other addresses"
+)
+
+// refusals writes refused logins to the log and the audit log: the first of an address at once,
+// then their number each minute until a minute passes without one. So guessing tokens is visible,
+// and cannot fill the disk with log lines.
+type refusals struct {
+	audit func(ctx context.Context, lines ...protocol.AuditEntry) error
+
+	mu     sync.Mutex     // guards the fields below
+	counts map[string]int // address to the number of refused logins since its last log line
+	timer  *time.Timer    // runs while more is not empty
+}
+
+// add counts a refused login from an address. why never contains the token.
+func (r *refusals) add(address string, why error) {
+	r.mu.Lock()
+	if _, known := r.counts[address]; !known && len(r.counts) >= maxRefusedFrom {
+		address = otherAddresses
 	}
-	return nil
+	if _, known := r.counts[address]; known {
+		r.counts[address]++
+		r.mu.Unlock()
+		return
+	}
+	if len(r.counts) == 0 {
+		r.counts = make(map[string]int)
+		r.timer = time.AfterFunc(refusedEvery, r.report)
+	}
+	r.counts[address] = 0
+	r.mu.Unlock()
+	slog.Warn("Login refused", "from", address, "reason", why)
+	r.record("refused from " + address)
+}
+
+// report logs the counts of the last minute and removes the addresses that had none.
+func (r *refusals) report() {
+	r.mu.Lock()
+	counts := maps.Clone(r.counts)
+	for address, n := range r.counts {
+		if r.counts[address] = 0; n == 0 {
+			delete(r.counts, address)
+		}
+	}
+	if len(r.counts) > 0 {
+		r.timer.Reset(refusedEvery)
+	}
+	r.mu.Unlock()
+	for _, address := range slices.Sorted(maps.Keys(counts)) {
+		if n := counts[address]; n > 0 {
+			slog.Warn("Logins refused", "from", address, "count", n)
+			r.record(fmt.Sprintf("%d more refused from %s", n, address))
+		}
+	}
+}
+
+func (r *refusals) record(what string) {
+	line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: protocol.AuditLogin, By: "nobody", What: what, Verdict: "deny"}
+	if err := r.audit(context.Background(), line); err != nil {
+		slog.Warn("A refused login is missing from the audit log", "err", err)
+	}
+}
+
+// close logs the remaining counts. add must not be called afterwards.
+func (r *refusals) close() {
+	r.mu.Lock()
+	running := r.timer != nil && r.timer.Stop()
+	r.mu.Unlock()
+	if running {
+		r.report()
+		r.timer.Stop()
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// deviceMethods are the methods for paired devices and known nodes.
 type deviceMethods struct {
 	devices *pairing.Manager
 	nodes   *nodes.Hub
@@ -24,15 +23,15 @@ func (m deviceMethods) register(all methods) {
 	handle(all, protocol.NodeForget, plain(m.nodes.Forget))
 	handle(all, protocol.NodesUpdate, plain(m.nodes.Update))
 	handle(all, protocol.DeviceList, query(m.devices.List))
-	handle(all, protocol.DeviceInviteTo, m.invite)
+	handle(all, protocol.DeviceInviteTo, withCaller(m.devices.Invite).check(m.checkInvite))
 	handle(all, protocol.DeviceUninvite, withAck(func(ctx context.Context, _ string, p protocol.InviteParams) error {
 		return m.devices.Uninvite(ctx, p.ID)
 	}))
-	handle(all, protocol.DeviceApprove, m.approve)
+	handle(all, protocol.DeviceApprove, withCaller(m.devices.Approve).check(m.checkRequest))
 	handle(all, protocol.DeviceDeny, withAck(func(ctx context.Context, by string, p protocol.DeviceRequestParams) error {
 		return m.devices.Deny(ctx, by, p.ID)
 	}))
-	handle(all, protocol.DeviceUpdate, m.update)
+	handle(all, protocol.DeviceUpdate, withCaller(m.devices.Update).check(m.checkUpdate))
 	handle(all, protocol.DeviceRotate, withCaller(func(ctx context.Context, by string, p protocol.DeviceParams) (protocol.Device, error) {
 		return m.devices.Rotate(ctx, by, p.ID)
 	}))
@@ -45,37 +44,26 @@ func (m deviceMethods) register(all methods) {
 	handle(all, protocol.DeviceLeave, m.leave)
 }
 
-func (m deviceMethods) invite(ctx context.Context, r *request, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
-	if p.Role == protocol.RoleClient {
-		if err := checkGrantedScopes(r.conn.principal(), p.Scopes); err != nil {
-			return protocol.DeviceInvite{}, err
-		}
-		if err := m.checkExpiry(ctx, r.conn.principal(), "", pairing.LastsUntil(p.PairedFor)); err != nil {
-			return protocol.DeviceInvite{}, err
-		}
+func (m deviceMethods) checkInvite(ctx context.Context, r *request, p protocol.DeviceInviteParams) error {
+	if p.Role != protocol.RoleClient {
+		return nil
 	}
-	return m.devices.Invite(ctx, r.by(), p)
+	if err := checkGrantedScopes(r.conn.principal(), p.Scopes); err != nil {
+		return err
+	}
+	return m.checkExpiry(ctx, r.conn.principal(), "", pairing.LastsUntil(p.PairedFor))
 }
 
-func (m deviceMethods) approve(ctx context.Context, r *request, p protocol.DeviceRequestParams) (protocol.Device, error) {
-	if err := m.checkRequest(ctx, r.conn.principal(), p.ID); err != nil {
-		return protocol.Device{}, err
-	}
-	return m.devices.Approve(ctx, r.by(), p)
-}
-
-func (m deviceMethods) update(ctx context.Context, r *request, p protocol.DeviceUpdateParams) (protocol.Device, error) {
+func (m deviceMethods) checkUpdate(ctx context.Context, r *request, p protocol.DeviceUpdateParams) error {
 	if p.Scopes != nil && len(*p.Scopes) > 0 {
 		if err := checkGrantedScopes(r.conn.principal(), *p.Scopes); err != nil {
-			return protocol.Device{}, err
+			return err
 		}
 	}
-	if p.ExpiresAt != nil {
-		if err := m.checkExpiry(ctx, r.conn.principal(), p.ID, *p.ExpiresAt); err != nil {
-			return protocol.Device{}, err
-		}
+	if p.ExpiresAt == nil {
+		return nil
 	}
-	return m.devices.Update(ctx, r.by(), p)
+	return m.checkExpiry(ctx, r.conn.principal(), p.ID, *p.ExpiresAt)
 }
 
 func (m deviceMethods) leave(ctx context.Context, r *request, _ protocol.Empty) (protocol.OK, error) {
@@ -129,7 +117,8 @@ func (m deviceMethods) checkExpiry(ctx context.Context, who auth.Principal, id p
 
 // checkRequest applies checkGrantedScopes and checkExpiry to a pending pairing request. A request
 // that does not exist is refused later.
-func (m deviceMethods) checkRequest(ctx context.Context, who auth.Principal, id string) error {
+func (m deviceMethods) checkRequest(ctx context.Context, r *request, p protocol.DeviceRequestParams) error {
+	who := r.conn.principal()
 	if who.Device == "" {
 		return nil
 	}
@@ -137,12 +126,12 @@ func (m deviceMethods) checkRequest(ctx context.Context, who auth.Principal, id 
 	if err != nil {
 		return err
 	}
-	for _, r := range all.Requests {
-		if r.ID == id && r.Device.Role == protocol.RoleClient {
-			if err := checkGrantedScopes(who, r.Device.Scopes); err != nil {
+	for _, q := range all.Requests {
+		if q.ID == p.ID && q.Device.Role == protocol.RoleClient {
+			if err := checkGrantedScopes(who, q.Device.Scopes); err != nil {
 				return err
 			}
-			return m.checkExpiry(ctx, who, "", r.Device.ExpiresAt)
+			return m.checkExpiry(ctx, who, "", q.Device.ExpiresAt)
 		}
 	}
 	return nil

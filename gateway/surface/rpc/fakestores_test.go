@@ -17,11 +17,11 @@ func (fakeConfig) Schema() []protocol.ConfigField {
 
 func (fakeConfig) All() (json.RawMessage, error) { return json.RawMessage(`{"model":{}}`), nil }
 
-func (fakeConfig) Read(path string) (json.RawMessage, bool, error) {
+func (fakeConfig) Read(path string) (json.RawMessage, error) {
 	if path == "auth.token" {
-		return json.RawMessage(`"` + protocol.MaskedSecret + `"`), true, nil
+		return json.RawMessage(`"` + protocol.MaskedSecret + `"`), nil
 	}
-	return nil, false, nil
+	return nil, nil
 }
 
 func (fakeConfig) Set(_ context.Context, path string, value json.RawMessage) error {

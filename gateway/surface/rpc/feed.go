@@ -10,20 +10,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pusher sends changes to one client until it is stopped.
-type pusher struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-func (p *pusher) stop() {
-	p.cancel()
-	<-p.done
-}
-
-func inFeed(c protocol.Change) bool { return c.Kind != protocol.ChangeChat }
-
-// feed sends changes and chat events to one client.
 type feed struct {
 	socket    *socket
 	wg        *sync.WaitGroup // of the connection
@@ -31,14 +17,10 @@ type feed struct {
 	canonical func(protocol.SessionKey) protocol.SessionKey
 
 	mu         sync.Mutex // guards the fields below
-	pusher     *pusher
-	subscribed bool // the client follows all changes
+	stop       func()     // stops the events and waits; nil if there are none
+	subscribed bool       // the client follows all changes
 	seq        uint64
 	spelling   map[protocol.SessionKey]protocol.SessionKey // canonical key to the client's spelling
-}
-
-func newFeed(s *socket, wg *sync.WaitGroup, bus *event.Bus, canonical func(protocol.SessionKey) protocol.SessionKey) *feed {
-	return &feed{socket: s, wg: wg, bus: bus, canonical: canonical, spelling: make(map[protocol.SessionKey]protocol.SessionKey)}
 }
 
 // pushChat starts to send chat events, with deltas only when the client asked for them. A client
@@ -57,19 +39,22 @@ func (f *feed) pushChat(deltas bool) {
 	})
 }
 
-// push sends the changes of sub until the connection ends or another pusher replaces it.
+// push sends the changes of sub until the connection ends or another push replaces it.
 func (f *feed) push(sub *event.Subscription, send func(protocol.Change)) {
 	ctx, cancel := context.WithCancel(f.socket.ctx)
-	p := &pusher{cancel: cancel, done: make(chan struct{})}
+	done := make(chan struct{})
 	f.mu.Lock()
-	old := f.pusher
-	f.pusher = p
+	stop := f.stop
+	f.stop = func() {
+		cancel()
+		<-done
+	}
 	f.mu.Unlock()
-	if old != nil {
-		old.stop()
+	if stop != nil {
+		stop()
 	}
 	f.wg.Go(func() {
-		defer close(p.done)
+		defer close(done)
 		defer cancel()
 		defer sub.Close()
 		for change := range sub.All(ctx) {
@@ -91,7 +76,6 @@ func (f *feed) sendChange(change protocol.Change) {
 	f.socket.send(f.socket.ctx, frame)
 }
 
-// sendChat sends a chat event in the peer's own spelling of the session key.
 func (f *feed) sendChat(e protocol.ChatEvent) {
 	f.mu.Lock()
 	if own, ok := f.spelling[e.SessionKey]; ok {
@@ -112,7 +96,6 @@ func (f *feed) storeSpelling(key protocol.SessionKey) protocol.SessionKey {
 	return canonical
 }
 
-// isSubscribed reports whether the client follows the feed, and so sees new approvals.
 func (f *feed) isSubscribed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,18 +105,17 @@ func (f *feed) isSubscribed() bool {
 // subscribe stops all events until the next push, and returns the number of the last change.
 func (f *feed) subscribe() (seq uint64) {
 	f.mu.Lock()
-	old := f.pusher
-	f.pusher, f.subscribed = nil, true
+	stop := f.stop
+	f.stop, f.subscribed = nil, true
 	f.mu.Unlock()
-	if old != nil {
-		old.stop()
+	if stop != nil {
+		stop()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seq
 }
 
-// feedMethods are the methods for the feed and the gateway's state.
 type feedMethods struct{ Services }
 
 func (m feedMethods) register(all methods) {
@@ -147,7 +129,7 @@ func (m feedMethods) register(all methods) {
 // subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen
 // while the snapshot is made are sent again after it, which does no harm.
 func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty) (protocol.FeedSnapshot, error) {
-	sub := m.Bus.SubscribeOnly(inFeed)
+	sub := m.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind != protocol.ChangeChat })
 	snap, err := m.snapshot(ctx)
 	if err != nil {
 		sub.Close()

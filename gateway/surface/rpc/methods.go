@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -25,7 +26,9 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	deviceMethods{s.Devices, s.Nodes}.register(all)
 	registerApprovals(all, s)
 	registerRules(all, s)
-	registerJournal(all, s)
+	handle(all, protocol.JournalList, plain(s.listJournal))
+	handle(all, protocol.AuditList, plain(s.listAudit))
+	handle(all, protocol.AuditVerify, query(s.Audit.Verify))
 	registerSettings(all, s)
 	registerWorkspaces(all, s.Files)
 	registerTransfers(all, s.Transfers)
@@ -39,14 +42,11 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	return all
 }
 
-// A handler implements one method.
 type handler func(ctx context.Context, r *request, params json.RawMessage) (any, error)
 
-// methods are the handlers by the name of their method.
 type methods map[string]handler
 
-// handle registers a method with its parameter and result types.
-func handle[P, R any](all methods, m protocol.Method[P, R], f func(context.Context, *request, P) (R, error)) {
+func handle[P, R any](all methods, m protocol.Method[P, R], f method[P, R]) {
 	all[m.Name] = func(ctx context.Context, r *request, raw json.RawMessage) (any, error) {
 		var p P
 		if len(raw) > 0 && string(raw) != "null" {
@@ -59,39 +59,44 @@ func handle[P, R any](all methods, m protocol.Method[P, R], f func(context.Conte
 	}
 }
 
+// method is a method with its parameter and result types.
+type method[P, R any] func(context.Context, *request, P) (R, error)
+
+// check returns f preceded by a check that may refuse the request.
+func (f method[P, R]) check(refuse func(context.Context, *request, P) error) method[P, R] {
+	return func(ctx context.Context, r *request, p P) (out R, err error) {
+		if err := refuse(ctx, r, p); err != nil {
+			return out, err
+		}
+		return f(ctx, r, p)
+	}
+}
+
+// requires is check for a text that must not be empty.
+func (f method[P, R]) requires(name string, text func(P) string) method[P, R] {
+	return f.check(func(_ context.Context, _ *request, p P) error { return require(name+" required", text(p)) })
+}
+
 // plain adapts a service method that does not need the connection.
-func plain[P, R any](f func(context.Context, P) (R, error)) func(context.Context, *request, P) (R, error) {
+func plain[P, R any](f func(context.Context, P) (R, error)) method[P, R] {
 	return func(ctx context.Context, _ *request, p P) (R, error) { return f(ctx, p) }
 }
 
 // query adapts a service method without parameters.
-func query[R any](f func(context.Context) (R, error)) func(context.Context, *request, protocol.Empty) (R, error) {
+func query[R any](f func(context.Context) (R, error)) method[protocol.Empty, R] {
 	return func(ctx context.Context, _ *request, _ protocol.Empty) (R, error) { return f(ctx) }
 }
 
 // withCaller adapts a service method that records who called it.
-func withCaller[P, R any](f func(context.Context, string, P) (R, error)) func(context.Context, *request, P) (R, error) {
+func withCaller[P, R any](f func(context.Context, string, P) (R, error)) method[P, R] {
 	return func(ctx context.Context, r *request, p P) (R, error) { return f(ctx, r.by(), p) }
 }
 
 // withAck adapts a service method that returns nothing but an error.
-func withAck[P any](f func(context.Context, string, P) error) func(context.Context, *request, P) (protocol.OK, error) {
+func withAck[P any](f func(context.Context, string, P) error) method[P, protocol.OK] {
 	return func(ctx context.Context, r *request, p P) (protocol.OK, error) {
 		err := f(ctx, r.by(), p)
 		return protocol.OK{OK: err == nil}, err
-	}
-}
-
-// bySession is plain for methods on a session: the key is required and made canonical.
-func bySession[P, R any](canonical func(protocol.SessionKey) protocol.SessionKey, key func(*P) *protocol.SessionKey, f func(context.Context, P) (R, error)) func(context.Context, *request, P) (R, error) {
-	return func(ctx context.Context, _ *request, p P) (R, error) {
-		k := key(&p)
-		if err := cmp.Or(require("sessionKey required", string(*k)), checkKey(*k)); err != nil {
-			var zero R
-			return zero, err
-		}
-		*k = canonical(*k)
-		return f(ctx, p)
 	}
 }
 
@@ -114,7 +119,6 @@ func brief(err error) error {
 	return e.With(strings.ToValidUTF8(text[:maxMessageHead], "") + " … " + strings.ToValidUTF8(text[len(text)-maxMessageTail:], ""))
 }
 
-// require refuses a request when one of its values is empty.
 func require(message string, values ...string) error {
 	if slices.Contains(values, "") {
 		return protocol.ErrBadRequest.With(message)
@@ -130,7 +134,6 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// registerSchedules registers the methods of the protocol for schedules and the heartbeat.
 func registerSchedules(all methods, s *cron.Scheduler) {
 	handle(all, protocol.CronStatusGet, plain(s.Status))
 	handle(all, protocol.CronList, plain(s.List))
@@ -144,7 +147,6 @@ func registerSchedules(all methods, s *cron.Scheduler) {
 	handle(all, protocol.HeartbeatTrigger, plain(s.HeartbeatTrigger))
 }
 
-// registerChannels registers the methods for channels and the pairing of people on them.
 func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.ChannelInbound, func(ctx context.Context, r *request, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
 		// Unlike in the original system, a channel may speak only for its own account.
@@ -168,4 +170,67 @@ func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.PairList, plain(hub.Pairs))
 	handle(all, protocol.PairApprove, withCaller(hub.Approve))
 	handle(all, protocol.PairReject, withCaller(hub.Reject))
+}
+
+func registerSessions(all methods, s Services) {
+	handle(all, protocol.ChatSend, s.send)
+	handle(all, protocol.ChatCancel, bySession(s, s.Chats.Cancel))
+	handle(all, protocol.SessionCreate, plain(s.Chats.Create).check(func(_ context.Context, _ *request, p protocol.SessionCreateParams) error {
+		return cmp.Or(checkKey(p.SessionKey), checkLabel(p.Label))
+	}))
+	handle(all, protocol.SessionDelete, bySession(s, s.Chats.Delete))
+	handle(all, protocol.SessionRestore, bySession(s, s.Chats.Restore))
+	handle(all, protocol.SessionsList, plain(s.Sessions.List))
+	handle(all, protocol.SessionsSearch, plain(s.Sessions.Search))
+	handle(all, protocol.SessionGet, bySession(s, s.Sessions.Get))
+	handle(all, protocol.SessionGetStat, bySession(s, s.Sessions.Stats))
+	handle(all, protocol.SessionHistory, bySession(s, s.Transcripts.History))
+	handle(all, protocol.SessionPreview, bySession(s, s.Transcripts.Preview))
+	handle(all, protocol.MediaGet, plain(s.Transcripts.Media))
+	handle(all, protocol.SessionPatch, s.patch)
+	handle(all, protocol.SessionReset, bySession(s, s.Editor.Reset))
+	handle(all, protocol.SessionCompact, bySession(s, s.Editor.Compact))
+	handle(all, protocol.SessionUncompact, bySession(s, s.Editor.Uncompact))
+	handle(all, protocol.SessionArchives, bySession(s, s.Archives.Archives))
+	handle(all, protocol.SessionArchiveRead, bySession(s, s.Archives.ReadArchive))
+	handle(all, protocol.SessionArchiveRestore, bySession(s, s.Archives.RestoreArchive))
+}
+
+// bySession is plain for methods whose parameters have a SessionKey: it is required and made
+// canonical.
+func bySession[P, R any](s Services, f func(context.Context, P) (R, error)) method[P, R] {
+	return func(ctx context.Context, _ *request, p P) (out R, err error) {
+		key := reflect.ValueOf(&p).Elem().FieldByName("SessionKey").Addr().Interface().(*protocol.SessionKey)
+		if err := cmp.Or(require("sessionKey required", string(*key)), checkKey(*key)); err != nil {
+			return out, err
+		}
+		*key = s.Canonical(*key)
+		return f(ctx, p)
+	}
+}
+
+func (s Services) patch(ctx context.Context, r *request, p protocol.SessionPatchParams) (protocol.OK, error) {
+	// A change of the approval mode answers future approvals, so it needs the scope to answer them.
+	if p.Settings != nil && p.Settings.Approvals != nil && !r.conn.principal().Has(protocol.ScopeApprove) {
+		return protocol.OK{}, protocol.ErrForbidden.With("this device may not answer questions, and so not set what the chat asks about")
+	}
+	if p.Label != nil {
+		if err := checkLabel(*p.Label); err != nil {
+			return protocol.OK{}, err
+		}
+	}
+	p.By = r.by()
+	return bySession(s, s.Editor.Patch)(ctx, r, p)
+}
+
+func (s Services) send(ctx context.Context, r *request, p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+	if p.SessionKey == "" || p.Message == "" && len(p.Attachments) == 0 {
+		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
+	}
+	if err := cmp.Or(checkKey(p.SessionKey), checkID("runId", string(p.RunID))); err != nil {
+		return protocol.ChatSendResult{}, err
+	}
+	p.SessionKey = r.conn.feed.storeSpelling(p.SessionKey)
+	p.Remind = !r.conn.feed.isSubscribed()
+	return s.Chats.Send(ctx, r.conn.principal(), p)
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -84,7 +85,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	gone, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	p := &pairTransport{ws: ws, messages: make(chan pairMessage), ctx: gone, disconnect: lost}
+	p := &pairTransport{ws: ws, messages: make(chan []byte), ctx: gone, disconnect: lost}
 	var reader sync.WaitGroup
 	reader.Go(p.read)
 	err = s.services.Devices.Pair(s.ctx, gone, p, from)
@@ -109,9 +110,6 @@ func (l *pairingLimit) acquire(host string) bool {
 	if l.total >= maxPairings || l.hosts[host] >= maxPairingsHost {
 		return false
 	}
-	if l.hosts == nil {
-		l.hosts = make(map[string]int)
-	}
 	l.total++
 	l.hosts[host]++
 	return true
@@ -130,29 +128,21 @@ func (l *pairingLimit) release(host string) {
 // a device that disconnects is noticed while the person decides.
 type pairTransport struct {
 	ws         *websocket.Conn
-	messages   chan pairMessage
+	messages   chan []byte
 	ctx        context.Context
 	disconnect context.CancelCauseFunc
-}
-
-// pairMessage is a message of the device, or the error that ended the connection.
-type pairMessage struct {
-	data []byte
-	err  error
 }
 
 func (p *pairTransport) read() {
 	for {
 		_, data, err := p.ws.ReadMessage()
 		if err != nil {
-			p.disconnect(errors.Join(errors.New("the device left"), err))
-		}
-		select {
-		case p.messages <- pairMessage{data, err}:
-		case <-p.ctx.Done():
+			p.disconnect(fmt.Errorf("the device left: %w", err))
 			return
 		}
-		if err != nil {
+		select {
+		case p.messages <- data:
+		case <-p.ctx.Done():
 			return
 		}
 	}
@@ -167,11 +157,8 @@ func (p *pairTransport) Receive() (pake.Message, error) {
 	timer := time.NewTimer(stepLimit)
 	defer timer.Stop()
 	select {
-	case r := <-p.messages:
-		if r.err != nil {
-			return pake.Message{}, r.err
-		}
-		return pake.DecodeMessage(r.data)
+	case data := <-p.messages:
+		return pake.DecodeMessage(data)
 	case <-p.ctx.Done():
 		return pake.Message{}, context.Cause(p.ctx)
 	case <-timer.C:

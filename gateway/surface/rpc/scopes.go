@@ -80,9 +80,11 @@ func requireScope(who auth.Principal, right protocol.Scope, otherwise string) er
 // repeat it.
 const maxID = 200
 
-func checkID(name, id string) error {
-	if len(id) > maxID || strings.ContainsFunc(id, unicode.IsControl) {
-		return protocol.ErrBadRequest.With(fmt.Sprintf("%s may have %d bytes and no control characters", name, maxID))
+func checkID(name, id string) error { return checkText(name, id, maxID) }
+
+func checkText(name, text string, most int) error {
+	if len(text) > most || strings.ContainsFunc(text, unicode.IsControl) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("%s may have %d bytes and no control characters", name, most))
 	}
 	return nil
 }
@@ -101,9 +103,4 @@ func checkLabel(label string) error {
 const maxKey = 1024
 
 // checkKey refuses a session key that could not be displayed or looked up.
-func checkKey(key protocol.SessionKey) error {
-	if len(key) > maxKey || strings.ContainsFunc(string(key), unicode.IsControl) {
-		return protocol.ErrBadRequest.With(fmt.Sprintf("sessionKey may have %d bytes and no control characters", maxKey))
-	}
-	return nil
-}
+func checkKey(key protocol.SessionKey) error { return checkText("sessionKey", string(key), maxKey) }

@@ -1,3 +1,20 @@
+// Package rpc serves the WebSocket protocol of docs/protocol.md: handshake, methods and events.
+//
+// A connection has one goroutine that reads, one that writes, one that pushes events, and one for
+// each request in progress. Every request is answered exactly once. Requests of a client run
+// concurrently, except chat.send, which runs in the order of arrival. Reports of a node are handled
+// in order, so that progress never overtakes a result.
+//
+// Rules that the original system does not have: every method has a scope, a node may call only the
+// methods that a node needs, a second connect is refused, a socket without a handshake is closed,
+// and a 401 response is sent before its close.
+//
+// Clients that subscribe to the feed get numbered changes. Other clients get chat events, with the
+// session key in the spelling that they used themselves, because clients of the original system
+// compare it as text. A client that reads too slowly must subscribe again, or is closed if it has
+// no feed; it never blocks another client.
+//
+// The conversations in testdata show the messages of every method and every error code.
 package rpc
 
 import (
@@ -38,7 +55,7 @@ type Server struct {
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Audit.Append}}
+	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Audit.Append}, pairing: pairingLimit{hosts: make(map[string]int)}}
 	srv.ctx, srv.cancel = context.WithCancel(context.Background())
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
@@ -125,40 +142,38 @@ func (s *Server) background(f func(context.Context)) bool {
 	return true
 }
 
-// replaceClient closes older connections with the same client ID and the same device, as the
-// original system does by the ID alone. A peer chooses its ID freely, so a paired device must not
-// be able to close the person's window.
-func (s *Server) replaceClient(now *Conn) {
+// closeAll closes the connections for which which returns true. It does not wait for them.
+func (s *Server) closeAll(code int, reason string, which func(*Conn) bool) {
 	s.mu.Lock()
-	var old []*Conn
+	defer s.mu.Unlock()
 	for c := range s.conns {
-		if c == now || !c.isClient(now.clientID()) || c.principal().Device != now.principal().Device {
-			continue
+		if which(c) {
+			s.wg.Go(func() { c.Close(code, reason) })
 		}
-		if c.sequence > now.sequence { // now was abandoned by its sender before c connected
-			c, now = now, c
+	}
+}
+
+// replaceClient closes all but the newest connection with the same client ID and the same device,
+// as the original system does by the ID alone. A peer chooses its ID freely, so a paired device
+// must not be able to close the person's window.
+func (s *Server) replaceClient(now *Conn) {
+	isSame := func(c *Conn) bool {
+		return c.isClient(now.clientID()) && c.principal().Device == now.principal().Device
+	}
+	newest := now
+	s.mu.Lock()
+	for c := range s.conns {
+		if isSame(c) && c.sequence > newest.sequence { // now was abandoned by its sender before c connected
+			newest = c
 		}
-		old = append(old, c)
 	}
 	s.mu.Unlock()
-	for _, c := range old {
-		s.background(func(context.Context) { c.Close(protocol.CloseReplaced, "Replaced by newer client connection") })
-	}
+	s.closeAll(protocol.CloseReplaced, "Replaced by newer client connection", func(c *Conn) bool { return isSame(c) && c.sequence < newest.sequence })
 }
 
 // CloseDevice closes every connection of a device. It does not wait for them.
 func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
-	s.mu.Lock()
-	var list []*Conn
-	for c := range s.conns {
-		if c.isConnected() && c.principal().Device == id {
-			list = append(list, c)
-		}
-	}
-	s.mu.Unlock()
-	for _, c := range list {
-		s.background(func(context.Context) { c.Close(code, reason) })
-	}
+	s.closeAll(code, reason, func(c *Conn) bool { return c.isConnected() && c.principal().Device == id })
 }
 
 // Serve accepts connections from l until ctx ends; Close closes the open ones. When owner is set,
@@ -206,10 +221,8 @@ func httpServer(h http.Handler) *http.Server {
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
-	for c := range s.conns {
-		s.wg.Go(func() { c.Close(websocket.CloseGoingAway, "the gateway stops") })
-	}
 	s.mu.Unlock()
+	s.closeAll(websocket.CloseGoingAway, "the gateway stops", func(*Conn) bool { return true })
 	s.cancel()
 	s.wg.Wait()
 	s.refusals.close()

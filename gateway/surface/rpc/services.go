@@ -87,7 +87,7 @@ type Approvals interface {
 // Config reads and changes the configuration.
 type Config interface {
 	All() (json.RawMessage, error)
-	Read(path string) (json.RawMessage, bool, error)
+	Read(path string) (json.RawMessage, error)
 	Set(ctx context.Context, path string, value json.RawMessage) error
 	Schema() []protocol.ConfigField
 }
@@ -141,15 +141,13 @@ type Services struct {
 	Devices   *pairing.Manager
 	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install http.Handler
-	// Status returns the gateway's state; Pause changes it.
-	Status func(ctx context.Context) protocol.Status
-	Pause  func(ctx context.Context, paused bool) (protocol.Status, error)
+	Status  func(ctx context.Context) protocol.Status
+	Pause   func(ctx context.Context, paused bool) (protocol.Status, error)
 	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
 	Verify      func(ctx context.Context, token string) error
 	CheckOrigin func(r *http.Request) error
 	// Canonical maps every spelling of a session key to the canonical one.
 	Canonical func(protocol.SessionKey) protocol.SessionKey
-	// ExecEvent handles a node's report on a background command.
 	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
 	// Requested stores the result of a tool.request in its session. When nil, the result is only in
 	// the journal and the feed.

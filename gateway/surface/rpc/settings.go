@@ -11,14 +11,13 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// registerSettings registers the methods for settings and model providers.
 func registerSettings(all methods, s Services) {
 	handle(all, protocol.ConfigGet, func(_ context.Context, _ *request, p protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 		if p.Path == "" {
 			all, err := s.Config.All()
 			return protocol.ConfigGetResult{Config: all}, err
 		}
-		value, _, err := s.Config.Read(p.Path)
+		value, err := s.Config.Read(p.Path)
 		return protocol.ConfigGetResult{Path: p.Path, Value: value}, err
 	})
 	handle(all, protocol.ConfigSet, func(ctx context.Context, r *request, p protocol.ConfigSetParams) (protocol.ConfigSetResult, error) {
@@ -39,12 +38,9 @@ func registerSettings(all methods, s Services) {
 		return protocol.ProvidersResult{Providers: list(s.Models.Providers())}, nil
 	}))
 	handle(all, protocol.ModelsList, plain(func(ctx context.Context, p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
-		if err := require("provider required", p.Provider); err != nil {
-			return protocol.ModelsListResult{}, err
-		}
 		models, err := s.Models.Models(ctx, p.Provider)
 		return protocol.ModelsListResult{Models: list(models)}, err
-	}))
+	}).requires("provider", func(p protocol.ModelsListParams) string { return p.Provider }))
 	handle(all, protocol.ModelsTest, plain(func(ctx context.Context, p protocol.ModelsTestParams) (protocol.ModelsTestResult, error) {
 		return s.Models.Test(ctx, p.Provider, p.Model), nil
 	}))
@@ -53,29 +49,21 @@ func registerSettings(all methods, s Services) {
 	}))
 }
 
-// registerWorkspaces registers the methods for the agents' workspaces.
 func registerWorkspaces(all methods, files *workspace.Files) {
-	handle(all, protocol.WorkspaceList, func(_ context.Context, _ *request, p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
+	handle(all, protocol.WorkspaceList, plain(func(_ context.Context, p protocol.WorkspaceListParams) (protocol.WorkspaceListResult, error) {
 		l, err := files.List(p.AgentID, p.Path)
-		return listing(l), err
-	})
-	handle(all, protocol.WorkspaceRead, func(_ context.Context, _ *request, p protocol.WorkspaceReadParams) (any, error) {
+		return protocol.WorkspaceListResult(l), err
+	}))
+	handle(all, protocol.WorkspaceRead, plain(func(_ context.Context, p protocol.WorkspaceReadParams) (any, error) {
 		return readWorkspace(files, p)
-	})
-	handle(all, protocol.WorkspaceWrite, func(_ context.Context, _ *request, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
+	}))
+	handle(all, protocol.WorkspaceWrite, plain(func(_ context.Context, p protocol.WorkspaceWriteParams) (protocol.WorkspaceWriteResult, error) {
 		return writeWorkspace(files, p)
-	})
-	handle(all, protocol.WorkspaceDelete, func(_ context.Context, _ *request, p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
-		if err := require("path required", p.Path); err != nil {
-			return protocol.WorkspaceDeleteResult{}, err
-		}
+	}))
+	handle(all, protocol.WorkspaceDelete, plain(func(_ context.Context, p protocol.WorkspaceDeleteParams) (protocol.WorkspaceDeleteResult, error) {
 		path, err := files.Delete(p.AgentID, p.Path)
 		return protocol.WorkspaceDeleteResult{Path: path, Deleted: err == nil}, err
-	})
-}
-
-func listing(l workspace.Listing) protocol.WorkspaceListResult {
-	return protocol.WorkspaceListResult{Path: l.Path, Files: list(l.Files), Directories: list(l.Directories)}
+	}).requires("path", func(p protocol.WorkspaceDeleteParams) string { return p.Path }))
 }
 
 // readWorkspace reads a file. For a folder it returns the listing, as the original system does.
@@ -95,7 +83,7 @@ func readWorkspace(files *workspace.Files, p protocol.WorkspaceReadParams) (any,
 	case err != nil:
 		return nil, err
 	case folder != nil:
-		return listing(*folder), nil
+		return protocol.WorkspaceListResult(*folder), nil
 	}
 	out := protocol.WorkspaceReadResult{
 		Path: f.Path, Size: len(f.Data), LastModified: f.Modified.UTC().Format(time.RFC3339Nano),

@@ -13,8 +13,6 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// registerTransfers registers the transfer reports of nodes and windows, and the methods of the
-// queue.
 func registerTransfers(all methods, e *transfer.Engine) {
 	handleReport(all, protocol.TransferMeta, e.Meta)
 	handleReport(all, protocol.TransferAccept, e.Accept)
@@ -42,7 +40,6 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handle(all, protocol.TransferForget, plain(e.Forget))
 }
 
-// transferClient returns the peer as the one who requests a transfer.
 func (c *Conn) transferClient() transfer.Client {
 	return transfer.Client{Principal: c.principal(), AskedBy: protocol.AskedBy{Kind: "client", Name: c.clientID()}, Window: c}
 }
