@@ -77,14 +77,13 @@ const pairingExpired = "The pairing was for a limited time"
 // recordContact stores the time of a device's last contact, unless the pairing was deleted
 // meanwhile.
 func (m *Manager) recordContact(ctx context.Context, id protocol.DeviceID) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	d := m.devices.get(id)
+	if d == nil {
+		return nil
 	}
-	defer release()
-	if d := m.devices.get(id); d != nil {
-		_, err = m.devices.put(ctx, *d)
-	}
+	_, err := m.devices.put(ctx, *d)
 	return err
 }
 

@@ -50,11 +50,8 @@ func hashToken(token string) string {
 // Approve accepts a request: it pairs a new device, or allows what a node offers beyond its
 // pairing. The ID of a request is bound to its content: a different request has another ID.
 func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error) {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return protocol.Device{}, err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	r := m.requests.get(p.ID)
 	if r == nil || r.Kind == protocol.RequestPair && r.end.hasPassed(time.Now()) {
 		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
@@ -83,7 +80,7 @@ func gateway(name string, n protocol.NetworkStatus) identity.Gateway {
 	return identity.Gateway{Name: name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}
 }
 
-// approveReach is Approve for a node that offers more. The caller must hold the change lock.
+// approveReach is Approve for a node that offers more. The caller must hold m.changing.
 func (m *Manager) approveReach(ctx context.Context, by string, r *request) (protocol.Device, error) {
 	d := m.devices.get(r.Device.ID)
 	if d == nil || d.RevokedAt > 0 {
@@ -102,11 +99,8 @@ func (m *Manager) approveReach(ctx context.Context, by string, r *request) (prot
 
 // Deny rejects a request. A node that offered more continues with what was allowed before.
 func (m *Manager) Deny(ctx context.Context, by, id string) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	r := m.requests.get(id)
 	if r == nil {
 		return protocol.ErrNotFound.With("this request is not waiting any more")
@@ -118,11 +112,8 @@ func (m *Manager) Deny(ctx context.Context, by, id string) error {
 
 // change edits a device and stores it.
 func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what string, edit func(*store.PairedDevice) error) (protocol.Device, error) {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return protocol.Device{}, err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	d := m.devices.get(id)
 	if d == nil {
 		return protocol.Device{}, noDevice(id)
@@ -221,17 +212,7 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 
 // Forget ends a pairing and deletes its record.
 func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	d := m.devices.get(id)
-	if d == nil {
-		err = noDevice(id)
-	} else if err = m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device)); err == nil {
-		m.requests.forgetDevice(id)
-	}
-	release() // before the callbacks
+	d, err := m.deleteDevice(ctx, by, id)
 	if err != nil {
 		return err
 	}
@@ -243,13 +224,24 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	return nil
 }
 
+func (m *Manager) deleteDevice(ctx context.Context, by string, id protocol.DeviceID) (*store.PairedDevice, error) {
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	d := m.devices.get(id)
+	if d == nil {
+		return nil, noDevice(id)
+	}
+	if err := m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device)); err != nil {
+		return nil, err
+	}
+	m.requests.forgetDevice(id)
+	return d, nil
+}
+
 // renew issues a new token to a paired device that proved its key. The old token becomes invalid.
 func (m *Manager) renew(ctx context.Context, key []byte, role string, network protocol.NetworkStatus) (identity.Pairing, error) {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return identity.Pairing{}, err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	d := m.devices.pairing(identity.DeviceID(key), role)
 	if err := refusal(d, key, time.Now()); err != nil {
 		return identity.Pairing{}, err

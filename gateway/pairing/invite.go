@@ -124,11 +124,8 @@ func installLine(n protocol.NetworkStatus, curl, script string) string {
 
 // Uninvite withdraws an invitation, even while the device that used it waits for confirmation.
 func (m *Manager) Uninvite(ctx context.Context, id string) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	if !m.requests.withdrawInvite(id) {
 		return protocol.ErrNotFound.With("this invitation is no longer valid")
 	}

@@ -10,6 +10,7 @@ package pairing
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"fairlead/gateway/event"
@@ -78,11 +79,11 @@ type Options struct {
 type Manager struct {
 	o Options
 
-	// changeLock is held while a device or a request changes, including the write to the store:
+	// changing is held while a device or a request changes, including the write to the store:
 	// changes are stored in the order in which they are made, and an invitation or a request ends
-	// once. Readers do not wait for the disk. It is acquired before the locks of devices and requests,
-	// neither of which is acquired while the other is held.
-	changeLock changeLock
+	// once. Readers do not wait for the disk. It is locked before the locks of devices and requests,
+	// neither of which is locked while the other is held.
+	changing sync.Mutex
 
 	devices  registry
 	requests requests
@@ -97,7 +98,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 		o.Unpaired = func(protocol.Device) {}
 	}
 	m := &Manager{
-		o: o, changeLock: make(changeLock, 1),
+		o:        o,
 		devices:  registry{store: o.Store, devices: make(map[protocol.DeviceID]*store.PairedDevice), online: make(map[protocol.DeviceID]int)},
 		requests: requests{bus: o.Bus, pending: make(map[string]*request), invites: make(map[string]*invite), refused: make(map[protocol.DeviceID]string)},
 	}
@@ -109,26 +110,6 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 		m.devices.devices[d.ID] = &d
 	}
 	return m, nil
-}
-
-// changeLock is a mutex whose callers may stop waiting for it.
-type changeLock chan struct{}
-
-// acquire acquires the lock; release releases it.
-func (l changeLock) acquire(ctx context.Context) (release func(), err error) {
-	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// wait is acquire for callers that cannot be cancelled. It blocks at most for one write to the
-// store.
-func (l changeLock) wait() (release func()) {
-	l <- struct{}{}
-	return func() { <-l }
 }
 
 // List returns devices, requests and invitations for display, without the secrets of invitations.

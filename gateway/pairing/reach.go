@@ -114,8 +114,8 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 		return nodes.Entry{}
 	}
 	is := protocol.ReachOf(params)
-	release := m.changeLock.wait() // the permissions of a node must not change while it connects
-	defer release()
+	m.changing.Lock() // the permissions of a node must not change while it connects
+	defer m.changing.Unlock()
 	d := m.devices.get(p.Device)
 	if d == nil {
 		return nodes.Entry{Device: p.Device, Unapproved: is.Tools}

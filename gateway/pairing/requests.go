@@ -13,7 +13,7 @@ import (
 )
 
 // requests has the pending requests, and the invitations that they use. A request changes only
-// while the caller holds the change lock.
+// while the caller holds Manager.changing.
 type requests struct {
 	bus *event.Bus
 

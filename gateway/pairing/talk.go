@@ -144,8 +144,8 @@ func (m *Manager) withdraw(r *request, why error) error {
 // drop deletes a request. If spent is set it also deletes the request's invitation; otherwise the
 // same device may use it again.
 func (m *Manager) drop(r *request, spent bool) {
-	release := m.changeLock.wait()
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	m.requests.drop(r, spent)
 	publishChange(m.o.Bus)
 }
@@ -215,8 +215,8 @@ func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (
 		life = confirmLife
 	}
 	now := time.Now()
-	release := m.changeLock.wait()
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	d.ID = m.devices.newID(h.Key, d.Role)
 	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}

@@ -173,13 +173,13 @@ func (c *Client) Run(ctx context.Context) error {
 func (c *Client) Probe(why string) {
 	conn, _ := c.current()
 	c.log.Debug("Probing the gateway", "why", why)
-	wake := c.retryNow
 	if conn != nil {
-		wake = conn.probe
+		go conn.probe()
+		return
 	}
 	select {
-	case wake <- struct{}{}:
-	default: // a probe is in progress already
+	case c.retryNow <- struct{}{}:
+	default:
 	}
 }
 
@@ -195,7 +195,6 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { conn.write(ctx) })
-	wg.Go(func() { conn.answerProbes(ctx) })
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- conn.read() })
 	defer ws.Close()
