@@ -212,7 +212,15 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 
 // Forget ends a pairing and deletes its record.
 func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) error {
-	d, err := m.deleteDevice(ctx, by, id)
+	m.changing.Lock()
+	d, err := m.devices.get(id), noDevice(id)
+	if d != nil {
+		err = m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device))
+	}
+	if err == nil {
+		m.requests.forgetDevice(id)
+	}
+	m.changing.Unlock() // before the callbacks
 	if err != nil {
 		return err
 	}
@@ -222,20 +230,6 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	}
 	publishChange(m.o.Bus)
 	return nil
-}
-
-func (m *Manager) deleteDevice(ctx context.Context, by string, id protocol.DeviceID) (*store.PairedDevice, error) {
-	m.changing.Lock()
-	defer m.changing.Unlock()
-	d := m.devices.get(id)
-	if d == nil {
-		return nil, noDevice(id)
-	}
-	if err := m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device)); err != nil {
-		return nil, err
-	}
-	m.requests.forgetDevice(id)
-	return d, nil
 }
 
 // renew issues a new token to a paired device that proved its key. The old token becomes invalid.

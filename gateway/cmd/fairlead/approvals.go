@@ -26,8 +26,7 @@ func approvalsCommand(o *options) *cobra.Command {
 		approvalsLaterCommand(o),
 		command("undo ID", "Undo the rules and grants that an answer created; the audit log shows the approval's ID", cobra.ExactArgs(1),
 			onMethod(o, protocol.ApprovalUndo, undo, func(out io.Writer, r protocol.ApprovalUndoResult) error {
-				_, err := fmt.Fprintf(out, "Removed %s and %s for its chat.\n", display.Plural(r.Rules, "rule"), display.Plural(r.Grants, "grant"))
-				return err
+				return printf(out, "Removed %s and %s for its chat.\n", display.Plural(r.Rules, "rule"), display.Plural(r.Grants, "grant"))
 			})),
 		approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
 }
@@ -76,8 +75,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 				if !r.Won {
 					return fmt.Errorf("too late: the approval was already %s by %s", r.Approval.State, r.Approval.AnsweredBy)
 				}
-				_, err := fmt.Fprintf(out, "%s.\n", display.Capital(r.Approval.State))
-				return err
+				return printf(out, "%s.\n", display.Capital(r.Approval.State))
 			})
 		})
 	})
@@ -192,11 +190,9 @@ func approvalsLaterCommand(o *options) *cobra.Command {
 			res, err := postpone(ctx, c.Client, list, wait)
 			return show(c, res, err, func(out io.Writer, _ protocol.OK) error {
 				if now {
-					_, err := fmt.Fprintf(out, "Brought back: %d.\n", len(list))
-					return err
+					return printf(out, "Brought back: %d.\n", len(list))
 				}
-				_, err := fmt.Fprintf(out, "Postponed until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(list))
-				return err
+				return printf(out, "Postponed until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(list))
 			})
 		})
 	})

@@ -177,7 +177,7 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 func (o *options) localChat(ctx context.Context, ch *chat, message string, own node.Options) error {
 	listen, here := o.listenAddress()
 	if !here || !isUnused(ctx, listen) {
-		if c, err := o.connectAs(ctx, client.Options{}); err == nil {
+		if c, err := o.connectAs(ctx, client.Options{OnEvent: ch.addEvent}); err == nil {
 			defer c.close()
 			return ch.run(ctx, c, message)
 		}

@@ -95,7 +95,9 @@ type connection struct {
 	logins atomic.Int32           // number of logins
 	stop   context.CancelFunc
 	done   chan error
-	// Set for a command: where it prints its result and notes, and whether the result is JSON.
+	// Set for a command: its input, where it prints its result and notes, and whether the result is
+	// JSON.
+	in       io.Reader
 	out, err io.Writer
 	json     bool
 }
@@ -114,8 +116,8 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 		}
 		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.ID(), id, nil))
 	}
-	if err := checkAddress(o.url); err != nil {
-		return nil, err
+	if err := client.CheckURL(o.url); err != nil {
+		return nil, usageError("%w", err)
 	}
 	token, err := o.findToken()
 	if err != nil {
@@ -123,14 +125,6 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 	}
 	opts.URL, opts.Token = o.url, token
 	return o.connectWith(ctx, o.url, opts)
-}
-
-// checkAddress returns an error for an invalid address of a gateway.
-func checkAddress(address string) error {
-	if err := client.CheckURL(address); err != nil {
-		return usageError("%w", err)
-	}
-	return nil
 }
 
 // connectWith connects with opts; where is the gateway's name in errors.
@@ -185,7 +179,7 @@ func (o *options) withConnection(cmd *cobra.Command, opts client.Options, f func
 		return err
 	}
 	defer c.close()
-	c.out, c.err, c.json = cmd.OutOrStdout(), cmd.ErrOrStderr(), o.json
+	c.in, c.out, c.err, c.json = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o.json
 	return f(cmd.Context(), c)
 }
 

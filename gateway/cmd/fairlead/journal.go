@@ -16,11 +16,7 @@ import (
 
 func journalCommand(o *options) *cobra.Command {
 	var q protocol.JournalListParams
-	var since lengthFlag
-	params := func([]string) (protocol.JournalListParams, error) {
-		q.After = since.after()
-		return q, nil
-	}
+	params := func([]string) (protocol.JournalListParams, error) { return q, nil }
 	cmd := command("journal", "Show the journal of tool calls: who called what, where, and the outcome", cobra.NoArgs,
 		onMethodWithNames(o, protocol.JournalList, params, printJournal))
 	cmd.Long = `Shows the journal of tool calls, newest first. A call is recorded before it starts. Of files, the journal stores hash and size, not contents.
@@ -38,7 +34,7 @@ The outcome of a call is unknown if its machine or the gateway stopped while it 
 	f.Var(choiceFlag[string]{&q.State, states}, "state", "only calls in this state: waiting, running, done, failed, denied, cancelled or unknown")
 	effects := []protocol.Effect{protocol.EffectRead, protocol.EffectWrite, protocol.EffectExec, protocol.EffectNetwork}
 	f.Var(choiceFlag[protocol.Effect]{&q.Effect, effects}, "effect", "only calls with this effect: read, write, exec or network")
-	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	addSinceFlag(f, &q.After)
 	return cmd
 }
 
@@ -60,11 +56,7 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error
 
 func auditCommand(o *options) *cobra.Command {
 	var q protocol.AuditListParams
-	var since lengthFlag
-	params := func([]string) (protocol.AuditListParams, error) {
-		q.After = since.after()
-		return q, nil
-	}
+	params := func([]string) (protocol.AuditListParams, error) { return q, nil }
 	cmd := command("audit", "Show the audit log: who allowed what, when, where, by which rule, and the result", cobra.NoArgs,
 		onMethodWithNames(o, protocol.AuditList, params, printAudit))
 	f := cmd.Flags()
@@ -75,7 +67,7 @@ func auditCommand(o *options) *cobra.Command {
 	f.StringVar(&q.Rule, "rule", "", "only this rule")
 	f.StringVar(&q.Kind, "kind", "", "only entries of this kind: call, mode, device, sender, login, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
 	f.StringVar(&q.Query, "search", "", "only entries that contain these words or words that start with them")
-	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	addSinceFlag(f, &q.After)
 	cmd.AddCommand(command("verify", "Check that no entry of the audit log was changed or removed", cobra.NoArgs, o.onGateway(verifyAudit)))
 	return cmd
 }

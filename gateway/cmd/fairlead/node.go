@@ -16,6 +16,7 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
 	"fairlead/node"
 	"fairlead/node/setup"
 )
@@ -150,8 +151,8 @@ an address with a token in FAIRLEAD_TOKEN.`,
 func (o *options) setGateway(ctx context.Context, opts *node.Options, to string, hasID bool) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(to, "://") {
-		if err := checkAddress(to); err != nil {
-			return release, err
+		if err := client.CheckURL(to); err != nil {
+			return release, usageError("%w", err)
 		}
 		opts.URL = to
 		opts.Token, err = o.findToken()

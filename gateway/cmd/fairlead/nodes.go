@@ -33,7 +33,7 @@ func nodesCommand(o *options) *cobra.Command {
 	cmd := command("nodes", "List and manage machines", cobra.NoArgs, list)
 	cmd.AddCommand(command("list", "List all machines, including offline ones", cobra.NoArgs, list),
 		command("show NODE", "Show a machine's details", cobra.ExactArgs(1), o.onGateway(showNode)),
-		command("revoke NODE", "Revoke a machine's pairing", cobra.ExactArgs(1), o.onDevice(protocol.DeviceRevoke)),
+		command("revoke NODE", "Revoke a machine's pairing", cobra.ExactArgs(1), o.onDevice(changeDevice(protocol.DeviceRevoke))),
 		command("rename NODE NAME", "Set a machine's display name; \"\" removes it", cobra.ExactArgs(2), onMethod(o, protocol.NodesUpdate, rename, nil)),
 		color, forgetNodeCommand(o), logsCommand(o, "logs NODE"))
 	return cmd

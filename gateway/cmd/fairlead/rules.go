@@ -38,13 +38,11 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
 			r, err := call(ctx, c, protocol.RuleDelete, protocol.RuleParams{ID: args[0]})
 			return show(c, r, err, func(out io.Writer, _ protocol.OK) error {
-				_, err := fmt.Fprintf(out, "Deleted. To undo: fairlead approvals rules restore %s\n", args[0])
-				return err
+				return printf(out, "Deleted. To undo: fairlead approvals rules restore %s\n", args[0])
 			})
 		}))
 	restore := onMethod(o, protocol.RuleRestore, rule, func(out io.Writer, _ protocol.OK) error {
-		_, err := fmt.Fprintln(out, "Restored.")
-		return err
+		return printf(out, "Restored.\n")
 	})
 	cmd := command("rules", "List or change rules", cobra.NoArgs, onMethod(o, protocol.RulesList, nil, printRules))
 	cmd.AddCommand(add, command("set ID JSON", "Change a rule", cobra.ExactArgs(2), onMethod(o, protocol.RulePut, put, printRule)),
@@ -90,8 +88,7 @@ func printRules(out io.Writer, r protocol.RulesResult) error {
 }
 
 func printRule(out io.Writer, r protocol.Rule) error {
-	_, err := fmt.Fprintf(out, "%s  %s\n", r.ID, r.Words)
-	return err
+	return printf(out, "%s  %s\n", r.ID, r.Words)
 }
 
 func approvalsExportCommand(o *options) *cobra.Command {

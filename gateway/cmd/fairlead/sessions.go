@@ -92,10 +92,9 @@ const (
 
 func searchCommand(o *options) *cobra.Command {
 	var q protocol.SessionsSearchParams
-	var since lengthFlag
 	cmd := command("search TEXT", "Search the messages of all chats, including archived ones", cobra.MinimumNArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			q.Query, q.Limit, q.After = strings.Join(args, " "), min(cmp.Or(q.Limit, defaultHits), maxHits), since.after()
+			q.Query, q.Limit = strings.Join(args, " "), min(cmp.Or(q.Limit, defaultHits), maxHits)
 			r, err := searchPages(q, func(q protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 				return call(ctx, c, protocol.SessionsSearch, q)
 			})
@@ -109,7 +108,7 @@ Words in double quotes must be adjacent. The last word can be incomplete.`
 	f.IntVarP(&q.Limit, "lines", "n", defaultHits, fmt.Sprintf("number of messages, at most %d", maxHits))
 	f.Int64Var(&q.Page, "page", 0, "page number, as printed by the previous search")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
-	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	addSinceFlag(f, &q.After)
 	return cmd
 }
 
@@ -132,8 +131,7 @@ func searchPages(q protocol.SessionsSearchParams, ask func(protocol.SessionsSear
 
 func printHits(out io.Writer, r protocol.SessionsSearchResult) error {
 	if len(r.Hits) == 0 {
-		_, err := fmt.Fprintln(out, "Nothing found.")
-		return err
+		return printf(out, "Nothing found.\n")
 	}
 	for _, h := range r.Hits {
 		where := string(h.SessionKey)

@@ -87,8 +87,7 @@ func nativeFailure(r protocol.ToolInvokeResult) error {
 func printResult(w io.Writer, raw json.RawMessage) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		_, err := fmt.Fprintln(w, text)
-		return err
+		return printf(w, "%s\n", text)
 	}
 	var r struct {
 		Output   *string `json:"output"`
