@@ -15,6 +15,7 @@ import (
 
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/identity"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -25,7 +26,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Flags are the flags for a node's identity and restrictions. Grants is added by the program.
+// Flags are the flags for a node's identity and restrictions.
 type Flags struct {
 	ID, Workspace, Mode, Network, Direct string
 	Receive, ReceiveFrom, ReceiveFolder  string
@@ -33,22 +34,24 @@ type Flags struct {
 	WholeDisk                            bool
 }
 
-// GrantUsage describes the flag for Grants.
-const GrantUsage = "`folder` outside the workspace that may be used too, DIR or DIR:ro; can be repeated"
-
 // FlagSet is a flag.FlagSet or a pflag.FlagSet.
 type FlagSet interface {
 	StringVar(value *string, name, def, usage string)
 	BoolVar(value *bool, name string, def bool, usage string)
+	Func(name, usage string, set func(string) error)
 }
 
-// Add adds the flags, except the one for Grants. id is the name of the flag for the node's ID. Only a
-// node in a process of its own can have direct transfers.
+// Add adds the flags. id is the name of the flag for the node's ID. Only a node in a process of its
+// own can have direct transfers.
 func (f *Flags) Add(to FlagSet, id string, own bool) {
-	to.StringVar(&f.ID, id, f.ID, "name of the node (default: the host's name)")
-	to.StringVar(&f.Workspace, "workspace", f.Workspace, "the node's workspace (default: the current folder)")
+	to.StringVar(&f.ID, id, "", "name of the node (default: the host's name)")
+	to.StringVar(&f.Workspace, "workspace", "", "the node's workspace (default: the current folder)")
 	to.StringVar(&f.Mode, "sandbox", string(sandbox.WorkspaceWrite), "what commands may change: read-only (applies to file tools and transfers too), workspace-write or full")
 	to.StringVar(&f.Network, "network", string(sandbox.NetBlocked), "network access of commands: blocked, ask (for each command that needs it) or allowed")
+	to.Func("grant", "`folder` outside the workspace that may be used too, DIR or DIR:ro; can be repeated", func(dir string) error {
+		f.Grants = append(f.Grants, dir)
+		return nil
+	})
 	to.BoolVar(&f.WholeDisk, "whole-disk", false, "let file tools use the whole disk instead of only the workspace")
 	to.StringVar(&f.Receive, "receive", transfer.Trusted, "files accepted by this machine: trusted, ask (at this machine's terminal) or off")
 	to.StringVar(&f.ReceiveFrom, "receive-from", "", "accept files only from these `machines`, separated by commas; gsv is the agent's workspace, @here a window or command line")
@@ -147,25 +150,42 @@ func Connect(opts *node.Options, key identity.Key, peers *identity.Peers, peer i
 	return release, nil
 }
 
-// ReadLine reads a line unless ctx ends first. The reading goroutine then continues until the program
-// ends, because a read cannot be cancelled.
+// ReadLine reads a line, which may have no end if it is the last one, unless ctx ends first.
 func ReadLine(ctx context.Context, in io.Reader) (string, error) {
-	var line string
-	var err error
+	return Await(ctx, nil, func() (string, error) {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		if line != "" {
+			err = nil
+		}
+		return line, err
+	})
+}
+
+// Await returns the result of read, unless ctx ends or a signal comes first. The reading goroutine
+// then continues until the program ends, because a read cannot be cancelled.
+func Await(ctx context.Context, signals <-chan os.Signal, read func() (string, error)) (text string, err error) {
 	done := make(chan struct{})
+	var got string
+	var readErr error
 	go func() {
 		defer close(done)
-		line, err = bufio.NewReader(in).ReadString('\n')
+		got, readErr = read()
 	}()
 	select {
+	case <-done:
+		return got, readErr
+	case <-signals:
+		return "", context.Canceled
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case <-done:
 	}
-	if line != "" { // the last line may have no end
-		return line, nil
-	}
-	return line, err
+}
+
+// Identity returns the key of this device and its paired gateways, both of a data folder.
+func Identity(home string) (identity.Key, *identity.Peers, error) {
+	secrets := keychain.Open(home)
+	key, err := identity.OpenKey(secrets)
+	return key, identity.OpenPeers(home, secrets), err
 }
 
 // IsYes reports whether a line is a yes.

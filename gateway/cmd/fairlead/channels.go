@@ -33,7 +33,7 @@ run !commands or answer approvals there.`,
   fairlead channels pair approve xmpp ann@example.org`,
 	}
 	var account string
-	cmd.PersistentFlags().StringVar(&account, "account", "", "account of the channel (default: default)")
+	cmd.PersistentFlags().StringVar(&account, "account", "", `name of the account, if a channel has several (default "default")`)
 	one := func(args []string) (protocol.ChannelParams, error) {
 		return protocol.ChannelParams{Channel: args[0], AccountID: account}, nil
 	}

@@ -188,7 +188,7 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 
 // readAll reads all of standard input, unless it is interrupted.
 func (ch *chat) readAll(ctx context.Context) (string, error) {
-	text, err := await(ctx, ch.sigs, func() (string, error) {
+	text, err := setup.Await(ctx, ch.sigs, func() (string, error) {
 		all, err := io.ReadAll(ch.term.in)
 		if err != nil {
 			err = fmt.Errorf("read standard input: %w", err)

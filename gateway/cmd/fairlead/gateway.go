@@ -33,7 +33,7 @@ func gatewayCommand(o *options) *cobra.Command {
 		Short: "Run the gateway, and with --node also a node on this machine",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if name := nodeFlagSet(cmd); name != "" && !withNode {
+			if name := givenNodeFlag(cmd); name != "" && !withNode {
 				return usageError("--%s configures the node on this machine; add --node", name)
 			}
 			if err := checkListen(listen); err != nil {
@@ -65,7 +65,7 @@ func gatewayCommand(o *options) *cobra.Command {
 	f.StringVar(&listen, "listen", gateway.DefaultListen, "address to listen on")
 	f.BoolVar(&withNode, "node", false, "also run a node on this machine")
 	f.BoolVar(&verbose, "verbose", false, "log debug messages")
-	flags.add(cmd, "node-id", false)
+	flags.Add(f, "node-id", false)
 	return cmd
 }
 
@@ -81,12 +81,11 @@ func checkListen(address string) error {
 	return nil
 }
 
-// nodeFlagSet returns the name of a given flag that only a node has, if there is one.
-func nodeFlagSet(cmd *cobra.Command) (name string) {
-	own := &cobra.Command{}
-	new(nodeFlags).add(own, "node-id", false)
+// givenNodeFlag returns the name of a given flag that only a node has, if there is one.
+func givenNodeFlag(cmd *cobra.Command) (name string) {
+	own := nodeFlagSet("node-id", false)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if own.Flags().Lookup(f.Name) != nil {
+		if own.Lookup(f.Name) != nil {
 			name = f.Name
 		}
 	})

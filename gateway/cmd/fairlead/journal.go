@@ -19,7 +19,7 @@ func journalCommand(o *options) *cobra.Command {
 	params := func([]string) (protocol.JournalListParams, error) { return q, nil }
 	cmd := command("journal", "Show the journal of tool calls: who called what, where, and the outcome", cobra.NoArgs,
 		onMethodWithNames(o, protocol.JournalList, params, printJournal))
-	cmd.Long = `Shows the journal of tool calls, newest first. A call is recorded before it starts. Of files, the journal stores hash and size, not contents.
+	cmd.Long = `Shows the journal of tool calls, newest first. A call is recorded before it starts. For files, the journal stores the hash and size, not the contents.
 The outcome of a call is unknown if its machine or the gateway stopped while it ran: check before you repeat it.`
 	cmd.Example = `  fairlead journal --state unknown
   fairlead journal --node laptop --effect exec --since 24h --json`
@@ -65,7 +65,7 @@ func auditCommand(o *options) *cobra.Command {
 	f.StringVar((*string)(&q.Node), "node", "", "only this machine")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
 	f.StringVar(&q.Rule, "rule", "", "only this rule")
-	f.StringVar(&q.Kind, "kind", "", "only entries of this kind: call, mode, device, sender, login, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
+	f.StringVar(&q.Kind, "kind", "", `only entries of this kind: call, mode, device, sender, login, "rule made", "rule changed", "rule deleted", "rule restored", "permission withdrawn", "permission restored"`)
 	f.StringVar(&q.Query, "search", "", "only entries that contain these words or words that start with them")
 	addSinceFlag(f, &q.After)
 	cmd.AddCommand(command("verify", "Check that no entry of the audit log was changed or removed", cobra.NoArgs, o.onGateway(verifyAudit)))

@@ -77,7 +77,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 	}
 	f := cmd.Flags()
 	p.as = protocol.RoleNode
-	f.Var(choiceFlag[string]{&p.as, roles}, "as", "role to pair: node (runs tools) or client (shows and approves)")
+	f.Var(choiceFlag[string]{&p.as, roles}, "as", "role of the paired machine: node (runs tools) or client (shows chats and approvals)")
 	f.StringVar(&p.name, "name", "", "name for the paired machine")
 	f.IntVar(&p.minutes, "minutes", 10, "minutes until the invitation expires, 1 to 60")
 	f.IntVar(&p.days, "days", 0, "days until the pairing expires (default: never)")
@@ -88,7 +88,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 	f.StringVar(&p.sshCommand, "ssh-command", "ssh", "SSH program")
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
 	f.BoolVar(&p.noQR, "no-qr", false, "do not print a QR code")
-	p.node.add(cmd, "id", true)
+	p.node.Add(f, "id", true)
 	cmd.AddCommand(append(pairCommands(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))...)
 	return cmd
 }
@@ -127,9 +127,7 @@ func (o *options) identity() (identity.Key, *identity.Peers, error) {
 	if err != nil {
 		return identity.Key{}, nil, err
 	}
-	secrets := keychain.Open(home)
-	id, err := identity.OpenKey(secrets)
-	return id, identity.OpenPeers(home, secrets), err
+	return setup.Identity(home)
 }
 
 // join pairs this machine.
@@ -214,7 +212,7 @@ func pairSSH(o *options, cmd *cobra.Command, p pairFlags) error {
 			return err
 		}
 		// These are flags of the node there.
-		flags := strings.Join(append([]string{""}, nodeArguments(cmd, false, "")...), " ")
+		flags := strings.Join(append([]string{""}, p.node.arguments(cmd, false, "")...), " ")
 		_, err = remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags))
 		if err == nil { // not every shell reports that it could not
 			err = checkPaired(ctx, c, key, invite)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"fairlead/node/setup"
 )
 
 // errInterrupt is Ctrl+C on the line that is being read. It is also an io.EOF, because the editor
@@ -55,33 +57,13 @@ func (t *terminal) readMessage(ctx context.Context, prompt string) (string, erro
 		prompt = prompt[i+1:]
 	}
 	t.editor.SetPrompt(prompt)
-	return await(ctx, nil, func() (string, error) {
+	return setup.Await(ctx, nil, func() (string, error) {
 		line, err := readLines(t.editor)
 		if errors.Is(err, io.EOF) && t.keys.interrupt {
 			err = errInterrupt
 		}
 		return line, err
 	})
-}
-
-// await returns the result of read, unless ctx ends or a signal comes first. The reading goroutine
-// then continues until the program ends, because a read cannot be cancelled.
-func await(ctx context.Context, sigs <-chan os.Signal, read func() (string, error)) (text string, err error) {
-	done := make(chan struct{})
-	var got string
-	var readErr error
-	go func() {
-		defer close(done)
-		got, readErr = read()
-	}()
-	select {
-	case <-done:
-		return got, readErr
-	case <-sigs:
-		return "", context.Canceled
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
 }
 
 // readLines reads a line, and further lines while they end in \.

@@ -28,7 +28,7 @@ func printTools(out io.Writer, r protocol.ToolsListResult) error {
 }
 
 func toolsCallCommand(o *options) *cobra.Command {
-	cmd := command("call NAME [JSON]", "Call a tool as yourself: recorded in the journal, without approval", cobra.RangeArgs(1, 2),
+	cmd := command("call NAME [JSON]", "Call a tool as yourself, without approval; the journal records the call", cobra.RangeArgs(1, 2),
 		func(cmd *cobra.Command, args []string) error {
 			raw, err := toolArguments(cmd.InOrStdin(), args[1:])
 			if err != nil {

@@ -84,7 +84,7 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprintf(stderr, "Usage: fairlead-node [--pair LINK|CODE] [flags]\n\nConnects this machine to the gateway it is paired with, or to the one at --gateway.\n"+
-			"FAIRLEAD_TOKEN contains the token for an address, FAIRLEAD_URL can contain the address.\n\n")
+			"FAIRLEAD_URL sets the default of --gateway; FAIRLEAD_TOKEN is the token for a gateway at an address.\n\n")
 		f.PrintDefaults()
 	}
 	f.StringVar(&p.gateway, "gateway", os.Getenv("FAIRLEAD_URL"), "address of the gateway, such as ws://host:8787/ws; the name of a pairing; or with --pair HOST:PORT")
@@ -93,13 +93,8 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
 	f.BoolVar(&p.only, "only-pair", false, "exit after pairing")
 	show := f.Bool("version", false, "print the version")
-	host, _ := os.Hostname()
-	flags := setup.Flags{ID: string(protocol.CleanNodeID(host)), Workspace: "."}
+	var flags setup.Flags
 	flags.Add(f, "id", true)
-	f.Func("grant", setup.GrantUsage, func(text string) error {
-		flags.Grants = append(flags.Grants, text)
-		return nil
-	})
 	err = f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -133,9 +128,7 @@ func (p pairing) identity() (identity.Key, *identity.Peers, error) {
 	if p.home == "" {
 		return identity.Key{}, nil, usageError("this system has no data folder: set FAIRLEAD_HOME")
 	}
-	secrets := keychain.Open(p.home)
-	id, err := identity.OpenKey(secrets)
-	return id, identity.OpenPeers(p.home, secrets), err
+	return setup.Identity(p.home)
 }
 
 // pair pairs this machine, or prints its key. done reports that nothing remains to be done.
