@@ -27,7 +27,7 @@ type Settings struct {
 	Discovery bool   // announce the gateway on the local network
 }
 
-// Options configure a listener. All fields except Announce are required.
+// Options configure a listener. All fields are required.
 type Options struct {
 	Secrets  keychain.Store // of the certificate
 	Settings func() Settings
@@ -150,7 +150,7 @@ func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup,
 			n.setState(false, err.Error())
 		}
 	})
-	if want.Discovery && n.o.Announce != nil && !at.IP.IsLoopback() {
+	if want.Discovery && !at.IP.IsLoopback() {
 		wg.Go(func() { n.o.Announce(ctx, pin, at.Port) })
 	}
 	return nil

@@ -55,7 +55,7 @@ type Nodes interface {
 	Own(id protocol.NodeID) bool
 }
 
-// Options configure a manager. All fields except HasPrograms, Unpaired and CloseDevice are required.
+// Options configure a manager. All fields except HasPrograms are required.
 type Options struct {
 	Store Store
 	Audit AuditLog
@@ -66,10 +66,9 @@ type Options struct {
 	// HasPrograms reports whether the gateway has node programs to install, for Windows and for
 	// other systems. It may be nil, which means none.
 	HasPrograms func() (windows, others bool)
-	// Unpaired is called after the end of a pairing was stored. It may be nil.
+	// Unpaired is called after the end of a pairing was stored.
 	Unpaired func(protocol.Device)
-	// CloseDevice closes every connection of a device with a close code of the WebSocket. It may be
-	// nil.
+	// CloseDevice closes every connection of a device with a close code of the WebSocket.
 	CloseDevice func(id protocol.DeviceID, code int, reason string)
 	// Name is the gateway's name as devices display it.
 	Name string
@@ -91,12 +90,6 @@ type Manager struct {
 
 // Open loads the devices and returns a manager.
 func Open(ctx context.Context, o Options) (*Manager, error) {
-	if o.CloseDevice == nil {
-		o.CloseDevice = func(protocol.DeviceID, int, string) {}
-	}
-	if o.Unpaired == nil {
-		o.Unpaired = func(protocol.Device) {}
-	}
 	m := &Manager{
 		o:        o,
 		devices:  registry{store: o.Store, devices: make(map[protocol.DeviceID]*store.PairedDevice), online: make(map[protocol.DeviceID]int)},

@@ -69,15 +69,13 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 			return err
 		}
 	}
-	timer := time.NewTimer(time.Until(r.end.at))
-	defer timer.Stop()
 	select {
 	case a := <-r.answer:
 		if a.err != nil {
 			return a.err
 		}
 		return w.Send(pake.Message{Done: &a.done})
-	case <-timer.C:
+	case <-time.After(time.Until(r.end.at)):
 		return m.withdraw(r, errTimeout)
 	case <-gone.Done():
 		return m.withdraw(r, context.Cause(gone))

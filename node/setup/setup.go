@@ -130,7 +130,7 @@ func Applicant(opts node.Options) (pake.Applicant, error) {
 // FindGateway finds the paired gateway of this machine's node by its name; empty is the only one. It
 // also notifies gateways that this machine has left and that could not be reached until now.
 func FindGateway(ctx context.Context, key identity.Key, peers *identity.Peers, name string) (identity.Peer, error) {
-	if err := client.NotifyEndedPairings(ctx, peers, key, nil); err != nil {
+	if err := client.NotifyEndedPairings(ctx, peers, key); err != nil {
 		slog.Debug("A left gateway could not be notified", "err", err)
 	}
 	return peers.Find(name, protocol.RoleNode)

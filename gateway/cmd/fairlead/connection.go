@@ -144,8 +144,6 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.Client, c.stop = client.New(opts), cancel
 	go func() { c.done <- c.Run(life) }()
-	timer := time.NewTimer(dialLimit)
-	defer timer.Stop()
 	select {
 	case c.hello = <-up:
 		return c, nil
@@ -155,7 +153,7 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	case <-ctx.Done():
 		c.close()
 		return nil, ctx.Err()
-	case <-timer.C:
+	case <-time.After(dialLimit):
 		c.close()
 		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(
 			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop app", where))

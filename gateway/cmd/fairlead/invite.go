@@ -61,8 +61,6 @@ const pollInterval = 500 * time.Millisecond
 
 // pollDevices lists the devices at intervals until done returns true or an error.
 func pollDevices(ctx context.Context, c *connection, done func(protocol.DeviceListResult) (bool, error)) error {
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
 	for {
 		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 		if err != nil {
@@ -74,7 +72,7 @@ func pollDevices(ctx context.Context, c *connection, done func(protocol.DeviceLi
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(pollInterval):
 		}
 	}
 }

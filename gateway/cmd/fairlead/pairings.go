@@ -170,7 +170,7 @@ func endPairings(ctx context.Context, peers *identity.Peers, id identity.Key, li
 			if p.Refusal != nil {
 				errs[i] = peers.Forget(p.ID())
 			} else {
-				errs[i] = client.EndPairing(ctx, peers, p.ID(), id, nil)
+				errs[i] = client.EndPairing(ctx, peers, p.ID(), id)
 			}
 		})
 	}

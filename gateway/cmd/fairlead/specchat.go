@@ -41,8 +41,7 @@ func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 	r := &specRun{chat: ch, id: id, step: 1}
 	ch.stopping = false
 	ups := ch.c.logins.Load()
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+	look := time.Tick(time.Second)
 	for {
 		select {
 		case <-ctx.Done():
@@ -51,7 +50,7 @@ func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 			if err := ch.interrupt(ctx, id); err != nil {
 				return err
 			}
-		case <-look.C:
+		case <-look:
 			if !ch.c.Connected() || ch.c.logins.Load() != ups {
 				return protocol.ErrUnavailable.With("the connection was lost, and this gateway does not repeat missed events; the answer will be in the chat")
 			}

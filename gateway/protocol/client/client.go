@@ -152,18 +152,14 @@ func (c *Client) Run(ctx context.Context) error {
 		}
 		wait := backoff/2 + rand.N(backoff/2+1)
 		c.log.Debug("Reconnecting", "err", err, "after", wait)
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return ctx.Err()
 		case <-c.retryNow:
-			timer.Stop()
 			backoff = minBackoff
-			continue
-		case <-timer.C:
+		case <-time.After(wait):
+			backoff = min(backoff*2, maxBackoff)
 		}
-		backoff = min(backoff*2, maxBackoff)
 	}
 }
 

@@ -22,14 +22,13 @@ const (
 // watch calls f whenever the machine woke up or its addresses changed, until ctx ends. The
 // connections that this cuts are silent, and would otherwise be noticed only after silenceLimit.
 func watch(ctx context.Context, f func(why string)) {
-	tick := time.NewTicker(checkInterval)
-	defer tick.Stop()
+	tick := time.Tick(checkInterval)
 	last, before := time.Now(), addresses()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		now, current := time.Now(), addresses()
 		// Round(0) removes the monotonic reading, which stops while the machine sleeps.
