@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -120,9 +121,5 @@ func brief(input json.RawMessage) string {
 }
 
 func shortLine(s string) string {
-	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "")
-	if r := []rune(s); len(r) > 80 {
-		s = string(r[:79]) + "…"
-	}
-	return s
+	return display.Clip(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), ""), 80)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -121,8 +122,5 @@ func printResult(w io.Writer, raw json.RawMessage) error {
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 90 {
-		return string(r[:89]) + "…"
-	}
-	return s
+	return display.Clip(s, 90)
 }
