@@ -177,10 +177,10 @@ func (e *FinalError) Unwrap() error { return e.Err }
 
 // helloError returns the error of a refused handshake, as a FinalError if it is final.
 func helloError(err error) error {
-	var e *protocol.Error
-	if errors.As(err, &e) {
-		switch e.Code {
-		case protocol.CodeUnauthorized, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeForbidden, protocol.CodeBadRequest:
+	for _, final := range []error{
+		protocol.ErrUnauthorized, protocol.ErrVersion, protocol.ErrInvalidConnect, protocol.ErrForbidden, protocol.ErrBadRequest,
+	} {
+		if errors.Is(err, final) {
 			return &FinalError{err}
 		}
 	}
