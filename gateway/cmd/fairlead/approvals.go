@@ -32,8 +32,8 @@ func approvalsCommand(o *options) *cobra.Command {
 }
 
 func listApprovals(ctx context.Context, c *connection, _ []string) error {
-	r, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
-	return show(c, r, err, func(out io.Writer, r protocol.ApprovalListResult) error {
+	p := protocol.Empty{}
+	return showCall(ctx, c, protocol.ApprovalList, p, func(out io.Writer, r protocol.ApprovalListResult) error {
 		if len(r.Approvals) == 0 {
 			fmt.Fprintln(out, "No pending approvals.")
 			return nil
@@ -70,8 +70,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 				return answerSame(ctx, c, c.out, c.json, list, answer)
 			}
 			answer.ID, answer.Hash = list[0].ID, list[0].Hash
-			r, err := call(ctx, c, protocol.ApprovalAnswer, answer)
-			return show(c, r, err, func(out io.Writer, r protocol.ApprovalAnswerResult) error {
+			return showCall(ctx, c, protocol.ApprovalAnswer, answer, func(out io.Writer, r protocol.ApprovalAnswerResult) error {
 				if !r.Won {
 					return fmt.Errorf("too late: the approval was already %s by %s", r.Approval.State, r.Approval.AnsweredBy)
 				}

@@ -54,8 +54,8 @@ func channelLoginCommand(o *options, account *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := call(ctx, c, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: *account, Config: cfg, Force: true})
-			return show(c, r, err, func(out io.Writer, r protocol.ChannelLoginResult) error {
+			p := protocol.ChannelLoginParams{Channel: args[0], AccountID: *account, Config: cfg, Force: true}
+			return showCall(ctx, c, protocol.ChannelLogin, p, func(out io.Writer, r protocol.ChannelLoginResult) error {
 				if r.QRDataURL != "" {
 					fmt.Fprintln(out, r.QRDataURL)
 				}
@@ -80,8 +80,8 @@ func channelStartCommand(o *options, account *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := call(ctx, c, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: *account, Config: cfg})
-			return show(c, r, err, func(out io.Writer, r protocol.ChannelOK) error {
+			p := protocol.ChannelStartParams{Channel: args[0], AccountID: *account, Config: cfg}
+			return showCall(ctx, c, protocol.ChannelStart, p, func(out io.Writer, r protocol.ChannelOK) error {
 				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
 				if err != nil {
 					return err

@@ -93,7 +93,7 @@ func (ch *chat) resumeAfterGap(ctx context.Context, run protocol.RunID, s protoc
 		r, open = findRun(s, run)
 	}
 	if open {
-		ch.term.continueAt(r)
+		ch.term.delta(protocol.Delta{RunID: r.RunID, Step: r.Step, Text: r.Text}) // the missed part
 		return false, nil
 	}
 	ch.term.note("The connection was lost and restored.")

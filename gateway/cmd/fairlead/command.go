@@ -50,8 +50,7 @@ func onMethod[P, R any](o *options, m protocol.Method[P, R], params func(args []
 			}
 		}
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-			r, err := call(ctx, c, m, p)
-			return show(c, r, err, text)
+			return showCall(ctx, c, m, p, text)
 		})
 	}
 }
@@ -65,9 +64,14 @@ func onMethodWithNames[P, R any](
 		if err != nil {
 			return err
 		}
-		r, err := call(ctx, c, m, p)
-		return show(c, r, err, func(out io.Writer, r R) error { return text(out, r, c.loadNames(ctx)) })
+		return showCall(ctx, c, m, p, func(out io.Writer, r R) error { return text(out, r, c.loadNames(ctx)) })
 	})
+}
+
+// showCall calls a method and shows its result; text is for [show].
+func showCall[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R], p P, text func(io.Writer, R) error) error {
+	r, err := call(ctx, c, m, p)
+	return show(c, r, err, text)
 }
 
 // show prints the result of a call: as JSON if requested, otherwise by text, which may be nil to

@@ -138,8 +138,7 @@ func changeDevice(
 	m protocol.Method[protocol.DeviceParams, protocol.Device],
 ) func(ctx context.Context, c *connection, d protocol.Device, args []string) error {
 	return func(ctx context.Context, c *connection, d protocol.Device, _ []string) error {
-		d, err := call(ctx, c, m, protocol.DeviceParams{ID: d.ID})
-		return show(c, d, err, func(_ io.Writer, d protocol.Device) error {
+		return showCall(ctx, c, m, protocol.DeviceParams{ID: d.ID}, func(_ io.Writer, d protocol.Device) error {
 			if d.RevokedAt > 0 {
 				noteOtherRole(ctx, c, d)
 			}
@@ -190,8 +189,7 @@ func setDeviceExpiry(o *options) runner {
 			if ok {
 				until = end.At(time.Now())
 			}
-			d, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until})
-			return show(c, d, err, nil)
+			return showCall(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}, nil)
 		})
 	}
 }

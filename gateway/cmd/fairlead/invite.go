@@ -109,8 +109,7 @@ func askToApprove(ctx context.Context, c *connection, r protocol.DeviceRequest) 
 		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
 		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
 	}
-	d, err := call(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
-	return show(c, d, err, printPaired)
+	return showCall(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID}, printPaired)
 }
 
 // waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and

@@ -36,8 +36,8 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 	add.Example = `  fairlead approvals rules add '{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}'`
 	remove := command("delete ID", "Delete a rule; restore undoes this", cobra.ExactArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			r, err := call(ctx, c, protocol.RuleDelete, protocol.RuleParams{ID: args[0]})
-			return show(c, r, err, func(out io.Writer, _ protocol.OK) error {
+			p := protocol.RuleParams{ID: args[0]}
+			return showCall(ctx, c, protocol.RuleDelete, p, func(out io.Writer, _ protocol.OK) error {
 				return printf(out, "Deleted. To undo: fairlead approvals rules restore %s\n", args[0])
 			})
 		}))
@@ -118,8 +118,8 @@ func approvalsImportCommand(o *options) *cobra.Command {
 				return err
 			}
 			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.RulesImport, protocol.RulesImportParams{File: data})
-				return show(c, r, err, func(out io.Writer, r protocol.RulesImportResult) error {
+				p := protocol.RulesImportParams{File: data}
+				return showCall(ctx, c, protocol.RulesImport, p, func(out io.Writer, r protocol.RulesImportResult) error {
 					fmt.Fprintf(out, "%d added, %d already present.\n", r.Added, r.Skipped)
 					for _, p := range r.Problems {
 						fmt.Fprintf(out, "warning: %s\n", visible(p))

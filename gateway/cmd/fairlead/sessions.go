@@ -27,8 +27,7 @@ func sessionsArchivesCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := call(ctx, c, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
-			return show(c, r, err, printArchives)
+			return showCall(ctx, c, protocol.SessionArchives, protocol.SessionParams{SessionKey: key}, printArchives)
 		}))
 	cmd.Flags().StringVar(&session, "session", "", "chat to use (default: the main chat)")
 	return cmd
@@ -42,8 +41,8 @@ func sessionsRestoreCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := call(ctx, c, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
-			return show(c, r, err, func(out io.Writer, r protocol.SessionArchiveRestoreResult) error {
+			p := protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])}
+			return showCall(ctx, c, protocol.SessionArchiveRestore, p, func(out io.Writer, r protocol.SessionArchiveRestoreResult) error {
 				fmt.Fprintf(out, "Restored a conversation of %s.\n", display.Plural(r.Messages, "message"))
 				if a := r.Archived; a != nil {
 					fmt.Fprintf(out, "The previous conversation is archived. To restore it: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)

@@ -73,7 +73,7 @@ func printStatus(out io.Writer, v overview) error {
 		t.row("machine", names.full(n.ID), flat(line))
 	}
 	for _, a := range v.Approvals {
-		t.row("needs you", a.Tool+" on "+names.of(a.Node), firstLine(questionText(a)))
+		t.row("needs you", a.Tool+" on "+names.of(a.Node), firstLine(callText(a.Tool, a.Args)))
 	}
 	return t.print(out, "")
 }

@@ -105,11 +105,6 @@ func (t *terminal) delta(d protocol.Delta) {
 	}
 }
 
-// continueAt shows the part of a run that was missed while events were lost.
-func (t *terminal) continueAt(r protocol.RunInfo) {
-	t.delta(protocol.Delta{RunID: r.RunID, Step: r.Step, Text: r.Text})
-}
-
 func (t *terminal) message(m protocol.Message) {
 	if c := m.Call; c != nil {
 		t.denied = t.denied || c.State == protocol.CallDenied

@@ -90,28 +90,22 @@ func printResult(w io.Writer, raw json.RawMessage) error {
 	if json.Unmarshal(raw, &text) == nil {
 		return printf(w, "%s\n", text)
 	}
-	var r struct {
-		Output   *string `json:"output"`
-		Content  any     `json:"content"`
-		ExitCode *int    `json:"exitCode"`
-	}
+	var r toolOutput
+	var ok bool
 	if json.Unmarshal(raw, &r) == nil {
-		if s, ok := r.Content.(string); ok {
-			r.Output = &s
+		text, ok = r.text()
+	}
+	if ok {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
 		}
-		if r.Output != nil {
-			text = *r.Output
-			if text != "" && !strings.HasSuffix(text, "\n") {
-				text += "\n"
-			}
-			if _, err := io.WriteString(w, text); err != nil {
-				return err
-			}
-			if r.ExitCode != nil && *r.ExitCode != 0 {
-				return &exitError{code: exitTool, err: fmt.Errorf("the command exited with code %d", *r.ExitCode)}
-			}
-			return nil
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
 		}
+		if r.ExitCode != nil && *r.ExitCode != 0 {
+			return &exitError{code: exitTool, err: fmt.Errorf("the command exited with code %d", *r.ExitCode)}
+		}
+		return nil
 	}
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
