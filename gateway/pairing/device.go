@@ -23,8 +23,7 @@ func noDevice(id protocol.DeviceID) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("no device is called %.40s", id))
 }
 
-// displayName returns a principal for display: the ID of a command line is random, so it is left
-// out.
+// displayName returns a principal for display, without the random ID of a command line.
 func displayName(by string) string {
 	if strings.HasPrefix(by, "owner cli-") {
 		return "owner (command line)"
@@ -166,8 +165,7 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 	return out, err
 }
 
-// Rotate invalidates a device's token. The device fetches a new one with its key at its next
-// contact.
+// Rotate invalidates a device's token. The device fetches a new one at its next contact.
 func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
 	out, err := m.change(ctx, id, by, "rotated the token of", func(d *store.PairedDevice) error {
 		if d.RevokedAt > 0 {

@@ -14,8 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// The settings from strict to permissive. A setting that is not listed counts as the most
-// permissive one.
+// The settings from strict to permissive. An unlisted one counts as the most permissive.
 var (
 	sandboxOrder = []string{"read-only", "workspace-write", "full", ""}
 	networkOrder = []string{"blocked", "ask", "allowed", ""}

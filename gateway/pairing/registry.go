@@ -22,8 +22,7 @@ type registry struct {
 	online  map[protocol.DeviceID]int
 }
 
-// put stores a device, makes it the current one, and returns it for display. The caller must hold
-// Manager.changing.
+// put stores a device and returns it for display. The caller must hold Manager.changing.
 func (r *registry) put(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) (protocol.Device, error) {
 	if err := r.store.Put(ctx, d, lines...); err != nil {
 		return protocol.Device{}, err

@@ -125,8 +125,7 @@ func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (inv
 	return invitation, nil
 }
 
-// withdraw withdraws a request that nobody answered. An answer that arrived at the same moment
-// counts.
+// withdraw withdraws a request that nobody answered, unless an answer arrived at that moment.
 func (m *Manager) withdraw(r *request, why error) error {
 	m.drop(r, errors.Is(why, errTimeout))
 	select {

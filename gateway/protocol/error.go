@@ -39,9 +39,8 @@ func (e *Error) WithDetails(details any) *Error {
 	return &c
 }
 
-// The errors in use. Wrap them, or copy them with With; compare with errors.Is. The specification does
-// not define the codes; these are the codes of the original system, which its clients compare
-// (docs/protocol.md#errors).
+// The errors in use. Wrap them, or copy them with With; compare with errors.Is. The codes are those
+// of the original system, which its clients compare (docs/protocol.md#errors).
 var (
 	ErrNotConnected    = &Error{Code: 101, Message: "Not connected"}
 	ErrVersion         = &Error{Code: 102, Message: "Unsupported protocol version"}

@@ -45,8 +45,7 @@ type Response struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// EventFrame is a message without an answer. Only numbered events have a Seq; it starts at 1 and
-// has no gaps.
+// EventFrame is a message without an answer. The Seq of numbered events starts at 1, without gaps.
 type EventFrame struct {
 	Type    string          `json:"type"`
 	Event   string          `json:"event"`
@@ -156,8 +155,7 @@ func Problem(err error) string {
 	return fmt.Sprintf("%s must be %s, not %s", what, want, kind.Value)
 }
 
-// EncodeRequest builds a request frame. params may be nil. Params that are not valid UTF-8 are an
-// ErrBadRequest.
+// EncodeRequest builds a request frame. Params that are not valid UTF-8 are an ErrBadRequest.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
 	raw, err := Marshal(params)
 	if err != nil {
@@ -211,8 +209,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// ChunkSize is the largest number of data bytes in a binary frame that Fairlead sends. Receivers
-// accept any size.
+// ChunkSize is the most data bytes in a binary frame of Fairlead. Receivers accept any size.
 const ChunkSize = 256 << 10
 
 // looseID finds the ID of a frame that the decoder rejects, at any nesting depth: the string member

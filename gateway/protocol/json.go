@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// Canonical returns the JSON with sorted keys and without white space, so that equal arguments have
-// equal text.
+// Canonical returns the JSON with sorted keys and without white space, for comparison.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("{}"), nil

@@ -10,8 +10,7 @@ type Empty struct{}
 type Method[P, R any] struct {
 	Name  string
 	Scope Scope
-	// Modes are the roles that may call the method. A node may call node methods and tools.list
-	// only.
+	// Modes are the roles that may call it. A node may call node methods and tools.list only.
 	Modes     []Mode
 	Extension bool
 }

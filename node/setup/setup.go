@@ -1,5 +1,4 @@
-// Package setup is what the command lines fairlead and fairlead-node share: the flags of a node, and
-// its pairing at a terminal.
+// Package setup is shared by fairlead and fairlead-node: the flags and the pairing of a node.
 package setup
 
 import (
@@ -61,8 +60,7 @@ func (f *Flags) Add(to FlagSet, id string, own bool) {
 	}
 }
 
-// Default returns the options of a node with the host's name and the current folder where none is
-// given.
+// Default returns the options of a node; by default with the host's name and the current folder.
 func Default(id, dir, version string) node.Options {
 	if id == "" {
 		host, _ := os.Hostname()
@@ -100,8 +98,7 @@ func (f *Flags) Options(version string, stderr io.Writer) (opts node.Options, er
 	return opts, nil
 }
 
-// NewJoin returns a pairing that looks for gateways on the local network, and lets the person at the
-// terminal compare the words.
+// NewJoin returns a pairing that finds gateways nearby and has the person compare the words.
 func NewJoin(ctx context.Context, in io.Reader, out io.Writer) client.Join {
 	return client.Join{
 		Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },

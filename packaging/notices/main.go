@@ -94,8 +94,7 @@ func run(check bool) error {
 	return nil
 }
 
-// shippedModules lists the modules with packages in any of the programs on any system, sorted by
-// path.
+// shippedModules lists the modules of any program on any system, sorted by path.
 func shippedModules() ([]module, error) {
 	found := map[string]module{}
 	for _, system := range systems {

@@ -78,8 +78,7 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 	return a.Preview.Folders
 }
 
-// chooseAnswer reads keys until they are an answer. Ctrl+D denies, other keys are asked again, and
-// Ctrl+C is errInterrupt.
+// chooseAnswer reads keys until they are an answer. Ctrl+D denies, and Ctrl+C is errInterrupt.
 func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
 	ch.sameAnswer = nil
 	for {
@@ -160,8 +159,7 @@ func (ch *chat) handleKey(
 	return true, nil
 }
 
-// chooseRules lets the person choose among the offered rules and shows which earlier calls each
-// would have allowed.
+// chooseRules lets the person choose offered rules, and shows what each would have allowed.
 func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {

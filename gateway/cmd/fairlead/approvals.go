@@ -46,8 +46,7 @@ func listApprovals(ctx context.Context, c *connection, _ []string) error {
 	})
 }
 
-// approvalsAnswerCommand makes the command allow or deny. An approval may be named by the beginning
-// of its ID.
+// approvalsAnswerCommand makes the command allow or deny. ID may be the beginning of an ID.
 func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 	var args, until string
 	var same bool
@@ -92,8 +91,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 	return cmd
 }
 
-// approvals returns the pending approval that id names, as [questionNamed] does, and with same all
-// that ask exactly the same.
+// approvals returns the pending approval that id names, and with same all that ask the same.
 func (c *connection) approvals(ctx context.Context, id string, same bool) ([]protocol.Approval, error) {
 	list, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 	if err != nil {
@@ -106,8 +104,7 @@ func (c *connection) approvals(ctx context.Context, id string, same bool) ([]pro
 	return identicalApprovals(list.Approvals, a), nil
 }
 
-// questionNamed returns the pending approval whose ID begins with id. With same, several may match
-// if they ask the same.
+// questionNamed returns the approval whose ID begins with id; with same, several may ask the same.
 func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.Approval, err error) {
 	if id == "" {
 		return a, errNoID // every ID begins with it
@@ -168,8 +165,7 @@ func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, 
 	return nil
 }
 
-// approvalsLaterCommand makes the command that postpones an approval, as Not now in the windows
-// does.
+// approvalsLaterCommand makes the command that postpones an approval, like "Not now" in a window.
 func approvalsLaterCommand(o *options) *cobra.Command {
 	var wait time.Duration
 	var same, now bool

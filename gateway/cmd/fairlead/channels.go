@@ -159,8 +159,7 @@ func accountState(a protocol.ChannelAccountStatus) string {
 
 // channelSettings parses SETTING=VALUE arguments. Secrets are never accepted on the command line,
 // where others can see them: with ask, the person is asked for them, or they are read from standard
-// input when that is not a terminal. In a terminal, other missing settings of an account are asked
-// for, too.
+// input when that is not a terminal. In a terminal, missing required settings are asked for, too.
 func channelSettings(ctx context.Context, c *connection, channel string, words []string, ask bool) (map[string]json.RawMessage, error) {
 	list, err := call(ctx, c, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {

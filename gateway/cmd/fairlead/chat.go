@@ -77,8 +77,7 @@ type chat struct {
 	node    protocol.NodeID
 
 	c *connection
-	// takeSignals makes the chat handle signals itself; it returns false if a signal has ended the
-	// command already. May be nil.
+	// takeSignals makes the chat handle signals; false if one has ended the command. May be nil.
 	takeSignals func() bool
 	stopping    bool                    // the run was asked to stop
 	status      protocol.Status         // latest status of the gateway
@@ -87,8 +86,7 @@ type chat struct {
 	resync      chan protocol.FeedSnapshot
 	sigs        chan os.Signal
 	postponed   []protocol.Change // changes that arrived while an approval was on the screen
-	// sameAnswer are the approvals that get the same answer as the one on the screen, if more than
-	// one.
+	// sameAnswer are the approvals that get the same answer as the one on the screen, if several.
 	sameAnswer []protocol.Approval
 }
 
@@ -118,8 +116,7 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 	return ch.converse(ctx, message)
 }
 
-// subscribe subscribes to the gateway's feed; end calls cancel and waits until following has
-// stopped.
+// subscribe subscribes to the gateway's feed; end calls cancel and waits until that has ended.
 func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err error) {
 	feedDone := make(chan error, 1)
 	go func() {

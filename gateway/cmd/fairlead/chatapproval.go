@@ -123,8 +123,7 @@ func (ch *chat) readAnswer(ctx context.Context, a protocol.Approval, answer prot
 // errPostponed means that the person postpones an approval.
 var errPostponed = errors.New("not now")
 
-// postponeApproval postpones an approval that this terminal asked, and those that would have got
-// the same answer.
+// postponeApproval postpones an approval and those that would have got the same answer.
 func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error {
 	list := ch.sameAnswer
 	if len(list) == 0 {
@@ -147,8 +146,7 @@ func (t *terminal) notePostponed(a protocol.Approval) {
 	t.note("Postponed until " + time.UnixMilli(a.Later).Format("15:04") + ". You can still answer it: fairlead approvals allow or deny " + string(a.ID) + ".")
 }
 
-// hasReturned reports whether a postponed approval must be asked again, and records one that is
-// postponed now.
+// hasReturned reports whether a postponed approval must be asked again, and records a new delay.
 func (t *terminal) hasReturned(a protocol.Approval) bool {
 	was, isDelayed := t.delays[a.ID]
 	switch {

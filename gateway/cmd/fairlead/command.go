@@ -74,8 +74,7 @@ func showCall[P, R any](ctx context.Context, c *connection, m protocol.Method[P,
 	return show(c, r, err, text)
 }
 
-// show prints the result of a call: as JSON if requested, otherwise by text, which may be nil to
-// print nothing.
+// show prints the result of a call: as JSON, or by text, which may be nil to print nothing.
 func show[R any](c *connection, r R, err error, text func(io.Writer, R) error) error {
 	switch {
 	case err != nil:
@@ -93,8 +92,7 @@ type table [][]string
 
 func (t *table) row(cells ...string) { *t = append(*t, cells) }
 
-// value adds a row with a named value that another machine may have chosen; an empty one is
-// omitted.
+// value adds a row with a named value that another machine may have chosen, unless it is empty.
 func (t *table) value(name, value string) {
 	if value != "" {
 		t.row(name, flat(value))

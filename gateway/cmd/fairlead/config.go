@@ -107,8 +107,7 @@ func describeValues(f protocol.ConfigField) []string {
 	return list
 }
 
-// noteRestart prints a note when a changed setting takes effect only after a restart of the
-// gateway.
+// noteRestart prints a note when a changed setting takes effect after a restart of the gateway.
 func noteRestart(ctx context.Context, c *connection, out io.Writer, path string) error {
 	if !c.offers(protocol.ConfigSchema.Name) {
 		return nil

@@ -25,12 +25,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// dialLimit is how long a command waits for the gateway before it reports that the gateway cannot
-// be reached.
+// dialLimit is how long a command waits for the gateway before it reports an error.
 const dialLimit = 5 * time.Second
 
-// findToken returns the token to use: from the file of --token-file, the environment, or this
-// computer's keychain.
+// findToken returns the token from --token-file, the environment, or this computer's keychain.
 func (o *options) findToken() (string, error) {
 	if o.tokenFile != "" {
 		return readToken(o.tokenFile)
@@ -95,8 +93,7 @@ type connection struct {
 	logins atomic.Int32           // number of logins
 	stop   context.CancelFunc
 	done   chan error
-	// Set for a command: its input, where it prints its result and notes, and whether the result is
-	// JSON.
+	// Set for a command: its input, where it prints its result and notes, and whether as JSON.
 	in       io.Reader
 	out, err io.Writer
 	json     bool
@@ -232,8 +229,7 @@ func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R],
 	return client.Call(ctx, c.Client, m, p)
 }
 
-// nodes lists the machines. For a gateway without such a list, it lists the connected machines by
-// their tools.
+// nodes lists the machines: without a method for it, the connected machines by their tools.
 func (c *connection) nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	if c.offers(protocol.NodesList.Name) {
 		r, err := call(ctx, c, protocol.NodesList, protocol.Empty{})
@@ -268,8 +264,7 @@ func (c *connection) status(ctx context.Context) (protocol.Status, error) {
 	return s, err
 }
 
-// specificationOnly explains why less is shown than for a Fairlead gateway; it is empty for a
-// Fairlead gateway.
+// specificationOnly explains why less is shown than for a Fairlead gateway, or is empty for one.
 func (c *connection) specificationOnly() string {
 	if c.offers(protocol.StatusGet.Name) {
 		return ""

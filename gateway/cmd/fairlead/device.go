@@ -147,8 +147,7 @@ func changeDevice(
 	}
 }
 
-// noteOtherRole prints a note when a device whose pairing has ended still has access in another
-// role.
+// noteOtherRole prints a note when a device still has access in another role.
 func noteOtherRole(ctx context.Context, c *connection, ended protocol.Device) {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {

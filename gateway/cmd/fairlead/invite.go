@@ -112,8 +112,7 @@ func askToApprove(ctx context.Context, c *connection, r protocol.DeviceRequest) 
 	return showCall(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID}, printPaired)
 }
 
-// waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and
-// waits for the decision.
+// waitForAnswer waits for a decision in a window or another terminal when nobody can be asked here.
 func waitForAnswer(ctx context.Context, c *connection, r protocol.DeviceRequest) error {
 	fmt.Fprintf(c.err, "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %[1]s\n\n", r.ID)
 	return pollDevices(ctx, c, func(list protocol.DeviceListResult) (bool, error) {

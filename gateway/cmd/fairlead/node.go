@@ -79,8 +79,7 @@ func quoteWord(word string) string {
 	return singleQuoted(word)
 }
 
-// singleQuoted returns a word in single quotes that every shell understands: in some, a backslash
-// before one has a meaning.
+// singleQuoted quotes a word for every shell: in some, a backslash before a quote has a meaning.
 func singleQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
 
 // parse returns the options of the node without its gateway and data folder.

@@ -149,8 +149,7 @@ func folderText(f protocol.Folder) string {
 	return f.Path
 }
 
-// logsCommand makes the command that prints the log of a machine: its argument, or the one that a
-// flag names.
+// logsCommand makes the command that prints the log of a machine: its argument or its flag.
 func logsCommand(o *options, use string) *cobra.Command {
 	var node string
 	var lines int
@@ -181,8 +180,7 @@ func logsCommand(o *options, use string) *cobra.Command {
 	return cmd
 }
 
-// orUnknown returns err, which says that a machine is offline, or a better error if no machine has
-// that name.
+// orUnknown returns err of an offline machine, or a better error if no machine has that name.
 func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err error) error {
 	nodes, listErr := c.nodes(ctx)
 	if listErr != nil || slices.ContainsFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {

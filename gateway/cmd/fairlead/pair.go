@@ -172,20 +172,16 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 	return nil
 }
 
-// pairSSH pairs a machine on which the person can log in: it reads the key there and passes the
-// link through SSH.
+// pairSSH pairs a machine over SSH: it reads the key there and passes the link.
 func pairSSH(o *options, cmd *cobra.Command, p pairFlags) error {
 	// The login shell there gets the words as one line and may not be sh, so it is only asked to
-	// start sh. A node installed by our own script is in ~/.local/bin, which may not be in its
-	// PATH.
+	// start sh. A node installed by our own script is in ~/.local/bin, perhaps not in its PATH.
 	remote := func(ctx context.Context, stdin, line string) (string, error) {
 		words := strings.Fields(p.sshCommand)
 		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
-		// "--" ends the options of ssh: neither the host nor the command can be taken for an
-		// option.
+		// "--" ends the options of ssh: the host or command cannot be taken for one.
 		run := exec.CommandContext(ctx, words[0], append(words[1:], "--", p.ssh, "sh -c "+singleQuoted(line))...)
-		// ssh gets standard error itself: a connection that it leaves open would also hold a pipe
-		// open.
+		// ssh gets standard error itself: a connection that it leaves open would hold a pipe open.
 		run.Stdin, run.Stderr = strings.NewReader(stdin), os.Stderr
 		out, err := run.Output()
 		return strings.TrimSpace(string(out)), err

@@ -33,8 +33,7 @@ func (k *keys) Read(b []byte) (int, error) {
 
 const ctrlC = 3
 
-// readMessage reads one line with editing and history. A line that ends in \ continues in the next.
-// Ctrl+C is errInterrupt.
+// readMessage reads one line with editing and history, and more after \. Ctrl+C is errInterrupt.
 func (t *terminal) readMessage(ctx context.Context, prompt string) (string, error) {
 	old, err := term.MakeRaw(t.in.fd)
 	if err != nil {

@@ -153,8 +153,7 @@ func questionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
-// callText returns the most informative argument of a call, in full: the command, the file, the
-// pattern.
+// callText returns the most informative argument of a call, in full, such as the command.
 func callText(tool string, args json.RawMessage) string {
 	var in map[string]any
 	if json.Unmarshal(args, &in) != nil {
@@ -180,8 +179,7 @@ type nameBook struct {
 	chats    map[protocol.SessionKey]string
 }
 
-// maxTitles is the number of latest chats whose titles are requested; older chats are shown by
-// their keys.
+// maxTitles is the number of latest chats whose titles are requested; others are shown by key.
 const maxTitles = 500
 
 // loadNames requests the names. If they are unavailable, IDs are shown.

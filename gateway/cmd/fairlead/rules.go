@@ -229,8 +229,7 @@ func readRules(in io.Reader, file string) (data []byte, set *policy.Set, warning
 	return data, set, warnings, err
 }
 
-// resolveLinks follows the links in a path; the part that does not exist is appended to its real
-// folder.
+// resolveLinks follows the links in a path; the part that does not exist is appended.
 func resolveLinks(path string) (string, error) {
 	for rest := ""; ; {
 		real, err := filepath.EvalSymlinks(path)

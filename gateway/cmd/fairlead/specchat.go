@@ -10,12 +10,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxChatEvents is the number of chat events that can wait while the person is asked; later ones are
-// dropped.
+// maxChatEvents is the number of chat events that can wait; later ones are dropped.
 const maxChatEvents = 4096
 
-// addEvent queues a chat event of a gateway without a feed. It is for [client.Options.OnEvent], so it
-// does not block.
+// addEvent queues a chat event of a gateway without a feed, as [client.Options.OnEvent].
 func (ch *chat) addEvent(e protocol.EventFrame) {
 	var event protocol.ChatEvent
 	if e.Event != protocol.EventChat || json.Unmarshal(e.Payload, &event) != nil {
@@ -35,8 +33,7 @@ type specRun struct {
 	written int // bytes of its text so far
 }
 
-// followSpec shows a run until it is over. Events are lost with the connection, so it ends then,
-// too.
+// followSpec shows a run until it is over or the connection, and with it the events, are lost.
 func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 	r := &specRun{chat: ch, id: id, step: 1}
 	ch.stopping = false

@@ -47,16 +47,14 @@ type Options struct {
 	Connect func() protocol.ConnectParams
 	// Dial creates the transport; nil means TCP, with TLS for wss.
 	Dial func(context.Context) (net.Conn, error)
-	// OnUp is called after every handshake on its own goroutine. Its context ends with the
-	// connection.
+	// OnUp is called after every handshake on its own goroutine; ctx ends with the connection.
 	OnUp func(context.Context, protocol.ConnectResult)
 	// OnDown is called with the reason when a connection ended or could not be made.
 	OnDown func(error)
 	// OnEvent is called for every event except those of the feed, in order, on the reading
 	// goroutine. It must not block.
 	OnEvent func(protocol.EventFrame)
-	// OnFrame is called for every binary frame, like OnEvent, and takes ownership of it. With nil,
-	// binary frames are dropped.
+	// OnFrame is called for every binary frame, like OnEvent, and owns it. Nil drops them.
 	OnFrame func(*stream.Frame)
 	// Files, when set, lets the client be one end of the transfers that it starts: see
 	// [protocol.Here] and [stream.Named]. After a reconnect, transfer.resume continues them over
@@ -279,8 +277,7 @@ func (c *Client) setConn(conn *conn) {
 	}
 }
 
-// current returns the connection, nil while disconnected, and a channel that is closed when the
-// next connection is up.
+// current returns the connection, or nil, and a channel that is closed when the next one is up.
 func (c *Client) current() (*conn, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -68,8 +68,7 @@ func (c *conn) probe() {
 	wire.Ping(c.ws) // on an error, the connection ends by itself
 }
 
-// read receives frames until the connection ends, and returns the reason. Then every pending call
-// fails.
+// read receives frames until the connection ends, and returns the reason; pending calls fail.
 func (c *conn) read() error {
 	defer c.failPending()
 	extend := func() { c.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }

@@ -11,8 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxFeedQueue is the maximum number of queued changes; a slower reader starts over with a
-// snapshot.
+// maxFeedQueue is the maximum number of queued changes; a slower reader gets a new snapshot.
 const maxFeedQueue = 8192
 
 // feedQueue queues the numbered events of one connection for Feed.
@@ -44,8 +43,7 @@ func (q *feedQueue) take() (list []protocol.EventFrame, lost bool) {
 	return list, lost
 }
 
-// feedPause is the pause before the feed subscribes again on a connection on which the gateway could
-// not answer.
+// feedPause is the pause before the feed subscribes again when the gateway could not answer.
 const feedPause = 2 * time.Second
 
 // Feed calls onSnapshot with the gateway's current state and then onChange for every change, in

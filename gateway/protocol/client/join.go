@@ -16,24 +16,20 @@ type Join struct {
 	Key       identity.Key
 	Peers     *identity.Peers
 	Applicant pake.Applicant // without its key
-	// Invitation is a link or a code; empty means that the person at the gateway has to approve a
-	// request.
+	// Invitation is a link or a code; empty is a request to the person at the gateway.
 	Invitation string
-	// Gateways are addresses (host:port) to try before those in a link. A request without an
-	// invitation needs one.
+	// Gateways are addresses (host:port) to try first. A request without an invitation needs one.
 	Gateways []string
 	// Find looks for gateways on the local network; nil disables it.
 	Find func(context.Context) []string
-	// Show is called with the words that the gateway shows too, and the seconds that the person
-	// there has to answer.
+	// Show is called with the words and the seconds that the person at the gateway has to answer.
 	Show func(words []string, seconds int)
 	// Confirm asks the person here whether both sides show the same words. It is called only when
 	// nothing else proves the gateway's identity.
 	Confirm func(words []string) bool
 }
 
-// Run pairs the device and stores the pairing. It blocks until the person at the gateway has
-// answered or the time is up.
+// Run pairs the device and stores the pairing. It blocks until the answer or the end of the time.
 func (j Join) Run(ctx context.Context) (identity.Peer, error) {
 	for _, a := range j.Gateways {
 		if err := identity.CheckAddress(a); err != nil {
@@ -123,8 +119,7 @@ func wasTried(ctx context.Context, address string, tried []identity.Pin) (bool, 
 	return slices.Contains(tried, pin), nil
 }
 
-// pairWith pairs with the gateway at addresses. pin is set even with an error, once a machine has
-// answered.
+// pairWith pairs with the gateway at addresses. pin is set once a machine has answered.
 func (j Join) pairWith(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, pin identity.Pin, err error) {
 	var words []string
 	t.OnWaiting = func(w []string, seconds int) {
@@ -135,8 +130,7 @@ func (j Join) pairWith(ctx context.Context, addresses []string, t pake.Device) (
 	}
 	done, err := Pair(ctx, addresses, t)
 	if words != nil && errors.Is(err, protocol.ErrUnavailable) && ctx.Err() == nil {
-		// The connection was lost during the approval. If it was approved, the key alone is enough
-		// to fetch the token.
+		// The connection was lost during the approval. If approved, the key gets the token.
 		again := pake.Device{Key: j.Key, Pin: done.Gateway.Pin, Renew: true, Applicant: j.Applicant}
 		if late, e := Pair(ctx, addresses, again); e == nil {
 			done, err = late, nil

@@ -90,8 +90,7 @@ func (p *pairedGateway) auth(conn net.Conn) (*protocol.Auth, error) {
 // clock was corrected. If that cannot be stored, the next handshake tries again.
 func (p *pairedGateway) clearRefusal() { p.peers.ClearRefusal(p.pairing) }
 
-// handleRefusal fetches a new token if the old one was replaced, and otherwise records the end of
-// the pairing.
+// handleRefusal fetches a new token for a replaced one, or records the end of the pairing.
 func (p *pairedGateway) handleRefusal(ctx context.Context, err error) error {
 	if !errors.Is(err, protocol.ErrUnauthorized) {
 		return err
@@ -154,8 +153,7 @@ func notifyEnded(ctx context.Context, peers *identity.Peers, pairing identity.Pe
 const notifyLimit = 5 * time.Second
 
 // NotifyEndedPairings notifies every gateway that does not know yet that this device ended its
-// pairing, within a few seconds. Unreachable gateways are notified another time; the error is for a
-// log.
+// pairing, within a few seconds. Unreachable ones are notified later; the error is for a log.
 func NotifyEndedPairings(ctx context.Context, peers *identity.Peers, id identity.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
 	defer cancel()

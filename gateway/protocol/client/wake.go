@@ -11,11 +11,9 @@ import (
 const (
 	// checkInterval is the interval of the checks for sleep and for changed networks.
 	checkInterval = 5 * time.Second
-	// sleepGap is the difference between the wall clock and the monotonic clock, which stops during
-	// sleep, that counts as sleep.
+	// sleepGap is the lag of the monotonic clock, which stops during sleep, that counts as sleep.
 	sleepGap = 10 * time.Second
-	// probeLimit is the time in which a gateway must answer a probe before the connection is
-	// considered lost.
+	// probeLimit is the time in which a gateway must answer a probe.
 	probeLimit = 8 * time.Second
 )
 
