@@ -53,7 +53,7 @@ func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceReque
 	defer m.changing.Unlock()
 	r := m.requests.get(p.ID)
 	if r == nil || r.Kind == protocol.RequestPair && r.end.hasPassed(time.Now()) {
-		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
+		return protocol.Device{}, protocol.ErrNotFound.With("this request is no longer pending")
 	}
 	defer publishChange(m.o.Bus)
 	if r.Kind == protocol.RequestWiden {
@@ -102,7 +102,7 @@ func (m *Manager) Deny(ctx context.Context, by, id string) error {
 	defer m.changing.Unlock()
 	r := m.requests.get(id)
 	if r == nil {
-		return protocol.ErrNotFound.With("this request is not waiting any more")
+		return protocol.ErrNotFound.With("this request is no longer pending")
 	}
 	m.requests.finish(r, answer{err: errDenied})
 	publishChange(m.o.Bus)
@@ -138,10 +138,10 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 		}
 		if p.Scopes != nil {
 			if d.Role != protocol.RoleClient {
-				return protocol.ErrBadRequest.With("only a client has rights to choose; a machine may do what a machine does")
+				return protocol.ErrBadRequest.With("only the permissions of a client can be changed")
 			}
 			if len(*p.Scopes) == 0 {
-				return protocol.ErrBadRequest.With("a client without any right is of no use: revoke it instead")
+				return protocol.ErrBadRequest.With("a client needs at least one permission; to remove all, revoke it")
 			}
 			if err := checkScopes(*p.Scopes); err != nil {
 				return err
@@ -200,7 +200,7 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 		return nil
 	})
 	if err == nil {
-		m.requests.removeWidening(id)
+		m.requests.forgetDevice(id)
 		if now {
 			m.o.Unpaired(out)
 		}

@@ -67,15 +67,7 @@ func (o *options) gatewayKey(home string) (string, error) {
 
 // readToken reads a token from a file; - is standard input.
 func readToken(name string) (string, error) {
-	f := os.Stdin
-	if name != "-" {
-		var err error
-		if f, err = os.Open(name); err != nil {
-			return "", fmt.Errorf("read the token: %w", err)
-		}
-		defer f.Close()
-	}
-	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	data, err := readInput(os.Stdin, name)
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
 	}

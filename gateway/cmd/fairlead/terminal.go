@@ -24,18 +24,23 @@ type terminal struct {
 	editor  *term.Terminal
 	keys    keys // input of the line editor
 	step    int
-	written int                        // bytes of the current step's text that are on the screen
-	denied  bool                       // a call of this run was denied
-	failed  bool                       // the person's own command failed
-	midline bool                       // the cursor is not at the start of a line
-	output  map[protocol.CallID]int64  // bytes of each call's output that are on the screen
-	tail    map[protocol.CallID]string // the last part of that output
-	state   map[protocol.CallID]string // last state of each call that was shown
-	notices map[string]bool            // notices shown in this run
+	written int  // bytes of the current step's text that are on the screen
+	denied  bool // a call of this run was denied
+	failed  bool // the person's own command failed
+	midline bool // the cursor is not at the start of a line
+	calls   map[protocol.CallID]shownCall
+	notices map[string]bool // notices shown in this run
 	// end is the gateway's own explanation of the run's end, which is not an answer.
 	end       string
 	questions map[protocol.ApprovalID]bool  // approvals that the person was asked
 	delays    map[protocol.ApprovalID]int64 // end of the delay of postponed approvals
+}
+
+// shownCall is the part of a call that is on the screen.
+type shownCall struct {
+	state string
+	bytes int64  // of its output
+	tail  string // the last part of that output
 }
 
 func (t *terminal) interactive() bool { return t.in.fd >= 0 && !t.json }
@@ -139,22 +144,23 @@ func (t *terminal) call(c protocol.CallInfo) {
 		t.emit("call", c)
 		return
 	}
-	if c.State == protocol.CallRunning && t.state[c.CallID] != protocol.CallRunning {
+	shown := t.calls[c.CallID]
+	if c.State == protocol.CallRunning && shown.state != protocol.CallRunning {
 		t.newline()
 		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(callText(c.Tool, c.Args))))
 	}
-	setEntry(&t.state, c.CallID, c.State)
-	if news := c.Bytes - t.output[c.CallID]; news > 0 && c.Tail != "" {
+	shown.state = c.State
+	if news := c.Bytes - shown.bytes; news > 0 && c.Tail != "" {
 		s := c.Tail
 		if news < int64(len(s)) {
 			s = s[int64(len(s))-news:]
-		} else if t.output[c.CallID] > 0 {
+		} else if shown.bytes > 0 {
 			s = "…" + s
 		}
 		t.print(indent(s, t.midline))
-		setEntry(&t.output, c.CallID, c.Bytes)
-		setEntry(&t.tail, c.CallID, c.Tail)
+		shown.bytes, shown.tail = c.Bytes, c.Tail
 	}
+	setEntry(&t.calls, c.CallID, shown)
 }
 
 // result shows the result of a call.
@@ -164,8 +170,8 @@ func (t *terminal) result(m protocol.Message) {
 		return
 	}
 	if c.State == protocol.CallDone || c.State == protocol.CallFailed {
-		if t.output[c.CallID] > 0 {
-			if rest := unseenOutput(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
+		if shown := t.calls[c.CallID]; shown.bytes > 0 {
+			if rest := unseenOutput(resultText(m), shown.tail, shown.bytes); rest != "" {
 				t.print(indent(rest, t.midline))
 			}
 		} else if s := resultText(m); s != "" {
