@@ -159,3 +159,12 @@ func (t *terminal) hasReturned(a protocol.Approval) bool {
 	}
 	return false
 }
+
+// noteAnswer prints that an approval was answered elsewhere, unless it was asked here.
+func (t *terminal) noteAnswer(a protocol.Approval) {
+	_, isDelayed := t.delays[a.ID]
+	if t.questions[a.ID] && !isDelayed || t.json {
+		return
+	}
+	t.note(fmt.Sprintf("The approval was %s by %s.", a.State, a.AnsweredBy))
+}
