@@ -35,9 +35,10 @@ type terminal struct {
 	calls   map[protocol.CallID]shownCall
 	notices map[string]bool // notices shown in this run
 	// end is the gateway's own explanation of the run's end, which is not an answer.
-	end       string
-	questions map[protocol.ApprovalID]bool  // approvals that the person was asked
-	delays    map[protocol.ApprovalID]int64 // end of the delay of postponed approvals
+	end string
+	// asked are the approvals that the person was asked, with the end of the delay of postponed ones,
+	// otherwise 0.
+	asked map[protocol.ApprovalID]int64
 }
 
 // shownCall is the part of a call that is on the screen.
