@@ -8,7 +8,7 @@ import (
 
 // Memory returns a transport inside one process: connections from dial arrive at the listener. The
 // WebSocket protocol runs over it as over TCP, so that local and remote windows share one
-// implementation. After the listener is closed, dial fails.
+// implementation. A write blocks until the other side reads. After the listener is closed, dial fails.
 func Memory() (dial func(context.Context) (net.Conn, error), l net.Listener) {
 	m := &memory{conns: make(chan net.Conn), closed: make(chan struct{})}
 	return m.dial, m
