@@ -8,7 +8,7 @@ import (
 
 // Memory returns a transport inside one process: connections from dial arrive at the listener. The
 // WebSocket protocol runs over it as over TCP, so that local and remote windows share one
-// implementation. A write blocks until the other side reads. After the listener is closed, dial fails.
+// implementation. Writes block until the other side reads. Dial fails when the listener is closed.
 func Memory() (dial func(context.Context) (net.Conn, error), l net.Listener) {
 	m := &memory{conns: make(chan net.Conn), closed: make(chan struct{})}
 	return m.dial, m
