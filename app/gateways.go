@@ -235,7 +235,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (notified bool, err err
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
-	err = client.EndPairing(ctx, g.peers, pairing, key, nil)
+	err = client.EndPairing(ctx, g.peers, pairing, key)
 	notified = err == nil
 	if errors.Is(err, protocol.ErrUnavailable) {
 		err = nil
@@ -262,7 +262,7 @@ func (g *gateways) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return client.NotifyEndedPairings(ctx, g.peers, id, nil)
+	return client.NotifyEndedPairings(ctx, g.peers, id)
 }
 
 // writeCounts writes the number of pending approvals for the parent process, one per line.

@@ -71,7 +71,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	}
 
 	// It unpairs as one role, and pairs again as the other.
-	if err := client.EndPairing(t.Context(), m.peers, looks.ID(), m.id, nil); err != nil {
+	if err := client.EndPairing(t.Context(), m.peers, looks.ID(), m.id); err != nil {
 		t.Fatal(err)
 	}
 	h.until("the gateway knows", func() bool {

@@ -210,14 +210,12 @@ func (i *item) worthRetry(err error) bool {
 	if !ok {
 		return true
 	}
-	switch e.Code {
-	case protocol.CodeUnavailable, protocol.CodeNotConnected:
+	switch {
+	case errors.Is(e, protocol.ErrUnavailable), errors.Is(e, protocol.ErrNotConnected):
 		return true
-	case protocol.CodeTimeout, protocol.CodeStorage, protocol.CodeInternal:
-	default:
-		if !e.Retryable {
-			return false
-		}
+	case errors.Is(e, protocol.ErrTimeout), errors.Is(e, protocol.ErrStorage), errors.Is(e, protocol.ErrInternal):
+	case !e.Retryable:
+		return false
 	}
 	i.failures++
 	return i.failures < maxFailures

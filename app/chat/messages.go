@@ -117,7 +117,7 @@ func (p *pass) assistant(key string, i int) {
 		}
 	}
 	if m.ErrorMessage != "" && m.StopReason == "error" && !p.state.showsFailure(m.RunID) {
-		problem, action := runProblem(&protocol.Error{Message: m.ErrorMessage, Code: protocol.CodeModel})
+		problem, action := runProblem(protocol.ErrModel.With(m.ErrorMessage))
 		if !p.isNewest(i) {
 			problem, action = widgets.Problem{Title: problem.Title}, actionNone
 		}

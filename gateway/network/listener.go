@@ -27,7 +27,7 @@ type Settings struct {
 	Discovery bool   // announce the gateway on the local network
 }
 
-// Options configure a listener. All fields except Announce are required.
+// Options configure a listener. All fields are required.
 type Options struct {
 	Secrets  keychain.Store // of the certificate
 	Settings func() Settings
@@ -85,8 +85,7 @@ func (n *Listener) Status() protocol.NetworkStatus {
 // retryBind is the interval of attempts to bind an address: an interface may come up later.
 const retryBind = 15 * time.Second
 
-// Run listens according to the settings until ctx ends. serve serves one listener until its ctx
-// ends.
+// Run listens according to the settings until ctx ends. serve serves a listener until its ctx ends.
 func (n *Listener) Run(ctx context.Context, serve func(context.Context, net.Listener) error) {
 	defer n.setState(false, "")
 	for ctx.Err() == nil {
@@ -150,7 +149,7 @@ func (n *Listener) start(ctx context.Context, want Settings, wg *sync.WaitGroup,
 			n.setState(false, err.Error())
 		}
 	})
-	if want.Discovery && n.o.Announce != nil && !at.IP.IsLoopback() {
+	if want.Discovery && !at.IP.IsLoopback() {
 		wg.Go(func() { n.o.Announce(ctx, pin, at.Port) })
 	}
 	return nil
@@ -174,8 +173,7 @@ func listenTLS(secrets keychain.Store, address string) (net.Listener, identity.P
 const maxAddresses = 6
 
 // addresses returns the addresses at which others can reach a listener: its own address, or those
-// of every active interface, private networks first. Loopback addresses are returned only if there
-// are no others.
+// of every active interface, private networks first, and loopback only without others.
 func addresses(bound net.IP, port int) []string {
 	join := func(a netip.Addr) string { return net.JoinHostPort(a.Unmap().String(), strconv.Itoa(port)) }
 	if a, ok := netip.AddrFromSlice(bound); ok && !a.Unmap().IsUnspecified() {

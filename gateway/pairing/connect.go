@@ -74,17 +74,15 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 
 const pairingExpired = "The pairing was for a limited time"
 
-// recordContact stores the time of a device's last contact, unless the pairing was deleted
-// meanwhile.
+// recordContact stores the time of a device's last contact, unless it was deleted.
 func (m *Manager) recordContact(ctx context.Context, id protocol.DeviceID) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	d := m.devices.get(id)
+	if d == nil {
+		return nil
 	}
-	defer release()
-	if d := m.devices.get(id); d != nil {
-		_, err = m.devices.put(ctx, *d)
-	}
+	_, err := m.devices.put(ctx, *d)
 	return err
 }
 
@@ -115,8 +113,7 @@ func (m *Manager) leaveByKey(ctx context.Context, key []byte, role string, w pak
 	return w.Send(pake.Message{Done: &identity.Pairing{Device: out}})
 }
 
-// CloseDevice closes the connections of a device. The caller of Leave calls it after sending the
-// response.
+// CloseDevice closes a device's connections; after Leave, once the response was sent.
 func (m *Manager) CloseDevice(id protocol.DeviceID) {
 	m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
 }

@@ -23,8 +23,7 @@ func noDevice(id protocol.DeviceID) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("no device is called %.40s", id))
 }
 
-// displayName returns a principal for display: the ID of a command line is random, so it is left
-// out.
+// displayName returns a principal for display, without the random ID of a command line.
 func displayName(by string) string {
 	if strings.HasPrefix(by, "owner cli-") {
 		return "owner (command line)"
@@ -50,14 +49,11 @@ func hashToken(token string) string {
 // Approve accepts a request: it pairs a new device, or allows what a node offers beyond its
 // pairing. The ID of a request is bound to its content: a different request has another ID.
 func (m *Manager) Approve(ctx context.Context, by string, p protocol.DeviceRequestParams) (protocol.Device, error) {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return protocol.Device{}, err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	r := m.requests.get(p.ID)
 	if r == nil || r.Kind == protocol.RequestPair && r.end.hasPassed(time.Now()) {
-		return protocol.Device{}, protocol.ErrNotFound.With("this request is not waiting any more")
+		return protocol.Device{}, protocol.ErrNotFound.With("this request is no longer pending")
 	}
 	defer publishChange(m.o.Bus)
 	if r.Kind == protocol.RequestWiden {
@@ -83,7 +79,7 @@ func gateway(name string, n protocol.NetworkStatus) identity.Gateway {
 	return identity.Gateway{Name: name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}
 }
 
-// approveReach is Approve for a node that offers more. The caller must hold the change lock.
+// approveReach is Approve for a node that offers more. The caller must hold m.changing.
 func (m *Manager) approveReach(ctx context.Context, by string, r *request) (protocol.Device, error) {
 	d := m.devices.get(r.Device.ID)
 	if d == nil || d.RevokedAt > 0 {
@@ -102,14 +98,11 @@ func (m *Manager) approveReach(ctx context.Context, by string, r *request) (prot
 
 // Deny rejects a request. A node that offered more continues with what was allowed before.
 func (m *Manager) Deny(ctx context.Context, by, id string) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	r := m.requests.get(id)
 	if r == nil {
-		return protocol.ErrNotFound.With("this request is not waiting any more")
+		return protocol.ErrNotFound.With("this request is no longer pending")
 	}
 	m.requests.finish(r, answer{err: errDenied})
 	publishChange(m.o.Bus)
@@ -118,11 +111,8 @@ func (m *Manager) Deny(ctx context.Context, by, id string) error {
 
 // change edits a device and stores it.
 func (m *Manager) change(ctx context.Context, id protocol.DeviceID, by, what string, edit func(*store.PairedDevice) error) (protocol.Device, error) {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return protocol.Device{}, err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	d := m.devices.get(id)
 	if d == nil {
 		return protocol.Device{}, noDevice(id)
@@ -148,10 +138,10 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 		}
 		if p.Scopes != nil {
 			if d.Role != protocol.RoleClient {
-				return protocol.ErrBadRequest.With("only a client has rights to choose; a machine may do what a machine does")
+				return protocol.ErrBadRequest.With("only the permissions of a client can be changed")
 			}
 			if len(*p.Scopes) == 0 {
-				return protocol.ErrBadRequest.With("a client without any right is of no use: revoke it instead")
+				return protocol.ErrBadRequest.With("a client needs at least one permission; to remove all, revoke it")
 			}
 			if err := checkScopes(*p.Scopes); err != nil {
 				return err
@@ -175,8 +165,7 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 	return out, err
 }
 
-// Rotate invalidates a device's token. The device fetches a new one with its key at its next
-// contact.
+// Rotate invalidates a device's token. The device fetches a new one at its next contact.
 func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (protocol.Device, error) {
 	out, err := m.change(ctx, id, by, "rotated the token of", func(d *store.PairedDevice) error {
 		if d.RevokedAt > 0 {
@@ -211,7 +200,7 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 		return nil
 	})
 	if err == nil {
-		m.requests.removeWidening(id)
+		m.requests.forgetDevice(id)
 		if now {
 			m.o.Unpaired(out)
 		}
@@ -221,17 +210,15 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 
 // Forget ends a pairing and deletes its record.
 func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
+	m.changing.Lock()
+	d, err := m.devices.get(id), noDevice(id)
+	if d != nil {
+		err = m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device))
 	}
-	d := m.devices.get(id)
-	if d == nil {
-		err = noDevice(id)
-	} else if err = m.devices.delete(ctx, id, auditEntry(by, "forgot", "", d.Device)); err == nil {
+	if err == nil {
 		m.requests.forgetDevice(id)
 	}
-	release() // before the callbacks
+	m.changing.Unlock() // before the callbacks
 	if err != nil {
 		return err
 	}
@@ -245,11 +232,8 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 
 // renew issues a new token to a paired device that proved its key. The old token becomes invalid.
 func (m *Manager) renew(ctx context.Context, key []byte, role string, network protocol.NetworkStatus) (identity.Pairing, error) {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return identity.Pairing{}, err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	d := m.devices.pairing(identity.DeviceID(key), role)
 	if err := refusal(d, key, time.Now()); err != nil {
 		return identity.Pairing{}, err

@@ -38,8 +38,7 @@ func checkScopes(scopes []protocol.Scope) error {
 	return nil
 }
 
-// LastsUntil returns the expiry of a pairing made now for a number of days, in Unix milliseconds; 0
-// means never.
+// LastsUntil returns the expiry of a pairing for some days, in Unix milliseconds; 0 means never.
 func LastsUntil(days int) int64 {
 	if days == 0 {
 		return 0
@@ -47,8 +46,7 @@ func LastsUntil(days int) int64 {
 	return time.Now().AddDate(0, 0, days).UnixMilli()
 }
 
-// Invite creates an invitation. It requires the network listener, because otherwise no device could
-// connect.
+// Invite creates an invitation. It requires the network listener, so that devices can connect.
 func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
 	life := inviteLife
 	switch {
@@ -116,19 +114,15 @@ func (q *requests) expireLocked(now time.Time) {
 	maps.DeleteFunc(q.invites, func(_ string, i *invite) bool { return i.end.hasPassed(now) })
 }
 
-// installLine returns the command for installing a node on another machine. curl checks the same
-// pin as the pairing does.
+// installLine returns the command that installs a node. curl checks the same pin as the pairing.
 func installLine(n protocol.NetworkStatus, curl, script string) string {
 	return fmt.Sprintf("%s -fsSk --pinnedpubkey 'sha256//%s' https://%s/%s", curl, n.Pin, n.Addresses[0], script)
 }
 
 // Uninvite withdraws an invitation, even while the device that used it waits for confirmation.
 func (m *Manager) Uninvite(ctx context.Context, id string) error {
-	release, err := m.changeLock.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	if !m.requests.withdrawInvite(id) {
 		return protocol.ErrNotFound.With("this invitation is no longer valid")
 	}
@@ -136,8 +130,7 @@ func (m *Manager) Uninvite(ctx context.Context, id string) error {
 	return nil
 }
 
-// withdrawInvite deletes an invitation, and denies the request that uses it. It reports whether
-// there was one of them.
+// withdrawInvite deletes an invitation and denies the request that uses it, if there are any.
 func (q *requests) withdrawInvite(id string) (ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -154,8 +147,7 @@ func (q *requests) withdrawInvite(id string) (ok bool) {
 
 var errInviteUsed = protocol.ErrNotFound.With("this invitation was already used, withdrawn, or has expired: ask for a new one")
 
-// useInvite returns the invitation that a device wants to use. A used invitation is not available
-// to other devices.
+// useInvite returns the invitation that a device wants to use, unless another device used it.
 func (q *requests) useInvite(h pake.Hello) (*invite, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -172,8 +164,7 @@ func (q *requests) useInvite(h pake.Hello) (*invite, error) {
 	return found, nil
 }
 
-// countWrongGuess counts a wrong guess. The third one deletes the invitation, and the person is
-// notified.
+// countWrongGuess counts a wrong guess. The third deletes the invitation and notifies the person.
 func (q *requests) countWrongGuess(i *invite, address string) {
 	q.mu.Lock()
 	i.guesses++

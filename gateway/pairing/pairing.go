@@ -10,6 +10,7 @@ package pairing
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"fairlead/gateway/event"
@@ -54,7 +55,7 @@ type Nodes interface {
 	Own(id protocol.NodeID) bool
 }
 
-// Options configure a manager. All fields except HasPrograms, Unpaired and CloseDevice are required.
+// Options configure a manager. All fields except HasPrograms are required.
 type Options struct {
 	Store Store
 	Audit AuditLog
@@ -65,10 +66,9 @@ type Options struct {
 	// HasPrograms reports whether the gateway has node programs to install, for Windows and for
 	// other systems. It may be nil, which means none.
 	HasPrograms func() (windows, others bool)
-	// Unpaired is called after the end of a pairing was stored. It may be nil.
+	// Unpaired is called after the end of a pairing was stored.
 	Unpaired func(protocol.Device)
-	// CloseDevice closes every connection of a device with a close code of the WebSocket. It may be
-	// nil.
+	// CloseDevice closes every connection of a device with a close code of the WebSocket.
 	CloseDevice func(id protocol.DeviceID, code int, reason string)
 	// Name is the gateway's name as devices display it.
 	Name string
@@ -78,11 +78,11 @@ type Options struct {
 type Manager struct {
 	o Options
 
-	// changeLock is held while a device or a request changes, including the write to the store:
+	// changing is held while a device or a request changes, including the write to the store:
 	// changes are stored in the order in which they are made, and an invitation or a request ends
-	// once. Readers do not wait for the disk. It is acquired before the locks of devices and requests,
-	// neither of which is acquired while the other is held.
-	changeLock changeLock
+	// once. Readers do not wait for the disk. It is locked before the locks of devices and requests,
+	// neither of which is locked while the other is held.
+	changing sync.Mutex
 
 	devices  registry
 	requests requests
@@ -90,14 +90,8 @@ type Manager struct {
 
 // Open loads the devices and returns a manager.
 func Open(ctx context.Context, o Options) (*Manager, error) {
-	if o.CloseDevice == nil {
-		o.CloseDevice = func(protocol.DeviceID, int, string) {}
-	}
-	if o.Unpaired == nil {
-		o.Unpaired = func(protocol.Device) {}
-	}
 	m := &Manager{
-		o: o, changeLock: make(changeLock, 1),
+		o:        o,
 		devices:  registry{store: o.Store, devices: make(map[protocol.DeviceID]*store.PairedDevice), online: make(map[protocol.DeviceID]int)},
 		requests: requests{bus: o.Bus, pending: make(map[string]*request), invites: make(map[string]*invite), refused: make(map[protocol.DeviceID]string)},
 	}
@@ -109,26 +103,6 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 		m.devices.devices[d.ID] = &d
 	}
 	return m, nil
-}
-
-// changeLock is a mutex whose callers may stop waiting for it.
-type changeLock chan struct{}
-
-// acquire acquires the lock; release releases it.
-func (l changeLock) acquire(ctx context.Context) (release func(), err error) {
-	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// wait is acquire for callers that cannot be cancelled. It blocks at most for one write to the
-// store.
-func (l changeLock) wait() (release func()) {
-	l <- struct{}{}
-	return func() { <-l }
 }
 
 // List returns devices, requests and invitations for display, without the secrets of invitations.

@@ -14,8 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// The settings from strict to permissive. A setting that is not listed counts as the most
-// permissive one.
+// The settings from strict to permissive. An unlisted one counts as the most permissive.
 var (
 	sandboxOrder = []string{"read-only", "workspace-write", "full", ""}
 	networkOrder = []string{"blocked", "ask", "allowed", ""}
@@ -114,8 +113,8 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 		return nodes.Entry{}
 	}
 	is := protocol.ReachOf(params)
-	release := m.changeLock.wait() // the permissions of a node must not change while it connects
-	defer release()
+	m.changing.Lock() // the permissions of a node must not change while it connects
+	defer m.changing.Unlock()
 	d := m.devices.get(p.Device)
 	if d == nil {
 		return nodes.Entry{Device: p.Device, Unapproved: is.Tools}

@@ -22,8 +22,7 @@ type registry struct {
 	online  map[protocol.DeviceID]int
 }
 
-// put stores a device, makes it the current one, and returns it for display. The caller must hold
-// the change lock.
+// put stores a device and returns it for display. The caller must hold Manager.changing.
 func (r *registry) put(ctx context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) (protocol.Device, error) {
 	if err := r.store.Put(ctx, d, lines...); err != nil {
 		return protocol.Device{}, err
@@ -38,7 +37,7 @@ func (r *registry) put(ctx context.Context, d store.PairedDevice, lines ...proto
 	return r.displayLocked(&d), nil
 }
 
-// delete deletes a device's record. The caller must hold the change lock.
+// delete deletes a device's record. The caller must hold Manager.changing.
 func (r *registry) delete(ctx context.Context, id protocol.DeviceID, line protocol.AuditEntry) error {
 	if err := r.store.Delete(ctx, id, line); err != nil {
 		return err
@@ -80,7 +79,7 @@ func (r *registry) pairing(key protocol.DeviceID, role string) *store.PairedDevi
 
 // newID returns the ID for a device's pairing in a role: the ID of its existing pairing, otherwise
 // the ID of its key, or a variant of that if its pairing in the other role uses it. The caller must
-// hold the change lock.
+// hold Manager.changing.
 func (r *registry) newID(key []byte, role string) protocol.DeviceID {
 	id := identity.DeviceID(key)
 	if d := r.pairing(id, role); d != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // requests has the pending requests, and the invitations that they use. A request changes only
-// while the caller holds the change lock.
+// while the caller holds Manager.changing.
 type requests struct {
 	bus *event.Bus
 
@@ -115,20 +115,13 @@ func (q *requests) widen(d protocol.Device, words []string) {
 	}
 }
 
-// removeWidening removes the request of a node whose pairing has ended.
-func (q *requests) removeWidening(id protocol.DeviceID) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.removeWideningLocked(id)
-}
-
 func (q *requests) removeWideningLocked(id protocol.DeviceID) {
 	maps.DeleteFunc(q.pending, func(_ string, r *request) bool {
 		return r.Kind == protocol.RequestWiden && r.Device.ID == id
 	})
 }
 
-// forgetDevice removes all that is known of a device whose pairing is forgotten.
+// forgetDevice removes all that is known of a device whose pairing has ended.
 func (q *requests) forgetDevice(id protocol.DeviceID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -69,15 +69,13 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 			return err
 		}
 	}
-	timer := time.NewTimer(time.Until(r.end.at))
-	defer timer.Stop()
 	select {
 	case a := <-r.answer:
 		if a.err != nil {
 			return a.err
 		}
 		return w.Send(pake.Message{Done: &a.done})
-	case <-timer.C:
+	case <-time.After(time.Until(r.end.at)):
 		return m.withdraw(r, errTimeout)
 	case <-gone.Done():
 		return m.withdraw(r, context.Cause(gone))
@@ -127,8 +125,7 @@ func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (inv
 	return invitation, nil
 }
 
-// withdraw withdraws a request that nobody answered. An answer that arrived at the same moment
-// counts.
+// withdraw withdraws a request that nobody answered, unless an answer arrived at that moment.
 func (m *Manager) withdraw(r *request, why error) error {
 	m.drop(r, errors.Is(why, errTimeout))
 	select {
@@ -144,8 +141,8 @@ func (m *Manager) withdraw(r *request, why error) error {
 // drop deletes a request. If spent is set it also deletes the request's invitation; otherwise the
 // same device may use it again.
 func (m *Manager) drop(r *request, spent bool) {
-	release := m.changeLock.wait()
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	m.requests.drop(r, spent)
 	publishChange(m.o.Bus)
 }
@@ -215,8 +212,8 @@ func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (
 		life = confirmLife
 	}
 	now := time.Now()
-	release := m.changeLock.wait()
-	defer release()
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	d.ID = m.devices.newID(h.Key, d.Role)
 	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}

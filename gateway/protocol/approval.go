@@ -85,8 +85,7 @@ type Approval struct {
 	Chosen []int `json:"chosen,omitempty"`
 	// Until is the expiry of the saved rules in Unix milliseconds; 0 is never.
 	Until int64 `json:"until,omitempty"`
-	// Access are the indexes in Preview.Folders of the folders that the answer allowed for the
-	// call.
+	// Access are the indexes in Preview.Folders of the folders that the answer allowed.
 	Access []int `json:"access,omitempty"`
 	// Edited are the arguments with which the person replaced Args.
 	Edited json.RawMessage `json:"edited,omitempty"`
@@ -173,8 +172,7 @@ type ApprovalAnswerParams struct {
 	Until int64 `json:"until,omitempty"`
 	// Access are the indexes in Preview.Folders of the folders to allow for this call only.
 	Access []int `json:"access,omitempty"`
-	// Args replace the call's arguments; only with an allow for once. The call is judged again with
-	// them.
+	// Args replace the call's arguments, and are judged again; only with an allow for once.
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
@@ -184,8 +182,7 @@ type ApprovalAnswerResult struct {
 	Approval Approval `json:"approval"`
 }
 
-// ApprovalShownParams confirms that a person can see the question. Surface is where; default
-// window.
+// ApprovalShownParams confirms that a person can see the question on a surface.
 type ApprovalShownParams struct {
 	ID      ApprovalID `json:"id"`
 	Surface string     `json:"surface,omitempty"` // window (default), terminal, notification or channel
@@ -215,8 +212,7 @@ func (a Approval) SameAs(b Approval) bool {
 		a.Folder() == b.Folder() && a.Why == b.Why && a.diff() == b.diff()
 }
 
-// Folder returns the folder in which the call would run: its own, or the machine's workspace; empty
-// when neither is known.
+// Folder returns the folder in which the call would run, or the machine's workspace, or "".
 func (a Approval) Folder() string {
 	if a.Preview != nil && a.Preview.Folder != "" {
 		return a.Preview.Folder
@@ -280,8 +276,7 @@ func (r ApprovalAnswerAllResult) Won() (n int) {
 // MaxSnooze is the longest time for which an approval can be snoozed at once, in milliseconds.
 const MaxSnooze = 24 * 60 * 60 * 1000
 
-// SnoozeFor is the default length of a snooze. The question returns earlier when the person opens
-// it.
+// SnoozeFor is the default length of a snooze; opening the question ends it earlier.
 const SnoozeFor = 10 * time.Minute
 
 // ApprovalSnoozeParams hides pending approvals in all windows for a time in milliseconds, 1 to

@@ -89,8 +89,7 @@ type SessionArchiveRestoreResult struct {
 	SessionKey SessionKey `json:"sessionKey"`
 	SessionID  SessionID  `json:"sessionId"`
 	Messages   int        `json:"messages"`
-	// Archived is the archive of the previous conversation, to undo the restore; missing when that
-	// was empty.
+	// Archived is the archive of the previous conversation; missing when that was empty.
 	Archived *ArchiveInfo `json:"archived,omitempty"`
 }
 

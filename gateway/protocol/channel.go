@@ -158,8 +158,7 @@ type ChannelKind struct {
 	Fields  []ChannelField `json:"fields"`
 }
 
-// ChannelField is one setting of an account. Secret settings are stored in the keychain and never
-// returned.
+// ChannelField is one setting of an account. Secrets are in the keychain and never returned.
 type ChannelField struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
@@ -168,15 +167,13 @@ type ChannelField struct {
 	Long     bool   `json:"long,omitempty"` // has several lines
 }
 
-// ChannelParams selects an account. An empty account is "default"; for channel.status it means all
-// accounts.
+// ChannelParams selects an account. Empty is "default"; for channel.status all accounts.
 type ChannelParams struct {
 	Channel   string `json:"channel"`
 	AccountID string `json:"accountId,omitempty"`
 }
 
-// ChannelStartParams starts an account. The gateway stores Config, without its secrets, for later
-// starts.
+// ChannelStartParams starts an account. Config is stored for later starts, without its secrets.
 type ChannelStartParams struct {
 	Channel   string                     `json:"channel"`
 	AccountID string                     `json:"accountId,omitempty"`

@@ -129,8 +129,7 @@ type Enforcement struct {
 	// Hidden lists absolute paths of files and folders that commands cannot read, including
 	// everything in those folders, when fs.read.secrets is enforced.
 	Hidden []string `json:"hidden,omitempty"`
-	// Lends reports that commands have no network by default, and that a person can allow it for a
-	// single command.
+	// Lends reports that commands have no network, unless a person allows it for one.
 	Lends bool `json:"lendsNetwork,omitempty"`
 }
 
@@ -165,8 +164,7 @@ type ServerInfo struct {
 type Features struct {
 	Methods []string `json:"methods"`
 	Events  []string `json:"events"`
-	// Extensions are the values of ConnectParams.Extensions that the gateway understands
-	// (extension).
+	// Extensions are those of ConnectParams that the gateway understands (extension).
 	Extensions []string `json:"extensions"`
 }
 

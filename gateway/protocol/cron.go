@@ -27,8 +27,7 @@ const (
 	CronTask        = "task"
 )
 
-// Results of a job's run. CronRunning is an extension: only a caller that asked not to wait gets
-// it.
+// Results of a job's run. CronRunning is an extension, for callers that asked not to wait.
 const (
 	CronOK      = "ok"
 	CronError   = "error"
@@ -36,8 +35,7 @@ const (
 	CronRunning = "running"
 )
 
-// What to do about the times that were missed because the gateway was off or its machine slept
-// (extension).
+// What to do about times that were missed while the gateway was off or asleep (extension).
 const (
 	MissedSkip   = "skip"
 	MissedLatest = "latest" // one run for all missed times; the default

@@ -27,8 +27,7 @@ type Device struct {
 	NodeID NodeID   `json:"nodeId,omitempty"` // of a node: the only ID with which it may connect
 	// Scopes are the permissions of a client. A node has the fixed permissions of its role.
 	Scopes []Scope `json:"scopes,omitempty"`
-	// Reach is what the person allowed a node to offer. A node that offers more needs a new
-	// approval.
+	// Reach is what the person allowed a node to offer; more needs a new approval.
 	Reach *Reach `json:"reach,omitempty"`
 	// Words and Fingerprint identify the device's key: a few words for people, and the SHA-256 in
 	// hexadecimal.
@@ -44,8 +43,7 @@ type Device struct {
 	PairedAt    int64    `json:"pairedAt"`
 	LastSeenAt  int64    `json:"lastSeenAt,omitempty"`
 	Online      bool     `json:"online"`
-	// RotatedAt is the time at which the person replaced its token, until the device has fetched
-	// the new one.
+	// RotatedAt is the time of the token's replacement, until the device has fetched the new one.
 	RotatedAt int64 `json:"rotatedAt,omitempty"`
 	// ExpiresAt is the end of the pairing; 0 is never.
 	ExpiresAt int64  `json:"expiresAt,omitempty"`
@@ -131,8 +129,7 @@ type DeviceListResult struct {
 	Network  NetworkStatus   `json:"network"`
 }
 
-// NetworkStatus is the state of the listener for other machines. The setting network.enabled turns
-// it on and off.
+// NetworkStatus is the state of the listener for other machines, which network.enabled turns on.
 type NetworkStatus struct {
 	Enabled   bool     `json:"enabled"`
 	Listening bool     `json:"listening"`
@@ -193,8 +190,7 @@ type DeviceProof struct {
 	Signature []byte   `json:"signature"`
 }
 
-// Methods for devices and pairing, and for the registry of nodes. All but NodeForget are
-// extensions.
+// Methods for devices, pairing and the registry of nodes. All but NodeForget are extensions.
 var (
 	NodeForget  = Method[NodeForgetParams, NodeForgetResult]{"node.forget", ScopeAdmin, clients, original}
 	NodesUpdate = Method[NodesUpdateParams, NodeInfo]{"nodes.update", ScopeAdmin, clients, extension}
@@ -212,8 +208,7 @@ var (
 	DeviceLeave = Method[Empty, OK]{"device.leave", ScopeNone, clientsAndNodes, extension}
 )
 
-// ReachOf returns the reach that a node declares in its handshake. A node that does not mention a
-// sandbox has none.
+// ReachOf returns the reach that a node declares in its handshake; no sandbox by default.
 func ReachOf(p ConnectParams) *Reach {
 	r := &Reach{}
 	for _, t := range p.Tools {

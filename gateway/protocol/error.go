@@ -6,31 +6,6 @@ import (
 	"errors"
 )
 
-// Error codes in use. The specification does not define them; these are the codes of the original
-// system, which its clients compare (docs/protocol.md#errors).
-const (
-	CodeNotConnected    = 101
-	CodeVersion         = 102
-	CodeInvalidConnect  = 103
-	CodeBadRequest      = 400
-	CodeUnauthorized    = 401
-	CodeForbidden       = 403
-	CodeNotFound        = 404
-	CodeConflict        = 409
-	CodeTooLarge        = 413
-	CodeApprovalNeeded  = 428
-	CodeTooMany         = 429
-	CodeInternal        = 500
-	CodeUnavailable     = 503
-	CodeTimeout         = 504
-	CodeStorage         = 507
-	CodeCancelled       = 499
-	CodeModelAuth       = 521
-	CodeModelRateLimit  = 522
-	CodeContextOverflow = 523
-	CodeModel           = 524
-)
-
 // Error is the error of a response (docs/protocol.md#errors). It is also a Go error: errors.Is
 // compares codes, so the sentinels below work on both sides of a connection.
 type Error struct {
@@ -64,32 +39,33 @@ func (e *Error) WithDetails(details any) *Error {
 	return &c
 }
 
-// Sentinels. Wrap them, or copy them with With; compare with errors.Is.
+// The errors in use. Wrap them, or copy them with With; compare with errors.Is. The codes are those
+// of the original system, which its clients compare (docs/protocol.md#errors).
 var (
-	ErrNotConnected    = &Error{Code: CodeNotConnected, Message: "Not connected"}
-	ErrVersion         = &Error{Code: CodeVersion, Message: "Unsupported protocol version"}
-	ErrInvalidConnect  = &Error{Code: CodeInvalidConnect, Message: "Invalid connect"}
-	ErrBadRequest      = &Error{Code: CodeBadRequest, Message: "Bad request"}
-	ErrUnauthorized    = &Error{Code: CodeUnauthorized, Message: "Unauthorized: invalid or missing token"}
-	ErrForbidden       = &Error{Code: CodeForbidden, Message: "Not allowed"}
-	ErrNotFound        = &Error{Code: CodeNotFound, Message: "Not found"}
-	ErrConflict        = &Error{Code: CodeConflict, Message: "Conflict"}
-	ErrTooLarge        = &Error{Code: CodeTooLarge, Message: "Too large"}
-	ErrApprovalNeeded  = &Error{Code: CodeApprovalNeeded, Message: "approval_required"}
-	ErrTooMany         = &Error{Code: CodeTooMany, Message: "Too many requests", Retryable: true}
-	ErrInternal        = &Error{Code: CodeInternal, Message: "Internal error"}
-	ErrUnavailable     = &Error{Code: CodeUnavailable, Message: "Unavailable", Retryable: true}
-	ErrTimeout         = &Error{Code: CodeTimeout, Message: "Timed out", Retryable: true}
-	ErrStorage         = &Error{Code: CodeStorage, Message: "The database cannot be written"}
-	ErrCancelled       = &Error{Code: CodeCancelled, Message: "Cancelled"}
-	ErrModelAuth       = &Error{Code: CodeModelAuth, Message: "The provider refused the key"}
-	ErrModelRateLimit  = &Error{Code: CodeModelRateLimit, Message: "The provider limits the rate", Retryable: true}
-	ErrContextOverflow = &Error{Code: CodeContextOverflow, Message: "The chat is longer than the model can read"}
-	ErrModel           = &Error{Code: CodeModel, Message: "The model failed"}
+	ErrNotConnected    = &Error{Code: 101, Message: "Not connected"}
+	ErrVersion         = &Error{Code: 102, Message: "Unsupported protocol version"}
+	ErrInvalidConnect  = &Error{Code: 103, Message: "Invalid connect"}
+	ErrBadRequest      = &Error{Code: 400, Message: "Bad request"}
+	ErrUnauthorized    = &Error{Code: 401, Message: "Unauthorized: invalid or missing token"}
+	ErrForbidden       = &Error{Code: 403, Message: "Not allowed"}
+	ErrNotFound        = &Error{Code: 404, Message: "Not found"}
+	ErrConflict        = &Error{Code: 409, Message: "Conflict"}
+	ErrTooLarge        = &Error{Code: 413, Message: "Too large"}
+	ErrApprovalNeeded  = &Error{Code: 428, Message: "approval_required"}
+	ErrTooMany         = &Error{Code: 429, Message: "Too many requests", Retryable: true}
+	ErrInternal        = &Error{Code: 500, Message: "Internal error"}
+	ErrUnavailable     = &Error{Code: 503, Message: "Unavailable", Retryable: true}
+	ErrTimeout         = &Error{Code: 504, Message: "Timed out", Retryable: true}
+	ErrStorage         = &Error{Code: 507, Message: "The database cannot be written"}
+	ErrCancelled       = &Error{Code: 499, Message: "Cancelled"}
+	ErrModelAuth       = &Error{Code: 521, Message: "The provider refused the key"}
+	ErrModelRateLimit  = &Error{Code: 522, Message: "The provider limits the rate", Retryable: true}
+	ErrContextOverflow = &Error{Code: 523, Message: "The chat is longer than the model can read"}
+	ErrModel           = &Error{Code: 524, Message: "The model failed"}
 )
 
 // AsError converts any error into its wire form. It keeps the whole text of err. The code comes
-// from the first *Error in its chain, or from a context error; otherwise it is [CodeInternal].
+// from the first *Error in its chain, or from a context error; otherwise it is that of [ErrInternal].
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

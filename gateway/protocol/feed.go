@@ -67,8 +67,7 @@ const (
 )
 
 // Change is the payload of the feed event (extension). Kind determines which field is set. A change
-// can be applied twice without harm: every field is a complete new value, except Delta, which has
-// its offset.
+// can be applied twice: every field is a complete new value, except Delta, which has its offset.
 type Change struct {
 	// Kind names the change. session, message, run, delta, call, approval, node, transfer, status
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history

@@ -1,8 +1,7 @@
 package protocol
 
 // The file browser (extension). Its methods are the person's own actions in a window; the agent
-// gets no tools from them. They work only on a machine that names [ExtFiles]; [NodeInfo.Files]
-// reports it.
+// gets no tools from them. They need a machine with [ExtFiles]; [NodeInfo.Files] reports it.
 var (
 	FilesList    = Method[FilesListParams, FilesListResult]{"files.list", ScopeInvoke, clients, extension}
 	FilesMake    = Method[FilesPathParams, FilesDone]{"files.make", ScopeInvoke, clients, extension} // a folder
@@ -26,8 +25,7 @@ const (
 // ExtFiles in ConnectParams.Extensions: the node serves the file browser.
 const ExtFiles = "files"
 
-// FileAct is the prefix of the names with which tool.invoke asks a node for file operations. No
-// tool can have such a name.
+// FileAct is the prefix of a node's file operations in tool.invoke. No tool can have such a name.
 const FileAct = "Files."
 
 // Operations of a node with [ExtFiles]. Their arguments are those of the methods above, without the
@@ -71,11 +69,9 @@ func (f FileInfo) Folder() bool { return f.Kind == FileFolder || f.Leads == File
 type FilesListParams struct {
 	Node NodeID `json:"nodeId"`
 	Path string `json:"path,omitempty"`
-	// Watch subscribes to changes of the folder: files.changed events follow until files.unwatch or
-	// the end of the connection.
+	// Watch subscribes to files.changed events, until files.unwatch or the connection's end.
 	Watch bool `json:"watch,omitempty"`
-	// Below also reports in which folders below this one something changed. It requires Watch;
-	// older nodes ignore it.
+	// Below also reports which folders below changed. It requires Watch; older nodes ignore it.
 	Below bool `json:"below,omitempty"`
 	// WatchID is the gateway's ID for the subscription, for the node.
 	WatchID string `json:"watchId,omitempty"`
@@ -130,8 +126,7 @@ type FilesDone struct {
 	Path string `json:"path"`
 }
 
-// FilesTrashParams moves files and folders to the trash of their workspace, which retains them for
-// 30 days.
+// FilesTrashParams moves files and folders to the trash of their workspace, for 30 days.
 type FilesTrashParams struct {
 	Node  NodeID   `json:"nodeId"`
 	Paths []string `json:"paths"`
@@ -154,8 +149,7 @@ type Trashed struct {
 type FilesRestoreParams struct {
 	Node NodeID `json:"nodeId"`
 	ID   string `json:"id"`
-	// Path is the original path, which the rules judge. The path that the trash recorded is the one
-	// that is used.
+	// Path is the original path, which the rules judge; the one recorded in the trash is used.
 	Path string `json:"path"`
 }
 
@@ -198,8 +192,7 @@ const (
 	ChangeAltered  = "altered"  // the file was changed again since
 )
 
-// FilesDiffResult is a change as a unified diff, from the content before the run to the current
-// content.
+// FilesDiffResult is a change as a unified diff, from before the run to now.
 type FilesDiffResult struct {
 	State string `json:"state"` // stands, reverted or altered
 	Diff  string `json:"diff,omitempty"`

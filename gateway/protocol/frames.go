@@ -45,8 +45,7 @@ type Response struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// EventFrame is a message without an answer. Only numbered events have a Seq; it starts at 1 and
-// has no gaps.
+// EventFrame is a message without an answer. The Seq of numbered events starts at 1, without gaps.
 type EventFrame struct {
 	Type    string          `json:"type"`
 	Event   string          `json:"event"`
@@ -114,35 +113,32 @@ func decodeByType(data []byte) (Frame, error) {
 	id, _ := head.ID.(string)
 	var f Frame
 	var err error
-	missing := ""
 	switch head.Type {
 	case TypeRequest:
 		f.Request = new(Request)
-		if err = json.Unmarshal(data, f.Request); err == nil && f.Request.ID == "" {
-			missing = "a request needs a non-empty string id"
-		} else if err == nil && f.Request.Method == "" {
-			missing = "a request needs a method"
-		}
+		err = json.Unmarshal(data, f.Request)
 	case TypeResponse:
 		f.Response = new(Response)
-		if err = json.Unmarshal(data, f.Response); err == nil && f.Response.ID == "" {
-			missing = "a response needs a non-empty string id"
-		}
+		err = json.Unmarshal(data, f.Response)
 	case TypeEvent:
 		f.Event = new(EventFrame)
-		if err = json.Unmarshal(data, f.Event); err == nil && f.Event.Event == "" {
-			missing = "an event needs a name"
-		}
+		err = json.Unmarshal(data, f.Event)
 	case "":
-		missing = `no "type"`
+		err = errors.New(`no "type"`)
 	default:
-		missing = fmt.Sprintf("unknown type %.40q", head.Type)
+		err = fmt.Errorf("unknown type %.40q", head.Type)
 	}
-	if err != nil {
-		missing = Problem(err)
-	}
-	if missing != "" {
-		return Frame{}, &FrameError{ID: id, Reason: missing}
+	switch {
+	case err != nil:
+		return Frame{}, &FrameError{id, Problem(err)}
+	case f.Request != nil && f.Request.ID == "":
+		return Frame{}, &FrameError{id, "a request needs a non-empty string id"}
+	case f.Request != nil && f.Request.Method == "":
+		return Frame{}, &FrameError{id, "a request needs a method"}
+	case f.Response != nil && f.Response.ID == "":
+		return Frame{}, &FrameError{id, "a response needs a non-empty string id"}
+	case f.Event != nil && f.Event.Event == "":
+		return Frame{}, &FrameError{id, "an event needs a name"}
 	}
 	return f, nil
 }
@@ -173,15 +169,10 @@ func Problem(err error) string {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		want = "a whole number from 0 on"
 	}
-	what := kind.Field
-	if what == "" {
-		what = "the value"
-	}
-	return fmt.Sprintf("%s must be %s, not %s", what, want, kind.Value)
+	return fmt.Sprintf("%s must be %s, not %s", cmp.Or(kind.Field, "the value"), want, kind.Value)
 }
 
-// EncodeRequest builds a request frame. params may be nil. Params that are not valid UTF-8 are an
-// ErrBadRequest.
+// EncodeRequest builds a request frame. Params that are not valid UTF-8 are an ErrBadRequest.
 func EncodeRequest(id, method string, params any) ([]byte, error) {
 	frame, err := Marshal(struct {
 		Type   string `json:"type"`
@@ -246,8 +237,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// ChunkSize is the largest number of data bytes in a binary frame that Fairlead sends. Receivers
-// accept any size.
+// ChunkSize is the most data bytes in a binary frame of Fairlead. Receivers accept any size.
 const ChunkSize = 256 << 10
 
 // looseID finds the ID of a frame that the decoder rejects, at any nesting depth: the string member

@@ -186,8 +186,7 @@ type ToolName string
 func NewToolName(node NodeID, tool string) ToolName { return ToolName(string(node) + toolSep + tool) }
 
 // Split returns the node and the bare tool name, cut at the first "__". ok is false for a name
-// without both parts. It accepts "node:Tool" too, because the help text of the original system uses
-// it.
+// without both parts. It accepts "node:Tool" too, as in the original system's help text.
 func (n ToolName) Split() (node NodeID, tool string, ok bool) {
 	a, b, found := strings.Cut(string(n), toolSep)
 	if !found {
@@ -199,8 +198,7 @@ func (n ToolName) Split() (node NodeID, tool string, ok bool) {
 	return NodeID(a), b, true
 }
 
-// ForModel returns the name under which models see the tool: with [NodeID.ToolPrefix] instead of
-// the node.
+// ForModel returns the name under which models see the tool, with [NodeID.ToolPrefix].
 func (n ToolName) ForModel() ToolName {
 	node, tool, ok := n.Split()
 	if !ok || node.ToolPrefix() == node {

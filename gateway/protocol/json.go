@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// Canonical returns the JSON with sorted keys and without white space, so that equal arguments have
-// equal text.
+// Canonical returns the JSON with sorted keys and without white space, for comparison.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("{}"), nil
@@ -89,23 +88,21 @@ func rewriteNumbers(v any) any {
 	return v
 }
 
-// maxDigits is the maximum number of digits of a rewritten number; an int64 has at most 19. maxNumber
-// is the maximum length of its text.
-const (
-	maxDigits = 19
-	maxNumber = 100
-)
+// maxNumber is the maximum length of a number that is rewritten.
+const maxNumber = 100
 
-// plainNumber returns a number unchanged if it is not whole or has too many digits.
+// plainNumber returns a number unchanged if it is not whole or does not fit into an int64.
 func plainNumber(n json.Number) json.Number {
-	_, power, _ := strings.Cut(strings.ToLower(string(n)), "e")
-	exponent, err := strconv.Atoi(power)
-	if power != "" && err != nil || max(exponent, -exponent) > maxDigits || len(n) > maxNumber {
+	if len(n) > maxNumber {
 		return n
 	}
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok || !r.IsInt() || len(strings.TrimPrefix(r.Num().String(), "-")) > maxDigits {
+	f, _, err := big.ParseFloat(string(n), 10, 8*maxNumber, big.ToNearestEven)
+	if err != nil {
 		return n
 	}
-	return json.Number(r.Num().String())
+	whole, accuracy := f.Int64()
+	if accuracy != big.Exact {
+		return n
+	}
+	return json.Number(strconv.FormatInt(whole, 10))
 }

@@ -41,8 +41,7 @@ type Block struct {
 	Name      string          `json:"name,omitempty"`      // toolCall: full tool name
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall: a JSON object
 
-	// Opaque is data that a provider needs back with this block; nobody else can read it
-	// (extension).
+	// Opaque is data that the provider needs back with this block (extension).
 	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 

@@ -118,11 +118,11 @@ func TestErrorsKeepTheirCodeAndText(t *testing.T) {
 	t.Parallel()
 	wrapped := fmt.Errorf("open chat: %w", ErrStorage.With("disk full"))
 	for err, want := range map[error]Error{
-		wrapped:                  {Code: CodeStorage, Message: "open chat: disk full"},
-		context.Canceled:         {Code: CodeCancelled, Message: "context canceled"},
-		context.DeadlineExceeded: {Code: CodeTimeout, Message: "context deadline exceeded", Retryable: true},
-		errors.New("odd"):        {Code: CodeInternal, Message: "odd"},
-		ErrUnavailable:           {Code: CodeUnavailable, Message: "Unavailable", Retryable: true},
+		wrapped:                  {Code: 507, Message: "open chat: disk full"},
+		context.Canceled:         {Code: 499, Message: "context canceled"},
+		context.DeadlineExceeded: {Code: 504, Message: "context deadline exceeded", Retryable: true},
+		errors.New("odd"):        {Code: 500, Message: "odd"},
+		ErrUnavailable:           {Code: 503, Message: "Unavailable", Retryable: true},
 	} {
 		if got := AsError(err); !reflect.DeepEqual(*got, want) {
 			t.Errorf("%v = %+v", err, got)

@@ -8,21 +8,15 @@ type Empty struct{}
 // Method describes a method, with the types of its params and its result, so that a mismatch between
 // client and server does not compile.
 type Method[P, R any] struct {
-	Name      string
-	Scope     Scope
+	Name  string
+	Scope Scope
+	// Modes are the roles that may call it. A node may call node methods and tools.list only.
 	Modes     []Mode
 	Extension bool
 }
 
 // MethodInfo is a [Method] without its types: who may call it.
-type MethodInfo struct {
-	Name  string
-	Scope Scope
-	// Modes are the roles that may call the method. A node may call node methods and tools.list
-	// only.
-	Modes     []Mode
-	Extension bool
-}
+type MethodInfo Method[any, any]
 
 // Values of Method.Modes and Method.Extension.
 var (

@@ -69,8 +69,7 @@ type NodeInfo struct {
 	// green, teal, blue, purple, pink or grey.
 	Name   string `json:"name,omitempty"`
 	Colour string `json:"colour,omitempty"`
-	// PingMs is the last measured round-trip time in milliseconds, 0 if not measured. PingAt is the
-	// time of the measurement.
+	// PingMs is the round-trip time in milliseconds measured at PingAt, 0 if not measured.
 	PingMs float64 `json:"pingMs,omitempty"`
 	PingAt int64   `json:"pingAt,omitempty"`
 	// Device is the paired device of the node; empty for a node that used the gateway's own token.

@@ -151,8 +151,7 @@ type AuditListResult struct {
 	More    bool         `json:"more"`
 }
 
-// AuditVerifyResult reports whether the hash chain of the audit log is intact. Broken is the first
-// invalid line, 0 for none.
+// AuditVerifyResult reports on the audit log's hash chain. Broken is the first invalid line, or 0.
 type AuditVerifyResult struct {
 	Lines  int64  `json:"lines"`
 	Broken int64  `json:"broken,omitempty"`
@@ -168,8 +167,7 @@ const (
 	ModePaused      = "paused"       // every call needs an approval
 )
 
-// ApprovalMode is the approval mode of a chat. Until is the end of "trust", in Unix
-// milliseconds.
+// ApprovalMode is the approval mode of a chat. "trust" ends at Until, in Unix milliseconds.
 type ApprovalMode struct {
 	Mode  string `json:"mode"` // ask, accept-edits, read-only, trust or paused
 	Until int64  `json:"until,omitempty"`

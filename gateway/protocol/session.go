@@ -77,8 +77,7 @@ type Tokens struct {
 	Total  int64 `json:"total"`
 }
 
-// SessionPrefs are a session's settings. A zero field is unset: the gateway's configuration
-// applies.
+// SessionPrefs are a session's settings. The configuration applies to a zero field.
 type SessionPrefs struct {
 	Model         *ModelRef `json:"model,omitempty"`
 	ThinkingLevel string    `json:"thinkingLevel,omitempty"`
@@ -95,8 +94,7 @@ type ResetPolicy struct {
 	IdleMinutes *int   `json:"idleMinutes,omitempty"`
 }
 
-// SessionStats answers session.stats. Uptime is the time since the session was created, in
-// milliseconds.
+// SessionStats answers session.stats. Uptime is the session's age in milliseconds.
 type SessionStats struct {
 	SessionKey   SessionKey `json:"sessionKey"`
 	SessionID    SessionID  `json:"sessionId"`
@@ -121,8 +119,7 @@ type SessionPatchParams struct {
 	ResetPolicy *ResetPolicyPatch  `json:"resetPolicy,omitempty"`
 }
 
-// UnmarshalJSON accepts a number as a label too, because the original system's command line sends a
-// label of digits as a number.
+// UnmarshalJSON accepts a number as a label too, as the original system's command line sends.
 func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
 	var in struct {
 		SessionKey  SessionKey         `json:"sessionKey"`
@@ -199,8 +196,7 @@ type SessionHistoryResult struct {
 type SessionPreviewParams struct {
 	SessionKey SessionKey `json:"sessionKey"`
 	Limit      int        `json:"limit,omitempty"`
-	// Before, when not 0, selects messages with a smaller Seq, so that a window can page back
-	// (extension).
+	// Before, when not 0, selects messages with a smaller Seq, to page back (extension).
 	Before int64 `json:"before,omitempty"`
 	// Notices also returns the notices of compactions (extension). They are not messages of the
 	// conversation, and no count includes them.
@@ -216,8 +212,7 @@ type SessionPreviewResult struct {
 	Messages     []Message  `json:"messages"`
 }
 
-// SessionCreateParams creates an empty conversation (extension). With an empty key the gateway
-// chooses a new one.
+// SessionCreateParams creates an empty conversation, with a new key if none is given (extension).
 type SessionCreateParams struct {
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	Label      string     `json:"label,omitempty"`

@@ -13,8 +13,7 @@ const (
 	EffectWrite   Effect = "write"
 	EffectExec    Effect = "exec"
 	EffectNetwork Effect = "network"
-	// EffectUnknown is the effect of a tool that does not declare one. Its calls always need an
-	// approval.
+	// EffectUnknown is the effect of a tool that declares none. Its calls always need an approval.
 	EffectUnknown Effect = ""
 )
 
@@ -61,8 +60,7 @@ type ToolInvoke struct {
 	CallID CallID          `json:"callId"`
 	Tool   string          `json:"tool"`
 	Args   json.RawMessage `json:"args"`
-	// Preview asks what the call would do. The node does nothing; its result is a [CallPreview]
-	// (extension).
+	// Preview asks for a [CallPreview] as the result; the node does nothing (extension).
 	Preview bool `json:"preview,omitempty"`
 	// Expect is the FileSHA256 of the preview that the person saw. The node refuses the call if the
 	// file has changed since (extension).
@@ -70,8 +68,7 @@ type ToolInvoke struct {
 	// Approved is the hash of what the person allowed ([CallHash]). The node refuses the call if it
 	// computes another hash from what it is about to do (extension).
 	Approved string `json:"approved,omitempty"`
-	// Policy is the version of the rules at the time of the decision; it is part of the hash
-	// (extension).
+	// Policy is the version of the rules that decided, a part of the hash (extension).
 	Policy string `json:"policy,omitempty"`
 	// Network reports that the person allowed network access for this call (extension).
 	Network bool `json:"network,omitempty"`
@@ -115,8 +112,7 @@ type CallPreview struct {
 type FolderAccess struct {
 	Path  string `json:"path"` // absolute, without symbolic links; it exists
 	Write bool   `json:"write,omitempty"`
-	// Warning explains why the folder is dangerous, for example that it holds keys; empty
-	// otherwise.
+	// Warning explains why the folder is dangerous, for example that it holds keys, or is empty.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -134,8 +130,7 @@ type Program struct {
 	Path string `json:"path,omitempty"` // empty: not found, or a shell built-in
 }
 
-// ToolResultParams returns the result of a call. Either Result has the tool's result, or Error is
-// not empty.
+// ToolResultParams returns the result of a call in Result, or a non-empty Error.
 type ToolResultParams struct {
 	CallID CallID          `json:"callId"`
 	Result json.RawMessage `json:"result,omitempty"`

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Transfers. Nodes call the first four methods. Windows and the command line manage the queue with
-// the others (extension).
+// Transfers. Nodes call the first four methods; the others manage the queue (extension).
 var (
 	TransferMeta     = Method[TransferMetaParams, OK]{"transfer.meta", ScopeNode, transferEnds, original}
 	TransferAccept   = Method[TransferAcceptParams, OK]{"transfer.accept", ScopeNode, transferEnds, original}
@@ -28,8 +27,7 @@ var (
 // ExtTransfer: the peer understands [TransferStream], with folders, checksums, credits and resume.
 const ExtTransfer = "transfer"
 
-// ExtUndo: the peer retains the files that it replaces and restores them on [EventTransferUndo]. It
-// requires [ExtTransfer].
+// ExtUndo: the peer retains replaced files for [EventTransferUndo]. It requires [ExtTransfer].
 const ExtUndo = "transfer.undo"
 
 // TransferID names a transfer in the queue.
@@ -46,8 +44,7 @@ const (
 	TransferCancelled = "cancelled"
 )
 
-// Handling of an existing file with different content. An existing file with the same content
-// always stays as it is.
+// Handling of an existing file with different content. An equal one always stays as it is.
 const (
 	ConflictRename    = "rename" // adds a number to the new name: "report (2).pdf"
 	ConflictOverwrite = "overwrite"
@@ -85,8 +82,7 @@ type TransferStartParams struct {
 	ExpiresIn int64 `json:"expiresInMs,omitempty"`
 }
 
-// Transfer is one row of the queue or of its history (extension). Times are Unix milliseconds; 0
-// means never.
+// Transfer is one row of the queue or history (extension), in Unix milliseconds; 0 means never.
 type Transfer struct {
 	ID          TransferID `json:"id"`
 	State       string     `json:"state"` // queued, waiting, running, paused, done, failed or cancelled
@@ -163,8 +159,7 @@ type TransferProblem struct {
 	Text string `json:"text"`
 }
 
-// TransferListParams requests the queue or a page of the history. Node selects the transfers from
-// and to one machine.
+// TransferListParams requests the queue or a page of the history, of one machine or all.
 type TransferListParams struct {
 	History bool   `json:"history,omitempty"` // finished transfers, newest first; otherwise unfinished ones, oldest first
 	Node    NodeID `json:"node,omitempty"`

@@ -6,8 +6,7 @@ const (
 	EventTransferStart   = "transfer.start"
 	EventTransferReceive = "transfer.receive"
 	EventTransferEnd     = "transfer.end"
-	// EventTransferStop tells an end to stop the transfer, finally or for now (extension, to
-	// nodes).
+	// EventTransferStop stops a transfer at one end, finally or for now (extension, to nodes).
 	EventTransferStop = "transfer.stop"
 	// EventTransferUndo tells a destination that names [ExtUndo] to restore the files that a
 	// transfer replaced (extension, to nodes).
@@ -63,8 +62,7 @@ type TransferEntry struct {
 	Size int64  `json:"size"`
 }
 
-// TransferEnd tells the destination that all data was sent. The destination answers with
-// transfer.done.
+// TransferEnd tells the destination that all was sent. It answers with transfer.done.
 type TransferEnd struct {
 	TransferID uint32 `json:"transferId"`
 }
@@ -75,8 +73,7 @@ type TransferStop struct {
 	TransferID uint32 `json:"transferId"`
 	Keep       bool   `json:"keep,omitempty"`
 	Reason     string `json:"reason,omitempty"`
-	// For a destination that no longer has the transfer open: the destination path, and the
-	// unfinished file.
+	// For a destination without the open transfer: its path, and the unfinished file.
 	Path    string          `json:"path,omitempty"`
 	Stream  *TransferStream `json:"stream,omitempty"`
 	Current string          `json:"current,omitempty"`
@@ -151,8 +148,7 @@ type TransferCompleteParams struct {
 	Error      string  `json:"error,omitempty"` // extension: sending failed
 }
 
-// TransferDoneParams is the destination's final report. Files and the fields after it are
-// extensions.
+// TransferDoneParams is the destination's final report. From Files on, fields are extensions.
 type TransferDoneParams struct {
 	TransferID   *uint32           `json:"transferId"`
 	BytesWritten *int64            `json:"bytesWritten,omitempty"`

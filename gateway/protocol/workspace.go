@@ -1,7 +1,6 @@
 package protocol
 
-// EncodingBase64 carries arbitrary bytes (extension); the protocol's own encoding carries text
-// only.
+// EncodingBase64 carries arbitrary bytes (extension); without it, only text.
 const EncodingBase64 = "base64"
 
 // WorkspaceListParams lists a folder of an agent's workspace. An empty path is the workspace, an
@@ -71,8 +70,7 @@ type SkillsParams struct {
 	AgentID AgentID `json:"agentId,omitempty"`
 }
 
-// SkillsStatusResult answers skills.status and skills.update. RefreshedAt is the time at which the
-// files were last read.
+// SkillsStatusResult answers skills.status and skills.update. The files were read at RefreshedAt.
 type SkillsStatusResult struct {
 	AgentID     AgentID            `json:"agentId"`
 	RefreshedAt int64              `json:"refreshedAt"`
@@ -95,8 +93,7 @@ const (
 	SkillBuiltIn = "built-in"
 )
 
-// SkillStatusEntry describes one skill and whether it can be used now. Source and the fields after
-// it are extensions.
+// SkillStatusEntry describes a skill and whether it can be used. From Source on: extensions.
 type SkillStatusEntry struct {
 	Name          string                   `json:"name"`
 	Description   string                   `json:"description"`
@@ -116,11 +113,9 @@ type SkillStatusEntry struct {
 	Compatibility string `json:"compatibility,omitempty"`
 	// Problems are faults in the file that did not prevent it from being read.
 	Problems []string `json:"problems,omitempty"`
-	// SettingsKey is the name of the skill's settings under skills.entries; empty when it cannot
-	// have any.
+	// SettingsKey is the skill's name under skills.entries; empty when it cannot have settings.
 	SettingsKey string `json:"settingsKey,omitempty"`
-	// Missing lists what online machines lack to use the skill, for at most 20
-	// machines.
+	// Missing lists what at most 20 online machines lack to use the skill.
 	Missing []SkillMissing `json:"missing,omitempty"`
 }
 

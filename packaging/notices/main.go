@@ -8,11 +8,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -50,11 +47,6 @@ var kinds = []struct{ name, sentence string }{
 	{"Unlicense", "This is free and unencumbered software released into the public domain"},
 }
 
-type module struct {
-	Path, Version, Dir string
-	Main               bool
-}
-
 func main() {
 	check := flag.Bool("check", false, "fail when the files are out of date, and write nothing")
 	flag.Parse()
@@ -71,13 +63,13 @@ func run(check bool) error {
 	}
 	var texts, list bytes.Buffer
 	texts.WriteString("Fairlead contains these modules. Each is used under its own licence, which follows.\n")
-	for _, m := range modules {
-		kind, text, err := licence(m)
+	for _, module := range slices.Sorted(maps.Keys(modules)) {
+		kind, text, err := licence(module, modules[module])
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&list, "%s %s\n", m.Path, kind)
-		fmt.Fprintf(&texts, "\n%s\n%s (%s)\n\n%s", strings.Repeat("=", 80), m.Path, kind, text)
+		fmt.Fprintf(&list, "%s %s\n", module, kind)
+		fmt.Fprintf(&texts, "\n%s\n%s (%s)\n\n%s", strings.Repeat("=", 80), module, kind, text)
 	}
 	for name, data := range map[string][]byte{textsFile: texts.Bytes(), listFile: list.Bytes()} {
 		old, err := os.ReadFile(name)
@@ -94,12 +86,12 @@ func run(check bool) error {
 	return nil
 }
 
-// shippedModules lists the modules with packages in any of the programs on any system, sorted by
-// path.
-func shippedModules() ([]module, error) {
-	found := map[string]module{}
+// shippedModules returns the folders of the modules of any program on any system, by path.
+func shippedModules() (map[string]string, error) {
+	found := map[string]string{}
 	for _, system := range systems {
-		cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-json=Module"}, programs...)...)
+		const format = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
+		cmd := exec.Command("go", append([]string{"list", "-e", "-deps", "-f", format}, programs...)...)
 		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=1")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -107,24 +99,18 @@ func shippedModules() ([]module, error) {
 		if err != nil {
 			return nil, fmt.Errorf("go list for %s: %w\n%s", system, err, stderr.Bytes())
 		}
-		for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-			var p struct{ Module *module }
-			if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return nil, err
-			}
-			if p.Module != nil && !p.Module.Main {
-				found[p.Module.Path] = *p.Module
+		for line := range strings.Lines(string(out)) {
+			if module, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+				found[module] = dir
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b module) int { return strings.Compare(a.Path, b.Path) }), nil
+	return found, nil
 }
 
-// licence returns the kind of a module's licence and the text of all its licence files.
-func licence(m module) (kind, text string, err error) {
-	entries, err := os.ReadDir(m.Dir)
+// licence returns the kind of a module's licence and the text of all its licence files in dir.
+func licence(module, dir string) (kind, text string, err error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", "", err
 	}
@@ -133,7 +119,7 @@ func licence(m module) (kind, text string, err error) {
 		if e.IsDir() || !licenceFile.MatchString(e.Name()) {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(m.Dir, e.Name()))
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return "", "", err
 		}
@@ -147,9 +133,9 @@ func licence(m module) (kind, text string, err error) {
 	}
 	switch kind {
 	case "":
-		return "", "", fmt.Errorf("%s has no licence that is known here", m.Path)
+		return "", "", fmt.Errorf("%s has no licence that is known here", module)
 	case "GPL", "AGPL":
-		return "", "", fmt.Errorf("%s is under the %s and must not be linked", m.Path, kind)
+		return "", "", fmt.Errorf("%s is under the %s and must not be linked", module, kind)
 	}
 	return kind, b.String(), nil
 }

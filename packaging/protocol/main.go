@@ -38,8 +38,7 @@ otherwise. *Extension* marks what a peer need not know.
 type reference struct {
 	methods map[string][2]ast.Expr // params and result types by method name
 	types   map[string]*ast.TypeSpec
-	docs    map[string]string // comments of types
-	queue   []string          // types to describe, in the order of their first use
+	queue   []string // types to describe, in the order of their first use
 	queued  map[string]bool
 }
 
@@ -53,7 +52,7 @@ func main() {
 }
 
 func run(check bool) error {
-	r := reference{methods: map[string][2]ast.Expr{}, types: map[string]*ast.TypeSpec{}, docs: map[string]string{}, queued: map[string]bool{}}
+	r := reference{methods: map[string][2]ast.Expr{}, types: map[string]*ast.TypeSpec{}, queued: map[string]bool{}}
 	files, err := filepath.Glob(source + "/*.go")
 	if err != nil {
 		return err
@@ -82,43 +81,32 @@ func run(check bool) error {
 	return os.WriteFile(target, text, 0o644)
 }
 
-// collect reads the types of a file, and its methods: variables of the form Name = Method[Params,
-// Result]{"name", …}.
+// collect reads the types of a file, and its methods: Method[Params, Result]{"name", …}.
 func (r *reference) collect(file *ast.File) {
-	for _, d := range file.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, s := range g.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				r.types[s.Name.Name] = s
-				if doc := s.Doc; doc != nil {
-					r.docs[s.Name.Name] = doc.Text()
-				} else if len(g.Specs) == 1 {
-					r.docs[s.Name.Name] = g.Doc.Text()
-				}
-			case *ast.ValueSpec:
-				for _, v := range s.Values {
-					r.method(v)
-				}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GenDecl:
+			if t, ok := n.Specs[0].(*ast.TypeSpec); ok && len(n.Specs) == 1 && t.Doc == nil {
+				t.Doc = n.Doc
 			}
+		case *ast.TypeSpec:
+			r.types[n.Name.Name] = n
+		case *ast.CompositeLit:
+			r.method(n)
+		case *ast.FuncDecl:
+			return false
 		}
-	}
+		return true
+	})
 }
 
-func (r *reference) method(v ast.Expr) {
-	c, ok := v.(*ast.CompositeLit)
+func (r *reference) method(c *ast.CompositeLit) {
+	i, ok := c.Type.(*ast.IndexListExpr)
 	if !ok || len(c.Elts) == 0 {
 		return
 	}
-	i, ok := c.Type.(*ast.IndexListExpr)
 	name, isText := c.Elts[0].(*ast.BasicLit)
-	if !ok || !isText || len(i.Indices) != 2 {
-		return
-	}
-	if id, ok := i.X.(*ast.Ident); !ok || id.Name != "Method" {
+	if id, ok := i.X.(*ast.Ident); !ok || !isText || id.Name != "Method" {
 		return
 	}
 	if s, err := strconv.Unquote(name.Value); err == nil {
@@ -199,7 +187,7 @@ func (r *reference) typeName(e ast.Expr) string {
 }
 
 func (r *reference) describe(b *bytes.Buffer, name string) {
-	fmt.Fprintf(b, "\n### %s\n\n%s\n", name, oneLine(r.docs[name]))
+	fmt.Fprintf(b, "\n### %s\n\n%s\n", name, oneLine(r.types[name].Doc.Text()))
 	s, ok := r.types[name].Type.(*ast.StructType)
 	if !ok || len(s.Fields.List) == 0 {
 		return

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,8 +78,7 @@ func folderOffers(a protocol.Approval) []protocol.FolderAccess {
 	return a.Preview.Folders
 }
 
-// chooseAnswer reads keys until they are an answer. Ctrl+D denies, other keys are asked again, and
-// Ctrl+C is errInterrupt.
+// chooseAnswer reads keys until they are an answer. Ctrl+D denies, and Ctrl+C is errInterrupt.
 func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Approval, answer *protocol.ApprovalAnswerParams) error {
 	ch.sameAnswer = nil
 	for {
@@ -94,8 +94,14 @@ func (ch *chat) chooseAnswer(ctx context.Context, a protocol.Approval, answer *p
 		if err != nil {
 			return err
 		}
-		if done, err := ch.handleKey(ctx, strings.ToLower(strings.TrimSpace(line)), a, all, answer); done || err != nil {
+		done, err := ch.handleKey(ctx, strings.ToLower(strings.TrimSpace(line)), a, all, answer)
+		switch {
+		case done, errors.Is(err, errInterrupt), errors.Is(err, errPostponed):
 			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && !isCtrlD(err): // Ctrl+D leads back to the approval
+			ch.term.note(err.Error())
 		}
 	}
 }
@@ -107,85 +113,59 @@ func isCtrlD(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, 
 func (ch *chat) handleKey(
 	ctx context.Context, key string, a protocol.Approval, all []protocol.Approval, answer *protocol.ApprovalAnswerParams,
 ) (done bool, err error) {
-	allow := func(scope string) (bool, error) {
-		answer.Decision, answer.Scope = protocol.DecisionAllow, scope
+	scope := protocol.ScopeOnce
+	choice := slices.IndexFunc(choices, func(c choice) bool { return c.key == key && slices.Contains(a.Choices, c.scope) })
+	folder, isFolder := strings.CutPrefix(key, "o")
+	switch {
+	case key == "d":
 		return true, nil
-	}
-	switch key {
-	case "a":
-		return allow(protocol.ScopeOnce)
-	case "d":
-		return true, nil
-	case "=":
+	case key == "n":
+		return false, errPostponed
+	case key == "r":
+		if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); isCtrlD(err) {
+			err = nil
+		}
+		return err == nil, err
+	case key == "=":
 		if ch.sameAnswer != nil || len(all) < 2 {
 			ch.sameAnswer = nil
 		} else {
 			ch.sameAnswer = all
 		}
 		return false, nil
-	case "n":
-		return false, errPostponed
-	case "r":
-		if answer.Reason, err = ch.term.readMessage(ctx, "Reason: "); isCtrlD(err) {
-			err = nil
-		}
-		return err == nil, err
-	case "e":
-		if a.Kind != protocol.AskCall {
-			return false, nil
-		}
-		if answer.Args, err = ch.editCall(ctx, a); errors.Is(err, errInterrupt) {
+	case key == "a":
+	case key == "e" && a.Kind == protocol.AskCall:
+		if answer.Args, err = ch.editCall(ctx, a); err != nil {
 			return false, err
-		} else if err != nil {
-			ch.term.note(err.Error())
-			return false, nil
 		}
-		return allow(protocol.ScopeOnce)
-	}
-	return ch.handleScopeKey(ctx, key, a, answer)
-}
-
-// handleScopeKey handles the keys that allow with a folder or for longer than one call.
-func (ch *chat) handleScopeKey(
-	ctx context.Context, key string, a protocol.Approval, answer *protocol.ApprovalAnswerParams,
-) (done bool, err error) {
-	if place, ok := strings.CutPrefix(key, "o"); ok {
-		n, err := strconv.Atoi(place)
+	case isFolder:
+		n, err := strconv.Atoi(folder)
 		if err != nil || n < 0 || n >= len(folderOffers(a)) {
 			return false, nil
 		}
-		answer.Access, answer.Decision, answer.Scope = []int{n}, protocol.DecisionAllow, protocol.ScopeOnce
-		return true, nil
-	}
-	i := slices.IndexFunc(choices, func(c choice) bool { return c.key == key && slices.Contains(a.Choices, c.scope) })
-	if i < 0 {
-		return false, nil
-	}
-	scope := choices[i].scope
-	if scope != protocol.ScopeSession {
-		ok, err := ch.chooseRules(ctx, a, scope, answer)
-		if errors.Is(err, errInterrupt) {
+		answer.Access = []int{n}
+	case choice >= 0:
+		scope = choices[choice].scope
+		if scope == protocol.ScopeSession {
+			break
+		}
+		if ok, err := ch.chooseRules(ctx, a, scope, answer); err != nil || !ok {
 			return false, err
 		}
-		if err != nil {
-			ch.term.note(err.Error())
-		}
-		if err != nil || !ok {
-			return false, nil
-		}
+	default:
+		return false, nil
 	}
 	answer.Decision, answer.Scope = protocol.DecisionAllow, scope
 	return true, nil
 }
 
-// chooseRules lets the person choose among the offered rules and shows which earlier calls each
-// would have allowed.
+// chooseRules lets the person choose offered rules, and shows what each would have allowed.
 func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope string, answer *protocol.ApprovalAnswerParams) (ok bool, err error) {
 	answer.Offers = nil
 	if len(a.Offers) > 1 {
 		line, err := ch.term.readMessage(ctx, "Numbers of the suggested rules to create (empty: only for exactly this call): ")
 		if err != nil {
-			return false, ignoreCtrlD(err)
+			return false, err
 		}
 		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' }) {
 			n, err := strconv.Atoi(word)
@@ -210,7 +190,7 @@ func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope stri
 	}
 	line, err := ch.term.readMessage(ctx, "Create this rule? [y] yes, without expiry  [1h] for 1 hour  [today] until the end of today  [30d] for 30 days  [any other key] back: ")
 	if err != nil {
-		return false, ignoreCtrlD(err)
+		return false, err
 	}
 	key := strings.ToLower(strings.TrimSpace(line))
 	if key == "y" {
@@ -221,15 +201,6 @@ func (ch *chat) chooseRules(ctx context.Context, a protocol.Approval, scope stri
 		ch.term.note("It expires on " + time.UnixMilli(answer.Until).Format("2 January 2006 15:04") + ".")
 	}
 	return ok, nil
-}
-
-// ignoreCtrlD returns nil for a line that was ended by Ctrl+D, which leads back to the approval,
-// and err otherwise.
-func ignoreCtrlD(err error) error {
-	if errors.Is(err, errInterrupt) {
-		return err
-	}
-	return nil
 }
 
 // editCall lets the person change the call: a command in one line, other arguments in their editor.
@@ -253,11 +224,7 @@ func (ch *chat) editCall(ctx context.Context, a protocol.Approval) (json.RawMess
 		args["command"] = raw
 		return protocol.Marshal(args)
 	}
-	editor := os.Getenv("VISUAL")
-	if editor == "" {
-		editor = os.Getenv("EDITOR")
-	}
-	words := strings.Fields(editor)
+	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")))
 	if len(words) == 0 {
 		return nil, errors.New("set EDITOR to edit the arguments, or change the call in a Fairlead window")
 	}

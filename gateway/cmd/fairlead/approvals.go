@@ -26,15 +26,14 @@ func approvalsCommand(o *options) *cobra.Command {
 		approvalsLaterCommand(o),
 		command("undo ID", "Undo the rules and grants that an answer created; the audit log shows the approval's ID", cobra.ExactArgs(1),
 			onMethod(o, protocol.ApprovalUndo, undo, func(out io.Writer, r protocol.ApprovalUndoResult) error {
-				_, err := fmt.Fprintf(out, "Removed %s and %s for its chat.\n", display.Plural(r.Rules, "rule"), display.Plural(r.Grants, "grant"))
-				return err
+				return printf(out, "Removed %s and %s for its chat.\n", display.Plural(r.Rules, "rule"), display.Plural(r.Grants, "grant"))
 			})),
 		approvalsRulesCommand(o), approvalsExportCommand(o), approvalsImportCommand(o), auditCommand(o), approvalsTestCommand(o))
 }
 
 func listApprovals(ctx context.Context, c *connection, _ []string) error {
-	r, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
-	return show(c, r, err, func(out io.Writer, r protocol.ApprovalListResult) error {
+	p := protocol.Empty{}
+	return showCall(ctx, c, protocol.ApprovalList, p, func(out io.Writer, r protocol.ApprovalListResult) error {
 		if len(r.Approvals) == 0 {
 			fmt.Fprintln(out, "No pending approvals.")
 			return nil
@@ -47,8 +46,7 @@ func listApprovals(ctx context.Context, c *connection, _ []string) error {
 	})
 }
 
-// approvalsAnswerCommand makes the command allow or deny. An approval may be named by the beginning
-// of its ID.
+// approvalsAnswerCommand makes the command allow or deny. ID may be the beginning of an ID.
 func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 	var args, until string
 	var same bool
@@ -71,13 +69,11 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 				return answerSame(ctx, c, c.out, c.json, list, answer)
 			}
 			answer.ID, answer.Hash = list[0].ID, list[0].Hash
-			r, err := call(ctx, c, protocol.ApprovalAnswer, answer)
-			return show(c, r, err, func(out io.Writer, r protocol.ApprovalAnswerResult) error {
+			return showCall(ctx, c, protocol.ApprovalAnswer, answer, func(out io.Writer, r protocol.ApprovalAnswerResult) error {
 				if !r.Won {
 					return fmt.Errorf("too late: the approval was already %s by %s", r.Approval.State, r.Approval.AnsweredBy)
 				}
-				_, err := fmt.Fprintf(out, "%s.\n", display.Capital(r.Approval.State))
-				return err
+				return printf(out, "%s.\n", display.Capital(r.Approval.State))
 			})
 		})
 	})
@@ -95,8 +91,7 @@ func approvalsAnswerCommand(o *options, decision, short string) *cobra.Command {
 	return cmd
 }
 
-// approvals returns the pending approval that id names, as [questionNamed] does, and with same all
-// that ask exactly the same.
+// approvals returns the pending approval that id names, and with same all that ask the same.
 func (c *connection) approvals(ctx context.Context, id string, same bool) ([]protocol.Approval, error) {
 	list, err := call(ctx, c, protocol.ApprovalList, protocol.Empty{})
 	if err != nil {
@@ -109,8 +104,7 @@ func (c *connection) approvals(ctx context.Context, id string, same bool) ([]pro
 	return identicalApprovals(list.Approvals, a), nil
 }
 
-// questionNamed returns the pending approval whose ID begins with id. With same, several may match
-// if they ask the same.
+// questionNamed returns the approval whose ID begins with id; with same, several may ask the same.
 func questionNamed(open []protocol.Approval, id string, same bool) (a protocol.Approval, err error) {
 	if id == "" {
 		return a, errNoID // every ID begins with it
@@ -171,8 +165,7 @@ func answerSame(ctx context.Context, c *connection, out io.Writer, asJSON bool, 
 	return nil
 }
 
-// approvalsLaterCommand makes the command that postpones an approval, as Not now in the windows
-// does.
+// approvalsLaterCommand makes the command that postpones an approval, like "Not now" in a window.
 func approvalsLaterCommand(o *options) *cobra.Command {
 	var wait time.Duration
 	var same, now bool
@@ -192,11 +185,9 @@ func approvalsLaterCommand(o *options) *cobra.Command {
 			res, err := postpone(ctx, c.Client, list, wait)
 			return show(c, res, err, func(out io.Writer, _ protocol.OK) error {
 				if now {
-					_, err := fmt.Fprintf(out, "Brought back: %d.\n", len(list))
-					return err
+					return printf(out, "Brought back: %d.\n", len(list))
 				}
-				_, err := fmt.Fprintf(out, "Postponed until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(list))
-				return err
+				return printf(out, "Postponed until %s: %d.\n", time.Now().Add(wait).Format("15:04"), len(list))
 			})
 		})
 	})

@@ -69,8 +69,7 @@ func summary(t protocol.Transfer) string {
 			as = " as " + flat(name)
 		}
 		count, already := t.FilesDone-t.Skipped, " skipped, already there"
-		// A later attempt cannot tell files that were there before from those of an earlier
-		// attempt.
+		// A later attempt cannot tell files of an earlier attempt from other existing files.
 		if t.Attempts > 1 {
 			count, already = t.FilesDone, " already transferred by an earlier attempt"
 		} else if t.Skipped > 0 && count == 0 {
@@ -99,14 +98,12 @@ func summary(t protocol.Transfer) string {
 	return s.String()
 }
 
-// destinationPath returns the destination of a transfer: for a folder of this computer, only its
-// name.
+// destinationPath returns the destination of a transfer, without the marker for this computer.
 func destinationPath(t protocol.Transfer) string {
 	return flat(strings.TrimPrefix(t.Destination, string(protocol.Here)+":"))
 }
 
-// newName returns the new name of a single sent item if it got another name than requested, because
-// that name was taken.
+// newName returns the new name of a single sent item if the requested name was taken.
 func newName(t protocol.Transfer) string {
 	if len(t.Sources) != 1 || t.Path == "" {
 		return ""

@@ -33,7 +33,7 @@ run !commands or answer approvals there.`,
   fairlead channels pair approve xmpp ann@example.org`,
 	}
 	var account string
-	cmd.PersistentFlags().StringVar(&account, "account", "", "account of the channel (default: default)")
+	cmd.PersistentFlags().StringVar(&account, "account", "", `name of the account, if a channel has several (default "default")`)
 	one := func(args []string) (protocol.ChannelParams, error) {
 		return protocol.ChannelParams{Channel: args[0], AccountID: account}, nil
 	}
@@ -49,55 +49,50 @@ run !commands or answer approvals there.`,
 
 func channelLoginCommand(o *options, account *string) *cobra.Command {
 	return command("login CHANNEL [SETTING=VALUE ...]", "Log in to an account; asks for passwords, or reads them from standard input, one per line", cobra.MinimumNArgs(1),
-		func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-				cfg, err := channelSettings(ctx, c, cmd, args[0], args[1:], true)
-				if err != nil {
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			cfg, err := channelSettings(ctx, c, args[0], args[1:], true)
+			if err != nil {
+				return err
+			}
+			p := protocol.ChannelLoginParams{Channel: args[0], AccountID: *account, Config: cfg, Force: true}
+			return showCall(ctx, c, protocol.ChannelLogin, p, func(out io.Writer, r protocol.ChannelLoginResult) error {
+				if r.QRDataURL != "" {
+					fmt.Fprintln(out, r.QRDataURL)
+				}
+				fmt.Fprintln(out, r.Message)
+				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
+				if err != nil || a.State == protocol.AccountConnected {
 					return err
 				}
-				r, err := call(ctx, c, protocol.ChannelLogin, protocol.ChannelLoginParams{Channel: args[0], AccountID: *account, Config: cfg, Force: true})
-				return show(c, r, err, func(out io.Writer, r protocol.ChannelLoginResult) error {
-					if r.QRDataURL != "" {
-						fmt.Fprintln(out, r.QRDataURL)
-					}
-					fmt.Fprintln(out, r.Message)
-					a, err := accountOf(ctx, c, r.Channel, r.AccountID)
-					if err != nil || a.State == protocol.AccountConnected {
-						return err
-					}
-					line := "fairlead channels start " + r.Channel
-					if *account != "" {
-						line += " --account " + r.AccountID
-					}
-					_, err = fmt.Fprintf(out, "To connect it now and at every start of the gateway: %s\n", line)
-					return err
-				})
+				line := "fairlead channels start " + r.Channel
+				if *account != "" {
+					line += " --account " + r.AccountID
+				}
+				return printf(out, "To connect it now and at every start of the gateway: %s\n", line)
 			})
-		})
+		}))
 }
 
 func channelStartCommand(o *options, account *string) *cobra.Command {
 	return command("start CHANNEL [SETTING=VALUE ...]", "Connect an account now and at every start of the gateway", cobra.MinimumNArgs(1),
-		func(cmd *cobra.Command, args []string) error {
-			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-				cfg, err := channelSettings(ctx, c, cmd, args[0], args[1:], false)
+		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+			cfg, err := channelSettings(ctx, c, args[0], args[1:], false)
+			if err != nil {
+				return err
+			}
+			p := protocol.ChannelStartParams{Channel: args[0], AccountID: *account, Config: cfg}
+			return showCall(ctx, c, protocol.ChannelStart, p, func(out io.Writer, r protocol.ChannelOK) error {
+				a, err := accountOf(ctx, c, r.Channel, r.AccountID)
 				if err != nil {
 					return err
 				}
-				r, err := call(ctx, c, protocol.ChannelStart, protocol.ChannelStartParams{Channel: args[0], AccountID: *account, Config: cfg})
-				return show(c, r, err, func(out io.Writer, r protocol.ChannelOK) error {
-					a, err := accountOf(ctx, c, r.Channel, r.AccountID)
-					if err != nil {
-						return err
-					}
-					fmt.Fprintf(out, "%s (%s) is %s.\n", r.Channel, r.AccountID, strings.TrimRight(accountState(a), "."))
-					if a.State != protocol.AccountConnected {
-						fmt.Fprintln(out, "Fairlead keeps trying to connect. To see the state: fairlead channels list")
-					}
-					return nil
-				})
+				fmt.Fprintf(out, "%s (%s) is %s.\n", r.Channel, r.AccountID, strings.TrimRight(accountState(a), "."))
+				if a.State != protocol.AccountConnected {
+					fmt.Fprintln(out, "Fairlead keeps trying to connect. To see the state: fairlead channels list")
+				}
+				return nil
 			})
-		})
+		}))
 }
 
 func listChannels(ctx context.Context, c *connection, _ []string) error {
@@ -105,15 +100,16 @@ func listChannels(ctx context.Context, c *connection, _ []string) error {
 	if err != nil || c.json {
 		return show(c, list, err, nil)
 	}
-	names := make(map[string]bool)
+	var names []string
 	for _, k := range list.Kinds {
-		names[k.Channel] = true
+		names = append(names, k.Channel)
 	}
 	for _, e := range list.Channels {
-		names[e.Channel] = true
+		names = append(names, e.Channel)
 	}
+	slices.Sort(names)
 	var t table
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Compact(names) {
 		st, err := call(ctx, c, protocol.ChannelStatus, protocol.ChannelParams{Channel: name})
 		if err != nil {
 			return err
@@ -163,9 +159,8 @@ func accountState(a protocol.ChannelAccountStatus) string {
 
 // channelSettings parses SETTING=VALUE arguments. Secrets are never accepted on the command line,
 // where others can see them: with ask, the person is asked for them, or they are read from standard
-// input when that is not a terminal. In a terminal, other missing settings of an account are asked
-// for, too.
-func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, channel string, words []string, ask bool) (map[string]json.RawMessage, error) {
+// input when that is not a terminal. In a terminal, missing required settings are asked for, too.
+func channelSettings(ctx context.Context, c *connection, channel string, words []string, ask bool) (map[string]json.RawMessage, error) {
 	list, err := call(ctx, c, protocol.ChannelsList, protocol.Empty{})
 	if err != nil {
 		return nil, err
@@ -192,12 +187,12 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	if !ask {
 		return cfg, nil
 	}
-	lines := bufio.NewReader(cmd.InOrStdin())
+	lines := bufio.NewReader(c.in)
 	for _, f := range fields {
-		if !f.Secret && (!f.Required || cfg[f.Name] != nil || terminalOf(cmd.InOrStdin()) < 0) {
+		if !f.Secret && (!f.Required || cfg[f.Name] != nil || terminalOf(c.in) < 0) {
 			continue
 		}
-		value, err := readField(cmd, lines, f)
+		value, err := readField(c, lines, f)
 		if err != nil {
 			return nil, err
 		}
@@ -211,14 +206,14 @@ func channelSettings(ctx context.Context, c *connection, cmd *cobra.Command, cha
 	return cfg, nil
 }
 
-func readField(cmd *cobra.Command, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
-	fd := terminalOf(cmd.InOrStdin())
+func readField(c *connection, lines *bufio.Reader, f protocol.ChannelField) (string, error) {
+	fd := terminalOf(c.in)
 	if fd >= 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s (leave empty to keep the current value): ", f.Title)
+		fmt.Fprintf(c.err, "%s (leave empty to keep the current value): ", f.Title)
 	}
 	if fd >= 0 && f.Secret {
 		value, err := term.ReadPassword(fd)
-		fmt.Fprintln(cmd.ErrOrStderr())
+		fmt.Fprintln(c.err)
 		if err != nil {
 			return "", fmt.Errorf("read the %s: %w", f.Name, err)
 		}

@@ -40,7 +40,10 @@ again, it leaves the chat. A line that starts with ! is your own command and run
 				return usageError("--workspace needs --local; another gateway's node has its own workspace")
 			}
 			t := &terminal{out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), in: newLines(cmd.InOrStdin()), json: o.json, approve: approve}
-			chat := &chat{term: t, session: protocol.SessionKey(session), node: protocol.NodeID(nodeID)}
+			chat := &chat{
+				term: t, session: protocol.SessionKey(session), node: protocol.NodeID(nodeID),
+				events: make(chan protocol.ChatEvent, maxChatEvents),
+			}
 			// Ctrl+C stops the run first, so the chat must outlive the command's context. Before
 			// the chat starts, Ctrl+C ends the program.
 			ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
@@ -50,8 +53,7 @@ again, it leaves the chat. A line that starts with ! is your own command and run
 			if local {
 				return o.localChat(ctx, chat, message, setup.Default(nodeID, workspace, gateway.Version))
 			}
-			chat.events = newChatEvents()
-			c, err := o.connectAs(ctx, client.Options{OnEvent: chat.events.add})
+			c, err := o.connectAs(ctx, client.Options{OnEvent: chat.addEvent})
 			if err != nil {
 				return err
 			}
@@ -75,18 +77,16 @@ type chat struct {
 	node    protocol.NodeID
 
 	c *connection
-	// takeSignals makes the chat handle signals itself; it returns false if a signal has ended the
-	// command already. May be nil.
+	// takeSignals makes the chat handle signals; false if one has ended the command. May be nil.
 	takeSignals func() bool
-	stopping    bool            // the run was asked to stop
-	status      protocol.Status // latest status of the gateway
-	events      *chatEvents     // of a gateway without a feed
+	stopping    bool                    // the run was asked to stop
+	status      protocol.Status         // latest status of the gateway
+	events      chan protocol.ChatEvent // of a gateway without a feed
 	changes     chan protocol.Change
 	resync      chan protocol.FeedSnapshot
 	sigs        chan os.Signal
 	postponed   []protocol.Change // changes that arrived while an approval was on the screen
-	// sameAnswer are the approvals that get the same answer as the one on the screen, if more than
-	// one.
+	// sameAnswer are the approvals that get the same answer as the one on the screen, if several.
 	sameAnswer []protocol.Approval
 }
 
@@ -112,13 +112,11 @@ func (ch *chat) run(ctx context.Context, c *connection, message string) error {
 		defer end()
 	} else {
 		ch.session = cmp.Or(ch.session, protocol.MainSession)
-		ch.events.start()
 	}
 	return ch.converse(ctx, message)
 }
 
-// subscribe subscribes to the gateway's feed; end calls cancel and waits until following has
-// stopped.
+// subscribe subscribes to the gateway's feed; end calls cancel and waits until that has ended.
 func (ch *chat) subscribe(ctx context.Context, cancel func()) (end func(), err error) {
 	feedDone := make(chan error, 1)
 	go func() {
@@ -187,7 +185,7 @@ func (ch *chat) converse(ctx context.Context, message string) error {
 
 // readAll reads all of standard input, unless it is interrupted.
 func (ch *chat) readAll(ctx context.Context) (string, error) {
-	text, err := await(ctx, ch.sigs, func() (string, error) {
+	text, err := setup.Await(ctx, ch.sigs, func() (string, error) {
 		all, err := io.ReadAll(ch.term.in)
 		if err != nil {
 			err = fmt.Errorf("read standard input: %w", err)
@@ -209,6 +207,9 @@ func mainSession(s protocol.Status) protocol.SessionKey {
 func (ch *chat) ask(ctx context.Context, message string) error {
 	if strings.HasPrefix(message, "!") && !ch.hasFeed() {
 		return &exitError{code: exitFailed, err: errors.New("this gateway does not support commands that start with !; use fairlead tools call instead")}
+	}
+	for len(ch.events) > 0 {
+		<-ch.events // of earlier runs, or of other clients
 	}
 	run := protocol.RunID(protocol.NewID())
 	res, err := call(ctx, ch.c, protocol.ChatSend, protocol.ChatSendParams{

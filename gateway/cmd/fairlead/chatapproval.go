@@ -20,18 +20,22 @@ func (ch *chat) question(ctx context.Context, a protocol.Approval) error {
 	if ch.stopping {
 		return nil // the change of its state follows
 	}
-	if t.questions[a.ID] && !t.hasReturned(a) {
+	later, known := t.asked[a.ID]
+	isPostponed := a.Later != 0 && t.approve == "" && t.interactive()
+	switch {
+	case isPostponed && a.Later != later: // it is asked again when the delay ends
+		setEntry(&t.asked, a.ID, a.Later)
+		t.note(fmt.Sprintf("Postponed until %s. You can still answer it: fairlead approvals allow or deny %s.",
+			time.UnixMilli(a.Later).Format("15:04"), a.ID))
+		return nil
+	case known && (later == 0 || a.Later != 0):
 		// Print this once, when the first surface failed.
 		if a.Unseen == 1 && !a.Shown && !t.interactive() {
 			t.note("Waiting for an answer. No window has shown the approval yet.")
 		}
 		return nil
 	}
-	if a.Later != 0 && t.approve == "" && t.interactive() {
-		t.notePostponed(a)
-		return nil
-	}
-	setEntry(&t.questions, a.ID, true)
+	setEntry(&t.asked, a.ID, 0)
 	answer := protocol.ApprovalAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionDeny}
 	if t.json {
 		t.emit("approval", a)
@@ -72,7 +76,7 @@ func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer prot
 	t := ch.term
 	if len(ch.sameAnswer) > 1 {
 		for _, q := range ch.sameAnswer {
-			setEntry(&t.questions, q.ID, true)
+			setEntry(&t.asked, q.ID, 0)
 		}
 		return answerSame(ctx, ch.c, t.err, false, ch.sameAnswer, answer)
 	}
@@ -81,7 +85,7 @@ func (ch *chat) sendAnswer(ctx context.Context, a protocol.Approval, answer prot
 		return err
 	}
 	if !res.Won {
-		delete(t.questions, a.ID)
+		delete(t.asked, a.ID)
 		t.noteAnswer(res.Approval)
 	}
 	return nil
@@ -123,15 +127,14 @@ func (ch *chat) readAnswer(ctx context.Context, a protocol.Approval, answer prot
 // errPostponed means that the person postpones an approval.
 var errPostponed = errors.New("not now")
 
-// postponeApproval postpones an approval that this terminal asked, and those that would have got
-// the same answer.
+// postponeApproval postpones an approval and those that would have got the same answer.
 func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error {
 	list := ch.sameAnswer
 	if len(list) == 0 {
 		list = []protocol.Approval{a}
 	}
 	for _, q := range list {
-		setEntry(&ch.term.questions, q.ID, true)
+		setEntry(&ch.term.asked, q.ID, 0)
 	}
 	_, err := postpone(ctx, ch.c.Client, list, protocol.SnoozeFor)
 	if errors.Is(err, protocol.ErrNotFound) {
@@ -140,24 +143,11 @@ func (ch *chat) postponeApproval(ctx context.Context, a protocol.Approval) error
 	return err
 }
 
-// notePostponed prints once that an approval is postponed; it is asked again when the delay ends.
-func (t *terminal) notePostponed(a protocol.Approval) {
-	setEntry(&t.questions, a.ID, true)
-	setEntry(&t.delays, a.ID, a.Later)
-	t.note("Postponed until " + time.UnixMilli(a.Later).Format("15:04") + ". You can still answer it: fairlead approvals allow or deny " + string(a.ID) + ".")
-}
-
-// hasReturned reports whether a postponed approval must be asked again, and records one that is
-// postponed now.
-func (t *terminal) hasReturned(a protocol.Approval) bool {
-	was, isDelayed := t.delays[a.ID]
-	switch {
-	case isDelayed && a.Later == 0:
-		delete(t.delays, a.ID)
-		delete(t.questions, a.ID)
-		return true
-	case a.Later != 0 && a.Later != was && t.interactive() && t.approve == "":
-		t.notePostponed(a)
+// noteAnswer prints that an approval was answered elsewhere, unless it was asked here.
+func (t *terminal) noteAnswer(a protocol.Approval) {
+	later, known := t.asked[a.ID]
+	if known && later == 0 || t.json {
+		return
 	}
-	return false
+	t.note(fmt.Sprintf("The approval was %s by %s.", a.State, a.AnsweredBy))
 }

@@ -77,8 +77,7 @@ func (ch *chat) stop(run protocol.RunID) error {
 	return ch.cancelRun(ctx, run)
 }
 
-// resumeAfterGap resumes following the run after events were lost; over reports that it ended
-// meanwhile.
+// resumeAfterGap resumes following the run after lost events; over reports that it has ended.
 func (ch *chat) resumeAfterGap(ctx context.Context, run protocol.RunID, s protocol.FeedSnapshot) (over bool, err error) {
 	ch.updateStatus(s.Status)
 	r, open := findRun(s, run)
@@ -93,7 +92,7 @@ func (ch *chat) resumeAfterGap(ctx context.Context, run protocol.RunID, s protoc
 		r, open = findRun(s, run)
 	}
 	if open {
-		ch.term.continueAt(r)
+		ch.term.delta(protocol.Delta{RunID: r.RunID, Step: r.Step, Text: r.Text}) // the missed part
 		return false, nil
 	}
 	ch.term.note("The connection was lost and restored.")
@@ -172,12 +171,11 @@ func (ch *chat) show(ctx context.Context, run protocol.RunID, change protocol.Ch
 	return false, nil
 }
 
-// localChat chats with the gateway that runs on this computer, or with a gateway of its own that
-// ends with the chat.
+// localChat chats with this computer's running gateway, or with one that ends with the chat.
 func (o *options) localChat(ctx context.Context, ch *chat, message string, own node.Options) error {
 	listen, here := o.listenAddress()
 	if !here || !isUnused(ctx, listen) {
-		if c, err := o.connectAs(ctx, client.Options{}); err == nil {
+		if c, err := o.connectAs(ctx, client.Options{OnEvent: ch.addEvent}); err == nil {
 			defer c.close()
 			return ch.run(ctx, c, message)
 		}

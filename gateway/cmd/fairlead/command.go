@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fairlead/gateway/cron/when"
 	"fairlead/gateway/protocol"
@@ -49,8 +50,7 @@ func onMethod[P, R any](o *options, m protocol.Method[P, R], params func(args []
 			}
 		}
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-			r, err := call(ctx, c, m, p)
-			return show(c, r, err, text)
+			return showCall(ctx, c, m, p, text)
 		})
 	}
 }
@@ -64,13 +64,17 @@ func onMethodWithNames[P, R any](
 		if err != nil {
 			return err
 		}
-		r, err := call(ctx, c, m, p)
-		return show(c, r, err, func(out io.Writer, r R) error { return text(out, r, c.loadNames(ctx)) })
+		return showCall(ctx, c, m, p, func(out io.Writer, r R) error { return text(out, r, c.loadNames(ctx)) })
 	})
 }
 
-// show prints the result of a call: as JSON if requested, otherwise by text, which may be nil to
-// print nothing.
+// showCall calls a method and shows its result; text is for [show].
+func showCall[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R], p P, text func(io.Writer, R) error) error {
+	r, err := call(ctx, c, m, p)
+	return show(c, r, err, text)
+}
+
+// show prints the result of a call: as JSON, or by text, which may be nil to print nothing.
 func show[R any](c *connection, r R, err error, text func(io.Writer, R) error) error {
 	switch {
 	case err != nil:
@@ -88,8 +92,7 @@ type table [][]string
 
 func (t *table) row(cells ...string) { *t = append(*t, cells) }
 
-// value adds a row with a named value that another machine may have chosen; an empty one is
-// omitted.
+// value adds a row with a named value that another machine may have chosen, unless it is empty.
 func (t *table) value(name, value string) {
 	if value != "" {
 		t.row(name, flat(value))
@@ -99,8 +102,7 @@ func (t *table) value(name, value string) {
 // print prints the rows in columns, or none when there are no rows. Every row stays on its line.
 func (t table) print(out io.Writer, none string) error {
 	if len(t) == 0 && none != "" {
-		_, err := fmt.Fprintln(out, none)
-		return err
+		return printf(out, "%s\n", none)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	oneLine := strings.NewReplacer("\n", "\uFFFD", "\t", "\uFFFD")
@@ -111,6 +113,12 @@ func (t table) print(out io.Writer, none string) error {
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	return w.Flush()
+}
+
+// printf prints like fmt.Fprintf.
+func printf(out io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(out, format, args...)
+	return err
 }
 
 // timeText formats a time in Unix milliseconds, minuteText without the seconds.
@@ -124,36 +132,21 @@ func usageError(format string, args ...any) error {
 
 var errNoID = usageError("the ID is empty; give at least its first characters")
 
-// lengthFlag is a flag for a duration, written as everywhere in the gateway: 30m, 24h, 2 days. 0
-// means none.
-type lengthFlag time.Duration
-
-func (l *lengthFlag) Set(text string) error {
-	if text == "0" {
-		*l = 0
+// addSinceFlag adds --since, which takes a duration as everywhere in the gateway: 30m, 24h, 2 days.
+// after is set to the time before which nothing is listed, in Unix milliseconds; 0 is no limit.
+func addSinceFlag(f *pflag.FlagSet, after *int64) {
+	f.Func("since", "only within this `time`, such as 30m, 24h or '7 days'", func(text string) error {
+		d, err := when.Parse(text)
+		switch {
+		case text == "0":
+			*after = 0
+		case err != nil:
+			return err
+		default:
+			*after = time.Now().Add(-d).UnixMilli()
+		}
 		return nil
-	}
-	d, err := when.Parse(text)
-	*l = lengthFlag(d)
-	return err
-}
-
-func (l *lengthFlag) String() string {
-	if *l == 0 {
-		return ""
-	}
-	return time.Duration(*l).String()
-}
-
-func (l *lengthFlag) Type() string { return "time" }
-
-// after returns the time, in Unix milliseconds, from which on something is within the duration; 0 is
-// no limit.
-func (l lengthFlag) after() int64 {
-	if l <= 0 {
-		return 0
-	}
-	return time.Now().Add(-time.Duration(l)).UnixMilli()
+	})
 }
 
 // choiceFlag is a flag with a fixed set of values.

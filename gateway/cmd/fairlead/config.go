@@ -48,8 +48,10 @@ func setSetting(ctx context.Context, c *connection, args []string) error {
 	if !json.Valid(value) {
 		value, _ = protocol.Marshal(args[1])
 	}
-	r, err := call(ctx, c, protocol.ConfigSet, protocol.ConfigSetParams{Path: args[0], Value: value})
-	return show(c, r, err, func(out io.Writer, _ protocol.ConfigSetResult) error { return noteRestart(ctx, c, out, args[0]) })
+	p := protocol.ConfigSetParams{Path: args[0], Value: value}
+	return showCall(ctx, c, protocol.ConfigSet, p, func(out io.Writer, _ protocol.ConfigSetResult) error {
+		return noteRestart(ctx, c, out, args[0])
+	})
 }
 
 func describeSettings(ctx context.Context, c *connection, args []string) error {
@@ -105,8 +107,7 @@ func describeValues(f protocol.ConfigField) []string {
 	return list
 }
 
-// noteRestart prints a note when a changed setting takes effect only after a restart of the
-// gateway.
+// noteRestart prints a note when a changed setting takes effect after a restart of the gateway.
 func noteRestart(ctx context.Context, c *connection, out io.Writer, path string) error {
 	if !c.offers(protocol.ConfigSchema.Name) {
 		return nil

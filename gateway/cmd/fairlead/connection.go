@@ -25,12 +25,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// dialLimit is how long a command waits for the gateway before it reports that the gateway cannot
-// be reached.
+// dialLimit is how long a command waits for the gateway before it reports an error.
 const dialLimit = 5 * time.Second
 
-// findToken returns the token to use: from the file of --token-file, the environment, or this
-// computer's keychain.
+// findToken returns the token from --token-file, the environment, or this computer's keychain.
 func (o *options) findToken() (string, error) {
 	if o.tokenFile != "" {
 		return readToken(o.tokenFile)
@@ -69,15 +67,7 @@ func (o *options) gatewayKey(home string) (string, error) {
 
 // readToken reads a token from a file; - is standard input.
 func readToken(name string) (string, error) {
-	f := os.Stdin
-	if name != "-" {
-		var err error
-		if f, err = os.Open(name); err != nil {
-			return "", fmt.Errorf("read the token: %w", err)
-		}
-		defer f.Close()
-	}
-	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	data, err := readInput(os.Stdin, name)
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
@@ -95,7 +85,8 @@ type connection struct {
 	logins atomic.Int32           // number of logins
 	stop   context.CancelFunc
 	done   chan error
-	// Set for a command: where it prints its result and notes, and whether the result is JSON.
+	// Set for a command: its input, where it prints its result and notes, and whether as JSON.
+	in       io.Reader
 	out, err io.Writer
 	json     bool
 }
@@ -114,8 +105,8 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 		}
 		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.ID(), id, nil))
 	}
-	if err := checkAddress(o.url); err != nil {
-		return nil, err
+	if err := client.CheckURL(o.url); err != nil {
+		return nil, usageError("%w", err)
 	}
 	token, err := o.findToken()
 	if err != nil {
@@ -123,14 +114,6 @@ func (o *options) connectAs(ctx context.Context, opts client.Options) (*connecti
 	}
 	opts.URL, opts.Token = o.url, token
 	return o.connectWith(ctx, o.url, opts)
-}
-
-// checkAddress returns an error for an invalid address of a gateway.
-func checkAddress(address string) error {
-	if err := client.CheckURL(address); err != nil {
-		return usageError("%w", err)
-	}
-	return nil
 }
 
 // connectWith connects with opts; where is the gateway's name in errors.
@@ -150,8 +133,6 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.Client, c.stop = client.New(opts), cancel
 	go func() { c.done <- c.Run(life) }()
-	timer := time.NewTimer(dialLimit)
-	defer timer.Stop()
 	select {
 	case c.hello = <-up:
 		return c, nil
@@ -161,7 +142,7 @@ func (o *options) connectWith(ctx context.Context, where string, opts client.Opt
 	case <-ctx.Done():
 		c.close()
 		return nil, ctx.Err()
-	case <-timer.C:
+	case <-time.After(dialLimit):
 		c.close()
 		return nil, protocol.ErrUnavailable.With(fmt.Sprintf(
 			"no gateway answers at %s: start one with \"fairlead gateway --node\" or the desktop app", where))
@@ -185,7 +166,7 @@ func (o *options) withConnection(cmd *cobra.Command, opts client.Options, f func
 		return err
 	}
 	defer c.close()
-	c.out, c.err, c.json = cmd.OutOrStdout(), cmd.ErrOrStderr(), o.json
+	c.in, c.out, c.err, c.json = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), o.json
 	return f(cmd.Context(), c)
 }
 
@@ -240,8 +221,7 @@ func call[P, R any](ctx context.Context, c *connection, m protocol.Method[P, R],
 	return client.Call(ctx, c.Client, m, p)
 }
 
-// nodes lists the machines. For a gateway without such a list, it lists the connected machines by
-// their tools.
+// nodes lists the machines: without a method for it, the connected machines by their tools.
 func (c *connection) nodes(ctx context.Context) ([]protocol.NodeInfo, error) {
 	if c.offers(protocol.NodesList.Name) {
 		r, err := call(ctx, c, protocol.NodesList, protocol.Empty{})
@@ -276,8 +256,7 @@ func (c *connection) status(ctx context.Context) (protocol.Status, error) {
 	return s, err
 }
 
-// specificationOnly explains why less is shown than for a Fairlead gateway; it is empty for a
-// Fairlead gateway.
+// specificationOnly explains why less is shown than for a Fairlead gateway, or is empty for one.
 func (c *connection) specificationOnly() string {
 	if c.offers(protocol.StatusGet.Name) {
 		return ""

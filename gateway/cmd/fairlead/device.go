@@ -66,11 +66,11 @@ func pairCommands(o *options) []*cobra.Command {
 		command("list", "List devices, pending requests and open invitations", cobra.NoArgs, onMethod(o, protocol.DeviceList, nil, printDevices)),
 		answer("approve", "Approve a pairing request, or a machine's request for more access", onMethod(o, protocol.DeviceApprove, request, printPaired)),
 		answer("deny", "Deny a request", deny),
-		command("revoke DEVICE", "Revoke a device's pairing", cobra.ExactArgs(1), o.onDevice(protocol.DeviceRevoke)),
+		command("revoke DEVICE", "Revoke a device's pairing", cobra.ExactArgs(1), o.onDevice(changeDevice(protocol.DeviceRevoke))),
 		command("rotate DEVICE", "Replace a device's token; the device fetches the new one automatically", cobra.ExactArgs(1),
-			o.onDevice(protocol.DeviceRotate)),
-		command("forget DEVICE", "Revoke a device and delete its record", cobra.ExactArgs(1), o.onGateway(forgetDevice)),
-		command("rename DEVICE NAME", "Rename a device", cobra.ExactArgs(2), o.onGateway(renameDevice)),
+			o.onDevice(changeDevice(protocol.DeviceRotate))),
+		command("forget DEVICE", "Revoke a device and delete its record", cobra.ExactArgs(1), o.onDevice(forgetDevice)),
+		command("rename DEVICE NAME", "Rename a device", cobra.ExactArgs(2), o.onDevice(renameDevice)),
 		command("until DEVICE END", "Set when a device's access expires: 1h, today, 30d, never or now", cobra.ExactArgs(2), setDeviceExpiry(o)),
 	}
 }
@@ -122,27 +122,32 @@ func device(ctx context.Context, c *connection, text string) (protocol.Device, e
 	return protocol.Device{}, protocol.ErrConflict.With(fmt.Sprintf("%d devices are named %s; use an ID instead: %s", len(matches), text, strings.Join(ids, ", ")))
 }
 
-// onDevice makes a command call a method on the device that its argument names.
-func (o *options) onDevice(m protocol.Method[protocol.DeviceParams, protocol.Device]) runner {
-	return func(cmd *cobra.Command, args []string) error {
-		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-			d, err := device(ctx, c, args[0])
-			if err != nil {
-				return err
+// onDevice makes a command run f with the device that its first argument names.
+func (o *options) onDevice(f func(ctx context.Context, c *connection, d protocol.Device, args []string) error) runner {
+	return o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+		d, err := device(ctx, c, args[0])
+		if err != nil {
+			return err
+		}
+		return f(ctx, c, d, args)
+	})
+}
+
+// changeDevice returns a function for onDevice that calls a method.
+func changeDevice(
+	m protocol.Method[protocol.DeviceParams, protocol.Device],
+) func(ctx context.Context, c *connection, d protocol.Device, args []string) error {
+	return func(ctx context.Context, c *connection, d protocol.Device, _ []string) error {
+		return showCall(ctx, c, m, protocol.DeviceParams{ID: d.ID}, func(_ io.Writer, d protocol.Device) error {
+			if d.RevokedAt > 0 {
+				noteOtherRole(ctx, c, d)
 			}
-			d, err = call(ctx, c, m, protocol.DeviceParams{ID: d.ID})
-			return show(c, d, err, func(_ io.Writer, d protocol.Device) error {
-				if d.RevokedAt > 0 {
-					noteOtherRole(ctx, c, d)
-				}
-				return nil
-			})
+			return nil
 		})
 	}
 }
 
-// noteOtherRole prints a note when a device whose pairing has ended still has access in another
-// role.
+// noteOtherRole prints a note when a device still has access in another role.
 func noteOtherRole(ctx context.Context, c *connection, ended protocol.Device) {
 	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 	if err != nil {
@@ -155,22 +160,16 @@ func noteOtherRole(ctx context.Context, c *connection, ended protocol.Device) {
 	}
 }
 
-func forgetDevice(ctx context.Context, c *connection, args []string) error {
-	d, err := device(ctx, c, args[0])
-	if err != nil {
-		return err
-	}
-	if _, err = call(ctx, c, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID}); err == nil && !c.json {
+func forgetDevice(ctx context.Context, c *connection, d protocol.Device, _ []string) error {
+	_, err := call(ctx, c, protocol.DeviceForget, protocol.DeviceParams{ID: d.ID})
+	if err == nil && !c.json {
 		noteOtherRole(ctx, c, d)
 	}
 	return err
 }
 
-func renameDevice(ctx context.Context, c *connection, args []string) error {
-	d, err := device(ctx, c, args[0])
-	if err == nil {
-		_, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
-	}
+func renameDevice(ctx context.Context, c *connection, d protocol.Device, args []string) error {
+	_, err := call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, Name: &args[1]})
 	return err
 }
 
@@ -189,8 +188,7 @@ func setDeviceExpiry(o *options) runner {
 			if ok {
 				until = end.At(time.Now())
 			}
-			d, err = call(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until})
-			return show(c, d, err, nil)
+			return showCall(ctx, c, protocol.DeviceUpdate, protocol.DeviceUpdateParams{ID: d.ID, ExpiresAt: &until}, nil)
 		})
 	}
 }

@@ -162,8 +162,7 @@ func examineNodes(ctx context.Context, c *connection, add addFinding) {
 	}
 }
 
-// examineEnforcement lists the restrictions of commands that a machine can enforce, and those that
-// it cannot, with the reasons.
+// examineEnforcement lists which restrictions of commands a machine can enforce, with reasons.
 func examineEnforcement(id protocol.NodeID, e *protocol.Enforcement, add addFinding) {
 	if e == nil {
 		return

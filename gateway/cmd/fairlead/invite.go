@@ -31,7 +31,7 @@ func invite(o *options, cmd *cobra.Command, p pairFlags) error {
 		if err := show(c, invite, nil, p.show); err != nil {
 			return err
 		}
-		return serveInvite(ctx, c, cmd, invite)
+		return serveInvite(ctx, c, invite)
 	})
 }
 
@@ -53,8 +53,7 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) error {
 	if i.InstallWindows != "" {
 		fmt.Fprintf(out, "On Windows, in PowerShell:\n\n  %s\n\n", i.InstallWindows)
 	}
-	_, err := fmt.Fprintf(out, "The invitation works once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
-	return err
+	return printf(out, "The invitation works once, until %s. Waiting …\n", time.UnixMilli(i.ExpiresAt).Format("15:04"))
 }
 
 // pollInterval is the interval at which a command checks whether a device has used the invitation.
@@ -62,8 +61,6 @@ const pollInterval = 500 * time.Millisecond
 
 // pollDevices lists the devices at intervals until done returns true or an error.
 func pollDevices(ctx context.Context, c *connection, done func(protocol.DeviceListResult) (bool, error)) error {
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
 	for {
 		list, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
 		if err != nil {
@@ -75,16 +72,16 @@ func pollDevices(ctx context.Context, c *connection, done func(protocol.DeviceLi
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
 // serveInvite waits for a device that uses an invitation, and asks the person to approve it.
-func serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i protocol.DeviceInvite) error {
+func serveInvite(ctx context.Context, c *connection, i protocol.DeviceInvite) error {
 	return pollDevices(ctx, c, func(list protocol.DeviceListResult) (bool, error) {
 		if n := slices.IndexFunc(list.Requests, func(r protocol.DeviceRequest) bool { return r.Invite == i.ID }); n >= 0 {
-			return true, askToApprove(ctx, c, cmd, list.Requests[n])
+			return true, askToApprove(ctx, c, list.Requests[n])
 		}
 		if slices.ContainsFunc(list.Invites, func(open protocol.DeviceInvite) bool { return open.ID == i.ID }) {
 			return false, nil
@@ -98,12 +95,12 @@ func serveInvite(ctx context.Context, c *connection, cmd *cobra.Command, i proto
 }
 
 // askToApprove shows the requesting device and carries out the person's decision.
-func askToApprove(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
-	printRequest(cmd.ErrOrStderr(), r)
-	fmt.Fprint(cmd.ErrOrStderr(), "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
-	answer, err := setup.ReadLine(ctx, cmd.InOrStdin())
+func askToApprove(ctx context.Context, c *connection, r protocol.DeviceRequest) error {
+	printRequest(c.err, r)
+	fmt.Fprint(c.err, "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
+	answer, err := setup.ReadLine(ctx, c.in)
 	if errors.Is(err, io.EOF) {
-		return waitForAnswer(ctx, c, cmd, r)
+		return waitForAnswer(ctx, c, r)
 	}
 	if err != nil {
 		return err
@@ -112,14 +109,12 @@ func askToApprove(ctx context.Context, c *connection, cmd *cobra.Command, r prot
 		_, err := call(ctx, c, protocol.DeviceDeny, protocol.DeviceRequestParams{ID: r.ID})
 		return errors.Join(&exitError{code: exitDenied, err: errors.New("refused")}, err)
 	}
-	d, err := call(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID})
-	return show(c, d, err, printPaired)
+	return showCall(ctx, c, protocol.DeviceApprove, protocol.DeviceRequestParams{ID: r.ID}, printPaired)
 }
 
-// waitForAnswer leaves a request to a window or another terminal when nobody can be asked here, and
-// waits for the decision.
-func waitForAnswer(ctx context.Context, c *connection, cmd *cobra.Command, r protocol.DeviceRequest) error {
-	fmt.Fprintf(cmd.ErrOrStderr(), "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %[1]s\n\n", r.ID)
+// waitForAnswer waits for a decision in a window or another terminal when nobody can be asked here.
+func waitForAnswer(ctx context.Context, c *connection, r protocol.DeviceRequest) error {
+	fmt.Fprintf(c.err, "\nThis is not a terminal. Answer in another terminal or in a window:\n\n  fairlead pair approve %s\n  fairlead pair deny %[1]s\n\n", r.ID)
 	return pollDevices(ctx, c, func(list protocol.DeviceListResult) (bool, error) {
 		if slices.ContainsFunc(list.Requests, func(open protocol.DeviceRequest) bool { return open.ID == r.ID }) {
 			return false, nil
@@ -133,8 +128,7 @@ func waitForAnswer(ctx context.Context, c *connection, cmd *cobra.Command, r pro
 }
 
 func printPaired(out io.Writer, d protocol.Device) error {
-	_, err := fmt.Fprintln(out, pairedText(d))
-	return err
+	return printf(out, "%s\n", pairedText(d))
 }
 
 func printRequest(out io.Writer, r protocol.DeviceRequest) {

@@ -11,19 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
 func journalCommand(o *options) *cobra.Command {
 	var q protocol.JournalListParams
-	var since lengthFlag
-	params := func([]string) (protocol.JournalListParams, error) {
-		q.After = since.after()
-		return q, nil
-	}
+	params := func([]string) (protocol.JournalListParams, error) { return q, nil }
 	cmd := command("journal", "Show the journal of tool calls: who called what, where, and the outcome", cobra.NoArgs,
 		onMethodWithNames(o, protocol.JournalList, params, printJournal))
-	cmd.Long = `Shows the journal of tool calls, newest first. A call is recorded before it starts. Of files, the journal stores hash and size, not contents.
+	cmd.Long = `Shows the journal of tool calls, newest first. A call is recorded before it starts. For files, the journal stores the hash and size, not the contents.
 The outcome of a call is unknown if its machine or the gateway stopped while it ran: check before you repeat it.`
 	cmd.Example = `  fairlead journal --state unknown
   fairlead journal --node laptop --effect exec --since 24h --json`
@@ -38,7 +35,7 @@ The outcome of a call is unknown if its machine or the gateway stopped while it 
 	f.Var(choiceFlag[string]{&q.State, states}, "state", "only calls in this state: waiting, running, done, failed, denied, cancelled or unknown")
 	effects := []protocol.Effect{protocol.EffectRead, protocol.EffectWrite, protocol.EffectExec, protocol.EffectNetwork}
 	f.Var(choiceFlag[protocol.Effect]{&q.Effect, effects}, "effect", "only calls with this effect: read, write, exec or network")
-	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	addSinceFlag(f, &q.After)
 	return cmd
 }
 
@@ -60,11 +57,7 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error
 
 func auditCommand(o *options) *cobra.Command {
 	var q protocol.AuditListParams
-	var since lengthFlag
-	params := func([]string) (protocol.AuditListParams, error) {
-		q.After = since.after()
-		return q, nil
-	}
+	params := func([]string) (protocol.AuditListParams, error) { return q, nil }
 	cmd := command("audit", "Show the audit log: who allowed what, when, where, by which rule, and the result", cobra.NoArgs,
 		onMethodWithNames(o, protocol.AuditList, params, printAudit))
 	f := cmd.Flags()
@@ -73,9 +66,9 @@ func auditCommand(o *options) *cobra.Command {
 	f.StringVar((*string)(&q.Node), "node", "", "only this machine")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
 	f.StringVar(&q.Rule, "rule", "", "only this rule")
-	f.StringVar(&q.Kind, "kind", "", "only entries of this kind: call, mode, device, sender, login, \"rule made\", \"rule changed\", \"rule deleted\", \"rule restored\"")
+	f.StringVar(&q.Kind, "kind", "", `only entries of this kind: call, mode, device, sender, login, "rule made", "rule changed", "rule deleted", "rule restored", "permission withdrawn", "permission restored"`)
 	f.StringVar(&q.Query, "search", "", "only entries that contain these words or words that start with them")
-	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	addSinceFlag(f, &q.After)
 	cmd.AddCommand(command("verify", "Check that no entry of the audit log was changed or removed", cobra.NoArgs, o.onGateway(verifyAudit)))
 	return cmd
 }
@@ -128,9 +121,5 @@ func brief(input json.RawMessage) string {
 }
 
 func shortLine(s string) string {
-	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "")
-	if r := []rune(s); len(r) > 80 {
-		s = string(r[:79]) + "…"
-	}
-	return s
+	return display.Clip(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), ""), 80)
 }

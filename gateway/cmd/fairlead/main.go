@@ -126,8 +126,7 @@ Exit codes
 		if cmd.Flags().Changed("token") {
 			return usageError("--token is not accepted, because other programs can read command lines: use --token-file FILE or set FAIRLEAD_TOKEN")
 		}
-		// status and doctor say where secrets are stored, so not every command does; gateway and
-		// node have logs of their own.
+		// Only status and doctor print where secrets are; gateway and node have their own logs.
 		slog.SetDefault(slog.New(slog.DiscardHandler))
 		if o.home != "" {
 			os.Setenv("FAIRLEAD_HOME", o.home) // the keychain's entry names depend on it
@@ -179,8 +178,7 @@ func usageArgs(cmd *cobra.Command) {
 	}
 }
 
-// plainFlag describes the error of a flag, without the words of the libraries that parse numbers
-// and times.
+// plainFlag describes the error of a flag, without the words of the libraries that parse it.
 func plainFlag(err error) string {
 	text, _, isNumber := strings.Cut(err.Error(), ": strconv.")
 	if isNumber {

@@ -16,18 +16,13 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
 	"fairlead/node"
 	"fairlead/node/setup"
 )
 
 // nodeFlags are the flags for a node's identity and restrictions.
 type nodeFlags struct{ setup.Flags }
-
-// add adds the flags; id is the name of the flag for the node's ID.
-func (n *nodeFlags) add(cmd *cobra.Command, id string, own bool) {
-	n.Flags.Add(cmd.Flags(), id, own)
-	cmd.Flags().StringArrayVar(&n.Grants, "grant", nil, setup.GrantUsage)
-}
 
 // line returns the command that starts the node with the flags given to cmd. Its folders are
 // absolute, so that it works in every folder.
@@ -36,37 +31,38 @@ func (n *nodeFlags) line(cmd *cobra.Command) string {
 	if dir, err := filepath.Abs(n.Workspace); err == nil {
 		words = append(words, "--workspace", quoteWord(dir))
 	}
-	return strings.Join(append(words, nodeArguments(cmd, true, "workspace")...), " ")
+	return strings.Join(append(words, n.arguments(cmd, true, "workspace")...), " ")
 }
 
-// nodeArguments returns the node's flags that were given to cmd, except the flag but, quoted for a
+// arguments returns the node's flags that were given to cmd, except the flag but, quoted for a
 // shell. With here, its folders belong to this machine and are made absolute.
-func nodeArguments(cmd *cobra.Command, here bool, but string) (words []string) {
-	own := &cobra.Command{}
-	new(nodeFlags).add(own, "id", true)
-	add := func(name, value string) { words = append(words, "--"+name, quoteWord(value)) }
+func (n *nodeFlags) arguments(cmd *cobra.Command, here bool, but string) (words []string) {
+	own := nodeFlagSet("id", true)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
-		case own.Flags().Lookup(f.Name) == nil || f.Name == but:
+		case own.Lookup(f.Name) == nil || f.Name == but:
+		case f.Name == "grant":
+			for _, folder := range n.Grants {
+				dir, readOnly := strings.CutSuffix(folder, ":ro")
+				if whole, err := filepath.Abs(dir); err == nil && here {
+					folder = whole + map[bool]string{true: ":ro"}[readOnly]
+				}
+				words = append(words, "--grant", quoteWord(folder))
+			}
 		case f.Value.Type() == "bool":
 			words = append(words, "--"+f.Name+"="+f.Value.String())
 		default:
-			values := []string{f.Value.String()}
-			if many, ok := f.Value.(pflag.SliceValue); ok {
-				values = many.GetSlice()
-			}
-			for _, v := range values {
-				if f.Name == "grant" && here {
-					dir, readOnly := strings.CutSuffix(v, ":ro")
-					if whole, err := filepath.Abs(dir); err == nil {
-						v = whole + map[bool]string{true: ":ro"}[readOnly]
-					}
-				}
-				add(f.Name, v)
-			}
+			words = append(words, "--"+f.Name, quoteWord(f.Value.String()))
 		}
 	})
 	return words
+}
+
+// nodeFlagSet returns the flags of a node.
+func nodeFlagSet(id string, own bool) *pflag.FlagSet {
+	set := pflag.NewFlagSet("node", pflag.ContinueOnError)
+	new(setup.Flags).Add(set, id, own)
+	return set
 }
 
 // plainWord matches words that need no quotes in any shell.
@@ -83,8 +79,7 @@ func quoteWord(word string) string {
 	return singleQuoted(word)
 }
 
-// singleQuoted returns a word in single quotes that every shell understands: in some, a backslash
-// before one has a meaning.
+// singleQuoted quotes a word for every shell: in some, a backslash before a quote has a meaning.
 func singleQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'" }
 
 // parse returns the options of the node without its gateway and data folder.
@@ -141,7 +136,7 @@ an address with a token in FAIRLEAD_TOKEN.`,
 		},
 	}
 	cmd.Flags().StringVar(&to, "gateway", os.Getenv("FAIRLEAD_URL"), "gateway: an address, or the name of a pairing")
-	flags.add(cmd, "id", true)
+	flags.Add(cmd.Flags(), "id", true)
 	return cmd
 }
 
@@ -150,8 +145,8 @@ an address with a token in FAIRLEAD_TOKEN.`,
 func (o *options) setGateway(ctx context.Context, opts *node.Options, to string, hasID bool) (release func(), err error) {
 	release = func() {}
 	if strings.Contains(to, "://") {
-		if err := checkAddress(to); err != nil {
-			return release, err
+		if err := client.CheckURL(to); err != nil {
+			return release, usageError("%w", err)
 		}
 		opts.URL = to
 		opts.Token, err = o.findToken()

@@ -33,7 +33,7 @@ func nodesCommand(o *options) *cobra.Command {
 	cmd := command("nodes", "List and manage machines", cobra.NoArgs, list)
 	cmd.AddCommand(command("list", "List all machines, including offline ones", cobra.NoArgs, list),
 		command("show NODE", "Show a machine's details", cobra.ExactArgs(1), o.onGateway(showNode)),
-		command("revoke NODE", "Revoke a machine's pairing", cobra.ExactArgs(1), o.onDevice(protocol.DeviceRevoke)),
+		command("revoke NODE", "Revoke a machine's pairing", cobra.ExactArgs(1), o.onDevice(changeDevice(protocol.DeviceRevoke))),
 		command("rename NODE NAME", "Set a machine's display name; \"\" removes it", cobra.ExactArgs(2), onMethod(o, protocol.NodesUpdate, rename, nil)),
 		color, forgetNodeCommand(o), logsCommand(o, "logs NODE"))
 	return cmd
@@ -149,8 +149,7 @@ func folderText(f protocol.Folder) string {
 	return f.Path
 }
 
-// logsCommand makes the command that prints the log of a machine: its argument, or the one that a
-// flag names.
+// logsCommand makes the command that prints the log of a machine: its argument or its flag.
 func logsCommand(o *options, use string) *cobra.Command {
 	var node string
 	var lines int
@@ -181,8 +180,7 @@ func logsCommand(o *options, use string) *cobra.Command {
 	return cmd
 }
 
-// orUnknown returns err, which says that a machine is offline, or a better error if no machine has
-// that name.
+// orUnknown returns err of an offline machine, or a better error if no machine has that name.
 func (c *connection) orUnknown(ctx context.Context, id protocol.NodeID, err error) error {
 	nodes, listErr := c.nodes(ctx)
 	if listErr != nil || slices.ContainsFunc(nodes, func(n protocol.NodeInfo) bool { return n.ID == id }) {

@@ -46,8 +46,7 @@ func (o *output) close() error {
 	return nil
 }
 
-// plainOutput writes bytes unchanged. It remembers a failed write, because a list that a full disk
-// cuts off is not a success.
+// plainOutput writes bytes unchanged and remembers a failed write: a cut list is not a success.
 type plainOutput struct {
 	to       io.Writer
 	mu       sync.Mutex // guards writeErr
@@ -170,8 +169,7 @@ func joins(before, r, after rune) bool {
 // shaking head is a mathematical one.
 func isEmojiAfter(r rune) bool { return unicode.In(r, unicode.So, unicode.Sm) && r > unicode.MaxLatin1 }
 
-// visible makes invisible characters visible, so that the text in a terminal is the text that was
-// judged.
+// visible makes invisible characters visible, so that the printed text is the judged one.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

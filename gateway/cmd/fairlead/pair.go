@@ -1,17 +1,23 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 	"fairlead/node/setup"
 )
@@ -71,7 +77,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 	}
 	f := cmd.Flags()
 	p.as = protocol.RoleNode
-	f.Var(choiceFlag[string]{&p.as, roles}, "as", "role to pair: node (runs tools) or client (shows and approves)")
+	f.Var(choiceFlag[string]{&p.as, roles}, "as", "role of the paired machine: node (runs tools) or client (shows chats and approvals)")
 	f.StringVar(&p.name, "name", "", "name for the paired machine")
 	f.IntVar(&p.minutes, "minutes", 10, "minutes until the invitation expires, 1 to 60")
 	f.IntVar(&p.days, "days", 0, "days until the pairing expires (default: never)")
@@ -82,7 +88,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 	f.StringVar(&p.sshCommand, "ssh-command", "ssh", "SSH program")
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
 	f.BoolVar(&p.noQR, "no-qr", false, "do not print a QR code")
-	p.node.add(cmd, "id", true)
+	p.node.Add(f, "id", true)
 	cmd.AddCommand(append(pairCommands(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))...)
 	return cmd
 }
@@ -121,7 +127,121 @@ func (o *options) identity() (identity.Key, *identity.Peers, error) {
 	if err != nil {
 		return identity.Key{}, nil, err
 	}
-	secrets := keychain.Open(home)
-	id, err := identity.OpenKey(secrets)
-	return id, identity.OpenPeers(home, secrets), err
+	return setup.Identity(home)
+}
+
+// join pairs this machine.
+func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error {
+	id, peers, err := o.identity()
+	if err != nil {
+		return err
+	}
+	j := setup.NewJoin(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr())
+	j.Key, j.Peers, j.Invitation = id, peers, invitation
+	if p.gateway != "" {
+		j.Gateways = []string{p.gateway}
+	}
+	host, _ := os.Hostname()
+	j.Applicant = pake.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version}
+	if p.as == protocol.RoleNode {
+		opts, err := p.node.options(o)
+		if err != nil {
+			return err
+		}
+		if j.Applicant, err = setup.Applicant(opts); err != nil {
+			return err
+		}
+	}
+	peer, err := j.Run(cmd.Context())
+	if err != nil {
+		return err
+	}
+	home, err := o.homeDir()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(cmd.OutOrStdout(), peer)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. This machine's key is stored in: %s.\n", peer.Name, keychain.Open(home).Where())
+	if p.as == protocol.RoleNode {
+		fmt.Fprintf(cmd.OutOrStdout(), "To start its node: %s\n", p.node.line(cmd))
+	} else {
+		fmt.Fprintf(cmd.OutOrStdout(), "To use it: fairlead --url %s status\n", peer.Name)
+	}
+	return nil
+}
+
+// pairSSH pairs a machine over SSH: it reads the key there and passes the link.
+func pairSSH(o *options, cmd *cobra.Command, p pairFlags) error {
+	// The login shell there gets the words as one line and may not be sh, so it is only asked to
+	// start sh. A node installed by our own script is in ~/.local/bin, perhaps not in its PATH.
+	remote := func(ctx context.Context, stdin, line string) (string, error) {
+		words := strings.Fields(p.sshCommand)
+		line = `PATH="$PATH:$HOME/.local/bin"; ` + line
+		// "--" ends the options of ssh: the host or command cannot be taken for one.
+		run := exec.CommandContext(ctx, words[0], append(words[1:], "--", p.ssh, "sh -c "+singleQuoted(line))...)
+		// ssh gets standard error itself: a connection that it leaves open would hold a pipe open.
+		run.Stdin, run.Stderr = strings.NewReader(stdin), os.Stderr
+		out, err := run.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	key, err := remote(cmd.Context(), "", "if command -v fairlead >/dev/null; then fairlead pair --key; else fairlead-node --key; fi")
+	var ended *exec.ExitError
+	switch {
+	case cmd.Context().Err() != nil:
+		return cmd.Context().Err()
+	case errors.As(err, &ended) && ended.ExitCode() == notFound:
+		//lint:ignore ST1005 it begins with a name
+		return fmt.Errorf("Fairlead is not installed on %s: \"fairlead pair\" prints a command that installs it", p.ssh)
+	case ended != nil && ended.ExitCode() != sshFailed: // the failed command has printed the reason
+		return fmt.Errorf("read the key of %s over SSH: %w", p.ssh, err)
+	case err != nil:
+		return fmt.Errorf("reach %s over SSH: %w", p.ssh, err)
+	}
+	if len(key) != 64 {
+		return fmt.Errorf("%s answered %.80q instead of its key", p.ssh, key)
+	}
+	return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+		invite, err := call(ctx, c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: p.name, Device: key, PairedFor: p.days})
+		if err != nil {
+			return err
+		}
+		// These are flags of the node there.
+		flags := strings.Join(append([]string{""}, p.node.arguments(cmd, false, "")...), " ")
+		_, err = remote(ctx, invite.Link+"\n", fmt.Sprintf("if command -v fairlead >/dev/null; then fairlead pair -%s; else fairlead-node --pair - --only-pair%[1]s; fi", flags))
+		if err == nil { // not every shell reports that it could not
+			err = checkPaired(ctx, c, key, invite)
+		}
+		if err != nil {
+			withdraw(ctx, c, invite)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("pair %s over SSH: %w", p.ssh, err)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "Paired %s. To start its node there: fairlead node%s, or fairlead-node%[2]s\n", p.ssh, flags)
+		return nil
+	})
+}
+
+// Exit codes: ssh reports its own errors with a code that no command has (ssh(1)), and a shell a
+// command that it does not find (POSIX, 2.8.2).
+const (
+	sshFailed = 255
+	notFound  = 127
+)
+
+// checkPaired checks whether the device with this key has used an invitation.
+func checkPaired(ctx context.Context, c *connection, key string, invite protocol.DeviceInvite) error {
+	r, err := call(ctx, c, protocol.DeviceList, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(r.Devices, func(d protocol.Device) bool {
+		return d.Fingerprint == key && d.Role == protocol.RoleNode && d.RevokedAt == 0 && d.PairedAt >= invite.CreatedAt
+	}) {
+		return errors.New("the machine did not use the invitation")
+	}
+	return nil
 }

@@ -83,8 +83,7 @@ func leaveCommand(o *options) *cobra.Command {
 }
 
 // pairingsToLeave finds the pairings to leave with a gateway, in one role or in all. Pairings that
-// this machine has left already, without the gateway knowing, are returned only if there are no
-// others.
+// this machine has left without the gateway knowing are returned only if there are no others.
 func pairingsToLeave(peers *identity.Peers, name, role string) ([]identity.Peer, error) {
 	peer, err := peers.Find(name, role)
 	list, listErr := peers.List()
@@ -170,7 +169,7 @@ func endPairings(ctx context.Context, peers *identity.Peers, id identity.Key, li
 			if p.Refusal != nil {
 				errs[i] = peers.Forget(p.ID())
 			} else {
-				errs[i] = client.EndPairing(ctx, peers, p.ID(), id, nil)
+				errs[i] = client.EndPairing(ctx, peers, p.ID(), id)
 			}
 		})
 	}

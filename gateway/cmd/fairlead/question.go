@@ -55,8 +55,12 @@ func questionBox(a protocol.Approval, name string) string {
 	}
 	fmt.Fprintf(&b, "┌ %s\n", questionTitle(a))
 	line("machine", questionMachine(a, name))
-	line("asked by", strings.TrimSpace(a.AskedBy.Kind+" "+a.AskedBy.Name)+modelText(a.AskedBy.Model))
-	line("what", questionText(a))
+	by := strings.TrimSpace(a.AskedBy.Kind + " " + a.AskedBy.Name)
+	if a.AskedBy.Model != "" {
+		by += ", model " + a.AskedBy.Model
+	}
+	line("asked by", by)
+	line("what", callText(a.Tool, a.Args))
 	if p := a.Preview; p != nil {
 		line("in", p.Folder)
 		line("shell", p.Shell)
@@ -130,13 +134,6 @@ func shownWords(a protocol.Approval) string {
 	return ""
 }
 
-func modelText(s string) string {
-	if s == "" {
-		return ""
-	}
-	return ", model " + s
-}
-
 func questionTitle(a protocol.Approval) string {
 	if a.Kind == protocol.AskContinue {
 		return "Fairlead reached its step limit. Continue?"
@@ -156,11 +153,7 @@ func questionTitle(a protocol.Approval) string {
 	return "Fairlead wants to use " + a.Tool
 }
 
-// questionText returns everything that would run.
-func questionText(a protocol.Approval) string { return callText(a.Tool, a.Args) }
-
-// callText returns the most informative argument of a call, in full: the command, the file, the
-// pattern.
+// callText returns the most informative argument of a call, in full, such as the command.
 func callText(tool string, args json.RawMessage) string {
 	var in map[string]any
 	if json.Unmarshal(args, &in) != nil {
@@ -186,8 +179,7 @@ type nameBook struct {
 	chats    map[protocol.SessionKey]string
 }
 
-// maxTitles is the number of latest chats whose titles are requested; older chats are shown by
-// their keys.
+// maxTitles is the number of latest chats whose titles are requested; others are shown by key.
 const maxTitles = 500
 
 // loadNames requests the names. If they are unavailable, IDs are shown.

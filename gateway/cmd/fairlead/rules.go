@@ -36,15 +36,13 @@ func approvalsRulesCommand(o *options) *cobra.Command {
 	add.Example = `  fairlead approvals rules add '{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}'`
 	remove := command("delete ID", "Delete a rule; restore undoes this", cobra.ExactArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			r, err := call(ctx, c, protocol.RuleDelete, protocol.RuleParams{ID: args[0]})
-			return show(c, r, err, func(out io.Writer, _ protocol.OK) error {
-				_, err := fmt.Fprintf(out, "Deleted. To undo: fairlead approvals rules restore %s\n", args[0])
-				return err
+			p := protocol.RuleParams{ID: args[0]}
+			return showCall(ctx, c, protocol.RuleDelete, p, func(out io.Writer, _ protocol.OK) error {
+				return printf(out, "Deleted. To undo: fairlead approvals rules restore %s\n", args[0])
 			})
 		}))
 	restore := onMethod(o, protocol.RuleRestore, rule, func(out io.Writer, _ protocol.OK) error {
-		_, err := fmt.Fprintln(out, "Restored.")
-		return err
+		return printf(out, "Restored.\n")
 	})
 	cmd := command("rules", "List or change rules", cobra.NoArgs, onMethod(o, protocol.RulesList, nil, printRules))
 	cmd.AddCommand(add, command("set ID JSON", "Change a rule", cobra.ExactArgs(2), onMethod(o, protocol.RulePut, put, printRule)),
@@ -90,8 +88,7 @@ func printRules(out io.Writer, r protocol.RulesResult) error {
 }
 
 func printRule(out io.Writer, r protocol.Rule) error {
-	_, err := fmt.Fprintf(out, "%s  %s\n", r.ID, r.Words)
-	return err
+	return printf(out, "%s  %s\n", r.ID, r.Words)
 }
 
 func approvalsExportCommand(o *options) *cobra.Command {
@@ -121,8 +118,8 @@ func approvalsImportCommand(o *options) *cobra.Command {
 				return err
 			}
 			return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-				r, err := call(ctx, c, protocol.RulesImport, protocol.RulesImportParams{File: data})
-				return show(c, r, err, func(out io.Writer, r protocol.RulesImportResult) error {
+				p := protocol.RulesImportParams{File: data}
+				return showCall(ctx, c, protocol.RulesImport, p, func(out io.Writer, r protocol.RulesImportResult) error {
 					fmt.Fprintf(out, "%d added, %d already present.\n", r.Added, r.Skipped)
 					for _, p := range r.Problems {
 						fmt.Fprintf(out, "warning: %s\n", visible(p))
@@ -232,8 +229,7 @@ func readRules(in io.Reader, file string) (data []byte, set *policy.Set, warning
 	return data, set, warnings, err
 }
 
-// resolveLinks follows the links in a path; the part that does not exist is appended to its real
-// folder.
+// resolveLinks follows the links in a path; the part that does not exist is appended.
 func resolveLinks(path string) (string, error) {
 	for rest := ""; ; {
 		real, err := filepath.EvalSymlinks(path)

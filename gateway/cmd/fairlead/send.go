@@ -129,8 +129,7 @@ func (o *options) send(cmd *cobra.Command, p protocol.TransferStartParams) error
 	})
 }
 
-// withFiles is withGateway with a connection over which this computer's files can be sent and
-// received.
+// withFiles is withGateway with a connection that can send and receive this computer's files.
 func (o *options) withFiles(cmd *cobra.Command, f func(context.Context, *connection) error) error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -210,8 +209,7 @@ func watchTransfer(
 		}
 	}
 	onConnect := func(protocol.FeedSnapshot) {
-		// On a new connection, offer the files again; the transfer may also have ended or been
-		// paused meanwhile.
+		// Offer the files again; the transfer may also have ended or been paused meanwhile.
 		now, err := call(watching, c, protocol.TransferGet, protocol.TransferParams{ID: id})
 		if err != nil {
 			return
@@ -239,8 +237,7 @@ func watchTransfer(
 	}
 }
 
-// check returns an error for invalid flags and empty arguments, such as unset variables of a
-// script.
+// check returns an error for invalid flags and empty arguments, such as unset variables.
 func (s sendFlags) check(args []string, fromGiven bool) error {
 	switch {
 	case slices.Contains(args, ""):

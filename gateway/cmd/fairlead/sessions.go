@@ -27,8 +27,7 @@ func sessionsArchivesCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := call(ctx, c, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
-			return show(c, r, err, printArchives)
+			return showCall(ctx, c, protocol.SessionArchives, protocol.SessionParams{SessionKey: key}, printArchives)
 		}))
 	cmd.Flags().StringVar(&session, "session", "", "chat to use (default: the main chat)")
 	return cmd
@@ -42,8 +41,8 @@ func sessionsRestoreCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := call(ctx, c, protocol.SessionArchiveRestore, protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])})
-			return show(c, r, err, func(out io.Writer, r protocol.SessionArchiveRestoreResult) error {
+			p := protocol.SessionArchiveRestoreParams{SessionKey: key, ID: protocol.ArchiveID(args[0])}
+			return showCall(ctx, c, protocol.SessionArchiveRestore, p, func(out io.Writer, r protocol.SessionArchiveRestoreResult) error {
 				fmt.Fprintf(out, "Restored a conversation of %s.\n", display.Plural(r.Messages, "message"))
 				if a := r.Archived; a != nil {
 					fmt.Fprintf(out, "The previous conversation is archived. To restore it: fairlead sessions restore %s --session %s\n", a.ID, r.SessionKey)
@@ -92,10 +91,9 @@ const (
 
 func searchCommand(o *options) *cobra.Command {
 	var q protocol.SessionsSearchParams
-	var since lengthFlag
 	cmd := command("search TEXT", "Search the messages of all chats, including archived ones", cobra.MinimumNArgs(1),
 		o.onGateway(func(ctx context.Context, c *connection, args []string) error {
-			q.Query, q.Limit, q.After = strings.Join(args, " "), min(cmp.Or(q.Limit, defaultHits), maxHits), since.after()
+			q.Query, q.Limit = strings.Join(args, " "), min(cmp.Or(q.Limit, defaultHits), maxHits)
 			r, err := searchPages(q, func(q protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 				return call(ctx, c, protocol.SessionsSearch, q)
 			})
@@ -109,7 +107,7 @@ Words in double quotes must be adjacent. The last word can be incomplete.`
 	f.IntVarP(&q.Limit, "lines", "n", defaultHits, fmt.Sprintf("number of messages, at most %d", maxHits))
 	f.Int64Var(&q.Page, "page", 0, "page number, as printed by the previous search")
 	f.StringVar((*string)(&q.SessionKey), "session", "", "only this chat")
-	f.Var(&since, "since", "only within this time, such as 30m, 24h or '7 days'")
+	addSinceFlag(f, &q.After)
 	return cmd
 }
 
@@ -132,8 +130,7 @@ func searchPages(q protocol.SessionsSearchParams, ask func(protocol.SessionsSear
 
 func printHits(out io.Writer, r protocol.SessionsSearchResult) error {
 	if len(r.Hits) == 0 {
-		_, err := fmt.Fprintln(out, "Nothing found.")
-		return err
+		return printf(out, "Nothing found.\n")
 	}
 	for _, h := range r.Hits {
 		where := string(h.SessionKey)

@@ -5,53 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/protocol"
 )
 
-// chatEvents queues the chat events of a gateway without a feed, in order.
-type chatEvents struct {
-	wake chan struct{} // capacity one: signals that list is not empty
+// maxChatEvents is the number of chat events that can wait; later ones are dropped.
+const maxChatEvents = 4096
 
-	mu   sync.Mutex // guards the fields below
-	on   bool       // events are wanted
-	list []protocol.ChatEvent
-}
-
-func newChatEvents() *chatEvents { return &chatEvents{wake: make(chan struct{}, 1)} }
-
-// add is for [client.Options.OnEvent]: it does not block.
-func (q *chatEvents) add(e protocol.EventFrame) {
-	var chat protocol.ChatEvent
-	if e.Event != protocol.EventChat || json.Unmarshal(e.Payload, &chat) != nil {
+// addEvent queues a chat event of a gateway without a feed, as [client.Options.OnEvent].
+func (ch *chat) addEvent(e protocol.EventFrame) {
+	var event protocol.ChatEvent
+	if e.Event != protocol.EventChat || json.Unmarshal(e.Payload, &event) != nil {
 		return
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.on {
-		return
-	}
-	q.list = append(q.list, chat)
 	select {
-	case q.wake <- struct{}{}:
+	case ch.events <- event:
 	default:
 	}
-}
-
-func (q *chatEvents) start() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.on = true
-}
-
-func (q *chatEvents) all() []protocol.ChatEvent {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	list := q.list
-	q.list = nil
-	return list
 }
 
 // specRun follows a run by its chat events (docs/protocol.md#chat).
@@ -62,14 +33,12 @@ type specRun struct {
 	written int // bytes of its text so far
 }
 
-// followSpec shows a run until it is over. Events are lost with the connection, so it ends then,
-// too.
+// followSpec shows a run until it is over or the connection, and with it the events, are lost.
 func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 	r := &specRun{chat: ch, id: id, step: 1}
 	ch.stopping = false
 	ups := ch.c.logins.Load()
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+	look := time.Tick(time.Second)
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,15 +47,13 @@ func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 			if err := ch.interrupt(ctx, id); err != nil {
 				return err
 			}
-		case <-look.C:
+		case <-look:
 			if !ch.c.Connected() || ch.c.logins.Load() != ups {
 				return protocol.ErrUnavailable.With("the connection was lost, and this gateway does not repeat missed events; the answer will be in the chat")
 			}
-		case <-ch.events.wake:
-			for _, e := range ch.events.all() {
-				if over, err := r.show(ctx, e); over || err != nil {
-					return err
-				}
+		case e := <-ch.events:
+			if over, err := r.show(ctx, e); over || err != nil {
+				return err
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func printStatus(out io.Writer, v overview) error {
 		t.row("machine", names.full(n.ID), flat(line))
 	}
 	for _, a := range v.Approvals {
-		t.row("needs you", a.Tool+" on "+names.of(a.Node), firstLine(questionText(a)))
+		t.row("needs you", a.Tool+" on "+names.of(a.Node), firstLine(callText(a.Tool, a.Args)))
 	}
 	return t.print(out, "")
 }
@@ -86,8 +86,7 @@ func pauseCommand(o *options, paused bool) *cobra.Command {
 		if s.Paused {
 			words = "The agent is paused. To resume it: fairlead resume"
 		}
-		_, err := fmt.Fprintln(out, words)
-		return err
+		return printf(out, "%s\n", words)
 	})
 	if !paused {
 		cmd := command("resume", "Resume the paused agent", cobra.NoArgs, run)
@@ -120,7 +119,6 @@ func tokenCommand(o *options) *cobra.Command {
 		if o.json {
 			return printJSON(cmd.OutOrStdout(), map[string]string{"token": t})
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), t)
-		return err
+		return printf(cmd.OutOrStdout(), "%s\n", t)
 	})
 }

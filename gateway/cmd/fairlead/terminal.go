@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"golang.org/x/term"
 
 	"fairlead/gateway/protocol"
+	"fairlead/node/setup"
 )
 
 // terminal shows a conversation as text, or as one JSON object per line.
@@ -24,18 +28,24 @@ type terminal struct {
 	editor  *term.Terminal
 	keys    keys // input of the line editor
 	step    int
-	written int                        // bytes of the current step's text that are on the screen
-	denied  bool                       // a call of this run was denied
-	failed  bool                       // the person's own command failed
-	midline bool                       // the cursor is not at the start of a line
-	output  map[protocol.CallID]int64  // bytes of each call's output that are on the screen
-	tail    map[protocol.CallID]string // the last part of that output
-	state   map[protocol.CallID]string // last state of each call that was shown
-	notices map[string]bool            // notices shown in this run
+	written int  // bytes of the current step's text that are on the screen
+	denied  bool // a call of this run was denied
+	failed  bool // the person's own command failed
+	midline bool // the cursor is not at the start of a line
+	calls   map[protocol.CallID]shownCall
+	notices map[string]bool // notices shown in this run
 	// end is the gateway's own explanation of the run's end, which is not an answer.
-	end       string
-	questions map[protocol.ApprovalID]bool  // approvals that the person was asked
-	delays    map[protocol.ApprovalID]int64 // end of the delay of postponed approvals
+	end string
+	// asked are the approvals that the person was asked, with the end of the delay of postponed ones,
+	// otherwise 0.
+	asked map[protocol.ApprovalID]int64
+}
+
+// shownCall is the part of a call that is on the screen.
+type shownCall struct {
+	state string
+	bytes int64  // of its output
+	tail  string // the last part of that output
 }
 
 func (t *terminal) interactive() bool { return t.in.fd >= 0 && !t.json }
@@ -105,11 +115,6 @@ func (t *terminal) delta(d protocol.Delta) {
 	}
 }
 
-// continueAt shows the part of a run that was missed while events were lost.
-func (t *terminal) continueAt(r protocol.RunInfo) {
-	t.delta(protocol.Delta{RunID: r.RunID, Step: r.Step, Text: r.Text})
-}
-
 func (t *terminal) message(m protocol.Message) {
 	if c := m.Call; c != nil {
 		t.denied = t.denied || c.State == protocol.CallDenied
@@ -144,22 +149,23 @@ func (t *terminal) call(c protocol.CallInfo) {
 		t.emit("call", c)
 		return
 	}
-	if c.State == protocol.CallRunning && t.state[c.CallID] != protocol.CallRunning {
+	shown := t.calls[c.CallID]
+	if c.State == protocol.CallRunning && shown.state != protocol.CallRunning {
 		t.newline()
 		t.print(fmt.Sprintf("▸ %s on %s  %s\n", c.Tool, clean(t.names.of(c.Node)), clean(callText(c.Tool, c.Args))))
 	}
-	setEntry(&t.state, c.CallID, c.State)
-	if news := c.Bytes - t.output[c.CallID]; news > 0 && c.Tail != "" {
+	shown.state = c.State
+	if news := c.Bytes - shown.bytes; news > 0 && c.Tail != "" {
 		s := c.Tail
 		if news < int64(len(s)) {
 			s = s[int64(len(s))-news:]
-		} else if t.output[c.CallID] > 0 {
+		} else if shown.bytes > 0 {
 			s = "…" + s
 		}
 		t.print(indent(s, t.midline))
-		setEntry(&t.output, c.CallID, c.Bytes)
-		setEntry(&t.tail, c.CallID, c.Tail)
+		shown.bytes, shown.tail = c.Bytes, c.Tail
 	}
+	setEntry(&t.calls, c.CallID, shown)
 }
 
 // result shows the result of a call.
@@ -169,8 +175,8 @@ func (t *terminal) result(m protocol.Message) {
 		return
 	}
 	if c.State == protocol.CallDone || c.State == protocol.CallFailed {
-		if t.output[c.CallID] > 0 {
-			if rest := unseenOutput(resultText(m), t.tail[c.CallID], t.output[c.CallID]); rest != "" {
+		if shown := t.calls[c.CallID]; shown.bytes > 0 {
+			if rest := unseenOutput(resultText(m), shown.tail, shown.bytes); rest != "" {
 				t.print(indent(rest, t.midline))
 			}
 		} else if s := resultText(m); s != "" {
@@ -220,10 +226,71 @@ func (t *terminal) finish(r protocol.RunInfo) error {
 	return &exitError{code: exitFailed, err: err}
 }
 
-func (t *terminal) noteAnswer(a protocol.Approval) {
-	_, isDelayed := t.delays[a.ID]
-	if t.questions[a.ID] && !isDelayed || t.json {
-		return
+// errInterrupt is Ctrl+C on the line that is being read. It is also an io.EOF, because the editor
+// does not distinguish it from Ctrl+D.
+var errInterrupt = fmt.Errorf("interrupted: %w", io.EOF)
+
+// keys reads the person's input. It records whether its last byte was Ctrl+C, because a terminal in
+// raw mode does not turn that into a signal.
+type keys struct {
+	io.Reader
+	interrupt bool
+}
+
+func (k *keys) Read(b []byte) (int, error) {
+	n, err := k.Reader.Read(b)
+	k.interrupt = bytes.IndexByte(b[:n], ctrlC) >= 0
+	return n, err
+}
+
+const ctrlC = 3
+
+// readMessage reads one line with editing and history, and more after \. Ctrl+C is errInterrupt.
+func (t *terminal) readMessage(ctx context.Context, prompt string) (string, error) {
+	old, err := term.MakeRaw(t.in.fd)
+	if err != nil {
+		return "", fmt.Errorf("set up the terminal: %w", err)
 	}
-	t.note(fmt.Sprintf("The approval was %s by %s.", a.State, a.AnsweredBy))
+	defer term.Restore(t.in.fd, old)
+	if t.editor == nil {
+		t.keys.Reader = t.in
+		t.editor = term.NewTerminal(struct {
+			io.Reader
+			io.Writer
+		}{&t.keys, os.Stdout}, "")
+	}
+	if w, h, err := term.GetSize(t.in.fd); err == nil && w > 0 {
+		t.editor.SetSize(w, h)
+	}
+	prompt = clean(prompt) // the editor writes to the terminal directly
+	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
+		io.WriteString(t.editor, prompt[:i+1])
+		prompt = prompt[i+1:]
+	}
+	t.editor.SetPrompt(prompt)
+	return setup.Await(ctx, nil, func() (string, error) {
+		line, err := readLines(t.editor)
+		if errors.Is(err, io.EOF) && t.keys.interrupt {
+			err = errInterrupt
+		}
+		return line, err
+	})
+}
+
+// readLines reads a line, and further lines while they end in \.
+func readLines(editor *term.Terminal) (string, error) {
+	var whole strings.Builder
+	for {
+		line, err := editor.ReadLine()
+		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+			return "", err
+		}
+		rest, more := strings.CutSuffix(line, `\`)
+		whole.WriteString(rest)
+		if !more {
+			return whole.String(), nil
+		}
+		whole.WriteByte('\n')
+		editor.SetPrompt("… ")
+	}
 }

@@ -88,27 +88,34 @@ func setEntry[K comparable, V any](m *map[K]V, k K, v V) {
 	(*m)[k] = v
 }
 
+// toolOutput has the parts of a tool's result that a person wants to read.
+type toolOutput struct {
+	Output   *string         `json:"output"`
+	Content  any             `json:"content"`
+	Matches  json.RawMessage `json:"matches"`
+	ExitCode *int            `json:"exitCode"`
+}
+
+// text returns the output of a command or the text of a file; ok is false if there is neither.
+func (o toolOutput) text() (text string, ok bool) {
+	if o.Output != nil {
+		return *o.Output, true
+	}
+	text, ok = o.Content.(string)
+	return text, ok
+}
+
 // resultText returns the part of a tool's result that a person wants to read.
 func resultText(m protocol.Message) string {
 	raw := m.Content.Text()
-	var r struct {
-		Output  *string         `json:"output"`
-		Content json.RawMessage `json:"content"`
-		Matches json.RawMessage `json:"matches"`
-	}
+	var r toolOutput
 	if json.Unmarshal([]byte(raw), &r) != nil {
 		return raw
 	}
-	var text string
-	switch {
-	case r.Output != nil:
-		return *r.Output
-	case json.Unmarshal(r.Content, &text) == nil && r.Content != nil:
+	if text, ok := r.text(); ok {
 		return text
-	case r.Matches != nil:
-		return matchesText(r.Matches)
 	}
-	return ""
+	return matchesText(r.Matches)
 }
 
 func matchesText(raw json.RawMessage) string {

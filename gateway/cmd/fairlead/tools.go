@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,7 +29,7 @@ func printTools(out io.Writer, r protocol.ToolsListResult) error {
 }
 
 func toolsCallCommand(o *options) *cobra.Command {
-	cmd := command("call NAME [JSON]", "Call a tool as yourself: recorded in the journal, without approval", cobra.RangeArgs(1, 2),
+	cmd := command("call NAME [JSON]", "Call a tool as yourself, without approval; the journal records the call", cobra.RangeArgs(1, 2),
 		func(cmd *cobra.Command, args []string) error {
 			raw, err := toolArguments(cmd.InOrStdin(), args[1:])
 			if err != nil {
@@ -87,31 +88,24 @@ func nativeFailure(r protocol.ToolInvokeResult) error {
 func printResult(w io.Writer, raw json.RawMessage) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		_, err := fmt.Fprintln(w, text)
-		return err
+		return printf(w, "%s\n", text)
 	}
-	var r struct {
-		Output   *string `json:"output"`
-		Content  any     `json:"content"`
-		ExitCode *int    `json:"exitCode"`
-	}
+	var r toolOutput
+	var ok bool
 	if json.Unmarshal(raw, &r) == nil {
-		if s, ok := r.Content.(string); ok {
-			r.Output = &s
+		text, ok = r.text()
+	}
+	if ok {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
 		}
-		if r.Output != nil {
-			text = *r.Output
-			if text != "" && !strings.HasSuffix(text, "\n") {
-				text += "\n"
-			}
-			if _, err := io.WriteString(w, text); err != nil {
-				return err
-			}
-			if r.ExitCode != nil && *r.ExitCode != 0 {
-				return &exitError{code: exitTool, err: fmt.Errorf("the command exited with code %d", *r.ExitCode)}
-			}
-			return nil
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
 		}
+		if r.ExitCode != nil && *r.ExitCode != 0 {
+			return &exitError{code: exitTool, err: fmt.Errorf("the command exited with code %d", *r.ExitCode)}
+		}
+		return nil
 	}
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
@@ -122,8 +116,5 @@ func printResult(w io.Writer, raw json.RawMessage) error {
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 90 {
-		return string(r[:89]) + "…"
-	}
-	return s
+	return display.Clip(s, 90)
 }

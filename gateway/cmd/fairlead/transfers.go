@@ -23,7 +23,7 @@ func transfersCommand(o *options) *cobra.Command {
 	undo := transferCommand("undo", "Restore the files that a transfer replaced; new files stay", protocol.TransferUndo, o.withFiles)
 	undo.Long = `Restores the files that a transfer replaced, and moves the transferred versions to the trash. A file that was changed after the transfer is not
 touched. Replaced files are kept for 30 days, at most 10 GB of them per folder.`
-	cmd := group("transfers", "List and manage file transfers", transfersListCommand(o),
+	return group("transfers", "List and manage file transfers", transfersListCommand(o),
 		command("watch ID", "Show a transfer's progress until it finishes", cobra.ExactArgs(1), watch),
 		transferCommand("pause", "Pause a transfer", protocol.TransferPause, o.withGateway),
 		transferCommand("cancel", "Cancel a transfer: unfinished files are removed, finished files stay", protocol.TransferCancel, o.withGateway),
@@ -32,8 +32,6 @@ touched. Replaced files are kept for 30 days, at most 10 GB of them per folder.`
 		undo,
 		command("forget [ID…]", "Remove finished transfers from the history (without IDs: all); transferred files stay, unfinished files are removed", nil,
 			o.onGateway(forgetTransfers)))
-	cmd.Args, cmd.RunE = cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	return cmd
 }
 
 func transfersListCommand(o *options) *cobra.Command {
@@ -108,8 +106,7 @@ func transferCommand(
 				if name == "undo" {
 					return printUndone(out, t, t.Undone-undone)
 				}
-				_, err := fmt.Fprintf(out, "%s is %s.\n", shortID(t.ID), t.State)
-				return err
+				return printf(out, "%s is %s.\n", shortID(t.ID), t.State)
 			})
 		})
 	})

@@ -61,8 +61,7 @@ func New(pin func() identity.Pin, dirs ...string) *Server {
 	return &Server{dirs: dirs, pin: pin, sums: make(map[string]sum)}
 }
 
-// Beside returns the folders in which a program's node programs are stored: its own, and its
-// subfolder nodes.
+// Beside returns the folders of a program's node programs: its own, and its subfolder nodes.
 func Beside(exe string) []string {
 	dir := filepath.Dir(exe)
 	return []string{dir, filepath.Join(dir, "nodes")}
@@ -74,8 +73,7 @@ type file struct {
 	path                string
 }
 
-// HasPrograms reports whether there are node programs to download, for Windows and for other
-// systems.
+// HasPrograms reports whether there are node programs for Windows and for other systems.
 func (s *Server) HasPrograms() (windows, others bool) {
 	found, _ := s.find() // on an error there is nothing to download
 	for name := range found {

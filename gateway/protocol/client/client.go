@@ -47,16 +47,14 @@ type Options struct {
 	Connect func() protocol.ConnectParams
 	// Dial creates the transport; nil means TCP, with TLS for wss.
 	Dial func(context.Context) (net.Conn, error)
-	// OnUp is called after every handshake on its own goroutine. Its context ends with the
-	// connection.
+	// OnUp is called after every handshake on its own goroutine; ctx ends with the connection.
 	OnUp func(context.Context, protocol.ConnectResult)
 	// OnDown is called with the reason when a connection ended or could not be made.
 	OnDown func(error)
 	// OnEvent is called for every event except those of the feed, in order, on the reading
 	// goroutine. It must not block.
 	OnEvent func(protocol.EventFrame)
-	// OnFrame is called for every binary frame, like OnEvent, and takes ownership of it. With nil,
-	// binary frames are dropped.
+	// OnFrame is called for every binary frame, like OnEvent, and owns it. Nil drops them.
 	OnFrame func(*stream.Frame)
 	// Files, when set, lets the client be one end of the transfers that it starts: see
 	// [protocol.Here] and [stream.Named]. After a reconnect, transfer.resume continues them over
@@ -152,18 +150,14 @@ func (c *Client) Run(ctx context.Context) error {
 		}
 		wait := backoff/2 + rand.N(backoff/2+1)
 		c.log.Debug("Reconnecting", "err", err, "after", wait)
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return ctx.Err()
 		case <-c.retryNow:
-			timer.Stop()
 			backoff = minBackoff
-			continue
-		case <-timer.C:
+		case <-time.After(wait):
+			backoff = min(backoff*2, maxBackoff)
 		}
-		backoff = min(backoff*2, maxBackoff)
 	}
 }
 
@@ -173,13 +167,13 @@ func (c *Client) Run(ctx context.Context) error {
 func (c *Client) Probe(why string) {
 	conn, _ := c.current()
 	c.log.Debug("Probing the gateway", "why", why)
-	wake := c.retryNow
 	if conn != nil {
-		wake = conn.probe
+		go conn.probe()
+		return
 	}
 	select {
-	case wake <- struct{}{}:
-	default: // a probe is in progress already
+	case c.retryNow <- struct{}{}:
+	default:
 	}
 }
 
@@ -195,7 +189,6 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { conn.write(ctx) })
-	wg.Go(func() { conn.answerProbes(ctx) })
 	ended := make(chan error, 1)
 	wg.Go(func() { ended <- conn.read() })
 	defer ws.Close()
@@ -284,8 +277,7 @@ func (c *Client) setConn(conn *conn) {
 	}
 }
 
-// current returns the connection, nil while disconnected, and a channel that is closed when the
-// next connection is up.
+// current returns the connection, or nil, and a channel that is closed when the next one is up.
 func (c *Client) current() (*conn, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,8 +27,7 @@ type conn struct {
 	done     chan struct{} // closed when reading has ended
 	ready    chan bool     // receives whether the handshake succeeded, and then false at the end
 	feed     feedQueue
-	received atomic.Int64  // number of received messages
-	probe    chan struct{} // holds a token when the connection has to be tested
+	received atomic.Int64 // number of received messages
 
 	mu      sync.Mutex // guards the fields below
 	next    uint64
@@ -39,7 +38,7 @@ func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func
 	ws.SetReadLimit(protocol.MaxReadFrame)
 	return &conn{
 		ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}), ready: make(chan bool, 2),
-		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)}, probe: make(chan struct{}, 1),
+		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)},
 	}
 }
 
@@ -49,40 +48,27 @@ func (c *conn) write(ctx context.Context) {
 	c.ws.Close() // ends the reader, and with it the connection
 }
 
-// answerProbes answers probes until the connection ends.
-func (c *conn) answerProbes(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.done:
-			return
-		case <-c.probe:
-		}
-		if isLocal(c.ws.LocalAddr()) {
-			continue
-		}
-		if hasLostAddress(c.ws.LocalAddr()) {
-			c.ws.Close() // no answer can arrive at an address that this machine no longer has
-			return
-		}
-		before := c.received.Load()
-		wire.Ping(c.ws) // on an error, the connection ends by itself
-		timer := time.NewTimer(probeLimit)
-		select {
-		case <-ctx.Done():
-		case <-c.done:
-		case <-timer.C:
-			if c.received.Load() == before {
-				c.ws.Close() // ends the reader, and with it the connection
-			}
-		}
-		timer.Stop()
+// probe closes the connection if the gateway does not answer a ping within probeLimit, or at once if
+// this machine no longer has the connection's address. It may block while the ping is written.
+func (c *conn) probe() {
+	local := c.ws.LocalAddr()
+	if isLocal(local) {
+		return
 	}
+	if hasLostAddress(local) {
+		c.ws.Close()
+		return
+	}
+	before := c.received.Load()
+	time.AfterFunc(probeLimit, func() {
+		if c.received.Load() == before {
+			c.ws.Close() // ends the reader, and with it the connection
+		}
+	})
+	wire.Ping(c.ws) // on an error, the connection ends by itself
 }
 
-// read receives frames until the connection ends, and returns the reason. Then every pending call
-// fails.
+// read receives frames until the connection ends, and returns the reason; pending calls fail.
 func (c *conn) read() error {
 	defer c.failPending()
 	extend := func() { c.ws.SetReadDeadline(time.Now().Add(silenceLimit)) }

@@ -11,8 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// maxFeedQueue is the maximum number of queued changes; a slower reader starts over with a
-// snapshot.
+// maxFeedQueue is the maximum number of queued changes; a slower reader gets a new snapshot.
 const maxFeedQueue = 8192
 
 // feedQueue queues the numbered events of one connection for Feed.
@@ -44,27 +43,20 @@ func (q *feedQueue) take() (list []protocol.EventFrame, lost bool) {
 	return list, lost
 }
 
-// Pauses before the feed subscribes again on a connection on which the gateway could not answer.
-const (
-	minFeedPause = 500 * time.Millisecond
-	maxFeedPause = 10 * time.Second
-)
+// feedPause is the pause before the feed subscribes again when the gateway could not answer.
+const feedPause = 2 * time.Second
 
 // Feed calls onSnapshot with the gateway's current state and then onChange for every change, in
 // order and without gaps, until ctx ends. After a reconnect, or when changes were lost, it starts
 // over with onSnapshot. Both functions are called on Feed's goroutine and may block. A client can
 // have only one Feed. It returns ctx's error, or an error at once if this peer cannot use the feed.
 func (c *Client) Feed(ctx context.Context, onSnapshot func(protocol.FeedSnapshot), onChange func(protocol.Change)) error {
-	pause := minFeedPause
 	for {
 		conn, err := c.await(ctx)
 		if err != nil {
 			return err
 		}
-		err = c.follow(ctx, conn, func(s protocol.FeedSnapshot) {
-			pause = minFeedPause
-			onSnapshot(s)
-		}, onChange)
+		err = c.follow(ctx, conn, onSnapshot, onChange)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -75,14 +67,11 @@ func (c *Client) Feed(ctx context.Context, onSnapshot func(protocol.FeedSnapshot
 		case errors.Is(err, protocol.ErrNotFound), errors.Is(err, protocol.ErrForbidden):
 			return fmt.Errorf("subscribe to the feed: %w", err)
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 		case <-conn.done:
-		case <-timer.C: // the gateway could not answer: try again
-			pause = min(2*pause, maxFeedPause)
+		case <-time.After(feedPause): // the gateway could not answer: try again
 		}
-		timer.Stop()
 	}
 }
 

@@ -16,24 +16,20 @@ type Join struct {
 	Key       identity.Key
 	Peers     *identity.Peers
 	Applicant pake.Applicant // without its key
-	// Invitation is a link or a code; empty means that the person at the gateway has to approve a
-	// request.
+	// Invitation is a link or a code; empty is a request to the person at the gateway.
 	Invitation string
-	// Gateways are addresses (host:port) to try before those in a link. A request without an
-	// invitation needs one.
+	// Gateways are addresses (host:port) to try first. A request without an invitation needs one.
 	Gateways []string
 	// Find looks for gateways on the local network; nil disables it.
 	Find func(context.Context) []string
-	// Show is called with the words that the gateway shows too, and the seconds that the person
-	// there has to answer.
+	// Show is called with the words and the seconds that the person at the gateway has to answer.
 	Show func(words []string, seconds int)
 	// Confirm asks the person here whether both sides show the same words. It is called only when
 	// nothing else proves the gateway's identity.
 	Confirm func(words []string) bool
 }
 
-// Run pairs the device and stores the pairing. It blocks until the person at the gateway has
-// answered or the time is up.
+// Run pairs the device and stores the pairing. It blocks until the answer or the end of the time.
 func (j Join) Run(ctx context.Context) (identity.Peer, error) {
 	for _, a := range j.Gateways {
 		if err := identity.CheckAddress(a); err != nil {
@@ -66,7 +62,7 @@ func (j Join) Run(ctx context.Context) (identity.Peer, error) {
 	if t.Code != nil { // any gateway nearby may be the right one; only that one knows the code
 		return j.tryEach(ctx, addresses, t)
 	}
-	peer, _, err := j.pairWith(ctx, addresses, t)
+	peer, _, _, err := j.pairWith(ctx, addresses, t)
 	return peer, err
 }
 
@@ -78,13 +74,6 @@ const maxTried = 16
 // Another gateway nearby may have an invitation with the same number, or send anything. A gateway
 // with several addresses is tried once, because it counts wrong codes.
 func (j Join) tryEach(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, err error) {
-	known, show := false, j.Show
-	j.Show = func(words []string, seconds int) {
-		known = true
-		if show != nil {
-			show(words, seconds)
-		}
-	}
 	var tried []identity.Pin
 	for _, a := range addresses {
 		if len(tried) == maxTried {
@@ -96,8 +85,8 @@ func (j Join) tryEach(ctx context.Context, addresses []string, t pake.Device) (p
 			}
 			continue
 		}
-		peer, pin, e := j.pairWith(ctx, []string{a}, t)
-		if e == nil || known || ctx.Err() != nil {
+		peer, pin, asked, e := j.pairWith(ctx, []string{a}, t)
+		if e == nil || asked || ctx.Err() != nil {
 			return peer, e
 		}
 		if pin != "" {
@@ -123,32 +112,30 @@ func wasTried(ctx context.Context, address string, tried []identity.Pin) (bool, 
 	return slices.Contains(tried, pin), nil
 }
 
-// pairWith pairs with the gateway at addresses. pin is set even with an error, once a machine has
-// answered.
-func (j Join) pairWith(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, pin identity.Pin, err error) {
+// pairWith pairs with the gateway at addresses. pin is set once a machine has answered, and asked
+// reports that the person there was asked.
+func (j Join) pairWith(ctx context.Context, addresses []string, t pake.Device) (peer identity.Peer, pin identity.Pin, asked bool, err error) {
 	var words []string
 	t.OnWaiting = func(w []string, seconds int) {
-		words = w
+		words, asked = w, true
 		if j.Show != nil {
 			j.Show(w, seconds)
 		}
 	}
 	done, err := Pair(ctx, addresses, t)
-	if words != nil && errors.Is(err, protocol.ErrUnavailable) && ctx.Err() == nil {
-		// The connection was lost during the approval. If it was approved, the key alone is enough
-		// to fetch the token.
+	if asked && errors.Is(err, protocol.ErrUnavailable) && ctx.Err() == nil {
+		// The connection was lost during the approval. If approved, the key gets the token.
 		again := pake.Device{Key: j.Key, Pin: done.Gateway.Pin, Renew: true, Applicant: j.Applicant}
 		if late, e := Pair(ctx, addresses, again); e == nil {
 			done, err = late, nil
 		}
 	}
-	pin = done.Gateway.Pin
-	if err != nil {
-		return identity.Peer{}, pin, err
+	switch {
+	case err != nil:
+	case t.Link == nil && t.Code == nil && (j.Confirm == nil || !j.Confirm(words)):
+		err = protocol.ErrForbidden.With("not paired: the words differ. If the device was approved at the gateway, revoke it there")
+	default:
+		peer, err = j.Peers.Put(done)
 	}
-	if t.Link == nil && t.Code == nil && (j.Confirm == nil || !j.Confirm(words)) {
-		return identity.Peer{}, pin, protocol.ErrForbidden.With("not paired: the words differ. If the device was approved at the gateway, revoke it there")
-	}
-	peer, err = j.Peers.Put(done)
-	return peer, pin, err
+	return peer, done.Gateway.Pin, asked, err
 }

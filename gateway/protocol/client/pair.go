@@ -15,8 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pairLimit is the maximum wait for one message of a pairing; the person at the gateway has at most
-// five minutes.
+// pairLimit is the maximum wait for one message; the person at the gateway has five minutes.
 const pairLimit = 6 * time.Minute
 
 // Pair pairs this device with the gateway at addresses (host:port). With a link, the pin is checked

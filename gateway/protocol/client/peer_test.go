@@ -102,8 +102,13 @@ func (p peer) hello() {
 	p.answer(r.ID, protocol.ConnectResult{Type: protocol.HelloOK, Protocol: 1})
 }
 
-// idle reads until the connection ends.
+// idle reads until the connection ends. It answers pings although the client may be slow to read
+// the answers.
 func (p peer) idle() {
+	p.SetPingHandler(func(payload string) error {
+		go p.WriteControl(websocket.PongMessage, []byte(payload), time.Now().Add(time.Hour))
+		return nil
+	})
 	for {
 		if _, _, err := p.ReadMessage(); err != nil {
 			return

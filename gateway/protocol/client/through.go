@@ -42,8 +42,8 @@ func (p *pairedGateway) addresses(ctx context.Context) ([]string, error) {
 	case errors.Is(err, protocol.ErrNotFound):
 		return nil, &FinalError{err}
 	case err == nil && peer.EndedAt > 0:
-		notifyEnded(ctx, p.peers, p.pairing, p.id, p.find) // if this fails, it is tried again later
-		return nil, errPairingEnded(peer.Name)
+		notifyEnded(ctx, p.peers, p.pairing, p.id) // if this fails, it is tried again later
+		return nil, &FinalError{protocol.ErrNotFound.With("this device ended its pairing with " + peer.Name)}
 	}
 	return peer.Addresses, err
 }
@@ -90,8 +90,7 @@ func (p *pairedGateway) auth(conn net.Conn) (*protocol.Auth, error) {
 // clock was corrected. If that cannot be stored, the next handshake tries again.
 func (p *pairedGateway) clearRefusal() { p.peers.ClearRefusal(p.pairing) }
 
-// handleRefusal fetches a new token if the old one was replaced, and otherwise records the end of
-// the pairing.
+// handleRefusal fetches a new token for a replaced one, or records the end of the pairing.
 func (p *pairedGateway) handleRefusal(ctx context.Context, err error) error {
 	if !errors.Is(err, protocol.ErrUnauthorized) {
 		return err
@@ -128,29 +127,22 @@ func refusal(err error) (why protocol.DeviceRefused) {
 
 // EndPairing ends one of this device's pairings: here at once, and at the gateway as soon as it can
 // be reached. If it cannot be reached now, the error is protocol.ErrUnavailable, and
-// [NotifyEndedPairings] and every attempt to connect [Through] the pairing try again. find may be
-// nil.
-func EndPairing(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) error {
+// [NotifyEndedPairings] and every attempt to connect [Through] the pairing try again.
+func EndPairing(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key) error {
 	if err := peers.End(pairing); err != nil {
 		return err
 	}
-	return notifyEnded(ctx, peers, pairing, id, find)
+	return notifyEnded(ctx, peers, pairing, id)
 }
 
 // notifyEnded notifies a gateway that this device ended the pairing, authenticated by its key
 // alone, and then deletes the pairing.
-func notifyEnded(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key, find func(context.Context, identity.Pin) []string) error {
+func notifyEnded(ctx context.Context, peers *identity.Peers, pairing identity.PeerID, id identity.Key) error {
 	p, err := peers.Get(pairing)
 	if err != nil {
 		return err
 	}
-	device := pake.Device{Key: id, Pin: pairing.Pin, End: true, Applicant: pake.Applicant{Role: pairing.Role}}
-	_, err = Pair(ctx, p.Addresses, device)
-	if err != nil && refusal(err).Reason == "" && find != nil && ctx.Err() == nil {
-		if found := find(ctx, pairing.Pin); len(found) > 0 {
-			_, err = Pair(ctx, found, device)
-		}
-	}
+	_, err = Pair(ctx, p.Addresses, pake.Device{Key: id, Pin: pairing.Pin, End: true, Applicant: pake.Applicant{Role: pairing.Role}})
 	if err != nil && refusal(err).Reason == "" { // otherwise the gateway does not accept this device anyway
 		return protocol.ErrUnavailable.With(fmt.Sprintf("could not notify %s that the pairing ended: %v", p.Name, err))
 	}
@@ -161,23 +153,17 @@ func notifyEnded(ctx context.Context, peers *identity.Peers, pairing identity.Pe
 const notifyLimit = 5 * time.Second
 
 // NotifyEndedPairings notifies every gateway that does not know yet that this device ended its
-// pairing, within a few seconds. Unreachable gateways are notified another time; the error is for a
-// log.
-func NotifyEndedPairings(ctx context.Context, peers *identity.Peers, id identity.Key, find func(context.Context, identity.Pin) []string) error {
+// pairing, within a few seconds. Unreachable ones are notified later; the error is for a log.
+func NotifyEndedPairings(ctx context.Context, peers *identity.Peers, id identity.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
 	defer cancel()
 	list, err := peers.List()
 	for _, p := range list {
 		if p.EndedAt > 0 && ctx.Err() == nil {
-			err = errors.Join(err, notifyEnded(ctx, peers, p.ID(), id, find))
+			err = errors.Join(err, notifyEnded(ctx, peers, p.ID(), id))
 		}
 	}
 	return err
-}
-
-// errPairingEnded stops a client whose pairing was ended by this device.
-func errPairingEnded(name string) error {
-	return &FinalError{protocol.ErrNotFound.With(fmt.Sprintf("this device ended its pairing with %s", name))}
 }
 
 // FinalError reports that the gateway refused the peer and that reconnecting is useless.
@@ -189,10 +175,10 @@ func (e *FinalError) Unwrap() error { return e.Err }
 
 // helloError returns the error of a refused handshake, as a FinalError if it is final.
 func helloError(err error) error {
-	var e *protocol.Error
-	if errors.As(err, &e) {
-		switch e.Code {
-		case protocol.CodeUnauthorized, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeForbidden, protocol.CodeBadRequest:
+	for _, final := range []error{
+		protocol.ErrUnauthorized, protocol.ErrVersion, protocol.ErrInvalidConnect, protocol.ErrForbidden, protocol.ErrBadRequest,
+	} {
+		if errors.Is(err, final) {
 			return &FinalError{err}
 		}
 	}

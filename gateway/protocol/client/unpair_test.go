@@ -24,7 +24,7 @@ func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	if _, err := peers.Put(identity.Pairing{Device: protocol.Device{ID: id.ID(), Role: protocol.RoleNode}, Token: "fd_x", Gateway: identity.Gateway{Name: "tower", Pin: pin, Addresses: []string{porttest.Free(t)}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.EndPairing(t.Context(), peers, pairing, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
+	if err := client.EndPairing(t.Context(), peers, pairing, id); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("leaving a gateway that is away: %v", err)
 	}
 	if _, err := peers.Find("tower", ""); !errors.Is(err, protocol.ErrNotFound) {
@@ -45,7 +45,7 @@ func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
 	if list, err := peers.List(); err != nil || len(list) != 1 || list[0].EndedAt == 0 {
 		t.Errorf("it was forgotten before the gateway knew: %+v, %v", list, err)
 	}
-	if err := client.NotifyEndedPairings(t.Context(), peers, id, nil); !errors.Is(err, protocol.ErrUnavailable) {
+	if err := client.NotifyEndedPairings(t.Context(), peers, id); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("telling it: %v", err)
 	}
 	if err := peers.Forget(pairing); err != nil {

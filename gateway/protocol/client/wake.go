@@ -11,25 +11,22 @@ import (
 const (
 	// checkInterval is the interval of the checks for sleep and for changed networks.
 	checkInterval = 5 * time.Second
-	// sleepGap is the difference between the wall clock and the monotonic clock, which stops during
-	// sleep, that counts as sleep.
+	// sleepGap is the lag of the monotonic clock, which stops during sleep, that counts as sleep.
 	sleepGap = 10 * time.Second
-	// probeLimit is the time in which a gateway must answer a probe before the connection is
-	// considered lost.
+	// probeLimit is the time in which a gateway must answer a probe.
 	probeLimit = 8 * time.Second
 )
 
 // watch calls f whenever the machine woke up or its addresses changed, until ctx ends. The
 // connections that this cuts are silent, and would otherwise be noticed only after silenceLimit.
 func watch(ctx context.Context, f func(why string)) {
-	tick := time.NewTicker(checkInterval)
-	defer tick.Stop()
+	tick := time.Tick(checkInterval)
 	last, before := time.Now(), addresses()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		now, current := time.Now(), addresses()
 		// Round(0) removes the monotonic reading, which stops while the machine sleeps.

@@ -125,7 +125,7 @@ func fails(key string) error {
 		return nil
 	}
 	n, _ := strconv.Atoi(code)
-	return fmt.Errorf("asked for: %w", &protocol.Error{Code: n, Message: "code " + code, Retryable: n == protocol.CodeUnavailable})
+	return fmt.Errorf("asked for: %w", &protocol.Error{Code: n, Message: "code " + code, Retryable: n == protocol.ErrUnavailable.Code})
 }
 
 type fakeTools struct{ f *fakes }

@@ -109,7 +109,7 @@ const (
 // brief shortens the message of an error about a request. A tool's own error text is not cut.
 func brief(err error) error {
 	e, ok := errors.AsType[*protocol.Error](err)
-	if !ok || e.Code == protocol.CodeInternal {
+	if !ok || errors.Is(e, protocol.ErrInternal) {
 		return err
 	}
 	text := err.Error()

@@ -222,14 +222,14 @@ func TestEveryMethodHasAConversation(t *testing.T) {
 	if n := len(protocol.Methods) - 1; len(srv.methods) != n {
 		t.Errorf("%d methods are served, %d advertised", len(srv.methods), n)
 	}
-	for _, code := range []int{
-		protocol.CodeNotConnected, protocol.CodeVersion, protocol.CodeInvalidConnect, protocol.CodeBadRequest, protocol.CodeUnauthorized,
-		protocol.CodeForbidden, protocol.CodeNotFound, protocol.CodeConflict, protocol.CodeTooLarge, protocol.CodeApprovalNeeded, protocol.CodeTooMany, protocol.CodeInternal,
-		protocol.CodeUnavailable, protocol.CodeTimeout, protocol.CodeStorage, protocol.CodeCancelled, protocol.CodeModelAuth, protocol.CodeModelRateLimit,
-		protocol.CodeContextOverflow, protocol.CodeModel,
+	for _, e := range []*protocol.Error{
+		protocol.ErrNotConnected, protocol.ErrVersion, protocol.ErrInvalidConnect, protocol.ErrBadRequest, protocol.ErrUnauthorized,
+		protocol.ErrForbidden, protocol.ErrNotFound, protocol.ErrConflict, protocol.ErrTooLarge, protocol.ErrApprovalNeeded, protocol.ErrTooMany,
+		protocol.ErrInternal, protocol.ErrUnavailable, protocol.ErrTimeout, protocol.ErrStorage, protocol.ErrCancelled, protocol.ErrModelAuth,
+		protocol.ErrModelRateLimit, protocol.ErrContextOverflow, protocol.ErrModel,
 	} {
-		if !bytes.Contains(all, fmt.Appendf(nil, `"error":{"code":%d,`, code)) {
-			t.Errorf("no conversation ends with code %d", code)
+		if !bytes.Contains(all, fmt.Appendf(nil, `"error":{"code":%d,`, e.Code)) {
+			t.Errorf("no conversation ends with code %d", e.Code)
 		}
 	}
 }

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -16,8 +17,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
+	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
@@ -81,7 +84,7 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprintf(stderr, "Usage: fairlead-node [--pair LINK|CODE] [flags]\n\nConnects this machine to the gateway it is paired with, or to the one at --gateway.\n"+
-			"FAIRLEAD_TOKEN contains the token for an address, FAIRLEAD_URL can contain the address.\n\n")
+			"FAIRLEAD_URL sets the default of --gateway; FAIRLEAD_TOKEN is the token for a gateway at an address.\n\n")
 		f.PrintDefaults()
 	}
 	f.StringVar(&p.gateway, "gateway", os.Getenv("FAIRLEAD_URL"), "address of the gateway, such as ws://host:8787/ws; the name of a pairing; or with --pair HOST:PORT")
@@ -90,13 +93,8 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
 	f.BoolVar(&p.only, "only-pair", false, "exit after pairing")
 	show := f.Bool("version", false, "print the version")
-	host, _ := os.Hostname()
-	flags := setup.Flags{ID: string(protocol.CleanNodeID(host)), Workspace: "."}
+	var flags setup.Flags
 	flags.Add(f, "id", true)
-	f.Func("grant", setup.GrantUsage, func(text string) error {
-		flags.Grants = append(flags.Grants, text)
-		return nil
-	})
 	err = f.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -118,4 +116,75 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	}
 	f.Visit(func(one *flag.Flag) { p.hasID = p.hasID || one.Name == "id" })
 	return opts, p, nil
+}
+
+// pairing are the flags that say how the node connects to its gateway.
+type pairing struct {
+	invitation, gateway, home string
+	ask, key, only, hasID     bool
+}
+
+func (p pairing) identity() (identity.Key, *identity.Peers, error) {
+	if p.home == "" {
+		return identity.Key{}, nil, usageError("this system has no data folder: set FAIRLEAD_HOME")
+	}
+	return setup.Identity(p.home)
+}
+
+// pair pairs this machine, or prints its key. done reports that nothing remains to be done.
+func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out, stderr io.Writer) (done bool, err error) {
+	id, peers, err := p.identity()
+	if err != nil {
+		return false, err
+	}
+	if p.key {
+		fmt.Fprintln(out, identity.Fingerprint(id.Public()))
+		return true, nil
+	}
+	lines := bufio.NewReader(in)
+	if p.invitation == "-" {
+		if p.invitation, err = lines.ReadString('\n'); err != nil && p.invitation == "" {
+			return false, fmt.Errorf("reading the invitation: %w", err)
+		}
+	}
+	j := setup.NewJoin(ctx, lines, stderr)
+	j.Key, j.Peers, j.Invitation = id, peers, p.invitation
+	if j.Applicant, err = setup.Applicant(opts); err != nil {
+		return false, err
+	}
+	if p.gateway != "" && !strings.Contains(p.gateway, "://") {
+		j.Gateways = []string{p.gateway}
+	}
+	peer, err := j.Run(ctx)
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintf(out, "Paired with %s. This machine's key is stored in: %s.\n", peer.Name, keychain.Open(p.home).Where())
+	return p.only, nil
+}
+
+// configure sets how the node connects to its gateway: by address and token, or through its
+// pairing. Until release is called, no other program of this data folder can be a node of the same
+// paired gateway. release is nil only with an error.
+func (p pairing) configure(ctx context.Context, opts *node.Options) (release func(), err error) {
+	release = func() {}
+	if strings.Contains(p.gateway, "://") {
+		opts.URL, opts.Token = p.gateway, keychain.FromEnv().Reveal()
+		return release, nil
+	}
+	id, peers, err := p.identity()
+	if err != nil {
+		return release, err
+	}
+	peer, err := setup.FindGateway(ctx, id, peers, p.gateway) // an address is accepted, too
+	if errors.Is(err, protocol.ErrNotFound) && strings.Contains(p.gateway, ":") {
+		peer, err = peers.Find("", protocol.RoleNode)
+	}
+	if errors.Is(err, protocol.ErrNotFound) {
+		return release, usageError("no gateway is set: pair this machine with --pair, or set --gateway or FAIRLEAD_URL")
+	}
+	if err != nil {
+		return release, err
+	}
+	return setup.Connect(opts, id, peers, peer, p.hasID, "fairlead-node")
 }

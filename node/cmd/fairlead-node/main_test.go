@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,11 +20,15 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 	t.Setenv("FAIRLEAD_TOKEN", "fl_x")
 	t.Setenv("FAIRLEAD_URL", "ws://env/ws")
 	t.Setenv("FAIRLEAD_HOME", "/home/f")
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	o, p, err := parse(nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.ID == "" || o.Workspace != "." || o.Confine.Access != "" || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
+	if o.ID == "" || o.Workspace != here || o.Confine.Access != "" || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
 		t.Errorf("defaults = %+v", o)
 	}
 	if _, err := p.configure(t.Context(), &o); err != nil {
