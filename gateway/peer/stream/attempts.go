@@ -45,23 +45,22 @@ func (e *Ends) enqueueLocked(t attemptID, n *end) (wait, done func()) {
 	return wait, done
 }
 
+// stop stops the running end of a transfer. If the transfer was cancelled, its destination also
+// removes the unfinished files of all attempts, and confirms that, once the current attempt has
+// ended, which may have failed by itself just before.
 func (e *Ends) stop(p protocol.TransferStop) {
-	cause := ErrDiscard
+	cause := errDiscard
 	if p.Keep {
 		cause = errLost
 	}
-	found := false
-	for _, source := range []bool{true, false} {
-		if n := e.find(p.TransferID, source); n != nil {
+	source := e.find(p.TransferID, true)
+	for _, n := range []*end{source, e.find(p.TransferID, false)} {
+		if n != nil {
 			n.cancel(cause)
 			n.in.Close(cause)
-			found = true
 		}
 	}
-	if found {
-		return
-	}
-	if p.Keep || p.Stream == nil {
+	if p.Keep || p.Stream == nil || source != nil {
 		return
 	}
 	e.mu.Lock()
@@ -76,7 +75,7 @@ func (e *Ends) stop(p protocol.TransferStop) {
 	}
 }
 
-// discard removes the unfinished files of a transfer that was cancelled while it was not running.
+// discard removes the unfinished files of a cancelled transfer without a running attempt.
 func (e *Ends) discard(p protocol.TransferStop) {
 	mark := partPrefixOf(p.Stream.ID)
 	removed := e.options.Unfinished.removeFiles(e.options.Files, mark, time.Time{})

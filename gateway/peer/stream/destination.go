@@ -49,14 +49,11 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	switch {
 	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1:
 		e.options.Unfinished.removeEntry(mark)
-	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left unfinished files
+	case err == nil && res.Failed == 0: // an earlier attempt may have left unfinished files
 		e.options.Unfinished.removeFiles(e.options.Files, mark, time.Time{})
 	}
 	if err != nil && ctx.Err() != nil {
 		e.options.Log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
-		if errors.Is(context.Cause(ctx), ErrDiscard) {
-			e.confirmDiscarded(n.id, p.Stream.ID)
-		}
 		return
 	}
 	if errors.Is(err, errDirectLost) {

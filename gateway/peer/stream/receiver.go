@@ -72,8 +72,8 @@ type Result struct {
 }
 
 // Run receives everything. When it returns without an error, everything is durable on the disk.
-// When ctx ends with [ErrDiscard] as its cause, unfinished files are removed; otherwise they stay
-// for a later attempt.
+// When ctx ends with [errDiscard] as its cause, the current file is removed; otherwise it stays for
+// a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.recordedFolders = make(map[string]bool)
 	r.announced, r.names, r.target = make(map[uint32]*announcedFile), newCreatedNames(), newTargetFolder(r.Root)
@@ -111,7 +111,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 		err = r.finish(ctx)
 	}
 	if r.current != nil {
-		r.current.close(r, errors.Is(context.Cause(ctx), ErrDiscard))
+		r.current.close(r, errors.Is(context.Cause(ctx), errDiscard))
 	}
 	if err == nil {
 		err = r.sendProgress(ctx)
@@ -122,9 +122,8 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	return r.result, err
 }
 
-// ErrDiscard is the cause of a context that ends because the transfer was cancelled. Unfinished
-// files are then removed.
-var ErrDiscard = errors.New("the transfer was cancelled")
+// errDiscard is the cause of a context that ends because the transfer was cancelled.
+var errDiscard = errors.New("the transfer was cancelled")
 
 func (r *Receiver) grant(ctx context.Context, n int) error {
 	return sendRecord(ctx, r.ID, r.Out, recCredit, binary.LittleEndian.AppendUint64(nil, uint64(n)))
