@@ -160,7 +160,6 @@ func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams
 		return err
 	}
 	r := &Receiver{Root: w.root, target: newTargetFolder(w.root), Conflict: w.conflict, Transfer: w.id, OnReplace: w.replaces}
-	defer r.target.close()
 	if r.target.haveSameContent(w.name, w.temp, info.Size()) { // identical, so nothing is replaced
 		r.Transfer = ""
 	}

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path"
 	"runtime"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -67,11 +68,10 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 	}
 	err := r.withKeepAlive(ctx, in.closeComplete)
 	if in.f = nil; err != nil {
-		r.target.remove(in.part)
+		r.Root.Remove(in.part)
 		return errNotStored(err)
 	}
-	root, base := r.target.at(in.part)
-	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
+	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, e.mtime)); err != nil {
 		return WithoutPath(err)
 	}
 	name, skipped, err := r.name(ctx, in)
@@ -82,7 +82,7 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 		r.result.Top = name
 	}
 	if skipped {
-		r.target.remove(in.part)
+		r.Root.Remove(in.part)
 		r.result.Skipped++
 	} else {
 		r.result.New++
@@ -113,15 +113,15 @@ func (in *receivingFile) closeComplete() (err error) {
 func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, skipped bool, err error) {
 	name = in.entry.name
 	conflict := r.Conflict
-	if r.names.clashes(name, r.target) {
+	if r.names.clashes(name, r.Root) {
 		conflict = protocol.ConflictRename
 	}
 	if conflict == protocol.ConflictOverwrite {
-		if info, err := r.target.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		if info, err := r.Root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
 			return name, false, errors.New("something that is not a regular file already has this name")
 		}
 		back := r.retainReplaced(replacedFile{Name: name, Size: in.size, Mtime: in.mtime})
-		if err := r.target.rename(in.part, name); err != nil {
+		if err := r.Root.Rename(in.part, name); err != nil {
 			back()
 			return name, false, WithoutPath(err)
 		}
@@ -170,10 +170,28 @@ func diskFullText(err error) string {
 
 // removeUnsaved removes the files of this transfer that have their names but that the disk did not
 // accept. They count as failed. An error ends the transfer.
-func (r *Receiver) removeUnsaved() error {
-	var full error
-	for top := range r.names.top {
-		r.removeUnsavedBelow(top, &full)
+func (r *Receiver) removeUnsaved() (full error) {
+	for _, name := range slices.Sorted(maps.Values(r.names)) {
+		f, info := r.target.regular(name)
+		if f == nil {
+			continue
+		}
+		err := errors.Join(f.Sync(), f.Close())
+		if err == nil {
+			continue
+		}
+		err = errNotStored(err)
+		r.Root.Remove(name)
+		r.result.addFailure(name, err)
+		r.result.Files--
+		r.result.Bytes -= info.Size()
+		if r.result.New > 0 {
+			r.result.New--
+			r.result.Written -= info.Size()
+		}
+		if isDiskFull(err) && full == nil {
+			full = err
+		}
 	}
 	if full != nil {
 		return full
@@ -182,43 +200,4 @@ func (r *Receiver) removeUnsaved() error {
 		return errNotStored(err)
 	}
 	return nil
-}
-
-func (r *Receiver) removeUnsavedBelow(name string, full *error) {
-	info, err := r.Root.Lstat(name)
-	switch {
-	case err != nil:
-	case info.IsDir():
-		dir, err := r.Root.Open(name)
-		if err != nil {
-			return
-		}
-		names, _ := dir.Readdirnames(-1)
-		dir.Close()
-		for _, n := range names {
-			r.removeUnsavedBelow(path.Join(name, n), full)
-		}
-	case info.Mode().IsRegular() && r.names.has(name):
-		f, err := r.target.openFile(name, os.O_RDONLY|nonblock, 0)
-		if err != nil {
-			return
-		}
-		err = errors.Join(f.Sync(), f.Close())
-		if err == nil {
-			return
-		}
-		err = errNotStored(err)
-		r.target.remove(name)
-		delete(r.names.hashes, foldedHash(name))
-		r.result.addFailure(name, err)
-		r.result.Files--
-		r.result.Bytes -= info.Size()
-		if r.result.New > 0 {
-			r.result.New--
-			r.result.Written -= info.Size()
-		}
-		if isDiskFull(err) && *full == nil {
-			*full = err
-		}
-	}
 }

@@ -83,14 +83,10 @@ func withDescriptor(file *os.File, f func(fd uintptr) error) error {
 // reservedSpace is the space in bytes that is always left free on a disk.
 const reservedSpace = 16 << 20
 
-// checkSpace returns an error if the disk has no space for a transfer. Holes need no space if the
-// disk supports them; a source that claims too many holes runs into a full disk later.
+// checkSpace returns an error if the disk has no space for a transfer. Holes need no space; a disk
+// without holes, or a source that claims too many, runs into a full disk later.
 func checkSpace(dir *os.Root, p protocol.TransferReceive) error {
-	room, need := freeSpace(dir), p.Size
-	need = max(need, 0)
-	if p.Holes > 0 && supportsHoles(dir) {
-		need -= min(p.Holes, p.Size)
-	}
+	room, need := freeSpace(dir), max(p.Size-max(p.Holes, 0), 0)
 	if room < 0 || room-reservedSpace >= need {
 		return nil
 	}

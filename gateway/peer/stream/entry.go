@@ -33,7 +33,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		}
 	case !e.mode.IsRegular():
 		r.result.addFailure(e.name, errors.New(describeKind(e.mode)))
-	case r.Conflict == protocol.ConflictSkip && r.target.exists(e.name) && !r.names.clashes(e.name, r.target):
+	case r.Conflict == protocol.ConflictSkip && exists(r.Root, e.name) && !r.names.clashes(e.name, r.Root):
 		delete(r.announced, e.index)
 		r.countExisting(&e)
 	default:

@@ -16,21 +16,15 @@ import (
 // nonblock prevents open from waiting for the other side of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// statfs describes the file system of dir.
-func statfs(dir *os.Root) (disk unix.Statfs_t, err error) {
-	f, err := dir.Open(".")
-	if err != nil {
-		return disk, err
-	}
-	defer f.Close()
-	err = withDescriptor(f, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) })
-	return disk, err
-}
-
 // freeSpace returns the free space in bytes on the disk of dir; -1 if unknown.
 func freeSpace(dir *os.Root) int64 {
-	disk, err := statfs(dir)
+	f, err := dir.Open(".")
 	if err != nil {
+		return -1
+	}
+	defer f.Close()
+	var disk unix.Statfs_t
+	if withDescriptor(f, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) }) != nil {
 		return -1
 	}
 	return int64(uint64(disk.Bavail) * uint64(disk.Bsize))

@@ -76,11 +76,10 @@ type Result struct {
 // a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.recordedFolders = make(map[string]bool)
-	r.announced, r.names, r.target = make(map[uint32]*announcedFile), newCreatedNames(), newTargetFolder(r.Root)
+	r.announced, r.names, r.target = make(map[uint32]*announcedFile), make(createdNames), newTargetFolder(r.Root)
 	if r.Progress == nil {
 		r.Progress = r.Out
 	}
-	defer r.target.close()
 	defer func() { r.trash.close() }()
 	var err error
 	if r.rootDir, err = r.Root.Open("."); err != nil {
@@ -241,7 +240,7 @@ func (r *Receiver) finish(ctx context.Context) error {
 		}
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
-	if len(r.names.hashes) > 0 && r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) }) != nil { // also what an earlier attempt wrote
+	if len(r.names) > 0 && r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) }) != nil { // also what an earlier attempt wrote
 		return r.removeUnsaved()
 	}
 	return nil

@@ -104,12 +104,12 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 		r.OnFolder(dir)
 	}
 	var err error
-	in.f, err = r.target.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	in.f, err = r.Root.OpenFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) { // left by an earlier attempt
-		if info, err := r.target.lstat(in.part); err != nil || !info.Mode().IsRegular() {
+		if info, err := r.Root.Lstat(in.part); err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is no file", in.part)
 		}
-		if in.f, err = r.target.openFile(in.part, os.O_WRONLY, 0); err == nil {
+		if in.f, err = r.Root.OpenFile(in.part, os.O_WRONLY, 0); err == nil {
 			if offset > 0 && identity(in.f).content != x.content {
 				err = errors.New("the partial file was changed: retry")
 			} else {
@@ -121,7 +121,7 @@ func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) 
 		}
 	} else if err == nil && offset > 0 {
 		in.f.Close()
-		r.target.remove(in.part)
+		r.Root.Remove(in.part)
 		return nil, errors.New("the partial file is missing")
 	}
 	if in.f == nil {
@@ -201,7 +201,7 @@ func (in *receivingFile) close(r *Receiver, remove bool) {
 		in.f.Close()
 	}
 	if remove {
-		r.target.remove(in.part)
+		r.Root.Remove(in.part)
 	}
 }
 

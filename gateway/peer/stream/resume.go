@@ -127,8 +127,8 @@ func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
 // it exists only if the file under the name was a different one.
 func (r *Receiver) candidate(x *announcedFile) (f *os.File, size int64) {
 	part := partName(r.Transfer, x.name)
-	if info, err := r.target.lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		if f, err := r.target.openFile(part, os.O_RDWR|nonblock, 0); err == nil {
+	if info, err := r.Root.Lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		if f, err := r.Root.OpenFile(part, os.O_RDWR|nonblock, 0); err == nil {
 			return f, min(info.Size(), x.size)
 		}
 	}
