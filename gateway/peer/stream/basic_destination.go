@@ -19,16 +19,14 @@ import (
 // receiveFile is the destination of a transfer without records. It writes to a temporary file in
 // the same folder and renames it when the file is complete.
 func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferReceive) {
-	accept := protocol.TransferAcceptParams{TransferID: &n.id}
 	part, err := e.openPartFile(ctx, p)
 	if err != nil {
-		accept.Error = err.Error()
-		n.report(ctx, protocol.TransferAccept.Name, accept, false)
+		n.refuse(ctx, err)
 		return
 	}
 	defer e.options.Unfinished.removeEntry(path.Base(part.temp))
 	defer part.discard()
-	if !n.report(ctx, protocol.TransferAccept.Name, accept, false) {
+	if !n.report(ctx, protocol.TransferAccept.Name, protocol.TransferAcceptParams{TransferID: &n.id}, false) {
 		return
 	}
 	written := int64(0)
@@ -50,7 +48,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 	if ctx.Err() != nil || errors.Is(err, errIdle) {
 		return
 	}
-	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.path(part.Name)}
 	switch {
 	case !errors.Is(err, io.EOF):
 	case written != p.Size:
@@ -60,7 +58,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 			err = writeError(WithoutPath(err))
 		}
 	}
-	if done.Path = part.abs; err != nil {
+	if err != nil {
 		done.Error = err.Error()
 	}
 	n.report(ctx, protocol.TransferFinish.Name, done, true)
@@ -75,15 +73,11 @@ func nextFrame(ctx context.Context, in *Inbox) (*Frame, error) {
 
 // partFile is a file that does not have its name yet.
 type partFile struct {
-	root       *os.Root
-	to         Target // the folder of root, for messages
-	name, temp string // below root, with slashes
-	abs        string
-	f          *os.File
-	mode       fs.FileMode // of the file that it replaces; 0: none
-	conflict   string
-	id         protocol.TransferID
-	replaces   func()
+	Target
+	f    *os.File
+	temp string      // path below Root, with slashes
+	mode fs.FileMode // of the file that it replaces; 0: none
+	r    *Receiver   // gives the file its name
 }
 
 func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*partFile, error) {
@@ -99,32 +93,37 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 	if err != nil {
 		return nil, err
 	}
-	w := &partFile{root: t.Root, to: t, name: t.Name, abs: t.path(t.Name), id: p.ID, conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite)}
-	w.temp = path.Join(path.Dir(t.Name), partPrefix+rand.Text()+partSuffix)
-	w.replaces = func() { e.options.Unfinished.addTrash(t.path(".")) }
-	fail := func(err error) (*partFile, error) {
-		t.Root.Close()
-		return nil, fmt.Errorf("Failed to create file %s: %w", w.abs, WithoutPath(err))
+	w := &partFile{Target: t, temp: path.Join(path.Dir(t.Name), partPrefix+rand.Text()+partSuffix)}
+	w.r = &Receiver{
+		Root: t.Root, target: newTargetFolder(t.Root), Conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite), Transfer: p.ID,
+		OnReplace: func() { e.options.Unfinished.addTrash(t.path(".")) },
 	}
+	if err := w.create(e.options.Unfinished, p); err != nil {
+		t.Root.Close()
+		return nil, fmt.Errorf("Failed to create file %s: %w", t.path(t.Name), WithoutPath(err))
+	}
+	return w, nil
+}
+
+// create creates the file if its name and the disk's space allow that.
+func (w *partFile) create(unfinished *UnfinishedFiles, p protocol.TransferReceive) (err error) {
 	if p.Place != nil {
-		if err := newTargetFolder(t.Root).parents(path.Dir(t.Name)); err != nil {
-			return fail(err)
+		if err := w.r.target.parents(path.Dir(w.Name)); err != nil {
+			return err
 		}
 	}
-	if info, err := t.Root.Lstat(t.Name); err == nil {
+	if info, err := w.Root.Lstat(w.Name); err == nil {
 		if !info.Mode().IsRegular() {
-			return fail(errors.New("something that is not a regular file already has this name"))
+			return errors.New("something that is not a regular file already has this name")
 		}
 		w.mode = info.Mode().Perm()
 	}
-	if err := checkSpace(t.Root, p); err != nil {
-		return fail(err)
+	if err := checkSpace(w.Root, p); err != nil {
+		return err
 	}
-	e.options.Unfinished.addFolder(path.Base(w.temp), t.path(path.Dir(t.Name)))
-	if w.f, err = t.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		return fail(err)
-	}
-	return w, nil
+	unfinished.addFolder(path.Base(w.temp), w.path(path.Dir(w.Name)))
+	w.f, err = w.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return err
 }
 
 // targetOf opens the folder for one file. With a place, that is the folder of the whole transfer,
@@ -159,15 +158,15 @@ func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams
 	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
 		return err
 	}
-	r := &Receiver{Root: w.root, target: newTargetFolder(w.root), Conflict: w.conflict, Transfer: w.id, OnReplace: w.replaces}
-	if r.target.haveSameContent(w.name, w.temp, info.Size()) { // identical, so nothing is replaced
+	r := w.r
+	if r.target.haveSameContent(w.Name, w.temp, info.Size()) { // identical, so nothing is replaced
 		r.Transfer = ""
 	}
-	name, skipped, err := r.name(ctx, &receivingFile{entry: entry{name: w.name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
+	name, skipped, err := r.name(ctx, &receivingFile{entry: entry{name: w.Name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
 	if skipped {
 		done.Skipped = 1
 	}
-	w.abs, done.Problems = w.to.path(name), r.result.Problems
+	done.Path, done.Problems = w.path(name), r.result.Problems
 	if r.trash != nil {
 		r.trash.close()
 		done.Kept = len(r.trash.files)
@@ -178,6 +177,6 @@ func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams
 // discard removes an incomplete file and releases everything.
 func (w *partFile) discard() {
 	w.f.Close()
-	w.root.Remove(w.temp)
-	w.root.Close()
+	w.Root.Remove(w.temp)
+	w.Root.Close()
 }

@@ -24,18 +24,15 @@ var errIdle = errors.New("no data for 10 minutes")
 // sendFile is the source of a transfer without records: it reports one file, waits for
 // transfer.start, and sends its bytes.
 func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
-	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
 	f, size, mime, err := openFile(e.options.Files, p.Path, p.Name)
 	if err != nil {
-		meta.Error = err.Error()
-		n.report(ctx, protocol.TransferMeta.Name, meta, false)
+		n.refuse(ctx, err)
 		return
 	}
 	defer f.Close()
-	*meta.Size, meta.Mime = size, mime
 	waiting, cancel := context.WithTimeoutCause(ctx, basicIdle, errIdle)
 	defer cancel()
-	if !n.report(ctx, protocol.TransferMeta.Name, meta, false) {
+	if !n.report(ctx, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: &size, Mime: mime}, false) {
 		return
 	}
 	if _, err := n.waitStart(waiting); err != nil {
@@ -157,9 +154,10 @@ func (e *Ends) listFolder(ctx context.Context, n *end, p protocol.TransferSend) 
 	}
 	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Folder: true}
 	if err := fillList(ctx, &meta, item, p.Links); err != nil {
-		meta = protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: err.Error()}
+		n.refuse(ctx, err)
+	} else {
+		n.report(ctx, protocol.TransferMeta.Name, meta, false)
 	}
-	n.report(ctx, protocol.TransferMeta.Name, meta, false)
 	return true
 }
 

@@ -15,16 +15,15 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		e.receiveFile(ctx, n, p)
 		return
 	}
-	accept := protocol.TransferAcceptParams{TransferID: &n.id}
 	mark := partPrefixOf(p.Stream.ID)
 	t, err := e.openTarget(ctx, p, mark)
 	if err != nil {
-		accept.Error = err.Error()
-		n.report(ctx, protocol.TransferAccept.Name, accept, false)
+		n.refuse(ctx, err)
 		return
 	}
 	defer t.Root.Close()
-	listen := e.prepareListener(p.Stream)
+	accept := protocol.TransferAcceptParams{TransferID: &n.id}
+	listen := prepareDirect(e, p.Stream, func() (Listener, error) { return e.options.Direct.Destination(p.Stream.ID, *p.Stream.Peer) })
 	if listen != nil {
 		defer listen.Close()
 		self := listen.Self()

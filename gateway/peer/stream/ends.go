@@ -76,8 +76,6 @@ type Ends struct {
 	attempts map[attemptID]*queuedAttempt // the latest attempt of each transfer
 	wg       sync.WaitGroup
 	closed   bool
-	// refusals is the number of refusals that wait for the gateway's response.
-	refusals int
 }
 
 // role is one side of a transfer. A gateway without the extensions uses one number for both sides
@@ -87,12 +85,13 @@ type role struct {
 	source bool
 }
 
-// maxOpen is the maximum number of transfers on one connection.
-const maxOpen = 256
-
-// maxRefusals is the maximum number of refusals that wait for the gateway's response; more are
-// dropped.
-const maxRefusals = 16
+const (
+	// maxOpen is the maximum number of transfers on one connection.
+	maxOpen = 256
+	// maxRefusals is the maximum number of further ones that are refused at a time; more are
+	// dropped.
+	maxRefusals = 16
+)
 
 // errLost is the cancellation cause when the connection is lost.
 var errLost = errors.New("the connection to the gateway was lost")
@@ -198,9 +197,14 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 		return
 	}
 	e.replaceLocked(n.role)
-	if len(e.open) >= maxOpen {
-		e.refuseLocked(ctx, n)
+	switch open := len(e.open); {
+	case open >= maxOpen+maxRefusals:
+		cancel(nil)
 		return
+	case open >= maxOpen:
+		run = func(ctx context.Context, n *end) {
+			n.refuse(ctx, fmt.Errorf("This machine already runs %d transfers, which is the limit: try again later", maxOpen))
+		}
 	}
 	e.open[n.role] = n
 	wait, done := func() {}, func() {}
@@ -234,28 +238,6 @@ func (e *Ends) replaceLocked(r role) {
 	}
 }
 
-// refuseLocked reports that there are too many transfers. At most maxRefusals reports wait for a
-// response at a time. The caller holds e.mu.
-func (e *Ends) refuseLocked(ctx context.Context, n *end) {
-	if e.refusals >= maxRefusals {
-		n.cancel(nil)
-		return
-	}
-	e.refusals++
-	why := fmt.Sprintf("This machine already runs %d transfers, which is the limit: try again later", maxOpen)
-	e.wg.Go(func() {
-		defer n.cancel(nil)
-		if n.source {
-			n.report(ctx, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: why}, false)
-		} else {
-			n.report(ctx, protocol.TransferAccept.Name, protocol.TransferAcceptParams{TransferID: &n.id, Error: why}, false)
-		}
-		e.mu.Lock()
-		e.refusals--
-		e.mu.Unlock()
-	})
-}
-
 // Drop stops all transfers because the connection is lost. Unfinished files stay. The Ends can be
 // used again.
 func (e *Ends) Drop() {
@@ -274,6 +256,17 @@ func (e *Ends) Close() {
 	e.mu.Unlock()
 	e.Drop()
 	e.wg.Wait()
+}
+
+// refuse reports why the transfer cannot begin.
+func (n *end) refuse(ctx context.Context, why error) {
+	if n.source {
+		meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: why.Error()}
+		n.report(ctx, protocol.TransferMeta.Name, meta, false)
+	} else {
+		accept := protocol.TransferAcceptParams{TransferID: &n.id, Error: why.Error()}
+		n.report(ctx, protocol.TransferAccept.Name, accept, false)
+	}
 }
 
 // report calls a method of the gateway, and logs an error unless the transfer has ended.

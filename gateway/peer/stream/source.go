@@ -10,29 +10,24 @@ import (
 
 // send runs the source's end of a transfer.
 func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
-	switch {
-	case p.Stream != nil:
-	case p.List && e.listFolder(ctx, n, p):
-		return
-	default:
-		e.sendFile(ctx, n, p)
+	if p.Stream == nil {
+		if !p.List || !e.listFolder(ctx, n, p) {
+			e.sendFile(ctx, n, p)
+		}
 		return
 	}
 	items, release, err := openItems(e.options.Files, p.Stream.Paths)
 	defer release()
-	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64)}
+	var load Totals
 	if err == nil {
-		var load Totals
 		load, err = Count(ctx, items, p.Stream.Links)
-		meta.Files, *meta.Size, meta.Holes = load.Files, load.Bytes, load.Holes
-		meta.Mime = mimeOfOne(items)
 	}
 	if err != nil {
-		meta.Error = err.Error()
-		n.report(ctx, protocol.TransferMeta.Name, meta, false)
+		n.refuse(ctx, err)
 		return
 	}
-	call := e.prepareCaller(p.Stream)
+	meta := protocol.TransferMetaParams{TransferID: &n.id, Files: load.Files, Size: &load.Bytes, Holes: load.Holes, Mime: mimeOfOne(items)}
+	call := prepareDirect(e, p.Stream, func() (Caller, error) { return e.options.Direct.Source(p.Stream.ID) })
 	if call != nil {
 		self := call.Self()
 		meta.Peer = &self
@@ -44,7 +39,7 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 	if err != nil {
 		return
 	}
-	e.options.Log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", meta.Files, "bytes", *meta.Size)
+	e.options.Log.Info("Sending", "transfer", p.Stream.ID, "attempt", p.Stream.Attempt, "files", load.Files, "bytes", load.Bytes)
 	s := &Sender{ID: n.id, Items: items, Links: p.Stream.Links, Out: e.options.Peer.SendFrame, In: n.in, Share: &e.share, checkpoints: e.options.Unfinished.checkpoints(partPrefixOf(p.Stream.ID), atSource)}
 	direct := e.dialDirect(ctx, n, call, destination)
 	if direct != nil {

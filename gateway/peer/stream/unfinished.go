@@ -135,18 +135,13 @@ func (l *UnfinishedFiles) Sweep(files Files, before time.Time) (removed int) {
 	}
 	l.sweepTrash(files)
 	for _, entry := range list {
-		removed += l.sweep(files, entry, before)
+		mark := partPrefix + entry.Name()
+		info, err := os.Lstat(l.path(mark)) // an attempt may have started since the folder was read
+		if err == nil && info.Mode().IsRegular() && !info.ModTime().After(before) {
+			removed += l.removeFiles(files, mark, before)
+		}
 	}
 	return removed
-}
-
-func (l *UnfinishedFiles) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
-	mark := partPrefix + entry.Name()
-	info, err := os.Lstat(l.path(mark)) // an attempt may have started since the folder was read
-	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
-		return 0
-	}
-	return l.removeFiles(files, mark, before)
 }
 
 // addTrash records that a folder's trash is about to get replaced files.
