@@ -52,11 +52,11 @@ func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
 
 // openFile opens the file at a path, or, if below is set, the file below that folder.
 func openFile(files Files, name, below string) (f *os.File, size int64, mime string, err error) {
-	item, release, err := files.Source(name)
+	item, err := files.Source(name)
 	if err != nil {
 		return nil, 0, "", err
 	}
-	defer release()
+	defer item.Root.Close()
 	if below != "" {
 		item.At, item.Abs, item.Text = path.Join(item.At, below), item.Abs+"/"+below, ""
 		if err := CheckName("", below); err != nil {
@@ -144,11 +144,11 @@ const MaxListed = 10_000
 // listFolder reports the files of a folder to the gateway. It returns false for anything but a
 // folder.
 func (e *Ends) listFolder(ctx context.Context, n *end, p protocol.TransferSend) bool {
-	item, release, err := e.options.Files.Source(p.Path)
+	item, err := e.options.Files.Source(p.Path)
 	if err != nil {
 		return false
 	}
-	defer release()
+	defer item.Root.Close()
 	if info, err := item.Root.Stat(item.At); err != nil || !info.IsDir() {
 		return false
 	}

@@ -20,31 +20,35 @@ func (d Disk) absolute(name string) (string, error) {
 }
 
 // Source implements [Files].
-func (d Disk) Source(name string) (Item, func(), error) {
-	fail := func(abs string, err error) (Item, func(), error) {
-		return Item{}, nil, fmt.Errorf("Failed to read file %s: %w", abs, WithoutPath(err))
-	}
+func (d Disk) Source(name string) (Item, error) {
 	abs, err := d.absolute(name)
 	if err != nil {
-		return fail(name, err)
+		return Item{}, err
 	}
+	root, at, err := openParent(abs)
+	if err != nil {
+		return Item{}, fmt.Errorf("Failed to read file %s: %w", abs, WithoutPath(err))
+	}
+	return Item{Root: root, At: at, Name: filepath.Base(abs), Abs: abs}, nil
+}
+
+// openParent opens a folder itself, or the folder that contains a file, and returns the path below
+// it.
+func openParent(abs string) (root *os.Root, at string, err error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return fail(abs, err)
+		return nil, "", err
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return fail(abs, err)
+		return nil, "", err
 	}
 	dir, at := real, "."
 	if !info.IsDir() {
-		dir, at = filepath.Dir(real), filepath.Base(real)
+		dir, at = filepath.Split(real)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fail(abs, err)
-	}
-	return Item{Root: root, At: at, Name: filepath.Base(abs), Abs: abs}, func() { root.Close() }, nil
+	root, err = os.OpenRoot(dir)
+	return root, at, err
 }
 
 // Target implements [Files].

@@ -17,8 +17,8 @@ import (
 
 // Files gives an end access to files. Error texts are for people.
 type Files interface {
-	// Source opens a file or folder to send. release closes its handle.
-	Source(path string) (item Item, release func(), err error)
+	// Source opens a file or folder to send.
+	Source(path string) (Item, error)
 	// Target opens the folder to write into, and creates it if make is set: path itself if into is
 	// set, otherwise its parent folder.
 	Target(path string, into, make bool) (Target, error)

@@ -87,6 +87,21 @@ func (l *hasher) add(p []byte) {
 	}
 }
 
+var zeros [256 << 10]byte
+
+// addZeros hashes n zeros.
+func (l *hasher) addZeros(ctx context.Context, n int64) error {
+	for n > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		k := min(n, int64(len(zeros)))
+		l.add(zeros[:k])
+		n -= k
+	}
+	return nil
+}
+
 // retain retains the current state, and drops those that are too close together by now.
 func (l *hasher) retain() {
 	step := blockSize(l.n) / stepsPerBlock

@@ -147,9 +147,9 @@ func (n *NamedPaths) compact() {
 func (n *NamedPaths) Disk() Disk { return n.disk }
 
 // Source implements [Files].
-func (n *NamedPaths) Source(name string) (Item, func(), error) {
+func (n *NamedPaths) Source(name string) (Item, error) {
 	if err := n.check(name, true, "sends"); err != nil {
-		return Item{}, nil, err
+		return Item{}, err
 	}
 	return n.disk.Source(name)
 }

@@ -38,9 +38,9 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 			at("report"): true, "report": true, at("photos"): true, at("photos") + "/../report": true,
 			at("key"): false, "key": false, at("photos/a"): false, at("photos/../key"): false, dir: false, at("inbox"): false, "": false,
 		} {
-			_, release, err := n.Source(name)
+			item, err := n.Source(name)
 			if err == nil {
-				release()
+				item.Root.Close()
 			}
 			if (err == nil) != want {
 				t.Errorf("%s, %q sent: %v", who, name, err)
@@ -62,7 +62,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	// the same data folder.
 	for _, gateway := range []string{"", "attic"} {
 		other := OpenNamed(Disk{Dir: dir}, ledger, gateway)
-		if _, _, err := other.Source(at("report")); err == nil {
+		if _, err := other.Source(at("report")); err == nil {
 			t.Errorf("%q is sent what was named to another gateway", gateway)
 		}
 		if _, err := other.Target(at("inbox"), true, true); err == nil {
@@ -73,23 +73,23 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	if err := OpenNamed(Disk{Dir: dir}, ledger, "tower").Add(protocol.TransferStartParams{Sources: []string{"@here:key"}, Destination: "nas:"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, release, err := n.Source(at("key")); err != nil {
+	if item, err := n.Source(at("key")); err != nil {
 		t.Error(err)
 	} else {
-		release()
+		item.Root.Close()
 	}
 	// Without a ledger, the path is known until the program ends.
-	if _, _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), at("report")+" was not chosen") {
+	if _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), at("report")+" was not chosen") {
 		t.Error(err)
 	}
 	blocked := OpenNamed(Disk{Dir: dir}, OpenUnfinished(filepath.Join(at("report"), "none", "here")), "tower")
 	if err := blocked.Add(protocol.TransferStartParams{Sources: []string{"@here:report"}, Destination: "nas:"}); err == nil {
 		t.Error("nothing is said when it cannot be remembered")
 	}
-	if _, release, err := blocked.Source("report"); err != nil {
+	if item, err := blocked.Source("report"); err != nil {
 		t.Error(err)
 	} else {
-		release()
+		item.Root.Close()
 	}
 }
 

@@ -160,8 +160,6 @@ func (in *receivingFile) write(p []byte) error {
 // writebackEvery is the number of bytes after which the system is asked to write to the disk.
 const writebackEvery = 8 << 20
 
-var zeros [256 << 10]byte
-
 func (in *receivingFile) hole(ctx context.Context, n int64) error {
 	if n > in.size-in.offset || in.match {
 		return protocolError("a file is longer than announced")
@@ -176,15 +174,7 @@ func (in *receivingFile) hole(ctx context.Context, n int64) error {
 	if _, err := in.f.Seek(in.offset, io.SeekStart); err != nil {
 		return WithoutPath(err)
 	}
-	for n > 0 {
-		k := min(n, int64(len(zeros)))
-		in.hasher.add(zeros[:k])
-		n -= k
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+	return in.hasher.addZeros(ctx, n)
 }
 
 // close closes an incomplete file.

@@ -154,10 +154,8 @@ func (s *Sender) sendHole(ctx context.Context, sum *hasher, n int64) error {
 	for n > 0 {
 		part := min(n, maxHole)
 		n -= part
-		for left := part; left > 0; {
-			k := min(left, int64(len(zeros)))
-			sum.add(zeros[:k])
-			left -= k
+		if err := sum.addZeros(ctx, part); err != nil {
+			return err
 		}
 		if err := s.packer.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(part))); err != nil {
 			return err

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"fairlead/gateway/protocol"
 )
@@ -16,8 +15,8 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		}
 		return
 	}
-	items, release, err := openItems(e.options.Files, p.Stream.Paths)
-	defer release()
+	items, err := openItems(e.options.Files, p.Stream.Paths)
+	defer closeItems(items)
 	var load Totals
 	if err == nil {
 		load, err = Count(ctx, items, p.Stream.Links)
@@ -78,20 +77,20 @@ func (n *end) waitStart(ctx context.Context) (*protocol.TransferPeer, error) {
 	}
 }
 
-// openItems opens what is to be sent. release, which is never nil, closes it.
-func openItems(files Files, paths []string) (items []Item, release func(), err error) {
-	var opened []func()
-	release = func() {
-		for _, f := range slices.Backward(opened) {
-			f()
-		}
-	}
+// openItems opens what is to be sent. The caller closes the items, also after an error.
+func openItems(files Files, paths []string) (items []Item, err error) {
 	for _, path := range paths {
-		item, closeItem, err := files.Source(path)
+		item, err := files.Source(path)
 		if err != nil {
-			return nil, release, err
+			return items, err
 		}
-		items, opened = append(items, item), append(opened, closeItem)
+		items = append(items, item)
 	}
-	return items, release, nil
+	return items, nil
+}
+
+func closeItems(items []Item) {
+	for _, i := range items {
+		i.Root.Close()
+	}
 }
