@@ -100,12 +100,7 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 		dst.id = src.id
 	}
 	unregister := e.register(r)
-	defer func() {
-		unregister()
-		r.src.in.Close(io.ErrClosedPipe)
-		r.dst.in.Close(io.ErrClosedPipe)
-	}()
-
+	defer unregister()
 	ctx, cancel := context.WithCancelCause(ctx)
 	a.cancel = cancel
 	var wg sync.WaitGroup
@@ -151,9 +146,9 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 // disconnectedError returns the error for an end that has disconnected.
 func disconnectedError(end protocol.NodeID) error {
 	if end == protocol.Here {
-		return &offlineError{end, windowText}
+		return offlineError(windowText)
 	}
-	return &offlineError{end, fmt.Sprintf("Node disconnected: %s", end)}
+	return offlineError(fmt.Sprintf("Node disconnected: %s", end))
 }
 
 func (a *attempt) silenceLimit() time.Duration {

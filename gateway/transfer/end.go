@@ -109,14 +109,14 @@ func (j *job) connectEnd(id protocol.NodeID, what string) (*transferEnd, func(),
 		l, there := j.here, j.hasWindowLocked()
 		e.mu.Unlock()
 		if !there {
-			return nil, nil, &offlineError{id, windowText}
+			return nil, nil, offlineError(windowText)
 		}
 		return &transferEnd{name: id, link: l, isFairlead: true, canUndo: true}, func() {}, nil
 	}
 	l, c, ok := e.machines.Link(id)
 	link, fits := l.(Link)
 	if !ok || !fits {
-		return nil, nil, &offlineError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
+		return nil, nil, offlineError(fmt.Sprintf("%s node not connected: %s", what, id))
 	}
 	names := func(ext string) bool { return slices.Contains(c.Extensions, ext) }
 	return &transferEnd{
@@ -139,15 +139,10 @@ const windowText = "Waiting for the window or command line that started it"
 func offlineText(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }
 
 // offlineError says that a node is offline.
-type offlineError struct {
-	node protocol.NodeID
-	text string
-}
+type offlineError string
 
-func (e *offlineError) Error() string { return e.text }
-func (e *offlineError) Is(target error) bool {
-	return protocol.ErrUnavailable.Is(target)
-}
+func (e offlineError) Error() string        { return string(e) }
+func (e offlineError) Is(target error) bool { return protocol.ErrUnavailable.Is(target) }
 
 // Done handles the destination's last report, as the other reports ([relays.Meta]) are handled.
 func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
@@ -164,5 +159,5 @@ func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), er
 		return offer(j.undone, sanitizeUndone(*p.Undone)), nil
 	}
 	r, err := e.report(l, p.TransferID, false)
-	return deliver(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, sanitizeDone(p))
+	return offer(r.done, sanitizeDone(p)), err
 }

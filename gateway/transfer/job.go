@@ -22,6 +22,7 @@ type job struct {
 	row           store.Transfer
 	here          Window                  // the window that is an end; nil if there is none, or if it has not connected
 	cancel        context.CancelCauseFunc // cancels the running attempt; nil if none runs
+	stopped       <-chan struct{}         // closed when the latest attempt has stopped
 	done          chan struct{}           // closed when the job has ended
 	lastPublished time.Time               // time of the last published progress
 	speed         meter
@@ -98,7 +99,6 @@ func (j *job) completeLocked(out outcome) {
 	}
 	t := &j.row.Transfer
 	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
-	setReplaced(t, d.Kept)
 	t.FilesDone = d.Files + d.Skipped
 	switch written := d.BytesWritten; {
 	case t.Simple:
