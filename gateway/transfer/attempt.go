@@ -94,7 +94,8 @@ type attempt struct {
 func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.WaitGroup) (outcome, error)) (out outcome, err error) {
 	e, r := a.Engine, a.relay
 	src, dst := r.src, r.dst
-	if src.id = e.number(); dst.link == src.link {
+	src.id = e.number()
+	if dst.link == src.link {
 		dst.id = e.number()
 	} else {
 		dst.id = src.id

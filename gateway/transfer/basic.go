@@ -107,7 +107,8 @@ func (s *basicTransfer) move(ctx context.Context, f file, before stream.Progress
 	if out.done.Path == "" {
 		out.done.Path = to
 	}
-	if out.done.Path = upward(out.done.Path, f.name); out.done.Skipped == 0 {
+	out.done.Path = upward(out.done.Path, f.name)
+	if out.done.Skipped == 0 {
 		out.done.Files = 1
 	}
 	return out, nil
@@ -140,7 +141,8 @@ func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTrans
 	r.size = *meta.Size
 	a.job.update(func(t *protocol.Transfer) {
 		t.Bytes, t.Route = max(t.Bytes, a.earlier.Bytes+r.size), a.pair().route()
-		if t.Mime = ""; t.Files == 1 {
+		t.Mime = ""
+		if t.Files == 1 {
 			t.Mime = meta.Mime
 		}
 	})

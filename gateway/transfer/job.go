@@ -110,7 +110,8 @@ func (j *job) completeLocked(out outcome) {
 		if d.Skipped == 0 { // a file's size may have changed while it was sent
 			t.Bytes = *written
 		}
-		if t.BytesDone = t.Bytes; t.Attempts <= 1 { // otherwise earlier attempts wrote a part of the data
+		t.BytesDone = t.Bytes
+		if t.Attempts <= 1 { // otherwise earlier attempts wrote a part of the data
 			t.BytesDone = *written
 		}
 	}
@@ -210,7 +211,8 @@ func (j *job) setProgress(p stream.ProgressReport) {
 	t := &j.row.Transfer
 	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
 	t.Speed = j.speed.add(now, p.Bytes)
-	if t.ETA = 0; t.Speed > 0 && t.Bytes > p.Bytes {
+	t.ETA = 0
+	if t.Speed > 0 && t.Bytes > p.Bytes {
 		t.ETA = (t.Bytes - p.Bytes) * 1000 / t.Speed
 	}
 	show := now.Sub(j.lastPublished) >= progressEvery

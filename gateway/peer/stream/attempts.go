@@ -38,7 +38,8 @@ func (e *Ends) enqueueLocked(t attemptID, n *end) (wait, done func()) {
 	done = func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		if close(me.finished); e.attempts[t] == me {
+		close(me.finished)
+		if e.attempts[t] == me {
 			delete(e.attempts, t)
 		}
 	}

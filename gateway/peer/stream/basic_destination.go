@@ -140,7 +140,8 @@ func targetOf(files Files, p protocol.TransferReceive) (Target, error) {
 		return t, err
 	}
 	top, rest, nested := strings.Cut(p.Place.Name, "/")
-	if t.Name = cmp.Or(t.Name, top); nested {
+	t.Name = cmp.Or(t.Name, top)
+	if nested {
 		t.Name += "/" + rest
 	}
 	return t, nil

@@ -119,7 +119,8 @@ func (n *end) sendBytes(ctx context.Context, f *os.File, size int64) error {
 		frame := newFrame(n.id)
 		k, err := io.ReadFull(f, frame.buf[idSize:idSize+maxBody])
 		frame.buf = frame.buf[:idSize+k]
-		if sent += int64(k); k == 0 {
+		sent += int64(k)
+		if k == 0 {
 			frame.Free()
 		} else if err := n.peer.SendFrame(ctx, frame); err != nil {
 			return err

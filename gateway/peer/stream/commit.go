@@ -67,7 +67,8 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 		return nil
 	}
 	err := r.withKeepAlive(ctx, in.closeComplete)
-	if in.f = nil; err != nil {
+	in.f = nil
+	if err != nil {
 		r.Root.Remove(in.part)
 		return errNotStored(err)
 	}

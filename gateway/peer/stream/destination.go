@@ -94,7 +94,8 @@ func doneParams(id uint32, t Target, res Result, err error) protocol.TransferDon
 		done.Path = t.path(res.Top)
 	}
 	if err != nil {
-		if done.Error = err.Error(); isDiskFull(err) {
+		done.Error = err.Error()
+		if isDiskFull(err) {
 			done.Error = diskFullText(err)
 		}
 	}

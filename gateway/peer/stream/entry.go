@@ -50,7 +50,8 @@ func (r *Receiver) announce(ctx context.Context, e entry) error {
 		return nil
 	}
 	x := &announcedFile{entry: e}
-	if r.announced[e.index] = x; len(r.announced) > 8*maxAnnounced {
+	r.announced[e.index] = x
+	if len(r.announced) > 8*maxAnnounced {
 		return protocolError("too many files are announced")
 	}
 	if e.size > smallFile {
@@ -68,7 +69,8 @@ func (r *Receiver) place(e *entry) error {
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
 		return err
 	}
-	if e.name = top; nested {
+	e.name = top
+	if nested {
 		e.name += "/" + rest
 	}
 	if err := CheckName(runtime.GOOS, e.name); err != nil {

@@ -81,7 +81,8 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 		r.result.addFailure(e.name, err)
 		return nil
 	}
-	if r.current = f; f.size > smallFile {
+	r.current = f
+	if f.size > smallFile {
 		r.lastProgress = time.Time{} // report progress at once, so that the gateway knows which file is unfinished if the transfer stops here
 	}
 	return nil
@@ -164,7 +165,8 @@ func (in *receivingFile) hole(ctx context.Context, n int64) error {
 	if n > in.size-in.offset || in.match {
 		return protocolError("a file is longer than announced")
 	}
-	if in.offset += n; !in.holes {
+	in.offset += n
+	if !in.holes {
 		in.holes = true
 		allowHoles(in.f)
 	}

@@ -52,9 +52,7 @@ type packer struct {
 	id      uint32
 	send    Send
 	reserve func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: no limit
-	body    func() int                             // returns the maximum length of the next frame's body; nil: maxBody
 	frame   *Frame
-	limit   int // maximum length of frame's body
 }
 
 // flush sends the current frame.
@@ -75,16 +73,13 @@ func (p *packer) flush(ctx context.Context) error {
 
 // room makes room for a record of n bytes, which must fit into a frame.
 func (p *packer) room(ctx context.Context, n int) error {
-	if p.frame != nil && len(p.frame.Body())+recHead+n > p.limit {
+	if p.frame != nil && len(p.frame.Body())+recHead+n > maxBody {
 		if err := p.flush(ctx); err != nil {
 			return err
 		}
 	}
 	if p.frame == nil {
-		p.frame, p.limit = newFrame(p.id), maxBody
-		if p.body != nil {
-			p.limit = max(p.body(), recHead+n)
-		}
+		p.frame = newFrame(p.id)
 	}
 	return nil
 }
@@ -118,7 +113,7 @@ func (p *packer) space(ctx context.Context, least int) ([]byte, error) {
 		return nil, err
 	}
 	at := len(p.frame.buf) + recHead
-	return p.frame.buf[at : idSize+p.limit], nil
+	return p.frame.buf[at : idSize+maxBody], nil
 }
 
 func (p *packer) commit(n int) {

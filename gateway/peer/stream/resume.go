@@ -79,7 +79,8 @@ func (l *UnfinishedFiles) checkpoints(mark, where string) checkpoints {
 	defer stored.mu.Unlock()
 	key := l.path(mark) + where
 	if stored.all[key] == nil {
-		if stored.all[key] = make(checkpoints); len(stored.order) >= maxCheckpointTransfers {
+		stored.all[key] = make(checkpoints)
+		if len(stored.order) >= maxCheckpointTransfers {
 			delete(stored.all, stored.order[0])
 			stored.order = stored.order[1:]
 		}

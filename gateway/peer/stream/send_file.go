@@ -137,7 +137,7 @@ func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size 
 		}
 		sum.add(buf)
 		s.packer.commit(len(buf))
-		if size > smallFile && len(s.packer.frame.buf) > idSize+s.packer.limit-piece {
+		if size > smallFile && len(s.packer.frame.buf) > idSize+maxBody-piece {
 			if err := s.packer.flush(ctx); err != nil {
 				return err
 			}

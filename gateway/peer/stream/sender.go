@@ -44,7 +44,7 @@ type Sender struct {
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
-	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve, body: s.Share.maxFrame}
+	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -92,7 +92,8 @@ func (s *Sender) handleRecord(kind byte, payload []byte) error {
 		if err != nil {
 			return err
 		}
-		if s.verdicts[v.index] = v; len(s.verdicts) > 2*maxAnnounced {
+		s.verdicts[v.index] = v
+		if len(s.verdicts) > 2*maxAnnounced {
 			return protocolError("verdicts about nothing")
 		}
 	}
@@ -218,30 +219,16 @@ const (
 	// credit.
 	sharedWindow = 4 << 20
 	minWindow    = 128 << 10
-	// sharedBody is the maximum length of a frame when several transfers share the connection.
-	sharedBody = 64 << 10
 )
 
 // Share divides a connection among its outgoing transfers in equal parts. The zero Share is ready.
 // It is safe for concurrent use.
 type Share struct{ running atomic.Int32 }
 
-// isShared reports whether there is more than one transfer.
-func (s *Share) isShared() bool { return s != nil && s.running.Load() > 1 }
-
-// window returns the number of bytes that a transfer may have in flight.
+// window returns the number of bytes that a transfer may have in flight. s may be nil.
 func (s *Share) window() int {
-	if !s.isShared() {
+	if s == nil || s.running.Load() <= 1 {
 		return Window
 	}
-	return min(Window, max(minWindow, sharedWindow/int(s.running.Load())))
-}
-
-// maxFrame returns the maximum length of the next frame's body, which is limited because calls and
-// their results are sent between frames.
-func (s *Share) maxFrame() int {
-	if s.isShared() {
-		return sharedBody
-	}
-	return maxBody
+	return max(minWindow, sharedWindow/int(s.running.Load()))
 }
