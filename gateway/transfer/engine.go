@@ -57,8 +57,8 @@ type Options struct {
 	Bus      *event.Bus
 	Machines Machines
 	Folders  Folders
-	// Authorizer decides about transfers, and RulesVersion changes with the rules: a transfer that
-	// waited meanwhile is decided about again. Without them, every transfer may run.
+	// Authorizer decides about transfers, and RulesVersion, which may be nil, changes with the
+	// rules: a transfer that waited meanwhile is decided about again.
 	Authorizer   Authorizer
 	RulesVersion func() string
 	// Unfinished is a folder for the records of unfinished files in the agents' workspaces; may be

@@ -53,36 +53,30 @@ func (j *job) checkRules(ctx context.Context) error {
 	e := j.e
 	now := e.policy()
 	e.mu.Lock()
-	changed := j.row.Policy != now
-	t := j.row.Transfer
-	j.needsApproval = changed && e.authorizer != nil
-	e.mu.Unlock()
-	if !changed {
+	defer e.mu.Unlock()
+	if j.row.Policy == now {
 		return nil
 	}
-	if e.authorizer != nil {
-		defer func() {
-			e.mu.Lock()
-			j.needsApproval = false
-			e.mu.Unlock()
-		}()
-		e.Wake() // it no longer counts as running
-		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
-		who := auth.Owner(t.AskedBy.Name)
-		if t.Session != "" {
-			who = auth.Agent(t.Session, "")
-		}
-		if err := authorizeAgain(ctx, e.authorizer, who, t); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return final("%s", err)
-		}
-	}
-	e.mu.Lock()
-	j.row.Policy = now
+	j.needsApproval = true
 	e.mu.Unlock()
-	return nil
+	e.Wake() // it no longer counts as running
+	j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
+	t := j.view()
+	who := auth.Owner(t.AskedBy.Name)
+	if t.Session != "" {
+		who = auth.Agent(t.Session, "")
+	}
+	err := authorizeAgain(ctx, e.authorizer, who, t)
+	e.mu.Lock()
+	j.needsApproval = false
+	switch {
+	case err == nil:
+		j.row.Policy = now
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return final("%s", err)
 }
 
 // completeLocked ends a transfer that has moved its files, except for those that failed. It
