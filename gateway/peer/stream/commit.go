@@ -17,26 +17,25 @@ import (
 
 // complete compares the checksums and gives the file its name.
 func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error {
-	e := r.announced[index]
-	in := r.current
-	if e == nil {
+	in := r.announced[index]
+	if in == nil {
 		return nil
 	}
-	if in == nil || in.index != index {
+	if in != r.current {
 		return protocolError("the end of another file")
 	}
 	delete(r.announced, index)
 	r.current = nil
 	if in.offset != in.size || !bytes.Equal(in.hasher.h.Sum(nil), sum) {
 		in.close(r, true)
-		r.result.addFailure(e.name, errors.New("its checksum does not match: it changed on the way"))
+		r.result.addFailure(in.name, errors.New("its checksum does not match: it changed on the way"))
 		return nil
 	}
-	if in.match {
-		if r.result.Top == e.name {
-			r.result.Top = in.name
+	if in.isComplete {
+		if r.result.Top == in.name {
+			r.result.Top = in.found
 		}
-		r.countExisting(&in.entry)
+		r.countExisting(in.found, in.size)
 		return nil
 	}
 	if err := r.commit(ctx, in, sum); err != nil {
@@ -44,26 +43,25 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 		if isFatal(err) {
 			return err
 		}
-		r.result.addFailure(e.name, err)
+		r.result.addFailure(in.name, err)
 	}
 	return nil
 }
 
 // countExisting counts an existing file with the same content.
-func (r *Receiver) countExisting(e *entry) {
-	r.names.add(e.name)
+func (r *Receiver) countExisting(name string, size int64) {
+	r.names.add(name)
 	r.result.Skipped++
 	r.result.Files++
-	r.result.Bytes += e.size
+	r.result.Bytes += size
 }
 
 // commit gives a complete file its mode, time and name. The rename is atomic: others see either the
 // old file or the new one.
-func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) error {
-	e := &in.entry
-	if in.size <= smallFile && bytes.Equal(r.target.checksum(e.name, in.size), sum) {
+func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) error {
+	if in.size <= smallFile && bytes.Equal(r.target.checksum(in.name, in.size), sum) {
 		in.close(r, true)
-		r.countExisting(e)
+		r.countExisting(in.name, in.size)
 		return nil
 	}
 	err := r.withKeepAlive(ctx, in.closeComplete)
@@ -72,14 +70,14 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 		r.Root.Remove(in.part)
 		return errNotStored(err)
 	}
-	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, e.mtime)); err != nil {
+	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, in.mtime)); err != nil {
 		return WithoutPath(err)
 	}
 	name, skipped, err := r.name(ctx, in)
 	if err != nil {
 		return err
 	}
-	if r.result.Top == e.name {
+	if r.result.Top == in.name {
 		r.result.Top = name
 	}
 	if skipped {
@@ -97,7 +95,7 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 }
 
 // closeComplete sets a file's length and mode and closes it. Large files are synced here.
-func (in *receivingFile) closeComplete() (err error) {
+func (in *incomingFile) closeComplete() (err error) {
 	if in.holes {
 		err = in.f.Truncate(in.size) // the file may end with a hole
 	}
@@ -111,8 +109,8 @@ func (in *receivingFile) closeComplete() (err error) {
 }
 
 // name renames the part file to its name, or to another one if the name is taken.
-func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, skipped bool, err error) {
-	name = in.entry.name
+func (r *Receiver) name(ctx context.Context, in *incomingFile) (name string, skipped bool, err error) {
+	name = in.name
 	conflict := r.Conflict
 	if r.names.clashes(name, r.Root) {
 		conflict = protocol.ConflictRename
@@ -146,7 +144,7 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 		if same {
 			return name, true, nil
 		}
-		name = path.Join(path.Dir(in.entry.name), NumberedName(path.Base(in.entry.name), n))
+		name = path.Join(path.Dir(in.name), NumberedName(path.Base(in.name), n))
 	}
 }
 

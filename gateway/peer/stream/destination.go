@@ -258,7 +258,7 @@ func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams
 	if r.target.haveSameContent(w.Name, w.temp, info.Size()) { // identical, so nothing is replaced
 		r.Transfer = ""
 	}
-	name, skipped, err := r.name(ctx, &receivingFile{entry: entry{name: w.Name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
+	name, skipped, err := r.name(ctx, &incomingFile{entry: entry{name: w.Name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
 	if skipped {
 		done.Skipped = 1
 	}

@@ -27,7 +27,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		err = errors.New(describeKind(e.mode))
 	case r.Conflict == protocol.ConflictSkip && exists(r.Root, e.name) && !r.names.clashes(e.name, r.Root):
 		delete(r.announced, e.index)
-		r.countExisting(&e)
+		r.countExisting(e.name, e.size)
 	default:
 		return r.announce(ctx, e)
 	}
@@ -49,7 +49,7 @@ func (r *Receiver) announce(ctx context.Context, e entry) error {
 		known.entry = e // changed at the source; it is sent again
 		return nil
 	}
-	x := &announcedFile{entry: e}
+	x := &incomingFile{entry: e}
 	r.announced[e.index] = x
 	if len(r.announced) > 8*maxAnnounced {
 		return protocolError("too many files are announced")

@@ -45,9 +45,9 @@ type Receiver struct {
 	target          *targetFolder // Root
 	uncredited      int           // bytes written for which no credit was granted yet
 	lastProgress    time.Time
-	announced       map[uint32]*announcedFile // announced, not complete
-	current         *receivingFile            // the file that is being written
-	recordedFolders map[string]bool           // folders for which OnFolder was called
+	announced       map[uint32]*incomingFile // announced, not complete
+	current         *incomingFile            // the file that is being written
+	recordedFolders map[string]bool          // folders for which OnFolder was called
 	names           createdNames
 	rootDir         *os.File // Root's folder, open since before anything was written
 	dirs            []entry  // folders that get their modes and times at the end
@@ -76,7 +76,7 @@ type Result struct {
 // a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.recordedFolders = make(map[string]bool)
-	r.announced, r.names, r.target = make(map[uint32]*announcedFile), make(createdNames), newTargetFolder(r.Root)
+	r.announced, r.names, r.target = make(map[uint32]*incomingFile), make(createdNames), newTargetFolder(r.Root)
 	if r.Progress == nil {
 		r.Progress = r.Out
 	}
