@@ -13,7 +13,6 @@ import (
 
 // entry handles an announced entry.
 func (r *Receiver) entry(ctx context.Context, e entry) error {
-	large := e.mode.IsRegular() && e.size > smallFile
 	err := r.place(&e)
 	switch {
 	case err != nil:
@@ -37,7 +36,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 	case err != nil:
 		r.result.addFailure(e.name, err)
 	}
-	if large {
+	if e.isLarge() {
 		return sendRecord(ctx, r.ID, r.Out, recVerdict, verdict{index: e.index, have: -1}.encode())
 	}
 	return nil
@@ -54,7 +53,7 @@ func (r *Receiver) announce(ctx context.Context, e entry) error {
 	if len(r.announced) > 8*maxAnnounced {
 		return protocolError("too many files are announced")
 	}
-	if e.size > smallFile {
+	if e.isLarge() {
 		return r.decide(ctx, x)
 	}
 	return nil

@@ -131,16 +131,13 @@ func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size 
 			}
 			continue
 		}
-		buf, err := s.read(ctx, file, end-sum.n)
+		data, err := s.read(file, end-sum.n)
 		if err != nil {
 			return err
 		}
-		sum.add(buf)
-		s.packer.commit(len(buf))
-		if size > smallFile && len(s.packer.frame.buf) > idSize+maxBody-piece {
-			if err := s.packer.flush(ctx); err != nil {
-				return err
-			}
+		sum.add(data)
+		if err := s.packer.add(ctx, recData, data); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -167,24 +164,17 @@ func (s *Sender) sendHole(ctx context.Context, sum *hasher, n int64) error {
 	return nil
 }
 
-// piece is the minimum number of bytes of a file to read at once.
-const piece = 16 << 10
-
-// read reads the next part of the file, of which left bytes remain, into the frame; it is sent when
-// it is committed.
-func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, error) {
-	buf, err := s.packer.space(ctx, int(min(left, piece)))
-	if err != nil {
-		return nil, err
-	}
-	n, err := file.Read(buf[:min(int64(len(buf)), left)])
+// read reads the next part of the file, of which left bytes remain. The result is valid until the
+// next call.
+func (s *Sender) read(file io.Reader, left int64) ([]byte, error) {
+	n, err := file.Read(s.buf[:min(int64(len(s.buf)), left)])
 	if n == 0 && err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errFileChanged
 		}
 		return nil, &fileError{WithoutPath(err)}
 	}
-	return buf[:n], nil
+	return s.buf[:n], nil
 }
 
 // openRegular opens a file for sending, without blocking on a named pipe.

@@ -32,6 +32,7 @@ type Sender struct {
 	checkpoints checkpoints
 	rehashed    int64 // bytes of earlier attempts that were hashed again
 	packer      packer
+	buf         []byte // for one data record
 	next        uint32
 	wake        chan struct{}
 
@@ -44,7 +45,7 @@ type Sender struct {
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
-	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve}
+	s.packer, s.buf = packer{id: s.ID, send: s.Out, reserve: s.reserve}, make([]byte, maxBody-recHead)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -153,7 +154,7 @@ func (s *Sender) sendAll(ctx context.Context) error {
 			}
 			f.index = s.next
 			s.next++
-			if f.mode.IsRegular() && f.size > smallFile {
+			if f.isLarge() {
 				large++
 				if err := s.packer.add(ctx, recEntry, f.encode()); err != nil {
 					return err
@@ -166,17 +167,10 @@ func (s *Sender) sendAll(ctx context.Context) error {
 		}
 		f := queue[0]
 		queue = queue[1:]
-		var err error
-		switch {
-		case !f.mode.IsRegular():
-			err = s.packer.add(ctx, recEntry, f.encode())
-		case f.size > smallFile:
+		if f.isLarge() {
 			large--
-			err = s.sendLarge(ctx, f)
-		default:
-			err = s.sendSmall(ctx, f)
 		}
-		if err != nil {
+		if err := s.sendEntry(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -193,20 +187,20 @@ func (s *Sender) reportSkipped(ctx context.Context, kind byte, name, why string)
 	return s.packer.add(ctx, kind, append(append(b, name...), cut(why, maxText)...))
 }
 
-// sendLarge sends an announced file, from the offset up to which the receiver has it.
-func (s *Sender) sendLarge(ctx context.Context, f sourceFile) error {
-	if err := s.packer.flush(ctx); err != nil {
-		return err
+// sendEntry sends an entry and, of a file, the data. A large file was announced, and is sent from
+// the offset up to which the receiver has it.
+func (s *Sender) sendEntry(ctx context.Context, f sourceFile) error {
+	if f.isLarge() {
+		if err := s.packer.flush(ctx); err != nil {
+			return err
+		}
+		v, err := s.verdict(ctx, f.index)
+		if err != nil || v.have < 0 {
+			return err
+		}
+		return s.sendFile(ctx, f, v)
 	}
-	v, err := s.verdict(ctx, f.index)
-	if err != nil || v.have < 0 {
-		return err
-	}
-	return s.sendFile(ctx, f, v)
-}
-
-func (s *Sender) sendSmall(ctx context.Context, f sourceFile) error {
-	if err := s.packer.add(ctx, recEntry, f.encode()); err != nil {
+	if err := s.packer.add(ctx, recEntry, f.encode()); err != nil || !f.mode.IsRegular() {
 		return err
 	}
 	return s.sendFile(ctx, f, verdict{index: f.index})
