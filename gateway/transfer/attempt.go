@@ -69,7 +69,8 @@ func (j *job) attempt(ctx context.Context) (out outcome, err error) {
 	simple := !src.isFairlead || !dst.isFairlead
 	j.update(func(t *protocol.Transfer) { t.Simple, t.Attempts = simple, t.Attempts+1 })
 	if simple {
-		return newBasicTransfer(e, j, src, dst).run(ctx)
+		s := &basicTransfer{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
+		return s.run(ctx)
 	}
 	a := &attempt{Engine: e, job: j, relay: newRelay(*src, *dst)}
 	return a.exchange(ctx, a.run)

@@ -31,10 +31,6 @@ type file struct {
 	size   int64  // 0 if the source has not reported it
 }
 
-func newBasicTransfer(e *Engine, j *job, src, dst *transferEnd) *basicTransfer {
-	return &basicTransfer{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
-}
-
 // run moves all files. A file that fails does not stop the others.
 func (s *basicTransfer) run(ctx context.Context) (out outcome, err error) {
 	if err := s.refusal(); err != nil {

@@ -247,33 +247,32 @@ func (j *job) stopLocked(cause error) bool {
 	return true
 }
 
-// meter computes the speed over the last seconds. The first progress of an attempt may be data from
-// earlier ones, so it does not count.
+// meter computes the speed, averaged over the last seconds. The first progress of an attempt may be
+// data from earlier ones, so it does not count.
 type meter struct {
-	samples []sample
-}
-
-type sample struct {
 	at    time.Time
 	bytes int64
+	speed float64 // bytes per second
 }
 
 const (
-	meterSpan = 5 * time.Second
+	meterSpan = 3 * time.Second
 	meterStep = 250 * time.Millisecond
 )
 
 func (m *meter) add(now time.Time, bytes int64) int64 {
-	if n := len(m.samples); n == 0 || now.Sub(m.samples[n-1].at) >= meterStep {
-		m.samples = append(m.samples, sample{now, bytes})
+	span := now.Sub(m.at)
+	switch {
+	case m.at.IsZero():
+	case span < meterStep:
+		return int64(m.speed)
+	default:
+		speed := float64(bytes-m.bytes) / span.Seconds()
+		if m.speed == 0 {
+			m.speed = speed
+		}
+		m.speed += (speed - m.speed) * min(1, span.Seconds()/meterSpan.Seconds())
 	}
-	for len(m.samples) > 2 && now.Sub(m.samples[1].at) > meterSpan {
-		m.samples = m.samples[1:]
-	}
-	first := m.samples[0]
-	span := now.Sub(first.at)
-	if span < meterStep || bytes <= first.bytes {
-		return 0
-	}
-	return int64(float64(bytes-first.bytes) / span.Seconds())
+	m.at, m.bytes = now, bytes
+	return int64(max(m.speed, 0))
 }

@@ -85,9 +85,8 @@ func (e *Ends) openTarget(ctx context.Context, p protocol.TransferReceive, mark 
 	if err != nil {
 		return t, err
 	}
-	untouched := e.options.Unfinished.isUnknown(mark)
-	e.options.Unfinished.touch(mark)
-	if p.Stream.Attempt <= 1 || untouched { // otherwise it is unknown how much of it is here
+	isUnknown := e.options.Unfinished.touch(mark)
+	if p.Stream.Attempt <= 1 || isUnknown { // otherwise it is unknown how much of it is here
 		if err := checkSpace(t.Root, p); err != nil {
 			t.Root.Close()
 			return t, errors.New(display.Capital(err.Error()))

@@ -110,7 +110,7 @@ func (b *Inbox) Put(f *Frame) {
 	case b.err != nil:
 		f.Free()
 	case b.bytes+len(f.Body()) > b.limit+maxBody:
-		b.closeLocked(ErrFlood)
+		b.err = ErrFlood
 		f.Free()
 	default:
 		b.queue = append(b.queue, f)
@@ -180,16 +180,12 @@ func (b *Inbox) Empty() bool {
 // Close closes the inbox for new frames, with a reason.
 func (b *Inbox) Close(err error) {
 	b.mu.Lock()
-	b.closeLocked(err)
-	b.mu.Unlock()
-	signal(b.wake)
-	signal(b.room)
-}
-
-func (b *Inbox) closeLocked(err error) {
 	if b.err == nil {
 		b.err = err
 	}
+	b.mu.Unlock()
+	signal(b.wake)
+	signal(b.room)
 }
 
 func signal(c chan struct{}) {

@@ -16,7 +16,7 @@ const PartAge = 14 * 24 * time.Hour
 
 // UnfinishedFiles records on disk which folders may have unfinished files of which transfers, so
 // that they are removed in the end, and nothing else ever is: an entry lists folders, and the names
-// of the unfinished files in them begin with the transfer's own prefix. A nil Unfinished records
+// of the unfinished files in them begin with the transfer's own prefix. A nil value records
 // nothing. It is safe for concurrent use, also by several processes.
 type UnfinishedFiles struct{ dir string }
 
@@ -37,21 +37,14 @@ func (l *UnfinishedFiles) addFolder(mark, folder string) {
 	appendTo(l.path(mark), strconv.Quote(folder)+"\n")
 }
 
-// touch keeps the unfinished files of a transfer from [Unfinished.Sweep] for some time.
-func (l *UnfinishedFiles) touch(mark string) {
-	if l != nil {
-		now := time.Now()
-		os.Chtimes(l.path(mark), now, now) // the entry may not exist
-	}
-}
-
-// isUnknown reports whether nothing of a transfer was ever written here, or everything was removed.
-func (l *UnfinishedFiles) isUnknown(mark string) bool {
+// touch keeps the unfinished files of a transfer from [UnfinishedFiles.Sweep] for some time. It
+// reports whether nothing of the transfer was ever written here, or everything was removed.
+func (l *UnfinishedFiles) touch(mark string) (isUnknown bool) {
 	if l == nil {
 		return false
 	}
-	_, err := os.Stat(l.path(mark))
-	return errors.Is(err, fs.ErrNotExist)
+	now := time.Now()
+	return errors.Is(os.Chtimes(l.path(mark), now, now), fs.ErrNotExist)
 }
 
 // removeEntry records that no unfinished file with this prefix is left.
@@ -97,13 +90,9 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 		return 0, err
 	}
 	defer t.Root.Close()
-	dir, err := t.Root.Open(".")
-	if err != nil {
-		return 0, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	for _, name := range names {
+	list, err := fs.ReadDir(t.Root.FS(), ".")
+	for _, e := range list {
+		name := e.Name()
 		if !strings.HasPrefix(name, mark) || !strings.HasSuffix(name, partSuffix) {
 			continue
 		}
