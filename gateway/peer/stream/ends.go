@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
@@ -68,14 +69,14 @@ type Options struct {
 // Ends are the ends of all transfers on one connection. Event and Binary are called on the
 // connection's reading goroutine.
 type Ends struct {
-	options Options
-	share   Share // of outgoing transfers
-
-	mu       sync.Mutex // guards the fields below
-	open     map[role]*end
-	attempts map[attemptID]*queuedAttempt // the latest attempt of each transfer
+	options  Options
+	share    Share            // of outgoing transfers
+	attempts wire.TicketLocks // one attempt at a time, by transfer and end
 	wg       sync.WaitGroup
-	closed   bool
+
+	mu     sync.Mutex // guards the fields below
+	open   map[role]*end
+	closed bool
 }
 
 // role is one side of a transfer. A gateway without the extensions uses one number for both sides
@@ -101,18 +102,24 @@ func NewEnds(o Options) *Ends {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Ends{options: o, open: make(map[role]*end), attempts: make(map[attemptID]*queuedAttempt)}
+	return &Ends{options: o, open: make(map[role]*end)}
 }
 
 // end is one end of one transfer.
 type end struct {
 	role
-	peer    Peer
-	log     *slog.Logger
-	in      *Inbox
-	started chan *protocol.TransferPeer // receives transfer.start: the listening destination, or nil
-	cancel  context.CancelCauseFunc
-	basic   bool // without records: frames contain the bytes of one file
+	transfer protocol.TransferID // empty without records: frames contain the bytes of one file
+	peer     Peer
+	log      *slog.Logger
+	in       *Inbox
+	started  chan *protocol.TransferPeer // receives transfer.start: the listening destination, or nil
+	cancel   context.CancelCauseFunc
+}
+
+// stop cancels the end, for a reason.
+func (n *end) stop(cause error) {
+	n.cancel(cause)
+	n.in.Close(cause)
 }
 
 // Event handles an event and reports whether it belongs to transfers. It does not block.
@@ -174,7 +181,7 @@ func (e *Ends) Binary(f *Frame) {
 	switch {
 	case n == nil:
 		f.Free()
-	case n.basic:
+	case n.transfer == "":
 		n.in.PutWait(context.Background(), f) // returns when the inbox is closed
 	default:
 		n.in.Put(f)
@@ -189,7 +196,7 @@ func (e *Ends) find(id uint32, source bool) *end {
 
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window), started: make(chan *protocol.TransferPeer, 1), cancel: cancel, basic: stream == nil}
+	n := &end{role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window), started: make(chan *protocol.TransferPeer, 1), cancel: cancel}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -202,15 +209,18 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 		cancel(nil)
 		return
 	case open >= maxOpen:
+		stream = nil
 		run = func(ctx context.Context, n *end) {
 			n.refuse(ctx, fmt.Errorf("This machine already runs %d transfers, which is the limit: try again later", maxOpen))
 		}
 	}
-	e.open[n.role] = n
 	wait, done := func() {}, func() {}
 	if stream != nil {
-		wait, done = e.enqueueLocked(attemptID{stream.ID, source}, n)
+		ticket := e.enqueueLocked(stream.ID, source)
+		wait, done = ticket.Wait, ticket.Release
+		n.transfer = stream.ID
 	}
+	e.open[n.role] = n
 	e.wg.Go(func() {
 		defer cancel(nil)
 		defer done()
@@ -231,8 +241,7 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 func (e *Ends) replaceLocked(r role) {
 	for _, old := range []*end{e.open[r], e.open[role{r.id, false}]} {
 		if old != nil {
-			old.cancel(errLost)
-			old.in.Close(errLost)
+			old.stop(errLost)
 			delete(e.open, old.role)
 		}
 	}
@@ -243,8 +252,7 @@ func (e *Ends) replaceLocked(r role) {
 func (e *Ends) Drop() {
 	e.mu.Lock()
 	for _, n := range e.open {
-		n.cancel(errLost)
-		n.in.Close(errLost)
+		n.stop(errLost)
 	}
 	e.mu.Unlock()
 }
