@@ -106,7 +106,7 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 	ctx, cancel := context.WithCancelCause(ctx)
 	a.cancel = cancel
 	var wg sync.WaitGroup
-	wg.Go(func() { a.watch(ctx, cancel) })
+	wg.Go(func() { a.watch(ctx) })
 	out, err = f(ctx, &wg)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -123,7 +123,7 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 }
 
 // watch cancels the attempt when an end disconnects or nothing is received for [stall].
-func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
+func (a *attempt) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -131,14 +131,18 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		case <-ctx.Done():
 			return
 		case <-a.relay.src.link.Gone():
-			cancel(disconnectedError(a.relay.src.name))
+			a.cancel(disconnectedError(a.relay.src.name))
 			return
 		case <-a.relay.dst.link.Gone():
-			cancel(disconnectedError(a.relay.dst.name))
+			a.cancel(disconnectedError(a.relay.dst.name))
 			return
 		case <-tick.C:
-			if a.relay.sinceActivity() > a.silenceLimit() {
-				cancel(errStall)
+			limit := stall
+			if a.awaitsAnswer.Load() {
+				limit = answerLimit
+			}
+			if a.relay.sinceActivity() > limit {
+				a.cancel(errStall)
 				return
 			}
 		}
@@ -151,13 +155,6 @@ func disconnectedError(end protocol.NodeID) error {
 		return offlineError(windowText)
 	}
 	return offlineError(fmt.Sprintf("Node disconnected: %s", end))
-}
-
-func (a *attempt) silenceLimit() time.Duration {
-	if a.awaitsAnswer.Load() {
-		return answerLimit
-	}
-	return stall
 }
 
 // askSource asks the source for its report.

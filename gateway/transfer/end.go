@@ -170,11 +170,10 @@ func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), er
 type local struct {
 	e    *Engine
 	ends *stream.Ends
-	gone chan struct{}
 }
 
 func newLocal(e *Engine, agent protocol.AgentID) *local {
-	l := &local{e: e, gone: make(chan struct{})}
+	l := &local{e: e}
 	l.ends = stream.NewEnds(stream.Options{Files: e.workspaces.folders(agent), Peer: localPeer{l}, Unfinished: e.workspaces.unfinishedFiles(agent)})
 	return l
 }
@@ -199,7 +198,8 @@ func (l *local) SendFrame(_ context.Context, f *stream.Frame) error {
 	return nil
 }
 
-func (l *local) Gone() <-chan struct{} { return l.gone }
+// Gone returns a channel that is never closed.
+func (l *local) Gone() <-chan struct{} { return nil }
 
 // localPeer is the engine as the local end sees it.
 type localPeer struct{ l *local }

@@ -108,30 +108,16 @@ const maxAddresses = 8
 // private returns this machine's addresses on private networks, with their networks. Loopback
 // addresses are included only if there are no others.
 func private() []netip.Prefix {
-	interfaces, err := net.Interfaces()
-	if err != nil {
-		return nil
-	}
+	addresses, _ := net.InterfaceAddrs() // without them, there is no direct connection
 	var list, loop []netip.Prefix
-	for _, i := range interfaces {
-		if i.Flags&net.FlagUp == 0 {
-			continue
-		}
-		addresses, err := i.Addrs()
-		if err != nil {
-			continue
-		}
-		for _, a := range addresses {
-			p, err := netip.ParsePrefix(a.String())
-			if err != nil {
-				continue
-			}
-			switch a := p.Addr(); {
-			case a.IsLoopback():
-				loop = append(loop, p)
-			case a.IsPrivate():
-				list = append(list, p)
-			}
+	for _, a := range addresses {
+		p, err := netip.ParsePrefix(a.String())
+		switch {
+		case err != nil:
+		case p.Addr().IsLoopback():
+			loop = append(loop, p)
+		case p.Addr().IsPrivate():
+			list = append(list, p)
 		}
 	}
 	if len(list) == 0 {

@@ -96,17 +96,16 @@ const reservedSpace = 16 << 20
 // checkSpace returns an error if the disk has no space for a transfer. Holes need no space; a disk
 // without holes, or a source that claims too many, runs into a full disk later.
 func checkSpace(dir *os.Root, p protocol.TransferReceive) error {
-	room, need := freeSpace(dir), max(p.Size-max(p.Holes, 0), 0)
-	if room < 0 || room-reservedSpace >= need {
-		return nil
+	need := max(p.Size-max(p.Holes, 0), 0)
+	for {
+		room := freeSpace(dir)
+		if room < 0 || room-reservedSpace >= need {
+			return nil
+		}
+		if !removeOldestTrash(dir) { // retained copies of replaced files give way to new data
+			return fmt.Errorf("the disk has %d MiB free, but the transfer needs %d MiB", room>>20, need>>20)
+		}
 	}
-	for room-reservedSpace < need && removeOldestTrash(dir) { // retained copies of replaced files give way to new data
-		room = freeSpace(dir)
-	}
-	if room-reservedSpace >= need {
-		return nil
-	}
-	return fmt.Errorf("the disk has %d MiB free, but the transfer needs %d MiB", room>>20, need>>20)
 }
 
 // maxExtents is the maximum number of extents of one file that are examined; the rest counts as

@@ -105,12 +105,8 @@ func (n *NamedPaths) appendPath(list []namedPath, endpoint string, isSource bool
 func (n *NamedPaths) isNamed(w namedPath) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.paths[w] {
-		for old := range n.read() {
-			n.paths[old] = true
-		}
-	}
-	return n.paths[w]
+	_, stored := n.read()[w]
+	return stored || n.paths[w]
 }
 
 // read returns the stored paths that have not expired, and their lines in the file.

@@ -31,11 +31,9 @@ func (s *Sender) sendFile(ctx context.Context, f sourceFile, v verdict) error {
 }
 
 // fileError is the failure of one file, which does not end the transfer.
-type fileError struct{ err error }
+type fileError struct{ error }
 
-func (e *fileError) Error() string { return e.err.Error() }
-
-func (e *fileError) Unwrap() error { return e.err }
+func (e *fileError) Unwrap() error { return e.error }
 
 func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int) error {
 	file, info, err := openRegular(f.root, f.at)
