@@ -262,10 +262,7 @@ func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams
 		done.Skipped = 1
 	}
 	done.Path, done.Problems = w.path(name), r.result.Problems
-	if r.trash != nil {
-		r.trash.close()
-		done.Kept = len(r.trash.files)
-	}
+	done.Kept = r.closeTrash()
 	return err
 }
 

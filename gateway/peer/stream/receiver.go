@@ -80,7 +80,6 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	if r.Progress == nil {
 		r.Progress = r.Out
 	}
-	defer func() { r.trash.close() }()
 	var err error
 	if r.rootDir, err = r.Root.Open("."); err != nil {
 		return r.result, WithoutPath(err)
@@ -115,9 +114,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = r.sendProgress(ctx)
 	}
-	if r.trash != nil {
-		r.result.Replaced = len(r.trash.files)
-	}
+	r.result.Replaced = r.closeTrash()
 	return r.result, err
 }
 
