@@ -241,20 +241,7 @@ func (a *attempt) terms(t protocol.Transfer) *protocol.TransferStream {
 	return &protocol.TransferStream{ID: t.ID, Attempt: t.Attempts, Into: t.Into, Conflict: t.Conflict, Links: t.Links, From: t.From, AskedBy: &by, Direct: t.Session == ""}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
+// wait waits for a value.
 func wait[T any](ctx context.Context, c <-chan T) (v T, err error) {
 	select {
 	case v = <-c:

@@ -154,7 +154,7 @@ func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTrans
 	forwarded := make(chan error, 1)
 	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
 	if !r.src.isFairlead {
-		if err := sleep(ctx, time.Until(reported.Add(startDelay))); err != nil {
+		if _, err := wait(ctx, time.After(time.Until(reported.Add(startDelay)))); err != nil {
 			return out, err
 		}
 	}

@@ -178,14 +178,12 @@ func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error)
 	if err := s.event(ctx, protocol.EventTransferUndo, protocol.TransferUndoEvent{TransferID: e.number(), ID: t.ID, Path: path, Into: t.Into}); err != nil {
 		return out, protocol.ErrUnavailable.With(err.Error())
 	}
-	late := time.NewTimer(undoLimit)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, undoLimit, protocol.ErrTimeout.With(fmt.Sprintf("%s did not report the result", s.name)))
+	defer cancel()
 	select {
 	case out = <-result:
 	case <-s.link.Gone():
 		return out, protocol.ErrUnavailable.With(fmt.Sprintf("Node disconnected: %s", s.name))
-	case <-late.C:
-		return out, protocol.ErrTimeout.With(fmt.Sprintf("%s did not report the result", s.name))
 	case <-ctx.Done():
 		return out, context.Cause(ctx)
 	}

@@ -110,7 +110,7 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 			switch direct, lost := stream.ParseRoute(f); {
 			case lost:
 				f.Free()
-				sleep(ctx, time.Second) // a node that disconnects loses both connections, and that is another error
+				wait(ctx, time.After(time.Second)) // a node that disconnects loses both connections, and that is another error
 				a.cancel(errDirectLost)
 				return errDirectLost
 			case direct:

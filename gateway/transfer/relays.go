@@ -91,11 +91,7 @@ func (t *relays) report(l Link, id *uint32, source bool) (*relay, error) {
 	if r == nil {
 		return new(relay), nil
 	}
-	s := r.dst
-	if source {
-		s = r.src
-	}
-	if s.link != l || s.id != *id {
+	if s := r.from(l, *id); s == nil || (s == r.src) != source {
 		return new(relay), errOtherNode
 	}
 	r.touch()
