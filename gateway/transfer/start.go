@@ -26,7 +26,7 @@ func (e *Engine) startReady() {
 		case j.cancel != nil || j.isCancelled || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
 		case j.isExpiredLocked(now):
 			expired = append(expired, j)
-		case (running < maxRunning || !busy[t.To]) && !e.closed && j.canStart():
+		case (running < maxRunning || !busy[t.To]) && !e.closed && j.waitReason() == "":
 			running++
 			busy[t.To] = true
 			ready = append(ready, j)
@@ -61,9 +61,6 @@ func (j *job) isExpiredLocked(now time.Time) bool {
 	}
 	return left <= 0 || !now.Before(j.monotonicExpiry)
 }
-
-// canStart reports whether both ends are connected. The caller must hold e.mu.
-func (j *job) canStart() bool { return j.waitReason() == "" }
 
 // waitReason returns the reason for waiting, or "" if both ends are connected. The caller must hold
 // e.mu.

@@ -20,16 +20,13 @@ const (
 // [ChunkSize]. The holder calls Free once, or passes the frame on.
 type Frame struct {
 	buf []byte // ID and body
-	// Piece reports that the frame is a piece of a longer one. Fairlead's own ends do not send
-	// those.
-	Piece bool
 }
 
 var frames = sync.Pool{New: func() any { return &Frame{buf: make([]byte, 0, idSize+maxBody)} }}
 
 func newFrame(id uint32) *Frame {
 	f := frames.Get().(*Frame)
-	f.buf, f.Piece = binary.LittleEndian.AppendUint32(f.buf[:0], id), false
+	f.buf = binary.LittleEndian.AppendUint32(f.buf[:0], id)
 	return f
 }
 
@@ -71,9 +68,6 @@ func ReadFrame(r io.Reader, alive func(), take func(*Frame)) error {
 			f.Free()
 			return nil
 		}
-		// Only the next read tells whether the frame continues. A receiver of records recognizes a
-		// long frame by its second piece.
-		f.Piece = piece
 		take(f)
 		if end {
 			return nil

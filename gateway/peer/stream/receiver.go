@@ -87,23 +87,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	defer r.rootDir.Close()
 	err = r.grant(ctx, Window)
 	for err == nil && !r.ended {
-		var f *Frame
-		if f, err = r.In.Next(ctx); err != nil {
-			break
-		}
-		if f.Piece {
-			err = protocolError("a frame is too long")
-		} else if err = records(f.Body(), func(kind byte, payload []byte) error { return r.handleRecord(ctx, kind, payload) }); err == nil {
-			if r.uncredited += len(f.Body()); r.uncredited >= grantEvery || r.uncredited >= grantLeast && r.In.Empty() {
-				n := r.uncredited
-				r.uncredited = 0
-				err = r.grant(ctx, n)
-			}
-		}
-		f.Free()
-		if err == nil && time.Since(r.lastProgress) > progressEvery {
-			err = r.sendProgress(ctx)
-		}
+		err = r.receive(ctx)
 	}
 	if err == nil {
 		err = r.finish(ctx)
@@ -116,6 +100,30 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	}
 	r.result.Replaced = r.closeTrash()
 	return r.result, err
+}
+
+// receive handles the next frame, grants credit and reports the progress.
+func (r *Receiver) receive(ctx context.Context) error {
+	f, err := r.In.Next(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Free()
+	err = records(f.Body(), func(kind byte, payload []byte) error { return r.handleRecord(ctx, kind, payload) })
+	if err != nil {
+		return err
+	}
+	r.uncredited += len(f.Body())
+	if r.uncredited >= grantEvery || r.uncredited >= grantLeast && r.In.Empty() {
+		if err := r.grant(ctx, r.uncredited); err != nil {
+			return err
+		}
+		r.uncredited = 0
+	}
+	if time.Since(r.lastProgress) > progressEvery {
+		return r.sendProgress(ctx)
+	}
+	return nil
 }
 
 // errDiscard is the cause of a context that ends because the transfer was cancelled.
