@@ -1,10 +1,8 @@
 package stream
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,27 +94,25 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
 	home := t.TempDir()
 	ledger := OpenUnfinished(filepath.Join(home, "here"))
-	var text strings.Builder
-	long := strings.Repeat("x", 1000)
-	for i := range 1500 { // larger than namedSize
-		age := time.Duration(i%2) * (namedAge + time.Hour)
-		fmt.Fprintf(&text, "%d true %s \"tower\"\n", time.Now().Add(-age).UnixMilli(), strconv.Quote(fmt.Sprintf("/%s/%d", long, i)))
-	}
-	text.WriteString("0\nx true \"/etc\"\n1 maybe \"/etc\"\n" + fmt.Sprint(time.Now().UnixMilli()) + " true /etc\n" + fmt.Sprint(time.Now().UnixMilli()) + " true \"/etc\"\n")
-	file := filepath.Join(home, "here.named")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+	n := OpenNamed(Disk{Dir: home}, ledger, "tower")
+	if err := n.Add(protocol.TransferStartParams{Sources: []string{"@here:old", "@here:damaged", "@here:young"}, Destination: "nas:"}); err != nil {
 		t.Fatal(err)
 	}
-	n := OpenNamed(Disk{Dir: home}, ledger, "tower")
-	for i, want := range map[int]bool{0: true, 1: false, 1498: true, 1499: false} {
-		if n.isNamed(namedPath{true, fmt.Sprintf("/%s/%d", long, i), "tower"}) != want {
-			t.Errorf("%d is known: %v", i, !want)
+	at := func(name string) string { return filepath.Join(home, name) }
+	long := time.Now().Add(-namedAge - time.Hour)
+	if err := os.Chtimes(n.file(n.text(at("old"), true)), long, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(n.file(n.text(at("damaged"), true)), []byte("true"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n = OpenNamed(Disk{Dir: home}, ledger, "tower")
+	for name, want := range map[string]bool{"old": false, "damaged": false, "young": true} {
+		if n.isNamed(at(name), true) != want {
+			t.Errorf("%s is known: %v", name, !want)
 		}
 	}
-	if n.isNamed(namedPath{true, "/etc", "tower"}) {
-		t.Error("what cannot be read counts")
-	}
-	if info, err := os.Stat(file); err != nil || info.Size() > int64(text.Len())*6/10 {
-		t.Errorf("%d of %d bytes are left, %v", info.Size(), text.Len(), err)
+	if list, err := os.ReadDir(n.dir); err != nil || len(list) != 2 {
+		t.Errorf("left: %v, %v", list, err)
 	}
 }

@@ -37,6 +37,16 @@ func (l *UnfinishedFiles) addFolder(mark, folder string) {
 	appendTo(l.path(mark), strconv.Quote(folder)+"\n")
 }
 
+// appendTo appends text to a file, which it creates if necessary.
+func appendTo(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
 // touch keeps the unfinished files of a transfer from [UnfinishedFiles.Sweep] for some time. It
 // reports whether nothing of the transfer was ever written here, or everything was removed.
 func (l *UnfinishedFiles) touch(mark string) (isUnknown bool) {
