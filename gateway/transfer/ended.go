@@ -178,7 +178,8 @@ func (j *job) undo(ctx context.Context) (out protocol.TransferUndone, err error)
 	if err := s.event(ctx, protocol.EventTransferUndo, protocol.TransferUndoEvent{TransferID: e.number(), ID: t.ID, Path: path, Into: t.Into}); err != nil {
 		return out, protocol.ErrUnavailable.With(err.Error())
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, undoLimit, protocol.ErrTimeout.With(fmt.Sprintf("%s did not report the result", s.name)))
+	silent := protocol.ErrTimeout.With(fmt.Sprintf("%s did not report the result", s.name))
+	ctx, cancel := context.WithTimeoutCause(ctx, undoLimit, silent)
 	defer cancel()
 	select {
 	case out = <-result:

@@ -32,7 +32,9 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	}
 	defer t.Root.Close()
 	accept := protocol.TransferAcceptParams{TransferID: &n.id}
-	listen := prepareDirect(e, p.Stream, func() (Listener, error) { return e.options.Direct.Destination(p.Stream.ID, *p.Stream.Peer) })
+	listen := prepareDirect(e, p.Stream, func() (Listener, error) {
+		return e.options.Direct.Destination(p.Stream.ID, *p.Stream.Peer)
+	})
 	if listen != nil {
 		defer listen.Close()
 		self := listen.Self()

@@ -196,7 +196,10 @@ func (e *Ends) find(id uint32, source bool) *end {
 
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window), started: make(chan *protocol.TransferPeer, 1), cancel: cancel}
+	n := &end{
+		role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window),
+		started: make(chan *protocol.TransferPeer, 1), cancel: cancel,
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {

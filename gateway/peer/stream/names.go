@@ -127,7 +127,8 @@ func CheckLink(goos, name, target string) error {
 // folded returns the same text for names that some file system treats as equal, because they
 // differ only in case or Unicode normalization.
 func folded(name string) string {
-	return norm.NFC.String(strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, norm.NFD.String(name)))
+	fold := func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
+	return norm.NFC.String(strings.Map(fold, norm.NFD.String(name)))
 }
 
 // NumberedName returns "report (2).pdf" for report.pdf and 2.

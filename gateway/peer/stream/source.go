@@ -32,7 +32,9 @@ func (e *Ends) send(ctx context.Context, n *end, p protocol.TransferSend) {
 		n.refuse(ctx, err)
 		return
 	}
-	meta := protocol.TransferMetaParams{TransferID: &n.id, Files: load.Files, Size: &load.Bytes, Holes: load.Holes, Mime: mimeOfOne(items)}
+	meta := protocol.TransferMetaParams{
+		TransferID: &n.id, Files: load.Files, Size: &load.Bytes, Holes: load.Holes, Mime: mimeOfOne(items),
+	}
 	call := prepareDirect(e, p.Stream, func() (Caller, error) { return e.options.Direct.Source(p.Stream.ID) })
 	if call != nil {
 		self := call.Self()
@@ -120,7 +122,8 @@ func (e *Ends) sendFile(ctx context.Context, n *end, p protocol.TransferSend) {
 	defer f.Close()
 	waiting, cancel := context.WithTimeoutCause(ctx, basicIdle, errIdle)
 	defer cancel()
-	if !n.report(ctx, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: &size, Mime: mime}, false) {
+	meta := protocol.TransferMetaParams{TransferID: &n.id, Size: &size, Mime: mime}
+	if !n.report(ctx, protocol.TransferMeta.Name, meta, false) {
 		return
 	}
 	if _, err := n.waitStart(waiting); err != nil {

@@ -86,7 +86,8 @@ func openTrashEntry(root *os.Root, id protocol.TransferID) (k *trashEntry, err e
 		}
 	}
 	k.bytes = shrinkTrash(root, time.Now().Add(-TrashAge), maxTrash, path.Base(k.entry))
-	if k.list, err = root.OpenFile(path.Join(k.entry, trashList), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+	k.list, err = root.OpenFile(path.Join(k.entry, trashList), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
 		return nil, err
 	}
 	return k, nil

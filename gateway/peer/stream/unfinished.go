@@ -34,17 +34,10 @@ func (l *UnfinishedFiles) addFolder(mark, folder string) {
 		return
 	}
 	os.MkdirAll(l.dir, 0o700)
-	appendTo(l.path(mark), strconv.Quote(folder)+"\n")
-}
-
-// appendTo appends text to a file, which it creates if necessary.
-func appendTo(file, text string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
+	if f, err := os.OpenFile(l.path(mark), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err == nil {
+		f.WriteString(strconv.Quote(folder) + "\n")
+		f.Close()
 	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 // touch keeps the unfinished files of a transfer from [UnfinishedFiles.Sweep] for some time. It
@@ -106,7 +99,7 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 		if !strings.HasPrefix(name, mark) || !strings.HasSuffix(name, partSuffix) {
 			continue
 		}
-		info, statErr := t.Root.Lstat(name)
+		info, statErr := e.Info()
 		switch {
 		case statErr != nil || !info.Mode().IsRegular():
 		case !before.IsZero() && info.ModTime().After(before):
@@ -150,7 +143,7 @@ func (l *UnfinishedFiles) addTrash(folder string) {
 	}
 	name := filepath.Join(l.dir, "trash", shortHash(folder))
 	if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
-		os.WriteFile(name, []byte(strconv.Quote(folder)+"\n"), 0o600)
+		os.WriteFile(name, []byte(folder), 0o600)
 	}
 }
 
@@ -160,16 +153,11 @@ func (l *UnfinishedFiles) sweepTrash(files Files) {
 	list, _ := os.ReadDir(dir) // without the folder, nothing was replaced
 	for _, e := range list {
 		name := filepath.Join(dir, e.Name())
-		raw, err := os.ReadFile(name)
+		folder, err := os.ReadFile(name)
 		if err != nil {
 			continue
 		}
-		folder, err := strconv.Unquote(strings.TrimSpace(string(raw)))
-		if err != nil {
-			os.Remove(name)
-			continue
-		}
-		t, err := files.Target(strings.TrimPrefix(folder, "gsv:"), true, false)
+		t, err := files.Target(strings.TrimPrefix(string(folder), "gsv:"), true, false)
 		if err != nil {
 			continue // it may be reachable the next time
 		}
