@@ -47,8 +47,8 @@ type sourceFile struct {
 	isSparse bool // it has holes
 }
 
-func newWalker(items []Item, links string, note func(kind byte, name, why string) error) *walker {
-	w := &walker{links: links, report: note}
+func newWalker(items []Item, links string, report func(kind byte, name, why string) error) *walker {
+	w := &walker{links: links, report: report}
 	for _, i := range slices.Backward(items) {
 		w.stack = append(w.stack, place{root: i.Root, at: i.At, name: i.Name, item: &i})
 	}
@@ -56,7 +56,7 @@ func newWalker(items []Item, links string, note func(kind byte, name, why string
 }
 
 // next returns the next entry; ok is false at the end. An error comes from an item itself, or from
-// note.
+// report.
 func (w *walker) next() (f sourceFile, ok bool, err error) {
 	for len(w.stack) > 0 {
 		p := w.stack[len(w.stack)-1]
