@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,15 +20,19 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 	e.mu.Lock()
 	t := &j.row.Transfer
 	switch {
-	case j.hasEnded || j.isCancelled:
+	case j.isCancelled:
+		e.mu.Unlock()
+		return protocol.Transfer{}, endedError(protocol.TransferCancelled)
+	case j.hasEnded:
 		defer e.mu.Unlock()
-		return protocol.Transfer{}, protocol.ErrConflict.With("The transfer has ended already: it is " + cmp.Or(stateOf(j), t.State))
+		return protocol.Transfer{}, endedError(t.State)
 	case t.Simple && t.State == protocol.TransferRunning:
 		e.mu.Unlock()
 		return protocol.Transfer{}, protocol.ErrConflict.With("One of the machines cannot pause. Cancel the transfer instead")
 	case j.stopLocked(errPaused):
+		stopped := j.stopped
 		e.mu.Unlock()
-		return j.waitStopped(ctx), nil
+		return j.waitFor(ctx, stopped), nil
 	}
 	t.State, t.Error, t.Speed, t.ETA = protocol.TransferPaused, "", 0, 0
 	now := *t
@@ -37,34 +40,14 @@ func (e *Engine) Pause(ctx context.Context, in protocol.TransferParams) (protoco
 	return now, nil
 }
 
-// stateOf returns the future state of a job that is being cancelled.
-func stateOf(j *job) string {
-	if j.isCancelled {
-		return protocol.TransferCancelled
+// waitFor waits some seconds for a stopped attempt, or its job, to end.
+func (j *job) waitFor(ctx context.Context, end <-chan struct{}) protocol.Transfer {
+	select {
+	case <-end:
+	case <-ctx.Done():
+	case <-time.After(2 * stopLimit):
 	}
-	return ""
-}
-
-// waitStopped waits until the stopped attempt has ended.
-func (j *job) waitStopped(ctx context.Context) protocol.Transfer {
-	e := j.e
-	ctx, cancel := context.WithTimeout(ctx, 2*stopLimit)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		e.mu.Lock()
-		running := j.cancel != nil || j.row.State == protocol.TransferRunning
-		e.mu.Unlock()
-		if !running {
-			return j.view()
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return j.view()
-		}
-	}
+	return j.view()
 }
 
 // Resume continues a paused transfer. here may be nil; it is the calling window or command line,
@@ -107,12 +90,7 @@ func (e *Engine) Cancel(ctx context.Context, in protocol.TransferParams) (protoc
 		return ended, err
 	}
 	if j.stop(errCancelled) {
-		select {
-		case <-j.done:
-		case <-ctx.Done():
-		case <-time.After(2 * stopLimit):
-		}
-		return j.view(), nil
+		return j.waitFor(ctx, j.done), nil
 	}
 	j.discard(ctx)
 	j.finish(protocol.TransferCancelled, "")
@@ -151,7 +129,7 @@ func (e *Engine) Retry(ctx context.Context, in protocol.TransferParams, here Win
 	switch {
 	case err != nil:
 	case t.State == protocol.TransferDone:
-		err = protocol.ErrConflict.With("The transfer has ended already: it is " + t.State)
+		err = endedError(t.State)
 	case here != nil && atWindow(*t) && here.Device() != t.Device:
 		err = errElsewhere
 	}

@@ -69,7 +69,8 @@ func (j *job) attempt(ctx context.Context) (out outcome, err error) {
 	simple := !src.isFairlead || !dst.isFairlead
 	j.update(func(t *protocol.Transfer) { t.Simple, t.Attempts = simple, t.Attempts+1 })
 	if simple {
-		return newBasicTransfer(e, j, src, dst).run(ctx)
+		s := &basicTransfer{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
+		return s.run(ctx)
 	}
 	a := &attempt{Engine: e, job: j, relay: newRelay(*src, *dst)}
 	return a.exchange(ctx, a.run)
@@ -94,22 +95,18 @@ type attempt struct {
 func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.WaitGroup) (outcome, error)) (out outcome, err error) {
 	e, r := a.Engine, a.relay
 	src, dst := r.src, r.dst
-	if src.id = e.number(); dst.link == src.link {
+	src.id = e.number()
+	if dst.link == src.link {
 		dst.id = e.number()
 	} else {
 		dst.id = src.id
 	}
 	unregister := e.register(r)
-	defer func() {
-		unregister()
-		r.src.in.Close(io.ErrClosedPipe)
-		r.dst.in.Close(io.ErrClosedPipe)
-	}()
-
+	defer unregister()
 	ctx, cancel := context.WithCancelCause(ctx)
 	a.cancel = cancel
 	var wg sync.WaitGroup
-	wg.Go(func() { a.watch(ctx, cancel) })
+	wg.Go(func() { a.watch(ctx) })
 	out, err = f(ctx, &wg)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -126,7 +123,7 @@ func (a *attempt) exchange(ctx context.Context, f func(context.Context, *sync.Wa
 }
 
 // watch cancels the attempt when an end disconnects or nothing is received for [stall].
-func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
+func (a *attempt) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -134,14 +131,18 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		case <-ctx.Done():
 			return
 		case <-a.relay.src.link.Gone():
-			cancel(disconnectedError(a.relay.src.name))
+			a.cancel(disconnectedError(a.relay.src.name))
 			return
 		case <-a.relay.dst.link.Gone():
-			cancel(disconnectedError(a.relay.dst.name))
+			a.cancel(disconnectedError(a.relay.dst.name))
 			return
 		case <-tick.C:
-			if a.relay.sinceActivity() > a.silenceLimit() {
-				cancel(errStall)
+			limit := stall
+			if a.awaitsAnswer.Load() {
+				limit = answerLimit
+			}
+			if a.relay.sinceActivity() > limit {
+				a.cancel(errStall)
 				return
 			}
 		}
@@ -151,16 +152,9 @@ func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 // disconnectedError returns the error for an end that has disconnected.
 func disconnectedError(end protocol.NodeID) error {
 	if end == protocol.Here {
-		return &offlineError{end, windowText}
+		return offlineError(windowText)
 	}
-	return &offlineError{end, fmt.Sprintf("Node disconnected: %s", end)}
-}
-
-func (a *attempt) silenceLimit() time.Duration {
-	if a.awaitsAnswer.Load() {
-		return answerLimit
-	}
-	return stall
+	return offlineError(fmt.Sprintf("Node disconnected: %s", end))
 }
 
 // askSource asks the source for its report.
@@ -247,20 +241,7 @@ func (a *attempt) terms(t protocol.Transfer) *protocol.TransferStream {
 	return &protocol.TransferStream{ID: t.ID, Attempt: t.Attempts, Into: t.Into, Conflict: t.Conflict, Links: t.Links, From: t.From, AskedBy: &by, Direct: t.Session == ""}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
+// wait waits for a value.
 func wait[T any](ctx context.Context, c <-chan T) (v T, err error) {
 	select {
 	case v = <-c:

@@ -31,10 +31,6 @@ type file struct {
 	size   int64  // 0 if the source has not reported it
 }
 
-func newBasicTransfer(e *Engine, j *job, src, dst *transferEnd) *basicTransfer {
-	return &basicTransfer{Engine: e, job: j, src: src, dst: dst, t: j.view(), written: make(map[string]bool)}
-}
-
 // run moves all files. A file that fails does not stop the others.
 func (s *basicTransfer) run(ctx context.Context) (out outcome, err error) {
 	if err := s.refusal(); err != nil {
@@ -107,7 +103,8 @@ func (s *basicTransfer) move(ctx context.Context, f file, before stream.Progress
 	if out.done.Path == "" {
 		out.done.Path = to
 	}
-	if out.done.Path = upward(out.done.Path, f.name); out.done.Skipped == 0 {
+	out.done.Path = upward(out.done.Path, f.name)
+	if out.done.Skipped == 0 {
 		out.done.Files = 1
 	}
 	return out, nil
@@ -140,7 +137,8 @@ func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTrans
 	r.size = *meta.Size
 	a.job.update(func(t *protocol.Transfer) {
 		t.Bytes, t.Route = max(t.Bytes, a.earlier.Bytes+r.size), a.pair().route()
-		if t.Mime = ""; t.Files == 1 {
+		t.Mime = ""
+		if t.Files == 1 {
 			t.Mime = meta.Mime
 		}
 	})
@@ -156,7 +154,7 @@ func (a *attempt) runFile(ctx context.Context, wg *sync.WaitGroup, s *basicTrans
 	forwarded := make(chan error, 1)
 	wg.Go(func() { forwarded <- a.forward(ctx, r.src, r.dst) })
 	if !r.src.isFairlead {
-		if err := sleep(ctx, time.Until(reported.Add(startDelay))); err != nil {
+		if _, err := wait(ctx, time.After(time.Until(reported.Add(startDelay)))); err != nil {
 			return out, err
 		}
 	}

@@ -31,9 +31,11 @@ type Client struct {
 
 // Tool implements gsv__Transfer: it starts a transfer and waits for its end, unless Wait is false.
 func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn) (native.TransferOut, error) {
-	req := Request{Session: call.Session, Agent: call.Session.Agent(), AskedBy: call.AskedBy, TransferStartParams: protocol.TransferStartParams{
-		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links, Later: in.Later, ExpiresIn: in.ExpiresIn,
-	}}
+	req := Request{Call: call.ID, Session: call.Session, Agent: call.Session.Agent(), AskedBy: call.AskedBy}
+	req.TransferStartParams = protocol.TransferStartParams{
+		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links,
+		Later: in.Later, ExpiresIn: in.ExpiresIn,
+	}
 	if len(req.Sources) == 0 {
 		req.Sources = []string{in.Source}
 	}

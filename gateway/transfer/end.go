@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -109,14 +112,14 @@ func (j *job) connectEnd(id protocol.NodeID, what string) (*transferEnd, func(),
 		l, there := j.here, j.hasWindowLocked()
 		e.mu.Unlock()
 		if !there {
-			return nil, nil, &offlineError{id, windowText}
+			return nil, nil, offlineError(windowText)
 		}
 		return &transferEnd{name: id, link: l, isFairlead: true, canUndo: true}, func() {}, nil
 	}
 	l, c, ok := e.machines.Link(id)
 	link, fits := l.(Link)
 	if !ok || !fits {
-		return nil, nil, &offlineError{id, fmt.Sprintf("%s node not connected: %s", what, id)}
+		return nil, nil, offlineError(fmt.Sprintf("%s node not connected: %s", what, id))
 	}
 	names := func(ext string) bool { return slices.Contains(c.Extensions, ext) }
 	return &transferEnd{
@@ -139,15 +142,10 @@ const windowText = "Waiting for the window or command line that started it"
 func offlineText(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }
 
 // offlineError says that a node is offline.
-type offlineError struct {
-	node protocol.NodeID
-	text string
-}
+type offlineError string
 
-func (e *offlineError) Error() string { return e.text }
-func (e *offlineError) Is(target error) bool {
-	return protocol.ErrUnavailable.Is(target)
-}
+func (e offlineError) Error() string        { return string(e) }
+func (e offlineError) Is(target error) bool { return protocol.ErrUnavailable.Is(target) }
 
 // Done handles the destination's last report, as the other reports ([relays.Meta]) are handled.
 func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), err error) {
@@ -164,5 +162,106 @@ func (e *Engine) Done(l Link, p protocol.TransferDoneParams) (proceed func(), er
 		return offer(j.undone, sanitizeUndone(*p.Undone)), nil
 	}
 	r, err := e.report(l, p.TransferID, false)
-	return deliver(r, err, func(r *relay) chan protocol.TransferDoneParams { return r.done }, sanitizeDone(p))
+	return offer(r.done, sanitizeDone(p)), err
+}
+
+// local is the end in this process: the agent's workspace. It implements both the connection and
+// the end behind it.
+type local struct {
+	e    *Engine
+	ends *stream.Ends
+}
+
+func newLocal(e *Engine, agent protocol.AgentID) *local {
+	l := &local{e: e}
+	l.ends = stream.NewEnds(stream.Options{Files: e.workspaces.folders(agent), Peer: localPeer{l}, Unfinished: e.workspaces.unfinishedFiles(agent)})
+	return l
+}
+
+func (l *local) close() { l.ends.Close() }
+
+func (l *local) SendEvent(_ context.Context, name string, payload any) error {
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	l.ends.Event(name, raw)
+	return nil
+}
+
+func (l *local) SendEventBehind(ctx context.Context, name string, payload any) error {
+	return l.SendEvent(ctx, name, payload)
+}
+
+func (l *local) SendFrame(_ context.Context, f *stream.Frame) error {
+	l.ends.Binary(f)
+	return nil
+}
+
+// Gone returns a channel that is never closed.
+func (l *local) Gone() <-chan struct{} { return nil }
+
+// localPeer is the engine as the local end sees it.
+type localPeer struct{ l *local }
+
+func (p localPeer) Report(_ context.Context, _ string, params any, _ bool) error {
+	proceed, err := func() {}, error(nil)
+	switch v := params.(type) {
+	case protocol.TransferMetaParams:
+		proceed, err = p.l.e.Meta(p.l, v)
+	case protocol.TransferAcceptParams:
+		proceed, err = p.l.e.Accept(p.l, v)
+	case protocol.TransferCompleteParams:
+		proceed, err = p.l.e.Complete(p.l, v)
+	case protocol.TransferDoneParams:
+		proceed, err = p.l.e.Done(p.l, v)
+	}
+	proceed()
+	return err
+}
+
+func (p localPeer) SendFrame(_ context.Context, f *stream.Frame) error {
+	p.l.e.Frame(p.l, f)
+	return nil
+}
+
+// Folders returns the files that an agent's workspace may send and receive.
+type Folders func(agent protocol.AgentID) stream.Files
+
+// workspaces are the agents' workspaces, the end of a transfer in this process.
+type workspaces struct {
+	folders Folders
+	records string // the folder for the records of unfinished files; may be empty
+}
+
+// sweepEvery is the interval at which the workspaces are searched for unfinished files of abandoned
+// transfers.
+const sweepEvery = 24 * time.Hour
+
+// unfinishedFiles returns the records of unfinished files in an agent's workspace.
+func (w workspaces) unfinishedFiles(agent protocol.AgentID) *stream.UnfinishedFiles {
+	if w.records == "" {
+		return nil
+	}
+	return stream.OpenUnfinished(filepath.Join(w.records, string(agent)))
+}
+
+// sweep removes the unfinished files in the workspaces, at the start and then daily.
+func (w workspaces) sweep(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		agents, _ := os.ReadDir(w.records) // without the folder there are no unfinished files
+		for _, a := range agents {
+			agent := protocol.AgentID(a.Name())
+			if removed := w.unfinishedFiles(agent).Sweep(w.folders(agent), time.Now().Add(-stream.PartAge)); removed > 0 {
+				slog.Info("Unfinished files of old transfers removed", "agent", agent, "files", removed)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }

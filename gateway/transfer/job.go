@@ -22,6 +22,7 @@ type job struct {
 	row           store.Transfer
 	here          Window                  // the window that is an end; nil if there is none, or if it has not connected
 	cancel        context.CancelCauseFunc // cancels the running attempt; nil if none runs
+	stopped       <-chan struct{}         // closed when the latest attempt has stopped
 	done          chan struct{}           // closed when the job has ended
 	lastPublished time.Time               // time of the last published progress
 	speed         meter
@@ -52,36 +53,30 @@ func (j *job) checkRules(ctx context.Context) error {
 	e := j.e
 	now := e.policy()
 	e.mu.Lock()
-	changed := j.row.Policy != now
-	t := j.row.Transfer
-	j.needsApproval = changed && e.authorizer != nil
-	e.mu.Unlock()
-	if !changed {
+	defer e.mu.Unlock()
+	if j.row.Policy == now {
 		return nil
 	}
-	if e.authorizer != nil {
-		defer func() {
-			e.mu.Lock()
-			j.needsApproval = false
-			e.mu.Unlock()
-		}()
-		e.Wake() // it no longer counts as running
-		j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
-		who := auth.Owner(t.AskedBy.Name)
-		if t.Session != "" {
-			who = auth.Agent(t.Session, "")
-		}
-		if err := authorizeAgain(ctx, e.authorizer, who, t); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return final("%s", err)
-		}
-	}
-	e.mu.Lock()
-	j.row.Policy = now
+	j.needsApproval = true
 	e.mu.Unlock()
-	return nil
+	e.Wake() // it no longer counts as running
+	j.update(func(t *protocol.Transfer) { t.Error = "The rules changed while it waited: it needs approval again" })
+	t := j.view()
+	who := auth.Owner(t.AskedBy.Name)
+	if t.Session != "" {
+		who = auth.Agent(t.Session, "")
+	}
+	err := authorizeAgain(ctx, e.authorizer, who, t)
+	e.mu.Lock()
+	j.needsApproval = false
+	switch {
+	case err == nil:
+		j.row.Policy = now
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return final("%s", err)
 }
 
 // completeLocked ends a transfer that has moved its files, except for those that failed. It
@@ -98,7 +93,6 @@ func (j *job) completeLocked(out outcome) {
 	}
 	t := &j.row.Transfer
 	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
-	setReplaced(t, d.Kept)
 	t.FilesDone = d.Files + d.Skipped
 	switch written := d.BytesWritten; {
 	case t.Simple:
@@ -110,7 +104,8 @@ func (j *job) completeLocked(out outcome) {
 		if d.Skipped == 0 { // a file's size may have changed while it was sent
 			t.Bytes = *written
 		}
-		if t.BytesDone = t.Bytes; t.Attempts <= 1 { // otherwise earlier attempts wrote a part of the data
+		t.BytesDone = t.Bytes
+		if t.Attempts <= 1 { // otherwise earlier attempts wrote a part of the data
 			t.BytesDone = *written
 		}
 	}
@@ -210,7 +205,8 @@ func (j *job) setProgress(p stream.ProgressReport) {
 	t := &j.row.Transfer
 	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
 	t.Speed = j.speed.add(now, p.Bytes)
-	if t.ETA = 0; t.Speed > 0 && t.Bytes > p.Bytes {
+	t.ETA = 0
+	if t.Speed > 0 && t.Bytes > p.Bytes {
 		t.ETA = (t.Bytes - p.Bytes) * 1000 / t.Speed
 	}
 	show := now.Sub(j.lastPublished) >= progressEvery
@@ -251,33 +247,32 @@ func (j *job) stopLocked(cause error) bool {
 	return true
 }
 
-// meter computes the speed over the last seconds. The first progress of an attempt may be data from
-// earlier ones, so it does not count.
+// meter computes the speed, averaged over the last seconds. The first progress of an attempt may be
+// data from earlier ones, so it does not count.
 type meter struct {
-	samples []sample
-}
-
-type sample struct {
 	at    time.Time
 	bytes int64
+	speed float64 // bytes per second
 }
 
 const (
-	meterSpan = 5 * time.Second
+	meterSpan = 3 * time.Second
 	meterStep = 250 * time.Millisecond
 )
 
 func (m *meter) add(now time.Time, bytes int64) int64 {
-	if n := len(m.samples); n == 0 || now.Sub(m.samples[n-1].at) >= meterStep {
-		m.samples = append(m.samples, sample{now, bytes})
+	span := now.Sub(m.at)
+	switch {
+	case m.at.IsZero():
+	case span < meterStep:
+		return int64(m.speed)
+	default:
+		speed := float64(bytes-m.bytes) / span.Seconds()
+		if m.speed == 0 {
+			m.speed = speed
+		}
+		m.speed += (speed - m.speed) * min(1, span.Seconds()/meterSpan.Seconds())
 	}
-	for len(m.samples) > 2 && now.Sub(m.samples[1].at) > meterSpan {
-		m.samples = m.samples[1:]
-	}
-	first := m.samples[0]
-	span := now.Sub(first.at)
-	if span < meterStep || bytes <= first.bytes {
-		return 0
-	}
-	return int64(float64(bytes-first.bytes) / span.Seconds())
+	m.at, m.bytes = now, bytes
+	return int64(max(m.speed, 0))
 }

@@ -223,6 +223,10 @@ func (e *Engine) Get(ctx context.Context, in protocol.TransferParams) (protocol.
 	return row.Transfer, err
 }
 
+func endedError(state string) error {
+	return protocol.ErrConflict.With("The transfer has ended already: it is " + state)
+}
+
 // findQueued returns a queued transfer, after waiting for operations that end or restart it. For a
 // transfer that is not in the queue and so cannot be changed it returns an error, or the transfer if
 // it is in the state same.
@@ -245,7 +249,7 @@ func (e *Engine) findQueued(ctx context.Context, id protocol.TransferID, same st
 	}
 	row, err := e.store.Get(ctx, id)
 	if err == nil && row.State != same {
-		return nil, ended, protocol.ErrConflict.With("The transfer has ended already: it is " + row.State)
+		return nil, ended, endedError(row.State)
 	}
 	return nil, row.Transfer, err
 }

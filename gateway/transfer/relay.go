@@ -76,7 +76,8 @@ func (a *attempt) awaitBasic(ctx context.Context, size int64, forwarded <-chan e
 	case got != size: // the original system treats this as a success
 		return out, final("The source announced %d bytes but sent %d", size, got)
 	}
-	if out.bytes = got; out.done.BytesWritten != nil {
+	out.bytes = got
+	if out.done.BytesWritten != nil {
 		out.bytes = *out.done.BytesWritten
 	}
 	if out.bytes != size {
@@ -109,7 +110,7 @@ func (a *attempt) forward(ctx context.Context, from, to *transferEnd) error {
 			switch direct, lost := stream.ParseRoute(f); {
 			case lost:
 				f.Free()
-				sleep(ctx, time.Second) // a node that disconnects loses both connections, and that is another error
+				wait(ctx, time.After(time.Second)) // a node that disconnects loses both connections, and that is another error
 				a.cancel(errDirectLost)
 				return errDirectLost
 			case direct:
@@ -148,7 +149,8 @@ func (a *attempt) stop(err error) {
 		stop.Stream, stop.Current = &protocol.TransferStream{ID: t.ID, Into: t.Into}, t.Current
 	}
 	for _, s := range []*transferEnd{a.relay.src, a.relay.dst} {
-		switch stop.TransferID = s.id; {
+		stop.TransferID = s.id
+		switch {
 		case s.isFairlead:
 			s.link.SendEvent(ctx, protocol.EventTransferStop, stop)
 		case s == a.relay.dst && a.isOpen.Load():

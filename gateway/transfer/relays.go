@@ -81,36 +81,24 @@ func (t *relays) Frame(l Link, f *stream.Frame) {
 
 var errOtherNode = protocol.ErrForbidden.With("Node not authorized for this transfer")
 
-// report returns the transfer that a connection reports on. It returns nil for an unknown transfer:
-// such a report succeeds without effect, as in the original system.
+// report returns the transfer that a connection reports on. A report on an unknown transfer
+// succeeds without effect, as in the original system: the returned relay receives nothing.
 func (t *relays) report(l Link, id *uint32, source bool) (*relay, error) {
 	if id == nil {
-		return nil, protocol.ErrBadRequest.With("transferId required")
+		return new(relay), protocol.ErrBadRequest.With("transferId required")
 	}
 	r := t.relay(*id)
 	if r == nil {
-		return nil, nil
+		return new(relay), nil
 	}
-	s := r.dst
-	if source {
-		s = r.src
-	}
-	if s.link != l || s.id != *id {
-		return nil, errOtherNode
+	if s := r.from(l, *id); s == nil || (s == r.src) != source {
+		return new(relay), errOtherNode
 	}
 	r.touch()
 	return r, nil
 }
 
-// deliver returns a function that passes a report to its transfer.
-func deliver[T any](r *relay, err error, into func(*relay) chan T, v T) (proceed func(), _ error) {
-	if r == nil {
-		return func() {}, err
-	}
-	return offer(into(r), v), nil
-}
-
-// offer returns a function that passes a report on, unless it is a repeated one.
+// offer returns a function that passes a report on, unless it is a repeated one, or to is nil.
 func offer[T any](to chan<- T, v T) (proceed func()) {
 	return func() {
 		select {
@@ -126,19 +114,19 @@ func offer[T any](to chan<- T, v T) (proceed func()) {
 // response to its report.
 func (t *relays) Meta(l Link, p protocol.TransferMetaParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, true)
-	return deliver(r, err, func(r *relay) chan protocol.TransferMetaParams { return r.meta }, sanitizeMeta(p))
+	return offer(r.meta, sanitizeMeta(p)), err
 }
 
 func (t *relays) Accept(l Link, p protocol.TransferAcceptParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, false)
 	p.Error = sanitizeText(p.Error)
-	return deliver(r, err, func(r *relay) chan protocol.TransferAcceptParams { return r.accept }, p)
+	return offer(r.accept, p), err
 }
 
 func (t *relays) Complete(l Link, p protocol.TransferCompleteParams) (proceed func(), err error) {
 	r, err := t.report(l, p.TransferID, true)
 	p.Error = sanitizeText(p.Error)
-	return deliver(r, err, func(r *relay) chan protocol.TransferCompleteParams { return r.complete }, p)
+	return offer(r.complete, p), err
 }
 
 // Limits of the reports of an end. They are stored and shown in every window, so they are cut off

@@ -26,7 +26,7 @@ func (e *Engine) startReady() {
 		case j.cancel != nil || j.isCancelled || t.Over() || t.State != protocol.TransferQueued && t.State != protocol.TransferWaiting:
 		case j.isExpiredLocked(now):
 			expired = append(expired, j)
-		case (running < maxRunning || !busy[t.To]) && !e.closed && j.canStart():
+		case (running < maxRunning || !busy[t.To]) && !e.closed && j.waitReason() == "":
 			running++
 			busy[t.To] = true
 			ready = append(ready, j)
@@ -35,7 +35,12 @@ func (e *Engine) startReady() {
 	for _, j := range ready {
 		var ctx context.Context
 		ctx, j.cancel = context.WithCancelCause(e.ctx)
-		e.wg.Go(func() { j.runAttempt(ctx) })
+		stopped := make(chan struct{})
+		j.stopped = stopped
+		e.wg.Go(func() {
+			defer close(stopped)
+			j.runAttempt(ctx)
+		})
 	}
 	e.mu.Unlock()
 	for _, j := range expired {
@@ -56,9 +61,6 @@ func (j *job) isExpiredLocked(now time.Time) bool {
 	}
 	return left <= 0 || !now.Before(j.monotonicExpiry)
 }
-
-// canStart reports whether both ends are connected. The caller must hold e.mu.
-func (j *job) canStart() bool { return j.waitReason() == "" }
 
 // waitReason returns the reason for waiting, or "" if both ends are connected. The caller must hold
 // e.mu.
@@ -124,13 +126,13 @@ func (j *job) runAttempt(ctx context.Context) {
 	} else {
 		j.stalls = 0
 	}
-	var away *offlineError
+	setReplaced(&j.row.Transfer, out.done.Kept)
+	var away offlineError
 	var failed *finalError
 	switch paused := errors.Is(err, errPaused) || want != nil && errors.As(err, &away); {
 	case err == nil:
 		j.completeLocked(out)
 	case errors.Is(err, errCancelled), j.isCancelled: // even if a node disconnected at the same moment
-		setReplaced(&j.row.Transfer, out.done.Kept)
 		j.finishLocked(protocol.TransferCancelled, "")
 	case paused && errors.Is(want, errResumed):
 		rests(protocol.TransferQueued, "")
@@ -141,7 +143,6 @@ func (j *job) runAttempt(ctx context.Context) {
 	case errors.Is(err, errShutdown):
 		rests(protocol.TransferWaiting, "The gateway was restarted")
 	case j.row.Simple && !errors.As(err, &failed):
-		setReplaced(&j.row.Transfer, out.done.Kept)
 		j.finishLocked(protocol.TransferFailed, err.Error())
 	case errors.As(err, &away), errors.Is(err, errStall) && j.stalls < maxStalls:
 		// A transfer without progress must not wait for ever.
@@ -150,7 +151,6 @@ func (j *job) runAttempt(ctx context.Context) {
 		}
 		rests(protocol.TransferWaiting, err.Error())
 	default:
-		setReplaced(&j.row.Transfer, out.done.Kept)
 		j.finishLocked(protocol.TransferFailed, err.Error())
 	}
 	slog.Info("Transfer", "transfer", j.row.ID, "state", j.view().State, "err", err)

@@ -97,6 +97,10 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 	if !out.OK || out.Result["bytesTransferred"] != float64(1<<20) || out.Result["source"] != "a:x.bin" || out.Result["destination"] != "b:y.bin" {
 		t.Errorf("%+v", out)
 	}
+	id, _ := out.Result["transferId"].(string)
+	if got, err := client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: protocol.TransferID(id)}); err != nil || got.CallID == "" {
+		t.Errorf("the transfer does not name its call: %+v, %v", got, err)
+	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 	r.file("b", "y.bin", 10) // the existing file is overwritten, as in the original system
 	if out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`); !out.OK {

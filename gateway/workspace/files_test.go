@@ -83,7 +83,7 @@ func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
 	}
 	for name, want := range map[string]string{"workspace/a.md": "a.md", "a.md": "a.md", "workspace/b.md": "workspace/b.md"} {
 		t.Run(name, func(t *testing.T) {
-			item, release, err := w.Transfer("main").Source(name)
+			item, err := w.Transfer("main").Source(name)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				return
@@ -91,10 +91,10 @@ func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
 			if item.At != want {
 				t.Errorf("%s is %s", name, item.At)
 			}
-			release()
+			item.Root.Close()
 		})
 	}
-	if _, _, err := w.Transfer("main").Source("workspace/none"); !errors.Is(err, protocol.ErrNotFound) {
+	if _, err := w.Transfer("main").Source("workspace/none"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Error(err)
 	}
 }

@@ -21,10 +21,10 @@ type transferFiles struct {
 }
 
 // Source implements stream.Files.
-func (m transferFiles) Source(name string) (stream.Item, func(), error) {
+func (m transferFiles) Source(name string) (stream.Item, error) {
 	root, name, err := m.files.open(m.agent, name)
 	if err != nil {
-		return stream.Item{}, nil, err
+		return stream.Item{}, err
 	}
 	item := stream.Item{Root: root, At: name, Name: path.Base(name), Abs: "gsv:" + name, Text: mimeType(name)}
 	if name == "" {
@@ -38,16 +38,16 @@ func (m transferFiles) Source(name string) (stream.Item, func(), error) {
 		}
 	}
 	if err == nil {
-		return item, closer(item.Root), nil
+		return item, nil
 	}
 	item.Root.Close()
 	if below, ok := strings.CutPrefix(name, "workspace/"); ok && errors.Is(err, fs.ErrNotExist) {
 		return m.Source(below) // the original system writes gsv:workspace/path, which is ambiguous
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return stream.Item{}, nil, protocol.ErrNotFound.With("Workspace file not found: " + name)
+		return stream.Item{}, protocol.ErrNotFound.With("Workspace file not found: " + name)
 	}
-	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err)
+	return stream.Item{}, fmt.Errorf("Failed to read file gsv:%s: %w", name, err)
 }
 
 // mimeType returns the MIME type of a text file by its name.

@@ -33,19 +33,19 @@ func (f *Files) Consent(ctx context.Context, in protocol.TransferReceive) error 
 }
 
 // Source implements stream.Files. Errors have the original system's words where it has any.
-func (f *Files) Source(name string) (stream.Item, func(), error) {
+func (f *Files) Source(name string) (stream.Item, error) {
 	p, err := f.ws.Resolve(name)
 	if err != nil {
-		return stream.Item{}, nil, err
+		return stream.Item{}, err
 	}
 	h, at, err := f.ws.OpenFolderOf(p)
 	if err != nil {
 		if isSelfExplanatory(err) {
-			return stream.Item{}, nil, err
+			return stream.Item{}, err
 		}
-		return stream.Item{}, nil, fmt.Errorf("Failed to read file %s: %w", p.Abs, err)
+		return stream.Item{}, fmt.Errorf("Failed to read file %s: %w", p.Abs, err)
 	}
-	return stream.Item{Root: h.Root, At: at, Name: filepath.Base(p.Abs), Abs: p.Abs}, func() { h.Root.Close() }, nil
+	return stream.Item{Root: h.Root, At: at, Name: filepath.Base(p.Abs), Abs: p.Abs}, nil
 }
 
 // Target implements stream.Files.

@@ -38,7 +38,8 @@ type Policy struct {
 
 // ParsePolicy parses flags: a mode, machines separated by commas, and a folder; each may be empty.
 func ParsePolicy(mode, from, folder string) (p Policy, err error) {
-	switch p.Mode = mode; mode {
+	p.Mode = mode
+	switch mode {
 	case "", Trusted, Ask, Off:
 	default:
 		return p, fmt.Errorf("%q is not a receive mode: use trusted, ask or off", mode)

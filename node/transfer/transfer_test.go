@@ -41,7 +41,7 @@ func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
 		"a": "", filepath.Join(dir, "a"): "", filepath.Join(granted, "b"): "", ".": "", "link": "", "none": "Failed to read file " + filepath.Join(dir, "none"),
 		filepath.Join(outside, "c"): "outside the workspace", "../x": "outside the workspace", "out/c": "symbolic link",
 	} {
-		item, release, err := f.Source(name)
+		item, err := f.Source(name)
 		if want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -50,7 +50,7 @@ func TestTransfersReachWhatTheFileToolsReach(t *testing.T) {
 			if _, err := item.Root.Stat(item.At); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			release()
+			item.Root.Close()
 		} else if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}

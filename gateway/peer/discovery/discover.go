@@ -61,7 +61,9 @@ func Announce(ctx context.Context, pin identity.Pin, port int) error {
 			slog.Debug("The gateway is not announced everywhere", "err", err)
 		}
 		awaitChange(ctx, now.Truncate(day).Add(day), fingerprint())
-		stop(servers)
+		for _, s := range servers {
+			s.Shutdown()
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -91,12 +93,6 @@ func fingerprint() string {
 		fmt.Fprintln(&all, i.Index, i.ips)
 	}
 	return all.String()
-}
-
-func stop(servers []*mdns.Server) {
-	for _, s := range servers {
-		s.Shutdown()
-	}
 }
 
 func serve(name string, port int) (servers []*mdns.Server, err error) {

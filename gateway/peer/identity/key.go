@@ -124,6 +124,7 @@ func Words(hash []byte, n int) []string {
 	return words
 }
 
+// IsWord reports whether a word is in the list.
 func IsWord(word string) bool {
 	_, ok := slices.BinarySearch(wordList, word)
 	return ok

@@ -269,10 +269,6 @@ func (p *Peers) change(f func([]Peer) []Peer) error {
 		return fmt.Errorf("wait for other programs that change the paired gateways: %w", err)
 	}
 	defer lock.Unlock()
-	return p.rewrite(f)
-}
-
-func (p *Peers) rewrite(f func([]Peer) []Peer) error {
 	list, err := p.read()
 	if err != nil {
 		return err
@@ -281,11 +277,12 @@ func (p *Peers) rewrite(f func([]Peer) []Peer) error {
 	if err != nil {
 		return fmt.Errorf("encode the paired gateways: %w", err)
 	}
-	tmp := p.path + ".new"
-	if err := os.WriteFile(tmp, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("store the paired gateways: %w", err)
+	temp := p.path + ".new"
+	err = os.WriteFile(temp, append(data, '\n'), 0o600)
+	if err == nil {
+		err = os.Rename(temp, p.path)
 	}
-	if err := os.Rename(tmp, p.path); err != nil {
+	if err != nil {
 		return fmt.Errorf("store the paired gateways: %w", err)
 	}
 	return nil

@@ -38,7 +38,7 @@ func ParsePin(s string) (Pin, error) {
 	return "", errors.New("invalid gateway fingerprint")
 }
 
-// sum returns the hash; nil for an invalid pin.
+// Sum returns the hash; nil for an invalid pin.
 func (p Pin) Sum() []byte {
 	raw, err := base64.StdEncoding.DecodeString(string(p))
 	if err != nil || len(raw) != sha256.Size {

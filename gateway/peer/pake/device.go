@@ -29,7 +29,7 @@ type Device struct {
 func (d Device) Run(t Transport) (identity.Pairing, error) {
 	hello := Hello{Version: version, Method: protocol.PairedByRequest, Applicant: d.Applicant}
 	hello.Key = d.Key.Public()
-	nonce := newNonce()
+	nonce := random(nonceSize)
 	hello.Commit = commitment(nonce, hello.Key)
 	var ex *exchange
 	var secret []byte

@@ -43,7 +43,7 @@ func (g *Gateway) IsEnd() bool { return g.Hello.Method == methodEnd }
 // Challenge returns the gateway's answer. The caller passes the link's secret or the code,
 // whichever the device's hello names.
 func (g *Gateway) Challenge(secret []byte, code *Code) (Message, error) {
-	g.secret, g.challenge.Nonce = secret, newNonce()
+	g.secret, g.challenge.Nonce = secret, random(nonceSize)
 	if code != nil {
 		g.exchange = newExchange(code.secret(), channel, sid(g.Hello.Number, g.Hello.Commit))
 		g.challenge.Pake = g.exchange.message()

@@ -25,9 +25,7 @@ type Code struct {
 
 // NewCode creates a code with the number.
 func NewCode(number int) Code {
-	var b [codeWords]byte
-	rand.Read(b[:])
-	return Code{number, identity.Words(b[:], codeWords)}
+	return Code{number, identity.Words(random(codeWords), codeWords)}
 }
 
 func (c Code) String() string { return strconv.Itoa(c.Number) + "-" + strings.Join(c.Words, "-") }
@@ -64,13 +62,14 @@ type Link struct {
 	Role      string // of the new device, node or client; may be empty, because the gateway decides
 }
 
-const (
-	secretSize = 16
-)
+const secretSize = 16
 
 // NewSecret returns the secret for a new invitation.
-func NewSecret() []byte {
-	b := make([]byte, secretSize)
+func NewSecret() []byte { return random(secretSize) }
+
+// random returns n random bytes.
+func random(n int) []byte {
+	b := make([]byte, n)
 	rand.Read(b)
 	return b
 }

@@ -6,7 +6,6 @@ package pake
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -101,12 +100,6 @@ type Waiting struct {
 }
 
 const nonceSize = 16
-
-func newNonce() []byte {
-	b := make([]byte, nonceSize)
-	rand.Read(b)
-	return b
-}
 
 func commitment(nonce, key []byte) []byte {
 	sum := sha256.Sum256(concatFields([]byte("fairlead pair commit"), nonce, key))

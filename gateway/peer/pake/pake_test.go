@@ -211,12 +211,12 @@ func TestASwappedDeviceIsNoticed(t *testing.T) {
 		"commit": edit(func(h *Hello) { h.Commit = make([]byte, 32) }),
 		"nonce": func(m *Message) {
 			if m.Proof != nil {
-				m.Proof.Nonce = newNonce()
+				m.Proof.Nonce = random(nonceSize)
 			}
 		},
 		"challenge": func(m *Message) {
 			if m.Challenge != nil {
-				m.Challenge = &Challenge{Nonce: newNonce()}
+				m.Challenge = &Challenge{Nonce: random(nonceSize)}
 			}
 		},
 		"signature": func(m *Message) {

@@ -2,81 +2,56 @@ package stream
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"time"
 
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
-// attemptID identifies what only one attempt at a time may use: an attempt of a transfer starts
-// when the previous one has closed its files, and its unfinished files are removed if necessary.
-type attemptID struct {
-	id     protocol.TransferID
-	source bool
-}
-
-// queuedAttempt is an attempt that runs or waits for the previous one.
-type queuedAttempt struct {
-	end      *end          // nil if it ends by itself
-	finished chan struct{} // closed when it has ended
-}
-
-// enqueueLocked queues an attempt and cancels the current one. wait waits until that has ended;
-// done starts the next attempt. The caller holds e.mu.
-func (e *Ends) enqueueLocked(t attemptID, n *end) (wait, done func()) {
-	before, me := e.attempts[t], &queuedAttempt{n, make(chan struct{})}
-	e.attempts[t] = me
-	if before != nil && before.end != nil {
-		before.end.cancel(errLost)
-		before.end.in.Close(errLost)
-	}
-	wait = func() {
-		if before != nil {
-			<-before.finished
+// enqueueLocked cancels the attempts of a transfer at one of its ends, and returns a ticket for the
+// time when they have closed their files and removed unfinished ones if necessary. The caller holds
+// e.mu.
+func (e *Ends) enqueueLocked(id protocol.TransferID, source bool) wire.Ticket {
+	for _, n := range e.open {
+		if n.transfer == id && n.source == source {
+			n.stop(errLost)
 		}
 	}
-	done = func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if close(me.finished); e.attempts[t] == me {
-			delete(e.attempts, t)
-		}
-	}
-	return wait, done
+	return e.attempts.Take(fmt.Sprint(source, id))
 }
 
+// stop stops the running end of a transfer. If the transfer was cancelled, its destination also
+// removes the unfinished files of all attempts, and confirms that, once the current attempt has
+// ended, which may have failed by itself just before.
 func (e *Ends) stop(p protocol.TransferStop) {
-	cause := ErrDiscard
+	cause := errDiscard
 	if p.Keep {
 		cause = errLost
 	}
-	found := false
-	for _, source := range []bool{true, false} {
-		if n := e.find(p.TransferID, source); n != nil {
-			n.cancel(cause)
-			n.in.Close(cause)
-			found = true
+	source := e.find(p.TransferID, true)
+	for _, n := range []*end{source, e.find(p.TransferID, false)} {
+		if n != nil {
+			n.stop(cause)
 		}
 	}
-	if found {
-		return
-	}
-	if p.Keep || p.Stream == nil {
+	if p.Keep || p.Stream == nil || source != nil {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
-		wait, done := e.enqueueLocked(attemptID{id: p.Stream.ID}, nil)
+		ticket := e.enqueueLocked(p.Stream.ID, false)
 		e.wg.Go(func() {
-			defer done()
-			wait()
+			defer ticket.Release()
+			ticket.Wait()
 			e.discard(p)
 		})
 	}
 }
 
-// discard removes the unfinished files of a transfer that was cancelled while it was not running.
+// discard removes the unfinished files of a cancelled transfer without a running attempt.
 func (e *Ends) discard(p protocol.TransferStop) {
 	mark := partPrefixOf(p.Stream.ID)
 	removed := e.options.Unfinished.removeFiles(e.options.Files, mark, time.Time{})

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path"
 	"runtime"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -16,26 +17,25 @@ import (
 
 // complete compares the checksums and gives the file its name.
 func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error {
-	e := r.announced[index]
-	in := r.current
-	if e == nil {
+	in := r.announced[index]
+	if in == nil {
 		return nil
 	}
-	if in == nil || in.index != index {
+	if in != r.current {
 		return protocolError("the end of another file")
 	}
 	delete(r.announced, index)
 	r.current = nil
 	if in.offset != in.size || !bytes.Equal(in.hasher.h.Sum(nil), sum) {
 		in.close(r, true)
-		r.result.addFailure(e.name, errors.New("its checksum does not match: it changed on the way"))
+		r.result.addFailure(in.name, errors.New("its checksum does not match: it changed on the way"))
 		return nil
 	}
-	if in.match {
-		if r.result.Top == e.name {
-			r.result.Top = in.name
+	if in.isComplete {
+		if r.result.Top == in.name {
+			r.result.Top = in.found
 		}
-		r.countExisting(&in.entry)
+		r.countExisting(in.found, in.size)
 		return nil
 	}
 	if err := r.commit(ctx, in, sum); err != nil {
@@ -43,46 +43,45 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 		if isFatal(err) {
 			return err
 		}
-		r.result.addFailure(e.name, err)
+		r.result.addFailure(in.name, err)
 	}
 	return nil
 }
 
 // countExisting counts an existing file with the same content.
-func (r *Receiver) countExisting(e *entry) {
-	r.names.add(e.name)
+func (r *Receiver) countExisting(name string, size int64) {
+	r.names.add(name)
 	r.result.Skipped++
 	r.result.Files++
-	r.result.Bytes += e.size
+	r.result.Bytes += size
 }
 
 // commit gives a complete file its mode, time and name. The rename is atomic: others see either the
 // old file or the new one.
-func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) error {
-	e := &in.entry
-	if in.size <= smallFile && bytes.Equal(r.target.checksum(e.name, in.size), sum) {
+func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) error {
+	if in.size <= smallFile && bytes.Equal(r.target.checksum(in.name, in.size), sum) {
 		in.close(r, true)
-		r.countExisting(e)
+		r.countExisting(in.name, in.size)
 		return nil
 	}
 	err := r.withKeepAlive(ctx, in.closeComplete)
-	if in.f = nil; err != nil {
-		r.target.remove(in.part)
+	in.f = nil
+	if err != nil {
+		r.Root.Remove(in.part)
 		return errNotStored(err)
 	}
-	root, base := r.target.at(in.part)
-	if err := root.Chtimes(base, time.Time{}, time.Unix(0, e.mtime)); err != nil {
+	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, in.mtime)); err != nil {
 		return WithoutPath(err)
 	}
 	name, skipped, err := r.name(ctx, in)
 	if err != nil {
 		return err
 	}
-	if r.result.Top == e.name {
+	if r.result.Top == in.name {
 		r.result.Top = name
 	}
 	if skipped {
-		r.target.remove(in.part)
+		r.Root.Remove(in.part)
 		r.result.Skipped++
 	} else {
 		r.result.New++
@@ -96,7 +95,7 @@ func (r *Receiver) commit(ctx context.Context, in *receivingFile, sum []byte) er
 }
 
 // closeComplete sets a file's length and mode and closes it. Large files are synced here.
-func (in *receivingFile) closeComplete() (err error) {
+func (in *incomingFile) closeComplete() (err error) {
 	if in.holes {
 		err = in.f.Truncate(in.size) // the file may end with a hole
 	}
@@ -110,18 +109,18 @@ func (in *receivingFile) closeComplete() (err error) {
 }
 
 // name renames the part file to its name, or to another one if the name is taken.
-func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, skipped bool, err error) {
-	name = in.entry.name
+func (r *Receiver) name(ctx context.Context, in *incomingFile) (name string, skipped bool, err error) {
+	name = in.name
 	conflict := r.Conflict
-	if r.names.clashes(name, r.target) {
+	if r.names.clashes(name, r.Root) {
 		conflict = protocol.ConflictRename
 	}
 	if conflict == protocol.ConflictOverwrite {
-		if info, err := r.target.lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		if info, err := r.Root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
 			return name, false, errors.New("something that is not a regular file already has this name")
 		}
 		back := r.retainReplaced(replacedFile{Name: name, Size: in.size, Mtime: in.mtime})
-		if err := r.target.rename(in.part, name); err != nil {
+		if err := r.Root.Rename(in.part, name); err != nil {
 			back()
 			return name, false, WithoutPath(err)
 		}
@@ -145,7 +144,7 @@ func (r *Receiver) name(ctx context.Context, in *receivingFile) (name string, sk
 		if same {
 			return name, true, nil
 		}
-		name = path.Join(path.Dir(in.entry.name), NumberedName(path.Base(in.entry.name), n))
+		name = path.Join(path.Dir(in.name), NumberedName(path.Base(in.name), n))
 	}
 }
 
@@ -170,10 +169,28 @@ func diskFullText(err error) string {
 
 // removeUnsaved removes the files of this transfer that have their names but that the disk did not
 // accept. They count as failed. An error ends the transfer.
-func (r *Receiver) removeUnsaved() error {
-	var full error
-	for top := range r.names.top {
-		r.removeUnsavedBelow(top, &full)
+func (r *Receiver) removeUnsaved() (full error) {
+	for _, name := range slices.Sorted(maps.Values(r.names)) {
+		f, info := r.target.regular(name)
+		if f == nil {
+			continue
+		}
+		err := errors.Join(f.Sync(), f.Close())
+		if err == nil {
+			continue
+		}
+		err = errNotStored(err)
+		r.Root.Remove(name)
+		r.result.addFailure(name, err)
+		r.result.Files--
+		r.result.Bytes -= info.Size()
+		if r.result.New > 0 {
+			r.result.New--
+			r.result.Written -= info.Size()
+		}
+		if isDiskFull(err) && full == nil {
+			full = err
+		}
 	}
 	if full != nil {
 		return full
@@ -182,43 +199,4 @@ func (r *Receiver) removeUnsaved() error {
 		return errNotStored(err)
 	}
 	return nil
-}
-
-func (r *Receiver) removeUnsavedBelow(name string, full *error) {
-	info, err := r.Root.Lstat(name)
-	switch {
-	case err != nil:
-	case info.IsDir():
-		dir, err := r.Root.Open(name)
-		if err != nil {
-			return
-		}
-		names, _ := dir.Readdirnames(-1)
-		dir.Close()
-		for _, n := range names {
-			r.removeUnsavedBelow(path.Join(name, n), full)
-		}
-	case info.Mode().IsRegular() && r.names.has(name):
-		f, err := r.target.openFile(name, os.O_RDONLY|nonblock, 0)
-		if err != nil {
-			return
-		}
-		err = errors.Join(f.Sync(), f.Close())
-		if err == nil {
-			return
-		}
-		err = errNotStored(err)
-		r.target.remove(name)
-		delete(r.names.hashes, foldedHash(name))
-		r.result.addFailure(name, err)
-		r.result.Files--
-		r.result.Bytes -= info.Size()
-		if r.result.New > 0 {
-			r.result.New--
-			r.result.Written -= info.Size()
-		}
-		if isDiskFull(err) && *full == nil {
-			*full = err
-		}
-	}
 }

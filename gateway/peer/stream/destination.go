@@ -1,8 +1,17 @@
 package stream
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"strings"
 	"time"
 
 	"fairlead/gateway/peer/display"
@@ -15,16 +24,17 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 		e.receiveFile(ctx, n, p)
 		return
 	}
-	accept := protocol.TransferAcceptParams{TransferID: &n.id}
 	mark := partPrefixOf(p.Stream.ID)
 	t, err := e.openTarget(ctx, p, mark)
 	if err != nil {
-		accept.Error = err.Error()
-		n.report(ctx, protocol.TransferAccept.Name, accept, false)
+		n.refuse(ctx, err)
 		return
 	}
 	defer t.Root.Close()
-	listen := e.prepareListener(p.Stream)
+	accept := protocol.TransferAcceptParams{TransferID: &n.id}
+	listen := prepareDirect(e, p.Stream, func() (Listener, error) {
+		return e.options.Direct.Destination(p.Stream.ID, *p.Stream.Peer)
+	})
 	if listen != nil {
 		defer listen.Close()
 		self := listen.Self()
@@ -49,14 +59,11 @@ func (e *Ends) receive(ctx context.Context, n *end, p protocol.TransferReceive) 
 	switch {
 	case err == nil && res.Failed == 0 && p.Stream.Attempt <= 1:
 		e.options.Unfinished.removeEntry(mark)
-	case err == nil && res.Failed == 0, errors.Is(context.Cause(ctx), ErrDiscard): // an earlier attempt may have left unfinished files
+	case err == nil && res.Failed == 0: // an earlier attempt may have left unfinished files
 		e.options.Unfinished.removeFiles(e.options.Files, mark, time.Time{})
 	}
 	if err != nil && ctx.Err() != nil {
 		e.options.Log.Info("Receiving was interrupted", "transfer", p.Stream.ID, "err", context.Cause(ctx))
-		if errors.Is(context.Cause(ctx), ErrDiscard) {
-			e.confirmDiscarded(n.id, p.Stream.ID)
-		}
 		return
 	}
 	if errors.Is(err, errDirectLost) {
@@ -80,9 +87,8 @@ func (e *Ends) openTarget(ctx context.Context, p protocol.TransferReceive, mark 
 	if err != nil {
 		return t, err
 	}
-	untouched := e.options.Unfinished.isUnknown(mark)
-	e.options.Unfinished.touch(mark)
-	if p.Stream.Attempt <= 1 || untouched { // otherwise it is unknown how much of it is here
+	isUnknown := e.options.Unfinished.touch(mark)
+	if p.Stream.Attempt <= 1 || isUnknown { // otherwise it is unknown how much of it is here
 		if err := checkSpace(t.Root, p); err != nil {
 			t.Root.Close()
 			return t, errors.New(display.Capital(err.Error()))
@@ -98,9 +104,173 @@ func doneParams(id uint32, t Target, res Result, err error) protocol.TransferDon
 		done.Path = t.path(res.Top)
 	}
 	if err != nil {
-		if done.Error = err.Error(); isDiskFull(err) {
+		done.Error = err.Error()
+		if isDiskFull(err) {
 			done.Error = diskFullText(err)
 		}
 	}
 	return done
+}
+
+// receiveFile is the destination of a transfer without records. It writes to a temporary file in
+// the same folder and renames it when the file is complete.
+func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferReceive) {
+	part, err := e.openPartFile(ctx, p)
+	if err != nil {
+		n.refuse(ctx, err)
+		return
+	}
+	defer e.options.Unfinished.removeEntry(path.Base(part.temp))
+	defer part.discard()
+	if !n.report(ctx, protocol.TransferAccept.Name, protocol.TransferAcceptParams{TransferID: &n.id}, false) {
+		return
+	}
+	written := int64(0)
+	for err == nil {
+		var f *Frame
+		if f, err = nextFrame(ctx, n.in); err != nil {
+			break
+		}
+		var k int
+		k, err = part.f.Write(f.Body())
+		written += int64(k)
+		f.Free()
+		if err != nil {
+			err = writeError(WithoutPath(err))
+		} else if written > p.Size { // the amount of further data is unknown
+			err = writeError(fmt.Errorf("more than the announced %d bytes arrived", p.Size))
+		}
+	}
+	if ctx.Err() != nil || errors.Is(err, errIdle) {
+		return
+	}
+	done := protocol.TransferDoneParams{TransferID: &n.id, BytesWritten: &written, Path: part.path(part.Name)}
+	switch {
+	case !errors.Is(err, io.EOF):
+	case written != p.Size:
+		err = writeError(fmt.Errorf("%d of %d bytes arrived", written, p.Size))
+	default:
+		if err = part.commit(ctx, &done); err != nil {
+			err = writeError(WithoutPath(err))
+		}
+	}
+	if err != nil {
+		done.Error = err.Error()
+	}
+	n.report(ctx, protocol.TransferFinish.Name, done, true)
+}
+
+// nextFrame is Inbox.Next that waits at most [basicIdle].
+func nextFrame(ctx context.Context, in *Inbox) (*Frame, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, basicIdle, errIdle)
+	defer cancel()
+	return in.Next(ctx)
+}
+
+// partFile is a file that does not have its name yet.
+type partFile struct {
+	Target
+	f    *os.File
+	temp string      // path below Root, with slashes
+	mode fs.FileMode // of the file that it replaces; 0: none
+	r    *Receiver   // gives the file its name
+}
+
+func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*partFile, error) {
+	if p.Size < 0 {
+		return nil, errors.New("The gateway did not give the size of the file")
+	}
+	if e.options.Consent != nil {
+		if err := e.options.Consent(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	t, err := targetOf(e.options.Files, p)
+	if err != nil {
+		return nil, err
+	}
+	w := &partFile{Target: t, temp: path.Join(path.Dir(t.Name), partPrefix+rand.Text()+partSuffix)}
+	w.r = &Receiver{
+		Root: t.Root, target: newTargetFolder(t.Root), Conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite), Transfer: p.ID,
+		OnReplace: func() { e.options.Unfinished.addTrash(t.path(".")) },
+	}
+	if err := w.create(e.options.Unfinished, p); err != nil {
+		t.Root.Close()
+		return nil, fmt.Errorf("Failed to create file %s: %w", t.path(t.Name), WithoutPath(err))
+	}
+	return w, nil
+}
+
+// create creates the file if its name and the disk's space allow that.
+func (w *partFile) create(unfinished *UnfinishedFiles, p protocol.TransferReceive) (err error) {
+	if p.Place != nil {
+		if err := w.r.target.parents(path.Dir(w.Name)); err != nil {
+			return err
+		}
+	}
+	if info, err := w.Root.Lstat(w.Name); err == nil {
+		if !info.Mode().IsRegular() {
+			return errors.New("something that is not a regular file already has this name")
+		}
+		w.mode = info.Mode().Perm()
+	}
+	if err := checkSpace(w.Root, p); err != nil {
+		return err
+	}
+	unfinished.addFolder(path.Base(w.temp), w.path(path.Dir(w.Name)))
+	w.f, err = w.Root.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return err
+}
+
+// targetOf opens the folder for one file. With a place, that is the folder of the whole transfer,
+// where replaced files are retained, and the file's name may have folders.
+func targetOf(files Files, p protocol.TransferReceive) (Target, error) {
+	if p.Place == nil {
+		return files.Target(p.Path, false, true)
+	}
+	if err := CheckName(runtime.GOOS, p.Place.Name); err != nil {
+		return Target{}, err
+	}
+	t, err := files.Target(p.Place.Path, p.Place.Into, true)
+	if err != nil {
+		return t, err
+	}
+	top, rest, nested := strings.Cut(p.Place.Name, "/")
+	t.Name = cmp.Or(t.Name, top)
+	if nested {
+		t.Name += "/" + rest
+	}
+	return t, nil
+}
+
+// commit gives the file its name and fills in the report. It counts the file as skipped when an
+// existing one stays.
+func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams) error {
+	if w.mode != 0 && runtime.GOOS != "windows" {
+		if err := w.f.Chmod(w.mode); err != nil {
+			return err
+		}
+	}
+	info, err := w.f.Stat()
+	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
+		return err
+	}
+	r := w.r
+	if r.target.haveSameContent(w.Name, w.temp, info.Size()) { // identical, so nothing is replaced
+		r.Transfer = ""
+	}
+	name, skipped, err := r.name(ctx, &incomingFile{entry: entry{name: w.Name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
+	if skipped {
+		done.Skipped = 1
+	}
+	done.Path, done.Problems = w.path(name), r.result.Problems
+	done.Kept = r.closeTrash()
+	return err
+}
+
+// discard removes an incomplete file and releases everything.
+func (w *partFile) discard() {
+	w.f.Close()
+	w.Root.Remove(w.temp)
+	w.Root.Close()
 }

@@ -113,30 +113,16 @@ func closeRaw(c net.Conn) {
 	c.Close()
 }
 
-// prepareCaller prepares a source for a direct connection; nil if there is none.
-func (e *Ends) prepareCaller(s *protocol.TransferStream) Caller {
+// prepareDirect prepares an end for a direct connection; the zero value means that there is none.
+func prepareDirect[T any](e *Ends, s *protocol.TransferStream, prepare func() (T, error)) (end T) {
 	if e.options.Direct == nil || s.Peer == nil {
-		return nil
+		return end
 	}
-	call, err := e.options.Direct.Source(s.ID)
+	end, err := prepare()
 	if err != nil {
 		e.options.Log.Warn("Direct connection unavailable", "transfer", s.ID, "err", err)
-		return nil
 	}
-	return call
-}
-
-// prepareListener prepares a destination for a direct connection; nil if there is none.
-func (e *Ends) prepareListener(s *protocol.TransferStream) Listener {
-	if e.options.Direct == nil || s.Peer == nil {
-		return nil
-	}
-	listen, err := e.options.Direct.Destination(s.ID, *s.Peer)
-	if err != nil {
-		e.options.Log.Warn("Direct connection unavailable", "transfer", s.ID, "err", err)
-		return nil
-	}
-	return listen
+	return end
 }
 
 // dialDirect connects a source to the destination; nil if that fails. The connection ends with ctx.

@@ -102,6 +102,7 @@ type desk struct {
 	reports  chan any
 	number   uint32        // of the current attempt
 	lost     chan struct{} // holds a token when an end has reported that the direct connection is lost
+	held     chan struct{} // if not nil, such a report blocks until it is closed
 	mu       sync.Mutex    // guards the fields below
 	relayed  int64         // number of the source's bytes through the gateway
 	isDirect bool          // the destination has reported it
@@ -120,6 +121,9 @@ func (p deskPeer) Report(_ context.Context, _ string, params any, _ bool) error 
 
 func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 	direct, lost := ParseRoute(f)
+	if lost && p.d.held != nil {
+		<-p.d.held
+	}
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
 	switch {
@@ -142,8 +146,9 @@ func newDesk(t *testing.T, from, to string, s *strand) *desk {
 	t.Helper()
 	d := &desk{t: t, reports: make(chan any, 16), lost: make(chan struct{}, 1)}
 	s.dialed = make(chan net.Conn, 1)
-	d.src = NewEnds(Options{Files: Disk{Dir: from}, Peer: deskPeer{d, true}, Direct: s})
-	d.dst = NewEnds(Options{Files: Disk{Dir: to}, Peer: deskPeer{d, false}, Direct: s})
+	unfinished := OpenUnfinished(t.TempDir())
+	d.src = NewEnds(Options{Files: Disk{Dir: from}, Peer: deskPeer{d, true}, Direct: s, Unfinished: unfinished})
+	d.dst = NewEnds(Options{Files: Disk{Dir: to}, Peer: deskPeer{d, false}, Direct: s, Unfinished: unfinished})
 	return d
 }
 
@@ -178,11 +183,13 @@ func (d *desk) begin(path string, attempt int) {
 	event(d.src, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: d.number, Peer: accept.Peer})
 }
 
-// stop stops both ends.
-func (d *desk) stop(keep bool) {
-	for _, e := range []*Ends{d.src, d.dst} {
-		event(e, protocol.EventTransferStop, protocol.TransferStop{TransferID: d.number, Keep: keep})
+// stop stops one end, as the gateway does.
+func (d *desk) stop(e *Ends, keep bool) {
+	stop := protocol.TransferStop{TransferID: d.number, Keep: keep}
+	if !keep {
+		stop.Stream = &protocol.TransferStream{ID: "t1", Into: true}
 	}
+	event(e, protocol.EventTransferStop, stop)
 }
 
 // end returns the destination's report. Like the gateway, it begins again without a direct
@@ -192,7 +199,8 @@ func (d *desk) end(path string) (done protocol.TransferDoneParams, wasLost bool)
 	for {
 		select {
 		case <-d.lost:
-			d.stop(true)
+			d.stop(d.src, true)
+			d.stop(d.dst, true)
 			d.begin(path, 2)
 			wasLost = true
 		case report := <-d.reports:
@@ -286,30 +294,72 @@ func TestAConnectionThatTakesNothingIsLeftAfterTwentySeconds(t *testing.T) {
 }
 
 func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
-	for _, keep := range []bool{false, true} {
-		s := &strand{lostAfter: 1 << 20}
-		dir, to := t.TempDir(), t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, 4<<20), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t, dir, to, s)
-			d.begin("f", 1)
-			synctest.Wait() // everything in flight has arrived
-			began := time.Now()
-			d.stop(keep)
-			d.close()
-			if took := time.Since(began); took > writeLimit {
-				t.Errorf("it took %v to stop", took)
+	for order, stop := range map[string]func(d *desk, keep bool){
+		"the destination first": func(d *desk, keep bool) {
+			d.stop(d.dst, keep)
+			synctest.Wait()
+			d.stop(d.src, keep)
+		},
+		"the source first, and the destination has ended": func(d *desk, keep bool) {
+			d.stop(d.src, keep)
+			synctest.Wait() // the destination has lost the connection
+			d.stop(d.dst, keep)
+		},
+		"the source first, and the destination reports the loss": func(d *desk, keep bool) {
+			d.held = make(chan struct{})
+			d.stop(d.src, keep)
+			synctest.Wait()
+			d.stop(d.dst, keep)
+			synctest.Wait()
+			close(d.held)
+		},
+	} {
+		t.Run(order, func(t *testing.T) {
+			for _, keep := range []bool{false, true} {
+				stopsDirect(t, keep, stop)
 			}
 		})
+	}
+}
+
+// stopsDirect stops a transfer in the middle, and checks which files and connections are left, and
+// what the destination confirms.
+func stopsDirect(t *testing.T, keep bool, stop func(d *desk, keep bool)) {
+	t.Helper()
+	s := &strand{lostAfter: 1 << 20}
+	dir, to := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, 4<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := func() int {
 		left, err := os.ReadDir(to)
-		if err != nil || (len(left) > 0) != keep {
-			t.Errorf("keep %v: %v, %v", keep, left, err)
+		if err != nil {
+			t.Error(err)
 		}
-		if n := s.open.Load(); n != 0 {
-			t.Errorf("%d connections are left open", n)
+		return len(left)
+	}
+	confirmed := 0
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, dir, to, s)
+		d.begin("f", 1)
+		synctest.Wait() // everything in flight has arrived
+		began := time.Now()
+		stop(d, keep)
+		d.close()
+		if took := time.Since(began); took > writeLimit {
+			t.Errorf("it took %v to stop", took)
 		}
+		for len(d.reports) > 0 {
+			if done, ok := (<-d.reports).(protocol.TransferDoneParams); ok && done.Discarded == "t1" {
+				confirmed++
+			}
+		}
+	})
+	if n := files(); (n > 0) != keep || (confirmed == 1) == keep {
+		t.Errorf("keep %v: %d files are left, and the removal was confirmed %d times", keep, n, confirmed)
+	}
+	if n := s.open.Load(); n != 0 {
+		t.Errorf("%d connections are left open", n)
 	}
 }
 

@@ -1,8 +1,14 @@
 package stream
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"fairlead/gateway/protocol"
@@ -20,31 +26,35 @@ func (d Disk) absolute(name string) (string, error) {
 }
 
 // Source implements [Files].
-func (d Disk) Source(name string) (Item, func(), error) {
-	fail := func(abs string, err error) (Item, func(), error) {
-		return Item{}, nil, fmt.Errorf("Failed to read file %s: %w", abs, WithoutPath(err))
-	}
+func (d Disk) Source(name string) (Item, error) {
 	abs, err := d.absolute(name)
 	if err != nil {
-		return fail(name, err)
+		return Item{}, err
 	}
+	root, at, err := openParent(abs)
+	if err != nil {
+		return Item{}, fmt.Errorf("Failed to read file %s: %w", abs, WithoutPath(err))
+	}
+	return Item{Root: root, At: at, Name: filepath.Base(abs), Abs: abs}, nil
+}
+
+// openParent opens a folder itself, or the folder that contains a file, and returns the path below
+// it.
+func openParent(abs string) (root *os.Root, at string, err error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return fail(abs, err)
+		return nil, "", err
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return fail(abs, err)
+		return nil, "", err
 	}
 	dir, at := real, "."
 	if !info.IsDir() {
-		dir, at = filepath.Dir(real), filepath.Base(real)
+		dir, at = filepath.Split(real)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fail(abs, err)
-	}
-	return Item{Root: root, At: at, Name: filepath.Base(abs), Abs: abs}, func() { root.Close() }, nil
+	root, err = os.OpenRoot(dir)
+	return root, at, err
 }
 
 // Target implements [Files].
@@ -83,24 +93,19 @@ func withDescriptor(file *os.File, f func(fd uintptr) error) error {
 // reservedSpace is the space in bytes that is always left free on a disk.
 const reservedSpace = 16 << 20
 
-// checkSpace returns an error if the disk has no space for a transfer. Holes need no space if the
-// disk supports them; a source that claims too many holes runs into a full disk later.
+// checkSpace returns an error if the disk has no space for a transfer. Holes need no space; a disk
+// without holes, or a source that claims too many, runs into a full disk later.
 func checkSpace(dir *os.Root, p protocol.TransferReceive) error {
-	room, need := freeSpace(dir), p.Size
-	need = max(need, 0)
-	if p.Holes > 0 && supportsHoles(dir) {
-		need -= min(p.Holes, p.Size)
+	need := max(p.Size-max(p.Holes, 0), 0)
+	for {
+		room := freeSpace(dir)
+		if room < 0 || room-reservedSpace >= need {
+			return nil
+		}
+		if !removeOldestTrash(dir) { // retained copies of replaced files give way to new data
+			return fmt.Errorf("the disk has %d MiB free, but the transfer needs %d MiB", room>>20, need>>20)
+		}
 	}
-	if room < 0 || room-reservedSpace >= need {
-		return nil
-	}
-	for room-reservedSpace < need && removeOldestTrash(dir) { // retained copies of replaced files give way to new data
-		room = freeSpace(dir)
-	}
-	if room-reservedSpace >= need {
-		return nil
-	}
-	return fmt.Errorf("the disk has %d MiB free, but the transfer needs %d MiB", room>>20, need>>20)
 }
 
 // maxExtents is the maximum number of extents of one file that are examined; the rest counts as
@@ -125,4 +130,106 @@ func holes(f sourceFile) (n int64) {
 		at = next
 	}
 	return n
+}
+
+// targetFolder is the folder that a transfer writes into. Only one goroutine uses it.
+type targetFolder struct {
+	*os.Root
+	checked map[string]bool // folders that are known not to be symbolic links
+}
+
+func newTargetFolder(root *os.Root) *targetFolder {
+	return &targetFolder{root, map[string]bool{".": true}}
+}
+
+// renameExclusive renames a part file to its name, unless the name exists (fs.ErrExist).
+func (d *targetFolder) renameExclusive(part, name string) error {
+	switch err := d.Link(part, name); {
+	case err == nil:
+		return d.Remove(part)
+	case errors.Is(err, fs.ErrExist):
+		return fs.ErrExist
+	case isDiskFull(err):
+		return err
+	}
+	// The file system has no hard links: reserve the name with an empty file, which the part file
+	// then replaces.
+	f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	if err := d.Rename(part, name); err != nil {
+		d.Remove(name)
+		return err
+	}
+	return nil
+}
+
+// parents creates the folders down to dir, and checks that none of them is a symbolic link, which
+// would lead to another place.
+func (d *targetFolder) parents(dir string) error {
+	if d.checked[dir] {
+		return nil
+	}
+	if err := d.parents(path.Dir(dir)); err != nil {
+		return err
+	}
+	info, err := d.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = d.Mkdir(dir, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+			info, err = d.Lstat(dir)
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("Failed to create directory %s: %w", dir, WithoutPath(err))
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is a symbolic link; transfers do not follow symbolic links", dir)
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file, not a folder", dir)
+	}
+	d.checked[dir] = true
+	return nil
+}
+
+// exists reports whether a name exists in a folder.
+func exists(root *os.Root, name string) bool {
+	_, err := root.Lstat(name)
+	return err == nil
+}
+
+// regular opens a regular file; nil if there is none.
+func (d *targetFolder) regular(name string) (*os.File, os.FileInfo) {
+	if info, err := d.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	f, info, err := openRegular(d.Root, name)
+	if err != nil {
+		return nil, nil
+	}
+	return f, info
+}
+
+// checksum returns the SHA-256 of a regular file, or nil if there is none of this size.
+func (d *targetFolder) checksum(name string, size int64) []byte {
+	f, info := d.regular(name)
+	if f == nil {
+		return nil
+	}
+	defer f.Close()
+	h := sha256.New()
+	if info.Size() != size {
+		return nil
+	}
+	if _, err := io.Copy(h, f); err != nil {
+		return nil
+	}
+	return h.Sum(nil)
+}
+
+// haveSameContent reports whether two files have this size and the same content.
+func (d *targetFolder) haveSameContent(a, b string, size int64) bool {
+	sum := d.checksum(a, size)
+	return sum != nil && bytes.Equal(sum, d.checksum(b, size))
 }

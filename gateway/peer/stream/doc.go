@@ -21,8 +21,8 @@
 // program, the part file is hashed again before it is continued, and checksums of blocks tell how
 // much of it is valid. The final checksum covers all bytes of all attempts.
 //
-// Concurrency: only one attempt of a transfer at a time uses its files ([attemptID]); the next one
-// waits for the previous one.
+// Concurrency: only one attempt of a transfer at a time uses its files; the next one waits for the
+// previous one.
 //
 // Direct connections: if the source can connect to the destination ([Direct]), it sends the same
 // frames over that connection ([directConn]), and otherwise through the gateway. The destination

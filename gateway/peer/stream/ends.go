@@ -12,13 +12,14 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
 // Files gives an end access to files. Error texts are for people.
 type Files interface {
-	// Source opens a file or folder to send. release closes its handle.
-	Source(path string) (item Item, release func(), err error)
+	// Source opens a file or folder to send.
+	Source(path string) (Item, error)
 	// Target opens the folder to write into, and creates it if make is set: path itself if into is
 	// set, otherwise its parent folder.
 	Target(path string, into, make bool) (Target, error)
@@ -68,16 +69,14 @@ type Options struct {
 // Ends are the ends of all transfers on one connection. Event and Binary are called on the
 // connection's reading goroutine.
 type Ends struct {
-	options Options
-	share   Share // of outgoing transfers
-
-	mu       sync.Mutex // guards the fields below
-	open     map[role]*end
-	attempts map[attemptID]*queuedAttempt // the latest attempt of each transfer
+	options  Options
+	share    Share            // of outgoing transfers
+	attempts wire.TicketLocks // one attempt at a time, by transfer and end
 	wg       sync.WaitGroup
-	closed   bool
-	// refusals is the number of refusals that wait for the gateway's response.
-	refusals int
+
+	mu     sync.Mutex // guards the fields below
+	open   map[role]*end
+	closed bool
 }
 
 // role is one side of a transfer. A gateway without the extensions uses one number for both sides
@@ -87,12 +86,13 @@ type role struct {
 	source bool
 }
 
-// maxOpen is the maximum number of transfers on one connection.
-const maxOpen = 256
-
-// maxRefusals is the maximum number of refusals that wait for the gateway's response; more are
-// dropped.
-const maxRefusals = 16
+const (
+	// maxOpen is the maximum number of transfers on one connection.
+	maxOpen = 256
+	// maxRefusals is the maximum number of further ones that are refused at a time; more are
+	// dropped.
+	maxRefusals = 16
+)
 
 // errLost is the cancellation cause when the connection is lost.
 var errLost = errors.New("the connection to the gateway was lost")
@@ -102,18 +102,24 @@ func NewEnds(o Options) *Ends {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Ends{options: o, open: make(map[role]*end), attempts: make(map[attemptID]*queuedAttempt)}
+	return &Ends{options: o, open: make(map[role]*end)}
 }
 
 // end is one end of one transfer.
 type end struct {
 	role
-	peer    Peer
-	log     *slog.Logger
-	in      *Inbox
-	started chan *protocol.TransferPeer // receives transfer.start: the listening destination, or nil
-	cancel  context.CancelCauseFunc
-	basic   bool // without records: frames contain the bytes of one file
+	transfer protocol.TransferID // empty without records: frames contain the bytes of one file
+	peer     Peer
+	log      *slog.Logger
+	in       *Inbox
+	started  chan *protocol.TransferPeer // receives transfer.start: the listening destination, or nil
+	cancel   context.CancelCauseFunc
+}
+
+// stop cancels the end, for a reason.
+func (n *end) stop(cause error) {
+	n.cancel(cause)
+	n.in.Close(cause)
 }
 
 // Event handles an event and reports whether it belongs to transfers. It does not block.
@@ -175,7 +181,7 @@ func (e *Ends) Binary(f *Frame) {
 	switch {
 	case n == nil:
 		f.Free()
-	case n.basic:
+	case n.transfer == "":
 		n.in.PutWait(context.Background(), f) // returns when the inbox is closed
 	default:
 		n.in.Put(f)
@@ -190,7 +196,10 @@ func (e *Ends) find(id uint32, source bool) *end {
 
 func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, run func(context.Context, *end)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	n := &end{role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window), started: make(chan *protocol.TransferPeer, 1), cancel: cancel, basic: stream == nil}
+	n := &end{
+		role: role{id, source}, peer: e.options.Peer, log: e.options.Log, in: NewInbox(Window),
+		started: make(chan *protocol.TransferPeer, 1), cancel: cancel,
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -198,15 +207,23 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 		return
 	}
 	e.replaceLocked(n.role)
-	if len(e.open) >= maxOpen {
-		e.refuseLocked(ctx, n)
+	switch open := len(e.open); {
+	case open >= maxOpen+maxRefusals:
+		cancel(nil)
 		return
+	case open >= maxOpen:
+		stream = nil
+		run = func(ctx context.Context, n *end) {
+			n.refuse(ctx, fmt.Errorf("This machine already runs %d transfers, which is the limit: try again later", maxOpen))
+		}
 	}
-	e.open[n.role] = n
 	wait, done := func() {}, func() {}
 	if stream != nil {
-		wait, done = e.enqueueLocked(attemptID{stream.ID, source}, n)
+		ticket := e.enqueueLocked(stream.ID, source)
+		wait, done = ticket.Wait, ticket.Release
+		n.transfer = stream.ID
 	}
+	e.open[n.role] = n
 	e.wg.Go(func() {
 		defer cancel(nil)
 		defer done()
@@ -227,33 +244,10 @@ func (e *Ends) begin(id uint32, stream *protocol.TransferStream, source bool, ru
 func (e *Ends) replaceLocked(r role) {
 	for _, old := range []*end{e.open[r], e.open[role{r.id, false}]} {
 		if old != nil {
-			old.cancel(errLost)
-			old.in.Close(errLost)
+			old.stop(errLost)
 			delete(e.open, old.role)
 		}
 	}
-}
-
-// refuseLocked reports that there are too many transfers. At most maxRefusals reports wait for a
-// response at a time. The caller holds e.mu.
-func (e *Ends) refuseLocked(ctx context.Context, n *end) {
-	if e.refusals >= maxRefusals {
-		n.cancel(nil)
-		return
-	}
-	e.refusals++
-	why := fmt.Sprintf("This machine already runs %d transfers, which is the limit: try again later", maxOpen)
-	e.wg.Go(func() {
-		defer n.cancel(nil)
-		if n.source {
-			n.report(ctx, protocol.TransferMeta.Name, protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: why}, false)
-		} else {
-			n.report(ctx, protocol.TransferAccept.Name, protocol.TransferAcceptParams{TransferID: &n.id, Error: why}, false)
-		}
-		e.mu.Lock()
-		e.refusals--
-		e.mu.Unlock()
-	})
 }
 
 // Drop stops all transfers because the connection is lost. Unfinished files stay. The Ends can be
@@ -261,8 +255,7 @@ func (e *Ends) refuseLocked(ctx context.Context, n *end) {
 func (e *Ends) Drop() {
 	e.mu.Lock()
 	for _, n := range e.open {
-		n.cancel(errLost)
-		n.in.Close(errLost)
+		n.stop(errLost)
 	}
 	e.mu.Unlock()
 }
@@ -274,6 +267,17 @@ func (e *Ends) Close() {
 	e.mu.Unlock()
 	e.Drop()
 	e.wg.Wait()
+}
+
+// refuse reports why the transfer cannot begin.
+func (n *end) refuse(ctx context.Context, why error) {
+	if n.source {
+		meta := protocol.TransferMetaParams{TransferID: &n.id, Size: new(int64), Error: why.Error()}
+		n.report(ctx, protocol.TransferMeta.Name, meta, false)
+	} else {
+		accept := protocol.TransferAcceptParams{TransferID: &n.id, Error: why.Error()}
+		n.report(ctx, protocol.TransferAccept.Name, accept, false)
+	}
 }
 
 // report calls a method of the gateway, and logs an error unless the transfer has ended.

@@ -13,46 +13,48 @@ import (
 
 // entry handles an announced entry.
 func (r *Receiver) entry(ctx context.Context, e entry) error {
-	large := e.mode.IsRegular() && e.size > smallFile
 	err := r.place(&e)
+	switch {
+	case err != nil:
+	case e.mode.IsDir():
+		if err = r.target.parents(e.name); err == nil {
+			r.dirs = append(r.dirs, e)
+		}
+	case e.mode&fs.ModeSymlink != 0:
+		err = r.link(&e)
+	case !e.mode.IsRegular():
+		err = errors.New(describeKind(e.mode))
+	case r.Conflict == protocol.ConflictSkip && exists(r.Root, e.name) && !r.names.clashes(e.name, r.Root):
+		delete(r.announced, e.index)
+		r.countExisting(e.name, e.size)
+	default:
+		return r.announce(ctx, e)
+	}
 	switch {
 	case isFatal(err):
 		return err
 	case err != nil:
 		r.result.addFailure(e.name, err)
-	case e.mode.IsDir():
-		if err := r.folder(&e); err != nil {
-			if isFatal(err) {
-				return err
-			}
-			r.result.addFailure(e.name, err)
-		}
-	case e.mode&fs.ModeSymlink != 0:
-		if err := r.link(&e); err != nil {
-			r.result.addFailure(e.name, err)
-		}
-	case !e.mode.IsRegular():
-		r.result.addFailure(e.name, errors.New(describeKind(e.mode)))
-	case r.Conflict == protocol.ConflictSkip && r.target.exists(e.name) && !r.names.clashes(e.name, r.target):
-		delete(r.announced, e.index)
-		r.countExisting(&e)
-	default:
-		known := r.announced[e.index]
-		if known != nil {
-			known.entry = e // changed at the source; it is sent again
-			return nil
-		}
-		x := &announcedFile{entry: e}
-		if r.announced[e.index] = x; len(r.announced) > 8*maxAnnounced {
-			return protocolError("too many files are announced")
-		}
-		if large {
-			return r.decide(ctx, x)
-		}
+	}
+	if e.isLarge() {
+		return sendRecord(ctx, r.ID, r.Out, recVerdict, verdict{index: e.index, have: -1}.encode())
+	}
+	return nil
+}
+
+// announce adds a wanted file, and tells the sender how much of a large one exists.
+func (r *Receiver) announce(ctx context.Context, e entry) error {
+	if known := r.announced[e.index]; known != nil {
+		known.entry = e // changed at the source; it is sent again
 		return nil
 	}
-	if large {
-		return sendRecord(ctx, r.ID, r.Out, recVerdict, verdict{index: e.index, have: -1}.encode())
+	x := &incomingFile{entry: e}
+	r.announced[e.index] = x
+	if len(r.announced) > 8*maxAnnounced {
+		return protocolError("too many files are announced")
+	}
+	if e.isLarge() {
+		return r.decide(ctx, x)
 	}
 	return nil
 }
@@ -66,7 +68,8 @@ func (r *Receiver) place(e *entry) error {
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
 		return err
 	}
-	if e.name = top; nested {
+	e.name = top
+	if nested {
 		e.name += "/" + rest
 	}
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
@@ -76,15 +79,6 @@ func (r *Receiver) place(e *entry) error {
 		r.result.Top = top
 	}
 	return r.target.parents(path.Dir(e.name))
-}
-
-// folder creates a folder, or uses an existing one.
-func (r *Receiver) folder(e *entry) error {
-	if err := r.target.parents(e.name); err != nil {
-		return err
-	}
-	r.dirs = append(r.dirs, *e)
-	return nil
 }
 
 // link creates a symbolic link that stays inside the folder.

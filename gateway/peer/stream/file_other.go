@@ -2,10 +2,7 @@
 
 package stream
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
 const hasSyncAll = false
 
@@ -13,5 +10,3 @@ const hasSyncAll = false
 func syncAll(*os.File) error { return nil }
 
 func writeback(*os.File, int64, int64) {}
-
-func renameNew(*os.File, string, string) error { return errors.ErrUnsupported }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -16,21 +15,15 @@ import (
 // nonblock prevents open from waiting for the other side of a named pipe.
 const nonblock = syscall.O_NONBLOCK
 
-// statfs describes the file system of dir.
-func statfs(dir *os.Root) (disk unix.Statfs_t, err error) {
-	f, err := dir.Open(".")
-	if err != nil {
-		return disk, err
-	}
-	defer f.Close()
-	err = withDescriptor(f, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) })
-	return disk, err
-}
-
 // freeSpace returns the free space in bytes on the disk of dir; -1 if unknown.
 func freeSpace(dir *os.Root) int64 {
-	disk, err := statfs(dir)
+	f, err := dir.Open(".")
 	if err != nil {
+		return -1
+	}
+	defer f.Close()
+	var disk unix.Statfs_t
+	if withDescriptor(f, func(fd uintptr) error { return unix.Fstatfs(int(fd), &disk) }) != nil {
 		return -1
 	}
 	return int64(uint64(disk.Bavail) * uint64(disk.Bsize))
@@ -51,15 +44,6 @@ func identity(f *os.File) (id fileIdentity) {
 	return id
 }
 
-// seekData and seekHole are SEEK_DATA and SEEK_HOLE. A system without them returns an error.
-var seekData, seekHole = 3, 4
-
-func init() {
-	if runtime.GOOS == "darwin" {
-		seekData, seekHole = 4, 3
-	}
-}
-
 // isSparse reports whether a file has enough holes to look for them.
 func isSparse(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
@@ -69,7 +53,7 @@ func isSparse(info os.FileInfo) bool {
 // holeLength returns the length in bytes of the hole at an offset; 0 if there is data, or if the
 // system cannot tell. It moves the file's offset.
 func holeLength(f *os.File, at, size int64) int64 {
-	data, err := f.Seek(at, seekData)
+	data, err := f.Seek(at, unix.SEEK_DATA)
 	switch {
 	case errors.Is(err, syscall.ENXIO):
 		return size - at
@@ -81,7 +65,7 @@ func holeLength(f *os.File, at, size int64) int64 {
 
 // dataEnd returns the end of the data at an offset. It moves the file's offset.
 func dataEnd(f *os.File, at, size int64) int64 {
-	end, err := f.Seek(at, seekHole)
+	end, err := f.Seek(at, unix.SEEK_HOLE)
 	if err != nil {
 		return size
 	}

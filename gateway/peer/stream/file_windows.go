@@ -107,17 +107,3 @@ func allowHoles(f *os.File) {
 		return windows.DeviceIoControl(windows.Handle(fd), windows.FSCTL_SET_SPARSE, nil, 0, nil, 0, &n, nil)
 	})
 }
-
-// supportsHoles reports whether files on the disk of dir can have holes.
-func supportsHoles(dir *os.Root) bool {
-	f, err := dir.Open(".")
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var flags uint32
-	if windows.GetVolumeInformationByHandle(windows.Handle(f.Fd()), nil, 0, nil, nil, &flags, nil, 0) != nil {
-		return false
-	}
-	return flags&windows.FILE_SUPPORTS_SPARSE_FILES != 0
-}

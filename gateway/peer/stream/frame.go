@@ -20,16 +20,13 @@ const (
 // [ChunkSize]. The holder calls Free once, or passes the frame on.
 type Frame struct {
 	buf []byte // ID and body
-	// Piece reports that the frame is a piece of a longer one. Fairlead's own ends do not send
-	// those.
-	Piece bool
 }
 
 var frames = sync.Pool{New: func() any { return &Frame{buf: make([]byte, 0, idSize+maxBody)} }}
 
 func newFrame(id uint32) *Frame {
 	f := frames.Get().(*Frame)
-	f.buf, f.Piece = binary.LittleEndian.AppendUint32(f.buf[:0], id), false
+	f.buf = binary.LittleEndian.AppendUint32(f.buf[:0], id)
 	return f
 }
 
@@ -71,9 +68,6 @@ func ReadFrame(r io.Reader, alive func(), take func(*Frame)) error {
 			f.Free()
 			return nil
 		}
-		// Only the next read tells whether the frame continues. A receiver of records recognizes a
-		// long frame by its second piece.
-		f.Piece = piece
 		take(f)
 		if end {
 			return nil
@@ -110,7 +104,7 @@ func (b *Inbox) Put(f *Frame) {
 	case b.err != nil:
 		f.Free()
 	case b.bytes+len(f.Body()) > b.limit+maxBody:
-		b.closeLocked(ErrFlood)
+		b.err = ErrFlood
 		f.Free()
 	default:
 		b.queue = append(b.queue, f)
@@ -180,16 +174,12 @@ func (b *Inbox) Empty() bool {
 // Close closes the inbox for new frames, with a reason.
 func (b *Inbox) Close(err error) {
 	b.mu.Lock()
-	b.closeLocked(err)
-	b.mu.Unlock()
-	signal(b.wake)
-	signal(b.room)
-}
-
-func (b *Inbox) closeLocked(err error) {
 	if b.err == nil {
 		b.err = err
 	}
+	b.mu.Unlock()
+	signal(b.wake)
+	signal(b.room)
 }
 
 func signal(c chan struct{}) {

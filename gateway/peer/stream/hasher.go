@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"crypto/sha256"
-	"encoding"
 	"errors"
 	"hash"
 	"io"
@@ -39,8 +38,13 @@ func blockCount(n int64) int {
 
 // checkpoint is the state of a SHA-256 after a number of bytes.
 type checkpoint struct {
-	n     int64
-	state []byte
+	n    int64
+	hash hash.Hash // never written to
+}
+
+func clone(h hash.Hash) hash.Hash {
+	copied, _ := h.(hash.Cloner).Clone() // never fails for SHA-256
+	return copied
 }
 
 // hasher hashes a file from its beginning and retains states on the way, those at the ends of
@@ -54,11 +58,11 @@ type hasher struct {
 
 // newHasher continues from the last of a hasher's states.
 func newHasher(states []checkpoint) *hasher {
-	l := &hasher{h: sha256.New()}
-	if k := len(states); k > 0 && l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(states[k-1].state) == nil {
-		l.n, l.retained = states[k-1].n, states
+	if len(states) == 0 {
+		return &hasher{h: sha256.New()}
 	}
-	return l
+	last := states[len(states)-1]
+	return &hasher{h: clone(last.hash), n: last.n, retained: states}
 }
 
 // states returns the retained states and the current one.
@@ -70,10 +74,7 @@ func (l *hasher) states() []checkpoint {
 	return append(states, l.state())
 }
 
-func (l *hasher) state() checkpoint {
-	state, _ := l.h.(encoding.BinaryMarshaler).MarshalBinary() // never fails for SHA-256
-	return checkpoint{l.n, state}
-}
+func (l *hasher) state() checkpoint { return checkpoint{l.n, clone(l.h)} }
 
 // add hashes the next bytes.
 func (l *hasher) add(p []byte) {
@@ -85,6 +86,21 @@ func (l *hasher) add(p []byte) {
 			l.retain()
 		}
 	}
+}
+
+var zeros [256 << 10]byte
+
+// addZeros hashes n zeros.
+func (l *hasher) addZeros(ctx context.Context, n int64) error {
+	for n > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		k := min(n, int64(len(zeros)))
+		l.add(zeros[:k])
+		n -= k
+	}
+	return nil
 }
 
 // retain retains the current state, and drops those that are too close together by now.
@@ -133,11 +149,8 @@ func (l *hasher) sum(n int64) []byte {
 	if n == l.n {
 		return l.h.Sum(nil)
 	}
-	for _, m := range l.retained {
-		h := sha256.New()
-		if m.n == n && h.(encoding.BinaryUnmarshaler).UnmarshalBinary(m.state) == nil {
-			return h.Sum(nil)
-		}
+	if i := l.find(n); i >= 0 {
+		return l.retained[i].hash.Sum(nil)
 	}
 	return make([]byte, sumSize)
 }
@@ -148,12 +161,15 @@ func (l *hasher) rewind(n int64) bool {
 	if n == l.n {
 		return true
 	}
-	for i, m := range l.retained {
-		if m.n == n && l.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(m.state) == nil {
-			l.n, l.retained = n, l.retained[:i+1]
-			return true
-		}
+	i := l.find(n)
+	*l = hasher{retained: l.retained[:i+1], h: sha256.New(), rehashed: l.rehashed}
+	if i >= 0 {
+		l.h, l.n = clone(l.retained[i].hash), n
 	}
-	l.h, l.n, l.retained = sha256.New(), 0, nil
-	return n == 0
+	return i >= 0 || n == 0
+}
+
+// find returns the index of the retained state at an offset; -1 if there is none.
+func (l *hasher) find(n int64) int {
+	return slices.IndexFunc(l.retained, func(c checkpoint) bool { return c.n == n })
 }

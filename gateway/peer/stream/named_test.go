@@ -1,10 +1,8 @@
 package stream
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,9 +36,9 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 			at("report"): true, "report": true, at("photos"): true, at("photos") + "/../report": true,
 			at("key"): false, "key": false, at("photos/a"): false, at("photos/../key"): false, dir: false, at("inbox"): false, "": false,
 		} {
-			_, release, err := n.Source(name)
+			item, err := n.Source(name)
 			if err == nil {
-				release()
+				item.Root.Close()
 			}
 			if (err == nil) != want {
 				t.Errorf("%s, %q sent: %v", who, name, err)
@@ -62,7 +60,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	// the same data folder.
 	for _, gateway := range []string{"", "attic"} {
 		other := OpenNamed(Disk{Dir: dir}, ledger, gateway)
-		if _, _, err := other.Source(at("report")); err == nil {
+		if _, err := other.Source(at("report")); err == nil {
 			t.Errorf("%q is sent what was named to another gateway", gateway)
 		}
 		if _, err := other.Target(at("inbox"), true, true); err == nil {
@@ -73,50 +71,48 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	if err := OpenNamed(Disk{Dir: dir}, ledger, "tower").Add(protocol.TransferStartParams{Sources: []string{"@here:key"}, Destination: "nas:"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, release, err := n.Source(at("key")); err != nil {
+	if item, err := n.Source(at("key")); err != nil {
 		t.Error(err)
 	} else {
-		release()
+		item.Root.Close()
 	}
 	// Without a ledger, the path is known until the program ends.
-	if _, _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), at("report")+" was not chosen") {
+	if _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), at("report")+" was not chosen") {
 		t.Error(err)
 	}
 	blocked := OpenNamed(Disk{Dir: dir}, OpenUnfinished(filepath.Join(at("report"), "none", "here")), "tower")
 	if err := blocked.Add(protocol.TransferStartParams{Sources: []string{"@here:report"}, Destination: "nas:"}); err == nil {
 		t.Error("nothing is said when it cannot be remembered")
 	}
-	if _, release, err := blocked.Source("report"); err != nil {
+	if item, err := blocked.Source("report"); err != nil {
 		t.Error(err)
 	} else {
-		release()
+		item.Root.Close()
 	}
 }
 
 func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
 	home := t.TempDir()
 	ledger := OpenUnfinished(filepath.Join(home, "here"))
-	var text strings.Builder
-	long := strings.Repeat("x", 1000)
-	for i := range 1500 { // larger than namedSize
-		age := time.Duration(i%2) * (namedAge + time.Hour)
-		fmt.Fprintf(&text, "%d true %s \"tower\"\n", time.Now().Add(-age).UnixMilli(), strconv.Quote(fmt.Sprintf("/%s/%d", long, i)))
-	}
-	text.WriteString("0\nx true \"/etc\"\n1 maybe \"/etc\"\n" + fmt.Sprint(time.Now().UnixMilli()) + " true /etc\n" + fmt.Sprint(time.Now().UnixMilli()) + " true \"/etc\"\n")
-	file := filepath.Join(home, "here.named")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+	n := OpenNamed(Disk{Dir: home}, ledger, "tower")
+	if err := n.Add(protocol.TransferStartParams{Sources: []string{"@here:old", "@here:damaged", "@here:young"}, Destination: "nas:"}); err != nil {
 		t.Fatal(err)
 	}
-	n := OpenNamed(Disk{Dir: home}, ledger, "tower")
-	for i, want := range map[int]bool{0: true, 1: false, 1498: true, 1499: false} {
-		if n.isNamed(namedPath{true, fmt.Sprintf("/%s/%d", long, i), "tower"}) != want {
-			t.Errorf("%d is known: %v", i, !want)
+	at := func(name string) string { return filepath.Join(home, name) }
+	long := time.Now().Add(-namedAge - time.Hour)
+	if err := os.Chtimes(n.file(n.text(at("old"), true)), long, long); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(n.file(n.text(at("damaged"), true)), []byte("true"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n = OpenNamed(Disk{Dir: home}, ledger, "tower")
+	for name, want := range map[string]bool{"old": false, "damaged": false, "young": true} {
+		if n.isNamed(at(name), true) != want {
+			t.Errorf("%s is known: %v", name, !want)
 		}
 	}
-	if n.isNamed(namedPath{true, "/etc", "tower"}) {
-		t.Error("what cannot be read counts")
-	}
-	if info, err := os.Stat(file); err != nil || info.Size() > int64(text.Len())*6/10 {
-		t.Errorf("%d of %d bytes are left, %v", info.Size(), text.Len(), err)
+	if list, err := os.ReadDir(n.dir); err != nil || len(list) != 2 {
+		t.Errorf("left: %v, %v", list, err)
 	}
 }

@@ -2,8 +2,9 @@ package stream
 
 import (
 	"fmt"
-	"hash/maphash"
 	"io/fs"
+	"os"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -123,28 +124,11 @@ func CheckLink(goos, name, target string) error {
 	return nil
 }
 
-var seed = maphash.MakeSeed()
-
-// foldedHash returns the same value for names that some file system treats as equal, because they
+// folded returns the same text for names that some file system treats as equal, because they
 // differ only in case or Unicode normalization.
-func foldedHash(name string) uint64 {
-	if !isASCII(name) {
-		name = norm.NFC.String(strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, norm.NFD.String(name)))
-	} else {
-		name = strings.ToLower(name)
-	}
-	return maphash.String(seed, name)
-}
-
-func nameHash(name string) uint64 { return maphash.String(seed, name) }
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+func folded(name string) string {
+	fold := func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
+	return norm.NFC.String(strings.Map(fold, norm.NFD.String(name)))
 }
 
 // NumberedName returns "report (2).pdf" for report.pdf and 2.
@@ -180,40 +164,23 @@ func describeKind(m fs.FileMode) string {
 }
 
 // createdNames are the names of the files that a transfer has created, or found with the same
-// content.
-type createdNames struct {
-	hashes map[uint64]uint64 // folded names to names, both as hashes
-	top    map[string]bool   // the first elements of the names
-}
+// content, by their folded forms.
+type createdNames map[string]string
 
-func newCreatedNames() createdNames {
-	return createdNames{make(map[uint64]uint64), make(map[string]bool)}
-}
-
-func (c createdNames) add(name string) {
-	c.hashes[foldedHash(name)] = nameHash(name)
-	top, _, _ := strings.Cut(name, "/")
-	c.top[top] = true
-}
-
-func (c createdNames) has(name string) bool { return c.hashes[foldedHash(name)] == nameHash(name) }
+func (c createdNames) add(name string) { c[folded(name)] = name }
 
 // clashes reports whether a name belongs to another file of this transfer: some file systems treat
 // two names as equal that differ in case or Unicode normalization. If the folder has both, the file
 // system distinguishes them.
-func (c createdNames) clashes(name string, in *targetFolder) bool {
-	if other, like := c.hashes[foldedHash(name)]; !like || other == nameHash(name) {
+func (c createdNames) clashes(name string, root *os.Root) bool {
+	if other, like := c[folded(name)]; !like || other == name || !exists(root, name) {
 		return false
 	}
-	root, base := in.at(name)
-	if _, err := root.Lstat(base); err != nil {
-		return false
-	}
-	dir, err := root.Open(".")
+	dir, err := root.Open(path.Dir(name))
 	if err != nil {
 		return true
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
-	return err != nil || !slices.Contains(names, base)
+	return err != nil || !slices.Contains(names, path.Base(name))
 }

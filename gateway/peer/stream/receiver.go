@@ -45,9 +45,9 @@ type Receiver struct {
 	target          *targetFolder // Root
 	uncredited      int           // bytes written for which no credit was granted yet
 	lastProgress    time.Time
-	announced       map[uint32]*announcedFile // announced, not complete
-	current         *receivingFile            // the file that is being written
-	recordedFolders map[string]bool           // folders for which OnFolder was called
+	announced       map[uint32]*incomingFile // announced, not complete
+	current         *incomingFile            // the file that is being written
+	recordedFolders map[string]bool          // folders for which OnFolder was called
 	names           createdNames
 	rootDir         *os.File // Root's folder, open since before anything was written
 	dirs            []entry  // folders that get their modes and times at the end
@@ -72,16 +72,14 @@ type Result struct {
 }
 
 // Run receives everything. When it returns without an error, everything is durable on the disk.
-// When ctx ends with [ErrDiscard] as its cause, unfinished files are removed; otherwise they stay
-// for a later attempt.
+// When ctx ends with [errDiscard] as its cause, the current file is removed; otherwise it stays for
+// a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.recordedFolders = make(map[string]bool)
-	r.announced, r.names, r.target = make(map[uint32]*announcedFile), newCreatedNames(), newTargetFolder(r.Root)
+	r.announced, r.names, r.target = make(map[uint32]*incomingFile), make(createdNames), newTargetFolder(r.Root)
 	if r.Progress == nil {
 		r.Progress = r.Out
 	}
-	defer r.target.close()
-	defer func() { r.trash.close() }()
 	var err error
 	if r.rootDir, err = r.Root.Open("."); err != nil {
 		return r.result, WithoutPath(err)
@@ -89,42 +87,47 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	defer r.rootDir.Close()
 	err = r.grant(ctx, Window)
 	for err == nil && !r.ended {
-		var f *Frame
-		if f, err = r.In.Next(ctx); err != nil {
-			break
-		}
-		if f.Piece {
-			err = protocolError("a frame is too long")
-		} else if err = records(f.Body(), func(kind byte, payload []byte) error { return r.handleRecord(ctx, kind, payload) }); err == nil {
-			if r.uncredited += len(f.Body()); r.uncredited >= grantEvery || r.uncredited >= grantLeast && r.In.Empty() {
-				n := r.uncredited
-				r.uncredited = 0
-				err = r.grant(ctx, n)
-			}
-		}
-		f.Free()
-		if err == nil && time.Since(r.lastProgress) > progressEvery {
-			err = r.sendProgress(ctx)
-		}
+		err = r.receive(ctx)
 	}
 	if err == nil {
 		err = r.finish(ctx)
 	}
 	if r.current != nil {
-		r.current.close(r, errors.Is(context.Cause(ctx), ErrDiscard))
+		r.current.close(r, errors.Is(context.Cause(ctx), errDiscard))
 	}
 	if err == nil {
 		err = r.sendProgress(ctx)
 	}
-	if r.trash != nil {
-		r.result.Replaced = len(r.trash.files)
-	}
+	r.result.Replaced = r.closeTrash()
 	return r.result, err
 }
 
-// ErrDiscard is the cause of a context that ends because the transfer was cancelled. Unfinished
-// files are then removed.
-var ErrDiscard = errors.New("the transfer was cancelled")
+// receive handles the next frame, grants credit and reports the progress.
+func (r *Receiver) receive(ctx context.Context) error {
+	f, err := r.In.Next(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Free()
+	err = records(f.Body(), func(kind byte, payload []byte) error { return r.handleRecord(ctx, kind, payload) })
+	if err != nil {
+		return err
+	}
+	r.uncredited += len(f.Body())
+	if r.uncredited >= grantEvery || r.uncredited >= grantLeast && r.In.Empty() {
+		if err := r.grant(ctx, r.uncredited); err != nil {
+			return err
+		}
+		r.uncredited = 0
+	}
+	if time.Since(r.lastProgress) > progressEvery {
+		return r.sendProgress(ctx)
+	}
+	return nil
+}
+
+// errDiscard is the cause of a context that ends because the transfer was cancelled.
+var errDiscard = errors.New("the transfer was cancelled")
 
 func (r *Receiver) grant(ctx context.Context, n int) error {
 	return sendRecord(ctx, r.ID, r.Out, recCredit, binary.LittleEndian.AppendUint64(nil, uint64(n)))
@@ -242,7 +245,7 @@ func (r *Receiver) finish(ctx context.Context) error {
 		}
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
-	if len(r.names.hashes) > 0 && r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) }) != nil { // also what an earlier attempt wrote
+	if len(r.names) > 0 && r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) }) != nil { // also what an earlier attempt wrote
 		return r.removeUnsaved()
 	}
 	return nil

@@ -52,9 +52,7 @@ type packer struct {
 	id      uint32
 	send    Send
 	reserve func(ctx context.Context, n int) error // waits until n bytes may be sent; nil: no limit
-	body    func() int                             // returns the maximum length of the next frame's body; nil: maxBody
 	frame   *Frame
-	limit   int // maximum length of frame's body
 }
 
 // flush sends the current frame.
@@ -73,28 +71,19 @@ func (p *packer) flush(ctx context.Context) error {
 	return p.send(ctx, f)
 }
 
-// room makes room for a record of n bytes, which must fit into a frame.
-func (p *packer) room(ctx context.Context, n int) error {
-	if p.frame != nil && len(p.frame.Body())+recHead+n > p.limit {
+// add adds a record to the current frame, or to the next one if it does not fit.
+func (p *packer) add(ctx context.Context, kind byte, payload []byte) error {
+	size := recHead + len(payload)
+	if size > maxBody {
+		return fmt.Errorf("a record of %d bytes does not fit", len(payload))
+	}
+	if p.frame != nil && len(p.frame.Body())+size > maxBody {
 		if err := p.flush(ctx); err != nil {
 			return err
 		}
 	}
 	if p.frame == nil {
-		p.frame, p.limit = newFrame(p.id), maxBody
-		if p.body != nil {
-			p.limit = max(p.body(), recHead+n)
-		}
-	}
-	return nil
-}
-
-func (p *packer) add(ctx context.Context, kind byte, payload []byte) error {
-	if recHead+len(payload) > maxBody {
-		return fmt.Errorf("a record of %d bytes does not fit", len(payload))
-	}
-	if err := p.room(ctx, len(payload)); err != nil {
-		return err
+		p.frame = newFrame(p.id)
 	}
 	b := append(p.frame.buf, kind)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
@@ -109,24 +98,6 @@ func sendRecord(ctx context.Context, id uint32, out Send, kind byte, payload []b
 		return err
 	}
 	return p.flush(ctx)
-}
-
-// space returns the free part of the current frame for a data record, of at least least bytes;
-// commit is called with the number of bytes that were filled.
-func (p *packer) space(ctx context.Context, least int) ([]byte, error) {
-	if err := p.room(ctx, least); err != nil {
-		return nil, err
-	}
-	at := len(p.frame.buf) + recHead
-	return p.frame.buf[at : idSize+p.limit], nil
-}
-
-func (p *packer) commit(n int) {
-	at := len(p.frame.buf)
-	b := p.frame.buf[:at+recHead+n]
-	b[at] = recData
-	binary.LittleEndian.PutUint32(b[at+1:], uint32(n))
-	p.frame.buf = b
 }
 
 // records calls f for each record of a frame's body.
@@ -218,6 +189,9 @@ type entry struct {
 	name  string // slash-separated, relative to the destination folder
 	link  string
 }
+
+// isLarge reports whether the sender waits for the receiver's verdict about a file.
+func (e entry) isLarge() bool { return e.mode.IsRegular() && e.size > smallFile }
 
 func (e entry) encode() []byte {
 	b := binary.LittleEndian.AppendUint32(nil, e.index)

@@ -79,7 +79,8 @@ func (l *UnfinishedFiles) checkpoints(mark, where string) checkpoints {
 	defer stored.mu.Unlock()
 	key := l.path(mark) + where
 	if stored.all[key] == nil {
-		if stored.all[key] = make(checkpoints); len(stored.order) >= maxCheckpointTransfers {
+		stored.all[key] = make(checkpoints)
+		if len(stored.order) >= maxCheckpointTransfers {
 			delete(stored.all, stored.order[0])
 			stored.order = stored.order[1:]
 		}
@@ -90,7 +91,7 @@ func (l *UnfinishedFiles) checkpoints(mark, where string) checkpoints {
 
 // decide determines how much of a large file exists: a part file of an earlier attempt, or a file
 // of the same size under its name, which may be identical.
-func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
+func (r *Receiver) decide(ctx context.Context, x *incomingFile) error {
 	v := verdict{index: x.index}
 	f, size := r.candidate(x)
 	if f == nil {
@@ -125,10 +126,10 @@ func (r *Receiver) decide(ctx context.Context, x *announcedFile) error {
 
 // candidate opens existing data of a file, and returns the size to hash. A part file is preferred:
 // it exists only if the file under the name was a different one.
-func (r *Receiver) candidate(x *announcedFile) (f *os.File, size int64) {
+func (r *Receiver) candidate(x *incomingFile) (f *os.File, size int64) {
 	part := partName(r.Transfer, x.name)
-	if info, err := r.target.lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		if f, err := r.target.openFile(part, os.O_RDWR|nonblock, 0); err == nil {
+	if info, err := r.Root.Lstat(part); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		if f, err := r.Root.OpenFile(part, os.O_RDWR|nonblock, 0); err == nil {
 			return f, min(info.Size(), x.size)
 		}
 	}
@@ -147,7 +148,7 @@ func (r *Receiver) candidate(x *announcedFile) (f *os.File, size int64) {
 }
 
 // addComplete stores that a file is complete under this name.
-func (r *Receiver) addComplete(in *receivingFile, name string) {
+func (r *Receiver) addComplete(in *incomingFile, name string) {
 	if r.checkpoints == nil || in.size <= smallFile {
 		return
 	}
@@ -157,6 +158,6 @@ func (r *Receiver) addComplete(in *receivingFile, name string) {
 	}
 	defer f.Close()
 	if info.Size() == in.size && info.ModTime().UnixNano() == in.mtime { // otherwise another program changed it already
-		r.checkpoints.add(in.announced, fileState{content: identity(f).content, states: []checkpoint{in.hasher.state()}, isComplete: true, name: name})
+		r.checkpoints.add(in.name, fileState{content: identity(f).content, states: []checkpoint{in.hasher.state()}, isComplete: true, name: name})
 	}
 }

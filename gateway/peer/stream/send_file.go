@@ -31,11 +31,9 @@ func (s *Sender) sendFile(ctx context.Context, f sourceFile, v verdict) error {
 }
 
 // fileError is the failure of one file, which does not end the transfer.
-type fileError struct{ err error }
+type fileError struct{ error }
 
-func (e *fileError) Error() string { return e.err.Error() }
-
-func (e *fileError) Unwrap() error { return e.err }
+func (e *fileError) Unwrap() error { return e.error }
 
 func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int) error {
 	file, info, err := openRegular(f.root, f.at)
@@ -131,16 +129,13 @@ func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size 
 			}
 			continue
 		}
-		buf, err := s.read(ctx, file, end-sum.n)
+		data, err := s.read(file, end-sum.n)
 		if err != nil {
 			return err
 		}
-		sum.add(buf)
-		s.packer.commit(len(buf))
-		if size > smallFile && len(s.packer.frame.buf) > idSize+s.packer.limit-piece {
-			if err := s.packer.flush(ctx); err != nil {
-				return err
-			}
+		sum.add(data)
+		if err := s.packer.add(ctx, recData, data); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -154,10 +149,8 @@ func (s *Sender) sendHole(ctx context.Context, sum *hasher, n int64) error {
 	for n > 0 {
 		part := min(n, maxHole)
 		n -= part
-		for left := part; left > 0; {
-			k := min(left, int64(len(zeros)))
-			sum.add(zeros[:k])
-			left -= k
+		if err := sum.addZeros(ctx, part); err != nil {
+			return err
 		}
 		if err := s.packer.add(ctx, recHole, binary.LittleEndian.AppendUint64(nil, uint64(part))); err != nil {
 			return err
@@ -169,24 +162,17 @@ func (s *Sender) sendHole(ctx context.Context, sum *hasher, n int64) error {
 	return nil
 }
 
-// piece is the minimum number of bytes of a file to read at once.
-const piece = 16 << 10
-
-// read reads the next part of the file, of which left bytes remain, into the frame; it is sent when
-// it is committed.
-func (s *Sender) read(ctx context.Context, file io.Reader, left int64) ([]byte, error) {
-	buf, err := s.packer.space(ctx, int(min(left, piece)))
-	if err != nil {
-		return nil, err
-	}
-	n, err := file.Read(buf[:min(int64(len(buf)), left)])
+// read reads the next part of the file, of which left bytes remain. The result is valid until the
+// next call.
+func (s *Sender) read(file io.Reader, left int64) ([]byte, error) {
+	n, err := file.Read(s.buf[:min(int64(len(s.buf)), left)])
 	if n == 0 && err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errFileChanged
 		}
 		return nil, &fileError{WithoutPath(err)}
 	}
-	return buf[:n], nil
+	return s.buf[:n], nil
 }
 
 // openRegular opens a file for sending, without blocking on a named pipe.

@@ -32,6 +32,7 @@ type Sender struct {
 	checkpoints checkpoints
 	rehashed    int64 // bytes of earlier attempts that were hashed again
 	packer      packer
+	buf         []byte // for one data record
 	next        uint32
 	wake        chan struct{}
 
@@ -44,7 +45,7 @@ type Sender struct {
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
-	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve, body: s.Share.maxFrame}
+	s.packer, s.buf = packer{id: s.ID, send: s.Out, reserve: s.reserve}, make([]byte, maxBody-recHead)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -92,7 +93,8 @@ func (s *Sender) handleRecord(kind byte, payload []byte) error {
 		if err != nil {
 			return err
 		}
-		if s.verdicts[v.index] = v; len(s.verdicts) > 2*maxAnnounced {
+		s.verdicts[v.index] = v
+		if len(s.verdicts) > 2*maxAnnounced {
 			return protocolError("verdicts about nothing")
 		}
 	}
@@ -152,7 +154,7 @@ func (s *Sender) sendAll(ctx context.Context) error {
 			}
 			f.index = s.next
 			s.next++
-			if f.mode.IsRegular() && f.size > smallFile {
+			if f.isLarge() {
 				large++
 				if err := s.packer.add(ctx, recEntry, f.encode()); err != nil {
 					return err
@@ -165,17 +167,10 @@ func (s *Sender) sendAll(ctx context.Context) error {
 		}
 		f := queue[0]
 		queue = queue[1:]
-		var err error
-		switch {
-		case !f.mode.IsRegular():
-			err = s.packer.add(ctx, recEntry, f.encode())
-		case f.size > smallFile:
+		if f.isLarge() {
 			large--
-			err = s.sendLarge(ctx, f)
-		default:
-			err = s.sendSmall(ctx, f)
 		}
-		if err != nil {
+		if err := s.sendEntry(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -192,20 +187,20 @@ func (s *Sender) reportSkipped(ctx context.Context, kind byte, name, why string)
 	return s.packer.add(ctx, kind, append(append(b, name...), cut(why, maxText)...))
 }
 
-// sendLarge sends an announced file, from the offset up to which the receiver has it.
-func (s *Sender) sendLarge(ctx context.Context, f sourceFile) error {
-	if err := s.packer.flush(ctx); err != nil {
-		return err
+// sendEntry sends an entry and, of a file, the data. A large file was announced, and is sent from
+// the offset up to which the receiver has it.
+func (s *Sender) sendEntry(ctx context.Context, f sourceFile) error {
+	if f.isLarge() {
+		if err := s.packer.flush(ctx); err != nil {
+			return err
+		}
+		v, err := s.verdict(ctx, f.index)
+		if err != nil || v.have < 0 {
+			return err
+		}
+		return s.sendFile(ctx, f, v)
 	}
-	v, err := s.verdict(ctx, f.index)
-	if err != nil || v.have < 0 {
-		return err
-	}
-	return s.sendFile(ctx, f, v)
-}
-
-func (s *Sender) sendSmall(ctx context.Context, f sourceFile) error {
-	if err := s.packer.add(ctx, recEntry, f.encode()); err != nil {
+	if err := s.packer.add(ctx, recEntry, f.encode()); err != nil || !f.mode.IsRegular() {
 		return err
 	}
 	return s.sendFile(ctx, f, verdict{index: f.index})
@@ -218,30 +213,16 @@ const (
 	// credit.
 	sharedWindow = 4 << 20
 	minWindow    = 128 << 10
-	// sharedBody is the maximum length of a frame when several transfers share the connection.
-	sharedBody = 64 << 10
 )
 
 // Share divides a connection among its outgoing transfers in equal parts. The zero Share is ready.
 // It is safe for concurrent use.
 type Share struct{ running atomic.Int32 }
 
-// isShared reports whether there is more than one transfer.
-func (s *Share) isShared() bool { return s != nil && s.running.Load() > 1 }
-
-// window returns the number of bytes that a transfer may have in flight.
+// window returns the number of bytes that a transfer may have in flight. s may be nil.
 func (s *Share) window() int {
-	if !s.isShared() {
+	if s == nil || s.running.Load() <= 1 {
 		return Window
 	}
-	return min(Window, max(minWindow, sharedWindow/int(s.running.Load())))
-}
-
-// maxFrame returns the maximum length of the next frame's body, which is limited because calls and
-// their results are sent between frames.
-func (s *Share) maxFrame() int {
-	if s.isShared() {
-		return sharedBody
-	}
-	return maxBody
+	return max(minWindow, sharedWindow/int(s.running.Load()))
 }

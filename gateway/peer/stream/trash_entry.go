@@ -37,7 +37,7 @@ const (
 type trashEntry struct {
 	root  *os.Root // the destination folder
 	entry string   // path of the entry's folder below root
-	list  *os.File // nil until something is replaced
+	list  *os.File
 	n     int
 	bytes int64 // of all entries in this trash
 	files map[string]bool
@@ -59,9 +59,17 @@ func trashSuffix(id protocol.TransferID) string {
 	return "-t" + shortHash(string(id))
 }
 
-// openTrashEntry finds the entry of earlier attempts.
-func openTrashEntry(root *os.Root, id protocol.TransferID) *trashEntry {
-	k := &trashEntry{root: root, files: make(map[string]bool)}
+// openTrashEntry opens the entry of earlier attempts, or creates one.
+func openTrashEntry(root *os.Root, id protocol.TransferID) (k *trashEntry, err error) {
+	if err := root.Mkdir(trashName, 0o700); err == nil {
+		root.WriteFile(path.Join(trashName, ".gitignore"), []byte("*\n"), 0o600)
+	} else if !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if info, err := root.Lstat(trashName); err != nil || !info.IsDir() {
+		return nil, errors.New("the trash folder is missing")
+	}
+	k = &trashEntry{root: root, files: make(map[string]bool)}
 	for _, e := range trashEntries(root) {
 		if strings.HasSuffix(e, trashSuffix(id)) {
 			k.entry = path.Join(trashName, e)
@@ -73,8 +81,16 @@ func openTrashEntry(root *os.Root, id protocol.TransferID) *trashEntry {
 	}
 	if k.entry == "" {
 		k.entry = path.Join(trashName, strconv.FormatInt(time.Now().UnixMilli(), 10)+trashSuffix(id))
+		if err := root.Mkdir(k.entry, 0o700); err != nil {
+			return nil, err
+		}
 	}
-	return k
+	k.bytes = shrinkTrash(root, time.Now().Add(-TrashAge), maxTrash, path.Base(k.entry))
+	k.list, err = root.OpenFile(path.Join(k.entry, trashList), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
 }
 
 // trashEntries returns the entries of transfers in a folder's trash, oldest first.
@@ -108,27 +124,6 @@ func readTrashList(root *os.Root, entry string) (lines []replacedFile) {
 	return lines
 }
 
-// create creates the entry when its first file is added.
-func (k *trashEntry) create() (err error) {
-	if k.list != nil {
-		return nil
-	}
-	if err := k.root.Mkdir(trashName, 0o700); err == nil {
-		k.root.WriteFile(path.Join(trashName, ".gitignore"), []byte("*\n"), 0o600)
-	} else if !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if info, err := k.root.Lstat(trashName); err != nil || !info.IsDir() {
-		return errors.New("the trash folder is missing")
-	}
-	if err := k.root.Mkdir(k.entry, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	k.bytes = shrinkTrash(k.root, time.Now().Add(-TrashAge), maxTrash, path.Base(k.entry))
-	k.list, err = k.root.OpenFile(path.Join(k.entry, trashList), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	return err
-}
-
 // add links a file into the trash, or moves it there if the file system has no hard links; then
 // back undoes the move. line describes the replacement.
 func (k *trashEntry) add(line replacedFile) (back func(), err error) {
@@ -136,9 +131,6 @@ func (k *trashEntry) add(line replacedFile) (back func(), err error) {
 	info, err := k.root.Lstat(line.Name)
 	if err != nil {
 		return back, nil // the file no longer exists
-	}
-	if err = k.create(); err != nil {
-		return back, err
 	}
 	if k.bytes += info.Size(); k.bytes > maxTrash {
 		k.bytes = shrinkTrash(k.root, time.Now().Add(-TrashAge), maxTrash-info.Size(), path.Base(k.entry)) + info.Size()
@@ -168,30 +160,36 @@ func (k *trashEntry) add(line replacedFile) (back func(), err error) {
 	return back, err
 }
 
-func (k *trashEntry) close() {
-	if k != nil && k.list != nil {
-		k.list.Close()
-		k.list = nil
-	}
-}
-
 // retainReplaced retains a file that is about to be replaced, and reports a problem if that fails,
 // because the person wanted it replaced anyway. back undoes it if nothing replaces the file.
 func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
-	if r.Transfer == "" {
-		return func() {}
+	back = func() {}
+	if r.Transfer == "" || !exists(r.Root, line.Name) {
+		return back
 	}
+	var err error
 	if r.trash == nil {
 		if r.OnReplace != nil {
 			r.OnReplace()
 		}
-		r.trash = openTrashEntry(r.Root, r.Transfer)
+		r.trash, err = openTrashEntry(r.Root, r.Transfer)
 	}
-	back, err := r.trash.add(line)
+	if err == nil {
+		back, err = r.trash.add(line)
+	}
 	if err != nil {
 		r.result.addProblem(line.Name, "The previous version could not be saved: "+WithoutPath(err).Error())
 	}
 	return back
+}
+
+// closeTrash closes the list of replaced files, and returns their number.
+func (r *Receiver) closeTrash() int {
+	if r.trash == nil {
+		return 0
+	}
+	r.trash.list.Close()
+	return len(r.trash.files)
 }
 
 // shrinkTrash removes entries that are older than before, and then the oldest until the rest takes

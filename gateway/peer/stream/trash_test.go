@@ -58,6 +58,17 @@ func TestTheTrashIsNeitherSentNorReceived(t *testing.T) {
 	}
 }
 
+// trashOf opens the trash entry of a transfer.
+func trashOf(t *testing.T, root *os.Root, id protocol.TransferID) *trashEntry {
+	t.Helper()
+	k, err := openTrashEntry(root, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.list.Close() })
+	return k
+}
+
 // Of two attempts, the first was interrupted between retaining the old file and replacing it: undo
 // restores the state before both.
 func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
@@ -65,11 +76,9 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 	root := open(t, to)
 	put(t, "new", from, "a")
 	put(t, "old", to, "tree", "a")
-	k := openTrashEntry(root, "t")
-	if _, err := k.add(replacedFile{Name: "tree/a", Size: 3}); err != nil {
+	if _, err := trashOf(t, root, "t").add(replacedFile{Name: "tree/a", Size: 3}); err != nil {
 		t.Fatal(err)
 	}
-	k.close()
 	if res := over(t, from, root, "t"); res.Replaced != 1 {
 		t.Errorf("%+v", res)
 	}
@@ -113,12 +122,14 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(to, "a"), bytes.Repeat([]byte("x"), size), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		k := openTrashEntry(root, id)
-		k.entry = path.Join(trashName, fmt.Sprint(at.UnixMilli(), trashSuffix(id)))
+		k := trashOf(t, root, id)
 		if _, err := k.add(replacedFile{Name: "a"}); err != nil {
 			t.Fatal(err)
 		}
-		k.close()
+		k.list.Close()
+		if err := root.Rename(k.entry, path.Join(trashName, fmt.Sprint(at.UnixMilli(), trashSuffix(id)))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	now := time.Now()
 	keep("old", now.Add(-TrashAge-time.Hour), 10)
@@ -134,18 +145,17 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 	// The oldest entry is removed when the limit is exceeded; the entry in use stays.
 	keep("middle", now.Add(-time.Minute), 3000)
 	keep("now", now, 3000)
-	if n := shrinkTrash(root, now.Add(-TrashAge), 4000, path.Base(openTrashEntry(root, "now").entry)); n > 4000 || len(trashEntries(root)) != 1 {
+	k := trashOf(t, root, "now")
+	if n := shrinkTrash(root, now.Add(-TrashAge), 4000, path.Base(k.entry)); n > 4000 || len(trashEntries(root)) != 1 {
 		t.Errorf("%d bytes are left in %v", n, trashEntries(root))
 	}
 	// A file that is larger than the limit is not retained, but replaced anyway.
-	k := openTrashEntry(root, "now")
 	if err := os.Truncate(filepath.Join(to, "a"), maxTrash+1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := k.add(replacedFile{Name: "a"}); err == nil {
 		t.Error("it is kept")
 	}
-	k.close()
 	// A full disk gets the space, and an empty trash is removed.
 	if !removeOldestTrash(root) || removeOldestTrash(root) {
 		t.Errorf("left: %v", trashEntries(root))

@@ -21,10 +21,10 @@ func (e *Ends) undo(p protocol.TransferUndoEvent) {
 	if e.closed {
 		return
 	}
-	wait, done := e.enqueueLocked(attemptID{id: p.ID}, nil)
+	ticket := e.enqueueLocked(p.ID, false)
 	e.wg.Go(func() {
-		defer done()
-		wait()
+		defer ticket.Release()
+		ticket.Wait()
 		out := protocol.TransferUndone{ID: p.ID}
 		if t, err := e.options.Files.Target(p.Path, p.Into, false); err != nil {
 			out.Error = err.Error()

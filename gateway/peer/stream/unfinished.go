@@ -16,7 +16,7 @@ const PartAge = 14 * 24 * time.Hour
 
 // UnfinishedFiles records on disk which folders may have unfinished files of which transfers, so
 // that they are removed in the end, and nothing else ever is: an entry lists folders, and the names
-// of the unfinished files in them begin with the transfer's own prefix. A nil Unfinished records
+// of the unfinished files in them begin with the transfer's own prefix. A nil value records
 // nothing. It is safe for concurrent use, also by several processes.
 type UnfinishedFiles struct{ dir string }
 
@@ -34,24 +34,20 @@ func (l *UnfinishedFiles) addFolder(mark, folder string) {
 		return
 	}
 	os.MkdirAll(l.dir, 0o700)
-	appendTo(l.path(mark), strconv.Quote(folder)+"\n")
-}
-
-// touch keeps the unfinished files of a transfer from [Unfinished.Sweep] for some time.
-func (l *UnfinishedFiles) touch(mark string) {
-	if l != nil {
-		now := time.Now()
-		os.Chtimes(l.path(mark), now, now) // the entry may not exist
+	if f, err := os.OpenFile(l.path(mark), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err == nil {
+		f.WriteString(strconv.Quote(folder) + "\n")
+		f.Close()
 	}
 }
 
-// isUnknown reports whether nothing of a transfer was ever written here, or everything was removed.
-func (l *UnfinishedFiles) isUnknown(mark string) bool {
+// touch keeps the unfinished files of a transfer from [UnfinishedFiles.Sweep] for some time. It
+// reports whether nothing of the transfer was ever written here, or everything was removed.
+func (l *UnfinishedFiles) touch(mark string) (isUnknown bool) {
 	if l == nil {
 		return false
 	}
-	_, err := os.Stat(l.path(mark))
-	return errors.Is(err, fs.ErrNotExist)
+	now := time.Now()
+	return errors.Is(os.Chtimes(l.path(mark), now, now), fs.ErrNotExist)
 }
 
 // removeEntry records that no unfinished file with this prefix is left.
@@ -97,17 +93,13 @@ func sweepFolder(files Files, folder, mark string, before time.Time) (removed in
 		return 0, err
 	}
 	defer t.Root.Close()
-	dir, err := t.Root.Open(".")
-	if err != nil {
-		return 0, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	for _, name := range names {
+	list, err := fs.ReadDir(t.Root.FS(), ".")
+	for _, e := range list {
+		name := e.Name()
 		if !strings.HasPrefix(name, mark) || !strings.HasSuffix(name, partSuffix) {
 			continue
 		}
-		info, statErr := t.Root.Lstat(name)
+		info, statErr := e.Info()
 		switch {
 		case statErr != nil || !info.Mode().IsRegular():
 		case !before.IsZero() && info.ModTime().After(before):
@@ -135,18 +127,13 @@ func (l *UnfinishedFiles) Sweep(files Files, before time.Time) (removed int) {
 	}
 	l.sweepTrash(files)
 	for _, entry := range list {
-		removed += l.sweep(files, entry, before)
+		mark := partPrefix + entry.Name()
+		info, err := os.Lstat(l.path(mark)) // an attempt may have started since the folder was read
+		if err == nil && info.Mode().IsRegular() && !info.ModTime().After(before) {
+			removed += l.removeFiles(files, mark, before)
+		}
 	}
 	return removed
-}
-
-func (l *UnfinishedFiles) sweep(files Files, entry os.DirEntry, before time.Time) (removed int) {
-	mark := partPrefix + entry.Name()
-	info, err := os.Lstat(l.path(mark)) // an attempt may have started since the folder was read
-	if err != nil || !info.Mode().IsRegular() || info.ModTime().After(before) {
-		return 0
-	}
-	return l.removeFiles(files, mark, before)
 }
 
 // addTrash records that a folder's trash is about to get replaced files.
@@ -156,7 +143,7 @@ func (l *UnfinishedFiles) addTrash(folder string) {
 	}
 	name := filepath.Join(l.dir, "trash", shortHash(folder))
 	if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
-		os.WriteFile(name, []byte(strconv.Quote(folder)+"\n"), 0o600)
+		os.WriteFile(name, []byte(folder), 0o600)
 	}
 }
 
@@ -166,16 +153,11 @@ func (l *UnfinishedFiles) sweepTrash(files Files) {
 	list, _ := os.ReadDir(dir) // without the folder, nothing was replaced
 	for _, e := range list {
 		name := filepath.Join(dir, e.Name())
-		raw, err := os.ReadFile(name)
+		folder, err := os.ReadFile(name)
 		if err != nil {
 			continue
 		}
-		folder, err := strconv.Unquote(strings.TrimSpace(string(raw)))
-		if err != nil {
-			os.Remove(name)
-			continue
-		}
-		t, err := files.Target(strings.TrimPrefix(folder, "gsv:"), true, false)
+		t, err := files.Target(strings.TrimPrefix(string(folder), "gsv:"), true, false)
 		if err != nil {
 			continue // it may be reachable the next time
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // Item is a file or folder to send, with the handle of its parent folder, or of itself if At is
-// ".".
+// ".". Its holder closes Root.
 type Item struct {
 	Root *os.Root
 	At   string // below Root, with slashes
@@ -26,7 +26,6 @@ type Item struct {
 // walker walks everything to send: a folder comes before its contents, and the entries of a folder
 // are sorted by name.
 type walker struct {
-	items  []Item
 	links  string
 	report func(kind byte, name, why string) error
 	stack  []place // entries to visit, the next one last
@@ -36,7 +35,7 @@ type walker struct {
 type place struct {
 	root     *os.Root
 	at, name string
-	top      bool // an item itself
+	item     *Item // nil for an entry below an item
 	depth    int
 }
 
@@ -48,24 +47,24 @@ type sourceFile struct {
 	isSparse bool // it has holes
 }
 
-func newWalker(items []Item, links string, note func(kind byte, name, why string) error) *walker {
-	w := &walker{items: items, links: links, report: note}
+func newWalker(items []Item, links string, report func(kind byte, name, why string) error) *walker {
+	w := &walker{links: links, report: report}
 	for _, i := range slices.Backward(items) {
-		w.stack = append(w.stack, place{root: i.Root, at: i.At, name: i.Name, top: true})
+		w.stack = append(w.stack, place{root: i.Root, at: i.At, name: i.Name, item: &i})
 	}
 	return w
 }
 
 // next returns the next entry; ok is false at the end. An error comes from an item itself, or from
-// note.
+// report.
 func (w *walker) next() (f sourceFile, ok bool, err error) {
 	for len(w.stack) > 0 {
 		p := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		info, err := w.stat(p)
 		if err != nil {
-			if p.top {
-				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", w.abs(p), WithoutPath(err))
+			if p.item != nil {
+				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", p.item.Abs, WithoutPath(err))
 			}
 			if err := w.report(recUnreadable, p.name, WithoutPath(err).Error()); err != nil {
 				return sourceFile{}, false, err
@@ -87,13 +86,13 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 				left = recSkipped
 				err = CheckLink("", p.name, e.link)
 			}
-			if err == nil && p.top {
+			if err == nil && p.item != nil {
 				err = errors.New("it is a symbolic link") // its target is not part of the transfer
 			}
 		default:
 			left, err = recSkipped, errors.New(describeKind(info.Mode()))
 		}
-		if p.top { // the person asked for it
+		if p.item != nil { // the person asked for it
 			left = recUnreadable
 		}
 		if err != nil {
@@ -137,15 +136,6 @@ func (w *walker) push(p place) error {
 		w.stack = append(w.stack, place{root: p.root, at: path.Join(p.at, n), name: p.name + "/" + n, depth: p.depth + 1})
 	}
 	return nil
-}
-
-func (w *walker) abs(p place) string {
-	for _, i := range w.items {
-		if i.Root == p.root && i.At == p.at {
-			return i.Abs
-		}
-	}
-	return p.name
 }
 
 // Totals is the amount of data to send.

@@ -4,7 +4,12 @@
 package wire
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -180,4 +185,107 @@ func (w *Writer) write(f frame) error {
 	}
 	w.ws.SetWriteDeadline(time.Now().Add(WriteLimit + time.Duration(len(data)/MinSpeed)*time.Second))
 	return w.ws.WriteMessage(kind, data)
+}
+
+// Receive reads one text frame. It calls alive for each piece that arrives, so that a large frame
+// may arrive slowly. It passes other kinds of frames to other, which may be nil, and skips what
+// other leaves unread.
+func Receive(ws *websocket.Conn, alive func(), other func(kind int, r io.Reader)) ([]byte, error) {
+	for {
+		kind, r, err := ws.NextReader()
+		if err != nil {
+			return nil, err
+		}
+		alive()
+		if kind == websocket.TextMessage {
+			return readText(r, alive)
+		}
+		if other != nil {
+			other(kind, r)
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readText reads a whole frame into memory that the caller owns.
+func readText(r io.Reader, alive func()) ([]byte, error) {
+	var buf bytes.Buffer
+	for {
+		_, err := io.CopyN(&buf, r, MinSpeed)
+		if errors.Is(err, io.EOF) {
+			return buf.Bytes(), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		alive()
+	}
+}
+
+// start is the zero of the times in pings, so that a peer learns nothing about this machine's
+// clock.
+var start = time.Now()
+
+// Ping sends a ping that contains its time. It is safe to call concurrently with everything else on
+// the connection.
+func Ping(ws *websocket.Conn) error {
+	payload := binary.BigEndian.AppendUint64(nil, uint64(time.Since(start)))
+	return ws.WriteControl(websocket.PingMessage, payload, time.Now().Add(WriteLimit))
+}
+
+// RoundTrip returns the time since the ping that a pong answers; false if the pong does not answer
+// a [Ping].
+func RoundTrip(pong string) (time.Duration, bool) {
+	if len(pong) != 8 {
+		return 0, false
+	}
+	took := time.Since(start) - time.Duration(binary.BigEndian.Uint64([]byte(pong)))
+	return took, took >= 0 && took < time.Hour
+}
+
+// TicketLocks has a first-in, first-out lock for each key: work with the same key, such as a chat,
+// runs in the order in which it arrived, and work with different keys runs concurrently. The zero
+// value is ready. It is safe for concurrent use.
+type TicketLocks struct {
+	mu   sync.Mutex
+	last map[string]<-chan struct{} // by key: closed when the last ticket is released
+}
+
+// Ticket is a place in the queue of one key. Its owner must call Wait and then Release, each once.
+type Ticket struct {
+	locks    *TicketLocks
+	key      string
+	previous <-chan struct{} // nil for the first ticket
+	released chan struct{}
+}
+
+// Take returns the ticket after all unreleased tickets of the key. It never blocks.
+func (l *TicketLocks) Take(key string) Ticket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil {
+		l.last = make(map[string]<-chan struct{})
+	}
+	t := Ticket{locks: l, key: key, previous: l.last[key], released: make(chan struct{})}
+	l.last[key] = t.released
+	return t
+}
+
+// Wait blocks until all earlier tickets are released.
+func (t Ticket) Wait() {
+	if t.previous != nil {
+		<-t.previous
+	}
+}
+
+// Release lets the owner of the next ticket continue.
+func (t Ticket) Release() {
+	t.locks.mu.Lock()
+	defer t.locks.mu.Unlock()
+	if t.locks.last[t.key] == t.released {
+		delete(t.locks.last, t.key)
+	}
+	close(t.released)
 }

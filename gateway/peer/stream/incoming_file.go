@@ -15,30 +15,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// announcedFile is a file that was announced and not yet completed.
-type announcedFile struct {
+// incomingFile is a file that was announced and is not complete.
+type incomingFile struct {
 	entry
-	// The receiver's existing data: its hashes; whether it is a complete file instead of a part
-	// file; its name.
-	hasher     *hasher
+	// The receiver's existing data: whether it is a complete file instead of a part file, and its
+	// name; the identity of its content when it was hashed ([identity]).
 	isComplete bool
 	found      string
-	// content is the identity of the part file's content when it was hashed ([identity]); empty
-	// without a part file.
-	content string
-}
-
-// receivingFile is a file that is being written.
-type receivingFile struct {
-	entry
-	announced string // the name in the announcement
-	part      string // its name until it is complete
-	f         *os.File
-	hasher    *hasher
+	content    string
+	hasher     *hasher // of the existing data, and then of all data; nil: there is none yet
+	// Of the file that is being written:
+	part      string   // its name until it is complete
+	f         *os.File // nil if a complete file is used as it is
 	offset    int64
 	holes     bool
 	flushedTo int64 // offset up to which the system was asked to write to the disk
-	match     bool  // an existing file under its own name; nothing is written
 }
 
 // partPrefixOf returns the prefix of the names of all unfinished files of a transfer. No other file
@@ -68,78 +59,82 @@ func (r *Receiver) begin(index uint32, offset int64) error {
 		r.current.close(r, true) // it changed at the source, and is sent again
 		r.current = nil
 	}
-	e := r.announced[index]
-	if e == nil {
+	in := r.announced[index]
+	if in == nil {
 		return nil // not wanted, or failed: the data that follows is ignored
 	}
-	f, err := r.open(e, offset)
-	if err != nil {
+	if err := r.open(in, offset); err != nil {
 		if isFatal(err) {
 			return err
 		}
 		delete(r.announced, index)
-		r.result.addFailure(e.name, err)
+		r.result.addFailure(in.name, err)
 		return nil
 	}
-	if r.current = f; f.size > smallFile {
+	r.current = in
+	if in.size > smallFile {
 		r.lastProgress = time.Time{} // report progress at once, so that the gateway knows which file is unfinished if the transfer stops here
 	}
 	return nil
 }
 
-func (r *Receiver) open(x *announcedFile, offset int64) (*receivingFile, error) {
-	in := &receivingFile{entry: x.entry, announced: x.name, part: partName(r.Transfer, x.name), hasher: newHasher(nil), offset: offset, flushedTo: offset}
+// open prepares a file for the data from an offset on.
+func (r *Receiver) open(in *incomingFile, offset int64) (err error) {
+	in.offset, in.flushedTo, in.holes, in.f = offset, offset, false, nil
 	if offset > 0 {
-		if x.hasher == nil || x.isComplete && offset != x.size || !x.hasher.rewind(offset) {
-			return nil, protocolError("a file starts that was not announced")
+		if in.hasher == nil || in.isComplete && offset != in.size || !in.hasher.rewind(offset) {
+			return protocolError("a file starts that was not announced")
 		}
-		in.hasher = x.hasher
-		if in.match = x.isComplete; in.match {
-			in.name = x.found
-			return in, nil
+		if in.isComplete {
+			return nil
 		}
+	} else {
+		in.hasher, in.isComplete = newHasher(nil), false
 	}
+	in.part = partName(r.Transfer, in.name)
 	if dir := path.Dir(in.part); r.OnFolder != nil && !r.recordedFolders[dir] {
 		r.recordedFolders[dir] = true
 		r.OnFolder(dir)
 	}
-	var err error
-	in.f, err = r.target.openFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // left by an earlier attempt
-		if info, err := r.target.lstat(in.part); err != nil || !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is no file", in.part)
-		}
-		if in.f, err = r.target.openFile(in.part, os.O_WRONLY, 0); err == nil {
-			if offset > 0 && identity(in.f).content != x.content {
-				err = errors.New("the partial file was changed: retry")
-			} else {
-				err = in.f.Truncate(offset)
-			}
-		}
-		if info, statErr := in.f.Stat(); err == nil && (statErr != nil || info.Size() != offset) {
-			err = errors.New("the partial file is missing")
-		}
-	} else if err == nil && offset > 0 {
-		in.f.Close()
-		r.target.remove(in.part)
-		return nil, errors.New("the partial file is missing")
+	if offset == 0 {
+		in.f, err = r.Root.OpenFile(in.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if offset > 0 || errors.Is(err, fs.ErrExist) { // left by an earlier attempt
+		in.f, err = r.continuePart(in)
 	}
 	if in.f == nil {
-		return nil, fmt.Errorf("Failed to create file %s: %w", x.name, WithoutPath(err))
-	}
-	if err == nil && offset > 0 {
-		_, err = in.f.Seek(offset, io.SeekStart)
+		return fmt.Errorf("Failed to create file %s: %w", in.name, WithoutPath(err))
 	}
 	if err != nil {
 		in.hasher = newHasher(nil) // what was hashed may differ from the file
 		in.close(r, false)
-		return nil, WithoutPath(err)
+		return WithoutPath(err)
 	}
-	return in, nil
+	return nil
 }
 
-func (in *receivingFile) write(p []byte) error {
-	if int64(len(p)) > in.size-in.offset || in.match && len(p) > 0 {
+// continuePart opens a part file and cuts it off at the file's offset. The returned file may be
+// open although there is an error.
+func (r *Receiver) continuePart(in *incomingFile) (*os.File, error) {
+	if info, err := r.Root.Lstat(in.part); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("the partial file is missing, or is not a regular file")
+	}
+	f, err := r.Root.OpenFile(in.part, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if in.offset > 0 && identity(f).content != in.content {
+		return f, errors.New("the partial file was changed: retry")
+	}
+	if err := f.Truncate(in.offset); err != nil {
+		return f, err
+	}
+	_, err = f.Seek(in.offset, io.SeekStart)
+	return f, err
+}
+
+func (in *incomingFile) write(p []byte) error {
+	if int64(len(p)) > in.size-in.offset || in.f == nil && len(p) > 0 {
 		return protocolError("a file is longer than announced")
 	}
 	if len(p) == 0 {
@@ -160,13 +155,12 @@ func (in *receivingFile) write(p []byte) error {
 // writebackEvery is the number of bytes after which the system is asked to write to the disk.
 const writebackEvery = 8 << 20
 
-var zeros [256 << 10]byte
-
-func (in *receivingFile) hole(ctx context.Context, n int64) error {
-	if n > in.size-in.offset || in.match {
+func (in *incomingFile) hole(ctx context.Context, n int64) error {
+	if n > in.size-in.offset || in.f == nil {
 		return protocolError("a file is longer than announced")
 	}
-	if in.offset += n; !in.holes {
+	in.offset += n
+	if !in.holes {
 		in.holes = true
 		allowHoles(in.f)
 	}
@@ -176,20 +170,12 @@ func (in *receivingFile) hole(ctx context.Context, n int64) error {
 	if _, err := in.f.Seek(in.offset, io.SeekStart); err != nil {
 		return WithoutPath(err)
 	}
-	for n > 0 {
-		k := min(n, int64(len(zeros)))
-		in.hasher.add(zeros[:k])
-		n -= k
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+	return in.hasher.addZeros(ctx, n)
 }
 
 // close closes an incomplete file.
-func (in *receivingFile) close(r *Receiver, remove bool) {
-	if in.match {
+func (in *incomingFile) close(r *Receiver, remove bool) {
+	if in.isComplete {
 		return
 	}
 	remove = remove || in.size <= smallFile
@@ -197,23 +183,23 @@ func (in *receivingFile) close(r *Receiver, remove bool) {
 		if !remove && in.f.Sync() != nil {
 			remove = true
 		}
-		r.checkpoints.add(in.announced, fileState{content: identity(in.f).content, states: in.hasher.states()})
+		r.checkpoints.add(in.name, fileState{content: identity(in.f).content, states: in.hasher.states()})
 		in.f.Close()
 	}
 	if remove {
-		r.target.remove(in.part)
+		r.Root.Remove(in.part)
 	}
 }
 
 // abandonFile gives up a file that the sender cannot send.
 func (r *Receiver) abandonFile(index uint32, why string) {
-	e := r.announced[index]
+	in := r.announced[index]
 	delete(r.announced, index)
 	if r.current != nil && r.current.index == index {
 		r.current.close(r, true)
 		r.current = nil
 	}
-	if e != nil {
-		r.result.addFailure(e.name, errors.New(why))
+	if in != nil {
+		r.result.addFailure(in.name, errors.New(why))
 	}
 }
