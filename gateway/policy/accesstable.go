@@ -302,11 +302,29 @@ func (in *invocation) target(a access, target string) (list []access) {
 		list = in.specs(a, slice(in.args, bounds))
 	case target == "after":
 		list = in.specs(a, in.after())
+	case target == "starts":
+		add(findStarts(in.words)...)
+	case target == "downloads": // which curl names by the addresses
+		to, _ := valueOf(in.words, "--output-dir")
+		for _, w := range in.words {
+			address, _, _ := strings.Cut(w.Text, "?")
+			if name := path.Base(address); strings.ContainsAny(address, "{[") || w.Dynamic {
+				add(shell.Word{Text: path.Join(to.Text, "*"), Glob: true})
+			} else if strings.Contains(address, "/") && !isFlag(address) && name != "/" {
+				add(under(to, part(w, name)))
+			}
+		}
+	case target == "mounts":
+		list = mountedFolders(in.words)
 	case target == "clone":
 		add(cloneFolders(in.args, in.top)...)
 	case isFlag(target):
 		at := in.top
 		for _, v := range values(in.words, target) {
+			if _, dest, ok := strings.Cut(v.Text, "dest="); ok { // type=local,dest=FOLDER
+				dest, _, _ = strings.Cut(dest, ",")
+				v = part(v, dest)
+			}
 			add(under(in.top, v))
 			if at = under(at, v); at.Text != v.Text { // it may be relative to the one before
 				add(at)
@@ -364,6 +382,17 @@ var accessChecks = map[string]func(words []shell.Word) bool{
 		return hasFlag("-r", words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
 	},
 	"dynamic": hasDynamic,
+	"reads": func(words []shell.Word) bool { // of find: it starts only programs that read
+		for i := 1; i < len(words); i++ {
+			if execOptions[words[i-1].Text] && !readers[baseName(words[i].Text)] {
+				return false
+			}
+		}
+		return true
+	},
+	"numbered": func(words []shell.Word) bool { // curl -o file#1
+		return slices.ContainsFunc(values(words, "-o,--output"), func(w shell.Word) bool { return strings.Contains(w.Text, "#") })
+	},
 	"packs":   func(words []shell.Word) bool { packs, _ := tarMode(words); return packs },
 	"unpacks": func(words []shell.Word) bool { _, unpacks := tarMode(words); return unpacks },
 	"absolute": func(words []shell.Word) bool {
