@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -155,20 +156,9 @@ func (m *Manager) publish(a protocol.Approval) {
 // Review checks the pending approvals again after the rules have changed. Those for which decided
 // returns true are closed as superseded, and their callers decide again.
 func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
-	list, err := m.store.Pending(ctx)
-	if err != nil {
-		return err
-	}
-	for _, a := range list {
-		if a.Kind != protocol.AskCall || !decided(a) {
-			continue
-		}
-		a.State, a.AnsweredBy = protocol.ApprovalSuperseded, "the rules"
-		if _, _, err := m.resolve(ctx, a); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.closePending(ctx, protocol.ApprovalSuperseded, "the rules", func(a protocol.Approval) bool {
+		return a.Kind == protocol.AskCall && decided(a)
+	})
 }
 
 // Withdraw closes an approval that is no longer needed, if it is still pending.
@@ -189,15 +179,17 @@ func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
 
 // CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
 func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
+	return m.closePending(ctx, protocol.ApprovalCancelled, "a restart", func(a protocol.Approval) bool { return !keep(a) })
+}
+
+// closePending closes the pending approvals for which chosen returns true.
+func (m *Manager) closePending(ctx context.Context, state, by string, chosen func(protocol.Approval) bool) error {
 	list, err := m.store.Pending(ctx)
 	if err != nil {
 		return err
 	}
-	for _, a := range list {
-		if keep(a) {
-			continue
-		}
-		a.State, a.AnsweredBy = protocol.ApprovalCancelled, "a restart"
+	for _, a := range slices.DeleteFunc(list, func(a protocol.Approval) bool { return !chosen(a) }) {
+		a.State, a.AnsweredBy = state, by
 		if _, _, err := m.resolve(ctx, a); err != nil {
 			return err
 		}

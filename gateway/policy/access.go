@@ -51,18 +51,9 @@ func accesses(c shell.Command) (list []access) {
 				list = append(list, access{word: w, verb: "link"})
 			}
 		}
-		if !copiers[name] || name == "ln" {
-			return list
-		}
-		if len(rest) > 0 && isFolder(rest[len(rest)-1]) && (name == "rsync" || recursive(words)) {
-			list = append(list, access{word: rest[len(rest)-1], verb: "write"})
-		}
 	}
 	switch name = unversionedName(name); name {
 	case "python", "python2", "python3", "pypy", "pypy3":
-		if i := moduleAt(c.Words); i > 0 && c.Words[i].Text == "pip" {
-			return append(list, tableAccesses("pip", c.Words[i+1:])...)
-		}
 		name, words = "python-m", moduleWords(words)
 	}
 	return append(list, tableAccesses(name, words)...)

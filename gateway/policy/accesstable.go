@@ -151,9 +151,6 @@ func (in *invocation) workFolders(options []shell.Word) {
 
 func tableAccesses(name string, words []shell.Word) (list []access) {
 	in := newInvocation(name, words)
-	if name == "git" && len(in.words) == 1 && (in.words[0].Text == "-h" || in.words[0].Text == "--help") {
-		return nil
-	}
 	for _, l := range accessLines[name] {
 		if l.takes != "" || !in.meets(l) {
 			continue

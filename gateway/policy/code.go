@@ -22,9 +22,6 @@ func (ma *matcher) isEnforced(r *rule) bool {
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
 func (ma *matcher) isHidden(r *rule) bool {
 	start := r.path.start(ma.resolver.root, ma.resolver.home)
-	if start == "" {
-		return false
-	}
 	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
 	return slices.ContainsFunc(ma.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(ma.resolver.realPath(clean(place)))) })
 }
@@ -96,7 +93,7 @@ func runsCode(c shell.Command) string {
 		return k.runs(name, c)
 	}
 	if name == "docker" || guardedLike[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
-		return startsContainer(name, words)
+		return startsContainer(words)
 	}
 	switch name {
 	case "ssh", "scp", "sftp", "mosh":
@@ -121,11 +118,8 @@ func runsCode(c shell.Command) string {
 
 // startsContainer describes how a command starts an existing container's own program, which may
 // have been given any folder. The folders of a new container are in the docker run command.
-func startsContainer(name string, words []shell.Word) string {
+func startsContainer(words []shell.Word) string {
 	rest := operands(words, "HlcfpDn")
-	if name == "docker-compose" || name == "podman-compose" {
-		rest = append([]shell.Word{{Text: "compose"}}, rest...)
-	}
 	if len(rest) > 1 && (rest[0].Text == "container" || rest[0].Text == "compose") {
 		rest = rest[1:]
 	}
@@ -137,9 +131,6 @@ func startsContainer(name string, words []shell.Word) string {
 
 func (k subcommands) runs(name string, c shell.Command) string {
 	if len(c.Words) == 1 {
-		if k.own == nil {
-			return name + " runs code that is not in the command"
-		}
 		return "" // it prints its usage
 	}
 	rest := c.Words[2:]

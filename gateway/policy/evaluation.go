@@ -200,7 +200,7 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 	hits := guardsOf(c, ev.resolver)
 	// A rule that contains the merely unknown words may be offered.
 	barred := why != "" && !slices.ContainsFunc(hits, func(h guard) bool { return h.reason == why })
-	lead := ev.leadingCount(c)
+	lead := leadingOptions(c.Name(), c.Words, ev.resolver)
 	switch {
 	case barred, !isStatic(c), c.Parent >= 0, c.Origin != "", slices.ContainsFunc(hits, func(h guard) bool { return !h.unknown }),
 		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):

@@ -85,8 +85,9 @@ func (c *Catalog) read(id protocol.AgentID) (res protocol.SkillsStatusResult, li
 	}
 	settings := c.o.Config().Skills.Entries
 	for _, f := range list {
-		e := statusOf(f, setting(settings, f), nodes, machineFacts{c.o.Has, c.o.HasVariable})
-		e.SettingsKey = settingsKey(settings, f)
+		set, key := settingsOf(settings, f)
+		e := statusOf(f, set, nodes, machineFacts{c.o.Has, c.o.HasVariable})
+		e.SettingsKey = key
 		res.Skills = append(res.Skills, e)
 	}
 	return res, list, nil
@@ -105,7 +106,7 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	if i < 0 {
 		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no skill %q.", in.Name))
 	}
-	key := settingsKey(c.o.Config().Skills.Entries, list[i])
+	_, key := settingsOf(c.o.Config().Skills.Entries, list[i])
 	if key == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("Settings of %q cannot be stored: its name and its folder contain a dot.", in.Name))
 	}
@@ -116,33 +117,21 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
 }
 
-// settingKeys returns the names of a skill's settings in the original system's lookup order.
-func settingKeys(f locatedSkill) []string {
-	return []string{f.Name, path.Base(f.Dir), f.Dir, f.location}
-}
-
-// settingsKey returns the key of a skill's settings; empty if every name of the skill contains a
-// dot, which a path cannot hold.
-func settingsKey(entries map[string]config.Skill, f locatedSkill) string {
-	key := ""
-	for _, k := range settingKeys(f) {
-		if _, ok := entries[k]; ok && !strings.Contains(k, ".") {
-			return k
+// settingsOf returns a skill's settings by its first name that has any, in the original system's
+// lookup order, and the key under which to store them. The key is "" if every name of the skill
+// contains a dot, which a path cannot hold.
+func settingsOf(entries map[string]config.Skill, f locatedSkill) (set config.Skill, key string) {
+	found, stored := false, false
+	for _, k := range []string{f.Name, path.Base(f.Dir), f.Dir, f.location} {
+		s, ok := entries[k]
+		if ok && !found {
+			set, found = s, true
 		}
-		if key == "" && !strings.Contains(k, ".") {
-			key = k
+		if !strings.Contains(k, ".") && (key == "" || ok && !stored) {
+			key, stored = k, ok
 		}
 	}
-	return key
-}
-
-func setting(entries map[string]config.Skill, f locatedSkill) config.Skill {
-	for _, k := range settingKeys(f) {
-		if s, ok := entries[k]; ok {
-			return s
-		}
-	}
-	return config.Skill{}
+	return set, key
 }
 
 // maxNamed is the number of changed files that are published by name at once.

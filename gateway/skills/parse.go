@@ -2,11 +2,11 @@ package skills
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -147,12 +147,11 @@ func words(v any) []string {
 		list = []string{v}
 	case []any:
 		for _, x := range v {
-			if t, ok := x.(string); ok {
-				list = append(list, t)
-			} else {
-				raw, _ := json.Marshal(fmt.Sprint(x))
-				list = append(list, string(raw))
+			t, ok := x.(string)
+			if !ok {
+				t = strconv.Quote(fmt.Sprint(x))
 			}
+			list = append(list, t)
 		}
 	default:
 		list = []string{fmt.Sprint(v)}
@@ -227,11 +226,10 @@ func (s *Skill) fields(front []byte) fields {
 		return nil
 	}
 	var f map[string]any
-	err := recoverPanic(func() error { return yaml.Unmarshal(front, &f) })
-	if err == nil {
-		return f
+	if err := recoverPanic(func() error { return yaml.Unmarshal(front, &f) }); err != nil {
+		return parseLines(front)
 	}
-	return parseLines(front)
+	return f
 }
 
 // recoverPanic converts a panic of the YAML parser to an error: the file may come from anywhere.

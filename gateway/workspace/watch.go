@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,11 +16,9 @@ import (
 )
 
 const (
-	// settleTime is the time without further changes before a change is reported: editors write a
-	// file in several steps.
-	settleTime = 100 * time.Millisecond
-	// maxDelay is the longest delay of a report.
-	maxDelay = time.Second
+	// settleTime is the time from a change to its report, which includes all changes until then:
+	// editors write a file in several steps.
+	settleTime = 200 * time.Millisecond
 	// maxWatched is the limit of watched folders.
 	maxWatched = 4000
 )
@@ -100,18 +99,17 @@ func (v *watcher) markChanged(name string) {
 }
 
 func (v *watcher) run(ctx context.Context, changed func([]string)) error {
-	timer := time.NewTimer(time.Hour)
-	timer.Stop()
-	defer timer.Stop()
-	var since time.Time
+	var report <-chan time.Time // nil if nothing has changed
 	for {
+		if report == nil && len(v.dirty) > 0 {
+			report = time.After(settleTime)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-v.notify.Errors:
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
 				v.dirty["skills"], v.dirty["agents"] = true, true // anything may have changed
-				timer.Reset(settleTime)
 				continue
 			}
 			return fmt.Errorf("watch the workspaces: %w", err)
@@ -130,21 +128,10 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 				v.recreate(e.Name)
 			}
-			if len(v.dirty) == 0 {
-				continue
-			}
-			if since.IsZero() {
-				since = time.Now()
-			}
-			timer.Reset(max(0, min(settleTime, maxDelay-time.Since(since))))
-		case <-timer.C:
-			paths := make([]string, 0, len(v.dirty))
-			for p := range v.dirty {
-				paths = append(paths, p)
-			}
-			slices.Sort(paths)
+		case <-report:
+			paths := slices.Sorted(maps.Keys(v.dirty))
 			clear(v.dirty)
-			since = time.Time{}
+			report = nil
 			changed(paths)
 		}
 	}

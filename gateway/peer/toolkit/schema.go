@@ -109,14 +109,12 @@ func validArguments(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessag
 		raw = json.RawMessage("{}")
 	}
 	var instance map[string]any
-	if json.Unmarshal(raw, &instance) != nil {
-		dec := json.NewDecoder(bytes.NewReader(raw)) // to find the reason of the error
-		if err := dec.Decode(&instance); err != nil {
-			return nil, &InputError{unreadable(err)}
-		}
-		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-			return nil, &InputError{errors.New("more than one JSON value")}
-		}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&instance); err != nil {
+		return nil, &InputError{unreadable(err)}
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, &InputError{errors.New("more than one JSON value")}
 	}
 	if err := checkDuplicates(raw); err != nil {
 		return nil, &InputError{err}

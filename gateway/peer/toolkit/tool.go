@@ -29,6 +29,7 @@ type Traits struct {
 type Tool[C any] struct {
 	Spec    protocol.ToolSpec
 	Caps    []string
+	input   *jsonschema.Resolved
 	handle  func(context.Context, C, json.RawMessage) (json.RawMessage, error)
 	preview func(context.Context, C, json.RawMessage) (protocol.CallPreview, error)
 }
@@ -92,7 +93,8 @@ func Define[C, In, Out any](name, doc string, t Traits, fn func(context.Context,
 			Name: name, Description: doc, InputSchema: mustJSON(in), OutputSchema: out,
 			Effect: t.Effect, Idempotent: t.Idempotent, AcceptsKey: t.AcceptsKey,
 		},
-		Caps: t.Caps,
+		Caps:  t.Caps,
+		input: resolved,
 		handle: func(ctx context.Context, call C, raw json.RawMessage) (json.RawMessage, error) {
 			v, err := decode[In](resolved, raw)
 			if err != nil {
@@ -110,16 +112,8 @@ func Define[C, In, Out any](name, doc string, t Traits, fn func(context.Context,
 // WithPreview returns t with a function that describes what a call would do. The function must have
 // no effect.
 func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol.CallPreview, error)) Tool[C] {
-	var in jsonschema.Schema
-	if err := json.Unmarshal(t.Spec.InputSchema, &in); err != nil {
-		panic(err)
-	}
-	resolved, err := in.Resolve(nil)
-	if err != nil {
-		panic(err)
-	}
 	t.preview = func(ctx context.Context, call C, raw json.RawMessage) (protocol.CallPreview, error) {
-		v, err := decode[In](resolved, raw)
+		v, err := decode[In](t.input, raw)
 		if err != nil {
 			return protocol.CallPreview{}, err
 		}

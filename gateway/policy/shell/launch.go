@@ -7,10 +7,6 @@ import (
 )
 
 func (o invocation) launch(l launcher) {
-	if o.name == "noglob" { // zsh's noglob has no options
-		o.startWords(1)
-		return
-	}
 	i := 1
 	for again := true; again; {
 		from := i

@@ -76,8 +76,6 @@ func (o invocation) startFirst() {
 	switch o.name {
 	case "git":
 		o.git()
-	case "cmake":
-		o.cmake()
 	case "tmux", "screen", "zellij", "byobu", "dtach":
 		o.a.asGuess(o.terminal)
 	case "hyperfine": // each of its words is a command line
@@ -268,21 +266,6 @@ func (o invocation) shell(k Kind) {
 // IsInput reports whether a file name means a program's standard input.
 func IsInput(name string) bool {
 	return name == "-" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
-}
-
-// cmake handles cmake -E, a set of small programs and launchers.
-func (o invocation) cmake() {
-	w := o.c.Words
-	for i := 1; i+1 < len(w); i++ {
-		if w[i].Text != "-E" {
-			continue
-		}
-		if w[i+1].Text == "chdir" {
-			i += 2
-		}
-		o.startWords(i + 1)
-		return
-	}
 }
 
 // terminal handles the commands that a terminal multiplexer runs or types, as guesses, because they
