@@ -44,8 +44,9 @@ var verbs = map[string]verb{
 	"take": {anyAccess, "Moves or removes"}, "rename": {anyAccess, "Renames files in"}, "link": {anyAccess, "Links to"},
 	"extract": {anyAccess, "Writes to"},
 	"give":    {anyAccess, "Gives a container"}, "show-container": {reading, "Shows a container"},
-	"service": {anyAccess, "May let a service of the machine access"},
-	"remove":  {anyAccess, "Removes files in"}, "pass": {anyAccess, "Passes on files in"}, "read": {reading, "Reads files in"},
+	"service":     {anyAccess, "May let a service of the machine access"},
+	"start-later": {nil, "sets up a program that starts by itself"}, "configure": {nil, "config changes which programs git runs"},
+	"remove": {anyAccess, "Removes files in"}, "pass": {anyAccess, "Passes on files in"}, "read": {reading, "Reads files in"},
 }
 
 // parseAccesses parses the table; the first lines of accesses.txt describe its format.
@@ -110,9 +111,9 @@ type invocation struct {
 }
 
 func newInvocation(name string, words []shell.Word) invocation {
-	in := invocation{name: name, words: words, top: currentFolder}
+	in := invocation{name: strings.TrimPrefix(name, "floor:"), words: words, top: currentFolder}
 	sub := ""
-	if name == "git" {
+	if in.name == "git" {
 		i := shell.GitSubcommand(append([]shell.Word{{}}, words...)) - 1
 		if i >= len(words) {
 			return in

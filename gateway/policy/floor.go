@@ -4,7 +4,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"fairlead/gateway/peer/sensitive"
 	"fairlead/gateway/policy/shell"
@@ -44,13 +43,9 @@ func (fl *floor) commandReason(c shell.Command, name string) string {
 		return fl.removalReason(c)
 	case name == "find" || name == "gfind":
 		return fl.findReason(c)
-	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks",
-		(name == "systemctl" || name == "launchctl") && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
-			return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
-		}):
-		return name + " sets up a program that starts by itself"
-	case name == "git":
-		return gitConfig(c)
+	}
+	for _, a := range tableAccesses("floor:"+name, c.Words[1:]) {
+		return name + " " + verbs[a.verb].text
 	}
 	return ""
 }
@@ -67,31 +62,6 @@ func isReadOnlyCommand(words []shell.Word) bool {
 		return len(words) > 1 && words[1].Text == "test" && !words[1].Dynamic
 	}
 	return false
-}
-
-// gitConfig finds writes to git's settings, which can name programs that git runs.
-func gitConfig(c shell.Command) string {
-	i := shell.GitSubcommand(c.Words)
-	if i >= len(c.Words) || c.Words[i].Text != "config" {
-		return ""
-	}
-	operands := 0
-	for _, w := range c.Words[i+1:] {
-		switch t := w.Text; {
-		case w.Dynamic:
-			return "git config may change which programs git runs"
-		case strings.HasPrefix(t, "--get") || t == "-l" || t == "--list" || t == "get" && operands == 0 || t == "list" && operands == 0:
-			return ""
-		case strings.HasPrefix(t, "--add") || strings.HasPrefix(t, "--unset") || strings.HasPrefix(t, "--re") || t == "-e" || strings.HasPrefix(t, "--ed"):
-			operands = 2
-		case !isFlag(t):
-			operands++
-		}
-	}
-	if operands >= 2 {
-		return "git config changes which programs git runs"
-	}
-	return ""
 }
 
 const ourFiles = "Only you may change Fairlead's own files"
@@ -162,9 +132,6 @@ func (fl *floor) folderReason(list []string) string {
 }
 
 func (fl *floor) wordReason(w shell.Word) string {
-	if w.Dynamic {
-		return ""
-	}
 	return fl.fileReason(fl.resolver.pathsOf(w))
 }
 

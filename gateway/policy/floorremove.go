@@ -12,14 +12,9 @@ import (
 
 func (fl *floor) removalReason(c shell.Command) string {
 	recursive := hasFlag("-r", c.Words[1:])
-	ended := false
 	for _, w := range c.Words[1:] {
 		if w.Dynamic {
 			return "What rm would remove is known only when the command runs"
-		}
-		if !ended && isFlag(w.Text) {
-			ended = w.Text == "--"
-			continue
 		}
 		if !recursive {
 			continue

@@ -9,7 +9,7 @@ import (
 
 // specialGuards are guards that need more than a list of options.
 var specialGuards = map[string]func(*guards){
-	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "uniq": guardUniq, "test": guardTest, "ssh": guardSSH,
+	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "test": guardTest, "ssh": guardSSH,
 	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
 	"npm": guardSettings, "pnpm": guardSettings, "yarn": guardSettings, "pip": guardSettings, "gh": guardSettings,
 	"xargs":    func(g *guards) { g.add(noRule, true, "xargs adds arguments that are known only when it runs") },
@@ -73,8 +73,10 @@ func plainAwk(w shell.Word) bool {
 func guardCurl(g *guards) {
 	for i := 1; i < len(g.Words); i++ {
 		t := g.Words[i].Text
-		if v, ok := cookieArgument(g.Words, i); ok && !strings.Contains(v, "=") {
-			g.add(i, false, "curl "+shorten(v)+" sends the cookies in a file")
+		for _, v := range values(g.Words[i:min(i+2, len(g.Words))], "-b,--cookie") {
+			if !strings.Contains(v.Text, "=") {
+				g.add(i, false, "curl "+shorten(v.Text)+" sends the cookies in a file")
+			}
 		}
 		if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
 			strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
@@ -83,38 +85,6 @@ func guardCurl(g *guards) {
 		opt, v := optionAt(g.Words, i)
 		if (isPrefixOf("--data-urlencode", opt, 8) || isPrefixOf("--url-query", opt, 7)) && strings.Contains(v.Text, "@") {
 			g.add(i, false, "curl "+shorten(v.Text)+" reads a file")
-		}
-	}
-}
-
-// curlValues are the short options of curl with a value.
-const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
-
-// cookieArgument returns curl's cookies in word i, or the name of a file if that has no =.
-func cookieArgument(w []shell.Word, i int) (string, bool) {
-	opt, v := optionAt(w, i)
-	switch {
-	case isPrefixOf("--cookie", opt, 8) && opt != w[i].Text:
-		return v.Text, true
-	case opt == "--cookie", isLetters(opt) && opt[len(opt)-1] == 'b' && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
-		if i+1 < len(w) {
-			return w[i+1].Text, true
-		}
-	case strings.HasPrefix(w[i].Text, "-b"):
-		return w[i].Text[2:], true
-	}
-	return "", false
-}
-
-func guardUniq(g *guards) {
-	n := 0
-	for i, w := range g.Words[1:] {
-		if isFlag(w.Text) && len(w.Text) == 2 && strings.ContainsAny(w.Text, "fsw") {
-			n-- // its value follows
-		} else if !isFlag(w.Text) {
-			if n++; n > 1 {
-				g.add(i+1, false, "uniq writes its second file")
-			}
 		}
 	}
 }
@@ -193,17 +163,6 @@ func guardSettings(g *guards) {
 		return
 	}
 }
-
-// confinedPrograms are programs that may be offered with any arguments: builders, test runners,
-// linters and formatters. An open rule for them covers only paths in the workspace: with others
-// they would run other code, or write to or clear other folders.
-var confinedPrograms = func() map[string]bool {
-	m := set("gofumpt bun deno tox rspec rubocop phpunit flake8")
-	for _, u := range openOffers {
-		m[u[0]] = true
-	}
-	return m
-}()
 
 // addOutside adds the words that may be paths outside the workspace.
 func (g *guards) addOutside() {

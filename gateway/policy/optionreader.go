@@ -79,6 +79,9 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 	if t.bundled && n == 0 && r.at == 1 && !strings.ContainsAny(w.Text, "./:") {
 		r.letters(w, w.Text)
 	}
+	if t.single && n > 0 {
+		r.report(shorten(w.Text), false)
+	}
 	if t.goals {
 		r.add(guard{at: r.at, unknown: true, goal: true, reason: "The rule does not include " + t.name + " " + shorten(w.Text)})
 	}

@@ -24,7 +24,7 @@ type optionTable struct {
 
 	patterns []wordPattern
 
-	words, goals, bundled, free bool // the table's words with %
+	words, goals, bundled, single, free bool // the table's words with %
 }
 
 // wordPattern describes the operands that a rule must contain.
@@ -110,7 +110,7 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 		}
 		if name, ok := strings.CutPrefix(token, "%"); ok {
 			*map[string]*bool{
-				"words": &t.words, "goals": &t.goals, "bundled": &t.bundled, "free": &t.free,
+				"words": &t.words, "goals": &t.goals, "bundled": &t.bundled, "single": &t.single, "free": &t.free,
 			}[name] = true
 			continue
 		}

@@ -180,8 +180,6 @@ func (p *pathResolver) match(g *pathGlob, f string, strict bool) bool {
 		return false
 	case strict:
 		return slices.ContainsFunc(p.allNames(f), func(n string) bool { return g.match(n, p.root, p.home, true) })
-	case len(p.aliases) == 0:
-		return g.match(f, p.root, p.home, false)
 	}
 	real, ok := p.resolvePattern(g)
 	return ok && real.match(p.realPath(f), "", "", false)
@@ -212,9 +210,6 @@ func (p *pathResolver) within(g *pathGlob, dir string, open bool) (best certaint
 	for _, n := range p.allNames(dir) {
 		best = max(best, g.within(n, p.root, p.home, open))
 	}
-	if len(p.aliases) == 0 {
-		return best
-	}
 	if real, ok := p.resolvePattern(g); ok {
 		best = max(best, real.within(p.realPath(dir), "", "", open))
 	}
@@ -235,7 +230,7 @@ func (p *pathResolver) mayMeet(g *pathGlob, pattern string) bool {
 		return true
 	}
 	real, ok := p.resolvePattern(g)
-	return ok && len(p.aliases) > 0 && real.mayMeet(p.realPath(pattern), "", "")
+	return ok && real.mayMeet(p.realPath(pattern), "", "")
 }
 
 // isExcluded reports whether a pattern for files outside the workspace excludes a file inside.

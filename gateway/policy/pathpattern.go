@@ -68,9 +68,6 @@ func hasWildcard(part string) bool { return strings.ContainsAny(part, `*?[\`) }
 // file systems may treat as equal are equal, see fold, and every folder may be the home folder if
 // that is unknown; this is for ask and deny rules.
 func (g pathGlob) match(abs, root, home string, strict bool) bool {
-	if g.outside && isIn(abs, root) {
-		return false
-	}
 	parts := g.parts
 	if strict {
 		abs, root, home, parts = fold(abs), fold(root), fold(home), g.low

@@ -24,6 +24,7 @@ var (
 	interpreters       = class("interpreters")
 	codeArguments      = class("codeArguments")
 	shellBuiltins      = class("shellBuiltins")
+	confinedPrograms   = class("confinedPrograms")
 	inlineModules      = class("inlineModules")
 	versionedNames     = class("versionedNames")
 	copiers            = class("copiers")

@@ -38,9 +38,6 @@ func ParseKind(name string) (k Kind, ok bool) {
 // Analyze parses a text as shell k would. It never fails: an unreadable part becomes a [Finding].
 // The lines before it are still analyzed, because a shell runs them before it meets the error.
 func Analyze(text string, k Kind) (f Facts) {
-	if k == "" {
-		k = Bash
-	}
 	// the parser is an external library: a text that makes it panic asks instead of crashing
 	defer func() {
 		if broken := recover(); broken != nil {

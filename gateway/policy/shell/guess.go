@@ -19,9 +19,6 @@ func (a guesser) guessWords(args []*syntax.Word) []Word {
 			list = append(list, Word{Text: s, Ambiguous: true})
 		}
 	}
-	if len(list) == 0 {
-		return nil
-	}
 	return list
 }
 

@@ -67,9 +67,6 @@ func (o invocation) scriptOption(l launcher, j int) {
 	if k < 1 {
 		return
 	}
-	if v := strings.IndexAny(t[1:], l.values); v >= 0 && v+1 < k {
-		return
-	}
 	if rest := t[k+1:]; rest != "" {
 		o.script(Word{Text: rest, Dynamic: o.c.Words[j].Dynamic}, POSIX)
 	} else if j+1 < len(o.c.Words) {

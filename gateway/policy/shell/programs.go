@@ -55,9 +55,6 @@ func (o invocation) git() {
 		if v, ok := strings.CutPrefix(x.Text, "ext::"); ok {
 			o.script(Word{Text: v, Dynamic: x.Dynamic}, POSIX)
 		}
-		if v, ok := strings.CutPrefix(x.Text, "--config-env="); ok && v != "" {
-			continue
-		}
 		if (x.Text == "-c" || x.Text == "--config") && i+1 < len(w) {
 			if name, v, ok := strings.Cut(w[i+1].Text, "="); ok && runsValue(name, v) {
 				o.script(Word{Text: strings.TrimPrefix(v, "!"), Dynamic: w[i+1].Dynamic}, POSIX)

@@ -14,9 +14,6 @@ const maxBraces = 128
 
 // words decodes a word of a command's arguments, which brace expansion may turn into several.
 func (a *analysis) words(list []Word, w *syntax.Word) []Word {
-	if !strings.Contains(unquotedText(w), "{") {
-		return append(list, a.word(w))
-	}
 	text := a.text(w)
 	if !bracesReadAlike(w) {
 		a.addFinding(text, "contains braces that shells read differently")
