@@ -228,15 +228,7 @@ func copyArguments(words []shell.Word, takes string, hasTarget bool) (to shell.W
 
 // isLinking reports whether a command creates a link, by which its target can be read and written.
 func isLinking(name string, words []shell.Word) bool {
-	switch name {
-	case "ln", "link", "mount", "bindfs":
-		return true
-	case "cp", "gcp":
-		return hasOption(words, "-l,--link", "") || hasOption(words, "-s,--symbolic-link", "")
-	case "rsync":
-		return hasBeginning(words, "--link-d")
-	}
-	return false
+	return len(tableAccesses("links:"+name, words)) > 0
 }
 
 // linkTargets returns the targets of relative links, which start at the last word or its folder.

@@ -302,16 +302,8 @@ func (in *invocation) target(a access, target string) (list []access) {
 		list = in.specs(a, in.after())
 	case target == "starts":
 		add(findStarts(in.words)...)
-	case target == "downloads": // which curl names by the addresses
-		to, _ := valueOf(in.words, "--output-dir")
-		for _, w := range in.words {
-			address, _, _ := strings.Cut(w.Text, "?")
-			if name := path.Base(address); strings.ContainsAny(address, "{[") || w.Dynamic {
-				add(shell.Word{Text: path.Join(to.Text, "*"), Glob: true})
-			} else if strings.Contains(address, "/") && !isFlag(address) && name != "/" {
-				add(under(to, part(w, name)))
-			}
-		}
+	case target == "downloads":
+		add(downloads(in.words)...)
 	case target == "mounts":
 		list = mountedFolders(in.words)
 	case target == "clone":
@@ -422,6 +414,20 @@ func tarMode(words []shell.Word) (out, in bool) {
 		in = in || isPrefixOf("--extract", long, 6) || isPrefixOf("--get", long, 4)
 	}
 	return out || strings.ContainsAny(letters, "cruA"), in || strings.Contains(letters, "x")
+}
+
+// downloads returns the files that curl names by their addresses.
+func downloads(words []shell.Word) (list []shell.Word) {
+	to, _ := valueOf(words, "--output-dir")
+	for _, w := range words {
+		address, _, _ := strings.Cut(w.Text, "?")
+		if name := path.Base(address); strings.ContainsAny(address, "{[") || w.Dynamic {
+			list = append(list, shell.Word{Text: path.Join(to.Text, "*"), Glob: true})
+		} else if strings.Contains(address, "/") && !isFlag(address) && name != "/" {
+			list = append(list, under(to, part(w, name)))
+		}
+	}
+	return list
 }
 
 // cloneFolders returns the folders into which a repository may be cloned, whatever the options are.

@@ -95,20 +95,8 @@ func runsCode(c shell.Command) string {
 	if name == "docker" || guardedLike[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
 		return startsContainer(words)
 	}
-	switch name {
-	case "ssh", "scp", "sftp", "mosh":
-		for _, w := range words {
-			if strings.HasPrefix(w.Text, "-F") || name != "ssh" && strings.HasPrefix(w.Text, "-D") {
-				return name + " " + shorten(w.Text) + " may run a program on this machine"
-			}
-		}
-	case "curl":
-		if hasBeginning(words, "--engine") {
-			return "curl --engine loads code that is not in the command"
-		}
-	}
-	if compilers[name] {
-		return loadsCode(name, words)
+	if why := loadsCode(name, words); why != "" || compilers[name] {
+		return why
 	}
 	if selfContained[name] || readers[name] || viewers[name] || noFileArguments[name] || shellBuiltins[name] || movers[name] || copiers[name] || downloaders[name] {
 		return ""
@@ -145,12 +133,14 @@ func (k subcommands) runs(name string, c shell.Command) string {
 	return name + " " + shorten(c.Words[1].Text) + " runs code that is not in the command"
 }
 
-// loadsCode returns the option with which a program runs code that is named by the option.
+// loadsCode describes an option with which a program runs code that the option names.
 func loadsCode(name string, words []shell.Word) string {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")
-		named := slices.ContainsFunc(loadingOptions, func(s string) bool { return strings.Contains(opt, s) })
-		if named && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
+		contains := func(s string) bool { return isFlag(opt) && strings.Contains(opt, s) }
+		begins := func(s string) bool { return strings.HasPrefix(opt, s) }
+		if slices.ContainsFunc(classes["loads "+name], begins) || compilers[name] &&
+			(slices.ContainsFunc(loadingOptions, contains) || begins("@") || begins("-B") || opt == "linker" || opt == "-Clinker" || opt == "-Xclang") {
 			return name + " " + shorten(w.Text) + " may run code that is not in the command"
 		}
 	}

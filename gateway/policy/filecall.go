@@ -117,10 +117,6 @@ func (ev *evaluation) decideRedirect(r shell.Redirect) {
 		switch w.Text {
 		case "/dev/null", "/dev/stdout", "/dev/stderr":
 			return
-		case "/dev/zero", "/dev/stdin":
-			if !r.Write {
-				return
-			}
 		}
 	}
 	tool := "Read"

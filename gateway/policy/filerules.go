@@ -114,25 +114,12 @@ func (ma *matcher) namesItsFiles(c shell.Command) bool {
 	switch baseName(c.Words[0].Text) {
 	case "xargs", "gxargs", "parallel", "ssh", "scp", "sftp", "mosh":
 		return c.Starts || len(c.Words) > 1
-	case "psql", "mysql", "mariadb", "sqlite3", "duckdb":
-		return onlyQueries(baseName(c.Words[0].Text), c.Words[1:]) && !c.Piped && c.Stdin == nil
 	}
-	return false
-}
-
-// onlyQueries reports whether a database client only sends the query in its words.
-func onlyQueries(name string, words []shell.Word) bool {
-	rest := operands(words, "")
-	question := len(rest) > 1 // the database and the query
-	switch name {
-	case "psql":
-		question = hasOption(words, "-c,--command", "") || hasOption(words, "-l,--list", "")
-	case "mysql", "mariadb":
-		question = hasOption(words, "-e,--execute", "")
+	words := c.Words[1:]
+	isCode := func(w shell.Word) bool {
+		return w.Dynamic || startsCode.MatchString(w.Text) || w.Text == "-f" || w.Text == "-i" || w.Text == "-init" || strings.HasPrefix(w.Text, "--fi")
 	}
-	return question && !slices.ContainsFunc(words, func(w shell.Word) bool {
-		return w.Dynamic || startsCode.MatchString(w.Text) || w.Text == "-f" || w.Text == "-i" || w.Text == "-init" || isPrefixOf("--file", strings.SplitN(w.Text, "=", 2)[0], 4)
-	})
+	return !c.Piped && c.Stdin == nil && !slices.ContainsFunc(words, isCode) && len(tableAccesses("query:"+baseName(c.Words[0].Text), words)) > 0
 }
 
 // startsCode matches words with which database clients run scripts, code or programs.

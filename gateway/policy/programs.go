@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fairlead/gateway/policy/shell"
@@ -53,6 +54,7 @@ var (
 	guardedLike        = pairs("guardedLike")
 	optionsLike        = pairs("optionsLike")
 	scriptNames        = pairs("scriptNames")
+	commandGroups      = byProgram("group ", pairs)
 	vocabularies       = parseVocabularies()
 )
 
@@ -207,41 +209,23 @@ func matchAlias(name string, pattern []glob, words []shell.Word) certainty {
 	return best
 }
 
-// withoutCommandGroup returns a program's words without one that changes nothing: a toolchain's
+// withoutCommandGroup returns a program's words without those that change nothing: a toolchain's
 // name, or the command group. It returns nil if there is no such word.
-func withoutCommandGroup(program string, words []shell.Word) []shell.Word {
-	if len(words) < 2 || words[0].Dynamic {
-		return nil
-	}
-	first := words[0].Text
-	switch program {
-	case "cargo", "rustc", "rustdoc", "rustfmt":
-		if strings.HasPrefix(first, "+") {
-			return words[1:]
+func withoutCommandGroup(program string, words []shell.Word) (shorter []shell.Word) {
+	groups := commandGroups[program]
+	for i := 0; i+1 < len(words); i++ {
+		name := words[i].Text
+		if strings.HasPrefix(name, "+") {
+			name = "+"
 		}
-	case "docker", "podman", "nerdctl":
-		for i, w := range words[:len(words)-1] { // docker --context x container run
-			switch w.Text {
-			case "container", "image", "builder", "buildx", "system":
-				return slices.Delete(slices.Clone(words), i, i+1)
-			}
-		}
-	case "yarn":
-		switch {
-		case first == "npm":
-			return words[1:]
-		case first == "workspace" && len(words) > 2: // yarn workspace NAME publish
-			if words[2].Text == "npm" && len(words) > 3 {
-				return words[3:]
-			}
-			return words[2:]
-		}
-	case "pnpm":
-		if first == "recursive" || first == "multi" {
-			return words[1:]
+		more, isGroup := groups[name]
+		if n, _ := strconv.Atoi(more); isGroup && !words[i].Dynamic && i+n+1 < len(words) {
+			shorter = slices.Delete(slices.Clone(words), i, i+n+1)
+			words = shorter
+			i--
 		}
 	}
-	return nil
+	return shorter
 }
 
 // unversionedName returns a program's name without its version, as for python3.12 or npm@latest.
