@@ -122,8 +122,7 @@ func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, exp
 	return end, err
 }
 
-// resolve closes an approval; there is no other way to do it. It returns the closed approval, and
-// whether end is the one that closed it.
+// resolve closes an approval. It returns the closed one, and whether end is what closed it.
 func (m *Manager) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
 	_, won, err := m.store.Change(ctx, end.ID, func(a *protocol.Approval) bool {

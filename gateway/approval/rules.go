@@ -59,8 +59,7 @@ type RulesOptions struct {
 	Changed func()
 }
 
-// OpenRules loads the rules. A rule that cannot be understood, or fails its own examples, is
-// switched off and reports why; the others apply.
+// OpenRules loads the rules. It switches off those that are invalid or fail their own examples.
 func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptions) (*Rules, error) {
 	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, changed: o.Changed}
 	if r.machineName == nil {
@@ -177,8 +176,7 @@ func settingsRule(c config.ToolRule) policy.SettingsRule {
 	return rule
 }
 
-// Decide decides a call and counts the use of the rule that decided it. A failure to count does not
-// affect the decision.
+// Decide decides a call and counts the use of the deciding rule. It logs a failure to count.
 func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
 	d := r.Evaluate(q)
 	now := time.Now().UnixMilli()

@@ -107,8 +107,7 @@ func (m *Manager) Shown(ctx context.Context, p protocol.ApprovalShownParams) err
 	return err
 }
 
-// escalate tries one surface after the other until one acknowledges that it shows the approval.
-// It returns when ctx ends.
+// escalate tries the surfaces one by one until one shows the approval, or ctx ends.
 func (m *Manager) escalate(ctx context.Context, id protocol.ApprovalID) {
 	for range maxUnseen {
 		select {

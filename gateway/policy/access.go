@@ -9,8 +9,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// access is a folder that a command reads or writes as a whole, or a file; the command does not
-// name the individual files.
+// access is a folder that a command accesses as a whole, or a file that it does not name.
 type access struct {
 	word shell.Word
 	verb string // one of verbs

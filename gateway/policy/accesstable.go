@@ -52,7 +52,7 @@ var verbs = map[string]verb{
 // parseAccesses parses the table; the first lines of accesses.txt describe its format.
 func parseAccesses(text string) map[string][]accessLine {
 	m := map[string][]accessLine{}
-	for _, line := range tableLines(text) {
+	for _, line := range shell.TableLines(text) {
 		var l accessLine
 		line, l.continues = strings.CutPrefix(line, "+")
 		head, rest, _ := strings.Cut(line+" ", ": ")

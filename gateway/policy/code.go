@@ -147,14 +147,12 @@ func loadsCode(name string, words []shell.Word) string {
 	return ""
 }
 
-// Sandbox lists the restrictions of commands that a machine is known to enforce, because it has
-// tested them. The zero value means none.
+// Sandbox lists the restrictions of commands that a machine has tested; zero means none.
 type Sandbox struct {
 	// Writes means that commands and their child processes can change files only in Writable.
 	Writes   bool
 	Writable []string // absolute folders
-	// Hidden are absolute paths of files and folders that commands cannot read, including
-	// everything below them.
+	// absolute files, and folders with everything in them, that commands cannot read
 	Hidden []string
 }
 

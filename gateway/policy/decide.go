@@ -84,8 +84,7 @@ func (p Policy) byDefault(q Request, byRules Decision) (d Decision, broad bool) 
 		return Decision{Verdict: Allow, Reason: "Reads inside the workspace"}, false
 	case q.Mode.Mode == protocol.ModeTrust && !q.isForeign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Reason: "You trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04")}, true
-	// The agent's own files are not a machine's workspace: SOUL.md or a skill directs everything
-	// that the agent does later.
+	// The agent's own files are excluded: SOUL.md or a skill directs everything that it does later.
 	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.isForeign() && q.Node != protocol.NativePrefix &&
 		q.Effect == protocol.EffectWrite && inside && q.Preview.Path != "":
 		return Decision{Verdict: Allow, Reason: "This chat may change files in the workspace"}, false
@@ -204,11 +203,7 @@ func (q Request) isGranted() bool {
 // a chat with their own messages; at the same time, strangers may write to the same chat on a
 // channel, and so may jobs and the agents of other chats.
 func (q Request) isForeign() bool {
-	switch q.By.Kind {
-	case protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent:
-		return true
-	}
-	return false
+	return slices.Contains([]string{protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent}, q.By.Kind)
 }
 
 // Call converts a request to the form that rules decide.

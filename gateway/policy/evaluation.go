@@ -38,8 +38,7 @@ type floor struct {
 	zsh      bool
 }
 
-// Decide returns the verdict on a call. It never fails: a call that it cannot check needs an
-// approval. A nil Set asks about everything.
+// Decide returns the verdict on a call. It asks about what it cannot check; a nil Set about all.
 func (s *Set) Decide(c Call) Decision {
 	if s == nil {
 		const reason = "No rule allows this"

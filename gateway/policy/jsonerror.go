@@ -49,25 +49,16 @@ func article(value string) string {
 	return cmp.Or(known[value], "a "+value)
 }
 
-// expectedValue describes the expected value of a field.
+// expectedValues describes the expected values of fields, where an example or more than the type helps.
+var expectedValues = map[string]string{
+	"argv":  `a list of words such as ["git","status","**"]`,
+	"match": "a list of texts", "notMatch": "a list of texts", "rules": "a list", "grants": "a list",
+	"when": `a list such as [{"path":"url","op":"startsWith","value":"https://"}]`,
+}
+
 func expectedValue(field string, t reflect.Type) string {
-	switch field {
-	case "argv":
-		return `a list of words such as ["git","status","**"]`
-	case "match", "notMatch":
-		return "a list of texts"
-	case "rules", "grants":
-		return "a list"
-	case "when":
-		return `a list such as [{"path":"url","op":"startsWith","value":"https://"}]`
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Slice:
-		return "a list"
-	}
-	return "an object"
+	types := map[reflect.Kind]string{reflect.String: "a text", reflect.Slice: "a list"}
+	return cmp.Or(expectedValues[field], types[t.Kind()], "an object")
 }
 
 // isSimilar reports whether two names differ in at most two letters, whatever their order.

@@ -45,8 +45,7 @@ func guardOptions(name string, words []shell.Word, from int, p *pathResolver, ad
 	}
 }
 
-// leadingOptions returns the number of words after the program that are harmless options, or their
-// values, in any position.
+// leadingOptions counts the words after the program that are harmless options, or their values.
 func leadingOptions(name string, words []shell.Word, p *pathResolver) int {
 	if len(words) < 2 || !isFlag(words[1].Text) || optionTables[name] == nil {
 		return 0

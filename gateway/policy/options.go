@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"fairlead/gateway/policy/shell"
 )
 
 //go:embed programs/options.txt
@@ -59,7 +61,7 @@ const linkFlag = `(-[sw]|-X[ =]('[\w./][\w./-]*=[^']*'|"[\w./][\w./-]*=[^"]*"|[\
 func parseOptions(text string) map[string]*optionTable {
 	top := &optionTable{}
 	sets := map[string][]string{}
-	for _, line := range tableLines(text) {
+	for _, line := range shell.TableLines(text) {
 		head, tokens, _ := strings.Cut(line, ":")
 		if name, is := strings.CutPrefix(head, "+"); is {
 			sets[name] = strings.Fields(tokens)

@@ -12,8 +12,7 @@ import (
 // plainText matches a text that every shell splits into the same words.
 var plainText = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_./:+=-]+)*$`)
 
-// decideForeign decides about a command for a shell that is not parsed: PowerShell, cmd, fish and
-// all others. Only an exact match allows it.
+// decideForeign decides about a command for another shell, such as PowerShell: by exact match.
 func (ev *evaluation) decideForeign() {
 	name := path.Base(strings.ReplaceAll(ev.call.Shell, `\`, "/"))
 	p := Part{Kind: "command", Text: ev.call.Command, Verdict: Ask, Reason: "No rule allows exactly this command for " + shorten(name)}

@@ -123,8 +123,7 @@ var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "a
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "args", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 
-// UnknownFields lists the unknown fields of a rule in JSON; "" if there are none. Ignoring them
-// would change the rule.
+// UnknownFields lists the unknown fields of a rule in JSON, each of which would change it, or "".
 func UnknownFields(rule json.RawMessage) string {
 	if names := unknownNames(rule, ruleFields); len(names) > 0 {
 		return describeUnknown(names, ruleFields)

@@ -73,8 +73,7 @@ func fold(s string) string {
 // shortName matches a short file name of Windows, such as PROGRA~1, with its separators.
 var shortName = regexp.MustCompile(`(^|[/\\])[^/\\~. ]{1,7}~[0-9]{1,6}(\.[^/\\. ]{0,3})?([/\\]|$)`)
 
-// expandShortNames replaces the short names in a word on a Windows machine by wildcards, because
-// only the machine knows which files they mean.
+// expandShortNames replaces short names on Windows by wildcards: only the machine knows the files.
 func (p *pathResolver) expandShortNames(w shell.Word) shell.Word {
 	if !drive(p.call.Cwd) || w.Dynamic {
 		return w
@@ -185,8 +184,7 @@ func (p *pathResolver) match(g *pathGlob, f string, strict bool) bool {
 	return ok && real.match(p.realPath(f), "", "", false)
 }
 
-// resolvePattern returns a pattern whose leading folder is absolute and without links, if that is
-// known.
+// resolvePattern returns a pattern with an absolute leading folder without links, if known.
 func (p *pathResolver) resolvePattern(g *pathGlob) (real pathGlob, ok bool) {
 	start := g.start(p.root, p.home)
 	if start == "" {

@@ -194,8 +194,7 @@ func split(dir string) []string {
 	return slices.DeleteFunc(strings.Split(dir, "/"), func(p string) bool { return p == "" })
 }
 
-// isAlwaysHidden reports whether every path that the pattern matches has a part that starts with a
-// dot.
+// isAlwaysHidden reports whether all matching paths have a part that starts with a dot.
 func (g pathGlob) isAlwaysHidden() bool {
 	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
 }

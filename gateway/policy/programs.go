@@ -15,7 +15,7 @@ import (
 var classesText string
 
 // classes are the lines of programs/classes.txt, by name.
-var classes = parseClasses(classesText)
+var classes = shell.ParseTable(classesText)
 
 // The sets of programs and words in programs/classes.txt, which describes them.
 var (
@@ -57,21 +57,6 @@ var (
 	commandGroups      = byProgram("group ", pairs)
 	vocabularies       = parseVocabularies()
 )
-
-// tableLines returns the lines of a table; one that starts with blanks continues the one before.
-func tableLines(text string) []string {
-	lines := strings.Split(strings.ReplaceAll(text, "\n  ", " "), "\n")
-	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' })
-}
-
-func parseClasses(text string) map[string][]string {
-	m := map[string][]string{}
-	for _, line := range tableLines(text) {
-		name, words, _ := strings.Cut(line, ":")
-		m[name] = strings.Fields(words)
-	}
-	return m
-}
 
 func class(name string) map[string]bool { return setOf(classes[name]) }
 

@@ -61,8 +61,7 @@ type Rule struct {
 	Verdict Verdict   `json:"verdict"`
 	Expires time.Time `json:"expires,omitzero"`
 	Reason  string    `json:"reason,omitempty"`
-	// Match and NotMatch are examples (commands, or paths for file tools): the rule must decide the
-	// first and must not decide the second.
+	// examples (commands, or paths for file tools) that the rule must decide, and must not decide
 	Match    []string `json:"match,omitempty"`
 	NotMatch []string `json:"notMatch,omitempty"`
 }
@@ -75,8 +74,7 @@ type Cond struct {
 	Value any    `json:"value"`
 }
 
-// Grant is a person's permission for exactly one thing: these words in this folder. It overrides
-// neither the floor nor an ask or deny rule.
+// Grant permits exactly one thing. It overrides neither the floor nor an ask or deny rule.
 type Grant struct {
 	ID string `json:"id,omitempty"`
 	// protocol.ScopeOnce or ScopeSession; the owner of the grants removes a used "once"
@@ -162,8 +160,7 @@ type Decision struct {
 	// needs an approval whatever the rules say; an answer covers this one call only
 	Floor bool   `json:"floor,omitempty"`
 	Parts []Part `json:"parts"`
-	// Offers are the rules that may be offered as "always"; there are none if more than missing
-	// rules prevents an allow.
+	// rules that may be offered as "always"; none if more than missing rules prevents an allow
 	Offers []Offer `json:"offers,omitempty"`
 	// Enforced and Unenforced are the paths of the rules about files that are enforced for the code that
 	// the call runs, and of those that are not: the machine's sandbox protects the files of the

@@ -27,8 +27,7 @@ type Options struct {
 	Files  *workspace.Files
 	Nodes  func() []protocol.NodeInfo
 	Config func() config.Config
-	// Has reports whether a machine has a program, and whether that is known; nil means that
-	// nothing is known.
+	// whether a machine has a program, and whether that is known; nil means unknown
 	Has func(node protocol.NodeID, program string) (has, known bool)
 	// HasVariable is the same for environment variables of its commands.
 	HasVariable func(node protocol.NodeID, name string) (has, known bool)
@@ -62,8 +61,7 @@ func (c *Catalog) load(agent protocol.AgentID) (list []locatedSkill, err error) 
 	return list, err
 }
 
-// Status returns which skills an agent has and whether they can be used now (skills.status and
-// skills.update).
+// Status returns an agent's skills and whether they can be used now.
 func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 	res, _, err := c.read(in.AgentID)
 	return res, err

@@ -95,8 +95,7 @@ func unmetRequirements(nodes []protocol.NodeInfo, r protocol.SkillRequirementSna
 // lookup reports whether a machine has something, and whether that is known; nil knows nothing.
 type lookup func(node protocol.NodeID, name string) (has, known bool)
 
-// lacks reports whether a machine is known not to have something. Machines report the names of
-// programs, not paths.
+// lacks reports whether a machine is known not to have something. Paths are not known.
 func (l lookup) lacks(node protocol.NodeID, name string) bool {
 	if l == nil || strings.ContainsAny(name, `/\`) {
 		return false

@@ -32,16 +32,14 @@ type Skill struct {
 	Description string
 	Dir         string // folder below skills/, with slashes
 	Always      bool
-	// Text is the text after the front matter, of a very long file its beginning: the instructions
-	// of a skill that is always active.
+	// text after the front matter, cut if very long: the instructions of an always active skill
 	Text     string
 	Homepage string
 	License  string
 	// Compatibility is the open format's free text on the skill's requirements.
 	Compatibility string
 	Needs         protocol.SkillRequirementSnapshot
-	// Invalid lists unknown capability IDs: such a skill is never eligible, because its
-	// requirements are not known.
+	// unknown capability IDs; with any, the requirements are unknown and the skill is not eligible
 	Invalid []string
 	// Unread means that the file could not be read: such a skill is never eligible either.
 	Unread   bool
@@ -90,8 +88,7 @@ func (s *Skill) problem(format string, args ...any) {
 	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
 }
 
-// namespaces are the metadata keys that are read, in order of preference, as in the original
-// system. Only the first one that is present counts.
+// namespaces are the metadata keys in order of preference. Only the first one present counts.
 var namespaces = []string{"fairlead", "gsv", "openclaw", "clawdbot"}
 
 func (s *Skill) requirements(f fields) {

@@ -20,8 +20,7 @@ type File struct {
 	Path     string
 	Data     []byte
 	Modified time.Time
-	// ResolvedPath and ResolvedSource identify the copy of a file below skills/, and are empty for
-	// other files.
+	// the copy of a file below skills/; empty for other files
 	ResolvedPath, ResolvedSource string
 }
 
@@ -129,8 +128,7 @@ func (w *Files) Heartbeat(agent protocol.AgentID) (string, error) {
 	return string(f.Data), nil
 }
 
-// Listing is the contents of a folder: paths relative to the workspace, those of folders with a
-// trailing slash, both sorted.
+// Listing is the contents of a folder, as sorted paths in the workspace; folders end with a slash.
 type Listing struct {
 	Path               string
 	Files, Directories []string

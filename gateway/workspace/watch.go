@@ -52,8 +52,7 @@ type watcher struct {
 	dirty  map[string]bool
 }
 
-// add watches a folder and those below it. With reportExisting, existing files are reported as
-// changed: they were created before the watch.
+// add watches a folder and those below it, and may report the existing files as changed.
 func (v *watcher) add(dir string, reportExisting bool) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -137,8 +136,7 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 	}
 }
 
-// recreate creates one of the two top folders again after it was removed, so that later files in it
-// are seen.
+// recreate creates one of the two top folders again after it was removed.
 func (v *watcher) recreate(name string) {
 	if filepath.Dir(name) != filepath.Clean(v.home) {
 		return

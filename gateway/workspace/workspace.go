@@ -82,8 +82,7 @@ var noteMu sync.Mutex
 // noteName returns the file name of a day's note.
 func noteName(day time.Time) string { return filepath.Join("memory", day.Format(time.DateOnly)+".md") }
 
-// Note appends a paragraph to the agent's note of a day, memory/YYYY-MM-DD.md. The location of the
-// time decides which day that is.
+// Note appends a paragraph to the agent's note of a day, in the time's location.
 func (w *Workspace) Note(day time.Time, text string) error {
 	noteMu.Lock()
 	defer noteMu.Unlock()

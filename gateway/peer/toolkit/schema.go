@@ -29,8 +29,7 @@ func Validate(schema, args json.RawMessage) error {
 // maxSchemas is the maximum number of cached schemas; a typical gateway uses a few dozen.
 const maxSchemas = 1024
 
-// schemas caches prepared schemas, because preparing one takes longer than the rest of a small
-// call.
+// schemas caches prepared schemas: preparing one takes longer than the rest of a small call.
 var schemas = struct {
 	mu       sync.Mutex // guards prepared
 	prepared map[string]*jsonschema.Resolved
@@ -64,8 +63,7 @@ func prepare(schema json.RawMessage) *jsonschema.Resolved {
 	return resolved
 }
 
-// hasReference reports whether a schema has a reference. A circular reference would exhaust the
-// stack, and a node's schema is untrusted.
+// hasReference reports whether an untrusted schema has a reference, which may be circular.
 func hasReference(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -90,8 +88,7 @@ func schemaFor[T any](name string) *jsonschema.Schema {
 	return s
 }
 
-// plainTypes removes null from the types of optional arguments: null is accepted anyway, and some
-// model APIs refuse lists of types.
+// plainTypes removes null from the types of optional arguments: some model APIs refuse type lists.
 func plainTypes(s *jsonschema.Schema) {
 	for name, p := range s.Properties {
 		if len(p.Types) == 2 && slices.Contains(p.Types, "null") && !slices.Contains(s.Required, name) {

@@ -24,8 +24,7 @@ type Traits struct {
 	Caps       []string // capability IDs
 }
 
-// Tool is one callable tool. C describes a call beside its arguments, such as who made it; a node
-// and the gateway each have a struct for that.
+// Tool is one callable tool. C is what a call has beside its arguments, such as who made it.
 type Tool[C any] struct {
 	Spec    protocol.ToolSpec
 	Caps    []string
@@ -109,8 +108,7 @@ func Define[C, In, Out any](name, doc string, t Traits, fn func(context.Context,
 	}
 }
 
-// WithPreview returns t with a function that describes what a call would do. The function must have
-// no effect.
+// WithPreview returns t with a function, without effects, that describes what a call would do.
 func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol.CallPreview, error)) Tool[C] {
 	t.preview = func(ctx context.Context, call C, raw json.RawMessage) (protocol.CallPreview, error) {
 		v, err := decode[In](t.input, raw)
@@ -122,8 +120,7 @@ func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol
 	return t
 }
 
-// Call validates args and runs the tool. The error is the tool's failure, or an *InputError for
-// invalid arguments.
+// Call validates args and runs the tool. Invalid arguments are an *InputError.
 func (t Tool[C]) Call(ctx context.Context, call C, args json.RawMessage) (json.RawMessage, error) {
 	out, err := t.handle(ctx, call, args)
 	return out, shortenError(err)

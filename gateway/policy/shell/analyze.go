@@ -11,15 +11,13 @@ import (
 const (
 	maxDepth    = 10  // of nested texts: sh -c "sh -c …"
 	maxCommands = 600 // in one call
-	// maxWork limits the number of characters that are parsed for one call: nested texts, and
-	// pieces of invalid ones, are parsed again.
+	// characters that are parsed for one call; nested texts and pieces are parsed again
 	maxWork = 8 * maxText
 )
 
 var variants = map[Kind]syntax.LangVariant{Bash: syntax.LangBash, POSIX: syntax.LangPOSIX, Zsh: syntax.LangZsh}
 
-// ParseKind returns the kind for a shell's name or path, such as "/usr/bin/zsh". ok is false for a
-// shell that cannot be analyzed.
+// ParseKind returns the kind for a shell's name or path; ok is false if it cannot be analyzed.
 func ParseKind(name string) (k Kind, ok bool) {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -49,8 +47,7 @@ func Analyze(text string, k Kind) (f Facts) {
 	if len(text) > maxText {
 		return f
 	}
-	// /bin/sh may be bash, and the parser's support of zsh is new: if two readings differ, the
-	// result is uncertain
+	// /bin/sh may be bash, and the parser is new to zsh: different readings are uncertain
 	if k != Bash {
 		g := analyze(text, Bash)
 		if !f.equal(g) {

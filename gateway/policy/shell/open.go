@@ -99,10 +99,10 @@ func (o invocation) startOthers() {
 	if l, ok := launcherOf(o.name); ok {
 		o.launch(l)
 	}
-	if subs := programs["exec"][o.name]; subs != nil {
+	if subs := programs["exec "+o.name]; subs != nil {
 		o.execSubcommand(subs)
 	}
-	if subs, ok := programs["remote"][o.name]; ok {
+	if subs, ok := programs["remote "+o.name]; ok {
 		o.remote(subs)
 	}
 }
@@ -268,8 +268,7 @@ func IsInput(name string) bool {
 	return name == "-" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
 }
 
-// terminal handles the commands that a terminal multiplexer runs or types, as guesses, because they
-// are mixed with its own commands.
+// terminal handles a terminal multiplexer: its arguments are commands, texts or its own commands.
 func (o invocation) terminal() {
 	for i, w := range o.c.Words[1:] {
 		switch t := w.Text; {

@@ -85,8 +85,8 @@ func runsValue(name, value string) bool {
 	if strings.HasPrefix(value, "!") {
 		return true
 	}
-	return slices.ContainsFunc(programs["settings"]["begin"], func(s string) bool { return strings.HasPrefix(name, s) }) ||
-		slices.ContainsFunc(programs["settings"]["end"], func(s string) bool { return strings.HasSuffix(name, s) })
+	return slices.ContainsFunc(programs["settings begin"], func(s string) bool { return strings.HasPrefix(name, s) }) ||
+		slices.ContainsFunc(programs["settings end"], func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 // GitSubcommand returns the index of git's subcommand; len(words) if there is none.
@@ -106,8 +106,8 @@ func GitSubcommand(words []Word) int {
 
 // commandOptions handles options with a command, such as tar's --checkpoint-action=exec=sh.
 func (o invocation) commandOptions() {
-	flags, marks := programs["options"][o.name], ""
-	if marked := programs["marked"][o.name]; marked != nil {
+	flags, marks := programs["options "+o.name], ""
+	if marked := programs["marked "+o.name]; marked != nil {
 		marks = marked[0]
 	}
 	w := o.c.Words

@@ -102,8 +102,7 @@ func (f Facts) equal(g Facts) bool {
 }
 
 const (
-	// maxText is the longest text, in bytes, that is judged completely: an approval shows longer
-	// ones without their middle anyway.
+	// bytes that are judged completely: an approval shows longer texts without their middle
 	maxText = 32 << 10
 	// maxRead is the size up to which a longer text is still analyzed, to deny commands in it.
 	maxRead = 4 * maxText
@@ -145,8 +144,7 @@ func hiddenText(text string) []Finding {
 	return list
 }
 
-// unusualRune returns the reason why a character must be reported; "" for ordinary ones. Tab,
-// newline and space are ordinary.
+// unusualRune returns the reason why a character must be reported, or "".
 func unusualRune(r rune) string {
 	switch {
 	case r == '\n' || r == '\t':

@@ -46,8 +46,7 @@ var (
 	// mayExpand matches unquoted text in which some shell may expand braces.
 	mayExpand = regexp.MustCompile(`(?s)\{.*(,|\.\.).*\}`)
 	sequence  = regexp.MustCompile(`\{[^{},]*\.\.[^{},]*\}`)
-	// oldSequence matches sequences that bash 3.2 expands like later versions, which support a step
-	// and leading zeros.
+	// oldSequence matches sequences without a step or leading zeros, which bash 3.2 expands alike.
 	oldSequence = regexp.MustCompile(`^\{(-?(0|[1-9]\d*)\.\.-?(0|[1-9]\d*)|[a-z]\.\.[a-z]|[A-Z]\.\.[A-Z])\}$`)
 )
 
