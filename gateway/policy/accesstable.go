@@ -82,18 +82,12 @@ func parseAccesses(text string) map[string][]accessLine {
 func parseTemplate(words []string) accessTemplate {
 	t := accessTemplate{access: access{verb: words[0]}}
 	for _, w := range words[1:] {
-		switch only, ok := strings.CutPrefix(w, "only="); {
-		case ok:
+		flag := map[string]*bool{"+file": &t.file, "+sure": &t.sure, "+dotless": &t.dotless, "+then": &t.then}[w]
+		if only, ok := strings.CutPrefix(w, "only="); ok {
 			t.only = only
-		case w == "+file":
-			t.file = true
-		case w == "+sure":
-			t.sure = true
-		case w == "+dotless":
-			t.dotless = true
-		case w == "+then":
-			t.then = true
-		default:
+		} else if flag != nil {
+			*flag = true
+		} else {
 			t.targets = append(t.targets, w)
 		}
 	}
@@ -126,10 +120,10 @@ func newInvocation(name string, words []shell.Word) invocation {
 			in.takes = l.takes
 		}
 	}
-	in.ops = append(slices.Clone(in.ops), operands(in.words, in.takes)...)
-	if isTar[name] && len(words) > 0 && !isFlag(words[0].Text) {
-		in.ops = in.ops[1:] // the options of the oldest syntax
+	if isTar[name] {
+		in.words = modernOptions(words, in.takes)
 	}
+	in.ops = append(slices.Clone(in.ops), operands(in.words, in.takes)...)
 	if shorter := withoutCommandGroup(name, in.ops); shorter != nil {
 		in.ops = shorter
 	}
@@ -368,10 +362,7 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 // accessChecks are the conditions of the table that need more than a list of options.
 var accessChecks = map[string]func(words []shell.Word) bool{
 	"recursive": recursive,
-	"deep": func(words []shell.Word) bool {
-		return hasFlag("-r", words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
-	},
-	"dynamic": hasDynamic,
+	"dynamic":   hasDynamic,
 	"reads": func(words []shell.Word) bool { // of find: it starts only programs that read
 		for i := 1; i < len(words); i++ {
 			if execOptions[words[i-1].Text] && !readers[baseName(words[i].Text)] {
@@ -383,37 +374,23 @@ var accessChecks = map[string]func(words []shell.Word) bool{
 	"numbered": func(words []shell.Word) bool { // curl -o file#1
 		return slices.ContainsFunc(values(words, "-o,--output"), func(w shell.Word) bool { return strings.Contains(w.Text, "#") })
 	},
-	"packs":   func(words []shell.Word) bool { packs, _ := tarMode(words); return packs },
-	"unpacks": func(words []shell.Word) bool { _, unpacks := tarMode(words); return unpacks },
-	"absolute": func(words []shell.Word) bool {
-		old := words[0].Text // the oldest syntax has no dash
-		return hasOption(words, "-P,--absolute-names", tarValues) || !isFlag(old) && strings.Contains(old, "P") && !strings.ContainsAny(old, "./")
-	},
-	"hidden": func(words []shell.Word) bool { // of rg and similar programs
-		return slices.ContainsFunc(words, func(w shell.Word) bool { return isLetters(w.Text) && strings.ContainsAny(w.Text, "u.at") }) ||
-			slices.ContainsFunc([]string{"--hid", "--unr", "--all", "--no-ig"}, func(begin string) bool { return hasBeginning(words, begin) })
-	},
 }
 
 var isTar = set("tar gtar bsdtar star")
 
-const tarValues = "fCTXbgHKLNVIF"
-
-// tarMode reports whether tar reads the folders in its arguments, and whether it unpacks.
-func tarMode(words []shell.Word) (out, in bool) {
-	letters := ""
-	for i, w := range words {
-		switch t := w.Text; {
-		case isLetters(t):
-			letters += leadingLetters(t[1:], tarValues)
-		case i == 0 && !isFlag(t):
-			letters += t // the oldest syntax has no dash
-		}
-		long, _, _ := strings.Cut(w.Text, "=")
-		out = out || isPrefixOf("--create", long, 4) || isPrefixOf("--append", long, 4) || isPrefixOf("--update", long, 4)
-		in = in || isPrefixOf("--extract", long, 6) || isPrefixOf("--get", long, 4)
+// modernOptions spells the options of tar's oldest syntax, as in xfC FILE FOLDER, with dashes.
+func modernOptions(words []shell.Word, takes string) (list []shell.Word) {
+	if len(words) == 0 || isFlag(words[0].Text) || words[0].Dynamic {
+		return words
 	}
-	return out || strings.ContainsAny(letters, "cruA"), in || strings.Contains(letters, "x")
+	rest := words[1:]
+	for _, letter := range words[0].Text {
+		list = append(list, shell.Word{Text: "-" + string(letter)})
+		if strings.ContainsRune(takes, letter) && len(rest) > 0 {
+			list, rest = append(list, rest[0]), rest[1:]
+		}
+	}
+	return append(list, rest...)
 }
 
 // downloads returns the files that curl names by their addresses.

@@ -60,7 +60,7 @@ var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path
 // outputReason returns the reason why a command that is not a known writer would write a file that
 // the floor protects: by an output option, in place, or by the names of its pieces or backups.
 func (fl *floor) outputReason(c shell.Command, name string) string {
-	if readers[name] && !writesElsewhere(name, c.Words) || noFileArguments[name] || shellBuiltins[name] || name == "test" || name == "[" || name == "[[" {
+	if noFileArguments[name] {
 		return ""
 	}
 	words := c.Words[1:]

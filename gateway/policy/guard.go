@@ -93,6 +93,7 @@ func (g *guards) addAll() {
 	if special := specialGuards[name]; special != nil {
 		special(g)
 	}
+	g.addSettings()
 	if confinedPrograms[name] {
 		g.addOutside()
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/policy/shell"
@@ -10,8 +11,7 @@ import (
 // specialGuards are guards that need more than a list of options.
 var specialGuards = map[string]func(*guards){
 	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "test": guardTest, "ssh": guardSSH,
-	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
-	"npm": guardSettings, "pnpm": guardSettings, "yarn": guardSettings, "pip": guardSettings, "gh": guardSettings,
+	"rename":   guardRename,
 	"xargs":    func(g *guards) { g.add(noRule, true, "xargs adds arguments that are known only when it runs") },
 	"parallel": func(g *guards) { g.add(noRule, true, "parallel adds arguments that are known only when it runs") },
 	"printf": func(g *guards) {
@@ -138,9 +138,9 @@ func guardRename(g *guards) {
 	}
 }
 
-// guardSettings finds package managers' commands that set which programs they run later.
-func guardSettings(g *guards) {
-	name := g.name
+// addSettings finds subcommands that set which programs a program runs later.
+func (g *guards) addSettings() {
+	settings := classes["settings "+g.name]
 	var at []int // the operands
 	for i, w := range g.Words {
 		if i > 0 && !isFlag(w.Text) && !w.Dynamic {
@@ -148,19 +148,14 @@ func guardSettings(g *guards) {
 		}
 	}
 	for k, i := range at {
-		what, then := vocabularies[name].fullName(g.Words[i].Text), ""
+		what, then := vocabularies[g.name].fullName(g.Words[i].Text), ""
 		if k+1 < len(at) {
 			then = g.Words[at[k+1]].Text
 		}
-		switch {
-		case name == "gh" && (what == "alias" || what == "extension" || what == "config") && then != "list" && then != "get":
-		case name == "npm" && what == "set" && k == 0, name == "npm" && what == "pkg" && then != "get":
-		case what == "config" && (then == "set" || then == "edit" || then == "delete" || then == "unset" || then == "fix" || then == "rm"):
-		default:
-			continue
+		if then != "list" && then != "get" && (slices.Contains(settings, what+"+"+then) || slices.Contains(settings, what)) {
+			g.add(i, true, g.name+" "+what+" "+then+" may change which programs "+g.name+" runs later")
+			return
 		}
-		g.add(i, true, name+" "+what+" "+then+" may change which programs "+name+" runs later")
-		return
 	}
 }
 
