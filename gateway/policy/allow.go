@@ -130,9 +130,6 @@ func parseGlob(s string) (g glob, err error) {
 		}
 	}
 	g.parts = append(g.parts, b.String())
-	if len(g.parts) > 9 {
-		return g, errors.New("has more than 8 stars")
-	}
 	return g, nil
 }
 

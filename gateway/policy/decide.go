@@ -127,10 +127,7 @@ func (q Request) askReason(byRules Decision) string {
 }
 
 func withPath(text, file string) string {
-	if file == "" {
-		return text
-	}
-	return text + ": " + file
+	return strings.TrimSuffix(text+": "+file, ": ")
 }
 
 // Request is everything that a decision about a tool call depends on.

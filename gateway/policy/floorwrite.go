@@ -155,6 +155,9 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" {
 		return ""
 	}
+	if recursive(c.Words[1:]) {
+		return name + " may write any file in " + shorten(to.Text) + ", including start-up files"
+	}
 	for _, w := range arriving {
 		if list, _ := fl.resolver.paths(w); name == "mv" && fl.protectedFolder(list) != "" {
 			return "mv may write start-up files in " + shorten(w.Text)

@@ -93,7 +93,7 @@ func (g *guards) addAll() {
 	if special := specialGuards[name]; special != nil {
 		special(g)
 	}
-	g.addSettings()
+	g.addSettings(name)
 	if confinedPrograms[name] {
 		g.addOutside()
 	}
@@ -132,16 +132,13 @@ func (g *guards) addInterpreter() {
 	}
 	if len(w) == 1 {
 		g.add(exactOnly, true, name+" runs its input")
-		return
+	} else if len(w) > 2 || !informs[w[1].Text] {
+		g.addScript()
 	}
-	if len(w) == 2 {
-		switch w[1].Text {
-		case "--version", "-V", "-v", "--help", "-h", "version":
-			return
-		}
-	}
-	g.addScript()
 }
+
+// informs are the words with which interpreters only print a text.
+var informs = set("--version -V -v --help -h version")
 
 // addScript checks an interpreter's options up to the script or the text that it runs.
 func (g *guards) addScript() {

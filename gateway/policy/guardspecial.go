@@ -52,22 +52,18 @@ func guardSed(g *guards) {
 	}
 }
 
+// awkCode matches texts of awk that may open files or run commands.
+var awkCode = regexp.MustCompile("[|>@`&]|system|getline")
+
 func guardAwk(g *guards) {
 	for i := 1; i < len(g.Words); i++ {
-		g.add(i, !plainAwk(g.Words[i]), "An awk program may write files and run commands")
-		if !isFlag(g.Words[i].Text) && !(i > 1 && isFlag(g.Words[i-1].Text) && len(g.Words[i-1].Text) == 2) {
+		t := g.Words[i].Text
+		plain := strings.HasPrefix(t, "-F") || strings.HasPrefix(t, "-v") || !isFlag(t) && !awkCode.MatchString(t)
+		g.add(i, g.Words[i].Dynamic || !plain, "An awk program may write files and run commands")
+		if !isFlag(t) && !(i > 1 && isFlag(g.Words[i-1].Text) && len(g.Words[i-1].Text) == 2) {
 			return
 		}
 	}
-}
-
-// plainAwk reports whether a word of awk certainly is not a program that opens files or runs
-// commands. An option that names another program is not plain.
-func plainAwk(w shell.Word) bool {
-	if isFlag(w.Text) {
-		return !w.Dynamic && (strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"))
-	}
-	return !w.Dynamic && !strings.ContainsAny(w.Text, "|>@`&") && !strings.Contains(w.Text, "system") && !strings.Contains(w.Text, "getline")
 }
 
 func guardCurl(g *guards) {
@@ -139,8 +135,8 @@ func guardRename(g *guards) {
 }
 
 // addSettings finds subcommands that set which programs a program runs later.
-func (g *guards) addSettings() {
-	settings := classes["settings "+g.name]
+func (g *guards) addSettings(name string) {
+	settings := classes["settings "+name]
 	var at []int // the operands
 	for i, w := range g.Words {
 		if i > 0 && !isFlag(w.Text) && !w.Dynamic {
@@ -148,7 +144,7 @@ func (g *guards) addSettings() {
 		}
 	}
 	for k, i := range at {
-		what, then := vocabularies[g.name].fullName(g.Words[i].Text), ""
+		what, then := vocabularies[name].fullName(g.Words[i].Text), ""
 		if k+1 < len(at) {
 			then = g.Words[at[k+1]].Text
 		}
@@ -189,11 +185,9 @@ func possiblePaths(w shell.Word) []shell.Word {
 	return list
 }
 
+var harmlessDevices = set("/dev/null /dev/stdout /dev/stderr")
+
 // leavesFolder reports whether a text may be a path that leaves its folder.
 func leavesFolder(s string) bool {
-	switch s {
-	case "/dev/null", "/dev/stdout", "/dev/stderr":
-		return false
-	}
-	return isAbs(s) || strings.HasPrefix(s, "~") || strings.Contains("/"+s+"/", "/../")
+	return !harmlessDevices[s] && (isAbs(s) || strings.HasPrefix(s, "~") || strings.Contains("/"+s+"/", "/../"))
 }

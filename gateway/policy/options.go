@@ -138,12 +138,5 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 
 // runsCode reports whether some option of a program runs code that is not in the command.
 func (t *optionTable) runsCode() bool {
-	if t != nil {
-		for _, o := range t.options {
-			if o.runs {
-				return true
-			}
-		}
-	}
-	return false
+	return t != nil && slices.ContainsFunc(slices.Collect(maps.Values(t.options)), func(o option) bool { return o.runs })
 }

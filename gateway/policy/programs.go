@@ -208,6 +208,8 @@ func withoutCommandGroup(program string, words []shell.Word) (shorter []shell.Wo
 			shorter = slices.Delete(slices.Clone(words), i, i+n+1)
 			words = shorter
 			i--
+		} else if shorter != nil {
+			break // a later word of that name is an argument
 		}
 	}
 	return shorter

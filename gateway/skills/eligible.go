@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -138,11 +139,7 @@ func missingOn(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has mac
 // osName normalizes the name of an operating system: linux, macos, windows, or the given name.
 func osName(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(name)), "-")
-	switch name {
-	case "darwin", "mac", "osx":
-		return "macos"
-	case "win32", "win":
-		return "windows"
-	}
-	return name
+	return cmp.Or(osNames[name], name)
 }
+
+var osNames = map[string]string{"darwin": "macos", "mac": "macos", "osx": "macos", "win32": "windows", "win": "windows"}

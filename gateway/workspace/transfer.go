@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,17 +51,13 @@ func (m transferFiles) Source(name string) (stream.Item, func(), error) {
 	return stream.Item{}, nil, fmt.Errorf("Failed to read file gsv:%s: %w", name, err)
 }
 
-// mimeType returns the MIME type of a text file by its name.
+// mimeTypes are the MIME types of text files other than text/plain.
+var mimeTypes = map[string]string{
+	".md": "text/markdown", ".json": "application/json", ".yaml": "text/yaml", ".yml": "text/yaml",
+}
+
 func mimeType(name string) string {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md":
-		return "text/markdown"
-	case ".json":
-		return "application/json"
-	case ".yaml", ".yml":
-		return "text/yaml"
-	}
-	return "text/plain"
+	return cmp.Or(mimeTypes[strings.ToLower(path.Ext(name))], "text/plain")
 }
 
 // Target implements stream.Files.

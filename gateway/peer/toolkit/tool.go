@@ -47,17 +47,12 @@ func Risky(s protocol.ToolSpec) bool {
 // read.
 func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 	changes := s.SideEffect != nil && *s.SideEffect
-	switch s.Effect {
-	case protocol.EffectWrite, protocol.EffectExec, protocol.EffectNetwork:
-		return s
-	case protocol.EffectRead:
-		if !changes {
-			return s
-		}
-	}
-	s.Effect = protocol.EffectUnknown
-	if s.SideEffect != nil && !changes {
+	switch {
+	case s.Effect == protocol.EffectWrite, s.Effect == protocol.EffectExec, s.Effect == protocol.EffectNetwork:
+	case !changes && (s.Effect == protocol.EffectRead || s.SideEffect != nil):
 		s.Effect = protocol.EffectRead
+	default:
+		s.Effect = protocol.EffectUnknown
 	}
 	return s
 }
