@@ -164,9 +164,8 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	}, err
 }
 
-// Undo revokes what the answer to an approval granted: its rules, and the permission of its chat.
-// Calls that have run are not undone. If there is nothing to revoke, it fails with
-// protocol.ErrNotFound.
+// Undo revokes what the answer to an approval granted, its rules and its chat's permission, or
+// fails with protocol.ErrNotFound. Calls that have run are not undone.
 func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
 	var res protocol.ApprovalUndoResult
 	if id == "" {

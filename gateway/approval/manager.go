@@ -11,6 +11,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -57,13 +58,9 @@ func New(store Store, bus *event.Bus, notify func(ctx context.Context, a protoco
 // expireUnattended.
 func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
-	if a.ID == "" {
-		a.ID = protocol.ApprovalID(protocol.NewID())
-	}
+	a.ID = cmp.Or(a.ID, protocol.ApprovalID(protocol.NewID()))
 	a.State = protocol.ApprovalPending
-	if a.CreatedAt == 0 {
-		a.CreatedAt = now.UnixMilli()
-	}
+	a.CreatedAt = cmp.Or(a.CreatedAt, now.UnixMilli())
 	var expired <-chan time.Time
 	if limit > 0 {
 		a.ExpiresAt = now.Add(limit).UnixMilli()

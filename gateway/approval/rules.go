@@ -54,8 +54,7 @@ type RulesOptions struct {
 	Config func() config.ToolApproval
 	// MachineName returns the person's name of a machine; "" means that it has only its ID.
 	MachineName func(protocol.NodeID) string
-	// Changed is called after every change of rules or grants, on the goroutine that made the
-	// change, without any lock held.
+	// called after every change of rules or grants, on its goroutine, without a lock held
 	Changed func()
 }
 
@@ -85,10 +84,7 @@ func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptio
 
 // Version identifies the state of the rules: it changes when the rules do.
 func (r *Rules) Version() string {
-	raw, err := protocol.Marshal(r.config())
-	if err != nil {
-		raw = nil // it was decoded from JSON
-	}
+	raw, _ := protocol.Marshal(r.config()) // cannot fail: it was decoded from JSON
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sum := sha256.Sum256(append(raw, r.sum...))

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	_ "embed"
 	"path"
 	"slices"
@@ -112,7 +113,10 @@ func newInvocation(name string, words []shell.Word) invocation {
 		if i >= len(words) {
 			return in
 		}
-		in.workFolders(words[:i])
+		in.trees = values(words[:i], "--work-tree")
+		for _, v := range values(words[:i], "-C") {
+			in.top = under(in.top, v)
+		}
 		sub, in.words, in.ops = words[i].Text, words[i+1:], words[i:i+1]
 	}
 	for _, l := range accessLines[name] {
@@ -130,21 +134,10 @@ func newInvocation(name string, words []shell.Word) invocation {
 	return in
 }
 
-// workFolders handles the options before git's subcommand that set the folders in which it works.
-func (in *invocation) workFolders(options []shell.Word) {
-	for k, w := range options {
-		switch v, ok := strings.CutPrefix(w.Text, "--work-tree="); {
-		case ok:
-			in.trees = append(in.trees, part(w, v))
-		case k+1 < len(options) && w.Text == "-C":
-			in.top = under(in.top, options[k+1])
-		case k+1 < len(options) && w.Text == "--work-tree":
-			in.trees = append(in.trees, options[k+1])
-		}
-	}
-}
-
 func tableAccesses(name string, words []shell.Word) (list []access) {
+	if accessLines[name] == nil {
+		return nil // most programs have no lines
+	}
 	in := newInvocation(name, words)
 	for _, l := range accessLines[name] {
 		if l.takes != "" || !in.meets(l) {
@@ -238,13 +231,7 @@ func (in *invocation) holds(c string, exempts bool) bool {
 
 func compare(n int, condition string) bool {
 	want, _ := strconv.Atoi(condition[1:])
-	switch condition[0] {
-	case '<':
-		return n < want
-	case '>':
-		return n > want
-	}
-	return n == want
+	return cmp.Compare(n, want) == map[byte]int{'<': -1, '=': 0, '>': 1}[condition[0]]
 }
 
 func doubleDash(words []shell.Word) int {

@@ -60,9 +60,8 @@ func (ev *evaluation) recordCode(c shell.Command) {
 	}
 }
 
-// runsCode describes how a command runs code that is not in it, so that its words do not name the
-// files that it opens; "" if it runs none. A command that it starts by its words is checked
-// separately.
+// runsCode describes how a command runs code whose files its words do not name, or returns "". A
+// command that it starts by its words is checked separately.
 func runsCode(c shell.Command) string {
 	name := baseName(c.Words[0].Text)
 	words := c.Words[1:]

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -154,8 +155,7 @@ type SessionGrant struct {
 	Match string // see [Request.SessionMatch]
 }
 
-// Prefixes of the text with which a chat's permission is compared. The folder and the arguments
-// follow, or the file.
+// Prefixes of the text of a chat's permission, before the folder and the arguments, or the file.
 const (
 	CallMatch = "call "
 	PathMatch = "path "
@@ -214,9 +214,7 @@ func (q Request) Call() Call {
 		}
 	}
 	if q.Preview != nil {
-		if q.Preview.Folder != "" {
-			c.Cwd = q.Preview.Folder
-		}
+		c.Cwd = cmp.Or(q.Preview.Folder, c.Cwd)
 		c.Shell = q.Preview.Shell
 		if q.Preview.Path != "" {
 			c.Paths = []string{q.Preview.Path}

@@ -63,9 +63,8 @@ func (s *Set) Decide(c Call) Decision {
 	return ev.result()
 }
 
-// concealedReason returns the reason why a command may contain something that a rule asks about or
-// denies; "" if it does not. It is for a caller that allows every call that no rule names, such as
-// a trusted chat.
+// concealedReason returns the reason why a command may contain something that a rule restricts, or
+// "". It is for a caller that allows every call that no rule names, such as a trusted chat.
 func (s *Set) concealedReason(c Call) string {
 	if s == nil || c.Command == "" || !s.hasCommandRules && len(s.fileRestrictions) == 0 && s.doubt == "" {
 		return ""
@@ -229,11 +228,8 @@ func (ev *evaluation) addOffer(argv []string, text string) {
 		return
 	}
 	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
-	if ev.resolver.root != "" {
-		r.Cwd = path.Clean(ev.resolver.root) + "/**"
-		if ev.resolver.root == "/" {
-			r.Cwd = ""
-		}
+	if root := ev.resolver.root; root != "" && root != "/" {
+		r.Cwd = path.Clean(root) + "/**"
 	}
 	ev.offers = append(ev.offers, Offer{Rule: r, Text: text})
 }

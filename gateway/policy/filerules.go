@@ -17,9 +17,8 @@ type fileDecision struct {
 	unknownWord string // the word that led to it, if its file is unknown
 }
 
-// decideFileRules applies the ask and deny rules about files to a command's words. Programs that
-// are known to read or write the files in their arguments get the rule's verdict; for others, a
-// word that names such a file asks.
+// decideFileRules applies the strict rules about files to a command's words: with their verdict for
+// programs that are known to read or write the files in their arguments; for others it asks.
 func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why string) {
 	if len(ma.fileRestrictions) == 0 || c.Words[0].Dynamic {
 		return "", nil, ""

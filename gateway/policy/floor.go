@@ -190,9 +190,8 @@ func (fl *floor) findReason(c shell.Command) string {
 	return ""
 }
 
-// includesRoot reports whether a path is the root, a drive, the home folder or, if workspace is
-// set, the workspace, or contains one of them. A path with wildcards counts as everything that it
-// can match.
+// includesRoot reports whether a path, or what its wildcards can match, is or contains the root, a
+// drive, the home folder or, if workspace is set, the workspace.
 func (fl *floor) includesRoot(list []string, workspace bool) bool {
 	root := fl.resolver.root
 	return slices.ContainsFunc(foldersMatched(list), func(f string) bool {

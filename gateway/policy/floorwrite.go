@@ -20,6 +20,9 @@ func (fl *floor) writeReason(c shell.Command, name string) string {
 	}
 	for _, w := range c.Words[1:] {
 		_, v, valued := strings.Cut(w.Text, "=")
+		if isFlag(w.Text) && !valued {
+			continue
+		}
 		list, _ := fl.resolver.paths(w)
 		if valued {
 			more, _ := fl.resolver.paths(shell.Word{Text: v, Tilde: strings.HasPrefix(v, "~")})
@@ -86,8 +89,7 @@ func (fl *floor) outputReason(c shell.Command, name string) string {
 	return fl.wordsReason(files)
 }
 
-// piecesReason returns the reason why a file whose name starts so, such as a piece of a split one,
-// may have a protected name.
+// piecesReason returns the reason why a file whose name starts so may have a protected name.
 func (fl *floor) piecesReason(w shell.Word) string {
 	begins := strings.ToLower(path.Base(w.Text))
 	begins = strings.TrimSuffix(begins, "*")

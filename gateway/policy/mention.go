@@ -135,9 +135,8 @@ func attachedValue(word string) string {
 	return word[2:]
 }
 
-// writesElsewhere reports whether a command's options make it write elsewhere than its words
-// normally mean: into a folder before the sources, or, for a program that otherwise only reads,
-// into a file.
+// writesElsewhere reports whether options make a command write elsewhere than its words normally
+// mean, such as a program that otherwise only reads.
 func writesElsewhere(name string, words []shell.Word) bool {
 	return len(tableAccesses("elsewhere:"+name, words[1:])) > 0
 }

@@ -28,9 +28,8 @@ func (ev *evaluation) decideForeign() {
 	ev.addPart(p)
 }
 
-// foreignRestriction applies the rules that deny or ask at every position where a command may
-// start, and the floor. A denial is certain if the whole text is plain, or starts with the program.
-// It reports whether one matched.
+// foreignRestriction applies the strict rules wherever a command may start, and the floor, and
+// reports whether one matched. It denies if the text is plain or starts with the program.
 func (ev *evaluation) foreignRestriction(p *Part) (found bool) {
 	text := ev.call.Command
 	plain := plainText.MatchString(text)

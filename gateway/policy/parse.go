@@ -151,9 +151,7 @@ func grantName(g Grant, i int) string { return cmp.Or(g.ID, fmt.Sprintf("grant %
 
 // New prepares rules that do not come from a file. It returns errors and problems as [Parse] does.
 func New(f File) (*Set, []Problem, error) {
-	if f.Default == "" {
-		f.Default = Ask
-	}
+	f.Default = cmp.Or(f.Default, Ask)
 	return build(f, nil)
 }
 

@@ -119,9 +119,7 @@ func (p *rule) checkWhen() error {
 }
 
 func (g *Grant) check() error {
-	if g.Tool == "" {
-		g.Tool = "Bash"
-	}
+	g.Tool = cmp.Or(g.Tool, "Bash")
 	if g.Scope != "" && g.Scope != protocol.ScopeOnce && g.Scope != protocol.ScopeSession {
 		return fmt.Errorf("scope %q is neither once nor session", g.Scope)
 	}

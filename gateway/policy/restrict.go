@@ -84,8 +84,7 @@ func harmlessWords(c shell.Command) bool {
 }
 
 // strictMatch compares a strict rule with a command: the program by its base name, options in any
-// position, and git's global options skipped. A word that only the running shell knows makes the
-// match possible, not certain.
+// position. An unknown word makes the match possible, not certain.
 func strictMatch(pattern []glob, words []shell.Word) certainty {
 	if pattern[0].rest {
 		return certain

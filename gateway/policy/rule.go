@@ -42,8 +42,7 @@ type Rule struct {
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
 	// Tool is a tool's bare name ("Bash"), or "node__Tool"; * stands for any text in either half. A
-	// file that a command redirects its output to counts as a call of "Write", one that it reads
-	// its input from as a call of "Read".
+	// command's redirect counts as a call of "Write" or "Read".
 	Tool string `json:"tool"`
 	// Argv is compared with a command's decoded words: "*" stands for one word, a * inside a word
 	// for any text in it, "**" as the last one for any further words, and "\*" for a star. In an
@@ -126,8 +125,7 @@ type Call struct {
 	Whole bool // each of Paths with everything below it, as when a folder is moved
 	// folders with Fairlead's settings, rules, journal and keys: writes there need an approval
 	Own []string
-	// Resolve follows links in an absolute path of the machine that runs the call; nil means that
-	// paths are used as written. An error asks.
+	// Resolve follows links in an absolute path of the call's machine; nil does not. An error asks.
 	Resolve func(path string) (string, error)
 	// Aliases are folders of that machine that also have a name that leads through a symbolic link.
 	// A rule and a call mean the same folder by either name.

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,16 +109,11 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	if key == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("Settings of %q cannot be stored: its name and its folder contain a dot.", in.Name))
 	}
-	value := json.RawMessage("false")
-	if in.Enabled {
-		value = json.RawMessage("true")
-	}
-	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
+	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", json.RawMessage(strconv.FormatBool(in.Enabled)))
 }
 
-// settingsOf returns a skill's settings by its first name that has any, in the original system's
-// lookup order, and the key under which to store them. The key is "" if every name of the skill
-// contains a dot, which a path cannot hold.
+// settingsOf returns a skill's settings, by the first of its names that has any, and the key under
+// which to store them. The key has no dot, which a path cannot hold; it may be "".
 func settingsOf(entries map[string]config.Skill, f locatedSkill) (set config.Skill, key string) {
 	found, stored := false, false
 	for _, k := range []string{f.Name, path.Base(f.Dir), f.Dir, f.location} {
@@ -159,8 +155,7 @@ func isOfSkill(path string) bool {
 	return parts[0] == "skills" || parts[0] == "agents" && (len(parts) < 3 || parts[2] == "skills")
 }
 
-// maxPrompt is the limit in bytes of the list of skills in the prompt, and again of the texts of
-// those that are always active.
+// limit in bytes of the list of skills in the prompt, and of the texts of those always active
 const maxPrompt = 16_000
 
 // Prompt returns the part of an agent's system prompt that lists its usable skills, or "".

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -64,10 +65,7 @@ func Parse(dir string, data []byte) Skill {
 		front = nil
 	}
 	fields := s.fields(front)
-	s.Name = oneLine(fields.text("name"), maxName)
-	if s.Name == "" {
-		s.Name = path.Base(dir)
-	}
+	s.Name = cmp.Or(oneLine(fields.text("name"), maxName), path.Base(dir))
 	s.Description = strings.TrimSpace(fields.text("description"))
 	if s.Description == "" {
 		s.Description = display.Clip(firstParagraph(body), maxFirst)

@@ -19,9 +19,8 @@ const (
 	maxFiles = 100_000 // of all files
 )
 
-// Facts are the variable parts of the prompt. It should stay the same during a session as far as
-// possible, so that providers can cache it: it contains the date, and the messages contain the
-// time.
+// Facts are the variable parts of the prompt. It should stay the same during a session, so that
+// providers can cache it: it contains the date, and the messages contain the time.
 type Facts struct {
 	Session protocol.SessionKey
 	Agent   protocol.AgentID

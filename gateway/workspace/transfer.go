@@ -74,9 +74,7 @@ func (m transferFiles) Target(name string, into, make bool) (stream.Target, erro
 		}
 		name, t.Name = path.Dir(name), path.Base(name)
 	}
-	if name == "" {
-		name = "."
-	}
+	name = cmp.Or(name, ".")
 	if make {
 		if err := root.MkdirAll(name, 0o700); err != nil {
 			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, stream.WithoutPath(err))

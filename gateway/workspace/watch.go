@@ -16,17 +16,15 @@ import (
 )
 
 const (
-	// settleTime is the time from a change to its report, which includes all changes until then:
-	// editors write a file in several steps.
+	// the time from a change to its report: editors write a file in several steps
 	settleTime = 200 * time.Millisecond
 	// maxWatched is the limit of watched folders.
 	maxWatched = 4000
 )
 
 // Watch reports changes in the workspaces and the shared skills until ctx ends: it calls ready once
-// every change will be seen, and then changed with the sorted paths relative to the data folder,
-// with slashes. Both are called from one goroutine. Watch blocks; an error means that nothing is
-// watched (any more).
+// every change will be seen, and changed with sorted paths in the data folder, from one goroutine.
+// It blocks; an error means that nothing is watched any more.
 func (w *Files) Watch(ctx context.Context, ready func(), changed func(paths []string)) error {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -80,9 +78,8 @@ func (v *watcher) add(dir string, reportExisting bool) error {
 	})
 }
 
-// isSessionArchive reports whether a folder contains an agent's sessions: nobody edits those, there
-// may be very many, and on systems that watch single files (macOS) each would use a file
-// descriptor.
+// isSessionArchive reports whether a folder contains an agent's sessions: nobody edits those, and
+// macOS would use a file descriptor for each of very many.
 func (v *watcher) isSessionArchive(dir string) bool {
 	rel, err := filepath.Rel(v.home, dir)
 	parts := strings.Split(filepath.ToSlash(rel), "/")

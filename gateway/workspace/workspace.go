@@ -73,9 +73,6 @@ func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	return &Workspace{dir: dir}, nil
 }
 
-// Dir returns the folder.
-func (w *Workspace) Dir() string { return w.dir }
-
 // noteMu guards notes while they are changed.
 var noteMu sync.Mutex
 

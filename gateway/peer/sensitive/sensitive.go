@@ -121,10 +121,9 @@ func Find(file, home string, want Kind) (Entry, bool) {
 	})
 }
 
-// FindBelow returns the first entry of one of the given kinds that can lie below a folder with a
-// hidden name, such as .vscode, because creating or replacing such a folder writes the file too.
-// Folders with ordinary names, such as bin or hooks, contain too many other files to be treated
-// like this.
+// FindBelow returns the first such entry that can lie below a folder with a hidden name, such as
+// .vscode: replacing the folder writes the file too. Folders with ordinary names, such as bin or
+// hooks, contain too many other files for that.
 func FindBelow(folder, home string, want Kind) (Entry, bool) {
 	return search(folder, home, want, func(e *Entry, rest []string) bool {
 		return len(rest) < len(e.parts) && strings.HasPrefix(rest[len(rest)-1], ".") && matches(e.parts[:len(rest)], rest)

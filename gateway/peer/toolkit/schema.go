@@ -14,9 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A
-// schema that cannot be parsed or has references accepts all unambiguous arguments; the node then
-// decides.
+// Validate checks args against a JSON schema. A schema that cannot be parsed or has references
+// accepts all unambiguous arguments; the node then decides.
 func Validate(schema, args json.RawMessage) error {
 	s := preparedSchema(schema)
 	if s == nil {

@@ -1,6 +1,5 @@
-// Package toolkit defines tools from Go types. The schemas, validation, effect and capabilities
-// follow from one definition, and every interface (node, agent, RPC, MCP, REST) uses the same
-// [Tool].
+// Package toolkit defines tools from Go types: their schemas, validation, effect and capabilities.
+// Every interface (node, agent, RPC, MCP, REST) uses the same [Tool].
 package toolkit
 
 import (
@@ -33,18 +32,16 @@ type Tool[C any] struct {
 	preview func(context.Context, C, json.RawMessage) (protocol.CallPreview, error)
 }
 
-// Risky reports whether a tool has an effect, is not idempotent, and ignores its idempotency key.
-// If the outcome of such a call is unknown, a repetition cannot be recognized. A program that
-// offers such a tool logs a warning.
+// Risky reports whether a repetition of a call cannot be recognized if its outcome is unknown: the
+// tool has an effect, is not idempotent and ignores its idempotency key.
 func Risky(s protocol.ToolSpec) bool {
 	effect := s.Effect != protocol.EffectRead && s.Effect != protocol.EffectUnknown || s.SideEffect != nil && *s.SideEffect
 	return effect && !s.Idempotent && !s.AcceptsKey
 }
 
-// Declared returns s with its effective Effect. An unknown effect counts as not declared, and a
-// tool that declares only that it has no side effect is a read. A tool that declares nothing keeps
-// the unknown effect and needs an approval, unlike in the original system, which treats it as a
-// read.
+// Declared returns s with its effective Effect. A tool that declares only that it has no side
+// effect is a read. One that declares nothing keeps the unknown effect and needs an approval,
+// unlike in the original system, which treats it as a read.
 func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 	changes := s.SideEffect != nil && *s.SideEffect
 	switch {
@@ -130,8 +127,7 @@ func (t Tool[C]) Preview(ctx context.Context, call C, args json.RawMessage) (p p
 	return p, true, shortenError(err)
 }
 
-// maxWholeNumber is the largest whole number that JSON carries reliably. A log of 10 GB may have
-// more lines than 32 bits can count.
+// maxWholeNumber is the largest whole number that JSON carries reliably.
 const maxWholeNumber = 1 << 53
 
 // WholeNumber reads an optional argument that is a whole number of 0 or more; nil returns

@@ -144,8 +144,7 @@ func (a *analysis) otherReadings(text string, k Kind) {
 	a.src = text
 }
 
-// validParts analyzes every line, and every part of it between operators, that is valid on its own:
-// it may run before or in spite of an error.
+// validParts analyzes the lines, and their parts between operators, that may run despite an error.
 func (a *analysis) validParts(text string, k Kind) {
 	lines := strings.Split(text, "\n")
 	if len(lines) >= 200 || len(text) >= maxText/2 {
@@ -185,8 +184,7 @@ func reason(err error) string {
 // parse returns the statements before an error.
 func parse(text string, k Kind) (list []*syntax.Stmt, err error) {
 	for s, e := range syntax.NewParser(syntax.Variant(variants[k])).StmtsSeq(strings.NewReader(text)) {
-		// no return from here: v3.14.1 may continue after an error, and must not call a loop body
-		// that has ended
+		// no return: v3.14.1 may continue after an error, and must not call an ended loop body
 		switch {
 		case err != nil:
 		case e != nil:

@@ -84,8 +84,7 @@ type Assign struct {
 	Value Word
 	Text  string
 	Guess bool
-	// WordIndex is the index of the assignment in the words of the command Command, as in env
-	// NAME=VALUE; 0 if it is not one of its words.
+	// index of the assignment in the command's words, as in env NAME=VALUE; 0 if not among them
 	Command, WordIndex int
 }
 

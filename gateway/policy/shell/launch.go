@@ -85,8 +85,7 @@ var programsText string
 // programs are the lines of programs.txt, by their names.
 var programs = ParseTable(programsText)
 
-// TableLines returns the lines of a table without comments. A line that starts with blanks continues
-// the one before.
+// TableLines returns the lines of a table. One that starts with blanks continues the one before.
 func TableLines(text string) []string {
 	lines := strings.Split(strings.ReplaceAll(text, "\n  ", " "), "\n")
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' })

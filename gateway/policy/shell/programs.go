@@ -129,28 +129,18 @@ func (o invocation) commandOptions() {
 
 // optionValue returns the value of option f if word i is that option, also abbreviated.
 func optionValue(w []Word, i int, f string) (Word, bool) {
-	t := w[i].Text
-	next := func() (Word, bool) {
-		if i+1 < len(w) {
-			return w[i+1], true
-		}
-		return Word{}, false
+	name, v, attached := strings.Cut(w[i].Text, "=")
+	isOption := name == f || len(name) >= 4 && strings.HasPrefix(f, name)
+	if len(f) == 2 {
+		v, isOption = strings.CutPrefix(w[i].Text, f)
+		attached = v != ""
 	}
-	if len(f) > 2 {
-		name, v, ok := strings.Cut(t, "=")
-		if len(name) < 4 && name != f || !strings.HasPrefix(f, name) {
-			return Word{}, false
-		}
-		if ok {
-			return Word{Text: v, Dynamic: w[i].Dynamic}, true
-		}
-		return next()
-	}
-	if t == f {
-		return next()
-	}
-	if strings.HasPrefix(t, f) && !strings.HasPrefix(t, "--") {
-		return Word{Text: t[2:], Dynamic: w[i].Dynamic}, true
+	switch {
+	case !isOption:
+	case attached:
+		return Word{Text: v, Dynamic: w[i].Dynamic}, true
+	case i+1 < len(w):
+		return w[i+1], true
 	}
 	return Word{}, false
 }
