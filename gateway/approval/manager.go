@@ -185,7 +185,8 @@ func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
 
 // CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
 func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
-	return m.closePending(ctx, protocol.ApprovalCancelled, "a restart", func(a protocol.Approval) bool { return !keep(a) })
+	isOrphan := func(a protocol.Approval) bool { return !keep(a) }
+	return m.closePending(ctx, protocol.ApprovalCancelled, "a restart", isOrphan)
 }
 
 // closePending closes the pending approvals for which chosen returns true.

@@ -46,8 +46,9 @@ var verbs = map[string]verb{
 	"extract": {anyAccess, "Writes to"},
 	"give":    {anyAccess, "Gives a container"}, "show-container": {reading, "Shows a container"},
 	"service":     {anyAccess, "May let a service of the machine access"},
-	"start-later": {nil, "sets up a program that starts by itself"}, "configure": {nil, "config changes which programs git runs"},
-	"remove": {anyAccess, "Removes files in"}, "pass": {anyAccess, "Passes on files in"}, "read": {reading, "Reads files in"},
+	"start-later": {nil, "sets up a program that starts by itself"},
+	"configure":   {nil, "config changes which programs git runs"},
+	"remove":      {anyAccess, "Removes files in"}, "pass": {anyAccess, "Passes on files in"}, "read": {reading, "Reads files in"},
 }
 
 // parseAccesses parses the table; the first lines of accesses.txt describe its format.
@@ -359,7 +360,8 @@ var accessChecks = map[string]func(words []shell.Word) bool{
 		return true
 	},
 	"numbered": func(words []shell.Word) bool { // curl -o file#1
-		return slices.ContainsFunc(values(words, "-o,--output"), func(w shell.Word) bool { return strings.Contains(w.Text, "#") })
+		hasNumber := func(w shell.Word) bool { return strings.Contains(w.Text, "#") }
+		return slices.ContainsFunc(values(words, "-o,--output"), hasNumber)
 	},
 }
 

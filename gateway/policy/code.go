@@ -138,8 +138,9 @@ func loadsCode(name string, words []shell.Word) string {
 		opt, _, _ := strings.Cut(w.Text, "=")
 		contains := func(s string) bool { return isFlag(opt) && strings.Contains(opt, s) }
 		begins := func(s string) bool { return strings.HasPrefix(opt, s) }
-		if slices.ContainsFunc(classes["loads "+name], begins) || compilers[name] &&
-			(slices.ContainsFunc(loadingOptions, contains) || begins("@") || begins("-B") || opt == "linker" || opt == "-Clinker" || opt == "-Xclang") {
+		isCompilers := slices.ContainsFunc(loadingOptions, contains) || begins("@") || begins("-B") ||
+			opt == "linker" || opt == "-Clinker" || opt == "-Xclang"
+		if slices.ContainsFunc(classes["loads "+name], begins) || compilers[name] && isCompilers {
 			return name + " " + shorten(w.Text) + " may run code that is not in the command"
 		}
 	}

@@ -200,7 +200,8 @@ func (q Request) isGranted() bool {
 // a chat with their own messages; at the same time, strangers may write to the same chat on a
 // channel, and so may jobs and the agents of other chats.
 func (q Request) isForeign() bool {
-	return slices.Contains([]string{protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent}, q.By.Kind)
+	foreign := []string{protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent}
+	return slices.Contains(foreign, q.By.Kind)
 }
 
 // Call converts a request to the form that rules decide.

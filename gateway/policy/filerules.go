@@ -117,9 +117,11 @@ func (ma *matcher) namesItsFiles(c shell.Command) bool {
 	}
 	words := c.Words[1:]
 	isCode := func(w shell.Word) bool {
-		return w.Dynamic || startsCode.MatchString(w.Text) || w.Text == "-f" || w.Text == "-i" || w.Text == "-init" || strings.HasPrefix(w.Text, "--fi")
+		return w.Dynamic || startsCode.MatchString(w.Text) || strings.HasPrefix(w.Text, "--fi") ||
+			w.Text == "-f" || w.Text == "-i" || w.Text == "-init"
 	}
-	return !c.Piped && c.Stdin == nil && !slices.ContainsFunc(words, isCode) && len(tableAccesses("query:"+baseName(c.Words[0].Text), words)) > 0
+	return !c.Piped && c.Stdin == nil && !slices.ContainsFunc(words, isCode) &&
+		len(tableAccesses("query:"+baseName(c.Words[0].Text), words)) > 0
 }
 
 // startsCode matches words with which database clients run scripts, code or programs.

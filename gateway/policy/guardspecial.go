@@ -148,7 +148,8 @@ func (g *guards) addSettings(name string) {
 		if k+1 < len(at) {
 			then = g.Words[at[k+1]].Text
 		}
-		if then != "list" && then != "get" && (slices.Contains(settings, what+"+"+then) || slices.Contains(settings, what)) {
+		changes := slices.Contains(settings, what+"+"+then) || slices.Contains(settings, what)
+		if changes && then != "list" && then != "get" {
 			g.add(i, true, g.name+" "+what+" "+then+" may change which programs "+g.name+" runs later")
 			return
 		}

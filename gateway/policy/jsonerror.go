@@ -49,7 +49,7 @@ func article(value string) string {
 	return cmp.Or(known[value], "a "+value)
 }
 
-// expectedValues describes the expected values of fields, where an example or more than the type helps.
+// expectedValues describes the expected values of fields for which the type says too little.
 var expectedValues = map[string]string{
 	"argv":  `a list of words such as ["git","status","**"]`,
 	"match": "a list of texts", "notMatch": "a list of texts", "rules": "a list", "grants": "a list",

@@ -53,7 +53,8 @@ func leadingOptions(name string, words []shell.Word, p *pathResolver) int {
 	r := optionReader{resolver: p, words: words, at: 1, table: optionTables[name]}
 	r.add = func(guard) { r.isUncertain = true }
 	for ; r.at < len(words) && isFlag(words[r.at].Text) && words[r.at].Text != "--"; r.at++ {
-		if opt, _, _ := strings.Cut(words[r.at].Text, "="); r.table.options[opt].runs || r.table.options[opt].inside && name != "git" {
+		opt, _, _ := strings.Cut(words[r.at].Text, "=")
+		if o := r.table.options[opt]; o.runs || o.inside && name != "git" {
 			return 0
 		}
 		r.option(words[r.at])

@@ -138,5 +138,6 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 
 // runsCode reports whether some option of a program runs code that is not in the command.
 func (t *optionTable) runsCode() bool {
-	return t != nil && slices.ContainsFunc(slices.Collect(maps.Values(t.options)), func(o option) bool { return o.runs })
+	runs := func(o option) bool { return o.runs }
+	return t != nil && slices.ContainsFunc(slices.Collect(maps.Values(t.options)), runs)
 }

@@ -109,7 +109,8 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	if key == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("Settings of %q cannot be stored: its name and its folder contain a dot.", in.Name))
 	}
-	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", json.RawMessage(strconv.FormatBool(in.Enabled)))
+	value := json.RawMessage(strconv.FormatBool(in.Enabled))
+	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
 }
 
 // settingsOf returns a skill's settings, by the first of its names that has any, and the key under

@@ -18,8 +18,8 @@ func readings(text string) []string {
 		return r
 	}, text)
 	list := []string{
-		strings.ReplaceAll(text, "\\\n", "\n"), strings.ReplaceAll(text, "\\\n", ""), strings.ReplaceAll(text, "\r", "\n"),
-		visible, separateWords(text),
+		strings.ReplaceAll(text, "\\\n", "\n"), strings.ReplaceAll(text, "\\\n", ""),
+		strings.ReplaceAll(text, "\r", "\n"), visible, separateWords(text),
 	}
 	return slices.DeleteFunc(list, func(other string) bool { return other == text })
 }
