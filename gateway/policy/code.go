@@ -28,17 +28,14 @@ func (ma *matcher) isHidden(r *rule) bool {
 
 // unenforcedRule returns a rule about files that nothing enforces against the code that c runs.
 func (ma *matcher) unenforcedRule(c shell.Command) (r *rule, why string) {
-	for _, r := range ma.fileRestrictions {
-		if !ma.appliesToAny(r, anyAccess) || ma.isEnforced(r) {
-			continue
-		}
-		what := runsCode(c)
-		if what == "" {
-			return nil, ""
-		}
-		return r, what + ", which may access " + shorten(r.Path) + ", and " + r.label() + " restricts that"
+	what := runsCode(c)
+	isLoose := func(r *rule) bool { return ma.appliesToAny(r, anyAccess) && !ma.isEnforced(r) }
+	i := slices.IndexFunc(ma.fileRestrictions, isLoose)
+	if what == "" || i < 0 {
+		return nil, ""
 	}
-	return nil, ""
+	r = ma.fileRestrictions[i]
+	return r, what + ", which may access " + shorten(r.Path) + ", and " + r.label() + " restricts that"
 }
 
 // recordCode records which rules about files are enforced for the code that a command runs.

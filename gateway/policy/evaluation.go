@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -180,12 +181,7 @@ func (r *rule) describe() string {
 	if r.Reason != "" {
 		return r.Reason
 	}
-	what := r.Path
-	if r.Argv != nil {
-		what = strings.Join(r.Argv, " ")
-	} else if what == "" {
-		what = "every " + r.Tool
-	}
+	what := cmp.Or(strings.Join(r.Argv, " "), r.Path, "every "+r.Tool)
 	name := r.label()
 	if name == unnamedRule {
 		name = "Your rule"

@@ -170,12 +170,10 @@ func (a *analysis) reserveWork(text string) bool {
 }
 
 func reason(err error) string {
-	var p syntax.ParseError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[syntax.ParseError](err); ok {
 		return p.Text
 	}
-	var l syntax.LangError
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[syntax.LangError](err); ok {
 		return l.Feature
 	}
 	return err.Error()
