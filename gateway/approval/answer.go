@@ -11,9 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Answer answers an approval on behalf of by. If another answer came first, Won is false and the
-// result holds that answer. An answer with another hash than the approval's fails with
-// protocol.ErrConflict.
+// Answer answers an approval on behalf of by. If another answer came first, the result holds it and
+// Won is false. A hash that is not the approval's fails with protocol.ErrConflict.
 func (m *Manager) Answer(ctx context.Context, by string, p protocol.ApprovalAnswerParams) (protocol.ApprovalAnswerResult, error) {
 	a, err := m.store.Get(ctx, p.ID)
 	if err != nil {

@@ -164,35 +164,29 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	}, err
 }
 
-// Undo revokes what the answer to an approval granted: its rules, and the permission of its chat.
-// Calls that have run are not undone. If there is nothing to revoke, it fails with
-// protocol.ErrNotFound.
+// Undo revokes what the answer to an approval granted, its rules and its chat's permission, or
+// fails with protocol.ErrNotFound. Calls that have run are not undone.
 func (r *Rules) Undo(ctx context.Context, by string, id protocol.ApprovalID) (protocol.ApprovalUndoResult, error) {
 	var res protocol.ApprovalUndoResult
 	if id == "" {
 		return res, protocol.ErrBadRequest.With("id required")
 	}
-	for _, rule := range r.List().Rules {
+	list, err := r.All(ctx)
+	if err != nil {
+		return res, err
+	}
+	for _, rule := range list.Rules {
 		if rule.CreatedFrom != id {
 			continue
 		}
 		if err := r.Delete(ctx, by, rule.ID); err != nil {
 			return res, err
 		}
-		res.Rules++
-	}
-	grants, err := r.grants.List(ctx, "")
-	if err != nil {
-		return res, err
-	}
-	for _, g := range grants {
-		if g.From != id {
-			continue
+		if rule.Origin == protocol.RuleFromChat {
+			res.Grants++
+		} else {
+			res.Rules++
 		}
-		if err := r.Delete(ctx, by, protocol.GrantPrefix+g.ID); err != nil {
-			return res, err
-		}
-		res.Grants++
 	}
 	if res == (protocol.ApprovalUndoResult{}) {
 		return res, protocol.ErrNotFound.With("Nothing that this answer gave is in force: it was for once, another answer gave the same, or it was taken back already")

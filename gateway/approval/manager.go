@@ -1,8 +1,20 @@
+// Package approval holds the pending approvals, and the rules and grants that the person has saved.
+// Package policy decides which calls need an approval.
+//
+// An approval is a database row. It stays pending until exactly one thing closes it: an answer (the
+// first one wins, from whichever window), its expiry, or the end of its run. It survives a restart:
+// its run asks again under the same ID. The preview is hashed, an answer must carry that hash, and
+// the call that runs is compared with it. See docs/protocol.md#approvals.
+//
+// An unattended run (of a schedule, or of a stranger on a channel) waits for one approval only.
+// After one of its approvals has expired, its later ones expire immediately.
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,13 +58,9 @@ func New(store Store, bus *event.Bus, notify func(ctx context.Context, a protoco
 // expireUnattended.
 func (m *Manager) Ask(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error) {
 	now := time.Now()
-	if a.ID == "" {
-		a.ID = protocol.ApprovalID(protocol.NewID())
-	}
+	a.ID = cmp.Or(a.ID, protocol.ApprovalID(protocol.NewID()))
 	a.State = protocol.ApprovalPending
-	if a.CreatedAt == 0 {
-		a.CreatedAt = now.UnixMilli()
-	}
+	a.CreatedAt = cmp.Or(a.CreatedAt, now.UnixMilli())
 	var expired <-chan time.Time
 	if limit > 0 {
 		a.ExpiresAt = now.Add(limit).UnixMilli()
@@ -121,8 +129,7 @@ func (m *Manager) await(ctx context.Context, a protocol.Approval, w *waiter, exp
 	return end, err
 }
 
-// resolve closes an approval; there is no other way to do it. It returns the closed approval, and
-// whether end is the one that closed it.
+// resolve closes an approval. It returns the closed one, and whether end is what closed it.
 func (m *Manager) resolve(ctx context.Context, end protocol.Approval) (protocol.Approval, bool, error) {
 	end.AnsweredAt, end.Later = time.Now().UnixMilli(), 0
 	_, won, err := m.store.Change(ctx, end.ID, func(a *protocol.Approval) bool {
@@ -155,20 +162,9 @@ func (m *Manager) publish(a protocol.Approval) {
 // Review checks the pending approvals again after the rules have changed. Those for which decided
 // returns true are closed as superseded, and their callers decide again.
 func (m *Manager) Review(ctx context.Context, decided func(protocol.Approval) bool) error {
-	list, err := m.store.Pending(ctx)
-	if err != nil {
-		return err
-	}
-	for _, a := range list {
-		if a.Kind != protocol.AskCall || !decided(a) {
-			continue
-		}
-		a.State, a.AnsweredBy = protocol.ApprovalSuperseded, "the rules"
-		if _, _, err := m.resolve(ctx, a); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.closePending(ctx, protocol.ApprovalSuperseded, "the rules", func(a protocol.Approval) bool {
+		return a.Kind == protocol.AskCall && decided(a)
+	})
 }
 
 // Withdraw closes an approval that is no longer needed, if it is still pending.
@@ -189,15 +185,18 @@ func (m *Manager) Pending(ctx context.Context) ([]protocol.Approval, error) {
 
 // CancelOrphans cancels the approvals of earlier starts that no run is waiting for.
 func (m *Manager) CancelOrphans(ctx context.Context, keep func(protocol.Approval) bool) error {
+	isOrphan := func(a protocol.Approval) bool { return !keep(a) }
+	return m.closePending(ctx, protocol.ApprovalCancelled, "a restart", isOrphan)
+}
+
+// closePending closes the pending approvals for which chosen returns true.
+func (m *Manager) closePending(ctx context.Context, state, by string, chosen func(protocol.Approval) bool) error {
 	list, err := m.store.Pending(ctx)
 	if err != nil {
 		return err
 	}
-	for _, a := range list {
-		if keep(a) {
-			continue
-		}
-		a.State, a.AnsweredBy = protocol.ApprovalCancelled, "a restart"
+	for _, a := range slices.DeleteFunc(list, func(a protocol.Approval) bool { return !chosen(a) }) {
+		a.State, a.AnsweredBy = state, by
 		if _, _, err := m.resolve(ctx, a); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,26 +114,19 @@ func (r *Rules) importGrants(ctx context.Context, by string, grants []policy.Gra
 	if err != nil {
 		return err
 	}
-	type same struct {
-		session     protocol.SessionKey
-		node        protocol.NodeID
-		tool, match string
-	}
-	have := map[same]bool{}
-	for _, g := range now {
-		have[same{g.Session, g.Node, g.Tool, g.Match}] = true
-	}
 	left := 0
 	for _, in := range grants {
 		g, ok := importGrant(in)
-		this := same{g.Session, g.Node, g.Tool, g.Match}
+		isSame := func(have store.Grant) bool {
+			return have.Session == g.Session && have.Node == g.Node && have.Tool == g.Tool && have.Match == g.Match
+		}
 		switch {
 		case !ok:
 			left++
-		case have[this]:
+		case slices.ContainsFunc(now, isSame):
 			res.Skipped++
 		default:
-			have[this] = true
+			now = append(now, g)
 			line := protocol.AuditEntry{
 				At: g.CreatedAt, Kind: protocol.AuditRuleMade, By: by, Rule: protocol.GrantPrefix + g.ID, Node: g.Node, SessionKey: g.Session, Tool: g.Tool,
 				What: "Allow " + g.Words + ", in one chat",

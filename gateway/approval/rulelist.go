@@ -45,8 +45,7 @@ func (r *Rules) List() protocol.RulesResult {
 	return out
 }
 
-// Put creates a rule, or changes the one with the given ID, on behalf of by. If an identical rule
-// exists, it fails with protocol.ErrConflict.
+// Put creates a rule, or changes the one with the ID. A duplicate fails with protocol.ErrConflict.
 func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
 	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
 	kind := protocol.AuditRuleMade
@@ -143,8 +142,7 @@ func (r *Rules) Delete(ctx context.Context, by, id string) error {
 	return r.setDeleted(ctx, by, id, time.Now().UnixMilli(), protocol.AuditRuleDeleted, protocol.AuditGrantWithdrawn)
 }
 
-// Restore restores a deleted rule. If an identical one was made meanwhile, it fails with
-// protocol.ErrConflict.
+// Restore restores a deleted rule. A duplicate of another one fails with protocol.ErrConflict.
 func (r *Rules) Restore(ctx context.Context, by, id string) error {
 	return r.setDeleted(ctx, by, id, 0, protocol.AuditRuleRestored, protocol.AuditGrantRestored)
 }

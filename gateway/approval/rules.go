@@ -54,13 +54,11 @@ type RulesOptions struct {
 	Config func() config.ToolApproval
 	// MachineName returns the person's name of a machine; "" means that it has only its ID.
 	MachineName func(protocol.NodeID) string
-	// Changed is called after every change of rules or grants, on the goroutine that made the
-	// change, without any lock held.
+	// called after every change of rules or grants, on its goroutine, without a lock held
 	Changed func()
 }
 
-// OpenRules loads the rules. A rule that cannot be understood, or fails its own examples, is
-// switched off and reports why; the others apply.
+// OpenRules loads the rules. It switches off those that are invalid or fail their own examples.
 func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptions) (*Rules, error) {
 	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, changed: o.Changed}
 	if r.machineName == nil {
@@ -86,10 +84,7 @@ func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptio
 
 // Version identifies the state of the rules: it changes when the rules do.
 func (r *Rules) Version() string {
-	raw, err := protocol.Marshal(r.config())
-	if err != nil {
-		raw = nil // it was decoded from JSON
-	}
+	raw, _ := protocol.Marshal(r.config()) // cannot fail: it was decoded from JSON
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sum := sha256.Sum256(append(raw, r.sum...))
@@ -177,8 +172,7 @@ func settingsRule(c config.ToolRule) policy.SettingsRule {
 	return rule
 }
 
-// Decide decides a call and counts the use of the rule that decided it. A failure to count does not
-// affect the decision.
+// Decide decides a call and counts the use of the deciding rule. It logs a failure to count.
 func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
 	d := r.Evaluate(q)
 	now := time.Now().UnixMilli()

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,9 +92,7 @@ const maxUnseen = 2
 
 // Shown records that a surface shows the approval. The first acknowledgement counts.
 func (m *Manager) Shown(ctx context.Context, p protocol.ApprovalShownParams) error {
-	if p.Surface == "" {
-		p.Surface = protocol.SurfaceWindow
-	}
+	p.Surface = cmp.Or(p.Surface, protocol.SurfaceWindow)
 	a, changed, err := m.store.Change(ctx, p.ID, func(a *protocol.Approval) bool {
 		if a.Shown {
 			return false
@@ -107,8 +106,7 @@ func (m *Manager) Shown(ctx context.Context, p protocol.ApprovalShownParams) err
 	return err
 }
 
-// escalate tries one surface after the other until one acknowledges that it shows the approval.
-// It returns when ctx ends.
+// escalate tries the surfaces one by one until one shows the approval, or ctx ends.
 func (m *Manager) escalate(ctx context.Context, id protocol.ApprovalID) {
 	for range maxUnseen {
 		select {

@@ -9,8 +9,7 @@ import (
 	"fairlead/gateway/policy/shell"
 )
 
-// access is a folder that a command reads or writes as a whole, or a file; the command does not
-// name the individual files.
+// access is a folder that a command accesses as a whole, or a file that it does not name.
 type access struct {
 	word shell.Word
 	verb string // one of verbs
@@ -51,24 +50,9 @@ func accesses(c shell.Command) (list []access) {
 				list = append(list, access{word: w, verb: "link"})
 			}
 		}
-		if !copiers[name] || name == "ln" {
-			return list
-		}
-		if len(rest) > 0 && isFolder(rest[len(rest)-1]) && (name == "rsync" || recursive(words)) {
-			list = append(list, access{word: rest[len(rest)-1], verb: "write"})
-		}
 	}
 	switch name = unversionedName(name); name {
-	case "find", "gfind", "fd", "fdfind":
-		return findAccesses(words)
-	case "curl":
-		return append(list, curlAccesses(words)...)
-	case "docker", "podman", "nerdctl":
-		list = append(list, containerAccesses(words)...)
 	case "python", "python2", "python3", "pypy", "pypy3":
-		if i := moduleAt(c.Words); i > 0 && c.Words[i].Text == "pip" {
-			return append(list, tableAccesses("pip", c.Words[i+1:])...)
-		}
 		name, words = "python-m", moduleWords(words)
 	}
 	return append(list, tableAccesses(name, words)...)
@@ -133,40 +117,6 @@ func resolvePWD(w shell.Word) shell.Word {
 	return w
 }
 
-// findAccesses returns the folders whose files find passes to a program or deletes.
-func findAccesses(words []shell.Word) (list []access) {
-	acts, only := "", ""
-	for i, w := range words {
-		switch w.Text {
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
-			if acts == "" {
-				acts = "read"
-			}
-			if i+1 >= len(words) || !readers[baseName(words[i+1].Text)] {
-				acts = "pass"
-			}
-		case "-delete":
-			acts = "remove"
-		case "-name", "-iname":
-			if i+1 < len(words) && words[i+1].Plain() && only == "" {
-				only = strings.ToLower(words[i+1].Text)
-			}
-		case "-o", "-or", ",", "!", "-not":
-			only = "*"
-		}
-	}
-	if acts == "" {
-		return nil
-	}
-	for _, w := range findStarts(words) {
-		if w.Dynamic {
-			w = currentFolder
-		}
-		list = append(list, access{word: w, verb: acts, only: only})
-	}
-	return list
-}
-
 // findStarts returns the folders in which find starts.
 func findStarts(words []shell.Word) []shell.Word {
 	isStart := func(w shell.Word) bool { return !isFlag(w.Text) && w.Text != "(" && w.Text != "!" }
@@ -182,41 +132,122 @@ func findStarts(words []shell.Word) []shell.Word {
 	return words
 }
 
-var numberedOutput = regexp.MustCompile(`#[0-9]`)
+// volumeName matches the name of a container volume, which is not a folder of the machine.
+var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// curlAccesses returns the folders into which curl writes files whose names are not in its words.
-func curlAccesses(words []shell.Word) (list []access) {
-	to := currentFolder
-	if v, ok := valueOf(words, "--output-dir"); ok {
-		to = v
+// daemonSocket matches the socket of a service that can be made to access any file of the machine.
+var daemonSocket = regexp.MustCompile(`(docker|podman|containerd|crio|buildkitd|dbus|systemd/private|snapd|libvirt)[^ ]*\.sock|/(system_)?bus(_socket)?$`)
+
+// readOnly matches the options of a mount that a container can only read.
+var readOnly = regexp.MustCompile(`(^|,)(ro|readonly)(=true)?(,|$)`)
+
+// mountedFolders returns the machine's folders that docker's options give to a container.
+func mountedFolders(words []shell.Word) (list []access) {
+	add := func(w shell.Word, host, options string, isFolder bool) {
+		verb := "give"
+		if readOnly.MatchString(options) {
+			verb = "show-container"
+		}
+		if isFolder || w.Dynamic || !volumeName.MatchString(host) {
+			list = append(list, access{word: part(w, host), verb: verb})
+		}
 	}
-	dir := func(w shell.Word) { list = append(list, access{word: w, verb: "write"}) }
-	takes := func(t string, letter string) bool {
-		return isLetters(t) && strings.Contains(leadingLetters(t[1:], curlValues), letter)
+	volumes := values(words, "-v,--volume")
+	for _, w := range words {
+		if i := strings.IndexByte(w.Text, 'v'); i > 1 && isLetters(w.Text) { // in combined options
+			volumes = append(volumes, part(w, strings.TrimPrefix(w.Text[i+1:], "=")))
+		}
 	}
-	for i, w := range words {
-		t := w.Text
-		opt, value := optionAt(words, i)
-		v := value.Text
-		switch {
-		case takes(t, "J"), isPrefixOf("--remote-header-name", opt, 10):
-			dir(to)
-		case takes(t, "O"), isPrefixOf("--remote-name", opt, 10), opt == "--remote-name-all":
-			for _, u := range words {
-				if strings.ContainsAny(u.Text, "{[") || u.Dynamic {
-					dir(to) // it chooses the names itself
-				} else if name := path.Base(strings.SplitN(u.Text, "?", 2)[0]); strings.Contains(u.Text, "/") && !isFlag(u.Text) && name != "/" {
-					f := to // in the folder for downloads
-					f.Text = path.Join(to.Text, name)
-					list = append(list, access{word: f, verb: "write", file: true})
-				}
+	for _, w := range volumes {
+		start := 0
+		if drive(w.Text) {
+			start = 2
+		}
+		if host, rest, ok := strings.Cut(w.Text[start:], ":"); ok { // HOST:CONTAINER:OPTIONS
+			_, options, _ := strings.Cut(rest, ":")
+			add(w, w.Text[:start]+host, options, false)
+		}
+	}
+	for _, w := range values(words, "--mount") { // type=bind,src=HOST,…
+		for f := range strings.SplitSeq(w.Text, ",") {
+			if key, host, _ := strings.Cut(f, "="); key == "src" || key == "source" {
+				add(w, host, w.Text, strings.Contains(w.Text, "type=bind"))
 			}
-		case (opt == "--output" || strings.HasPrefix(t, "-") && strings.Contains(t, "o")) && (numberedOutput.MatchString(v) || numberedOutput.MatchString(t)):
-			begin, _, _ := strings.Cut(v, "#")
-			dir(shell.Word{Text: path.Join(to.Text, path.Dir(begin))})
-		case opt == "--config", isLetters(t) && strings.Contains(t, "K"):
-			dir(everywhere)
 		}
 	}
 	return list
+}
+
+// arrivalRule finds a rule about the name that a copied file gets in its target folder. sure means
+// that the target certainly is a folder and the name is not a pattern.
+func (ma *matcher) arrivalRule(c shell.Command, name string) (match *rule, sure bool, why string) {
+	to, list := copyTargets(c, name)
+	for _, at := range list {
+		files, _ := ma.resolver.paths(at)
+		for _, r := range ma.fileRestrictions {
+			if ma.appliesToAny(r, writing) && ma.names(r, files, at.Glob) {
+				return r, !at.Glob && strings.HasSuffix(to.Text, "/"), "May write " + shorten(at.Text) + ", which a rule restricts; " + r.reason
+			}
+		}
+	}
+	return nil, false, ""
+}
+
+// copyTargets returns the folder that a copy command may write to, and the files' names there.
+func copyTargets(c shell.Command, name string) (to shell.Word, list []shell.Word) {
+	if !copiers[name] {
+		return to, nil
+	}
+	to, from, ok := copyArguments(c.Words[1:], "tSgmo", name != "rsync" && name != "scp")
+	if !ok || to.Dynamic {
+		return to, nil
+	}
+	for _, w := range from {
+		if !w.Dynamic && w.Text != "" {
+			at := to
+			at.Text, at.Glob = path.Join(to.Text, path.Base(w.Text)), w.Glob || to.Glob
+			list = append(list, at)
+		}
+	}
+	return to, list
+}
+
+// copyArguments returns the target of a copy command, which is the value of -t if the command
+// supports it or the last operand, and the sources. takes are the options with a value.
+func copyArguments(words []shell.Word, takes string, hasTarget bool) (to shell.Word, from []shell.Word, ok bool) {
+	from = operands(words, takes)
+	if to, ok = valueOf(words, "-t,--target-directory"); ok && hasTarget {
+		return to, from, true
+	}
+	if len(from) < 2 {
+		return to, nil, false
+	}
+	return from[len(from)-1], from[:len(from)-1], true
+}
+
+// isLinking reports whether a command creates a link, by which its target can be read and written.
+func isLinking(name string, words []shell.Word) bool {
+	return len(tableAccesses("links:"+name, words)) > 0
+}
+
+// linkTargets returns the targets of relative links, which start at the last word or its folder.
+func linkTargets(words []shell.Word) (list []shell.Word) {
+	link, from, _ := copyArguments(words, "tS", true)
+	for _, w := range from {
+		if isAbs(w.Text) || w.Tilde || strings.HasPrefix(w.Text, "~") {
+			continue
+		}
+		for _, dir := range []string{path.Dir(link.Text), link.Text} {
+			list = append(list, combine(path.Join(dir, w.Text), link, w))
+		}
+	}
+	return list
+}
+
+// combine returns a word with a text that consists of two words, of which the first starts it.
+func combine(text string, first, second shell.Word) shell.Word {
+	return shell.Word{
+		Text: text, Dynamic: first.Dynamic || second.Dynamic, Ambiguous: first.Ambiguous || second.Ambiguous,
+		Glob: first.Glob || second.Glob, Tilde: first.Tilde,
+	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	_ "embed"
 	"path"
 	"slices"
@@ -44,14 +45,16 @@ var verbs = map[string]verb{
 	"take": {anyAccess, "Moves or removes"}, "rename": {anyAccess, "Renames files in"}, "link": {anyAccess, "Links to"},
 	"extract": {anyAccess, "Writes to"},
 	"give":    {anyAccess, "Gives a container"}, "show-container": {reading, "Shows a container"},
-	"service": {anyAccess, "May let a service of the machine access"},
-	"remove":  {anyAccess, "Removes files in"}, "pass": {anyAccess, "Passes on files in"}, "read": {reading, "Reads files in"},
+	"service":     {anyAccess, "May let a service of the machine access"},
+	"start-later": {nil, "sets up a program that starts by itself"},
+	"configure":   {nil, "config changes which programs git runs"},
+	"remove":      {anyAccess, "Removes files in"}, "pass": {anyAccess, "Passes on files in"}, "read": {reading, "Reads files in"},
 }
 
 // parseAccesses parses the table; the first lines of accesses.txt describe its format.
 func parseAccesses(text string) map[string][]accessLine {
 	m := map[string][]accessLine{}
-	for _, line := range tableLines(text) {
+	for _, line := range shell.TableLines(text) {
 		var l accessLine
 		line, l.continues = strings.CutPrefix(line, "+")
 		head, rest, _ := strings.Cut(line+" ", ": ")
@@ -81,18 +84,12 @@ func parseAccesses(text string) map[string][]accessLine {
 func parseTemplate(words []string) accessTemplate {
 	t := accessTemplate{access: access{verb: words[0]}}
 	for _, w := range words[1:] {
-		switch only, ok := strings.CutPrefix(w, "only="); {
-		case ok:
+		flag := map[string]*bool{"+file": &t.file, "+sure": &t.sure, "+dotless": &t.dotless, "+then": &t.then}[w]
+		if only, ok := strings.CutPrefix(w, "only="); ok {
 			t.only = only
-		case w == "+file":
-			t.file = true
-		case w == "+sure":
-			t.sure = true
-		case w == "+dotless":
-			t.dotless = true
-		case w == "+then":
-			t.then = true
-		default:
+		} else if flag != nil {
+			*flag = true
+		} else {
 			t.targets = append(t.targets, w)
 		}
 	}
@@ -110,14 +107,17 @@ type invocation struct {
 }
 
 func newInvocation(name string, words []shell.Word) invocation {
-	in := invocation{name: name, words: words, top: currentFolder}
+	in := invocation{name: strings.TrimPrefix(name, "floor:"), words: words, top: currentFolder}
 	sub := ""
-	if name == "git" {
+	if in.name == "git" {
 		i := shell.GitSubcommand(append([]shell.Word{{}}, words...)) - 1
 		if i >= len(words) {
 			return in
 		}
-		in.workFolders(words[:i])
+		in.trees = values(words[:i], "--work-tree")
+		for _, v := range values(words[:i], "-C") {
+			in.top = under(in.top, v)
+		}
 		sub, in.words, in.ops = words[i].Text, words[i+1:], words[i:i+1]
 	}
 	for _, l := range accessLines[name] {
@@ -125,35 +125,21 @@ func newInvocation(name string, words []shell.Word) invocation {
 			in.takes = l.takes
 		}
 	}
-	in.ops = append(slices.Clone(in.ops), operands(in.words, in.takes)...)
-	if isTar[name] && len(words) > 0 && !isFlag(words[0].Text) {
-		in.ops = in.ops[1:] // the options of the oldest syntax
+	if isTar[name] {
+		in.words = modernOptions(words, in.takes)
 	}
+	in.ops = append(slices.Clone(in.ops), operands(in.words, in.takes)...)
 	if shorter := withoutCommandGroup(name, in.ops); shorter != nil {
 		in.ops = shorter
 	}
 	return in
 }
 
-// workFolders handles the options before git's subcommand that set the folders in which it works.
-func (in *invocation) workFolders(options []shell.Word) {
-	for k, w := range options {
-		switch v, ok := strings.CutPrefix(w.Text, "--work-tree="); {
-		case ok:
-			in.trees = append(in.trees, part(w, v))
-		case k+1 < len(options) && w.Text == "-C":
-			in.top = under(in.top, options[k+1])
-		case k+1 < len(options) && w.Text == "--work-tree":
-			in.trees = append(in.trees, options[k+1])
-		}
-	}
-}
-
 func tableAccesses(name string, words []shell.Word) (list []access) {
-	in := newInvocation(name, words)
-	if name == "git" && len(in.words) == 1 && (in.words[0].Text == "-h" || in.words[0].Text == "--help") {
-		return nil
+	if accessLines[name] == nil {
+		return nil // most programs have no lines
 	}
+	in := newInvocation(name, words)
 	for _, l := range accessLines[name] {
 		if l.takes != "" || !in.meets(l) {
 			continue
@@ -246,13 +232,7 @@ func (in *invocation) holds(c string, exempts bool) bool {
 
 func compare(n int, condition string) bool {
 	want, _ := strconv.Atoi(condition[1:])
-	switch condition[0] {
-	case '<':
-		return n < want
-	case '>':
-		return n > want
-	}
-	return n == want
+	return cmp.Compare(n, want) == map[byte]int{'<': -1, '=': 0, '>': 1}[condition[0]]
 }
 
 func doubleDash(words []shell.Word) int {
@@ -302,11 +282,21 @@ func (in *invocation) target(a access, target string) (list []access) {
 		list = in.specs(a, slice(in.args, bounds))
 	case target == "after":
 		list = in.specs(a, in.after())
+	case target == "starts":
+		add(findStarts(in.words)...)
+	case target == "downloads":
+		add(downloads(in.words)...)
+	case target == "mounts":
+		list = mountedFolders(in.words)
 	case target == "clone":
 		add(cloneFolders(in.args, in.top)...)
 	case isFlag(target):
 		at := in.top
 		for _, v := range values(in.words, target) {
+			if _, dest, ok := strings.Cut(v.Text, "dest="); ok { // type=local,dest=FOLDER
+				dest, _, _ = strings.Cut(dest, ",")
+				v = part(v, dest)
+			}
 			add(under(in.top, v))
 			if at = under(at, v); at.Text != v.Text { // it may be relative to the one before
 				add(at)
@@ -360,41 +350,50 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 // accessChecks are the conditions of the table that need more than a list of options.
 var accessChecks = map[string]func(words []shell.Word) bool{
 	"recursive": recursive,
-	"deep": func(words []shell.Word) bool {
-		return hasFlag("-r", words) || hasBeginning(words, "--dir") || hasBeginning(words, "-d")
+	"dynamic":   hasDynamic,
+	"reads": func(words []shell.Word) bool { // of find: it starts only programs that read
+		for i := 1; i < len(words); i++ {
+			if execOptions[words[i-1].Text] && !readers[baseName(words[i].Text)] {
+				return false
+			}
+		}
+		return true
 	},
-	"dynamic": hasDynamic,
-	"packs":   func(words []shell.Word) bool { packs, _ := tarMode(words); return packs },
-	"unpacks": func(words []shell.Word) bool { _, unpacks := tarMode(words); return unpacks },
-	"absolute": func(words []shell.Word) bool {
-		old := words[0].Text // the oldest syntax has no dash
-		return hasOption(words, "-P,--absolute-names", tarValues) || !isFlag(old) && strings.Contains(old, "P") && !strings.ContainsAny(old, "./")
-	},
-	"hidden": func(words []shell.Word) bool { // of rg and similar programs
-		return slices.ContainsFunc(words, func(w shell.Word) bool { return isLetters(w.Text) && strings.ContainsAny(w.Text, "u.at") }) ||
-			slices.ContainsFunc([]string{"--hid", "--unr", "--all", "--no-ig"}, func(begin string) bool { return hasBeginning(words, begin) })
+	"numbered": func(words []shell.Word) bool { // curl -o file#1
+		hasNumber := func(w shell.Word) bool { return strings.Contains(w.Text, "#") }
+		return slices.ContainsFunc(values(words, "-o,--output"), hasNumber)
 	},
 }
 
 var isTar = set("tar gtar bsdtar star")
 
-const tarValues = "fCTXbgHKLNVIF"
-
-// tarMode reports whether tar reads the folders in its arguments, and whether it unpacks.
-func tarMode(words []shell.Word) (out, in bool) {
-	letters := ""
-	for i, w := range words {
-		switch t := w.Text; {
-		case isLetters(t):
-			letters += leadingLetters(t[1:], tarValues)
-		case i == 0 && !isFlag(t):
-			letters += t // the oldest syntax has no dash
-		}
-		long, _, _ := strings.Cut(w.Text, "=")
-		out = out || isPrefixOf("--create", long, 4) || isPrefixOf("--append", long, 4) || isPrefixOf("--update", long, 4)
-		in = in || isPrefixOf("--extract", long, 6) || isPrefixOf("--get", long, 4)
+// modernOptions spells the options of tar's oldest syntax, as in xfC FILE FOLDER, with dashes.
+func modernOptions(words []shell.Word, takes string) (list []shell.Word) {
+	if len(words) == 0 || isFlag(words[0].Text) || words[0].Dynamic {
+		return words
 	}
-	return out || strings.ContainsAny(letters, "cruA"), in || strings.Contains(letters, "x")
+	rest := words[1:]
+	for _, letter := range words[0].Text {
+		list = append(list, shell.Word{Text: "-" + string(letter)})
+		if strings.ContainsRune(takes, letter) && len(rest) > 0 {
+			list, rest = append(list, rest[0]), rest[1:]
+		}
+	}
+	return append(list, rest...)
+}
+
+// downloads returns the files that curl names by their addresses.
+func downloads(words []shell.Word) (list []shell.Word) {
+	to, _ := valueOf(words, "--output-dir")
+	for _, w := range words {
+		address, _, _ := strings.Cut(w.Text, "?")
+		if name := path.Base(address); strings.ContainsAny(address, "{[") || w.Dynamic {
+			list = append(list, shell.Word{Text: path.Join(to.Text, "*"), Glob: true})
+		} else if strings.Contains(address, "/") && !isFlag(address) && name != "/" {
+			list = append(list, under(to, part(w, name)))
+		}
+	}
+	return list
 }
 
 // cloneFolders returns the folders into which a repository may be cloned, whatever the options are.

@@ -19,7 +19,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	open, from := pattern[len(pattern)-1].rest, 1
 	if open {
 		if len(pattern) < 2 || !strings.HasPrefix(pattern[1].first(), "-") {
-			from += ma.leadingCount(c)
+			from += leadingOptions(c.Name(), words, ma.resolver)
 		}
 		pattern = pattern[:len(pattern)-1]
 	}
@@ -89,27 +89,6 @@ func (ma *matcher) missingWord(c shell.Command, contains func(at int) bool) (gua
 	return guard{}, false
 }
 
-// leadingCount returns the number of words after the program that are harmless options. For git,
-// these are --no-pager, and -C with a folder in the workspace.
-func (ma *matcher) leadingCount(c shell.Command) int {
-	words := c.Words
-	if c.Name() != "git" {
-		return leadingOptions(c.Name(), words, ma.resolver)
-	}
-	i := 1
-	for ; i < len(words) && words[i].Plain(); i++ {
-		switch {
-		case words[i].Text == "--no-pager":
-			continue
-		case words[i].Text == "-C" && i+1 < len(words) && words[i+1].Plain() && ma.resolver.isInside(words[i+1]):
-			i++
-			continue
-		}
-		break
-	}
-	return i - 1
-}
-
 // glob is a prepared word pattern.
 type glob struct {
 	parts []string // the texts between the stars; one part means literal
@@ -151,9 +130,6 @@ func parseGlob(s string) (g glob, err error) {
 		}
 	}
 	g.parts = append(g.parts, b.String())
-	if len(g.parts) > 9 {
-		return g, errors.New("has more than 8 stars")
-	}
 	return g, nil
 }
 

@@ -22,26 +22,20 @@ func (ma *matcher) isEnforced(r *rule) bool {
 // isHidden reports whether all files of a rule are in one place that commands cannot read.
 func (ma *matcher) isHidden(r *rule) bool {
 	start := r.path.start(ma.resolver.root, ma.resolver.home)
-	if start == "" {
-		return false
-	}
 	start = fold(ma.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
 	return slices.ContainsFunc(ma.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(ma.resolver.realPath(clean(place)))) })
 }
 
 // unenforcedRule returns a rule about files that nothing enforces against the code that c runs.
 func (ma *matcher) unenforcedRule(c shell.Command) (r *rule, why string) {
-	for _, r := range ma.fileRestrictions {
-		if !ma.appliesToAny(r, anyAccess) || ma.isEnforced(r) {
-			continue
-		}
-		what := runsCode(c)
-		if what == "" {
-			return nil, ""
-		}
-		return r, what + ", which may access " + shorten(r.Path) + ", and " + r.label() + " restricts that"
+	what := runsCode(c)
+	isLoose := func(r *rule) bool { return ma.appliesToAny(r, anyAccess) && !ma.isEnforced(r) }
+	i := slices.IndexFunc(ma.fileRestrictions, isLoose)
+	if what == "" || i < 0 {
+		return nil, ""
 	}
-	return nil, ""
+	r = ma.fileRestrictions[i]
+	return r, what + ", which may access " + shorten(r.Path) + ", and " + r.label() + " restricts that"
 }
 
 // recordCode records which rules about files are enforced for the code that a command runs.
@@ -63,9 +57,8 @@ func (ev *evaluation) recordCode(c shell.Command) {
 	}
 }
 
-// runsCode describes how a command runs code that is not in it, so that its words do not name the
-// files that it opens; "" if it runs none. A command that it starts by its words is checked
-// separately.
+// runsCode describes how a command runs code whose files its words do not name, or returns "". A
+// command that it starts by its words is checked separately.
 func runsCode(c shell.Command) string {
 	name := baseName(c.Words[0].Text)
 	words := c.Words[1:]
@@ -96,22 +89,10 @@ func runsCode(c shell.Command) string {
 		return k.runs(name, c)
 	}
 	if name == "docker" || guardedLike[name] == "docker" || name == "docker-compose" || name == "podman-compose" {
-		return startsContainer(name, words)
+		return startsContainer(words)
 	}
-	switch name {
-	case "ssh", "scp", "sftp", "mosh":
-		for _, w := range words {
-			if strings.HasPrefix(w.Text, "-F") || name != "ssh" && strings.HasPrefix(w.Text, "-D") {
-				return name + " " + shorten(w.Text) + " may run a program on this machine"
-			}
-		}
-	case "curl":
-		if hasBeginning(words, "--engine") {
-			return "curl --engine loads code that is not in the command"
-		}
-	}
-	if compilers[name] {
-		return loadsCode(name, words)
+	if why := loadsCode(name, words); why != "" || compilers[name] {
+		return why
 	}
 	if selfContained[name] || readers[name] || viewers[name] || noFileArguments[name] || shellBuiltins[name] || movers[name] || copiers[name] || downloaders[name] {
 		return ""
@@ -121,11 +102,8 @@ func runsCode(c shell.Command) string {
 
 // startsContainer describes how a command starts an existing container's own program, which may
 // have been given any folder. The folders of a new container are in the docker run command.
-func startsContainer(name string, words []shell.Word) string {
+func startsContainer(words []shell.Word) string {
 	rest := operands(words, "HlcfpDn")
-	if name == "docker-compose" || name == "podman-compose" {
-		rest = append([]shell.Word{{Text: "compose"}}, rest...)
-	}
 	if len(rest) > 1 && (rest[0].Text == "container" || rest[0].Text == "compose") {
 		rest = rest[1:]
 	}
@@ -137,9 +115,6 @@ func startsContainer(name string, words []shell.Word) string {
 
 func (k subcommands) runs(name string, c shell.Command) string {
 	if len(c.Words) == 1 {
-		if k.own == nil {
-			return name + " runs code that is not in the command"
-		}
 		return "" // it prints its usage
 	}
 	rest := c.Words[2:]
@@ -154,26 +129,27 @@ func (k subcommands) runs(name string, c shell.Command) string {
 	return name + " " + shorten(c.Words[1].Text) + " runs code that is not in the command"
 }
 
-// loadsCode returns the option with which a program runs code that is named by the option.
+// loadsCode describes an option with which a program runs code that the option names.
 func loadsCode(name string, words []shell.Word) string {
 	for _, w := range words {
 		opt, _, _ := strings.Cut(w.Text, "=")
-		named := slices.ContainsFunc(loadingOptions, func(s string) bool { return strings.Contains(opt, s) })
-		if named && isFlag(opt) || strings.HasPrefix(opt, "@") || opt == "linker" || opt == "-Clinker" || strings.HasPrefix(opt, "-B") || name == "pandoc" && strings.HasPrefix(opt, "-F") || opt == "-Xclang" {
+		contains := func(s string) bool { return isFlag(opt) && strings.Contains(opt, s) }
+		begins := func(s string) bool { return strings.HasPrefix(opt, s) }
+		isCompilers := slices.ContainsFunc(loadingOptions, contains) || begins("@") || begins("-B") ||
+			opt == "linker" || opt == "-Clinker" || opt == "-Xclang"
+		if slices.ContainsFunc(classes["loads "+name], begins) || compilers[name] && isCompilers {
 			return name + " " + shorten(w.Text) + " may run code that is not in the command"
 		}
 	}
 	return ""
 }
 
-// Sandbox lists the restrictions of commands that a machine is known to enforce, because it has
-// tested them. The zero value means none.
+// Sandbox lists the restrictions of commands that a machine has tested; zero means none.
 type Sandbox struct {
 	// Writes means that commands and their child processes can change files only in Writable.
 	Writes   bool
 	Writable []string // absolute folders
-	// Hidden are absolute paths of files and folders that commands cannot read, including
-	// everything below them.
+	// absolute files, and folders with everything in them, that commands cannot read
 	Hidden []string
 }
 

@@ -18,8 +18,6 @@ func (ma *matcher) applies(r *rule, tool string) bool {
 	switch {
 	case !fold(r.tool, tool):
 		return false
-	case r.node.literal() && ma.call.Node == "" && !strict:
-		return false
 	case !r.node.match(string(ma.call.Node)) && !(strict && ma.call.Node == ""):
 		return false
 	case !matchesExactly(r.Rule.Node, string(ma.call.Node), strict), !matchesExactly(r.Agent, string(ma.call.Agent), strict),

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -84,8 +85,7 @@ func (p Policy) byDefault(q Request, byRules Decision) (d Decision, broad bool) 
 		return Decision{Verdict: Allow, Reason: "Reads inside the workspace"}, false
 	case q.Mode.Mode == protocol.ModeTrust && !q.isForeign() && time.Now().UnixMilli() < q.Mode.Until:
 		return Decision{Verdict: Allow, Reason: "You trust this chat until " + time.UnixMilli(q.Mode.Until).Format("15:04")}, true
-	// The agent's own files are not a machine's workspace: SOUL.md or a skill directs everything
-	// that the agent does later.
+	// The agent's own files are excluded: SOUL.md or a skill directs everything that it does later.
 	case q.Mode.Mode == protocol.ModeAcceptEdits && !q.isForeign() && q.Node != protocol.NativePrefix &&
 		q.Effect == protocol.EffectWrite && inside && q.Preview.Path != "":
 		return Decision{Verdict: Allow, Reason: "This chat may change files in the workspace"}, false
@@ -128,10 +128,7 @@ func (q Request) askReason(byRules Decision) string {
 }
 
 func withPath(text, file string) string {
-	if file == "" {
-		return text
-	}
-	return text + ": " + file
+	return strings.TrimSuffix(text+": "+file, ": ")
 }
 
 // Request is everything that a decision about a tool call depends on.
@@ -158,8 +155,7 @@ type SessionGrant struct {
 	Match string // see [Request.SessionMatch]
 }
 
-// Prefixes of the text with which a chat's permission is compared. The folder and the arguments
-// follow, or the file.
+// Prefixes of the text of a chat's permission, before the folder and the arguments, or the file.
 const (
 	CallMatch = "call "
 	PathMatch = "path "
@@ -204,11 +200,8 @@ func (q Request) isGranted() bool {
 // a chat with their own messages; at the same time, strangers may write to the same chat on a
 // channel, and so may jobs and the agents of other chats.
 func (q Request) isForeign() bool {
-	switch q.By.Kind {
-	case protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent:
-		return true
-	}
-	return false
+	foreign := []string{protocol.AskedByChannel, protocol.AskedBySchedule, protocol.AskedByAgent}
+	return slices.Contains(foreign, q.By.Kind)
 }
 
 // Call converts a request to the form that rules decide.
@@ -222,9 +215,7 @@ func (q Request) Call() Call {
 		}
 	}
 	if q.Preview != nil {
-		if q.Preview.Folder != "" {
-			c.Cwd = q.Preview.Folder
-		}
+		c.Cwd = cmp.Or(q.Preview.Folder, c.Cwd)
 		c.Shell = q.Preview.Shell
 		if q.Preview.Path != "" {
 			c.Paths = []string{q.Preview.Path}

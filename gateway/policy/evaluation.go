@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -38,8 +39,7 @@ type floor struct {
 	zsh      bool
 }
 
-// Decide returns the verdict on a call. It never fails: a call that it cannot check needs an
-// approval. A nil Set asks about everything.
+// Decide returns the verdict on a call. It asks about what it cannot check; a nil Set about all.
 func (s *Set) Decide(c Call) Decision {
 	if s == nil {
 		const reason = "No rule allows this"
@@ -64,9 +64,8 @@ func (s *Set) Decide(c Call) Decision {
 	return ev.result()
 }
 
-// concealedReason returns the reason why a command may contain something that a rule asks about or
-// denies; "" if it does not. It is for a caller that allows every call that no rule names, such as
-// a trusted chat.
+// concealedReason returns the reason why a command may contain something that a rule restricts, or
+// "". It is for a caller that allows every call that no rule names, such as a trusted chat.
 func (s *Set) concealedReason(c Call) string {
 	if s == nil || c.Command == "" || !s.hasCommandRules && len(s.fileRestrictions) == 0 && s.doubt == "" {
 		return ""
@@ -182,12 +181,7 @@ func (r *rule) describe() string {
 	if r.Reason != "" {
 		return r.Reason
 	}
-	what := r.Path
-	if r.Argv != nil {
-		what = strings.Join(r.Argv, " ")
-	} else if what == "" {
-		what = "every " + r.Tool
-	}
+	what := cmp.Or(strings.Join(r.Argv, " "), r.Path, "every "+r.Tool)
 	name := r.label()
 	if name == unnamedRule {
 		name = "Your rule"
@@ -200,7 +194,7 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 	hits := guardsOf(c, ev.resolver)
 	// A rule that contains the merely unknown words may be offered.
 	barred := why != "" && !slices.ContainsFunc(hits, func(h guard) bool { return h.reason == why })
-	lead := ev.leadingCount(c)
+	lead := leadingOptions(c.Name(), c.Words, ev.resolver)
 	switch {
 	case barred, !isStatic(c), c.Parent >= 0, c.Origin != "", slices.ContainsFunc(hits, func(h guard) bool { return !h.unknown }),
 		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):
@@ -230,11 +224,8 @@ func (ev *evaluation) addOffer(argv []string, text string) {
 		return
 	}
 	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
-	if ev.resolver.root != "" {
-		r.Cwd = path.Clean(ev.resolver.root) + "/**"
-		if ev.resolver.root == "/" {
-			r.Cwd = ""
-		}
+	if root := ev.resolver.root; root != "" && root != "/" {
+		r.Cwd = path.Clean(root) + "/**"
 	}
 	ev.offers = append(ev.offers, Offer{Rule: r, Text: text})
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,9 +17,8 @@ type fileDecision struct {
 	unknownWord string // the word that led to it, if its file is unknown
 }
 
-// decideFileRules applies the ask and deny rules about files to a command's words. Programs that
-// are known to read or write the files in their arguments get the rule's verdict; for others, a
-// word that names such a file asks.
+// decideFileRules applies the strict rules about files to a command's words: with their verdict for
+// programs that are known to read or write the files in their arguments; for others it asks.
 func (ma *matcher) decideFileRules(c shell.Command) (v Verdict, match *rule, why string) {
 	if len(ma.fileRestrictions) == 0 || c.Words[0].Dynamic {
 		return "", nil, ""
@@ -114,26 +114,145 @@ func (ma *matcher) namesItsFiles(c shell.Command) bool {
 	switch baseName(c.Words[0].Text) {
 	case "xargs", "gxargs", "parallel", "ssh", "scp", "sftp", "mosh":
 		return c.Starts || len(c.Words) > 1
-	case "psql", "mysql", "mariadb", "sqlite3", "duckdb":
-		return onlyQueries(baseName(c.Words[0].Text), c.Words[1:]) && !c.Piped && c.Stdin == nil
 	}
-	return false
-}
-
-// onlyQueries reports whether a database client only sends the query in its words.
-func onlyQueries(name string, words []shell.Word) bool {
-	rest := operands(words, "")
-	question := len(rest) > 1 // the database and the query
-	switch name {
-	case "psql":
-		question = hasOption(words, "-c,--command", "") || hasOption(words, "-l,--list", "")
-	case "mysql", "mariadb":
-		question = hasOption(words, "-e,--execute", "")
+	words := c.Words[1:]
+	isCode := func(w shell.Word) bool {
+		return w.Dynamic || startsCode.MatchString(w.Text) || strings.HasPrefix(w.Text, "--fi") ||
+			w.Text == "-f" || w.Text == "-i" || w.Text == "-init"
 	}
-	return question && !slices.ContainsFunc(words, func(w shell.Word) bool {
-		return w.Dynamic || startsCode.MatchString(w.Text) || w.Text == "-f" || w.Text == "-i" || w.Text == "-init" || isPrefixOf("--file", strings.SplitN(w.Text, "=", 2)[0], 4)
-	})
+	return !c.Piped && c.Stdin == nil && !slices.ContainsFunc(words, isCode) &&
+		len(tableAccesses("query:"+baseName(c.Words[0].Text), words)) > 0
 }
 
 // startsCode matches words with which database clients run scripts, code or programs.
 var startsCode = regexp.MustCompile(`(?i)[|\\]|load|\.(re|sh|sy|ex|in)|system|program|source|edit|^--.$`)
+
+func (ev *evaluation) decideFiles() {
+	if len(ev.call.Paths) == 0 {
+		ev.addPart(ev.decideAccess(ev.call.Tool, "call", ev.call.Tool, nil, true))
+	}
+	write, floor, protected := mayWrite(ev.call.Tool), false, ev.floor.fileReason
+	if ev.call.Whole {
+		protected = ev.floor.folderReason
+	}
+	for _, p := range ev.call.Paths {
+		list, ok := ev.resolver.paths(shell.Word{Text: p})
+		part := ev.decideAccess(ev.call.Tool, "file", p, list, ok)
+		if why := protected(list); write && why != "" && part.Verdict != Deny {
+			floor, part.byRule, part.Floor = true, true, true
+			part.set(Ask, "", why)
+		}
+		ev.addPart(part)
+	}
+	if !write || floor || ev.call.Named == "" {
+		return
+	}
+	if why := protected(ev.resolver.pathsOf(shell.Word{Text: ev.call.Named})); why != "" {
+		ev.addPart(Part{Kind: "file", Text: ev.call.Named, Verdict: Ask, Floor: true, Reason: why, byRule: true})
+	}
+}
+
+// mayWrite reports whether a file tool is not known to be read-only.
+func mayWrite(tool string) bool { return tool != "Read" && tool != "Glob" && tool != "Grep" }
+
+// decideAccess decides about an access to the meanings of one path; without ok there may be others.
+func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok bool) Part {
+	p := Part{Kind: kind, Text: text, Verdict: ev.fallback, Reason: ev.defaultReason(text)}
+	var allowed *rule
+	asked := false
+	for _, r := range ev.files {
+		if !ev.applies(r, tool) && (r.Verdict == Allow || tool != "Grep" || !ev.applies(r, "Read")) {
+			continue
+		}
+		if r.Verdict == Allow {
+			if allowed == nil && ok && ev.allowsFiles(r, kind, paths) {
+				allowed = r
+			}
+			continue
+		}
+		switch v, reason := ev.strictOnFiles(r, tool, paths); {
+		case v == Deny:
+			ev.noOffers = true
+			p.set(Deny, r.ID, reason)
+			return p
+		case v == Ask:
+			asked, p.byRule = true, true
+			p.set(Ask, r.ID, reason)
+		case !ok && !asked:
+			asked = true
+			p.set(Ask, "", fmt.Sprintf("The file %s is known only when the command runs, and %s restricts some files", text, r.label()))
+		}
+	}
+	switch {
+	case asked:
+	case allowed != nil:
+		p.set(Allow, allowed.ID, allowed.reason)
+	case ok && len(paths) > 0:
+		g, ok := ev.findGrant(tool, func(g Grant) bool {
+			return g.Path != "" && !slices.ContainsFunc(paths, func(f string) bool { return ev.resolver.realPath(f) != ev.resolver.realPath(clean(g.Path)) })
+		})
+		if ok {
+			p.set(Allow, g.ID, "You allowed this")
+		}
+	}
+	ev.noOffers = ev.noOffers || p.Verdict == Ask
+	return p
+}
+
+// allowsFiles reports whether an allow rule covers all files. Redirects need a rule with a path.
+func (ma *matcher) allowsFiles(r *rule, kind string, paths []string) bool {
+	if r.path == nil {
+		return kind != "redirect"
+	}
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !ma.resolver.match(r.path, f, false) })
+}
+
+// strictOnFiles returns the verdict of an ask or deny rule on files, or "".
+func (ma *matcher) strictOnFiles(r *rule, tool string, paths []string) (v Verdict, reason string) {
+	if r.path == nil || ma.names(r, paths, false) {
+		return r.Verdict, r.reason
+	}
+	if !ma.call.Whole && tool != "Grep" {
+		return "", ""
+	}
+	inside := none
+	for _, f := range paths {
+		inside = max(inside, ma.resolver.within(r.path, f, false))
+	}
+	switch {
+	case inside == none:
+		return "", ""
+	case tool == "Grep":
+		return Ask, "Searches all files there; " + r.reason
+	case inside == possible:
+		return Ask, containsReason(r)
+	}
+	return r.Verdict, containsReason(r)
+}
+
+func (ev *evaluation) decideRedirect(r shell.Redirect) {
+	w := r.Path
+	if w.Plain() && harmlessDevices[w.Text] {
+		return
+	}
+	tool := "Read"
+	if r.Write {
+		tool = "Write"
+	}
+	list, ok := ev.resolver.paths(ev.resolver.expandShortNames(w))
+	p := ev.decideAccess(tool, "redirect", r.Text, list, ok && !r.Guess)
+	switch why := ev.floor.fileReason(list); {
+	case p.Verdict == Deny && r.Guess:
+		p.Verdict, p.Reason = Ask, "May open a file that a rule denies"
+	case p.Verdict == Deny:
+	case strings.HasPrefix(w.Text, "/dev/tcp/") || strings.HasPrefix(w.Text, "/dev/udp/"):
+		p.set(Ask, "", "Opens a network connection")
+	case r.Write && why != "":
+		p.byRule, p.Floor = true, true
+		p.set(Ask, "", why)
+	case r.Write && !ok && (w.Dynamic || w.Ambiguous || ev.resolver.dirs == nil):
+		p.set(Ask, "", "The file it writes is known only when the command runs")
+	}
+	ev.noOffers = ev.noOffers || p.Verdict != Allow
+	ev.addPart(p)
+}

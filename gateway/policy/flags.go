@@ -153,6 +153,18 @@ func values(words []shell.Word, option string) (list []shell.Word) {
 	return list
 }
 
+// optionAt returns the option at an index, and its value in the same word or the next.
+func optionAt(words []shell.Word, i int) (opt string, value shell.Word) {
+	opt, v, cut := strings.Cut(words[i].Text, "=")
+	switch {
+	case cut:
+		value = part(words[i], v)
+	case i+1 < len(words):
+		value = words[i+1]
+	}
+	return opt, value
+}
+
 // part returns a piece of a word as a word.
 func part(w shell.Word, text string) shell.Word {
 	return shell.Word{Text: text, Dynamic: w.Dynamic, Ambiguous: w.Ambiguous, Glob: w.Glob, Tilde: strings.HasPrefix(text, "~")}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -44,13 +45,9 @@ func (fl *floor) commandReason(c shell.Command, name string) string {
 		return fl.removalReason(c)
 	case name == "find" || name == "gfind":
 		return fl.findReason(c)
-	case name == "crontab" && !(len(c.Words) == 2 && c.Words[1].Text == "-l"), name == "at", name == "batch", name == "schtasks",
-		(name == "systemctl" || name == "launchctl") && slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool {
-			return w.Text == "enable" || w.Text == "load" || w.Text == "bootstrap" || w.Text == "submit"
-		}):
-		return name + " sets up a program that starts by itself"
-	case name == "git":
-		return gitConfig(c)
+	}
+	for _, a := range tableAccesses("floor:"+name, c.Words[1:]) {
+		return name + " " + verbs[a.verb].text
 	}
 	return ""
 }
@@ -67,31 +64,6 @@ func isReadOnlyCommand(words []shell.Word) bool {
 		return len(words) > 1 && words[1].Text == "test" && !words[1].Dynamic
 	}
 	return false
-}
-
-// gitConfig finds writes to git's settings, which can name programs that git runs.
-func gitConfig(c shell.Command) string {
-	i := shell.GitSubcommand(c.Words)
-	if i >= len(c.Words) || c.Words[i].Text != "config" {
-		return ""
-	}
-	operands := 0
-	for _, w := range c.Words[i+1:] {
-		switch t := w.Text; {
-		case w.Dynamic:
-			return "git config may change which programs git runs"
-		case strings.HasPrefix(t, "--get") || t == "-l" || t == "--list" || t == "get" && operands == 0 || t == "list" && operands == 0:
-			return ""
-		case strings.HasPrefix(t, "--add") || strings.HasPrefix(t, "--unset") || strings.HasPrefix(t, "--re") || t == "-e" || strings.HasPrefix(t, "--ed"):
-			operands = 2
-		case !isFlag(t):
-			operands++
-		}
-	}
-	if operands >= 2 {
-		return "git config changes which programs git runs"
-	}
-	return ""
 }
 
 const ourFiles = "Only you may change Fairlead's own files"
@@ -162,9 +134,6 @@ func (fl *floor) folderReason(list []string) string {
 }
 
 func (fl *floor) wordReason(w shell.Word) string {
-	if w.Dynamic {
-		return ""
-	}
 	return fl.fileReason(fl.resolver.pathsOf(w))
 }
 
@@ -175,4 +144,129 @@ func (fl *floor) wordsReason(words []shell.Word) string {
 		}
 	}
 	return ""
+}
+
+func (fl *floor) removalReason(c shell.Command) string {
+	recursive := hasFlag("-r", c.Words[1:])
+	for _, w := range c.Words[1:] {
+		if w.Dynamic {
+			return "What rm would remove is known only when the command runs"
+		}
+		if !recursive {
+			continue
+		}
+		if takes, known := fl.removesRoot(w); takes {
+			return "Removes everything in " + shorten(w.Text)
+		} else if !known && (w.Tilde || fl.resolver.dirs == nil && !isAbs(w.Text)) {
+			return "The folder that rm would remove is unknown"
+		}
+	}
+	return ""
+}
+
+// findReason decides about find -delete and find -exec rm without a condition.
+func (fl *floor) findReason(c shell.Command) string {
+	removes, narrow := false, false
+	for i, w := range c.Words[1:] {
+		t := w.Text
+		switch {
+		case t == "-delete", (t == "-exec" || t == "-execdir") && i+2 < len(c.Words) && baseName(c.Words[i+2].Text) == "rm":
+			removes = true
+		case isFlag(t) && t != "-H" && t != "-L" && t != "-P" && t != "-type" && t != "-depth" && t != "-mindepth" && t != "-f":
+			narrow = narrow || !removes
+		}
+	}
+	if !removes || narrow {
+		return ""
+	}
+	for _, w := range findStarts(c.Words[1:]) {
+		if w.Dynamic {
+			return "What find would remove is known only when the command runs"
+		}
+		if takes, _ := fl.removesRoot(w); takes {
+			return "Removes everything in " + shorten(w.Text)
+		}
+	}
+	return ""
+}
+
+// includesRoot reports whether a path, or what its wildcards can match, is or contains the root, a
+// drive, the home folder or, if workspace is set, the workspace.
+func (fl *floor) includesRoot(list []string, workspace bool) bool {
+	root := fl.resolver.root
+	return slices.ContainsFunc(foldersMatched(list), func(f string) bool {
+		isTop := strings.LastIndexByte(f, '/') == 0 && f != root && f != "/tmp" // /etc, /usr, /var …
+		return f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" || isTop ||
+			mayContain(f, fl.resolver.home) || workspace && mayContain(f, root)
+	})
+}
+
+var (
+	brackets = regexp.MustCompile(`\[.*\]`)
+	// zshPattern matches a part of a path that may be a pattern in zsh only.
+	zshPattern = regexp.MustCompile(`[^/]*[()<>^#|][^/]*|[^/]+~[^/]*`)
+)
+
+// removesRoot reports whether removing a word's paths can remove everything in one of these folders.
+func (fl *floor) removesRoot(w shell.Word) (takes, known bool) {
+	if fl.zsh && (w.Glob || w.Ambiguous) {
+		w.Text = zshPattern.ReplaceAllString(w.Text, "*")
+	}
+	list, known := fl.resolver.paths(w)
+	return fl.includesRoot(list, true), known || w.Glob && !matchesAll(path.Base(w.Text))
+}
+
+// partPattern converts a part of a path to a pattern for path.Match that matches at least as much.
+func partPattern(part string) string {
+	return strings.ReplaceAll(brackets.ReplaceAllString(part, "*"), `\`, "?")
+}
+
+// matchesAll reports whether a part of a path may match every file, or all with a dot.
+func matchesAll(part string) bool {
+	p := partPattern(part)
+	return strings.ContainsAny(p, "*?") && strings.Trim(p, "*?.") == ""
+}
+
+// matchesParent reports whether a part of a path matches the parent folder, as .* does in dash.
+func matchesParent(part string) bool {
+	p := partPattern(part)
+	ok, err := path.Match(p, "..")
+	return strings.ContainsAny(p, "*?") && p[0] == '.' && (ok || err != nil)
+}
+
+// foldersMatched adds the folders that wildcards stand for: dir/* is dir, dir/.* also its parent.
+func foldersMatched(list []string) []string {
+	list = slices.Clone(list)
+	for i := 0; i < len(list) && len(list) < maxNames; i++ {
+		parts := strings.Split(list[i], "/")
+		last := len(parts) - 1
+		for k, part := range parts {
+			if k > 0 && matchesParent(part) {
+				list = append(list, cmp.Or(strings.Join(slices.Delete(slices.Clone(parts), k-1, k+1), "/"), "/"))
+			}
+		}
+		if last > 0 && matchesAll(parts[last]) {
+			list = append(list, cmp.Or(strings.Join(parts[:last], "/"), "/"))
+		}
+	}
+	return list
+}
+
+// mayContain reports whether a path with wildcards can match a folder or one of its parents.
+func mayContain(f, folder string) bool {
+	if folder == "" {
+		return false
+	}
+	pattern := strings.Split(fold(f), "/")
+	for i, part := range pattern {
+		pattern[i] = partPattern(part)
+	}
+	for at := fold(folder); ; at = path.Dir(at) {
+		if matchParts(pattern, strings.Split(at, "/")) {
+			return true
+		}
+		if at == path.Dir(at) {
+			return false
+		}
+	}
 }

@@ -20,7 +20,7 @@ func (fl *floor) writeReason(c shell.Command, name string) string {
 	}
 	for _, w := range c.Words[1:] {
 		_, v, valued := strings.Cut(w.Text, "=")
-		if w.Dynamic || isFlag(w.Text) && !valued {
+		if isFlag(w.Text) && !valued {
 			continue
 		}
 		list, _ := fl.resolver.paths(w)
@@ -63,16 +63,13 @@ var outputs = regexp.MustCompile(`(?i)^--?(o|.*out|.*out[-_.]?(put|file|dir|path
 // outputReason returns the reason why a command that is not a known writer would write a file that
 // the floor protects: by an output option, in place, or by the names of its pieces or backups.
 func (fl *floor) outputReason(c shell.Command, name string) string {
-	if readers[name] && !writesElsewhere(name, c.Words) || noFileArguments[name] || shellBuiltins[name] || name == "test" || name == "[" || name == "[[" {
+	if noFileArguments[name] {
 		return ""
 	}
 	words := c.Words[1:]
 	var files []shell.Word
 	change := false
 	for i, w := range words {
-		if w.Dynamic || !isFlag(w.Text) {
-			continue
-		}
 		change = change || inPlaceOptions[w.Text] && !viewers[name]
 		opt, value := optionAt(words, i)
 		if opt == w.Text && (i+1 == len(words) || isFlag(value.Text)) || !outputs.MatchString(opt) && !(opt == "-t" && strings.HasPrefix(name, "pip")) {
@@ -89,45 +86,27 @@ func (fl *floor) outputReason(c shell.Command, name string) string {
 	if backupMakers[name] {
 		files = append(files, backups(words)...)
 	}
-	if why := fl.wordsReason(files); why != "" {
-		return why
-	}
-	switch name {
-	case "split", "gsplit", "csplit", "gcsplit":
-		return fl.splitReason(name, words)
-	}
-	return ""
+	return fl.wordsReason(files)
 }
 
-// splitReason returns the reason why a piece of a split file may get a protected name.
-func (fl *floor) splitReason(name string, words []shell.Word) string {
-	prefix, ok := valueOf(words, "-f,--prefix")
-	if rest := operands(words, "abCnlt"); !strings.HasSuffix(name, "csplit") && len(rest) > 1 {
-		prefix, ok = rest[1], true
-	}
-	if !ok || prefix.Dynamic {
-		return ""
-	}
-	piece := prefix
-	piece.Text += "x"
-	if why := fl.wordReason(piece); why != "" {
-		return why
-	}
-	begins, _ := strings.CutSuffix(strings.ToLower(path.Base(piece.Text)), "x")
+// piecesReason returns the reason why a file whose name starts so may have a protected name.
+func (fl *floor) piecesReason(w shell.Word) string {
+	begins := strings.ToLower(path.Base(w.Text))
+	begins = strings.TrimSuffix(begins, "*")
 	if len(begins) < 2 {
-		return ""
+		return fl.wordReason(w)
 	}
 	for _, e := range sensitive.Entries() {
 		name := strings.ToLower(path.Base(e.Path))
 		if !strings.HasPrefix(name, begins) || strings.Contains(name, "*") {
 			continue
 		}
-		piece.Text = path.Join(path.Dir(prefix.Text), name)
-		if why := fl.wordReason(piece); why != "" {
+		w.Text = path.Join(path.Dir(w.Text), name)
+		if why := fl.wordReason(w); why != "" {
 			return "May write " + name + ": " + why
 		}
 	}
-	return ""
+	return fl.wordReason(w)
 }
 
 // backups returns the names that copying or editing in place may give to the previous files.
@@ -156,7 +135,13 @@ var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/
 func (fl *floor) unpackReason(c shell.Command, name string) string {
 	if sub := shell.GitSubcommand(c.Words); unpackers[name] && (name != "git" || sub < len(c.Words) && c.Words[sub].Text == "apply") {
 		for _, a := range accesses(c) {
-			if a.file || a.verb != "write" && a.verb != "extract" || a.word.Dynamic {
+			if a.verb != "write" && a.verb != "extract" || a.word.Dynamic {
+				continue
+			}
+			if a.file {
+				if why := fl.piecesReason(a.word); why != "" {
+					return why
+				}
 				continue
 			}
 			list, _ := fl.resolver.paths(a.word)
@@ -176,9 +161,6 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 		return name + " may write any file in " + shorten(to.Text) + ", including start-up files"
 	}
 	for _, w := range arriving {
-		if why := fl.wordReason(w); why != "" {
-			return why
-		}
 		if list, _ := fl.resolver.paths(w); name == "mv" && fl.protectedFolder(list) != "" {
 			return "mv may write start-up files in " + shorten(w.Text)
 		}

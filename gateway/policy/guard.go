@@ -93,6 +93,7 @@ func (g *guards) addAll() {
 	if special := specialGuards[name]; special != nil {
 		special(g)
 	}
+	g.addSettings(name)
 	if confinedPrograms[name] {
 		g.addOutside()
 	}
@@ -122,28 +123,22 @@ func (g *guards) addInterpreter() {
 		for i := 1; i < len(w); i++ {
 			g.add(i, true, name+" "+shorten(w[i].Text)+" may run any code")
 		}
-		if hasInput {
-			g.add(noRule, true, name+" runs its input")
-		}
 		if !slices.ContainsFunc(w[1:], func(w shell.Word) bool { return isFlag(w.Text) }) && len(w) < 3 {
 			g.add(exactOnly, true, name+" runs its input")
 		}
 	}
-	if hasInput && (len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text)) {
+	if hasInput && (codeArguments[name] || len(w) == 1 || len(w) == 2 && w[1].Text == "-" || isFlag(w[1].Text)) {
 		g.add(noRule, true, name+" runs its input")
 	}
 	if len(w) == 1 {
 		g.add(exactOnly, true, name+" runs its input")
-		return
+	} else if len(w) > 2 || !informs[w[1].Text] {
+		g.addScript()
 	}
-	if len(w) == 2 {
-		switch w[1].Text {
-		case "--version", "-V", "-v", "--help", "-h", "version":
-			return
-		}
-	}
-	g.addScript()
 }
+
+// informs are the words with which interpreters only print a text.
+var informs = set("--version -V -v --help -h version")
 
 // addScript checks an interpreter's options up to the script or the text that it runs.
 func (g *guards) addScript() {
@@ -167,9 +162,6 @@ func (g *guards) addScript() {
 		case "-c", "-e", "-m", "-p", "-r", "--eval", "--print", "-E", "-pe", "-ne":
 			if i+1 < len(w) {
 				g.add(i+1, t != "-m" || inlineModules[w[i+1].Text], name+" "+t+" may run any code")
-			}
-			if t == "-m" || t == "-c" {
-				return
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/policy/shell"
@@ -9,9 +10,8 @@ import (
 
 // specialGuards are guards that need more than a list of options.
 var specialGuards = map[string]func(*guards){
-	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "uniq": guardUniq, "test": guardTest, "ssh": guardSSH,
-	"rename": guardRename, "prename": guardRename, "perl-rename": guardRename, "file-rename": guardRename,
-	"npm": guardSettings, "pnpm": guardSettings, "yarn": guardSettings, "pip": guardSettings, "gh": guardSettings,
+	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "test": guardTest, "ssh": guardSSH,
+	"rename":   guardRename,
 	"xargs":    func(g *guards) { g.add(noRule, true, "xargs adds arguments that are known only when it runs") },
 	"parallel": func(g *guards) { g.add(noRule, true, "parallel adds arguments that are known only when it runs") },
 	"printf": func(g *guards) {
@@ -52,29 +52,27 @@ func guardSed(g *guards) {
 	}
 }
 
+// awkCode matches texts of awk that may open files or run commands.
+var awkCode = regexp.MustCompile("[|>@`&]|system|getline")
+
 func guardAwk(g *guards) {
 	for i := 1; i < len(g.Words); i++ {
-		g.add(i, !plainAwk(g.Words[i]), "An awk program may write files and run commands")
-		if !isFlag(g.Words[i].Text) && !(i > 1 && isFlag(g.Words[i-1].Text) && len(g.Words[i-1].Text) == 2) {
+		t := g.Words[i].Text
+		plain := strings.HasPrefix(t, "-F") || strings.HasPrefix(t, "-v") || !isFlag(t) && !awkCode.MatchString(t)
+		g.add(i, g.Words[i].Dynamic || !plain, "An awk program may write files and run commands")
+		if !isFlag(t) && !(i > 1 && isFlag(g.Words[i-1].Text) && len(g.Words[i-1].Text) == 2) {
 			return
 		}
 	}
 }
 
-// plainAwk reports whether a word of awk certainly is not a program that opens files or runs
-// commands. An option that names another program is not plain.
-func plainAwk(w shell.Word) bool {
-	if isFlag(w.Text) {
-		return !w.Dynamic && (strings.HasPrefix(w.Text, "-F") || strings.HasPrefix(w.Text, "-v"))
-	}
-	return !w.Dynamic && !strings.ContainsAny(w.Text, "|>@`&") && !strings.Contains(w.Text, "system") && !strings.Contains(w.Text, "getline")
-}
-
 func guardCurl(g *guards) {
 	for i := 1; i < len(g.Words); i++ {
 		t := g.Words[i].Text
-		if v, ok := cookieArgument(g.Words, i); ok && !strings.Contains(v, "=") {
-			g.add(i, false, "curl "+shorten(v)+" sends the cookies in a file")
+		for _, v := range values(g.Words[i:min(i+2, len(g.Words))], "-b,--cookie") {
+			if !strings.Contains(v.Text, "=") {
+				g.add(i, false, "curl "+shorten(v.Text)+" sends the cookies in a file")
+			}
 		}
 		if strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") ||
 			strings.Contains(t, "=@") || strings.Contains(t, "=<") || strings.HasPrefix(strings.ToLower(t), "file:") {
@@ -83,38 +81,6 @@ func guardCurl(g *guards) {
 		opt, v := optionAt(g.Words, i)
 		if (isPrefixOf("--data-urlencode", opt, 8) || isPrefixOf("--url-query", opt, 7)) && strings.Contains(v.Text, "@") {
 			g.add(i, false, "curl "+shorten(v.Text)+" reads a file")
-		}
-	}
-}
-
-// curlValues are the short options of curl with a value.
-const curlValues = "AbCdEeFHmPQrTtUuwXxYyzoKcD"
-
-// cookieArgument returns curl's cookies in word i, or the name of a file if that has no =.
-func cookieArgument(w []shell.Word, i int) (string, bool) {
-	opt, v := optionAt(w, i)
-	switch {
-	case isPrefixOf("--cookie", opt, 8) && opt != w[i].Text:
-		return v.Text, true
-	case opt == "--cookie", isLetters(opt) && opt[len(opt)-1] == 'b' && !strings.ContainsAny(opt[1:len(opt)-1], curlValues):
-		if i+1 < len(w) {
-			return w[i+1].Text, true
-		}
-	case strings.HasPrefix(w[i].Text, "-b"):
-		return w[i].Text[2:], true
-	}
-	return "", false
-}
-
-func guardUniq(g *guards) {
-	n := 0
-	for i, w := range g.Words[1:] {
-		if isFlag(w.Text) && len(w.Text) == 2 && strings.ContainsAny(w.Text, "fsw") {
-			n-- // its value follows
-		} else if !isFlag(w.Text) {
-			if n++; n > 1 {
-				g.add(i+1, false, "uniq writes its second file")
-			}
 		}
 	}
 }
@@ -168,9 +134,9 @@ func guardRename(g *guards) {
 	}
 }
 
-// guardSettings finds package managers' commands that set which programs they run later.
-func guardSettings(g *guards) {
-	name := g.name
+// addSettings finds subcommands that set which programs a program runs later.
+func (g *guards) addSettings(name string) {
+	settings := classes["settings "+name]
 	var at []int // the operands
 	for i, w := range g.Words {
 		if i > 0 && !isFlag(w.Text) && !w.Dynamic {
@@ -182,28 +148,13 @@ func guardSettings(g *guards) {
 		if k+1 < len(at) {
 			then = g.Words[at[k+1]].Text
 		}
-		switch {
-		case name == "gh" && (what == "alias" || what == "extension" || what == "config") && then != "list" && then != "get":
-		case name == "npm" && what == "set" && k == 0, name == "npm" && what == "pkg" && then != "get":
-		case what == "config" && (then == "set" || then == "edit" || then == "delete" || then == "unset" || then == "fix" || then == "rm"):
-		default:
-			continue
+		changes := slices.Contains(settings, what+"+"+then) || slices.Contains(settings, what)
+		if changes && then != "list" && then != "get" {
+			g.add(i, true, g.name+" "+what+" "+then+" may change which programs "+g.name+" runs later")
+			return
 		}
-		g.add(i, true, name+" "+what+" "+then+" may change which programs "+name+" runs later")
-		return
 	}
 }
-
-// confinedPrograms are programs that may be offered with any arguments: builders, test runners,
-// linters and formatters. An open rule for them covers only paths in the workspace: with others
-// they would run other code, or write to or clear other folders.
-var confinedPrograms = func() map[string]bool {
-	m := set("gofumpt bun deno tox rspec rubocop phpunit flake8")
-	for _, u := range openOffers {
-		m[u[0]] = true
-	}
-	return m
-}()
 
 // addOutside adds the words that may be paths outside the workspace.
 func (g *guards) addOutside() {
@@ -235,11 +186,9 @@ func possiblePaths(w shell.Word) []shell.Word {
 	return list
 }
 
+var harmlessDevices = set("/dev/null /dev/stdout /dev/stderr")
+
 // leavesFolder reports whether a text may be a path that leaves its folder.
 func leavesFolder(s string) bool {
-	switch s {
-	case "/dev/null", "/dev/stdout", "/dev/stderr":
-		return false
-	}
-	return isAbs(s) || strings.HasPrefix(s, "~") || strings.Contains("/"+s+"/", "/../")
+	return !harmlessDevices[s] && (isAbs(s) || strings.HasPrefix(s, "~") || strings.Contains("/"+s+"/", "/../"))
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -48,72 +49,38 @@ func article(value string) string {
 	return cmp.Or(known[value], "a "+value)
 }
 
-// expectedValue describes the expected value of a field.
+// expectedValues describes the expected values of fields for which the type says too little.
+var expectedValues = map[string]string{
+	"argv":  `a list of words such as ["git","status","**"]`,
+	"match": "a list of texts", "notMatch": "a list of texts", "rules": "a list", "grants": "a list",
+	"when": `a list such as [{"path":"url","op":"startsWith","value":"https://"}]`,
+}
+
 func expectedValue(field string, t reflect.Type) string {
-	switch field {
-	case "argv":
-		return `a list of words such as ["git","status","**"]`
-	case "match", "notMatch":
-		return "a list of texts"
-	case "rules", "grants":
-		return "a list"
-	case "when":
-		return `a list such as [{"path":"url","op":"startsWith","value":"https://"}]`
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Slice:
-		return "a list"
-	}
-	return "an object"
+	types := map[reflect.Kind]string{reflect.String: "a text", reflect.Slice: "a list"}
+	return cmp.Or(expectedValues[field], types[t.Kind()], "an object")
 }
 
-// closestField returns the known field that is most similar to a misspelled one, or "".
-func closestField(name string, known []string) string {
-	best, closest := 3, "" // with more than two changes it is another word
-	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < best && d < len(k)-1 {
-			best, closest = d, k
+// isSimilar reports whether two names differ in at most two letters, whatever their order.
+func isSimilar(a, b string) bool {
+	extra := 0
+	for _, r := range strings.ToLower(a) {
+		if short := strings.Replace(b, string(r), "", 1); short != b {
+			b = short
+		} else {
+			extra++
 		}
 	}
-	return closest
-}
-
-// distance returns the number of letters to insert, delete, change or swap to turn a into b.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			rows[i][j] = 1 + min(rows[i-1][j], rows[i][j-1], rows[i-1][j-1])
-			if a[i-1] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-1][j-1])
-			}
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
+	return extra+len(b) <= 2
 }
 
 // describeUnknown lists the unknown fields and the most similar known ones.
 func describeUnknown(names, known []string) string {
 	list := make([]string, len(names))
 	for i, n := range names {
-		if len(n) > 60 {
-			n = n[:57] + "..."
-		}
-		list[i] = fmt.Sprintf("%q", n)
-		if k := closestField(n, known); k != "" {
-			list[i] += fmt.Sprintf(" (did you mean %q?)", k)
+		list[i] = fmt.Sprintf("%q", shorten(n))
+		if k := slices.IndexFunc(known, func(k string) bool { return isSimilar(n, strings.ToLower(k)) }); k >= 0 {
+			list[i] += fmt.Sprintf(" (did you mean %q?)", known[k])
 		}
 	}
 	if len(list) == 1 {

@@ -135,31 +135,10 @@ func attachedValue(word string) string {
 	return word[2:]
 }
 
-// writesElsewhere reports whether a command's options make it write elsewhere than its words
-// normally mean: into a folder before the sources, or, for a program that otherwise only reads,
-// into a file.
+// writesElsewhere reports whether options make a command write elsewhere than its words normally
+// mean, such as a program that otherwise only reads.
 func writesElsewhere(name string, words []shell.Word) bool {
-	switch name {
-	case "cp", "mv", "ln", "install":
-		return hasOption(words[1:], "-t,--target-directory", "")
-	case "sort":
-		return hasOption(words[1:], "-T,--temporary-directory", "kSt") || hasOption(words[1:], "-o,--output", "")
-	case "tree", "jq", "base64":
-		return hasOption(words[1:], "-o,--output", "")
-	case "less":
-		return hasOption(words[1:], "-o,--log-file", "")
-	case "yq":
-		return hasOption(words[1:], "-i,--inplace", "opI") || hasOption(words[1:], "-s,--split-exp", "")
-	case "gofmt":
-		return hasOption(words[1:], "-w", "") || hasWord(words[1:], "--w")
-	case "find":
-		return slices.ContainsFunc(words[1:], func(w shell.Word) bool {
-			return strings.HasPrefix(w.Text, "-f") && w.Text != "-follow" && w.Text != "-fstype"
-		})
-	case "uniq", "xxd":
-		return len(words) > 2
-	}
-	return false
+	return len(tableAccesses("elsewhere:"+name, words[1:])) > 0
 }
 
 // fileAddress returns the files that the rest of a file: URL may mean, with and without a host.

@@ -45,8 +45,7 @@ func guardOptions(name string, words []shell.Word, from int, p *pathResolver, ad
 	}
 }
 
-// leadingOptions returns the number of words after the program that are harmless options, or their
-// values, in any position.
+// leadingOptions counts the words after the program that are harmless options, or their values.
 func leadingOptions(name string, words []shell.Word, p *pathResolver) int {
 	if len(words) < 2 || !isFlag(words[1].Text) || optionTables[name] == nil {
 		return 0
@@ -54,7 +53,8 @@ func leadingOptions(name string, words []shell.Word, p *pathResolver) int {
 	r := optionReader{resolver: p, words: words, at: 1, table: optionTables[name]}
 	r.add = func(guard) { r.isUncertain = true }
 	for ; r.at < len(words) && isFlag(words[r.at].Text) && words[r.at].Text != "--"; r.at++ {
-		if opt, _, _ := strings.Cut(words[r.at].Text, "="); r.table.options[opt].runs || r.table.options[opt].inside {
+		opt, _, _ := strings.Cut(words[r.at].Text, "=")
+		if o := r.table.options[opt]; o.runs || o.inside && name != "git" {
 			return 0
 		}
 		r.option(words[r.at])
@@ -78,6 +78,9 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 	}
 	if t.bundled && n == 0 && r.at == 1 && !strings.ContainsAny(w.Text, "./:") {
 		r.letters(w, w.Text)
+	}
+	if t.single && n > 0 {
+		r.report(shorten(w.Text), false)
 	}
 	if t.goals {
 		r.add(guard{at: r.at, unknown: true, goal: true, reason: "The rule does not include " + t.name + " " + shorten(w.Text)})

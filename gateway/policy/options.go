@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"fairlead/gateway/policy/shell"
 )
 
 //go:embed programs/options.txt
@@ -24,7 +26,7 @@ type optionTable struct {
 
 	patterns []wordPattern
 
-	words, goals, bundled, free bool // the table's words with %
+	words, goals, bundled, single, free bool // the table's words with %
 }
 
 // wordPattern describes the operands that a rule must contain.
@@ -59,7 +61,7 @@ const linkFlag = `(-[sw]|-X[ =]('[\w./][\w./-]*=[^']*'|"[\w./][\w./-]*=[^"]*"|[\
 func parseOptions(text string) map[string]*optionTable {
 	top := &optionTable{}
 	sets := map[string][]string{}
-	for _, line := range tableLines(text) {
+	for _, line := range shell.TableLines(text) {
 		head, tokens, _ := strings.Cut(line, ":")
 		if name, is := strings.CutPrefix(head, "+"); is {
 			sets[name] = strings.Fields(tokens)
@@ -110,7 +112,7 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 		}
 		if name, ok := strings.CutPrefix(token, "%"); ok {
 			*map[string]*bool{
-				"words": &t.words, "goals": &t.goals, "bundled": &t.bundled, "free": &t.free,
+				"words": &t.words, "goals": &t.goals, "bundled": &t.bundled, "single": &t.single, "free": &t.free,
 			}[name] = true
 			continue
 		}
@@ -136,12 +138,6 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 
 // runsCode reports whether some option of a program runs code that is not in the command.
 func (t *optionTable) runsCode() bool {
-	if t != nil {
-		for _, o := range t.options {
-			if o.runs {
-				return true
-			}
-		}
-	}
-	return false
+	runs := func(o option) bool { return o.runs }
+	return t != nil && slices.ContainsFunc(slices.Collect(maps.Values(t.options)), runs)
 }

@@ -12,8 +12,7 @@ import (
 // plainText matches a text that every shell splits into the same words.
 var plainText = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./:+-]*( [A-Za-z0-9_./:+=-]+)*$`)
 
-// decideForeign decides about a command for a shell that is not parsed: PowerShell, cmd, fish and
-// all others. Only an exact match allows it.
+// decideForeign decides about a command for another shell, such as PowerShell: by exact match.
 func (ev *evaluation) decideForeign() {
 	name := path.Base(strings.ReplaceAll(ev.call.Shell, `\`, "/"))
 	p := Part{Kind: "command", Text: ev.call.Command, Verdict: Ask, Reason: "No rule allows exactly this command for " + shorten(name)}
@@ -29,57 +28,24 @@ func (ev *evaluation) decideForeign() {
 	ev.addPart(p)
 }
 
-// foreignRestriction applies deny rules about commands, rules about files, then ask rules about
-// commands, at every position where a command may start, and the floor. It reports whether one
-// matched.
-func (ev *evaluation) foreignRestriction(p *Part) bool {
+// foreignRestriction applies the strict rules wherever a command may start, and the floor, and
+// reports whether one matched. It denies if the text is plain or starts with the program.
+func (ev *evaluation) foreignRestriction(p *Part) (found bool) {
 	text := ev.call.Command
 	plain := plainText.MatchString(text)
-	all := splitCommands(text)
-	asked := ev.foreignRule(all, Deny, plain, p)
-	if asked && p.Verdict == Deny {
-		return true
-	}
-	for _, words := range all {
-		v, r, why := ev.decideFileRules(shell.Command{Words: words})
-		if r == nil || asked && !(v == Deny && plain) {
-			continue
-		}
-		if !plain {
-			v = Ask
-		}
-		asked = true
-		p.set(v, r.ID, why)
-		if v == Deny {
-			return true
+	for _, words := range splitCommands(text) {
+		one := *p
+		c := shell.Command{Words: words, Guess: !plain && !startsWithWord(text, words[0].Text)}
+		if ev.applyStrictRules(c, &one) && (!found || one.Verdict.rank() > p.Verdict.rank()) {
+			*p, found = one, true
 		}
 	}
-	if asked || ev.foreignRule(all, Ask, plain, p) {
-		return true
-	}
-	if userSwitchers[strings.ToLower(strings.SplitN(text, " ", 2)[0])] || strings.HasPrefix(strings.ToLower(text), "runas ") {
-		p.Floor = true
+	p.byRule = false // whether the shell runs such a command is uncertain
+	if first, _, _ := strings.Cut(text, " "); !found && userSwitchers[baseName(first)] {
+		p.Floor, found = true, true
 		p.set(Ask, "", "Runs a command as another user")
-		return true
 	}
-	return false
-}
-
-// foreignRule applies the rules of one verdict about commands. A denial is certain if the whole
-// text is plain, or starts with the program.
-func (ev *evaluation) foreignRule(all [][]shell.Word, v Verdict, plain bool, p *Part) bool {
-	for _, words := range all {
-		g, r := ev.strictest(shell.Command{Words: words}, v)
-		if g == none {
-			continue
-		}
-		if v == Deny && !(g == certain && (plain || startsWithWord(ev.call.Command, words[0].Text))) {
-			v = Ask
-		}
-		p.set(v, r.ID, r.reason)
-		return true
-	}
-	return false
+	return found
 }
 
 // foreignPermission allows exactly the text that a grant or a rule contains.

@@ -123,8 +123,7 @@ var ruleFields = []string{"id", "source", "node", "agent", "session", "tool", "a
 
 var grantFields = []string{"id", "scope", "tool", "argv", "command", "shell", "args", "path", "cwd", "node", "session", "verdict", "expires", "reason"}
 
-// UnknownFields lists the unknown fields of a rule in JSON; "" if there are none. Ignoring them
-// would change the rule.
+// UnknownFields lists the unknown fields of a rule in JSON, each of which would change it, or "".
 func UnknownFields(rule json.RawMessage) string {
 	if names := unknownNames(rule, ruleFields); len(names) > 0 {
 		return describeUnknown(names, ruleFields)
@@ -152,9 +151,7 @@ func grantName(g Grant, i int) string { return cmp.Or(g.ID, fmt.Sprintf("grant %
 
 // New prepares rules that do not come from a file. It returns errors and problems as [Parse] does.
 func New(f File) (*Set, []Problem, error) {
-	if f.Default == "" {
-		f.Default = Ask
-	}
+	f.Default = cmp.Or(f.Default, Ask)
 	return build(f, nil)
 }
 

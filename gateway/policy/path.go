@@ -73,8 +73,7 @@ func fold(s string) string {
 // shortName matches a short file name of Windows, such as PROGRA~1, with its separators.
 var shortName = regexp.MustCompile(`(^|[/\\])[^/\\~. ]{1,7}~[0-9]{1,6}(\.[^/\\. ]{0,3})?([/\\]|$)`)
 
-// expandShortNames replaces the short names in a word on a Windows machine by wildcards, because
-// only the machine knows which files they mean.
+// expandShortNames replaces short names on Windows by wildcards: only the machine knows the files.
 func (p *pathResolver) expandShortNames(w shell.Word) shell.Word {
 	if !drive(p.call.Cwd) || w.Dynamic {
 		return w
@@ -180,15 +179,12 @@ func (p *pathResolver) match(g *pathGlob, f string, strict bool) bool {
 		return false
 	case strict:
 		return slices.ContainsFunc(p.allNames(f), func(n string) bool { return g.match(n, p.root, p.home, true) })
-	case len(p.aliases) == 0:
-		return g.match(f, p.root, p.home, false)
 	}
 	real, ok := p.resolvePattern(g)
 	return ok && real.match(p.realPath(f), "", "", false)
 }
 
-// resolvePattern returns a pattern whose leading folder is absolute and without links, if that is
-// known.
+// resolvePattern returns a pattern with an absolute leading folder without links, if known.
 func (p *pathResolver) resolvePattern(g *pathGlob) (real pathGlob, ok bool) {
 	start := g.start(p.root, p.home)
 	if start == "" {
@@ -212,9 +208,6 @@ func (p *pathResolver) within(g *pathGlob, dir string, open bool) (best certaint
 	for _, n := range p.allNames(dir) {
 		best = max(best, g.within(n, p.root, p.home, open))
 	}
-	if len(p.aliases) == 0 {
-		return best
-	}
 	if real, ok := p.resolvePattern(g); ok {
 		best = max(best, real.within(p.realPath(dir), "", "", open))
 	}
@@ -235,7 +228,7 @@ func (p *pathResolver) mayMeet(g *pathGlob, pattern string) bool {
 		return true
 	}
 	real, ok := p.resolvePattern(g)
-	return ok && len(p.aliases) > 0 && real.mayMeet(p.realPath(pattern), "", "")
+	return ok && real.mayMeet(p.realPath(pattern), "", "")
 }
 
 // isExcluded reports whether a pattern for files outside the workspace excludes a file inside.

@@ -68,9 +68,6 @@ func hasWildcard(part string) bool { return strings.ContainsAny(part, `*?[\`) }
 // file systems may treat as equal are equal, see fold, and every folder may be the home folder if
 // that is unknown; this is for ask and deny rules.
 func (g pathGlob) match(abs, root, home string, strict bool) bool {
-	if g.outside && isIn(abs, root) {
-		return false
-	}
 	parts := g.parts
 	if strict {
 		abs, root, home, parts = fold(abs), fold(root), fold(home), g.low
@@ -197,8 +194,7 @@ func split(dir string) []string {
 	return slices.DeleteFunc(strings.Split(dir, "/"), func(p string) bool { return p == "" })
 }
 
-// isAlwaysHidden reports whether every path that the pattern matches has a part that starts with a
-// dot.
+// isAlwaysHidden reports whether all matching paths have a part that starts with a dot.
 func (g pathGlob) isAlwaysHidden() bool {
 	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
 }

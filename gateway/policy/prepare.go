@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -118,9 +119,7 @@ func (p *rule) checkWhen() error {
 }
 
 func (g *Grant) check() error {
-	if g.Tool == "" {
-		g.Tool = "Bash"
-	}
+	g.Tool = cmp.Or(g.Tool, "Bash")
 	if g.Scope != "" && g.Scope != protocol.ScopeOnce && g.Scope != protocol.ScopeSession {
 		return fmt.Errorf("scope %q is neither once nor session", g.Scope)
 	}
@@ -184,17 +183,9 @@ func (p *rule) examples() string {
 
 // decides reports whether the rule alone decides an example.
 func (s *Set) decides(r *rule, example string) bool {
-	c := Call{Tool: "Bash", Cwd: "/srv/app", Command: example}
-	if r.cwd != "" {
-		c.Cwd = r.cwd
-	}
-	for _, set := range []struct {
-		to   *string
-		from string
-	}{{(*string)(&c.Node), r.Rule.Node}, {(*string)(&c.Agent), r.Agent}, {(*string)(&c.Session), r.Session}} {
-		if set.from != "*" {
-			*set.to = set.from
-		}
+	c := Call{
+		Tool: "Bash", Cwd: cmp.Or(r.cwd, "/srv/app"), Command: example,
+		Node: protocol.NodeID(r.Rule.Node), Agent: protocol.AgentID(r.Agent), Session: protocol.SessionKey(r.Session),
 	}
 	if c.Node == "" && r.node.literal() {
 		c.Node = protocol.NodeID(r.node.parts[0])

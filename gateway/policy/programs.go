@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fairlead/gateway/policy/shell"
@@ -14,61 +15,48 @@ import (
 var classesText string
 
 // classes are the lines of programs/classes.txt, by name.
-var classes = parseClasses(classesText)
+var classes = shell.ParseTable(classesText)
 
 // The sets of programs and words in programs/classes.txt, which describes them.
 var (
-	readers             = class("readers")
-	dataPrograms        = class("dataPrograms")
-	complexLaunchers    = class("complexLaunchers")
-	interpreters        = class("interpreters")
-	codeArguments       = class("codeArguments")
-	shellBuiltins       = class("shellBuiltins")
-	inlineModules       = class("inlineModules")
-	versionedNames      = class("versionedNames")
-	copiers             = class("copiers")
-	noFileArguments     = class("noFileArguments")
-	viewers             = class("viewers")
-	containerPrivileges = class("containerPrivileges")
-	pureWriters         = class("pureWriters")
-	selfContained       = class("selfContained")
-	compilers           = class("compilers")
-	containerCommands   = class("containerCommands")
-	shellStarters       = class("shellStarters")
-	inPlaceOptions      = class("inPlaceOptions")
-	backupMakers        = class("backupMakers")
-	unpackers           = class("unpackers")
-	rareWriters         = class("rareWriters")
-	userSwitchers       = class("userSwitchers")
-	writers             = class("writers")
-	fileExtensions      = class("fileExtensions")
-	needSubcommand      = class("needSubcommand")
-	gitCommands         = class("gitCommands")
-	downloaders         = class("downloaders")
-	movers              = class("movers")
-	switchValues        = class("switchValues")
-	protectedInFolders  = classes["protectedInFolders"]
-	loadingOptions      = classes["loadingOptions"]
-	guardedLike         = pairs("guardedLike")
-	optionsLike         = pairs("optionsLike")
-	scriptNames         = pairs("scriptNames")
-	vocabularies        = parseVocabularies()
+	readers            = class("readers")
+	dataPrograms       = class("dataPrograms")
+	complexLaunchers   = class("complexLaunchers")
+	interpreters       = class("interpreters")
+	codeArguments      = class("codeArguments")
+	shellBuiltins      = class("shellBuiltins")
+	confinedPrograms   = class("confinedPrograms")
+	inlineModules      = class("inlineModules")
+	versionedNames     = class("versionedNames")
+	copiers            = class("copiers")
+	noFileArguments    = class("noFileArguments")
+	viewers            = class("viewers")
+	pureWriters        = class("pureWriters")
+	selfContained      = class("selfContained")
+	compilers          = class("compilers")
+	containerCommands  = class("containerCommands")
+	shellStarters      = class("shellStarters")
+	inPlaceOptions     = class("inPlaceOptions")
+	backupMakers       = class("backupMakers")
+	execOptions        = class("execOptions")
+	unpackers          = class("unpackers")
+	rareWriters        = class("rareWriters")
+	userSwitchers      = class("userSwitchers")
+	writers            = class("writers")
+	fileExtensions     = class("fileExtensions")
+	needSubcommand     = class("needSubcommand")
+	gitCommands        = class("gitCommands")
+	downloaders        = class("downloaders")
+	movers             = class("movers")
+	switchValues       = class("switchValues")
+	protectedInFolders = classes["protectedInFolders"]
+	loadingOptions     = classes["loadingOptions"]
+	guardedLike        = pairs("guardedLike")
+	optionsLike        = pairs("optionsLike")
+	scriptNames        = pairs("scriptNames")
+	commandGroups      = byProgram("group ", pairs)
+	vocabularies       = parseVocabularies()
 )
-
-// tableLines returns the lines of a table; one that starts with blanks continues the one before.
-func tableLines(text string) []string {
-	lines := strings.Split(strings.ReplaceAll(text, "\n  ", " "), "\n")
-	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' })
-}
-
-func parseClasses(text string) map[string][]string {
-	m := map[string][]string{}
-	for _, line := range tableLines(text) {
-		name, words, _ := strings.Cut(line, ":")
-		m[name] = strings.Fields(words)
-	}
-	return m
-}
 
 func class(name string) map[string]bool { return setOf(classes[name]) }
 
@@ -206,41 +194,25 @@ func matchAlias(name string, pattern []glob, words []shell.Word) certainty {
 	return best
 }
 
-// withoutCommandGroup returns a program's words without one that changes nothing: a toolchain's
+// withoutCommandGroup returns a program's words without those that change nothing: a toolchain's
 // name, or the command group. It returns nil if there is no such word.
-func withoutCommandGroup(program string, words []shell.Word) []shell.Word {
-	if len(words) < 2 || words[0].Dynamic {
-		return nil
-	}
-	first := words[0].Text
-	switch program {
-	case "cargo", "rustc", "rustdoc", "rustfmt":
-		if strings.HasPrefix(first, "+") {
-			return words[1:]
+func withoutCommandGroup(program string, words []shell.Word) (shorter []shell.Word) {
+	groups := commandGroups[program]
+	for i := 0; i+1 < len(words); i++ {
+		name := words[i].Text
+		if strings.HasPrefix(name, "+") {
+			name = "+"
 		}
-	case "docker", "podman", "nerdctl":
-		for i, w := range words[:len(words)-1] { // docker --context x container run
-			switch w.Text {
-			case "container", "image", "builder", "buildx", "system":
-				return slices.Delete(slices.Clone(words), i, i+1)
-			}
-		}
-	case "yarn":
-		switch {
-		case first == "npm":
-			return words[1:]
-		case first == "workspace" && len(words) > 2: // yarn workspace NAME publish
-			if words[2].Text == "npm" && len(words) > 3 {
-				return words[3:]
-			}
-			return words[2:]
-		}
-	case "pnpm":
-		if first == "recursive" || first == "multi" {
-			return words[1:]
+		more, isGroup := groups[name]
+		if n, _ := strconv.Atoi(more); isGroup && !words[i].Dynamic && i+n+1 < len(words) {
+			shorter = slices.Delete(slices.Clone(words), i, i+n+1)
+			words = shorter
+			i--
+		} else if shorter != nil {
+			break // a later word of that name is an argument
 		}
 	}
-	return nil
+	return shorter
 }
 
 // unversionedName returns a program's name without its version, as for python3.12 or npm@latest.

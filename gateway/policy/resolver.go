@@ -52,8 +52,7 @@ func newPathResolver(c *Call) *pathResolver {
 	return p
 }
 
-// is reports whether d, one of the folders, is cwd or, with tree, is below it: by its real
-// location, or, if strict, by any of its names.
+// is reports whether d is cwd, or below it with tree, by any of its names if strict.
 func (p *pathResolver) is(d, cwd string, tree, strict bool) bool {
 	isSame := func(d, cwd string) bool { return d == cwd || tree && isIn(d, cwd) }
 	for _, have := range []string{d, p.start} {

@@ -52,9 +52,6 @@ func (ma *matcher) strictest(c shell.Command, v Verdict) (best certainty, match 
 		}
 		return strictMatch(r.argv, c.Words)
 	})
-	if best == certain {
-		return best, match
-	}
 	if copiers[baseName(c.Words[0].Text)] { // a program under another name is still that program
 		for _, w := range c.Words[1:] {
 			if system(w.Text) {
@@ -87,12 +84,8 @@ func harmlessWords(c shell.Command) bool {
 }
 
 // strictMatch compares a strict rule with a command: the program by its base name, options in any
-// position, and git's global options skipped. A word that only the running shell knows makes the
-// match possible, not certain.
+// position. An unknown word makes the match possible, not certain.
 func strictMatch(pattern []glob, words []shell.Word) certainty {
-	if len(words) == 0 {
-		return none
-	}
 	if pattern[0].rest {
 		return certain
 	}
@@ -123,11 +116,7 @@ func strictRest(name string, pattern []glob, words []shell.Word) certainty {
 	if open {
 		pattern = pattern[:len(pattern)-1]
 	}
-	g := matchInOrder(pattern, words, open)
-	if g == certain {
-		return g
-	}
-	return max(g, matchAnyOrder(name, pattern, words, open))
+	return max(matchInOrder(pattern, words, open), matchAnyOrder(name, pattern, words, open))
 }
 
 func matchInOrder(pattern []glob, words []shell.Word, open bool) certainty {

@@ -42,8 +42,7 @@ type Rule struct {
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
 	// Tool is a tool's bare name ("Bash"), or "node__Tool"; * stands for any text in either half. A
-	// file that a command redirects its output to counts as a call of "Write", one that it reads
-	// its input from as a call of "Read".
+	// command's redirect counts as a call of "Write" or "Read".
 	Tool string `json:"tool"`
 	// Argv is compared with a command's decoded words: "*" stands for one word, a * inside a word
 	// for any text in it, "**" as the last one for any further words, and "\*" for a star. In an
@@ -61,8 +60,7 @@ type Rule struct {
 	Verdict Verdict   `json:"verdict"`
 	Expires time.Time `json:"expires,omitzero"`
 	Reason  string    `json:"reason,omitempty"`
-	// Match and NotMatch are examples (commands, or paths for file tools): the rule must decide the
-	// first and must not decide the second.
+	// examples (commands, or paths for file tools) that the rule must decide, and must not decide
 	Match    []string `json:"match,omitempty"`
 	NotMatch []string `json:"notMatch,omitempty"`
 }
@@ -75,8 +73,7 @@ type Cond struct {
 	Value any    `json:"value"`
 }
 
-// Grant is a person's permission for exactly one thing: these words in this folder. It overrides
-// neither the floor nor an ask or deny rule.
+// Grant permits exactly one thing. It overrides neither the floor nor an ask or deny rule.
 type Grant struct {
 	ID string `json:"id,omitempty"`
 	// protocol.ScopeOnce or ScopeSession; the owner of the grants removes a used "once"
@@ -128,8 +125,7 @@ type Call struct {
 	Whole bool // each of Paths with everything below it, as when a folder is moved
 	// folders with Fairlead's settings, rules, journal and keys: writes there need an approval
 	Own []string
-	// Resolve follows links in an absolute path of the machine that runs the call; nil means that
-	// paths are used as written. An error asks.
+	// Resolve follows links in an absolute path of the call's machine; nil does not. An error asks.
 	Resolve func(path string) (string, error)
 	// Aliases are folders of that machine that also have a name that leads through a symbolic link.
 	// A rule and a call mean the same folder by either name.
@@ -162,8 +158,7 @@ type Decision struct {
 	// needs an approval whatever the rules say; an answer covers this one call only
 	Floor bool   `json:"floor,omitempty"`
 	Parts []Part `json:"parts"`
-	// Offers are the rules that may be offered as "always"; there are none if more than missing
-	// rules prevents an allow.
+	// rules that may be offered as "always"; none if more than missing rules prevents an allow
 	Offers []Offer `json:"offers,omitempty"`
 	// Enforced and Unenforced are the paths of the rules about files that are enforced for the code that
 	// the call runs, and of those that are not: the machine's sandbox protects the files of the

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,8 +28,7 @@ type Options struct {
 	Files  *workspace.Files
 	Nodes  func() []protocol.NodeInfo
 	Config func() config.Config
-	// Has reports whether a machine has a program, and whether that is known; nil means that
-	// nothing is known.
+	// whether a machine has a program, and whether that is known; nil means unknown
 	Has func(node protocol.NodeID, program string) (has, known bool)
 	// HasVariable is the same for environment variables of its commands.
 	HasVariable func(node protocol.NodeID, name string) (has, known bool)
@@ -62,8 +62,7 @@ func (c *Catalog) load(agent protocol.AgentID) (list []locatedSkill, err error) 
 	return list, err
 }
 
-// Status returns which skills an agent has and whether they can be used now (skills.status and
-// skills.update).
+// Status returns an agent's skills and whether they can be used now.
 func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 	res, _, err := c.read(in.AgentID)
 	return res, err
@@ -85,8 +84,9 @@ func (c *Catalog) read(id protocol.AgentID) (res protocol.SkillsStatusResult, li
 	}
 	settings := c.o.Config().Skills.Entries
 	for _, f := range list {
-		e := statusOf(f, setting(settings, f), nodes, machineFacts{c.o.Has, c.o.HasVariable})
-		e.SettingsKey = settingsKey(settings, f)
+		set, key := settingsOf(settings, f)
+		e := statusOf(f, set, nodes, machineFacts{c.o.Has, c.o.HasVariable})
+		e.SettingsKey = key
 		res.Skills = append(res.Skills, e)
 	}
 	return res, list, nil
@@ -105,44 +105,28 @@ func (c *Catalog) Enable(ctx context.Context, in protocol.SkillsEnableParams) (p
 	if i < 0 {
 		return protocol.OK{}, protocol.ErrNotFound.With(fmt.Sprintf("There is no skill %q.", in.Name))
 	}
-	key := settingsKey(c.o.Config().Skills.Entries, list[i])
+	_, key := settingsOf(c.o.Config().Skills.Entries, list[i])
 	if key == "" {
 		return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("Settings of %q cannot be stored: its name and its folder contain a dot.", in.Name))
 	}
-	value := json.RawMessage("false")
-	if in.Enabled {
-		value = json.RawMessage("true")
-	}
+	value := json.RawMessage(strconv.FormatBool(in.Enabled))
 	return protocol.OK{OK: true}, c.o.Set(ctx, "skills.entries."+key+".enabled", value)
 }
 
-// settingKeys returns the names of a skill's settings in the original system's lookup order.
-func settingKeys(f locatedSkill) []string {
-	return []string{f.Name, path.Base(f.Dir), f.Dir, f.location}
-}
-
-// settingsKey returns the key of a skill's settings; empty if every name of the skill contains a
-// dot, which a path cannot hold.
-func settingsKey(entries map[string]config.Skill, f locatedSkill) string {
-	key := ""
-	for _, k := range settingKeys(f) {
-		if _, ok := entries[k]; ok && !strings.Contains(k, ".") {
-			return k
+// settingsOf returns a skill's settings, by the first of its names that has any, and the key under
+// which to store them. The key has no dot, which a path cannot hold; it may be "".
+func settingsOf(entries map[string]config.Skill, f locatedSkill) (set config.Skill, key string) {
+	found, stored := false, false
+	for _, k := range []string{f.Name, path.Base(f.Dir), f.Dir, f.location} {
+		s, ok := entries[k]
+		if ok && !found {
+			set, found = s, true
 		}
-		if key == "" && !strings.Contains(k, ".") {
-			key = k
+		if !strings.Contains(k, ".") && (key == "" || ok && !stored) {
+			key, stored = k, ok
 		}
 	}
-	return key
-}
-
-func setting(entries map[string]config.Skill, f locatedSkill) config.Skill {
-	for _, k := range settingKeys(f) {
-		if s, ok := entries[k]; ok {
-			return s
-		}
-	}
-	return config.Skill{}
+	return set, key
 }
 
 // maxNamed is the number of changed files that are published by name at once.
@@ -172,8 +156,7 @@ func isOfSkill(path string) bool {
 	return parts[0] == "skills" || parts[0] == "agents" && (len(parts) < 3 || parts[2] == "skills")
 }
 
-// maxPrompt is the limit in bytes of the list of skills in the prompt, and again of the texts of
-// those that are always active.
+// limit in bytes of the list of skills in the prompt, and of the texts of those always active
 const maxPrompt = 16_000
 
 // Prompt returns the part of an agent's system prompt that lists its usable skills, or "".

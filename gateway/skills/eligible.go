@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,9 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// statusOf decides whether a skill can be used now, by the rules of the original system: one single
-// online machine must meet every requirement. Reasons that the original system also has use its
-// wording.
+// statusOf decides whether a skill can be used now, by the rules and in the words of the original
+// system: one single online machine must meet every requirement.
 func statusOf(f locatedSkill, set config.Skill, nodes []protocol.NodeInfo, has machineFacts) protocol.SkillStatusEntry {
 	e := protocol.SkillStatusEntry{
 		Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},
@@ -95,8 +95,7 @@ func unmetRequirements(nodes []protocol.NodeInfo, r protocol.SkillRequirementSna
 // lookup reports whether a machine has something, and whether that is known; nil knows nothing.
 type lookup func(node protocol.NodeID, name string) (has, known bool)
 
-// lacks reports whether a machine is known not to have something. Machines report the names of
-// programs, not paths.
+// lacks reports whether a machine is known not to have something. Paths are not known.
 func (l lookup) lacks(node protocol.NodeID, name string) bool {
 	if l == nil || strings.ContainsAny(name, `/\`) {
 		return false
@@ -139,11 +138,7 @@ func missingOn(n protocol.NodeInfo, r protocol.SkillRequirementSnapshot, has mac
 // osName normalizes the name of an operating system: linux, macos, windows, or the given name.
 func osName(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(name)), "-")
-	switch name {
-	case "darwin", "mac", "osx":
-		return "macos"
-	case "win32", "win":
-		return "windows"
-	}
-	return name
+	return cmp.Or(osNames[name], name)
 }
+
+var osNames = map[string]string{"darwin": "macos", "mac": "macos", "osx": "macos", "win32": "windows", "win": "windows"}

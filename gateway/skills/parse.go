@@ -2,11 +2,12 @@ package skills
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -32,16 +33,14 @@ type Skill struct {
 	Description string
 	Dir         string // folder below skills/, with slashes
 	Always      bool
-	// Text is the text after the front matter, of a very long file its beginning: the instructions
-	// of a skill that is always active.
+	// text after the front matter, cut if very long: the instructions of an always active skill
 	Text     string
 	Homepage string
 	License  string
 	// Compatibility is the open format's free text on the skill's requirements.
 	Compatibility string
 	Needs         protocol.SkillRequirementSnapshot
-	// Invalid lists unknown capability IDs: such a skill is never eligible, because its
-	// requirements are not known.
+	// unknown capability IDs; with any, the requirements are unknown and the skill is not eligible
 	Invalid []string
 	// Unread means that the file could not be read: such a skill is never eligible either.
 	Unread   bool
@@ -66,10 +65,7 @@ func Parse(dir string, data []byte) Skill {
 		front = nil
 	}
 	fields := s.fields(front)
-	s.Name = oneLine(fields.text("name"), maxName)
-	if s.Name == "" {
-		s.Name = path.Base(dir)
-	}
+	s.Name = cmp.Or(oneLine(fields.text("name"), maxName), path.Base(dir))
 	s.Description = strings.TrimSpace(fields.text("description"))
 	if s.Description == "" {
 		s.Description = display.Clip(firstParagraph(body), maxFirst)
@@ -90,8 +86,7 @@ func (s *Skill) problem(format string, args ...any) {
 	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
 }
 
-// namespaces are the metadata keys that are read, in order of preference, as in the original
-// system. Only the first one that is present counts.
+// namespaces are the metadata keys in order of preference. Only the first one present counts.
 var namespaces = []string{"fairlead", "gsv", "openclaw", "clawdbot"}
 
 func (s *Skill) requirements(f fields) {
@@ -147,12 +142,11 @@ func words(v any) []string {
 		list = []string{v}
 	case []any:
 		for _, x := range v {
-			if t, ok := x.(string); ok {
-				list = append(list, t)
-			} else {
-				raw, _ := json.Marshal(fmt.Sprint(x))
-				list = append(list, string(raw))
+			t, ok := x.(string)
+			if !ok {
+				t = strconv.Quote(fmt.Sprint(x))
 			}
+			list = append(list, t)
 		}
 	default:
 		list = []string{fmt.Sprint(v)}
@@ -227,11 +221,10 @@ func (s *Skill) fields(front []byte) fields {
 		return nil
 	}
 	var f map[string]any
-	err := recoverPanic(func() error { return yaml.Unmarshal(front, &f) })
-	if err == nil {
-		return f
+	if err := recoverPanic(func() error { return yaml.Unmarshal(front, &f) }); err != nil {
+		return parseLines(front)
 	}
-	return parseLines(front)
+	return f
 }
 
 // recoverPanic converts a panic of the YAML parser to an error: the file may come from anywhere.

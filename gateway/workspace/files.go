@@ -37,8 +37,7 @@ type Files struct {
 
 // FilesOptions are the functions that workspaces need from other parts. All may be nil.
 type FilesOptions struct {
-	// Exists reports whether an agent exists. A read does not create the folder of another one. nil
-	// means that all exist.
+	// whether an agent exists; reading does not create the folder of another one; nil means all do
 	Exists func(protocol.AgentID) bool
 	// Skills returns the list of skills in an agent's prompt, empty if there are none.
 	Skills func(protocol.AgentID) (string, error)
@@ -47,8 +46,7 @@ type FilesOptions struct {
 // NewFiles opens the workspaces in a data folder. An agent's workspace is created at its first use.
 func NewFiles(home string, o FilesOptions) *Files { return &Files{home: home, o: o} }
 
-// Of returns the workspace of one agent, and creates it if it is new: the system prompt is
-// assembled from it.
+// Of returns the workspace of one agent, for its system prompt. It creates a new one.
 func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 	agent, err := protocol.ParseAgentID(agent)
 	if err != nil {
@@ -65,8 +63,7 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 // ErrTraversal refuses a path that leaves the workspace (in the original system's words).
 var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 
-// openExisting is open for read-only access: if the agent or its file does not exist, the folder is
-// not created and root is nil.
+// openExisting is open for reading: it creates no folder; root is nil if the agent does not exist.
 func (w *Files) openExisting(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
 	id, err := protocol.ParseAgentID(agent)
 	if err != nil || w.o.Exists == nil || w.o.Exists(id) {
@@ -132,8 +129,7 @@ func Personal(name string) bool {
 	return strings.EqualFold(top, "memory") || slices.ContainsFunc(promptFiles, func(p promptFile) bool { return p.private && strings.EqualFold(p.file, name) && name != "" })
 }
 
-// The longest names. A path that no file system accepts is refused before it is used, because the
-// system's error would not help.
+// The longest names in bytes. The system's error about longer ones would not help.
 const (
 	maxName = 255
 	maxPath = 2048

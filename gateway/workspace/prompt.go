@@ -13,16 +13,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Limits of the prompt in bytes. A cut is noted in the prompt, where the model and the person see
-// it.
+// Limits of the prompt in bytes. A cut is noted in the prompt.
 const (
 	maxFile  = 20_000  // of one file
 	maxFiles = 100_000 // of all files
 )
 
-// Facts are the variable parts of the prompt. It should stay the same during a session as far as
-// possible, so that providers can cache it: it contains the date, and the messages contain the
-// time.
+// Facts are the variable parts of the prompt. It should stay the same during a session, so that
+// providers can cache it: it contains the date, and the messages contain the time.
 type Facts struct {
 	Session protocol.SessionKey
 	Agent   protocol.AgentID
@@ -33,8 +31,7 @@ type Facts struct {
 	Now     time.Time // in the person's time zone
 	// Base replaces the first paragraph, if the person set one.
 	Base string
-	// Heartbeat is the instruction for heartbeats, or empty. The contents of HEARTBEAT.md come with
-	// the heartbeat's message.
+	// instruction for heartbeats, or empty; HEARTBEAT.md comes with the heartbeat's message
 	Heartbeat string
 }
 
@@ -164,8 +161,7 @@ func (b *builder) addStatus(f Facts) {
 
 var comments = regexp.MustCompile(`(?s)<!--.*?-->`)
 
-// read returns a file's text without comments, or nothing. A long file is cut, with a note about
-// the cut. Links cannot leave the workspace.
+// read returns a file's text without comments, or nothing. It cuts a long file with a note.
 func (b *builder) read(name string) string {
 	if b.root == nil {
 		return ""

@@ -20,7 +20,7 @@ func folder(t *testing.T, files ...string) *Workspace {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(files); i += 2 {
-		name := filepath.Join(w.Dir(), files[i])
+		name := filepath.Join(w.dir, files[i])
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestWhileItIsSetUpTheAgentSeesLittleElse(t *testing.T) {
 func TestDefaultFilesSayNothingOfTheirOwn(t *testing.T) {
 	w := folder(t)
 	for _, name := range []string{"SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"} {
-		if data, err := os.ReadFile(filepath.Join(w.Dir(), name)); err != nil || len(data) == 0 {
+		if data, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || len(data) == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -131,8 +131,8 @@ func TestNoLinkLeadsOutOfTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := folder(t)
-	os.Remove(filepath.Join(w.Dir(), "USER.md"))
-	if err := os.Symlink(secret, filepath.Join(w.Dir(), "USER.md")); err != nil {
+	os.Remove(filepath.Join(w.dir, "USER.md"))
+	if err := os.Symlink(secret, filepath.Join(w.dir, "USER.md")); err != nil {
 		t.Skip("this system makes no links without rights: ", err)
 	}
 	without(t, w.Prompt(Facts{Private: true, Now: noon}), "hunter2")
@@ -145,7 +145,7 @@ func TestNotesGoToTheirDay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(w.Dir(), "memory", "2026-03-01.md"))
+	data, err := os.ReadFile(filepath.Join(w.dir, "memory", "2026-03-01.md"))
 	if err != nil || string(data) != "## 12:30\n\n- one\n\n- two\n" {
 		t.Errorf("%q %v", data, err)
 	}

@@ -77,9 +77,8 @@ func (w *Files) Skills(agent protocol.AgentID) ([]SkillFile, error) {
 	return list, nil
 }
 
-// search adds the skills of a layer, unless they are hidden by those in list. Everything below a
-// skill's folder belongs to the skill. Links are not followed. A folder that cannot be opened is not
-// available to the agent either.
+// search adds the skills of a layer that are not hidden by those in list. Everything below a
+// skill's folder belongs to it. Links and folders that cannot be opened are skipped.
 func search(l layer, list []SkillFile) []SkillFile {
 	seen := 0
 	hidden := make(map[string]bool, len(list))

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,17 +51,13 @@ func (m transferFiles) Source(name string) (stream.Item, error) {
 	return stream.Item{}, fmt.Errorf("Failed to read file gsv:%s: %w", name, err)
 }
 
-// mimeType returns the MIME type of a text file by its name.
+// mimeTypes are the MIME types of text files other than text/plain.
+var mimeTypes = map[string]string{
+	".md": "text/markdown", ".json": "application/json", ".yaml": "text/yaml", ".yml": "text/yaml",
+}
+
 func mimeType(name string) string {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md":
-		return "text/markdown"
-	case ".json":
-		return "application/json"
-	case ".yaml", ".yml":
-		return "text/yaml"
-	}
-	return "text/plain"
+	return cmp.Or(mimeTypes[strings.ToLower(path.Ext(name))], "text/plain")
 }
 
 // Target implements stream.Files.
@@ -77,9 +74,7 @@ func (m transferFiles) Target(name string, into, make bool) (stream.Target, erro
 		}
 		name, t.Name = path.Dir(name), path.Base(name)
 	}
-	if name == "" {
-		name = "."
-	}
+	name = cmp.Or(name, ".")
 	if make {
 		if err := root.MkdirAll(name, 0o700); err != nil {
 			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, stream.WithoutPath(err))

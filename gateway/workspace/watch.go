@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,19 +16,15 @@ import (
 )
 
 const (
-	// settleTime is the time without further changes before a change is reported: editors write a
-	// file in several steps.
-	settleTime = 100 * time.Millisecond
-	// maxDelay is the longest delay of a report.
-	maxDelay = time.Second
+	// the time from a change to its report: editors write a file in several steps
+	settleTime = 200 * time.Millisecond
 	// maxWatched is the limit of watched folders.
 	maxWatched = 4000
 )
 
 // Watch reports changes in the workspaces and the shared skills until ctx ends: it calls ready once
-// every change will be seen, and then changed with the sorted paths relative to the data folder,
-// with slashes. Both are called from one goroutine. Watch blocks; an error means that nothing is
-// watched (any more).
+// every change will be seen, and changed with sorted paths in the data folder, from one goroutine.
+// It blocks; an error means that nothing is watched any more.
 func (w *Files) Watch(ctx context.Context, ready func(), changed func(paths []string)) error {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -53,8 +50,7 @@ type watcher struct {
 	dirty  map[string]bool
 }
 
-// add watches a folder and those below it. With reportExisting, existing files are reported as
-// changed: they were created before the watch.
+// add watches a folder and those below it, and may report the existing files as changed.
 func (v *watcher) add(dir string, reportExisting bool) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -82,9 +78,8 @@ func (v *watcher) add(dir string, reportExisting bool) error {
 	})
 }
 
-// isSessionArchive reports whether a folder contains an agent's sessions: nobody edits those, there
-// may be very many, and on systems that watch single files (macOS) each would use a file
-// descriptor.
+// isSessionArchive reports whether a folder contains an agent's sessions: nobody edits those, and
+// macOS would use a file descriptor for each of very many.
 func (v *watcher) isSessionArchive(dir string) bool {
 	rel, err := filepath.Rel(v.home, dir)
 	parts := strings.Split(filepath.ToSlash(rel), "/")
@@ -100,18 +95,17 @@ func (v *watcher) markChanged(name string) {
 }
 
 func (v *watcher) run(ctx context.Context, changed func([]string)) error {
-	timer := time.NewTimer(time.Hour)
-	timer.Stop()
-	defer timer.Stop()
-	var since time.Time
+	var report <-chan time.Time // nil if nothing has changed
 	for {
+		if report == nil && len(v.dirty) > 0 {
+			report = time.After(settleTime)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-v.notify.Errors:
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
 				v.dirty["skills"], v.dirty["agents"] = true, true // anything may have changed
-				timer.Reset(settleTime)
 				continue
 			}
 			return fmt.Errorf("watch the workspaces: %w", err)
@@ -130,28 +124,16 @@ func (v *watcher) run(ctx context.Context, changed func([]string)) error {
 			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 				v.recreate(e.Name)
 			}
-			if len(v.dirty) == 0 {
-				continue
-			}
-			if since.IsZero() {
-				since = time.Now()
-			}
-			timer.Reset(max(0, min(settleTime, maxDelay-time.Since(since))))
-		case <-timer.C:
-			paths := make([]string, 0, len(v.dirty))
-			for p := range v.dirty {
-				paths = append(paths, p)
-			}
-			slices.Sort(paths)
+		case <-report:
+			paths := slices.Sorted(maps.Keys(v.dirty))
 			clear(v.dirty)
-			since = time.Time{}
+			report = nil
 			changed(paths)
 		}
 	}
 }
 
-// recreate creates one of the two top folders again after it was removed, so that later files in it
-// are seen.
+// recreate creates one of the two top folders again after it was removed.
 func (v *watcher) recreate(name string) {
 	if filepath.Dir(name) != filepath.Clean(v.home) {
 		return

@@ -73,17 +73,13 @@ func Open(home string, agent protocol.AgentID) (*Workspace, error) {
 	return &Workspace{dir: dir}, nil
 }
 
-// Dir returns the folder.
-func (w *Workspace) Dir() string { return w.dir }
-
 // noteMu guards notes while they are changed.
 var noteMu sync.Mutex
 
 // noteName returns the file name of a day's note.
 func noteName(day time.Time) string { return filepath.Join("memory", day.Format(time.DateOnly)+".md") }
 
-// Note appends a paragraph to the agent's note of a day, memory/YYYY-MM-DD.md. The location of the
-// time decides which day that is.
+// Note appends a paragraph to the agent's note of a day, in the time's location.
 func (w *Workspace) Note(day time.Time, text string) error {
 	noteMu.Lock()
 	defer noteMu.Unlock()

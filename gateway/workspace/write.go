@@ -11,8 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Write writes a file, and creates its folders. It is atomic: readers see the old or the new
-// contents, even after a crash.
+// Write writes a file and its folders atomically: even after a crash, it is old or new.
 func (w *Files) Write(agent protocol.AgentID, name string, data []byte) (string, error) {
 	if len(data) > MaxFileSize {
 		return "", tooLarge("Content", int64(len(data)))
@@ -61,8 +60,7 @@ func write(root *os.Root, name string, data []byte) error {
 	return err
 }
 
-// Edit reads a file, calls change for its new contents, and writes those, without another Edit in
-// between. For a folder it returns an error.
+// Edit replaces a file's contents by what change returns, without another Edit in between.
 func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte) ([]byte, error)) (old *File, err error) {
 	w.editMu.Lock()
 	defer w.editMu.Unlock()

@@ -94,8 +94,7 @@ func expand(pattern string) (list []string) {
 	return list
 }
 
-// index finds the entries whose first name may match a name: exact has those with exactly that
-// first name, globs those with a * in it.
+// index finds the entries by their first name: exact by the name itself, globs with a * in it.
 type index struct {
 	exact map[string][]int
 	globs []int
@@ -122,18 +121,16 @@ func Find(file, home string, want Kind) (Entry, bool) {
 	})
 }
 
-// FindBelow returns the first entry of one of the given kinds that can lie below a folder with a
-// hidden name, such as .vscode, because creating or replacing such a folder writes the file too.
-// Folders with ordinary names, such as bin or hooks, contain too many other files to be treated
-// like this.
+// FindBelow returns the first such entry that can lie below a folder with a hidden name, such as
+// .vscode: replacing the folder writes the file too. Folders with ordinary names, such as bin or
+// hooks, contain too many other files for that.
 func FindBelow(folder, home string, want Kind) (Entry, bool) {
 	return search(folder, home, want, func(e *Entry, rest []string) bool {
 		return len(rest) < len(e.parts) && strings.HasPrefix(rest[len(rest)-1], ".") && matches(e.parts[:len(rest)], rest)
 	})
 }
 
-// search returns the first entry that begins at some part of the path and for which fits returns
-// true.
+// search returns the first entry that begins at some part of the path and fits.
 func search(file, home string, want Kind, fits func(e *Entry, rest []string) bool) (Entry, bool) {
 	file, home = strings.ToLower(file), strings.ToLower(home)
 	parts := strings.Split(strings.Trim(file, "/"), "/")
@@ -157,8 +154,7 @@ type place struct {
 	unknown  bool
 }
 
-// begins reports whether an entry may begin at part i. If the home folder is unknown, a hidden file
-// in any folder may be in it.
+// begins reports whether an entry may begin at part i. Any folder may be an unknown home folder.
 func (p place) begins(e *Entry, i int) bool {
 	switch {
 	case e.anywhere():
@@ -201,8 +197,7 @@ func homeDepth(file, home string, parts []string) int {
 	return depth
 }
 
-// secretNames and secretSuffixes are the names and name endings of files that are secret in any
-// folder.
+// secretNames and secretSuffixes are names, and ends of names, that are secret in any folder.
 var secretNames, secretSuffixes = func() (map[string]bool, []string) {
 	names, suffixes := map[string]bool{}, []string(nil)
 	for _, e := range entries {
@@ -218,8 +213,7 @@ var secretNames, secretSuffixes = func() (map[string]bool, []string) {
 	return names, suffixes
 }()
 
-// SecretName reports whether a file of that name is secret in any folder. A search calls it for
-// every file.
+// SecretName reports whether such a file is secret in any folder. It is fast, for searches.
 func SecretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, suffix := range secretSuffixes {

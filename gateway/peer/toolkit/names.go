@@ -10,10 +10,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Several programs read the arguments of a call, each with its own JSON decoder: the gateway's
-// rules, the person's window, the machine. Arguments that they could read differently are refused,
-// so that the call that was allowed is the call that runs: duplicate names, and names that differ
-// from an argument's name only in case.
+// Several programs read the arguments of a call, each with its own JSON decoder. Arguments that
+// they could read differently are refused, so that the call that was allowed is the one that runs:
+// duplicate names, and names that differ from an argument's name only in case.
 
 // removeNulls removes nulls for optional arguments from v, which schema describes, and refuses names
 // that differ from an argument's name only in case.

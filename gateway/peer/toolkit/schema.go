@@ -14,9 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Validate checks args against a JSON schema, as a gateway does before it dispatches a call. A
-// schema that cannot be parsed or has references accepts all unambiguous arguments; the node then
-// decides.
+// Validate checks args against a JSON schema. A schema that cannot be parsed or has references
+// accepts all unambiguous arguments; the node then decides.
 func Validate(schema, args json.RawMessage) error {
 	s := preparedSchema(schema)
 	if s == nil {
@@ -29,8 +28,7 @@ func Validate(schema, args json.RawMessage) error {
 // maxSchemas is the maximum number of cached schemas; a typical gateway uses a few dozen.
 const maxSchemas = 1024
 
-// schemas caches prepared schemas, because preparing one takes longer than the rest of a small
-// call.
+// schemas caches prepared schemas: preparing one takes longer than the rest of a small call.
 var schemas = struct {
 	mu       sync.Mutex // guards prepared
 	prepared map[string]*jsonschema.Resolved
@@ -64,8 +62,7 @@ func prepare(schema json.RawMessage) *jsonschema.Resolved {
 	return resolved
 }
 
-// hasReference reports whether a schema has a reference. A circular reference would exhaust the
-// stack, and a node's schema is untrusted.
+// hasReference reports whether an untrusted schema has a reference, which may be circular.
 func hasReference(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -90,8 +87,7 @@ func schemaFor[T any](name string) *jsonschema.Schema {
 	return s
 }
 
-// plainTypes removes null from the types of optional arguments: null is accepted anyway, and some
-// model APIs refuse lists of types.
+// plainTypes removes null from the types of optional arguments: some model APIs refuse type lists.
 func plainTypes(s *jsonschema.Schema) {
 	for name, p := range s.Properties {
 		if len(p.Types) == 2 && slices.Contains(p.Types, "null") && !slices.Contains(s.Required, name) {
@@ -109,14 +105,12 @@ func validArguments(s *jsonschema.Resolved, raw json.RawMessage) (json.RawMessag
 		raw = json.RawMessage("{}")
 	}
 	var instance map[string]any
-	if json.Unmarshal(raw, &instance) != nil {
-		dec := json.NewDecoder(bytes.NewReader(raw)) // to find the reason of the error
-		if err := dec.Decode(&instance); err != nil {
-			return nil, &InputError{unreadable(err)}
-		}
-		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-			return nil, &InputError{errors.New("more than one JSON value")}
-		}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&instance); err != nil {
+		return nil, &InputError{unreadable(err)}
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, &InputError{errors.New("more than one JSON value")}
 	}
 	if err := checkDuplicates(raw); err != nil {
 		return nil, &InputError{err}

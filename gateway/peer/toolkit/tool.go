@@ -1,6 +1,5 @@
-// Package toolkit defines tools from Go types. The schemas, validation, effect and capabilities
-// follow from one definition, and every interface (node, agent, RPC, MCP, REST) uses the same
-// [Tool].
+// Package toolkit defines tools from Go types: their schemas, validation, effect and capabilities.
+// Every interface (node, agent, RPC, MCP, REST) uses the same [Tool].
 package toolkit
 
 import (
@@ -24,40 +23,33 @@ type Traits struct {
 	Caps       []string // capability IDs
 }
 
-// Tool is one callable tool. C describes a call beside its arguments, such as who made it; a node
-// and the gateway each have a struct for that.
+// Tool is one callable tool. C is what a call has beside its arguments, such as who made it.
 type Tool[C any] struct {
 	Spec    protocol.ToolSpec
 	Caps    []string
+	input   *jsonschema.Resolved
 	handle  func(context.Context, C, json.RawMessage) (json.RawMessage, error)
 	preview func(context.Context, C, json.RawMessage) (protocol.CallPreview, error)
 }
 
-// Risky reports whether a tool has an effect, is not idempotent, and ignores its idempotency key.
-// If the outcome of such a call is unknown, a repetition cannot be recognized. A program that
-// offers such a tool logs a warning.
+// Risky reports whether a repetition of a call cannot be recognized if its outcome is unknown: the
+// tool has an effect, is not idempotent and ignores its idempotency key.
 func Risky(s protocol.ToolSpec) bool {
 	effect := s.Effect != protocol.EffectRead && s.Effect != protocol.EffectUnknown || s.SideEffect != nil && *s.SideEffect
 	return effect && !s.Idempotent && !s.AcceptsKey
 }
 
-// Declared returns s with its effective Effect. An unknown effect counts as not declared, and a
-// tool that declares only that it has no side effect is a read. A tool that declares nothing keeps
-// the unknown effect and needs an approval, unlike in the original system, which treats it as a
-// read.
+// Declared returns s with its effective Effect. A tool that declares only that it has no side
+// effect is a read. One that declares nothing keeps the unknown effect and needs an approval,
+// unlike in the original system, which treats it as a read.
 func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 	changes := s.SideEffect != nil && *s.SideEffect
-	switch s.Effect {
-	case protocol.EffectWrite, protocol.EffectExec, protocol.EffectNetwork:
-		return s
-	case protocol.EffectRead:
-		if !changes {
-			return s
-		}
-	}
-	s.Effect = protocol.EffectUnknown
-	if s.SideEffect != nil && !changes {
+	switch {
+	case s.Effect == protocol.EffectWrite, s.Effect == protocol.EffectExec, s.Effect == protocol.EffectNetwork:
+	case !changes && (s.Effect == protocol.EffectRead || s.SideEffect != nil):
 		s.Effect = protocol.EffectRead
+	default:
+		s.Effect = protocol.EffectUnknown
 	}
 	return s
 }
@@ -92,7 +84,8 @@ func Define[C, In, Out any](name, doc string, t Traits, fn func(context.Context,
 			Name: name, Description: doc, InputSchema: mustJSON(in), OutputSchema: out,
 			Effect: t.Effect, Idempotent: t.Idempotent, AcceptsKey: t.AcceptsKey,
 		},
-		Caps: t.Caps,
+		Caps:  t.Caps,
+		input: resolved,
 		handle: func(ctx context.Context, call C, raw json.RawMessage) (json.RawMessage, error) {
 			v, err := decode[In](resolved, raw)
 			if err != nil {
@@ -107,19 +100,10 @@ func Define[C, In, Out any](name, doc string, t Traits, fn func(context.Context,
 	}
 }
 
-// WithPreview returns t with a function that describes what a call would do. The function must have
-// no effect.
+// WithPreview returns t with a function, without effects, that describes what a call would do.
 func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol.CallPreview, error)) Tool[C] {
-	var in jsonschema.Schema
-	if err := json.Unmarshal(t.Spec.InputSchema, &in); err != nil {
-		panic(err)
-	}
-	resolved, err := in.Resolve(nil)
-	if err != nil {
-		panic(err)
-	}
 	t.preview = func(ctx context.Context, call C, raw json.RawMessage) (protocol.CallPreview, error) {
-		v, err := decode[In](resolved, raw)
+		v, err := decode[In](t.input, raw)
 		if err != nil {
 			return protocol.CallPreview{}, err
 		}
@@ -128,8 +112,7 @@ func WithPreview[C, In any](t Tool[C], fn func(context.Context, C, In) (protocol
 	return t
 }
 
-// Call validates args and runs the tool. The error is the tool's failure, or an *InputError for
-// invalid arguments.
+// Call validates args and runs the tool. Invalid arguments are an *InputError.
 func (t Tool[C]) Call(ctx context.Context, call C, args json.RawMessage) (json.RawMessage, error) {
 	out, err := t.handle(ctx, call, args)
 	return out, shortenError(err)
@@ -144,8 +127,7 @@ func (t Tool[C]) Preview(ctx context.Context, call C, args json.RawMessage) (p p
 	return p, true, shortenError(err)
 }
 
-// maxWholeNumber is the largest whole number that JSON carries reliably. A log of 10 GB may have
-// more lines than 32 bits can count.
+// maxWholeNumber is the largest whole number that JSON carries reliably.
 const maxWholeNumber = 1 << 53
 
 // WholeNumber reads an optional argument that is a whole number of 0 or more; nil returns

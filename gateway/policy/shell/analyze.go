@@ -11,15 +11,13 @@ import (
 const (
 	maxDepth    = 10  // of nested texts: sh -c "sh -c …"
 	maxCommands = 600 // in one call
-	// maxWork limits the number of characters that are parsed for one call: nested texts, and
-	// pieces of invalid ones, are parsed again.
+	// characters that are parsed for one call; nested texts and pieces are parsed again
 	maxWork = 8 * maxText
 )
 
 var variants = map[Kind]syntax.LangVariant{Bash: syntax.LangBash, POSIX: syntax.LangPOSIX, Zsh: syntax.LangZsh}
 
-// ParseKind returns the kind for a shell's name or path, such as "/usr/bin/zsh". ok is false for a
-// shell that cannot be analyzed.
+// ParseKind returns the kind for a shell's name or path; ok is false if it cannot be analyzed.
 func ParseKind(name string) (k Kind, ok bool) {
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -38,9 +36,6 @@ func ParseKind(name string) (k Kind, ok bool) {
 // Analyze parses a text as shell k would. It never fails: an unreadable part becomes a [Finding].
 // The lines before it are still analyzed, because a shell runs them before it meets the error.
 func Analyze(text string, k Kind) (f Facts) {
-	if k == "" {
-		k = Bash
-	}
 	// the parser is an external library: a text that makes it panic asks instead of crashing
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -52,8 +47,7 @@ func Analyze(text string, k Kind) (f Facts) {
 	if len(text) > maxText {
 		return f
 	}
-	// /bin/sh may be bash, and the parser's support of zsh is new: if two readings differ, the
-	// result is uncertain
+	// /bin/sh may be bash, and the parser is new to zsh: different readings are uncertain
 	if k != Bash {
 		g := analyze(text, Bash)
 		if !f.equal(g) {
@@ -150,8 +144,7 @@ func (a *analysis) otherReadings(text string, k Kind) {
 	a.src = text
 }
 
-// validParts analyzes every line, and every part of it between operators, that is valid on its own:
-// it may run before or in spite of an error.
+// validParts analyzes the lines, and their parts between operators, that may run despite an error.
 func (a *analysis) validParts(text string, k Kind) {
 	lines := strings.Split(text, "\n")
 	if len(lines) >= 200 || len(text) >= maxText/2 {
@@ -177,12 +170,10 @@ func (a *analysis) reserveWork(text string) bool {
 }
 
 func reason(err error) string {
-	var p syntax.ParseError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[syntax.ParseError](err); ok {
 		return p.Text
 	}
-	var l syntax.LangError
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[syntax.LangError](err); ok {
 		return l.Feature
 	}
 	return err.Error()
@@ -191,8 +182,7 @@ func reason(err error) string {
 // parse returns the statements before an error.
 func parse(text string, k Kind) (list []*syntax.Stmt, err error) {
 	for s, e := range syntax.NewParser(syntax.Variant(variants[k])).StmtsSeq(strings.NewReader(text)) {
-		// no return from here: v3.14.1 may continue after an error, and must not call a loop body
-		// that has ended
+		// no return: v3.14.1 may continue after an error, and must not call an ended loop body
 		switch {
 		case err != nil:
 		case e != nil:

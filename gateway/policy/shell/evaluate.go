@@ -146,8 +146,7 @@ func (a evaluator) substitutions(n syntax.Node) {
 	})
 }
 
-// analyzeEvaluated analyzes parts that the shell evaluates as arithmetic or as a condition: even a
-// quoted text in it may run commands.
+// analyzeEvaluated analyzes arithmetic and conditions: even a quoted text there may run commands.
 func (a evaluator) analyzeEvaluated(n syntax.Node) {
 	a.substitutions(n)
 	syntax.Walk(n, func(n syntax.Node) bool {

@@ -19,9 +19,6 @@ func (a guesser) guessWords(args []*syntax.Word) []Word {
 			list = append(list, Word{Text: s, Ambiguous: true})
 		}
 	}
-	if len(list) == 0 {
-		return nil
-	}
 	return list
 }
 
@@ -67,6 +64,9 @@ func mayBeEmpty(q *syntax.DblQuoted) bool {
 	return p.Param.Value == "@" || index != nil && index.Lit() == "@"
 }
 
+// usualValues are the values of variables that a text need not set; IFS always separates words.
+var usualValues = map[string]string{"IFS": " ", "PWD": ".", "HOME": "~"}
+
 func (a guesser) guessPart(p syntax.WordPart) string {
 	switch p := p.(type) {
 	case *syntax.Lit:
@@ -75,15 +75,10 @@ func (a guesser) guessPart(p syntax.WordPart) string {
 		if p.Param == nil {
 			return ""
 		}
-		if p.Param.Value == "IFS" {
-			return " "
-		}
-		v, set := a.vars[p.Param.Value]
-		if p.Param.Value == "PWD" && !set {
-			return "."
-		}
-		if p.Param.Value == "HOME" && !set {
-			return "~"
+		name := p.Param.Value
+		v, set := a.vars[name]
+		if usual := usualValues[name]; usual != "" && (!set || name == "IFS") {
+			return usual
 		}
 		if !set && p.Exp != nil && p.Exp.Word != nil {
 			return strings.Join(a.guessWord(p.Exp.Word), " ")

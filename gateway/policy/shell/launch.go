@@ -2,15 +2,12 @@ package shell
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 func (o invocation) launch(l launcher) {
-	if o.name == "noglob" { // zsh's noglob has no options
-		o.startWords(1)
-		return
-	}
 	i := 1
 	for again := true; again; {
 		from := i
@@ -51,32 +48,19 @@ func (o invocation) scriptOption(l launcher, j int) {
 	if l.script == "" {
 		return
 	}
+	for _, option := range []string{"--split-string", "--command", "--call"} {
+		if v, ok := optionValue(o.c.Words, j, option); ok {
+			o.script(v, POSIX)
+			return
+		}
+	}
 	t := o.c.Words[j].Text
-	for _, long := range []string{"--split-string", "--command", "--call"} {
-		name, v, ok := strings.Cut(t, "=")
-		if len(name) < 4 || !strings.HasPrefix(long, name) {
-			continue
-		}
-		if ok {
-			o.script(Word{Text: v, Dynamic: o.c.Words[j].Dynamic}, POSIX)
-		} else if j+1 < len(o.c.Words) {
-			o.script(o.c.Words[j+1], POSIX)
-		}
-		return
-	}
-	if len(t) < 2 || t[0] != '-' || t[1] == '-' {
-		return
-	}
 	k := strings.IndexAny(t, l.script)
-	if k < 1 {
-		return
-	}
-	if v := strings.IndexAny(t[1:], l.values); v >= 0 && v+1 < k {
-		return
-	}
-	if rest := t[k+1:]; rest != "" {
-		o.script(Word{Text: rest, Dynamic: o.c.Words[j].Dynamic}, POSIX)
-	} else if j+1 < len(o.c.Words) {
+	switch {
+	case k < 1 || t[0] != '-' || t[1] == '-':
+	case k+1 < len(t):
+		o.script(Word{Text: t[k+1:], Dynamic: o.c.Words[j].Dynamic}, POSIX)
+	case j+1 < len(o.c.Words):
 		o.script(o.c.Words[j+1], POSIX)
 	}
 }
@@ -98,21 +82,21 @@ func (o invocation) assignWord(i int) {
 //go:embed programs.txt
 var programsText string
 
-// programs are the lines of programs.txt: the words, by kind and program.
-var programs = parsePrograms(programsText)
+// programs are the lines of programs.txt, by their names.
+var programs = ParseTable(programsText)
 
-func parsePrograms(text string) map[string]map[string][]string {
-	m := map[string]map[string][]string{}
-	for line := range strings.SplitSeq(text, "\n") {
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		head, words, _ := strings.Cut(line, ":")
-		kind, program, _ := strings.Cut(head, " ")
-		if m[kind] == nil {
-			m[kind] = map[string][]string{}
-		}
-		m[kind][program] = strings.Fields(words)
+// TableLines returns the lines of a table. One that starts with blanks continues the one before.
+func TableLines(text string) []string {
+	lines := strings.Split(strings.ReplaceAll(text, "\n  ", " "), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' })
+}
+
+// ParseTable returns the words of a table by the names before them.
+func ParseTable(text string) map[string][]string {
+	m := map[string][]string{}
+	for _, line := range TableLines(text) {
+		name, words, _ := strings.Cut(line, ":")
+		m[name] = strings.Fields(words)
 	}
 	return m
 }
@@ -129,7 +113,11 @@ type launcher struct {
 
 var launchers = func() map[string]launcher {
 	m := map[string]launcher{}
-	for program, words := range programs["launch"] {
+	for name, words := range programs {
+		program, ok := strings.CutPrefix(name, "launch ")
+		if !ok {
+			continue
+		}
 		var l launcher
 		for _, w := range words {
 			switch key, value, _ := strings.Cut(w, "="); key {
@@ -154,7 +142,7 @@ var launchers = func() map[string]launcher {
 
 // shellOf returns the language of a shell of the Bourne family.
 func shellOf(program string) (Kind, bool) {
-	words, ok := programs["shell"][program]
+	words, ok := programs["shell "+program]
 	if !ok {
 		return "", false
 	}

@@ -76,8 +76,6 @@ func (o invocation) startFirst() {
 	switch o.name {
 	case "git":
 		o.git()
-	case "cmake":
-		o.cmake()
 	case "tmux", "screen", "zellij", "byobu", "dtach":
 		o.a.asGuess(o.terminal)
 	case "hyperfine": // each of its words is a command line
@@ -101,10 +99,10 @@ func (o invocation) startOthers() {
 	if l, ok := launcherOf(o.name); ok {
 		o.launch(l)
 	}
-	if subs := programs["exec"][o.name]; subs != nil {
+	if subs := programs["exec "+o.name]; subs != nil {
 		o.execSubcommand(subs)
 	}
-	if subs, ok := programs["remote"][o.name]; ok {
+	if subs, ok := programs["remote "+o.name]; ok {
 		o.remote(subs)
 	}
 }
@@ -270,23 +268,7 @@ func IsInput(name string) bool {
 	return name == "-" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
 }
 
-// cmake handles cmake -E, a set of small programs and launchers.
-func (o invocation) cmake() {
-	w := o.c.Words
-	for i := 1; i+1 < len(w); i++ {
-		if w[i].Text != "-E" {
-			continue
-		}
-		if w[i+1].Text == "chdir" {
-			i += 2
-		}
-		o.startWords(i + 1)
-		return
-	}
-}
-
-// terminal handles the commands that a terminal multiplexer runs or types, as guesses, because they
-// are mixed with its own commands.
+// terminal handles a terminal multiplexer: its arguments are commands, texts or its own commands.
 func (o invocation) terminal() {
 	for i, w := range o.c.Words[1:] {
 		switch t := w.Text; {

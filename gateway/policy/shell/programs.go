@@ -55,9 +55,6 @@ func (o invocation) git() {
 		if v, ok := strings.CutPrefix(x.Text, "ext::"); ok {
 			o.script(Word{Text: v, Dynamic: x.Dynamic}, POSIX)
 		}
-		if v, ok := strings.CutPrefix(x.Text, "--config-env="); ok && v != "" {
-			continue
-		}
 		if (x.Text == "-c" || x.Text == "--config") && i+1 < len(w) {
 			if name, v, ok := strings.Cut(w[i+1].Text, "="); ok && runsValue(name, v) {
 				o.script(Word{Text: strings.TrimPrefix(v, "!"), Dynamic: w[i+1].Dynamic}, POSIX)
@@ -88,8 +85,8 @@ func runsValue(name, value string) bool {
 	if strings.HasPrefix(value, "!") {
 		return true
 	}
-	return slices.ContainsFunc(programs["settings"]["begin"], func(s string) bool { return strings.HasPrefix(name, s) }) ||
-		slices.ContainsFunc(programs["settings"]["end"], func(s string) bool { return strings.HasSuffix(name, s) })
+	return slices.ContainsFunc(programs["settings begin"], func(s string) bool { return strings.HasPrefix(name, s) }) ||
+		slices.ContainsFunc(programs["settings end"], func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 // GitSubcommand returns the index of git's subcommand; len(words) if there is none.
@@ -109,8 +106,8 @@ func GitSubcommand(words []Word) int {
 
 // commandOptions handles options with a command, such as tar's --checkpoint-action=exec=sh.
 func (o invocation) commandOptions() {
-	flags, marks := programs["options"][o.name], ""
-	if marked := programs["marked"][o.name]; marked != nil {
+	flags, marks := programs["options "+o.name], ""
+	if marked := programs["marked "+o.name]; marked != nil {
 		marks = marked[0]
 	}
 	w := o.c.Words
@@ -132,28 +129,18 @@ func (o invocation) commandOptions() {
 
 // optionValue returns the value of option f if word i is that option, also abbreviated.
 func optionValue(w []Word, i int, f string) (Word, bool) {
-	t := w[i].Text
-	next := func() (Word, bool) {
-		if i+1 < len(w) {
-			return w[i+1], true
-		}
-		return Word{}, false
+	name, v, attached := strings.Cut(w[i].Text, "=")
+	isOption := name == f || len(name) >= 4 && strings.HasPrefix(f, name)
+	if len(f) == 2 {
+		v, isOption = strings.CutPrefix(w[i].Text, f)
+		attached = v != ""
 	}
-	if len(f) > 2 {
-		name, v, ok := strings.Cut(t, "=")
-		if len(name) < 4 && name != f || !strings.HasPrefix(f, name) {
-			return Word{}, false
-		}
-		if ok {
-			return Word{Text: v, Dynamic: w[i].Dynamic}, true
-		}
-		return next()
-	}
-	if t == f {
-		return next()
-	}
-	if strings.HasPrefix(t, f) && !strings.HasPrefix(t, "--") {
-		return Word{Text: t[2:], Dynamic: w[i].Dynamic}, true
+	switch {
+	case !isOption:
+	case attached:
+		return Word{Text: v, Dynamic: w[i].Dynamic}, true
+	case i+1 < len(w):
+		return w[i+1], true
 	}
 	return Word{}, false
 }

@@ -11,36 +11,23 @@ import (
 
 // readings returns other readings of a text with characters on which shells and parser disagree.
 func readings(text string) []string {
-	var list []string
-	if strings.Contains(text, "\\\n") {
-		list = append(list, strings.ReplaceAll(text, "\\\n", "\n"), strings.ReplaceAll(text, "\\\n", ""))
-	}
-	if strings.Contains(text, "\r") {
-		list = append(list, strings.ReplaceAll(text, "\r", "\n"))
-	}
 	visible := strings.Map(func(r rune) rune {
 		if r != '\r' && unusualRune(r) != "" {
 			return -1
 		}
 		return r
 	}, text)
-	for _, other := range []string{visible, separateWords(text)} {
-		if other != text {
-			list = append(list, other)
-		}
+	list := []string{
+		strings.ReplaceAll(text, "\\\n", "\n"), strings.ReplaceAll(text, "\\\n", ""),
+		strings.ReplaceAll(text, "\r", "\n"), visible, separateWords(text),
 	}
-	return list
+	return slices.DeleteFunc(list, func(other string) bool { return other == text })
 }
 
 // separateWords inserts spaces between words and redirects where some shell splits a text and the
 // parser does not: rm 12>x, 2<&-rm x, {fds[0]}>x rm x, time -o x rm x, and cat <<'X'# ; rm x.
 func separateWords(text string) string {
-	if strings.Contains(text, "time") {
-		text = timeOption.ReplaceAllString(text, "command time$1")
-	}
-	if !strings.ContainsAny(text, "<>") {
-		return text
-	}
+	text = timeOption.ReplaceAllString(text, "command time$1")
 	text = hereEnd.ReplaceAllString(text, `$1\#`)
 	var b []byte
 	for i := 0; i < len(text); i++ {
@@ -115,8 +102,7 @@ func (f Facts) equal(g Facts) bool {
 }
 
 const (
-	// maxText is the longest text, in bytes, that is judged completely: an approval shows longer
-	// ones without their middle anyway.
+	// bytes that are judged completely: an approval shows longer texts without their middle
 	maxText = 32 << 10
 	// maxRead is the size up to which a longer text is still analyzed, to deny commands in it.
 	maxRead = 4 * maxText
@@ -158,17 +144,15 @@ func hiddenText(text string) []Finding {
 	return list
 }
 
-// unusualRune returns the reason why a character must be reported; "" for ordinary ones. Tab,
-// newline and space are ordinary.
+// unusualRune returns the reason why a character must be reported, or "".
 func unusualRune(r rune) string {
 	switch {
-	case r < utf8.RuneSelf:
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
-			return "a control character"
-		}
+	case r == '\n' || r == '\t':
 		return ""
-	case unicode.Is(unicode.Cc, r):
+	case unicode.IsControl(r):
 		return "a control character"
+	case r < utf8.RuneSelf:
+		return ""
 	case unicode.Is(unicode.Cf, r), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x034f, r == 0x2800,
 		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x17b4, r == 0x17b5:
 		return "an invisible character"

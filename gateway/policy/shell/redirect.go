@@ -18,24 +18,18 @@ func (a redirects) input(r *syntax.Redirect) *Word {
 		if r.Hdoc == nil {
 			return &Word{}
 		}
-		if isQuoted(r.Word) {
-			w := Word{}
-			for _, p := range r.Hdoc.Parts {
-				if l, ok := p.(*syntax.Lit); ok {
-					w.Text += l.Value
-				}
-			}
-			return &w
-		}
-		w := Word{}
+		w, quoted := Word{}, isQuoted(r.Word)
 		for _, p := range r.Hdoc.Parts {
 			l, ok := p.(*syntax.Lit)
-			if !ok {
+			switch {
+			case !ok:
 				w.Dynamic = true
 				w.Text += a.text(p)
-				continue
+			case quoted:
+				w.Text += l.Value
+			default:
+				w.Text += unescape(l.Value, "$`\\")
 			}
-			w.Text += unescape(l.Value, "$`\\")
 		}
 		return &w
 	case syntax.WordHdoc:

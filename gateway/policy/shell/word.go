@@ -14,9 +14,6 @@ const maxBraces = 128
 
 // words decodes a word of a command's arguments, which brace expansion may turn into several.
 func (a *analysis) words(list []Word, w *syntax.Word) []Word {
-	if !strings.Contains(unquotedText(w), "{") {
-		return append(list, a.word(w))
-	}
 	text := a.text(w)
 	if !bracesReadAlike(w) {
 		a.addFinding(text, "contains braces that shells read differently")
@@ -49,8 +46,7 @@ var (
 	// mayExpand matches unquoted text in which some shell may expand braces.
 	mayExpand = regexp.MustCompile(`(?s)\{.*(,|\.\.).*\}`)
 	sequence  = regexp.MustCompile(`\{[^{},]*\.\.[^{},]*\}`)
-	// oldSequence matches sequences that bash 3.2 expands like later versions, which support a step
-	// and leading zeros.
+	// oldSequence matches sequences without a step or leading zeros, which bash 3.2 expands alike.
 	oldSequence = regexp.MustCompile(`^\{(-?(0|[1-9]\d*)\.\.-?(0|[1-9]\d*)|[a-z]\.\.[a-z]|[A-Z]\.\.[A-Z])\}$`)
 )
 
