@@ -1,11 +1,76 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
+	"os"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
+
+func TestMemoryWritesDoNotWaitForTheReader(t *testing.T) {
+	a, b := pipe()
+	if _, err := a.Write([]byte("one ")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Write([]byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	got, err := io.ReadAll(b)
+	if err != nil || string(got) != "one two" {
+		t.Errorf("read %q, %v", got, err)
+	}
+	if _, err := b.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("write to a closed pipe: %v", err)
+	}
+}
+
+func TestMemoryHoldsBackAWriterThatIsTooFast(t *testing.T) {
+	a, b := pipe()
+	data := bytes.Repeat([]byte("0123456789abcdef"), 3*maxBuffered/16)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if n, err := a.Write(data); err != nil || n != len(data) {
+			t.Errorf("Write = %d, %v", n, err)
+		}
+		a.Close()
+	})
+	got, err := io.ReadAll(b)
+	wg.Wait()
+	if err != nil || !bytes.Equal(got, data) {
+		t.Errorf("read %d of %d bytes, %v", len(got), len(data), err)
+	}
+}
+
+func TestMemoryDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := pipe()
+		began := time.Now()
+		a.SetReadDeadline(began.Add(time.Second))
+		if _, err := a.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("Read = %v after %s", err, time.Since(began))
+		}
+		var timeout net.Error
+		if _, err := a.Read(make([]byte, 1)); !errors.As(err, &timeout) || !timeout.Timeout() {
+			t.Errorf("Read = %v", err)
+		}
+		a.SetDeadline(time.Time{})
+		b.Write([]byte("x"))
+		if n, err := a.Read(make([]byte, 1)); n != 1 || err != nil {
+			t.Errorf("Read after the deadline was taken back = %d, %v", n, err)
+		}
+		a.SetWriteDeadline(time.Now().Add(time.Second))
+		if n, err := a.Write(make([]byte, maxBuffered+1)); n != maxBuffered || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("Write = %d, %v", n, err)
+		}
+	})
+}
 
 func TestClosedMemoryRefusesDials(t *testing.T) {
 	dial, l := Memory()
