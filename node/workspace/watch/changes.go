@@ -2,13 +2,13 @@ package watch
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"fairlead/node/workspace"
-	"github.com/fsnotify/fsnotify"
 )
 
 // maxChangedFolders is the maximum number of changed folders in one report.
@@ -51,34 +51,6 @@ func (b *treeChanges) addTo(c *Change) {
 	clear(b.changed)
 }
 
-// recordBelow records an event for the folders above it whose trees are watched.
-func (w *Watcher) recordBelow(e fsnotify.Event) {
-	dir, name := filepath.Split(e.Name)
-	dir = filepath.Clean(dir)
-	if workspace.IsInternal(name) {
-		return
-	}
-	covered := false
-	for abs, d := range w.folders {
-		rel, ok := relativePath(abs, dir)
-		if !ok || !d.tree.isWatched() {
-			continue
-		}
-		if covered = true; rel != "" {
-			d.markFolder(rel)
-		}
-	}
-	if !covered {
-		return
-	}
-	if e.Has(fsnotify.Create) {
-		w.created[e.Name] = true
-	}
-	if w.watched[e.Name] && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
-		w.removed[e.Name] = true
-	}
-}
-
 // markFolder records a folder below in which something changed.
 func (d *folder) markFolder(rel string) {
 	d.tree.mark(rel)
@@ -99,28 +71,13 @@ func relativePath(dir, path string) (string, bool) {
 	return rest, ok
 }
 
-// isInAny reports whether a folder is one of a set or below one.
-func isInAny(dir string, set map[string]bool) bool {
-	for {
-		up := filepath.Dir(dir)
-		if set[dir] {
-			return true
-		}
-		if up == dir {
-			return false
-		}
-		dir = up
-	}
-}
-
 // treeUnsupported is the reason when changes below a folder are not reported.
 const treeUnsupported = "this system does not report changes in folders below"
 
-// treeReport is a report of a system that watches the whole tree below a folder.
+// treeReport is a report about the tree below a folder.
 type treeReport struct {
 	top     string
-	events  []fsnotify.Event
-	folders []string // folders in which something changed; absolute, below top
+	folders []string // folders in which something changed; absolute
 	lost    bool     // some changes are missing
 	err     error    // there are no further reports; a treeError says why
 }
@@ -132,11 +89,7 @@ func (s treeError) Error() string { return string(s) }
 
 // watchTree starts watching the tree below a folder.
 func (w *Watcher) watchTree(d *folder) {
-	if !w.byTree {
-		w.pending = append(w.pending, d.dir.Abs)
-		w.wakeUp()
-		return
-	}
+	d.tree = &treeChanges{changed: make(map[string]bool)}
 	tree, err := w.openTree(d.dir.Abs)
 	if err != nil {
 		d.tree.problem = treeUnsupported
@@ -148,9 +101,6 @@ func (w *Watcher) watchTree(d *folder) {
 
 // handleTreeReport handles a report about a tree.
 func (w *Watcher) handleTreeReport(n treeReport) {
-	for _, e := range n.events {
-		w.handleEvent(e)
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d := w.folders[n.top]
@@ -179,4 +129,115 @@ func (d *folder) closeTree() {
 		d.treeCloser.Close()
 		d.treeCloser = nil
 	}
+}
+
+// publishChanges reports the collected changes.
+func (w *Watcher) publishChanges() {
+	w.mu.Lock()
+	var out []Change
+	for abs, d := range w.folders {
+		if d.known == nil { // its first list has not arrived yet
+			continue
+		}
+		c := Change{Dir: abs}
+		switch {
+		case d.stale:
+			c = w.relist(abs, d)
+		case len(d.dirty) > 0:
+			c = d.compareDirty(abs)
+		}
+		clear(d.dirty)
+		d.stale = false
+		d.tree.addTo(&c)
+		if !c.isEmpty() {
+			out = append(out, c)
+		}
+	}
+	w.mu.Unlock()
+	for _, c := range out {
+		w.publish(c)
+	}
+}
+
+// compareDirty looks up the names that may have changed.
+func (d *folder) compareDirty(abs string) Change {
+	c := Change{Dir: abs}
+	for name := range d.dirty {
+		if workspace.IsInternal(name) {
+			continue
+		}
+		d.compareEntry(&c, name)
+	}
+	return c
+}
+
+func (d *folder) compareEntry(c *Change, name string) {
+	info, err := d.dir.Info(name)
+	was, had := d.known[name]
+	switch {
+	case err == nil && (!had || info != was):
+		d.known[name] = info
+		c.Entries = append(c.Entries, info)
+	case errors.Is(err, fs.ErrNotExist) && had:
+		delete(d.known, name)
+		c.Removed = append(c.Removed, name)
+	}
+}
+
+// checkMoved reports whether a folder has been moved or removed.
+func (w *Watcher) checkMoved() (moved bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for abs, d := range w.folders {
+		if fresh := d.reopen(w.ws, abs); fresh != nil {
+			fresh.Close()
+			continue
+		}
+		d.stale, moved = true, true
+	}
+	return moved
+}
+
+// reopen opens a folder again; nil if its path now leads elsewhere.
+func (d *folder) reopen(ws *workspace.Root, abs string) *workspace.Dir {
+	fresh, err := ws.OpenDir(workspace.Path{Abs: abs})
+	if err != nil {
+		return nil
+	}
+	if fresh.Abs != abs || !workspace.SameDir(fresh, d.dir) {
+		fresh.Close()
+		return nil
+	}
+	return fresh
+}
+
+// relist lists a folder again and reports the difference. If the folder was replaced, it is no
+// longer watched.
+func (w *Watcher) relist(abs string, d *folder) Change {
+	fresh := d.reopen(w.ws, abs)
+	if fresh == nil {
+		w.stopWatching(abs, d)
+		return Change{Dir: abs, MustRelist: true}
+	}
+	defer fresh.Close()
+	c := Change{Dir: abs}
+	seen := make(map[string]bool, len(d.known))
+	err := fresh.Infos(func(i workspace.Info) bool {
+		seen[i.Name] = true
+		if d.known[i.Name] != i {
+			d.known[i.Name] = i
+			c.Entries = append(c.Entries, i)
+		}
+		return true
+	})
+	if err != nil {
+		return Change{Dir: abs, MustRelist: true}
+	}
+	for name := range d.known {
+		if !seen[name] {
+			delete(d.known, name)
+			c.Removed = append(c.Removed, name)
+		}
+	}
+	return c
 }

@@ -54,23 +54,17 @@ func (c Change) isEmpty() bool {
 // Watcher reports changes in folders. It describes entries only by the open folder's handle, so a
 // link that replaces the folder reveals nothing.
 type Watcher struct {
-	ws            *workspace.Root
-	publish       func(Change)
-	notifier      *fsnotify.Watcher
-	maxSubfolders int // maximum number of watched folders below others
-	// byTree says that everything below a folder is watched or polled as a whole: with this minimum
-	// pause, and at most so many entries.
-	byTree         bool
+	ws             *workspace.Root
+	publish        func(Change)
+	notifier       *fsnotify.Watcher
 	pollPause      time.Duration
 	maxPollEntries int
 	done           chan struct{}
-	quit           chan struct{}
 	wake           chan struct{} // contains a token when there is work besides events
 	treeReports    chan treeReport
 
 	mu      sync.Mutex // guards the fields below
 	folders map[string]*folder
-	subfolders
 }
 
 // folder is a folder with its last reported content.
@@ -92,9 +86,8 @@ func New(ws *workspace.Root, publish func(Change)) (*Watcher, error) {
 		return nil, err
 	}
 	w := &Watcher{
-		ws: ws, publish: publish, notifier: fsn, maxSubfolders: subfolderLimit(), byTree: watchesByTree, pollPause: pollPause, maxPollEntries: pollEntries,
-		done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
-		treeReports: make(chan treeReport), folders: make(map[string]*folder), subfolders: newSubfolders(),
+		ws: ws, publish: publish, notifier: fsn, pollPause: pollPause, maxPollEntries: pollEntries,
+		done: make(chan struct{}), wake: make(chan struct{}, 1), treeReports: make(chan treeReport), folders: make(map[string]*folder),
 	}
 	go w.run()
 	return w, nil
@@ -102,7 +95,6 @@ func New(ws *workspace.Root, publish func(Change)) (*Watcher, error) {
 
 // Close stops the watcher and waits for it.
 func (w *Watcher) Close() {
-	close(w.quit)
 	w.notifier.Close()
 	<-w.done
 	w.mu.Lock()
@@ -115,10 +107,9 @@ func (w *Watcher) Close() {
 }
 
 // Add starts watching a folder and returns its path without symbolic links. Nothing is reported
-// before SetContent. Each Add needs a Remove. With deep, the tree below the folder is watched too,
-// as far as the system permits; that is prepared after Add has returned. Where the system does not
-// report changes there (macOS, the BSDs), the tree is polled at 3 % of a core: changes are reported
-// after a second, in a large tree after up to a minute.
+// before SetContent. Each Add needs a Remove. With deep, the tree below the folder is watched too.
+// Except on Windows, it is polled at 1 % of a core at most: changes are reported after a second, in a
+// large tree after up to a minute.
 func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 	d, err := w.ws.OpenDir(p)
 	if err != nil {
@@ -143,7 +134,6 @@ func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 	}
 	have.users++
 	if deep && have.tree == nil {
-		have.tree = &treeChanges{changed: make(map[string]bool)}
 		w.watchTree(have)
 	}
 	return have.dir.Abs, nil
@@ -184,12 +174,7 @@ func (w *Watcher) Remove(abs string) {
 
 func (w *Watcher) stopWatching(abs string, d *folder) {
 	delete(w.folders, abs)
-	if !w.watched[abs] {
-		w.notifier.Remove(abs)
-	}
-	if d.tree != nil {
-		w.removeTree(abs)
-	}
+	w.notifier.Remove(abs)
 	d.closeTree()
 	d.dir.Close()
 }
@@ -223,7 +208,6 @@ func (w *Watcher) run() {
 			}
 		case <-timer.C:
 			armed = false
-			w.updateTrees()
 			w.publishChanges()
 			continue
 		}
@@ -240,7 +224,6 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 	if d := w.folders[e.Name]; d != nil && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
 		d.stale = true
 	}
-	w.recordBelow(e)
 	if d := w.folders[filepath.Dir(e.Name)]; d != nil {
 		if d.dirty[filepath.Base(e.Name)] = true; len(d.dirty) > maxDirtyNames {
 			d.stale = true
@@ -251,14 +234,7 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 func (w *Watcher) handleLoss() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for abs, d := range w.folders {
+	for _, d := range w.folders {
 		d.stale = true
-		if d.tree.isWatched() {
-			d.tree.overflow = true
-			if !w.byTree {
-				w.removeTree(abs) // its tree is walked again: folders may have come and gone unseen
-				w.pending = append(w.pending, abs)
-			}
-		}
 	}
 }
