@@ -51,9 +51,9 @@ var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b 
 // called once, by one goroutine. Entries that are added or removed meanwhile may be included or
 // not.
 func (d *Dir) Each(f func(Entry) bool) error {
-	id, now, entries, known, keep := cachedListings.get(d.fd())
+	cached, known, cacheable := cachedListings.get(d.fd())
 	if known {
-		d.entries(entries, f)
+		d.entries(cached.entries, f)
 		return nil
 	}
 	buf := listings.Get().(*[]byte)
@@ -70,17 +70,18 @@ func (d *Dir) Each(f func(Entry) bool) error {
 		}
 		part := string((*buf)[:n])
 		if size += n; size > maxListing {
-			keep, all = false, nil
+			cacheable, all = false, nil
 		}
-		if keep {
+		if cacheable {
 			all = append(all, part)
 		}
 		if !d.entries(part, f) {
 			return nil
 		}
 	}
-	if keep {
-		cachedListings.put(id, now, strings.Join(all, ""))
+	if cacheable {
+		cached.entries = strings.Join(all, "")
+		cachedListings.put(cached)
 	}
 	return nil
 }
