@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -134,7 +133,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	}
 	defer done()
 	display := strings.TrimSuffix(from.Abs, string(filepath.Separator))
-	g := &glob{walk: walk, limit: limit, pattern: pattern, depth: strings.Count(pattern, "/"), folders: folders, prefix: len(display) + 1}
+	g := &glob{walk: walk, limit: limit, matches: pathMatcher(pattern), depth: strings.Count(pattern, "/"), folders: folders, prefix: len(display) + 1}
 	if strings.Contains(pattern, "**") {
 		g.depth = math.MaxInt
 	}
@@ -146,10 +145,10 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 type glob struct {
 	*walk
 	limit   int
-	pattern string
-	depth   int  // maximum number of slashes in matches
-	folders bool // match only folders
-	prefix  int  // bytes of a path before the part that is matched
+	matches func(folder, name string) bool // see pathMatcher
+	depth   int                            // maximum number of slashes in matches
+	folders bool                           // match only folders
+	prefix  int                            // bytes of a path before the part that is matched
 
 	mu    sync.Mutex // guards the fields below
 	hits  []hit
@@ -181,7 +180,7 @@ func (g *glob) run(display string, from, real workspace.Path, out *globOut) erro
 // hit is a matching path.
 type hit struct {
 	path string
-	time time.Time
+	time int64 // of the last change, in nanoseconds
 }
 
 // add retains the newest hits. When twice as many as can be returned have accumulated, the older
@@ -197,7 +196,12 @@ func (g *glob) add(h hit) {
 
 // newestHits sorts hits by time, newest first, then by path, and returns the first ones.
 func newestHits(hits []hit, limit int) []hit {
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(b.time.Compare(a.time), strings.Compare(a.path, b.path)) })
+	slices.SortFunc(hits, func(a, b hit) int {
+		if c := cmp.Compare(b.time, a.time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.path, b.path)
+	})
 	rest := hits[min(len(hits), limit):]
 	clear(rest)
 	return hits[:len(hits)-len(rest)]
@@ -207,18 +211,19 @@ func newestHits(hits []hit, limit int) []hit {
 func (g *glob) folder(f folder) {
 	defer f.dir.Close()
 	var down []string
+	base := joinPath(f.display, "")
+	rel := filepath.ToSlash(base[g.prefix:])
+	isDeepest := strings.Count(rel, "/") >= g.depth
 	g.each(f, func(e workspace.Entry, isExcluded bool) {
-		path := joinPath(f.display, e.Name)
-		rel := filepath.ToSlash(path[g.prefix:])
-		if (!g.folders || e.IsDir()) && matchPath(g.pattern, rel) {
+		if (!g.folders || e.IsDir()) && g.matches(rel, e.Name) {
 			if info, err := f.dir.Info(e.Name); err == nil {
-				g.add(hit{path, info.Time})
+				g.add(hit{base + e.Name, info.Time.UnixNano()})
 			}
 		}
 		switch {
-		case !e.IsDir() || strings.Count(rel, "/") >= g.depth || g.ws.Skips(f.dir, e.Name):
+		case !e.IsDir() || isDeepest || g.ws.Skips(f.dir, e.Name):
 		case isExcluded:
-			g.exclusions.addSkipped(path)
+			g.exclusions.addSkipped(base + e.Name)
 		default:
 			down = append(down, e.Name)
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -51,6 +52,9 @@ func checkEntryName(name string) error {
 	}
 	return nil
 }
+
+// childPath returns the path of an entry of a directory.
+func childPath(dir, name string) string { return strings.TrimSuffix(dir, separator) + separator + name }
 
 // OpenDir opens a directory. The caller closes it.
 func (r *Root) OpenDir(p Path) (*Dir, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -134,7 +133,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{Abs: filepath.Join(d.Abs, name), handle: dirHandle(fd)}, nil
+	return &Dir{Abs: childPath(d.Abs, name), handle: dirHandle(fd)}, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -54,7 +53,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, Cause(err)
 	}
-	return &Dir{Abs: filepath.Join(d.Abs, name), handle: root}, nil
+	return &Dir{Abs: childPath(d.Abs, name), handle: root}, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices

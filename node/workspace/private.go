@@ -38,7 +38,7 @@ func (r *Root) Skips(d *Dir, name string) bool {
 	if d.Abs == separator && generatedFolders[name] {
 		return true
 	}
-	return r.checkAllowed(filepath.Join(d.Abs, name)) != nil
+	return r.checkAllowed(childPath(d.Abs, name)) != nil
 }
 
 // RealPath returns an absolute path without symbolic links, as far as it exists; "" of "".
