@@ -63,12 +63,12 @@ func (t *tool) editTool() toolkit.Tool[access.Call] {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
 	d := toolkit.Define("Edit", editDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: caps}, t.edit)
 	return toolkit.WithPreview(d, func(ctx context.Context, _ access.Call, in editIn) (protocol.CallPreview, error) {
-		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in) })
+		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in), nil })
 	})
 }
 
 func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, error) {
-	t, done, err := t.begin(ctx, call)
+	t, done, err := t.begin(call)
 	if err != nil {
 		return editOut{}, err
 	}
@@ -167,7 +167,7 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 	}
 	if w != nil {
 		if text = w.Encode(text); len(text) > t.limits.edit {
-			return nil, 0, contentTooLarge(p, len(text), t.limits.edit)
+			return nil, 0, contentTooLarge(p, int64(len(text)), t.limits.edit)
 		}
 	}
 	return text, n, nil
@@ -200,7 +200,7 @@ func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, 
 		return nil, 0, toolkit.Failf("oldString found %d times in '%s'. Use replaceAll: true or provide more context to make it unique.", n, p)
 	}
 	if grown := int64(len(data)) + int64(n)*int64(len(to)-len(from)); grown > int64(most) {
-		return nil, 0, toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, grown, most)
+		return nil, 0, contentTooLarge(p, grown, most)
 	}
 	return bytes.ReplaceAll(data, from, to), n, nil
 }
