@@ -62,9 +62,6 @@ type Jobs struct {
 	jobs       map[string]*job
 	background int // commands that run in the background or are about to
 	closed     bool
-
-	unconfirmedMu sync.Mutex                        // guards unconfirmed; taken with mu or without
-	unconfirmed   map[string]protocol.NodeExecEvent // ends that were not confirmed
 }
 
 // NewJobs makes an empty table. The caller owns the box and closes it after the table.
@@ -72,7 +69,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: make(chan struct{}, maxForeground), jobs: make(map[string]*job), unconfirmed: make(map[string]protocol.NodeExecEvent)}
+	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: make(chan struct{}, maxForeground), jobs: make(map[string]*job)}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
@@ -85,7 +82,7 @@ func (t *Jobs) Close() {
 	}
 	t.mu.Unlock()
 	t.wg.Wait()
-	t.storeUnconfirmed()
+	t.releaseEnds()
 }
 
 var errClosing = errors.New("this node is shutting down")

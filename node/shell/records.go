@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,30 +143,21 @@ func (j *job) endEvent() protocol.NodeExecEvent {
 // reported even if it cannot be stored.
 func (t *Jobs) reportEnd(e protocol.NodeExecEvent) {
 	if t.records.dir != "" {
-		t.unconfirmedMu.Lock()
-		t.unconfirmed[e.SessionID] = e
-		t.unconfirmedMu.Unlock()
 		t.records.saveEnd(identify(os.Getpid()), e)
 	}
 	t.opts.Events(e)
 }
 
-// Confirm removes the stored end of a background command, which need not be reported again. It must
-// not be called after Close.
-func (t *Jobs) Confirm(sessionID string) {
-	t.unconfirmedMu.Lock()
-	delete(t.unconfirmed, sessionID)
-	t.unconfirmedMu.Unlock()
-	t.records.remove(sessionID)
-}
+// Confirm removes the stored end of a background command, which need not be reported again.
+func (t *Jobs) Confirm(sessionID string) { t.records.remove(sessionID) }
 
-// storeUnconfirmed leaves the ends that were not confirmed to the next node.
-func (t *Jobs) storeUnconfirmed() {
-	t.unconfirmedMu.Lock()
-	left := slices.Collect(maps.Values(t.unconfirmed))
-	t.unconfirmedMu.Unlock()
-	for _, e := range left {
-		t.records.saveEnd(processIdentity{}, e)
+// releaseEnds leaves the ends that were not confirmed to the next node, which may be in this process.
+func (t *Jobs) releaseEnds() {
+	own := identify(os.Getpid())
+	for _, r := range t.records.load() {
+		if r.End != nil && r.Node == own {
+			t.records.saveEnd(processIdentity{}, *r.End)
+		}
 	}
 }
 
