@@ -25,7 +25,6 @@ const maxResult = protocol.MaxReadFrame - 1<<20
 // limit, because it ends them.
 const maxCalls = 64
 
-// unlimited are the tools to which maxCalls does not apply.
 var unlimited = map[string]bool{"Bash": true, "Process": true}
 
 // event handles an event from the gateway. It does not block.
@@ -225,7 +224,6 @@ func (n *Node) sendProgress(ctx context.Context, latest <-chan protocol.ToolProg
 	}
 }
 
-// logs answers the event logs.get.
 func (n *Node) logs(l protocol.LogsGet, unread error) {
 	n.log.Info("Log asked for", "lines", l.Lines)
 	answer := protocol.LogsResultParams{CallID: l.CallID}

@@ -56,7 +56,6 @@ func ParseConfinement(mode, network string, grants []string) (c Confinement, err
 	return c, nil
 }
 
-// profile returns the restrictions of commands in a workspace.
 func (c Confinement) profile(dir string) sandbox.Profile {
 	p := sandbox.Profile{Mode: c.Mode, Network: c.Network, Workspace: dir}
 	if p.Network == AskNetwork {
@@ -73,8 +72,6 @@ func (c Confinement) profile(dir string) sandbox.Profile {
 	return p
 }
 
-// enforcement returns the published description of a box and of the restrictions of commands in a
-// workspace.
 func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *protocol.Enforcement) {
 	p := c.profile(dir)
 	now := r.For(p)

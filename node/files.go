@@ -12,7 +12,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// runFileOperation carries out a person's operation in the browser of this machine's files.
 func (n *Node) runFileOperation(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
 	select {
 	case n.running <- struct{}{}:
@@ -36,8 +35,6 @@ func (n *Node) filesChanged(c protocol.FilesChange) {
 	}
 }
 
-// cleanupInterval is the interval at which a node removes old files; the first time is at its
-// start.
 const cleanupInterval = 24 * time.Hour
 
 // atIntervals calls f now and then at intervals until ctx ends.
@@ -54,7 +51,6 @@ func atIntervals(ctx context.Context, interval time.Duration, f func()) {
 	}
 }
 
-// removeExpiredFiles removes expired files of the trash and expired backups.
 func (n *Node) removeExpiredFiles(ctx context.Context) {
 	entries := workspace.Entries{Root: n.ws}
 	atIntervals(ctx, cleanupInterval, func() {
@@ -76,7 +72,6 @@ func (n *Node) transferRecords() *stream.UnfinishedFiles {
 	return stream.OpenUnfinished(filepath.Join(n.opts.Keep, "unfinished", "node"))
 }
 
-// removeStaleParts removes unfinished files of abandoned transfers.
 func (n *Node) removeStaleParts(ctx context.Context, parts *stream.UnfinishedFiles, files stream.Files) {
 	atIntervals(ctx, cleanupInterval, func() {
 		if removed := parts.Sweep(files, time.Now().Add(-stream.PartAge)); removed > 0 {

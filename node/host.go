@@ -106,7 +106,6 @@ func prettyName(path string) string {
 	return ""
 }
 
-// maxPrograms bounds the number of programs that a node reports.
 const maxPrograms = 8000
 
 // programs lists the names of the programs in PATH, sorted; on Windows in lower case and without

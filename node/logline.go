@@ -25,7 +25,6 @@ func newLineHandler(to io.Writer, node protocol.NodeID, workspace string) slog.H
 	return eventHandler{lines.WithAttrs([]slog.Attr{slog.String("component", "node"), slog.String("nodeId", string(node)), slog.String("workspace", workspace)})}
 }
 
-// eventHandler adds the event's name to records.
 type eventHandler struct{ slog.Handler }
 
 func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {

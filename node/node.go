@@ -31,7 +31,6 @@ import (
 // not drop the connection.
 const keepAlive = 240 * time.Second
 
-// logName is the file name of the node's log.
 const logName = "node.log"
 
 // memoryURL is the address of a node that has only Dial.
@@ -144,7 +143,6 @@ func New(opts Options) (*Node, error) {
 	return n, nil
 }
 
-// setTools sets the tools and the node's description of itself.
 func (n *Node) setTools(list []toolkit.Tool[access.Call]) {
 	n.tools = make(map[string]toolkit.Tool[access.Call], len(list))
 	runtime := &protocol.NodeRuntime{ToolCapabilities: make(map[string][]string, len(list))}

@@ -58,7 +58,6 @@ func newOutbox() *outbox {
 	return &outbox{added: make(chan struct{}, 1), queues: make(map[queueKey][]*item), retry: make(chan struct{})}
 }
 
-// add adds an item.
 func (o *outbox) add(i item) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

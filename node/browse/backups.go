@@ -37,7 +37,6 @@ type backups struct {
 	written int64      // bytes since the last removal of old files
 }
 
-// backup is the note of one replacement.
 type backup struct {
 	ID      string              `json:"id"`
 	Call    protocol.CallID     `json:"call"`
@@ -97,7 +96,6 @@ func (p *backups) save(k backup, old io.Reader) {
 	}
 }
 
-// copyContent copies the old content and returns its hash and size.
 func (p *backups) copyContent(name string, old io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	err = writeSynced(name, func(w io.Writer) error {

@@ -16,7 +16,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// changes lists the agent's changes.
 func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
 	list, err := b.backups.load()
 	if err != nil {

@@ -80,7 +80,6 @@ func (b *Browser) UnwatchAll() {
 	}
 }
 
-// reportChange reports a change.
 func (b *Browser) reportChange(c watch.Change) {
 	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Removed: spellAll(c.Removed), Again: c.MustRelist, Below: spellAll(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
 	b.watches.mu.Lock()
@@ -110,7 +109,6 @@ func (b *Browser) reportChange(c watch.Change) {
 	b.watches.publish(out)
 }
 
-// spellAll returns the names as text.
 func spellAll(names []string) (list []string) {
 	for _, n := range names {
 		list = append(list, workspace.Spell(n))
@@ -118,7 +116,6 @@ func spellAll(names []string) (list []string) {
 	return list
 }
 
-// maxChange is the maximum number of entries in one report.
 const maxChange = 20_000
 
 func (w *watches) close() {

@@ -17,7 +17,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxEdits is the maximum number of replacements of one call.
 const maxEdits = 1000
 
 type editIn struct {
@@ -29,7 +28,6 @@ type editIn struct {
 	ExpectedSHA256 string     `json:"expectedSha256,omitempty" jsonschema:"edit only if the file's SHA-256 is this"`
 }
 
-// editStep is one replacement.
 type editStep struct {
 	OldString  string `json:"oldString" jsonschema:"the exact text to replace"`
 	NewString  string `json:"newString" jsonschema:"the replacement"`
@@ -118,7 +116,6 @@ func notFound(p workspace.Path) error {
 	return toolkit.Failf("File not found: '%s'. To create it, use Write.", p)
 }
 
-// compareChecksum compares a file's checksum with the one that the caller expects, if any.
 func compareChecksum(p workspace.Path, want, have string) error {
 	if want == "" || strings.EqualFold(want, have) {
 		return nil

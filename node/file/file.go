@@ -21,7 +21,6 @@ type limits struct {
 // into a frame of 16 MiB.
 var defaultLimits = limits{readText: 4 << 20, readImage: 10 << 20, readWide: 64 << 20, write: 15 << 20, edit: 64 << 20}
 
-// tool is what the three tools have in common.
 type tool struct {
 	access.Scope
 	limits limits
@@ -39,7 +38,6 @@ func (t *tool) begin(call access.Call) (_ *tool, done func(), err error) {
 	return t.within(scope), done, nil
 }
 
-// within returns the tool with another scope.
 func (t *tool) within(s access.Scope) *tool { return &tool{s, t.limits} }
 
 // Tools makes Read, Write and Edit.

@@ -171,7 +171,6 @@ func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr
 	return out, nil
 }
 
-// resolveFile is Resolve for a required path.
 func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 	if path == "" {
 		return workspace.Path{}, toolkit.Failf("path must not be empty")
@@ -197,7 +196,6 @@ func readWide(file io.ReaderAt, w *textfile.UTF16, limit int64) (text []byte, ok
 	return w.Decode(raw)
 }
 
-// mimeOf detects a file's type by its first bytes.
 func mimeOf(head []byte) string {
 	mime, _, _ := strings.Cut(mimetype.Detect(head).String(), ";")
 	return mime

@@ -91,7 +91,6 @@ func contentTooLarge(p workspace.Path, size int64, most int) error {
 	return toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
 }
 
-// writeError describes why a file could not be written.
 func writeError(p workspace.Path, err error) error {
 	if workspace.IsRefusal(err) || errors.Is(err, workspace.ErrChanged) {
 		return err

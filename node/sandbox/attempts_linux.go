@@ -23,7 +23,6 @@ type targets struct {
 	Node                       int
 }
 
-// attempt is the result of one attempt.
 type attempt struct {
 	Succeeded    bool   // which must not happen
 	Inconclusive bool   // it failed in a way that proves nothing
@@ -155,7 +154,6 @@ func connect(family, kind, protocol int, to unix.Sockaddr) func() error {
 	}
 }
 
-// datagram sends a datagram to a named socket, without a connection.
 func datagram(to string, open func() (int, error)) func() error {
 	return func() error {
 		fd, err := open()

@@ -29,7 +29,6 @@ func Main() {
 	}
 }
 
-// helperWord is the first argument of every helper.
 const helperWord = "__sandbox"
 
 // New tests what this machine enforces, which takes up to about 300 ms, and returns a Box. It is not

@@ -110,7 +110,6 @@ func (g *group) wait() (Exit, error) {
 	return Exit{Code: g.cmd.ProcessState.ExitCode()}, nil
 }
 
-// close ends the remaining processes of the job.
 func (g *group) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +122,6 @@ func (g *group) close() {
 // terminate is killTree: Windows has no gentler way that programs without a window would notice.
 func (g *group) terminate() { g.killTree() }
 
-// killTree ends all processes of the command by ending its job.
 func (g *group) killTree() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -167,7 +165,6 @@ func (g *group) processes() []int {
 	return g.list()
 }
 
-// hasProcesses reports whether the job has processes left.
 func (g *group) hasProcesses() bool { return len(g.processes()) > 0 }
 
 func (g *group) killedCount() int {
@@ -250,7 +247,6 @@ func (g *group) limit(contained bool) error {
 	return nil
 }
 
-// maxProcesses is the maximum number of running processes of one command.
 const maxProcesses = 2048
 
 // privileges returns those of a token, except the one for traversing folders, which everyone has.

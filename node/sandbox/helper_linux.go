@@ -25,7 +25,6 @@ const self = "/proc/self/exe"
 // innerWord is the argument that makes this program become a command inside bubblewrap.
 const innerWord = "inner"
 
-// helperMain runs a helper process.
 func helperMain(args []string) int {
 	var err error
 	switch {
@@ -54,7 +53,6 @@ func startHelper(set supervisor.Settings) (*supervisor.Helper, error) {
 	return supervisor.Start(cmd, set)
 }
 
-// start starts a command through a helper.
 func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	p := newProcess()
 	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
@@ -120,7 +118,6 @@ func (s *system) start(spec Spec) (*Process, error) {
 	return start(h, spec)
 }
 
-// runningHelper returns a running helper.
 func (s *system) runningHelper() (*supervisor.Helper, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +146,6 @@ func (s *system) close() error {
 	return nil
 }
 
-// processTable lists the running processes.
 func processTable() (list []processEntry) {
 	for _, pid := range supervisor.Processes() {
 		stat := supervisor.ProcessStat(pid) // state, parent, group, session, …

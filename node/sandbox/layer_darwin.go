@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layer is sandbox-exec with its private temporary folders.
 type layer struct {
 	off bool
 
@@ -167,7 +166,6 @@ func quote(p string) string { return "'" + p + "'" }
 // zombie is the state SZOMB of sys/proc.h.
 const zombie = 5
 
-// processTable lists the running processes of this user.
 func processTable() (list []processEntry) {
 	procs, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
 	if err != nil {

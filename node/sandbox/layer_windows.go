@@ -20,7 +20,6 @@ func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
 
 func (*layer) close() {}
 
-// probeLimit is how long a probe may take.
 const probeLimit = 30 * time.Second
 
 // probe tests whether a job can end its process and whether a contained process has lost its
@@ -79,7 +78,6 @@ func probePrivileges(ctx context.Context, exe string) Check {
 	return c
 }
 
-// ends waits for the end of all processes of p.
 func ends(ctx context.Context, p *Process) bool {
 	timer := time.NewTimer(probeLimit)
 	defer timer.Stop()

@@ -93,7 +93,6 @@ func probeTemp() string {
 	return os.TempDir()
 }
 
-// createTargets creates the targets that the process tries to reach.
 func createTargets(dir string) (t targets, closeAll func(), err error) {
 	var open []io.Closer
 	closeAll = func() {
@@ -277,7 +276,6 @@ func layerChecks(abi int, unwrapped string) []layerCheck {
 // bubblewrap is the name of a layer; a report names it where it restricts files.
 const bubblewrap = "bubblewrap"
 
-// landlockABI returns the version of Landlock to use, 0 for none.
 func landlockABI(opts Options) int {
 	if slices.Contains(opts.Missing, "landlock") {
 		return 0

@@ -92,7 +92,6 @@ func (p Profile) WithDefaults() Profile {
 	return p
 }
 
-// isContained reports whether p restricts anything.
 func (p Profile) isContained() bool { return p.Mode != Full }
 
 // Console is a terminal that is passed to a program when it starts, and not as a file: Windows'

@@ -8,7 +8,6 @@ import (
 // networkPrograms lists programs that are known to use the network, as in the original system.
 var networkPrograms = map[string]bool{"curl": true, "wget": true, "npm": true, "bun": true, "pip": true}
 
-// gitRemoteCommands lists git's subcommands that contact a remote repository.
 var gitRemoteCommands = map[string]bool{"push": true, "pull": true, "fetch": true, "clone": true, "remote": true}
 
 // NetworkWord is the error of CheckTokens.

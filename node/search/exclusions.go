@@ -57,22 +57,18 @@ func newExclusions(ws *workspace.Root, from string) *exclusions {
 // called once for each searched folder.
 func (s *exclusions) namesIn(dir string) []string { return s.byFolder[foldName(dir)] }
 
-// isExcludedName reports whether a file is skipped because of its name.
 func (s *exclusions) isExcludedName(name string) bool { return s.byName && sensitive.SecretName(name) }
 
-// excludes reports whether a path without symbolic links is skipped.
 func (s *exclusions) excludes(path string) bool {
 	return s.isExcludedName(filepath.Base(path)) || slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Contains(path) && !p.IsPublic(path) })
 }
 
-// addSkipped records for the result that something was skipped.
 func (s *exclusions) addSkipped(shown string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skipped = append(s.skipped, workspace.Spell(shown))
 }
 
-// skippedPaths returns the skipped paths in order.
 func (s *exclusions) skippedPaths() []string {
 	slices.Sort(s.skipped)
 	return slices.Compact(s.skipped)
@@ -86,7 +82,6 @@ func foldName(name string) string {
 	return name
 }
 
-// maxIgnore is the maximum number of bytes that are read of a .gitignore.
 const maxIgnore = 1 << 20
 
 // selection says which names a walk skips. The zero value skips none, as the original system does.
@@ -99,7 +94,6 @@ func newSelection(hidden, ignored *bool) selection {
 	return selection{noHidden: hidden != nil && !*hidden, noIgnored: ignored != nil && !*ignored}
 }
 
-// excludes reports whether e is skipped by the rules of its folder.
 func (s selection) excludes(e workspace.Entry, rules *ignoreRules) bool {
 	if s.noHidden && e.Name[0] == '.' {
 		return true
@@ -121,7 +115,6 @@ type rule struct {
 	negated bool   // matching names are not ignored after all
 }
 
-// excludes reports whether name in the folder of i is skipped. A nil i skips nothing.
 func (i *ignoreRules) excludes(name string, dir bool) bool {
 	rel := name
 	for at := i; at != nil; at = at.above {
@@ -145,7 +138,6 @@ func (r rule) matches(name, rel string, dir bool) bool {
 	return doublestar.MatchUnvalidated(r.pattern, name)
 }
 
-// below returns the rules of a folder with that name.
 func (i *ignoreRules) below(name string) *ignoreRules { return &ignoreRules{above: i, name: name} }
 
 // addFolder adds the rules of the folder itself. A file that cannot be read has no rules.

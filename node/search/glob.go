@@ -141,7 +141,6 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	return out, err
 }
 
-// glob collects the matching paths of a tree.
 type glob struct {
 	*walk
 	limit   int
@@ -177,7 +176,6 @@ func (g *glob) run(display string, from, real workspace.Path, out *globOut) erro
 	return nil
 }
 
-// hit is a matching path.
 type hit struct {
 	path string
 	time int64 // of the last change, in nanoseconds

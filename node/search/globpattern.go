@@ -70,7 +70,6 @@ func expansionCount(glob string) int {
 	return open[0].here
 }
 
-// matchName compares a name with a valid glob; an empty one matches all names.
 func matchName(glob, name string) bool { return glob == "" || matchGlob(glob, name) }
 
 // pathMatcher returns a function that compares the path of a name in a folder, with slashes, with a

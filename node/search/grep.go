@@ -80,7 +80,6 @@ func Grep(scope access.Scope) toolkit.Tool[access.Call] {
 	})
 }
 
-// options returns which results a call requests, and their maximum number.
 func (in grepIn) options() (w lineOptions, limit int, err error) {
 	switch in.Output {
 	case "", "lines":

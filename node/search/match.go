@@ -96,7 +96,6 @@ func (f *finder) findByAutomaton(text []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-// matchesLine reports whether a line matches.
 func (f *finder) matchesLine(text []byte) bool {
 	m := f.automaton()
 	at, state := m.Find(f.ctx, m.Start(), text)
@@ -150,7 +149,6 @@ func (s *scanner) contextLines(from, to int64) (before, after []string) {
 	return before, after
 }
 
-// readAt reads bytes at an offset.
 func (s *scanner) readAt(b []byte, at int64) []byte {
 	if s.hasEnd && at >= s.base { // small files are still in the buffer
 		return b[:copy(b, s.buf[min(at-s.base, int64(s.n)):s.n])]

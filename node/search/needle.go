@@ -104,7 +104,6 @@ func (n *needle) index(text []byte, from int) int {
 	return -1
 }
 
-// indexByte returns the position of b in text[from:last+1], or last+1.
 func indexByte(text []byte, from, last int, b byte) int {
 	if i := bytes.IndexByte(text[from:last+1], b); i >= 0 {
 		return from + i

@@ -23,7 +23,6 @@ const (
 	contextWindow = 32 << 10
 )
 
-// lineOptions says what to search for in a file.
 type lineOptions struct {
 	// matches is the maximum number of matches with their lines; the search of a file ends there
 	// unless count is set.
@@ -32,7 +31,6 @@ type lineOptions struct {
 	count         bool
 }
 
-// fileMatches is the result of searching a file.
 type fileMatches struct {
 	matches []grepMatch
 	count   int // of matching lines, in the searched part of the file
@@ -55,7 +53,6 @@ type scanner struct {
 	lines  int   // number of line feeds before it
 }
 
-// source is an open file.
 type source interface {
 	io.Reader
 	io.ReaderAt

@@ -62,7 +62,6 @@ func (w *walk) spawn(f func()) {
 	}
 }
 
-// folder is an open folder of a walk.
 type folder struct {
 	dir     *workspace.Dir
 	display string       // its path in results
@@ -118,7 +117,6 @@ func (w *walk) each(f folder, visit func(e workspace.Entry, isExcluded bool)) {
 	})
 }
 
-// joinPath returns the path of name in a folder.
 func joinPath(folder, name string) string {
 	return strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator) + name
 }

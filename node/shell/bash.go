@@ -103,7 +103,6 @@ func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 	})
 }
 
-// bashPlan is a validated call.
 type bashPlan struct {
 	dir     string
 	timeout time.Duration
@@ -224,7 +223,6 @@ func wait(ctx context.Context, j *job, yield time.Duration, progress func(tail s
 	}
 }
 
-// report returns the state of j as the output of Bash.
 func (t *Jobs) report(j *job) bashOut {
 	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforcement}
 	if j.isRunning() {

@@ -40,7 +40,6 @@ func parseCommand(command string) (*syntax.File, error) {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 }
 
-// maxPrograms is the maximum number of programs that a preview names.
 const maxPrograms = 32
 
 // programs lists the programs that a command names, in order. The list helps the reader and is not
@@ -169,7 +168,6 @@ func commandWords(shell, command string) (all [][]string) {
 	return all
 }
 
-// wordTokens parses one word of a command.
 func wordTokens(command string, w *syntax.Word) []string {
 	text := literalText(w)
 	if text == "" { // partly computed at run time: the literal parts count

@@ -107,7 +107,6 @@ func (t *Jobs) Variables() []string {
 	return names[:min(len(names), maxVariables)]
 }
 
-// profileVariables returns the variables set in the files that a login shell reads.
 func profileVariables(etc, home string) (names []string) {
 	var files []string
 	for _, name := range []string{"profile", "environment", "zshenv", "zprofile", "zsh/zshenv", "zsh/zprofile", "bash.bashrc"} {

@@ -151,7 +151,6 @@ func (t *Jobs) finish(j *job) {
 	}
 }
 
-// reserve reserves a place for one more command.
 func (t *Jobs) reserve(background bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -210,7 +209,6 @@ func (t *Jobs) moveToBackground(j *job) {
 	}
 }
 
-// prune removes commands that finished long ago.
 func (t *Jobs) prune() {
 	for id, j := range t.jobs {
 		if !j.isRunning() && time.Since(j.result.at) > retention {

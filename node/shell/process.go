@@ -101,7 +101,6 @@ func (j *job) enterKey() string {
 	return "\n"
 }
 
-// status returns the state of j in the words of Process.
 func (j *job) status() string {
 	switch {
 	case j.isRunning():
@@ -170,7 +169,6 @@ func listJobs(jobs *Jobs) any {
 	return out
 }
 
-// encodedSize returns the size of v in a frame, in bytes.
 func encodedSize(v any) int {
 	raw, _ := protocol.Marshal(v) // maps of strings and numbers can always be encoded
 	return len(raw)

@@ -53,7 +53,6 @@ func checkEntryName(name string) error {
 	return nil
 }
 
-// childPath returns the path of an entry of a directory.
 func childPath(dir, name string) string { return strings.TrimSuffix(dir, separator) + separator + name }
 
 // OpenDir opens a directory. The caller closes it.

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirHandle is a file descriptor.
 type dirHandle int
 
 func (h dirHandle) Close() { unix.Close(int(h)) }

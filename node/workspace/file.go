@@ -86,7 +86,6 @@ func checkOpened(f *os.File) (os.FileInfo, error) {
 	return info, nil
 }
 
-// generatedReadLimit is how long reading a file without a size may take.
 const generatedReadLimit = 3 * time.Second
 
 func checkRegular(m fs.FileMode) error {

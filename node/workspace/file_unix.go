@@ -35,7 +35,6 @@ func copyOwner(f *os.File, old os.FileInfo) bool {
 	return false
 }
 
-// links returns how many names a file has.
 func links(f *os.File) int {
 	info, err := f.Stat()
 	if err != nil {

@@ -16,7 +16,6 @@ func copyOwner(*os.File, os.FileInfo) bool { return false }
 
 func copyAttributes(f, old *os.File) {}
 
-// links returns how many names a file has.
 func links(f *os.File) int {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {

@@ -96,7 +96,6 @@ func (r *resolver) ascend(up, after string) (from, rest string, ok bool) {
 	return r.splitAtArea(filepath.Join(up, after))
 }
 
-// splitAtArea returns the folder from which to follow an absolute path, and the rest of the path.
 func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 	abs = r.areas.real(abs)
 	if r.access == WholeDisk {

@@ -21,7 +21,6 @@ func (existsError) Is(err error) bool { return err == fs.ErrExist }
 // and folders. It never replaces anything.
 type Entries struct{ *Root }
 
-// location is a name in an open folder.
 type location struct {
 	dir  *Dir
 	name string
@@ -75,7 +74,6 @@ func (r Entries) Move(from, to Path) (Path, error) {
 	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moveError(r.rename(old, fresh))
 }
 
-// moveError describes why a rename failed.
 func moveError(err error) error {
 	switch {
 	case err == nil:

@@ -150,7 +150,6 @@ func unspell(goos, text string) string {
 	return text
 }
 
-// escapeFormat returns the format of an escaped byte, for package fmt.
 func escapeFormat(goos string) string {
 	if goos == "windows" {
 		return "<%02X>"

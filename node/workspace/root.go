@@ -134,7 +134,6 @@ func (r *Root) Rel(p Path) string {
 	return p.String()
 }
 
-// inside reports whether an absolute path lies in the workspace or a granted folder.
 func (r *resolver) inside(abs string) bool {
 	_, _, ok := r.areas.find(abs)
 	return ok

@@ -19,7 +19,6 @@ const (
 	tempAge    = 10 * time.Minute
 )
 
-// temp is a new file that does not have its final name yet.
 type temp struct {
 	dir  *os.Root
 	name string
@@ -96,7 +95,6 @@ func (t *temp) rename(name string) error {
 	}
 }
 
-// remove removes the file, unless it was renamed.
 func (t *temp) remove() { t.dir.Remove(t.name) }
 
 // swept contains when folders were last swept, by path. Folders are not swept at each write,

@@ -150,7 +150,6 @@ func writeIn(dir *os.Root, abs string, data []byte, expect string, backup Backup
 	return w, syncDir(dir)
 }
 
-// backUp passes the file's content to backup.
 func backUp(dir *os.Root, abs string, isNew bool, sum string, backup Backup) {
 	if isNew {
 		backup(abs, nil, sum)
@@ -226,7 +225,6 @@ func hashIn(dir *os.Root, name string) (string, error) {
 	return hashOf(f)
 }
 
-// locks permits one writer per path.
 type locks struct {
 	mu    sync.Mutex // guards paths
 	paths map[string]*pathLock

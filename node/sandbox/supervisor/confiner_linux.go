@@ -18,7 +18,6 @@ import (
 // maxRulesets is the number of rulesets that are cached for further commands of the same profile.
 const maxRulesets = 8
 
-// confiner converts profiles to rules.
 type confiner struct {
 	settings Settings
 	files    bool // Landlock is available and enabled
@@ -99,7 +98,6 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 	return env, b, err
 }
 
-// ruleset returns a cached ruleset or a new one.
 func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
 	if r := c.rulesets[key]; r != nil {
 		if r.Fresh() {
@@ -161,7 +159,6 @@ func (c *confiner) emptyFile() (string, error) {
 	return name, err
 }
 
-// tempPrefix is the prefix of folders with temporary folders.
 const tempPrefix = "fairlead-commands-"
 
 // makeTemp creates a folder that is locked while its helper lives.

@@ -12,7 +12,6 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// server manages the sessions of a helper.
 type server struct {
 	wire     *wire
 	confiner *confiner
@@ -25,7 +24,6 @@ type server struct {
 	isEnding bool
 }
 
-// session is one command with all its processes.
 type session struct {
 	id            uint64
 	pid           int
@@ -229,7 +227,6 @@ func (v *server) sendDueSignal(s *session) time.Duration {
 	return sweepPause
 }
 
-// sessionOf returns the session of a child of the helper.
 func (v *server) sessionOf(pid int) (s *session, known bool) {
 	if s := v.byPID[pid]; s != nil {
 		return s, true
@@ -251,7 +248,6 @@ func (v *server) finish(s *session) {
 	v.wire.send(answer{ID: s.id, Kind: done, Signalled: len(s.signalled)})
 }
 
-// terminate sends SIGTERM to all processes of a session.
 func (v *server) terminate(s *session) {
 	s.isTerminating, s.due = true, time.Now().Add(Grace)
 	v.signal(s, unix.SIGTERM)

@@ -87,7 +87,6 @@ type neighbour struct {
 	set  []rune
 }
 
-// neighbours returns the kinds that the assertions distinguish.
 func (a Assertion) neighbours(words []rune) (list []neighbour) {
 	if a&(WordBoundary|NoWordBoundary|WordStart|WordEnd) != 0 {
 		list = append(list, neighbour{word, words})

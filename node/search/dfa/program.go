@@ -104,7 +104,6 @@ func (p *Program) sets(neighbours []neighbour) [][]rune {
 	return sets
 }
 
-// classes divides all characters into classes.
 func (p *Program) classes(sets [][]rune, neighbours []neighbour) error {
 	p.bounds = append(p.bounds, 0)
 	for _, set := range sets {
@@ -155,7 +154,6 @@ func (p *Program) classes(sets [][]rune, neighbours []neighbour) error {
 	return nil
 }
 
-// within reports whether r is in a set of ascending pairs.
 func within(set []rune, r rune) bool {
 	at, found := slices.BinarySearch(set, r)
 	return found || at%2 == 1

@@ -46,10 +46,8 @@ func (p *parser) assertion(start int) *syntax.Regexp {
 	return nil
 }
 
-// controls are the escape sequences of control characters.
 var controls = map[rune]rune{'a': '\a', 'f': '\f', 't': '\t', 'r': '\r', 'n': '\n', 'v': '\v'}
 
-// otherEscapes are escape sequences of other languages.
 var otherEscapes = []struct{ letters, problem, remedy string }{
 	{"123456789kg", backRef, writeOut},
 	{"0", "octal numbers are not supported", `Write \x00, or \x and two hexadecimal digits.`},

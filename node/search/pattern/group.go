@@ -58,7 +58,6 @@ func (p *parser) group(start int) []*syntax.Regexp {
 	return []*syntax.Regexp{tree}
 }
 
-// name parses a group's name and the > after it.
 func (p *parser) name(start int) {
 	name, _, ok := strings.Cut(p.text[p.pos:], ">")
 	if !ok {

@@ -11,7 +11,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxChangedFolders is the maximum number of changed folders in one report.
 const maxChangedFolders = 200
 
 // treeChanges collects the changes in the tree below a folder. It is nil for a folder that is
@@ -32,7 +31,6 @@ func (b *treeChanges) mark(rel string) {
 	}
 }
 
-// addTo adds the collected changes to a report.
 func (b *treeChanges) addTo(c *Change) {
 	switch {
 	case b == nil || c.MustRelist:
@@ -51,7 +49,6 @@ func (b *treeChanges) addTo(c *Change) {
 	clear(b.changed)
 }
 
-// markFolder records a folder below in which something changed.
 func (d *folder) markFolder(rel string) {
 	d.tree.mark(rel)
 	first, _, _ := strings.Cut(rel, string(filepath.Separator))
@@ -74,7 +71,6 @@ func relativePath(dir, path string) (string, bool) {
 // treeUnsupported is the reason when changes below a folder are not reported.
 const treeUnsupported = "this system does not report changes in folders below"
 
-// treeReport is a report about the tree below a folder.
 type treeReport struct {
 	top     string
 	folders []string // folders in which something changed; absolute
@@ -87,7 +83,6 @@ type treeError string
 
 func (s treeError) Error() string { return string(s) }
 
-// watchTree starts watching the tree below a folder.
 func (w *Watcher) watchTree(d *folder) {
 	d.tree = &treeChanges{changed: make(map[string]bool)}
 	tree, err := w.openTree(d.dir.Abs)
@@ -99,7 +94,6 @@ func (w *Watcher) watchTree(d *folder) {
 	d.treeCloser = tree
 }
 
-// handleTreeReport handles a report about a tree.
 func (w *Watcher) handleTreeReport(n treeReport) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +125,6 @@ func (d *folder) closeTree() {
 	}
 }
 
-// publishChanges reports the collected changes.
 func (w *Watcher) publishChanges() {
 	w.mu.Lock()
 	var out []Change
@@ -159,7 +152,6 @@ func (w *Watcher) publishChanges() {
 	}
 }
 
-// compareDirty looks up the names that may have changed.
 func (d *folder) compareDirty(abs string) Change {
 	c := Change{Dir: abs}
 	for name := range d.dirty {
@@ -184,7 +176,6 @@ func (d *folder) compareEntry(c *Change, name string) {
 	}
 }
 
-// checkMoved reports whether a folder has been moved or removed.
 func (w *Watcher) checkMoved() (moved bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

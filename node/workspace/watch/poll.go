@@ -49,7 +49,6 @@ type poller struct {
 	overflow bool // there are more changes
 }
 
-// folderState is the known state of a folder, and the round of its last check.
 type folderState struct {
 	sum   uint64
 	round uint32
@@ -101,7 +100,6 @@ func (p *poller) run() {
 	}
 }
 
-// pauseAfter returns the pause after a round.
 func pauseAfter(round, least time.Duration) time.Duration { return max(least, pollShare*round) }
 
 func (p *poller) isClosed() bool {

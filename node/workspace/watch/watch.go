@@ -67,7 +67,6 @@ type Watcher struct {
 	folders map[string]*folder
 }
 
-// folder is a folder with its last reported content.
 type folder struct {
 	users      int
 	dir        *workspace.Dir
@@ -139,7 +138,6 @@ func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 	return have.dir.Abs, nil
 }
 
-// wakeUp wakes the watcher's goroutine.
 func (w *Watcher) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
