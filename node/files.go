@@ -37,30 +37,28 @@ func (n *Node) filesChanged(c protocol.FilesChange) {
 
 const cleanupInterval = 24 * time.Hour
 
-// atIntervals calls f now and then at intervals until ctx ends.
-func atIntervals(ctx context.Context, interval time.Duration, f func()) {
-	tick := time.NewTicker(interval)
+// removeOldFiles removes expired files of the trash, expired backups, and unfinished files of
+// abandoned transfers, at the start and then at intervals until ctx ends.
+func (n *Node) removeOldFiles(ctx context.Context, parts *stream.UnfinishedFiles, files stream.Files) {
+	tick := time.NewTicker(cleanupInterval)
 	defer tick.Stop()
 	for {
-		f()
+		now := time.Now()
+		if err := (workspace.Entries{Root: n.ws}).SweepTrash(now); err != nil {
+			n.log.Warn("Emptying the trash failed", "err", err)
+		}
+		if err := n.browse.Sweep(now); err != nil {
+			n.log.Warn("Removing expired backups failed", "err", err)
+		}
+		if removed := parts.Sweep(files, now.Add(-stream.PartAge)); removed > 0 {
+			n.log.Info("Removed unfinished files of old transfers", "files", removed)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 	}
-}
-
-func (n *Node) removeExpiredFiles(ctx context.Context) {
-	entries := workspace.Entries{Root: n.ws}
-	atIntervals(ctx, cleanupInterval, func() {
-		if err := entries.SweepTrash(time.Now()); err != nil {
-			n.log.Warn("Emptying the trash failed", "err", err)
-		}
-		if err := n.browse.Sweep(time.Now()); err != nil {
-			n.log.Warn("Removing expired backups failed", "err", err)
-		}
-	})
 }
 
 // transferRecords returns the node's record of unfinished files of transfers, or nil if the program
@@ -70,12 +68,4 @@ func (n *Node) transferRecords() *stream.UnfinishedFiles {
 		return nil
 	}
 	return stream.OpenUnfinished(filepath.Join(n.opts.Keep, "unfinished", "node"))
-}
-
-func (n *Node) removeStaleParts(ctx context.Context, parts *stream.UnfinishedFiles, files stream.Files) {
-	atIntervals(ctx, cleanupInterval, func() {
-		if removed := parts.Sweep(files, time.Now().Add(-stream.PartAge)); removed > 0 {
-			n.log.Info("Removed unfinished files of old transfers", "files", removed)
-		}
-	})
 }

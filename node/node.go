@@ -211,7 +211,6 @@ func (n *Node) Run(ctx context.Context) error {
 	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() { n.removeStaleParts(calls, parts, files) })
 	defer n.work.Wait()
 	defer stopCalls()
 	wg.Go(func() {
@@ -224,7 +223,7 @@ func (n *Node) Run(ctx context.Context) error {
 			n.log.Warn("Found a command of a node that died", "session", left.SessionID, "alive", left.WasRunning)
 		}
 	})
-	wg.Go(func() { n.removeExpiredFiles(calls) })
+	wg.Go(func() { n.removeOldFiles(calls, parts, files) })
 	n.log.Info("Node started", "version", n.opts.Version)
 	err := n.client.Run(ctx)
 	n.log.Info("Node stopped")

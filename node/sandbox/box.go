@@ -39,13 +39,8 @@ func New(ctx context.Context, opts Options) (*Box, error) {
 			return nil, fmt.Errorf("sandbox: %q is not an absolute path", p)
 		}
 	}
-	b := &Box{}
-	var err error
-	if b.sys, err = newSystem(opts); err != nil {
-		return nil, fmt.Errorf("sandbox: %w", err)
-	}
-	b.report = b.sys.probe(ctx, opts)
-	return b, nil
+	sys := newSystem(opts)
+	return &Box{sys.probe(ctx, opts), sys}, nil
 }
 
 // Report returns what the machine enforces.
@@ -62,7 +57,7 @@ func (b *Box) Start(s Spec) (*Process, error) {
 
 // Close sends SIGTERM to every running command, kills the remaining ones after TermGrace, and waits
 // at most a second.
-func (b *Box) Close() error { return b.sys.close() }
+func (b *Box) Close() { b.sys.close() }
 
 func checkSpec(s Spec) error {
 	switch p := s.Profile; {

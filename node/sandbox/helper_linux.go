@@ -95,7 +95,7 @@ type system struct {
 	closed bool
 }
 
-func newSystem(opts Options) (*system, error) {
+func newSystem(opts Options) *system {
 	s := &system{set: supervisor.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}}
 	s.set.Hidden, s.set.Shown = hidden(opts)
 	switch {
@@ -104,7 +104,7 @@ func newSystem(opts Options) (*system, error) {
 	case !mainCalled.Load():
 		s.unavailable = "this program cannot run as its own helper"
 	}
-	return s, nil
+	return s
 }
 
 func (s *system) start(spec Spec) (*Process, error) {
@@ -135,7 +135,7 @@ func (s *system) runningHelper() (*supervisor.Helper, error) {
 	return h, nil
 }
 
-func (s *system) close() error {
+func (s *system) close() {
 	s.mu.Lock()
 	h := s.helper
 	s.helper, s.closed = nil, true
@@ -143,7 +143,6 @@ func (s *system) close() error {
 	if h != nil {
 		h.Close()
 	}
-	return nil
 }
 
 func processTable() (list []processEntry) {

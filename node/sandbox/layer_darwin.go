@@ -84,7 +84,7 @@ func (l *layer) close() {
 }
 
 // probe tests what the shell can test. Anything else counts as not enforced.
-func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
+func (l *layer) probe(ctx context.Context, opts Options) Report {
 	orphans := Check{Why: "a process that has left the session of its command and whose parent has ended is not found, and commands outlive a node that is killed"}
 	if slices.Contains(opts.Missing, "seatbelt") {
 		l.off = true

@@ -24,7 +24,7 @@ const probeLimit = 30 * time.Second
 
 // probe tests whether a job can end its process and whether a contained process has lost its
 // privileges. The limit of processes is taken from the system without a test.
-func (*layer) probe(ctx context.Context, s *system, _ Options) Report {
+func (*layer) probe(ctx context.Context, _ Options) Report {
 	const why = "Windows cannot confine ordinary programs"
 	orphans := Check{Why: "this program cannot run as its own helper, so it was not tested"}
 	privs := Check{ID: CheckPrivs, Why: orphans.Why}

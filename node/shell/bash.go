@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"math"
 	"os"
 	"strings"
@@ -241,5 +240,3 @@ func (t *Jobs) report(j *job) bashOut {
 	o.Note = j.result.note()
 	return o
 }
-
-var _ json.Marshaler = bashOut{}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -56,9 +57,7 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	if action == "list" {
 		return listJobs(jobs), nil
 	}
-	switch action {
-	case "poll", "log", "write", "submit", "kill", "resize":
-	default:
+	if !slices.Contains([]string{"poll", "log", "write", "submit", "kill", "resize"}, action) {
 		return failure("Unknown action %s", in.Action), nil
 	}
 	if in.SessionID == "" {

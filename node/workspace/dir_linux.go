@@ -108,19 +108,31 @@ func (d *Dir) entries(list string, f func(Entry) bool) bool {
 }
 
 func (d *Dir) kind(name string, kind byte) fs.FileMode {
-	switch kind {
-	case unix.DT_REG:
-		return 0
-	case unix.DT_DIR:
-		return fs.ModeDir
-	case unix.DT_LNK:
-		return fs.ModeSymlink
+	if kind != unix.DT_UNKNOWN {
+		return fileType(uint32(kind) << 12)
 	}
 	info, err := d.Info(name) // some file systems do not report the type
 	if err != nil {
 		return fs.ModeIrregular
 	}
 	return info.Mode.Type()
+}
+
+// fileType converts the type in a mode of the kernel.
+func fileType(mode uint32) fs.FileMode {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return 0
+	case unix.S_IFDIR:
+		return fs.ModeDir
+	case unix.S_IFLNK:
+		return fs.ModeSymlink
+	case unix.S_IFIFO:
+		return fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return fs.ModeSocket
+	}
+	return fs.ModeDevice
 }
 
 // Sub opens a directory in d that is not a symbolic link.
@@ -173,20 +185,7 @@ func (d *Dir) Info(name string) (Info, error) {
 	if err := unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return Info{}, err
 	}
-	mode := fs.FileMode(st.Mode & 0o777)
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFREG:
-	case unix.S_IFDIR:
-		mode |= fs.ModeDir
-	case unix.S_IFLNK:
-		mode |= fs.ModeSymlink
-	case unix.S_IFIFO:
-		mode |= fs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		mode |= fs.ModeSocket
-	default:
-		mode |= fs.ModeDevice
-	}
+	mode := fileType(st.Mode) | fs.FileMode(st.Mode&0o777)
 	return Info{Name: name, Mode: mode, Size: st.Size, Time: time.Unix(st.Mtim.Unix()), Inode: st.Ino}, nil
 }
 

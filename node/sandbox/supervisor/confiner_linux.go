@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,11 +86,7 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 		}
 	}
 	if !c.files {
-		blank, err := c.emptyFile()
-		if err != nil {
-			return nil, nil, fmt.Errorf("creating an empty file: %w", err)
-		}
-		b.wrap = confine.Wrapping{Files: f, Blank: blank, NoNet: f.NoTCP}.Args()
+		b.wrap = confine.Wrapping{Files: f, Blank: filepath.Join(c.temp, blankName), NoNet: f.NoTCP}.Args()
 		return env, b, nil
 	}
 	b.files, err = c.ruleset(key, f)
@@ -137,6 +132,9 @@ func (c *confiner) tempFor(key string) (string, error) {
 		if c.temp, c.tempLock, err = makeTemp(base); err != nil {
 			return "", err
 		}
+		if err := os.WriteFile(filepath.Join(c.temp, blankName), nil, 0); err != nil {
+			return "", err
+		}
 	}
 	dir := filepath.Join(c.temp, strconv.Itoa(len(c.temps)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -146,18 +144,8 @@ func (c *confiner) tempFor(key string) (string, error) {
 	return dir, nil
 }
 
-// emptyFile returns an empty file without permissions, beside the private temporary folders.
-func (c *confiner) emptyFile() (string, error) {
-	name := filepath.Join(c.temp, "blank")
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0)
-	if errors.Is(err, os.ErrExist) {
-		return name, nil
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	return name, err
-}
+// blankName is the name of an empty file without permissions, beside the private temporary folders.
+const blankName = "blank"
 
 const tempPrefix = "fairlead-commands-"
 

@@ -75,13 +75,13 @@ func count(files [3]bool) (n int) {
 }
 
 func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
-	fds := make([]uintptr, 3)
+	standard, fds := make([]*os.File, 3), make([]uintptr, 3)
 	for i := range fds {
-		fds[i] = v.null.Fd()
+		standard[i] = v.null
 		if o.Files[i] {
-			fds[i] = files[0].Fd()
-			files = files[1:]
+			standard[i], files = files[0], files[1:]
 		}
+		fds[i] = standard[i].Fd()
 	}
 	env, bonds, err := v.confiner.prepare(o, int(fds[0]))
 	if err != nil {
@@ -90,7 +90,7 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	s := &session{id: id, tag: v.nextTag(), signalled: map[int]bool{}}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
 	if bonds != nil && bonds.wrap != nil {
-		s.pid, err = v.startWrapped(o, attr, bonds)
+		s.pid, err = v.startWrapped(o, attr, standard, bonds)
 	} else {
 		s.pid, err = v.launch(o.Argv, attr, bonds)
 	}

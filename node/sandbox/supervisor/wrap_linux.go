@@ -42,7 +42,7 @@ type innerState struct {
 // process is killed, which would only wait and turn signals into exit codes. The command's process
 // becomes a child of the helper, because the helper is the parent of every orphan below it. Until
 // then, nothing of the command has run.
-func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restrictions) (pid int, err error) {
+func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, standard []*os.File, b *restrictions) (pid int, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
@@ -61,7 +61,7 @@ func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restric
 	}
 	defer output.Close()
 	theirs.Close()
-	err = sendInner(w, attr.Files, innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules})
+	err = w.send(innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules}, standard...)
 	var ready innerState
 	if err == nil {
 		err = w.receive(&ready)
@@ -124,22 +124,6 @@ func (v *server) startBubblewrap(socket *os.File, b *restrictions) (pid int, out
 		return 0, nil, fmt.Errorf("starting bubblewrap: %w", err)
 	}
 	return pid, output, nil
-}
-
-// sendInner sends a command and copies of its standard files to [Inner].
-func sendInner(w *wire, descriptors []uintptr, c innerCommand) error {
-	var files []*os.File
-	for _, fd := range descriptors {
-		copied, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
-		if err == nil {
-			files = append(files, os.NewFile(uintptr(copied), "standard"))
-		}
-	}
-	err := w.send(c, files...)
-	for _, f := range files {
-		f.Close()
-	}
-	return err
 }
 
 func (s innerState) failure() error {
