@@ -167,22 +167,24 @@ func groupChanges(list []backup) (out []*change) {
 	return out
 }
 
-// find returns the group of the file path whose first replacement has this ID. The path must match
-// because it is what the rules have judged.
-func (p *backups) find(id, path string) (*change, error) {
-	list, err := p.load()
+// find returns the change of a file whose first replacement has this ID, and the file. The path must
+// match because it is what the rules have judged.
+func (b *Browser) find(id, path string) (*change, workspace.Path, error) {
+	list, err := b.backups.load()
 	if err != nil {
-		return nil, err
+		return nil, workspace.Path{}, err
 	}
 	for _, g := range groupChanges(list) {
-		if g.first.ID == id {
-			if filepath.Clean(path) != g.first.Path {
-				return nil, errors.New("this change belongs to another file")
-			}
-			return g, nil
+		if g.first.ID != id {
+			continue
 		}
+		if filepath.Clean(path) != g.first.Path {
+			return nil, workspace.Path{}, errors.New("this change belongs to another file")
+		}
+		at, err := b.ws.Resolve(g.first.Path)
+		return g, at, err
 	}
-	return nil, errors.New("this change has expired: replaced content is kept for 30 days, and at most 500 MB of it")
+	return nil, workspace.Path{}, errors.New("this change has expired: replaced content is kept for 30 days, and at most 500 MB of it")
 }
 
 // Sweep removes expired contents, then the oldest ones until the size limit is met.

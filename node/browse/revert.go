@@ -78,11 +78,7 @@ const (
 )
 
 func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out protocol.FilesDiffResult, err error) {
-	g, err := b.backups.find(p.ID, p.Path)
-	if err != nil {
-		return out, err
-	}
-	at, err := b.ws.Resolve(g.first.Path)
+	g, at, err := b.find(p.ID, p.Path)
 	if err != nil {
 		return out, err
 	}
@@ -134,11 +130,7 @@ func (p *backups) before(g *change) ([]byte, error) {
 // revert restores the content before a change, unless the file was changed since. A file that the
 // agent created is moved to the trash.
 func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
-	g, err := b.backups.find(p.ID, p.Path)
-	if err != nil {
-		return protocol.FilesDone{}, err
-	}
-	at, err := b.ws.Resolve(g.first.Path)
+	g, at, err := b.find(p.ID, p.Path)
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"fairlead/node/access"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
+
 	"github.com/bmatcuk/doublestar/v4"
 )
 
@@ -189,42 +190,30 @@ func parseIgnore(text string) (rules []rule) {
 	return rules
 }
 
-// parentRules returns the rules that the folders above the first folder of a walk impose on it, up
-// to the top of the repository and of the workspace.
-func parentRules(ctx context.Context, ws *workspace.Root, abs string) *ignoreRules {
-	var up []string // from the parent upwards
-	for at := abs; ; {
-		if info, err := statTarget(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
-			break
-		}
-		next := filepath.Dir(at)
-		if next == at || ctx.Err() != nil {
-			return &ignoreRules{} // not in a repository
-		}
-		if _, err := statTarget(ws, next); err != nil {
-			break
-		}
-		at = next
-		up = append(up, at)
+// parentRules returns the rules that the folders above a folder impose on it, up to the top of its
+// repository and of the workspace; none outside of repositories.
+func parentRules(ctx context.Context, ws *workspace.Root, abs string) (rules *ignoreRules, inRepository bool) {
+	if info, err := statTarget(ws, filepath.Join(abs, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+		return &ignoreRules{}, true
 	}
-	var rules *ignoreRules
-	for n := len(up) - 1; n >= 0; n-- {
-		here := &ignoreRules{above: rules}
-		if rules != nil {
-			here.name = filepath.Base(up[n])
-		}
-		if p, err := ws.At(up[n]); err == nil {
-			if dir, err := ws.OpenDir(p); err == nil {
-				here.addFolder(dir)
-				dir.Close()
-			}
-		}
-		rules = here
+	up := filepath.Dir(abs)
+	if up == abs || ctx.Err() != nil {
+		return &ignoreRules{}, false
 	}
-	if rules == nil {
-		return &ignoreRules{}
+	p, err := ws.At(up)
+	if err != nil {
+		return &ignoreRules{}, true
 	}
-	return rules.below(filepath.Base(abs))
+	dir, err := ws.OpenDir(p)
+	if err != nil {
+		return &ignoreRules{}, true
+	}
+	defer dir.Close()
+	if rules, inRepository = parentRules(ctx, ws, up); inRepository {
+		rules.addFolder(dir)
+		rules = rules.below(filepath.Base(abs))
+	}
+	return rules, inRepository
 }
 
 func statTarget(ws *workspace.Root, abs string) (fs.FileInfo, error) {

@@ -39,10 +39,13 @@ type fileMatches struct {
 // scanner searches files one after the other with the same buffers. Only one goroutine may use it
 // at a time.
 type scanner struct {
-	*finder
+	*matcher
 	lineOptions
-	buf   []byte
-	extra []byte // for the context of a match
+	ctx     context.Context
+	pre     prefilter
+	machine *dfa.Machine // made on first use
+	buf     []byte
+	extra   []byte // for the context of a match
 
 	file   source
 	size   int64
@@ -59,7 +62,14 @@ type source interface {
 }
 
 func newScanner(ctx context.Context, m *matcher, w lineOptions) *scanner {
-	return &scanner{finder: newFinder(ctx, m), lineOptions: w, buf: make([]byte, chunkSize)}
+	return &scanner{matcher: m, lineOptions: w, ctx: ctx, pre: prefilter{needles: m.needles}, buf: make([]byte, chunkSize)}
+}
+
+func (s *scanner) automaton() *dfa.Machine {
+	if s.machine == nil {
+		s.machine = s.program.NewMachine()
+	}
+	return s.machine
 }
 
 // scan searches a file. As in the original system, files that are not UTF-8 are skipped. Neither the
@@ -126,7 +136,7 @@ func (s *scanner) search(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
 	}
-	s.reset()
+	s.pre.reset()
 	for at, counted, feeds := 0, 0, 0; at < len(text) && !s.isComplete(); {
 		from, to := s.findLine(text, at)
 		if from < 0 {

@@ -77,7 +77,7 @@ func (w *walk) open(display string, real workspace.Path) (folder, error) {
 	}
 	f := folder{dir: dir, display: display}
 	if w.noIgnored {
-		f.rules = parentRules(w.ctx, w.ws, dir.Abs)
+		f.rules, _ = parentRules(w.ctx, w.ws, dir.Abs)
 		f.rules.addFolder(dir)
 	}
 	return f, nil

@@ -21,10 +21,18 @@ const (
 // immediately: only the tree's own access is restricted.
 func (r *resolver) follow(p Path) (Path, error) {
 	real, err := r.followLinks(p)
-	if err == nil && r.target != "" && real.Abs != r.target {
-		err = ErrTargetChanged
+	switch {
+	case err != nil:
+		return real, err
+	case r.target != "" && real.Abs != r.target:
+		return real, ErrTargetChanged
 	}
-	return real, err
+	if a, _, ok := r.areas.find(real.Abs); ok && r.access != WholeDisk {
+		if err := a.checkUnchanged(); err != nil {
+			return real, err
+		}
+	}
+	return real, r.checkAllowed(real.Abs)
 }
 
 func (r *resolver) followLinks(p Path) (Path, error) {

@@ -139,24 +139,6 @@ func (r *resolver) inside(abs string) bool {
 	return ok
 }
 
-// name returns the tree's name for an absolute path. It is called once per access, and detects that
-// a folder was replaced since it was opened.
-func (r *resolver) name(abs string) (string, error) {
-	a, _, ok := r.areas.find(abs)
-	if !ok && r.access != WholeDisk {
-		return "", r.outside(abs, "")
-	}
-	if ok && r.access != WholeDisk {
-		if err := a.checkUnchanged(); err != nil {
-			return "", err
-		}
-	}
-	if err := r.checkAllowed(abs); err != nil {
-		return "", err
-	}
-	return abs, nil
-}
-
 // within returns path relative to dir if it lies in it. Both are absolute and clean.
 func within(dir, path string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)

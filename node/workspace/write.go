@@ -104,14 +104,10 @@ func (r *resolver) writable(p Path) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, err := r.name(real.Abs)
-	if err != nil {
-		return "", err
-	}
-	if a, _, ok := r.areas.find(name); ok && a.readOnly {
+	if a, _, ok := r.areas.find(real.Abs); ok && a.readOnly {
 		return "", &ReadOnlyError{Path: p.Abs, Dir: a.dir}
 	}
-	return name, nil
+	return real.Abs, nil
 }
 
 // writeIn replaces the file with the absolute path abs in its folder dir.
@@ -215,14 +211,7 @@ func checkSpelling(goos string, dir *os.Root, name string) error {
 
 func hashIn(dir *os.Root, name string) (string, error) {
 	f, _, err := openRegular(dir, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Absent, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return hashOf(f)
+	return hashOpened(f, err)
 }
 
 type locks struct {
