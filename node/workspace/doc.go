@@ -15,5 +15,5 @@
 // Only regular files are opened. Writes are atomic: the content goes to a new file beside the old
 // one, is synced, and is renamed over it. Mode, owner, access lists and extended attributes are
 // preserved where the system permits it. Other hard links still have the old content. Temporary
-// files left by a crash are removed by the next write in the same folder.
+// files left by a crash are removed by a later write in the same folder.
 package workspace

@@ -40,15 +40,8 @@ const (
 // other place for it.
 const marker = 1 << 24
 
-var operators = map[Assertion]syntax.Op{
-	LineBegin: syntax.OpBeginText, LineEnd: syntax.OpEndText, WordBoundary: syntax.OpWordBoundary, NoWordBoundary: syntax.OpNoWordBoundary,
-}
-
 // Tree returns the assertion as a tree that only [Compile] understands.
 func (a Assertion) Tree() *syntax.Regexp {
-	if op, ok := operators[a]; ok {
-		return &syntax.Regexp{Op: op}
-	}
 	return &syntax.Regexp{Op: syntax.OpCapture, Cap: marker | int(a), Sub: []*syntax.Regexp{{Op: syntax.OpEmptyMatch}}}
 }
 

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -47,12 +46,6 @@ func (b *treeChanges) addTo(c *Change) {
 	}
 	b.overflow = false
 	clear(b.changed)
-}
-
-func (d *folder) markFolder(rel string) {
-	d.tree.mark(rel)
-	first, _, _ := strings.Cut(rel, string(filepath.Separator))
-	d.dirty[first] = true // its modification time has changed
 }
 
 // relativePath returns the relative path from a folder to one below it; empty for the folder
@@ -103,7 +96,8 @@ func (w *Watcher) handleTreeReport(n treeReport) {
 	}
 	for _, abs := range n.folders {
 		if rel, ok := relativePath(n.top, abs); ok && rel != "" {
-			d.markFolder(rel)
+			d.tree.mark(rel)
+			d.stale = true // the time of a folder in it may have changed
 		}
 	}
 	if n.lost {
@@ -133,14 +127,10 @@ func (w *Watcher) publishChanges() {
 			continue
 		}
 		c := Change{Dir: abs}
-		switch {
-		case d.stale:
+		if d.stale {
 			c = w.relist(abs, d)
-		case len(d.dirty) > 0:
-			c = d.compareDirty(abs)
+			d.stale = false
 		}
-		clear(d.dirty)
-		d.stale = false
 		d.tree.addTo(&c)
 		if !c.isEmpty() {
 			out = append(out, c)
@@ -149,30 +139,6 @@ func (w *Watcher) publishChanges() {
 	w.mu.Unlock()
 	for _, c := range out {
 		w.publish(c)
-	}
-}
-
-func (d *folder) compareDirty(abs string) Change {
-	c := Change{Dir: abs}
-	for name := range d.dirty {
-		if workspace.IsInternal(name) {
-			continue
-		}
-		d.compareEntry(&c, name)
-	}
-	return c
-}
-
-func (d *folder) compareEntry(c *Change, name string) {
-	info, err := d.dir.Info(name)
-	was, had := d.known[name]
-	switch {
-	case err == nil && (!had || info != was):
-		d.known[name] = info
-		c.Entries = append(c.Entries, info)
-	case errors.Is(err, fs.ErrNotExist) && had:
-		delete(d.known, name)
-		c.Removed = append(c.Removed, name)
 	}
 }
 

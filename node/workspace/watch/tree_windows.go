@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"fairlead/node/workspace"
+
 	"golang.org/x/sys/windows"
 )
 

@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	// collectTime is how long changes of a folder are collected before they are reported.
-	collectTime = 100 * time.Millisecond
-	// maxDirtyNames is the maximum number of names that are checked one by one; a folder with more
-	// changes is listed again.
-	maxDirtyNames = 2000
+	// collectTime is how long changes are collected before the changed folders are listed again, and
+	// collectShare bounds the cost of that: it is at least that many times the duration of the last
+	// time.
+	collectTime, collectShare = 100 * time.Millisecond, 20
 	// checkInterval is the interval at which the locations of the folders are checked: the system
 	// does not report the removal of an open folder, nor that a folder above was renamed.
 	checkInterval = time.Second
@@ -71,8 +70,7 @@ type folder struct {
 	users      int
 	dir        *workspace.Dir
 	known      map[string]workspace.Info
-	dirty      map[string]bool
-	stale      bool // list it again: the system lost events, or it is another folder now
+	stale      bool // list it again: something changed, or it is another folder now
 	tree       *treeChanges
 	treeCloser io.Closer // watches its whole tree, where the system supports that
 }
@@ -126,7 +124,7 @@ func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 			d.Close()
 			return "", err
 		}
-		have = &folder{dir: d, dirty: make(map[string]bool)}
+		have = &folder{dir: d}
 		w.folders[d.Abs] = have
 	} else {
 		d.Close()
@@ -183,7 +181,7 @@ func (w *Watcher) run() {
 	defer timer.Stop()
 	check := time.NewTicker(checkInterval)
 	defer check.Stop()
-	armed := false
+	armed, pause := false, collectTime
 	for {
 		select {
 		case e, ok := <-w.notifier.Events:
@@ -206,11 +204,13 @@ func (w *Watcher) run() {
 			}
 		case <-timer.C:
 			armed = false
+			start := time.Now()
 			w.publishChanges()
+			pause = max(collectTime, collectShare*time.Since(start))
 			continue
 		}
 		if !armed {
-			timer.Reset(collectTime)
+			timer.Reset(pause)
 			armed = true
 		}
 	}
@@ -223,9 +223,7 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 		d.stale = true
 	}
 	if d := w.folders[filepath.Dir(e.Name)]; d != nil {
-		if d.dirty[filepath.Base(e.Name)] = true; len(d.dirty) > maxDirtyNames {
-			d.stale = true
-		}
+		d.stale = true
 	}
 }
 
