@@ -53,7 +53,7 @@ func (l local) program() launch.Program {
 func (c confinement) parse() (node.Confinement, error) {
 	parsed, err := node.ParseConfinement(c.Mode, c.Network, c.Grants)
 	if err == nil && c.Disk {
-		parsed.Access, parsed.Grants = workspace.WholeDisk, nil
+		parsed.WholeDisk, parsed.Grants = true, nil
 	}
 	return parsed, err
 }

@@ -13,10 +13,9 @@ import (
 // Confinement limits what a node's tools can reach. The zero value restricts files and commands to
 // the workspace and blocks the network for commands.
 type Confinement struct {
-	// Access applies to the file tools; "" means workspace.InWorkspace, or InGranted if there are
-	// grants.
-	Access workspace.Access
-	Grants []workspace.Grant
+	// WholeDisk opens the whole disk to the file tools, instead of the workspace and Grants.
+	WholeDisk bool
+	Grants    []workspace.Grant
 	// Mode applies to commands; "" means sandbox.WorkspaceWrite. With sandbox.ReadOnly, file tools
 	// and transfers cannot change anything either.
 	Mode sandbox.Mode

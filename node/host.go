@@ -34,7 +34,7 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 	for _, g := range n.opts.Confine.Grants {
 		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly || n.ws.IsReadOnly()})
 	}
-	h.WholeDisk = n.opts.Confine.Access == workspace.WholeDisk
+	h.WholeDisk = n.opts.Confine.WholeDisk
 	h.Hostname, _ = os.Hostname()
 	h.Home, _ = os.UserHomeDir()
 	if u, err := user.Current(); err == nil {

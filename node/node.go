@@ -98,7 +98,7 @@ func New(opts Options) (*Node, error) {
 		opts.URL = memoryURL
 	}
 	ws, err := workspace.Config{
-		Dir: opts.Workspace, Access: opts.Confine.Access, Grants: opts.Confine.Grants, ReadOnly: opts.Confine.Mode == sandbox.ReadOnly,
+		Dir: opts.Workspace, WholeDisk: opts.Confine.WholeDisk, Grants: opts.Confine.Grants, ReadOnly: opts.Confine.Mode == sandbox.ReadOnly,
 		Private: opts.Home,
 	}.Open()
 	if err != nil {

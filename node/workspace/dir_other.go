@@ -134,7 +134,7 @@ func checkWithoutLinks(root *os.Root, err error, _ *os.File, _ string) (*os.Root
 // rename moves old to a name that must not exist. These systems rename only below one handle, so
 // both must lie in one of the folders.
 func (r Entries) rename(old, fresh location) error {
-	if r.access == WholeDisk {
+	if r.wholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
 	}
 	from, rel, err := r.areas.at(old.abs)

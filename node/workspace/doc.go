@@ -4,7 +4,7 @@
 // A [Root] is opened once on the node's working folder and on the further folders that the person
 // granted ([Config]). Relative paths start at the working folder. Absolute paths are accepted when
 // they name something in the working folder or in a granted folder; all others are refused, unless
-// [WholeDisk] is set. Every access goes through the [os.Root] of its folder, relative to a
+// [Config].WholeDisk is set. Every access goes through the [os.Root] of its folder, relative to a
 // directory handle, so a symbolic link that leads outside is refused even when it is created
 // between check and use. Links from one folder into another work. A folder that was moved or
 // replaced after the start causes a [FolderReplacedError].

@@ -27,7 +27,7 @@ func (r *resolver) follow(p Path) (Path, error) {
 	case r.target != "" && real.Abs != r.target:
 		return real, ErrTargetChanged
 	}
-	if a, _, ok := r.areas.find(real.Abs); ok && r.access != WholeDisk {
+	if a, _, ok := r.areas.find(real.Abs); ok && !r.wholeDisk {
 		if err := a.checkUnchanged(); err != nil {
 			return real, err
 		}
@@ -106,7 +106,7 @@ func (r *resolver) ascend(up, after string) (from, rest string, ok bool) {
 
 func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 	abs = r.areas.real(abs)
-	if r.access == WholeDisk {
+	if r.wholeDisk {
 		from = filepath.VolumeName(abs) + separator
 		rest, ok = within(from, abs)
 		return from, rest, ok
@@ -120,7 +120,7 @@ func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 
 // outside returns the error for path, which leads to link if that is not empty.
 func (r *resolver) outside(path, link string) error {
-	if r.access == WholeDisk {
+	if r.wholeDisk {
 		return fmt.Errorf("'%s' leads to another drive", path)
 	}
 	return &OutsideError{Path: path, Link: link, Dir: r.dir, Granted: len(r.grants) > 0}

@@ -31,8 +31,8 @@ func openGranted(t *testing.T) (r *Root, base string) {
 
 func TestGrantedFoldersAreUsedAndOthersAreNot(t *testing.T) {
 	r, base := openGranted(t)
-	if r.Access() != InGranted || len(r.Grants()) != 2 || r.Grants()[1] != (Grant{filepath.Join(base, "ro"), true}) {
-		t.Errorf("%s, %v", r.Access(), r.Grants())
+	if r.HasWholeDisk() || len(r.Grants()) != 2 || r.Grants()[1] != (Grant{filepath.Join(base, "ro"), true}) {
+		t.Errorf("%v, %v", r.HasWholeDisk(), r.Grants())
 	}
 	link(t, filepath.Join(base, "rw"), filepath.Join(base, "ws", "to-rw"))
 	link(t, "../ro/f", filepath.Join(base, "ws", "to-ro"))
@@ -107,8 +107,7 @@ func TestGrantsThatCannotHoldAreRefused(t *testing.T) {
 		"no name":            {Dir: ws, Grants: []Grant{{}}},
 		"read-only inside":   {Dir: ws, Grants: []Grant{{Dir: filepath.Join(ws, "sub"), ReadOnly: true}}},
 		"the same read-only": {Dir: ws, Grants: []Grant{{Dir: ws, ReadOnly: true}}},
-		"with the disk":      {Dir: ws, Access: WholeDisk, Grants: []Grant{{Dir: base}}},
-		"unknown access":     {Dir: ws, Access: "all"},
+		"with the disk":      {Dir: ws, WholeDisk: true, Grants: []Grant{{Dir: base}}},
 		"no workspace":       {},
 	} {
 		t.Run(name, func(t *testing.T) {

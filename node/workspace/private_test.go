@@ -16,7 +16,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 	put(t, filepath.Join(ws, "f"), "F")
 	link(t, own, filepath.Join(base, "alias"))
 	link(t, ".local/own/keys", filepath.Join(ws, "link"))
-	for _, c := range []Config{{Dir: ws}, {Dir: ws, Access: WholeDisk}, {Dir: filepath.Join(ws, ".local"), Grants: []Grant{{Dir: ws}}}} {
+	for _, c := range []Config{{Dir: ws}, {Dir: ws, WholeDisk: true}, {Dir: filepath.Join(ws, ".local"), Grants: []Grant{{Dir: ws}}}} {
 		c.Private = filepath.Join(base, "alias")
 		r, err := c.Open()
 		if err != nil {
@@ -73,7 +73,7 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no such files here")
 	}
-	r, err := Config{Dir: t.TempDir(), Access: WholeDisk}.Open()
+	r, err := Config{Dir: t.TempDir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

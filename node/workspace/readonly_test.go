@@ -73,7 +73,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer wide.Close()
-	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{Access: WholeDisk})} {
+	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{WholeDisk: true})} {
 		t.Run(name, func(t *testing.T) {
 			if !r.IsReadOnly() || !r.IsFolderReadOnly(ws) {
 				t.Errorf("%s: it does not say so", name)

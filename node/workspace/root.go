@@ -18,11 +18,11 @@ type Root struct {
 
 // resolver decides which paths of a workspace may be used and where they lead.
 type resolver struct {
-	dir    string // of the workspace: absolute, without symbolic links
-	access Access
-	areas  areas
-	grants []Grant
-	fs     fileSystem
+	dir       string // of the workspace: absolute, without symbolic links
+	wholeDisk bool
+	areas     areas
+	grants    []Grant
+	fs        fileSystem
 	// readOnly applies to everything, also outside of areas.
 	readOnly bool
 	private  string // see [Config]; without symbolic links
@@ -52,8 +52,8 @@ func (r *Root) Close() error {
 // Dir returns the workspace's absolute path, free of symbolic links.
 func (r *Root) Dir() string { return r.dir }
 
-// Access returns the access of the file tools.
-func (r *Root) Access() Access { return r.access }
+// HasWholeDisk reports whether every path may be used that the user may use.
+func (r *Root) HasWholeDisk() bool { return r.wholeDisk }
 
 // Grants returns the granted folders with absolute paths, free of symbolic links. The caller must
 // not change the list.
@@ -120,7 +120,7 @@ func (r *Root) At(name string) (Path, error) {
 		return Path{}, err
 	}
 	p := Path{Abs: r.areas.real(abs)}
-	if p.Outside = !r.inside(p.Abs); p.Outside && r.access != WholeDisk {
+	if p.Outside = !r.inside(p.Abs); p.Outside && !r.wholeDisk {
 		return p, r.outside(p.Abs, "")
 	}
 	return p, nil

@@ -17,7 +17,7 @@ func TestPipesAndDevicesAreRefusedAtOnce(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := Config{Dir: r.Dir(), Access: WholeDisk}.Open()
+	disk, err := Config{Dir: r.Dir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

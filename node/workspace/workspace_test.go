@@ -156,13 +156,13 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 
 func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	out := t.TempDir()
-	r, err := Config{Dir: t.TempDir(), Access: WholeDisk}.Open()
+	r, err := Config{Dir: t.TempDir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	p := resolve(t, r, filepath.Join(out, "sub", "f"))
-	if !p.Outside || r.Access() != WholeDisk {
+	if !p.Outside || !r.HasWholeDisk() {
 		t.Errorf("%+v is not said to be outside", p)
 	}
 	if _, err := r.Write(p, []byte("x"), Absent); err != nil {
