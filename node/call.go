@@ -157,14 +157,6 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 			raw, err = nil, &crashError{debug.Stack()}
 		}
 	}()
-	if strings.HasPrefix(inv.Tool, protocol.FileAct) {
-		return n.runFileOperation(ctx, inv)
-	}
-	t, ok := n.tools[inv.Tool]
-	if !ok {
-		//lint:ignore ST1005 the original's text
-		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
-	}
 	if inv.Preview || !unlimited[inv.Tool] {
 		select {
 		case n.running <- struct{}{}:
@@ -172,6 +164,14 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+	if strings.HasPrefix(inv.Tool, protocol.FileAct) { // a person's operation in the browser of files
+		return n.browse.Call(ctx, inv.Tool, inv.Args)
+	}
+	t, ok := n.tools[inv.Tool]
+	if !ok {
+		//lint:ignore ST1005 the original's text
+		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
 	}
 	if inv.Preview {
 		return preview(ctx, t, inv.Args)

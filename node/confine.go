@@ -74,11 +74,8 @@ func (c Confinement) profile(dir string) sandbox.Profile {
 func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *protocol.Enforcement) {
 	p := c.profile(dir)
 	now := r.For(p)
-	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: now.Warnings}
+	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: now.Warnings, Checks: now.Checks}
 	e.Lends = c.Network == AskNetwork && p.Mode != sandbox.Full && r.BlocksNetwork()
-	for _, c := range now.Checks {
-		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: c.ID, Enforced: c.Enforced, By: c.By, Why: c.Why, Fix: c.Fix})
-	}
 	if e.Mode != string(sandbox.Full) {
 		e.Hidden = sandbox.HiddenPaths()
 	}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"time"
 
@@ -11,16 +10,6 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/workspace"
 )
-
-func (n *Node) runFileOperation(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
-	select {
-	case n.running <- struct{}{}:
-		defer func() { <-n.running }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	return n.browse.Call(ctx, inv.Tool, inv.Args)
-}
 
 // filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
 // again, because every folder is listed again after a lost connection.

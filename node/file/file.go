@@ -32,9 +32,7 @@ func (t *tool) begin(call access.Call) (_ *tool, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if call.Target != "" {
-		scope.Root = scope.WithTarget(workspace.Unspell(call.Target))
-	}
+	scope.Root = scope.WithTarget(workspace.Unspell(call.Target))
 	return t.within(scope), done, nil
 }
 

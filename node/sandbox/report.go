@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fairlead/gateway/protocol"
 	"os"
 	"slices"
 )
@@ -30,15 +31,7 @@ const (
 )
 
 // Check is one guarantee and whether this machine enforces it.
-type Check struct {
-	ID       string
-	Enforced bool
-	// By is the layer that enforces it.
-	By string
-	// Why says what is missing, Fix how a person could repair it.
-	Why string
-	Fix string
-}
+type Check = protocol.EnforcedCheck
 
 // Summary is a report in one word.
 type Summary string

@@ -18,16 +18,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// resolveStart is [workspace.Root.Target] of the path in which a search begins. The path must lead
-// to target, unless that is empty.
-func resolveStart(ws *workspace.Root, p workspace.Path, target string) (workspace.Path, os.FileInfo, error) {
-	real, info, err := ws.Target(p)
-	if err == nil && target != "" && real.Abs != workspace.Unspell(target) {
-		err = workspace.ErrTargetChanged
-	}
-	return real, info, err
-}
-
 // exclusions are the places of keys and tokens that a search skips: those that it did not begin in.
 type exclusions struct {
 	places   []sandbox.Place
@@ -84,23 +74,6 @@ func foldName(name string) string {
 }
 
 const maxIgnore = 1 << 20
-
-// selection says which names a walk skips. The zero value skips none, as the original system does.
-type selection struct {
-	noHidden  bool // names that begin with a dot
-	noIgnored bool // .git, and names matched by .gitignore, .ignore and .git/info/exclude
-}
-
-func newSelection(hidden, ignored *bool) selection {
-	return selection{noHidden: hidden != nil && !*hidden, noIgnored: ignored != nil && !*ignored}
-}
-
-func (s selection) excludes(e workspace.Entry, rules *ignoreRules) bool {
-	if s.noHidden && e.Name[0] == '.' {
-		return true
-	}
-	return s.noIgnored && (e.Name == ".git" || rules.excludes(e.Name, e.IsDir()))
-}
 
 // ignoreRules are the rules that apply in a folder: its own, then those of the folders above.
 type ignoreRules struct {

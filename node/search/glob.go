@@ -120,7 +120,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	} else if !info.IsDir() {
 		return out, toolkit.Failf("'%s' is not a folder", base)
 	}
-	real, info, err := resolveStart(ws, from, target)
+	real, info, err := ws.WithTarget(workspace.Unspell(target)).Target(from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return out, nil
 	}

@@ -125,7 +125,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if err != nil {
 		return grepOut{}, err
 	}
-	real, info, err := resolveStart(ws, base, target)
+	real, info, err := ws.WithTarget(workspace.Unspell(target)).Target(base)
 	if err != nil {
 		return grepOut{}, access.ReadError(base, err)
 	}
