@@ -113,7 +113,7 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 			return out, false, err
 		}
 	}
-	if !startsAsText(head, n < headSize) || bytes.IndexByte(head, 0) >= 0 && isImage(head) {
+	if !startsAsText(head, n < headSize) || bytes.IndexByte(head, 0) >= 0 && strings.HasPrefix(mimeOf(head), "image/") {
 		out, err = t.binary(p, file, head, info.Size())
 		return out, false, err
 	}
@@ -213,8 +213,6 @@ func isText(head []byte) bool {
 	}
 	return false
 }
-
-func isImage(head []byte) bool { return strings.HasPrefix(mimeOf(head), "image/") }
 
 // binary returns an image, or an error with the type of any other file.
 func (t *tool) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {

@@ -32,11 +32,11 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 	hide, show := hidden(opts)
 	f := seatbeltFiles{Write: []string{temp}, Hidden: resolved(hide), Read: resolved(append(show, p.Read...)), Network: p.Network == NetAllowed}
 	if p.Mode == WorkspaceWrite {
-		f.Write = append(f.Write, resolved(append(slices.Clone(p.Write), nonEmpty(p.Workspace)...))...)
+		f.Write = append(f.Write, resolved(p.Write)...)
 		if p.Workspace != "" {
-			for _, g := range []string{"hooks", "config"} {
-				f.Protected = append(f.Protected, filepath.Join(resolved([]string{p.Workspace})[0], ".git", g))
-			}
+			dir := workspace.RealPath(p.Workspace)
+			f.Write = append(f.Write, dir)
+			f.Protected = []string{filepath.Join(dir, ".git", "hooks"), filepath.Join(dir, ".git", "config")}
 		}
 	}
 	if s.PTY && s.Stdin != nil {
@@ -45,13 +45,6 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 	env := unset(unset(s.Env, sockets...), "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME")
 	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
 	return seatbeltArgs(f, s.Argv), env, nil
-}
-
-func nonEmpty(p string) []string {
-	if p == "" {
-		return nil
-	}
-	return []string{p}
 }
 
 // resolved follows links in the existing part of each path.
@@ -70,7 +63,7 @@ func (l *layer) tempDir() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		l.temp = resolved([]string{dir})[0]
+		l.temp = workspace.RealPath(dir)
 	}
 	return l.temp, nil
 }
@@ -100,7 +93,7 @@ func (l *layer) probe(ctx context.Context, opts Options) Report {
 		return unenforcedReport(err.Error(), orphans)
 	}
 	defer os.RemoveAll(dir)
-	dir = resolved([]string{dir})[0]
+	dir = workspace.RealPath(dir)
 	ws, out, secret := filepath.Join(dir, "ws"), filepath.Join(dir, "outside"), filepath.Join(dir, "secret")
 	for _, d := range []string{filepath.Join(ws, ".git", "hooks"), out, secret} {
 		os.MkdirAll(d, 0o700)

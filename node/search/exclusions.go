@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -166,18 +165,14 @@ func parseIgnore(text string) (rules []rule) {
 // parentRules returns the rules that the folders above a folder impose on it, up to the top of its
 // repository and of the workspace; none outside of repositories.
 func parentRules(ctx context.Context, ws *workspace.Root, abs string) (rules *ignoreRules, inRepository bool) {
-	if info, err := statTarget(ws, filepath.Join(abs, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+	if _, info, err := ws.Target(workspace.Path{Abs: filepath.Join(abs, ".git")}); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
 		return &ignoreRules{}, true
 	}
 	up := filepath.Dir(abs)
 	if up == abs || ctx.Err() != nil {
 		return &ignoreRules{}, false
 	}
-	p, err := ws.At(up)
-	if err != nil {
-		return &ignoreRules{}, true
-	}
-	dir, err := ws.OpenDir(p)
+	dir, err := ws.OpenDir(workspace.Path{Abs: up})
 	if err != nil {
 		return &ignoreRules{}, true
 	}
@@ -187,15 +182,6 @@ func parentRules(ctx context.Context, ws *workspace.Root, abs string) (rules *ig
 		rules = rules.below(filepath.Base(abs))
 	}
 	return rules, inRepository
-}
-
-func statTarget(ws *workspace.Root, abs string) (fs.FileInfo, error) {
-	p, err := ws.At(abs)
-	if err != nil {
-		return nil, err
-	}
-	_, info, err := ws.Target(p)
-	return info, err
 }
 
 func isSeparator(b byte) bool { return b == '/' || os.IsPathSeparator(b) }

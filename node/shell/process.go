@@ -72,7 +72,7 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	}
 	switch action {
 	case "poll":
-		return pollJob(j), nil
+		return j.addOutcome(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.isRunning()}), nil
 	case "log":
 		return logJob(j, in)
 	case "resize":
@@ -85,19 +85,13 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 		return map[string]any{"status": "running", "sessionId": j.id, "message": "SIGKILL was sent to the command and everything it started."}, nil
 	}
 	data := in.Data
-	if action == "submit" {
-		data += j.enterKey()
+	switch {
+	case action == "submit" && j.tty:
+		data += "\r" // the Enter key: a program that reads keys from a terminal knows only that one
+	case action == "submit":
+		data += "\n"
 	}
 	return writeJob(j, data)
-}
-
-// enterKey returns the character of the Enter key: a program that reads keys from a terminal knows
-// only that one.
-func (j *job) enterKey() string {
-	if j.tty {
-		return "\r"
-	}
-	return "\n"
 }
 
 func (j *job) status() string {
@@ -112,13 +106,6 @@ func (j *job) status() string {
 	return "failed"
 }
 
-func nullable(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
 // addOutcome adds exitCode, signal, timedOut and notes about the end.
 func (j *job) addOutcome(m map[string]any) map[string]any {
 	m["exitCode"], m["signal"], m["timedOut"] = nil, nil, false
@@ -126,7 +113,10 @@ func (j *job) addOutcome(m map[string]any) map[string]any {
 		if j.result.code != nil {
 			m["exitCode"] = *j.result.code
 		}
-		m["signal"], m["timedOut"] = nullable(j.result.signal), j.result.reason == byTimeout
+		if j.result.signal != "" {
+			m["signal"] = j.result.signal
+		}
+		m["timedOut"] = j.result.reason == byTimeout
 		if note := j.result.note(); note != "" {
 			m["note"] = note
 		}
@@ -171,10 +161,6 @@ func listJobs(jobs *Jobs) any {
 func encodedSize(v any) int {
 	raw, _ := protocol.Marshal(v) // maps of strings and numbers can always be encoded
 	return len(raw)
-}
-
-func pollJob(j *job) any {
-	return j.addOutcome(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.isRunning()})
 }
 
 func logJob(j *job, in processIn) (any, error) {

@@ -114,9 +114,10 @@ func (v *server) startBubblewrap(socket *os.File, b *restrictions) (pid int, out
 	null := v.null.Fd()
 	argv := append(append([]string{v.confiner.settings.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
 	argv = append(argv, v.confiner.settings.Inner...)
+	env := []string{"GOMAXPROCS=1", "GORACE=" + os.Getenv("GORACE")}
 	undo := limitForks()
 	pid, err = fork(argv, &syscall.ProcAttr{
-		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, write.Fd(), socket.Fd(), exe.Fd()},
+		Dir: "/", Env: env, Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, write.Fd(), socket.Fd(), exe.Fd()},
 	})
 	undo()
 	if err != nil {
@@ -139,15 +140,6 @@ func reapOne(pid int) {
 			return
 		}
 	}
-}
-
-// innerEnv returns the environment of bubblewrap and of this program in it.
-func innerEnv() []string {
-	env := []string{"GOMAXPROCS=1"}
-	if race := os.Getenv("GORACE"); race != "" {
-		env = append(env, "GORACE="+race)
-	}
-	return env
 }
 
 // Inner runs this program inside bubblewrap: it becomes the command that it receives on descriptor
