@@ -1,9 +1,10 @@
 package sandbox
 
 import (
-	"fairlead/gateway/protocol"
 	"os"
 	"slices"
+
+	"fairlead/gateway/protocol"
 )
 
 // IDs of the checks of a report.

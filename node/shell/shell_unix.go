@@ -4,12 +4,13 @@ package shell
 
 import (
 	"errors"
-	"fairlead/node/sandbox"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"fairlead/node/sandbox"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"

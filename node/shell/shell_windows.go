@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"fairlead/node/sandbox"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"fairlead/node/sandbox"
 
 	"github.com/charmbracelet/x/conpty"
 	"golang.org/x/sys/windows"
