@@ -50,8 +50,7 @@ func (n *Node) removeOldFiles(ctx context.Context, parts *stream.UnfinishedFiles
 	}
 }
 
-// transferRecords returns the node's record of unfinished files of transfers, or nil if the program
-// has no data folder.
+// transferRecords returns the record of unfinished files; nil without a data folder.
 func (n *Node) transferRecords() *stream.UnfinishedFiles {
 	if n.opts.Keep == "" {
 		return nil

@@ -17,8 +17,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// platform returns the platform as nodes of the original system send it, such as "linux-x64" or
-// "darwin-arm64".
+// platform returns the platform in the original system's form, such as "linux-x64".
 func platform() string {
 	arch := runtime.GOARCH
 	if arch == "amd64" {

@@ -230,8 +230,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// onDisconnect ends the transfers of a lost connection; the gateway starts them again on the next
-// one.
+// onDisconnect ends the transfers of a lost connection; the gateway starts them again.
 func (n *Node) onDisconnect(err error) {
 	n.log.Warn("Gateway lost", "err", err)
 	n.ends.Drop()

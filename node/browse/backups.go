@@ -121,8 +121,7 @@ func writeSynced(name string, write func(io.Writer) error) error {
 
 func (p *backups) name(id, ext string) string { return filepath.Join(p.dir, id+ext) }
 
-// load returns all notes, oldest first. Notes that cannot be read, because a crash cut them short,
-// are skipped.
+// load returns all notes, oldest first, without those that a crash has cut short.
 func (p *backups) load() ([]backup, error) {
 	if p.dir == "" {
 		return nil, nil
@@ -146,8 +145,7 @@ func (p *backups) load() ([]backup, error) {
 	return list, nil
 }
 
-// change is the change of one file by one run: the first and the last of its successive
-// replacements.
+// change is the change of one file by one run: its first and its last replacement.
 type change struct{ first, last backup }
 
 // groupChanges combines successive replacements, oldest first. When somebody else changed the file

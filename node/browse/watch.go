@@ -19,8 +19,7 @@ type watches struct {
 	folders map[string]string // absolute paths of folders, by the gateway's name for the watch
 }
 
-// begin watches a folder under a name and returns its absolute path, or "" if it cannot be watched.
-// Such a folder is listed all the same.
+// begin watches a folder under a name and returns its path, or "" if it cannot be watched.
 func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 	if id == "" {
 		return ""

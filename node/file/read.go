@@ -133,8 +133,7 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 	return out, statErr == nil && isRewritten(info, now), err
 }
 
-// isRewritten reports whether a file with the earlier state before has changed other than by
-// growing.
+// isRewritten reports whether a file has changed since before, other than by growing.
 func isRewritten(before, now os.FileInfo) bool {
 	return now.Size() < before.Size() || now.Size() == before.Size() && !now.ModTime().Equal(before.ModTime())
 }

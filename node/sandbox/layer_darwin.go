@@ -129,8 +129,7 @@ func (l *layer) probe(ctx context.Context, opts Options) Report {
 	return r
 }
 
-// runScript runs a script confined to a workspace and returns its exit code; ok is false if it
-// could not run to its end.
+// runScript runs a confined script; ok is false if it did not run to its end.
 func (l *layer) runScript(ctx context.Context, workspace, script string, opts Options) (code int, ok bool) {
 	spec := Spec{Profile: Profile{Workspace: workspace}.WithDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
 	argv, env, err := l.wrap(spec, opts)

@@ -90,8 +90,7 @@ func ends(ctx context.Context, p *Process) bool {
 	return false
 }
 
-// helperMain runs a helper process, which a probe starts: it waits to be ended, or reports its
-// privileges.
+// helperMain runs a helper process, which a probe starts.
 func helperMain(args []string) int {
 	if len(args) != 1 {
 		return 2

@@ -181,8 +181,7 @@ type hit struct {
 	time int64 // of the last change, in nanoseconds
 }
 
-// add retains the newest hits. When twice as many as can be returned have accumulated, the older
-// ones are dropped.
+// add retains the newest hits: at twice the limit, the older half is dropped.
 func (g *glob) add(h hit) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -72,8 +72,7 @@ func expansionCount(glob string) int {
 
 func matchName(glob, name string) bool { return glob == "" || matchGlob(glob, name) }
 
-// pathMatcher returns a function that compares the path of a name in a folder, with slashes, with a
-// valid glob.
+// pathMatcher returns a function that compares the path of a name in a folder with a glob.
 func pathMatcher(glob string) func(folder, name string) bool {
 	if last, ok := strings.CutPrefix(glob, "**/"); ok && !strings.ContainsAny(last, `/\[{`) { // the most frequent form
 		if suffix, ok := strings.CutPrefix(last, "*"); ok && !strings.ContainsAny(suffix, "*?") {

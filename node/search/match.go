@@ -79,8 +79,7 @@ func (s *scanner) matchesLine(text []byte) bool {
 	return at >= 0 || m.End(state)
 }
 
-// lineAt returns the line of text[from:] that contains at; a line feed belongs to the line that it
-// ends.
+// lineAt returns the line of text[from:] that contains at, which may be its line feed.
 func lineAt(text []byte, from, at int) (start, end int) {
 	start = max(bytes.LastIndexByte(text[:at], '\n')+1, from)
 	if end = bytes.IndexByte(text[at:], '\n'); end < 0 {

@@ -36,8 +36,7 @@ type fileMatches struct {
 	count   int // of matching lines, in the searched part of the file
 }
 
-// scanner searches files one after the other with the same buffers. Only one goroutine may use it
-// at a time.
+// scanner searches files one after the other. Only one goroutine may use it at a time.
 type scanner struct {
 	*matcher
 	lineOptions
@@ -130,8 +129,7 @@ var newline = []byte("\n")
 
 func (s *scanner) isComplete() bool { return !s.count && len(s.found.matches) >= s.matches }
 
-// search searches the whole lines at the beginning of the buffer. It returns false if the file must
-// be skipped.
+// search searches whole lines. It returns false if the file must be skipped.
 func (s *scanner) search(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
@@ -224,8 +222,7 @@ func (s *scanner) add(number int, text []byte, from, to int64) {
 	s.found.matches = append(s.found.matches, m)
 }
 
-// displayText returns the first characters of a line as they are shown, without the carriage return
-// at its end.
+// displayText returns the first characters of a line without its carriage return.
 func displayText(text []byte) string {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	end := 0

@@ -129,8 +129,7 @@ func (g *grep) search(f folder, names []string) {
 	}
 }
 
-// scan searches a file of the folder with the path in and closes it. Most files have no match and
-// need no path.
+// scan searches a file of the folder with the path in and closes it.
 func (g *grep) scan(f workspace.Content, in, name string) {
 	defer f.Close()
 	s := g.scanners.Get().(*scanner)

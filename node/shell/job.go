@@ -159,8 +159,7 @@ func (j *job) isRunning() bool {
 	}
 }
 
-// endedAt returns when a command ended and how long it ran, in milliseconds. Their difference is
-// exactly the time of the start.
+// endedAt returns when a command ended and how long it ran, in milliseconds.
 func (j *job) endedAt() (at, ms int64) {
 	ms = j.result.at.Sub(j.started).Milliseconds()
 	return j.started.UnixMilli() + ms, ms

@@ -168,8 +168,7 @@ func (t *Jobs) reserve(background bool) error {
 	return nil
 }
 
-// trimOutput limits the output of finished commands to maxRetained. Older ones have only their tail,
-// marked as truncated.
+// trimOutput cuts the output of the oldest finished commands to their tails.
 func (t *Jobs) trimOutput() {
 	var finished []*job
 	total := 0

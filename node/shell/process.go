@@ -46,8 +46,7 @@ func processTool(jobs *Jobs) toolkit.Tool[access.Call] {
 		func(_ context.Context, _ access.Call, in processIn) (any, error) { return runProcess(jobs, in) })
 }
 
-// failure reports an action that could not be done as a result, not as an error, as the original
-// system does.
+// failure reports a failed action as a result, as the original system does.
 func failure(format string, args ...any) any {
 	return map[string]any{"status": "failed", "error": toolkit.Failf(format, args...).Error()}
 }

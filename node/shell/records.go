@@ -51,8 +51,7 @@ const (
 
 func (l recordDir) path(id string) string { return filepath.Join(l.dir, id+recordSuffix) }
 
-// saveRunning records a running command. Errors are ignored, so that commands can run when the
-// record cannot be written.
+// saveRunning records a running command. Errors are ignored: the command runs all the same.
 func (l recordDir) saveRunning(j *job) {
 	if l.dir == "" {
 		return
@@ -96,8 +95,7 @@ func (l recordDir) remove(id string) {
 	}
 }
 
-// load returns the entries, without those that a crash has cut short: their commands cannot have
-// been reported to anyone.
+// load returns the entries, without those that a crash has cut short.
 func (l recordDir) load() map[string]record {
 	files, err := os.ReadDir(l.dir)
 	if l.dir == "" || err != nil {

@@ -131,8 +131,7 @@ func checkWithoutLinks(root *os.Root, err error, _ *os.File, _ string) (*os.Root
 	return root, err
 }
 
-// rename moves old to a name that must not exist. These systems rename only below one handle, so
-// both must lie in one of the folders.
+// rename moves old to a name that must not exist, in the same folder of the workspace.
 func (r Entries) rename(old, fresh location) error {
 	if r.wholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)

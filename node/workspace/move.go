@@ -27,8 +27,7 @@ type location struct {
 	abs  string // its absolute path
 }
 
-// openParent opens the folder of an entry that may be changed. A link means the link itself, not
-// its target.
+// openParent opens the folder of an entry to change. A link means the link itself.
 func (r Entries) openParent(p Path) (location, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {

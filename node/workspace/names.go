@@ -66,8 +66,7 @@ func isReserved(name string) bool {
 	return false
 }
 
-// isShortName reports whether name has the form of a generated 8.3 name, such as PROGRA~1 or
-// LONGNA~2.TXT.
+// isShortName reports whether name has the form of a generated 8.3 name: PROGRA~1.
 func isShortName(name string) bool {
 	base, ext, _ := strings.Cut(name, ".")
 	stem, digits, ok := strings.Cut(base, "~")

@@ -52,8 +52,7 @@ type restrictions struct {
 // the command that owns it.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
-// prepare returns the environment and the restrictions of a command; nil restrictions for an
-// uncontained one.
+// prepare returns a command's environment and restrictions; nil restrictions: none.
 func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, error) {
 	p := o.Permissions
 	if p == nil {

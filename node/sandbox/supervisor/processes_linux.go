@@ -164,8 +164,7 @@ func signalAll(pids []int, sig syscall.Signal) {
 	}
 }
 
-// spareForks is how many processes and threads a restricted command may add to the user's present
-// ones.
+// spareForks is how many processes a restricted command may add to the present ones.
 const spareForks = 2048
 
 // limitForks limits the forks of the next process to start, until undo. In between, the limit also

@@ -101,8 +101,7 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	return v.wire.send(answer{ID: id, Kind: started, PID: s.pid, Tag: s.tag})
 }
 
-// launch starts a command, from a restricted thread if there are restrictions, otherwise from any
-// thread.
+// launch starts a command, from a restricted thread if there are restrictions.
 func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) (pid int, err error) {
 	if b == nil {
 		return fork(argv, attr)

@@ -14,8 +14,7 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// wrapLimit is how long bubblewrap may take to prepare a command, even on a machine that is
-// unresponsive for seconds.
+// wrapLimit is how long bubblewrap may take to prepare a command on a busy machine.
 const wrapLimit = 20 * time.Second
 
 // innerCommand is a command for [Inner] to become. Its three files are sent beside it.

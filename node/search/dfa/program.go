@@ -65,8 +65,7 @@ func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 	return p, nil
 }
 
-// sets returns the different character sets of the program, each as ascending pairs of first and
-// last.
+// sets returns the character sets of the program, as ascending pairs of first and last.
 func (p *Program) sets(neighbours []neighbour) [][]rune {
 	seen := map[string]bool{}
 	var sets [][]rune

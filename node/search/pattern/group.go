@@ -108,8 +108,7 @@ func (p *parser) changeFlags(start int) (content bool) {
 	}
 }
 
-// isCounted reports whether a brace before a text begins a repetition such as {2,3}; other braces
-// are literal.
+// isCounted reports whether a brace begins a repetition such as {2,3}.
 func isCounted(rest string) bool {
 	rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
 	if after, ok := strings.CutPrefix(rest, ","); ok {

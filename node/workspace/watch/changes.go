@@ -12,8 +12,7 @@ import (
 
 const maxChangedFolders = 200
 
-// treeChanges collects the changes in the tree below a folder. It is nil for a folder that is
-// watched alone.
+// treeChanges are the changes in the tree below a folder; nil if it is watched alone.
 type treeChanges struct {
 	changed           map[string]bool // folders, as relative paths with slashes
 	overflow          bool
@@ -48,8 +47,7 @@ func (b *treeChanges) addTo(c *Change) {
 	clear(b.changed)
 }
 
-// relativePath returns the relative path from a folder to one below it; empty for the folder
-// itself. Both are absolute and clean.
+// relativePath returns the path from a folder to one below it; empty for itself.
 func relativePath(dir, path string) (string, bool) {
 	if dir == path {
 		return "", true
@@ -168,8 +166,7 @@ func (d *folder) reopen(ws *workspace.Root, abs string) *workspace.Dir {
 	return fresh
 }
 
-// relist lists a folder again and reports the difference. If the folder was replaced, it is no
-// longer watched.
+// relist lists a folder again. If it was replaced, it is no longer watched.
 func (w *Watcher) relist(abs string, d *folder) Change {
 	fresh := d.reopen(w.ws, abs)
 	if fresh == nil {
