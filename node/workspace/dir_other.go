@@ -131,7 +131,7 @@ func checkWithoutLinks(root *os.Root, err error, _ *os.File, _ string) (*os.Root
 	return root, err
 }
 
-// rename moves old to a name that must not exist, in the same folder of the workspace.
+// rename moves old to a name that must not exist. Both must lie below the same handle.
 func (r Entries) rename(old, fresh location) error {
 	if r.wholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
