@@ -95,17 +95,10 @@ func (p *parser) escape(start int) (r rune, class set) {
 	return c, nil
 }
 
-// asciiPerl are the Perl classes without Unicode.
-var asciiPerl = map[rune]set{
-	'd': {{'0', '9'}},
-	's': {{'\t', '\r'}, {' ', ' '}},
-	'w': {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
-}
-
 func (f flags) perl(letter rune) set {
 	switch {
 	case !f.has(unicodeOn):
-		return asciiPerl[letter]
+		return asciiClasses[map[rune]string{'d': "digit", 's': "space", 'w': "word"}[letter]]
 	case letter == 'd':
 		return digits()
 	case letter == 's':
