@@ -157,7 +157,7 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	if g.first.Before == workspace.Absent {
 		_, err = b.entries.Trash(at)
 	} else {
-		_, err = b.ws.Write(at, before, g.last.After)
+		_, err = b.ws.Write(at, before, g.last.After, nil)
 	}
 	return done, describe("revert", at, err)
 }

@@ -104,7 +104,7 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 	if bytes.Equal(data, old) {
 		return out, nil // the modification time stays, so that nothing is built again
 	}
-	w, err := t.WriteWithBackup(p, data, sum, call.Backup)
+	w, err := t.Write(p, data, sum, call.Backup)
 	if err != nil {
 		return editOut{}, writeError(p, err)
 	}

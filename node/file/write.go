@@ -69,7 +69,7 @@ func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOu
 		}
 		expected = sum
 	}
-	w, err := t.WriteWithBackup(p, []byte(in.Content), expected, call.Backup)
+	w, err := t.Write(p, []byte(in.Content), expected, call.Backup)
 	if err != nil {
 		return writeOut{}, writeError(p, err)
 	}

@@ -39,7 +39,7 @@ func writeForever(dir string) {
 		if err != nil {
 			panic(err)
 		}
-		if _, err := r.Write(p, version(i), sum); err != nil {
+		if _, err := r.Write(p, version(i), sum, nil); err != nil {
 			panic(err)
 		}
 		unlock()
@@ -101,7 +101,7 @@ func TestAKilledWriterLeavesTheOldOrTheNewFile(t *testing.T) {
 	}
 	defer r.Close()
 	swept.Clear() // as in a process that starts
-	if _, err := r.Write(resolve(t, r, "sub/f"), []byte("last"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "sub/f"), []byte("last"), "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if names := leftovers(t, filepath.Dir(file)); len(names) != 0 {
@@ -130,7 +130,7 @@ func TestOnlyWhatNobodyWritesIsSwept(t *testing.T) {
 			}
 		}()
 	}
-	if _, err := r.Write(resolve(t, r, "f"), nil, ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "f"), nil, "", nil); err != nil {
 		t.Fatal(err)
 	}
 }

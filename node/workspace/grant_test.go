@@ -65,7 +65,7 @@ func TestAReadOnlyGrantIsNotWritten(t *testing.T) {
 	link(t, filepath.Join(base, "ro"), filepath.Join(base, "ws", "to-ro"))
 	for _, name := range []string{base + "/ro/f", base + "/ro/new/deep/g", "to-ro/f", "to-ro/new", "../ro/f"} {
 		var readOnly *ReadOnlyError
-		if _, err := r.Write(resolve(t, r, name), []byte("x"), ""); !errors.As(err, &readOnly) || readOnly.Dir != filepath.Join(base, "ro") {
+		if _, err := r.Write(resolve(t, r, name), []byte("x"), "", nil); !errors.As(err, &readOnly) || readOnly.Dir != filepath.Join(base, "ro") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestAReadOnlyGrantIsNotWritten(t *testing.T) {
 		t.Errorf("something was written: %v", list)
 	}
 	for _, name := range []string{"f", base + "/rw/f", base + "/rw/new/deep/g"} {
-		if _, err := r.Write(resolve(t, r, name), []byte("x"), ""); err != nil {
+		if _, err := r.Write(resolve(t, r, name), []byte("x"), "", nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -87,11 +87,11 @@ func TestAGrantThatHoldsTheWorkspaceDoesNotNarrowIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), "", nil); err != nil {
 		t.Error(err)
 	}
 	var readOnly *ReadOnlyError
-	if _, err := r.Write(resolve(t, r, "../g"), []byte("x"), ""); !errors.As(err, &readOnly) {
+	if _, err := r.Write(resolve(t, r, "../g"), []byte("x"), "", nil); !errors.As(err, &readOnly) {
 		t.Error(err)
 	}
 }
@@ -146,7 +146,7 @@ func TestASwappedWorkspaceIsNoticed(t *testing.T) {
 				t.Helper()
 				var swapped *FolderReplacedError
 				_, _, err := r.Open(p)
-				_, werr := r.Write(p, []byte(dir), "")
+				_, werr := r.Write(p, []byte(dir), "", nil)
 				_, derr := r.OpenDir(resolve(t, r, at))
 				if errors.As(err, &swapped) != want || errors.As(werr, &swapped) != want || errors.As(derr, &swapped) != want {
 					t.Errorf("%s, %s: %v; %v; %v", dir, how, err, werr, derr)

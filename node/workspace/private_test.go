@@ -28,7 +28,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 			_, _, err := r.Open(p)
 			_, dirErr := r.OpenDir(p)
 			_, _, targetErr := r.Target(p)
-			_, writeErr := r.Write(p, []byte("x"), "")
+			_, writeErr := r.Write(p, []byte("x"), "", nil)
 			for _, err := range []error{err, dirErr, targetErr, writeErr} {
 				if !errors.Is(err, errPrivate) {
 					t.Errorf("%s with %+v: %v", name, c, err)
@@ -64,7 +64,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), "", nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -136,7 +136,7 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 			if _, _, err := r.ReadFile(p, 100); !errors.As(err, &outside) {
 				t.Errorf("read %s: %v; want an OutsideError", name, err)
 			}
-			if _, err := r.Write(p, []byte("x"), ""); !errors.As(err, &outside) {
+			if _, err := r.Write(p, []byte("x"), "", nil); !errors.As(err, &outside) {
 				t.Errorf("write %s: %v; want an OutsideError", name, err)
 			}
 		})
@@ -165,7 +165,7 @@ func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	if !p.Outside || !r.HasWholeDisk() {
 		t.Errorf("%+v is not said to be outside", p)
 	}
-	if _, err := r.Write(p, []byte("x"), Absent); err != nil {
+	if _, err := r.Write(p, []byte("x"), Absent, nil); err != nil {
 		t.Fatal(err)
 	}
 	link(t, out, filepath.Join(r.Dir(), "link"))
