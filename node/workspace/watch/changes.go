@@ -8,11 +8,14 @@ import (
 	"strings"
 
 	"fairlead/node/workspace"
+	"github.com/fsnotify/fsnotify"
 )
 
+// maxChangedFolders is the maximum number of changed folders in one report.
 const maxChangedFolders = 200
 
-// treeChanges are the changes in the tree below a folder; nil if it is watched alone.
+// treeChanges collects the changes in the tree below a folder. It is nil for a folder that is
+// watched alone.
 type treeChanges struct {
 	changed           map[string]bool // folders, as relative paths with slashes
 	overflow          bool
@@ -29,6 +32,7 @@ func (b *treeChanges) mark(rel string) {
 	}
 }
 
+// addTo adds the collected changes to a report.
 func (b *treeChanges) addTo(c *Change) {
 	switch {
 	case b == nil || c.MustRelist:
@@ -47,7 +51,43 @@ func (b *treeChanges) addTo(c *Change) {
 	clear(b.changed)
 }
 
-// relativePath returns the path from a folder to one below it; empty for itself.
+// recordBelow records an event for the folders above it whose trees are watched.
+func (w *Watcher) recordBelow(e fsnotify.Event) {
+	dir, name := filepath.Split(e.Name)
+	dir = filepath.Clean(dir)
+	if workspace.IsInternal(name) {
+		return
+	}
+	covered := false
+	for abs, d := range w.folders {
+		rel, ok := relativePath(abs, dir)
+		if !ok || !d.tree.isWatched() {
+			continue
+		}
+		if covered = true; rel != "" {
+			d.markFolder(rel)
+		}
+	}
+	if !covered {
+		return
+	}
+	if e.Has(fsnotify.Create) {
+		w.created[e.Name] = true
+	}
+	if w.watched[e.Name] && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
+		w.removed[e.Name] = true
+	}
+}
+
+// markFolder records a folder below in which something changed.
+func (d *folder) markFolder(rel string) {
+	d.tree.mark(rel)
+	first, _, _ := strings.Cut(rel, string(filepath.Separator))
+	d.dirty[first] = true // its modification time has changed
+}
+
+// relativePath returns the relative path from a folder to one below it; empty for the folder
+// itself. Both are absolute and clean.
 func relativePath(dir, path string) (string, bool) {
 	if dir == path {
 		return "", true
@@ -59,12 +99,28 @@ func relativePath(dir, path string) (string, bool) {
 	return rest, ok
 }
 
+// isInAny reports whether a folder is one of a set or below one.
+func isInAny(dir string, set map[string]bool) bool {
+	for {
+		up := filepath.Dir(dir)
+		if set[dir] {
+			return true
+		}
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
 // treeUnsupported is the reason when changes below a folder are not reported.
 const treeUnsupported = "this system does not report changes in folders below"
 
+// treeReport is a report of a system that watches the whole tree below a folder.
 type treeReport struct {
 	top     string
-	folders []string // folders in which something changed; absolute
+	events  []fsnotify.Event
+	folders []string // folders in which something changed; absolute, below top
 	lost    bool     // some changes are missing
 	err     error    // there are no further reports; a treeError says why
 }
@@ -74,8 +130,13 @@ type treeError string
 
 func (s treeError) Error() string { return string(s) }
 
+// watchTree starts watching the tree below a folder.
 func (w *Watcher) watchTree(d *folder) {
-	d.tree = &treeChanges{changed: make(map[string]bool)}
+	if !w.byTree {
+		w.pending = append(w.pending, d.dir.Abs)
+		w.wakeUp()
+		return
+	}
 	tree, err := w.openTree(d.dir.Abs)
 	if err != nil {
 		d.tree.problem = treeUnsupported
@@ -85,7 +146,11 @@ func (w *Watcher) watchTree(d *folder) {
 	d.treeCloser = tree
 }
 
+// handleTreeReport handles a report about a tree.
 func (w *Watcher) handleTreeReport(n treeReport) {
+	for _, e := range n.events {
+		w.handleEvent(e)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d := w.folders[n.top]
@@ -94,8 +159,7 @@ func (w *Watcher) handleTreeReport(n treeReport) {
 	}
 	for _, abs := range n.folders {
 		if rel, ok := relativePath(n.top, abs); ok && rel != "" {
-			d.tree.mark(rel)
-			d.stale = true // the time of a folder in it may have changed
+			d.markFolder(rel)
 		}
 	}
 	if n.lost {
@@ -115,83 +179,4 @@ func (d *folder) closeTree() {
 		d.treeCloser.Close()
 		d.treeCloser = nil
 	}
-}
-
-func (w *Watcher) publishChanges() {
-	w.mu.Lock()
-	var out []Change
-	for abs, d := range w.folders {
-		if d.known == nil { // its first list has not arrived yet
-			continue
-		}
-		c := Change{Dir: abs}
-		if d.stale {
-			c = w.relist(abs, d)
-			d.stale = false
-		}
-		d.tree.addTo(&c)
-		if !c.isEmpty() {
-			out = append(out, c)
-		}
-	}
-	w.mu.Unlock()
-	for _, c := range out {
-		w.publish(c)
-	}
-}
-
-func (w *Watcher) checkMoved() (moved bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for abs, d := range w.folders {
-		if fresh := d.reopen(w.ws, abs); fresh != nil {
-			fresh.Close()
-			continue
-		}
-		d.stale, moved = true, true
-	}
-	return moved
-}
-
-// reopen opens a folder again; nil if its path now leads elsewhere.
-func (d *folder) reopen(ws *workspace.Root, abs string) *workspace.Dir {
-	fresh, err := ws.OpenDir(workspace.Path{Abs: abs})
-	if err != nil {
-		return nil
-	}
-	if fresh.Abs != abs || !workspace.SameDir(fresh, d.dir) {
-		fresh.Close()
-		return nil
-	}
-	return fresh
-}
-
-// relist lists a folder again. If it was replaced, it is no longer watched.
-func (w *Watcher) relist(abs string, d *folder) Change {
-	fresh := d.reopen(w.ws, abs)
-	if fresh == nil {
-		w.stopWatching(abs, d)
-		return Change{Dir: abs, MustRelist: true}
-	}
-	defer fresh.Close()
-	c := Change{Dir: abs}
-	seen := make(map[string]bool, len(d.known))
-	err := fresh.Infos(func(i workspace.Info) bool {
-		seen[i.Name] = true
-		if d.known[i.Name] != i {
-			d.known[i.Name] = i
-			c.Entries = append(c.Entries, i)
-		}
-		return true
-	})
-	if err != nil {
-		return Change{Dir: abs, MustRelist: true}
-	}
-	for name := range d.known {
-		if !seen[name] {
-			delete(d.known, name)
-			c.Removed = append(c.Removed, name)
-		}
-	}
-	return c
 }

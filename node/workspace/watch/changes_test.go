@@ -17,178 +17,237 @@ import (
 )
 
 func TestWatcherTellsWhereBelowSomethingChanged(t *testing.T) {
-	heard := make(chan Change, 100)
-	dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
-	w.rounds(t)
-	put(t, filepath.Join(dir, "a/b/c/f"), "longer")
-	hears(t, heard, "a/b/c")
-	before := time.Now()
-	put(t, filepath.Join(dir, "d/new"), "")
-	for c := range heard {
-		if i := slices.IndexFunc(c.Entries, func(i workspace.Info) bool { return i.Name == "d" }); i >= 0 {
-			if c.Entries[i].Time.Before(before.Add(-time.Second)) {
-				t.Errorf("the folder's time is old: %v", c.Entries[i].Time)
+	inEachWay(t, func(t *testing.T, deep deeper) {
+		heard := make(chan Change, 100)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		w.settles(t, dir)
+		put(t, filepath.Join(dir, "a/b/c/f"), "longer")
+		hears(t, heard, "a/b/c")
+		before := time.Now()
+		put(t, filepath.Join(dir, "d/new"), "")
+		for c := range heard {
+			if i := slices.IndexFunc(c.Entries, func(i workspace.Info) bool { return i.Name == "d" }); i >= 0 {
+				if c.Entries[i].Time.Before(before.Add(-time.Second)) {
+					t.Errorf("the folder's time is old: %v", c.Entries[i].Time)
+				}
+				break
 			}
-			break
 		}
-	}
+	})
 }
 
 func TestAFolderThatIsMadeAndFilledAtOnceIsWatchedWhole(t *testing.T) {
-	heard := make(chan Change, 10_000)
-	dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
-	for i := range 50 { // while the first walk is under way, too
-		put(t, filepath.Join(dir, fmt.Sprintf("n%d/1/2/3/f", i)), "")
-	}
-	w.rounds(t)
-	for len(heard) > 0 {
-		<-heard
-	}
-	put(t, filepath.Join(dir, "n7/1/2/3/g"), "")
-	hears(t, heard, "n7/1/2/3")
-	put(t, filepath.Join(dir, "d/made/at/once"), "")
-	hears(t, heard, "d", "d/made", "d/made/at")
+	inEachWay(t, func(t *testing.T, deep deeper) {
+		heard := make(chan Change, 10_000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		for i := range 50 { // while the first walk is under way, too
+			put(t, filepath.Join(dir, fmt.Sprintf("n%d/1/2/3/f", i)), "")
+		}
+		w.settles(t, dir)
+		for len(heard) > 0 {
+			<-heard
+		}
+		put(t, filepath.Join(dir, "n7/1/2/3/g"), "")
+		hears(t, heard, "n7/1/2/3")
+		put(t, filepath.Join(dir, "d/made/at/once"), "")
+		hears(t, heard, "d", "d/made", "d/made/at")
+	})
 }
 
 func TestARenamedFolderIsWatchedUnderItsNewName(t *testing.T) {
-	heard := make(chan Change, 1000)
-	dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
-	w.rounds(t)
-	rename := func(from, to string) {
-		t.Helper()
-		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
-			t.Fatal(err)
+	inEachWay(t, func(t *testing.T, deep deeper) {
+		heard := make(chan Change, 1000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		w.settles(t, dir)
+		rename := func(from, to string) {
+			t.Helper()
+			if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	rename("a", "d/e/z")
-	w.rounds(t)
-	for len(heard) > 0 {
-		<-heard
-	}
-	put(t, filepath.Join(dir, "d/e/z/b/c/f"), "in its new place")
-	hears(t, heard, "d/e/z/b/c")
-	rename("d", "q") // there and back, and then another one in its place
-	rename("q", "d")
-	rename("d", "p")
-	put(t, filepath.Join(dir, "d/other"), "")
-	w.rounds(t)
-	rename("p", "../out")
-	w.rounds(t)
-	for len(heard) > 0 {
-		<-heard
-	}
-	put(t, filepath.Join(dir, "../out/e/later"), "")
-	put(t, filepath.Join(dir, "d/later"), "")
-	for c := range heard {
-		if slices.ContainsFunc(c.Folders, func(d string) bool { return d != "d" }) {
-			t.Fatalf("it told of %v", c.Folders)
+		rename("a", "d/e/z")
+		w.settles(t, dir)
+		for len(heard) > 0 {
+			<-heard
 		}
-		if slices.Contains(c.Folders, "d") {
-			break
+		put(t, filepath.Join(dir, "d/e/z/b/c/f"), "in its new place")
+		hears(t, heard, "d/e/z/b/c")
+		rename("d", "q") // there and back, and then another one in its place
+		rename("q", "d")
+		rename("d", "p")
+		put(t, filepath.Join(dir, "d/other"), "")
+		w.settles(t, dir)
+		rename("p", "../out")
+		w.settles(t, dir)
+		for len(heard) > 0 {
+			<-heard
 		}
-	}
+		put(t, filepath.Join(dir, "../out/e/later"), "")
+		put(t, filepath.Join(dir, "d/later"), "")
+		for c := range heard {
+			if slices.ContainsFunc(c.Folders, func(d string) bool { return d != "d" }) {
+				t.Fatalf("it told of %v", c.Folders)
+			}
+			if slices.Contains(c.Folders, "d") {
+				break
+			}
+		}
+	})
 }
 
 func TestATreeWithTooManyFoldersIsWatchedAtItsTopOnly(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("one handle is enough here, however many there are")
-	}
-	heard := make(chan Change, 100)
-	dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
-	w.rounds(t)
-	w.bounds(t, dir, 20)
-	for i := range 10 {
-		put(t, filepath.Join(dir, fmt.Sprint("n", i), "f"), "")
-	}
-	for c := range heard {
-		if c.TreeProblem != "" {
-			if c.TreeProblem != "there are more than 20 files and folders below, too many to check for changes" {
-				t.Errorf("it said %q", c.TreeProblem)
-			}
-			break
+	inEachWay(t, func(t *testing.T, deep deeper) {
+		if runtime.GOOS == "windows" {
+			t.Skip("one handle is enough here, however many there are")
 		}
-	}
-	if list := w.notifier.WatchList(); len(list) != 1 {
-		t.Errorf("it still watches folders: %v", list)
-	}
-	put(t, filepath.Join(dir, "top"), "")
-	until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["top"] })
+		heard := make(chan Change, 100)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		w.settles(t, dir)
+		want := "there are more than 10 folders below"
+		w.mu.Lock()
+		w.maxSubfolders = 10
+		w.mu.Unlock()
+		if w.bounds(t, dir, 20) {
+			want = "there are more than 20 files and folders below, too many to check for changes on this system"
+		}
+		for i := range 10 {
+			put(t, filepath.Join(dir, fmt.Sprint("n", i), "f"), "")
+		}
+		for c := range heard {
+			if c.TreeProblem != "" {
+				if c.TreeProblem != want {
+					t.Errorf("it said %q", c.TreeProblem)
+				}
+				break
+			}
+		}
+		w.mu.Lock()
+		left := len(w.watched)
+		w.mu.Unlock()
+		if left != 0 || len(w.notifier.WatchList()) != 1 {
+			t.Errorf("it still watches %d folders: %v", left, w.notifier.WatchList())
+		}
+		put(t, filepath.Join(dir, "top"), "")
+		until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["top"] })
+	})
 }
 
 func TestALostEventHasTheTreeScannedAnew(t *testing.T) {
-	if text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events"); err == nil {
-		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n > 40_000 {
-			t.Skipf("this system queues %d events: it takes too long to make them run over", n)
-		}
-	}
-	heard, wait := make(chan Change, 1000), make(chan struct{})
-	var slow atomic.Bool
-	dir, w := deep(t, func(c Change) {
-		if slow.Load() {
-			<-wait
-		}
-		heard <- c
-	}, fillThree(t))
-	w.rounds(t)
-	slow.Store(true)
-	put(t, filepath.Join(dir, "blocked"), "") // tell blocks, and the system's queue overflows
-	for i := range 60_000 {
-		if err := os.Chmod(filepath.Join(dir, []string{"a/b/c/f", "d/e/f"}[i%2]), fs.FileMode(0o600+i%64)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put(t, filepath.Join(dir, "unseen/by/the/system"), "")
-	close(wait)
-	for limit := time.After(3 * time.Minute); ; {
-		select {
-		case c := <-heard:
-			// Polling loses nothing.
-			if !c.AllFolders && !slices.Contains(c.Folders, "unseen/by/the") {
-				continue
+	inEachWay(t, func(t *testing.T, deep deeper) {
+		if text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events"); err == nil {
+			if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n > 40_000 {
+				t.Skipf("this system queues %d events: it takes too long to make them run over", n)
 			}
-		case <-limit:
-			t.Fatal("it did not tell that events were lost")
 		}
-		break
-	}
-	w.rounds(t)
+		heard, wait := make(chan Change, 1000), make(chan struct{})
+		var slow atomic.Bool
+		dir, w := deep(t, func(c Change) {
+			if slow.Load() {
+				<-wait
+			}
+			heard <- c
+		}, fillThree(t))
+		w.settles(t, dir)
+		slow.Store(true)
+		put(t, filepath.Join(dir, "blocked"), "") // tell blocks, and the system's queue overflows
+		for i := range 60_000 {
+			if err := os.Chmod(filepath.Join(dir, []string{"a/b/c/f", "d/e/f"}[i%2]), fs.FileMode(0o600+i%64)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, filepath.Join(dir, "unseen/by/the/system"), "")
+		close(wait)
+		for limit := time.After(3 * time.Minute); ; {
+			select {
+			case c := <-heard:
+				// Polling loses nothing.
+				if !c.AllFolders && !(w.byTree && slices.Contains(c.Folders, "unseen/by/the")) {
+					continue
+				}
+			case <-limit:
+				t.Fatal("it did not tell that events were lost")
+			}
+			break
+		}
+		w.settles(t, dir)
+	})
 }
 
 func TestOfATreeThatIsRemovedNothingIsWatched(t *testing.T) {
-	heard := make(chan Change, 1000)
-	dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
-	w.rounds(t)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["again"] })
-	w.rounds(t)
+	inEachWay(t, func(t *testing.T, deep deeper) {
+		heard := make(chan Change, 1000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		w.settles(t, dir)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		until(t, heard, map[string]bool{}, func(h map[string]bool) bool { return h["again"] })
+		w.settles(t, dir)
+	})
 }
 
 func TestTwoTreesOfWhichOneIsInTheOther(t *testing.T) {
-	heard := make(chan Change, 1000)
-	dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
-	inner := w.looksAt(t, filepath.Join(dir, "a"))
-	w.rounds(t)
-	w.Remove(inner)
-	w.rounds(t)
-	put(t, filepath.Join(dir, "a/new"), "")
-	hears(t, heard, "a")
-	w.looksAt(t, inner)
-	w.Remove(dir)
-	w.rounds(t)
-	for len(heard) > 0 {
-		<-heard
+	inEachWay(t, func(t *testing.T, deep deeper) {
+		heard := make(chan Change, 1000)
+		dir, w := deep(t, func(c Change) { heard <- c }, fillThree(t))
+		inner := w.looksAt(t, filepath.Join(dir, "a"))
+		w.settles(t, dir)
+		w.Remove(inner)
+		w.settles(t, dir)
+		put(t, filepath.Join(dir, "a/new"), "")
+		hears(t, heard, "a")
+		w.looksAt(t, inner)
+		w.Remove(dir)
+		w.settles(t, inner)
+		for len(heard) > 0 {
+			<-heard
+		}
+		put(t, filepath.Join(inner, "b/c/new"), "")
+		hears(t, heard, "b/c")
+		if runtime.GOOS == "windows" {
+			return // there, a folder above a watched one cannot be renamed
+		}
+		// The watcher of the inner one gets no event.
+		if err := os.Rename(dir, dir+"2"); err != nil {
+			t.Fatal(err)
+		}
+		w.Remove(inner)
+		w.settles(t, inner)
+	})
+}
+
+// BenchmarkTreeOf50000 watches 50,000 files in 2,500 folders.
+func BenchmarkTreeOf50000(b *testing.B) {
+	dir, w := deep(b, func(Change) {}, func(dir string) {
+		for i := range 2500 {
+			sub := filepath.Join(dir, fmt.Sprintf("%02d/%02d", i/50, i%50))
+			if err := os.MkdirAll(sub, 0o755); err != nil {
+				b.Fatal(err)
+			}
+			for j := range 20 {
+				if err := os.WriteFile(filepath.Join(sub, fmt.Sprint("file", j)), nil, 0o644); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	w.settles(b, dir)
+	var before, after runtime.MemStats
+	for b.Loop() {
+		w.mu.Lock()
+		w.removeTree("/")
+		for p := range w.watched {
+			w.removeSubfolder(p)
+		}
+		w.mu.Unlock()
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		w.addTree(dir, false)
+		b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms/walk")
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
+		b.ReportMetric(float64(len(w.watched)), "folders")
 	}
-	put(t, filepath.Join(inner, "b/c/new"), "")
-	hears(t, heard, "b/c")
-	if runtime.GOOS == "windows" {
-		return // there, a folder above a watched one cannot be renamed
-	}
-	// The watcher of the inner one gets no event.
-	if err := os.Rename(dir, dir+"2"); err != nil {
-		t.Fatal(err)
-	}
-	w.Remove(inner)
-	w.rounds(t)
 }

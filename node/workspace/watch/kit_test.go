@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -17,6 +19,30 @@ var onWine = func() bool { return false }
 // deep watches the folder sub of a new workspace with its tree, after fill has created its initial
 // content.
 func deep(t testing.TB, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
+	t.Helper()
+	return deepBy(t, watchesByTree, tell, fill)
+}
+
+// inEachWay runs a test with the system's own way of watching trees, and, where that differs, with
+// polling, as on macOS.
+func inEachWay(t *testing.T, test func(t *testing.T, deep deeper)) {
+	t.Run("told", func(t *testing.T) {
+		test(t, deep)
+	})
+	if runtime.GOOS == "linux" {
+		t.Run("polled", func(t *testing.T) { test(t, polledDeep) })
+	}
+}
+
+// deeper is the type of deep.
+type deeper func(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher)
+
+func polledDeep(t testing.TB, tell func(Change), fill func(dir string)) (string, *Watcher) {
+	t.Helper()
+	return deepBy(t, true, tell, fill)
+}
+
+func deepBy(t testing.TB, whole bool, tell func(Change), fill func(dir string)) (dir string, w *Watcher) {
 	t.Helper()
 	if onWine() {
 		t.Skip("Wine reports only folders created while it watches")
@@ -35,7 +61,7 @@ func deep(t testing.TB, tell func(Change), fill func(dir string)) (dir string, w
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	w.pollPause = 5 * time.Millisecond
+	w.byTree, w.pollPause = whole, 5*time.Millisecond
 	return w.looksAt(t, sub), w
 }
 
@@ -57,6 +83,37 @@ func (w *Watcher) looksAt(t testing.TB, abs string) string {
 	}
 	w.SetContent(dir, list)
 	return dir
+}
+
+// settles waits until exactly the folders below dir are watched, by the watcher's state and by the
+// system's. With one handle for all of them it returns immediately; with polling it waits until a
+// round is done and reported.
+func (w *Watcher) settles(t testing.TB, dir string) {
+	t.Helper()
+	if w.byTree {
+		w.rounds(t)
+		return
+	}
+	var want, have []string
+	for limit := time.Now().Add(3 * time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
+		want = nil
+		filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+			if err == nil && e.IsDir() && p != dir {
+				want = append(want, p)
+			}
+			return nil
+		})
+		w.mu.Lock()
+		have = slices.Sorted(maps.Keys(w.watched))
+		w.mu.Unlock()
+		system := slices.DeleteFunc(w.notifier.WatchList(), func(p string) bool { return p == dir })
+		slices.Sort(system)
+		slices.Sort(want)
+		if slices.Equal(want, have) && slices.Equal(want, system) {
+			return
+		}
+	}
+	t.Fatalf("it watches %d folders in place of %d: %.300q, %.300q", len(have), len(want), have, want)
 }
 
 // hears waits for changes in all of some folders below.

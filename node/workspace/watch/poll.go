@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,22 +17,16 @@ import (
 
 const (
 	// pollShare bounds the cost of polling: after each round there is a pause of that many times
-	// its duration, which is 1 % of a core.
-	pollShare = 100
+	// its duration, which is 3 % of a core.
+	pollShare = 32
 	// pollTick is the time within which a file may change twice without a visible change of its
 	// time.
 	pollTick = 20 * time.Millisecond
-	// maxDepth is the maximum depth: a handle per level is open during a round.
-	maxDepth = 100
 )
 
-// poller polls the tree below a folder, in rounds. For each folder it stores one number, computed
-// from the names, kinds, sizes, times and inodes of its entries. Its goroutine owns it; Close stops
-// it.
-//
-// No system but Windows reports changes in trees to a program without C. With inotify (Linux), each
-// folder below would need one of the few watches that all programs of a person share; with kqueue
-// (macOS and the BSDs), every file would have to be open.
+// poller polls the tree below a folder, in rounds, for systems that do not report changes there.
+// For each folder it stores one number, computed from the names, kinds, sizes, times and inodes of
+// its entries. Its goroutine owns it; Close stops it.
 type poller struct {
 	ws         *workspace.Root
 	top        string
@@ -49,10 +44,16 @@ type poller struct {
 	overflow bool // there are more changes
 }
 
+// folderState is the known state of a folder, and the round of its last check.
 type folderState struct {
 	sum   uint64
 	round uint32
 }
+
+// watchesByTree is set on systems without inotify: with kqueue (macOS and the BSDs), every file
+// below would have to be open. macOS could report changes in trees by FSEvents, which only C can
+// call. There, trees are polled.
+const watchesByTree = runtime.GOOS != "linux"
 
 // openTree starts polling the tree below a folder. Its content at the end of the first round counts
 // as known; later changes are sent to w.treeReports.
@@ -100,6 +101,7 @@ func (p *poller) run() {
 	}
 }
 
+// pauseAfter returns the pause after a round.
 func pauseAfter(round, least time.Duration) time.Duration { return max(least, pollShare*round) }
 
 func (p *poller) isClosed() bool {
@@ -150,7 +152,7 @@ func (p *poller) scanFolder(d *workspace.Dir, level int) error {
 			stop = errClosed
 			return false
 		case p.entries == p.maxEntries:
-			stop = treeError(fmt.Sprintf("there are more than %d files and folders below, too many to check for changes", p.maxEntries))
+			stop = treeError(fmt.Sprintf("there are more than %d files and folders below, too many to check for changes on this system", p.maxEntries))
 			return false
 		}
 		p.entries++

@@ -38,10 +38,15 @@ func (w *Watcher) each(f func(*poller, *treeChanges)) {
 	}
 }
 
-// bounds limits the number of entries of a polled folder.
-func (w *Watcher) bounds(t testing.TB, dir string, most int) {
+// bounds limits the number of entries of a polled folder. It returns false if the folder is not
+// polled.
+func (w *Watcher) bounds(t testing.TB, dir string, most int) bool {
 	t.Helper()
+	if !w.byTree {
+		return false
+	}
 	w.Remove(dir)
 	w.maxPollEntries = most
 	w.looksAt(t, dir)
+	return true
 }

@@ -3,15 +3,17 @@ package watch
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"unsafe"
 
-	"fairlead/node/workspace"
-
+	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/windows"
 )
+
+// watchesByTree: one handle reports all changes below a folder. With a handle for each folder, as
+// on Linux, no folder with subfolders could be renamed.
+const watchesByTree = true
 
 const (
 	// treeBuffer is the number of bytes of changes that the system stores between two reads.
@@ -20,8 +22,8 @@ const (
 	treeFilter = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_SIZE | windows.FILE_NOTIFY_CHANGE_LAST_WRITE
 )
 
-// treeHandle reads the system's reports about a folder and its tree. With a handle for each folder,
-// no folder with subfolders could be renamed. Its goroutine owns the handles; Close stops it.
+// treeHandle reads the system's reports about a folder and its tree. Its goroutine owns the
+// handles; Close stops it.
 type treeHandle struct {
 	// dir is the folder; ready and quit are events: data is ready, and Close was called.
 	dir, ready, quit windows.Handle
@@ -105,7 +107,7 @@ func (t *treeHandle) run(news chan<- treeReport, top string, begun chan<- error)
 		if full {
 			n, err = 0, nil
 		}
-		heard := treeReport{top: top, err: err, lost: err == nil && n == 0, folders: changedFolders(buf[:n], top)}
+		heard := treeReport{top: top, err: err, lost: err == nil && n == 0, events: parseNotifications(buf[:n], top)}
 		if err == nil {
 			err = read() // read again before reporting, which may take long
 			heard.err = err
@@ -117,24 +119,26 @@ func (t *treeHandle) run(news chan<- treeReport, top string, begun chan<- error)
 	}
 }
 
-// changedFolders returns the folders of changed entries, and new folders, of a list of
-// FILE_NOTIFY_INFORMATION: the offset of the next record, 4 bytes; the action, 4; the length of the
-// name in bytes, 4; the name.
-func changedFolders(list []byte, top string) (folders []string) {
+// parseNotifications parses FILE_NOTIFY_INFORMATION: the offset of the next record, 4 bytes; the
+// action, 4; the length of the name in bytes, 4; the name.
+func parseNotifications(list []byte, top string) (events []fsnotify.Event) {
 	for len(list) > 0 {
 		raw := (*windows.FileNotifyInformation)(unsafe.Pointer(&list[0]))
-		path := filepath.Join(top, windows.UTF16ToString(unsafe.Slice(&raw.FileName, raw.FileNameLength/2)))
-		if !workspace.IsInternal(filepath.Base(path)) {
-			folders = append(folders, filepath.Dir(path))
-			isNew := raw.Action == windows.FILE_ACTION_ADDED || raw.Action == windows.FILE_ACTION_RENAMED_NEW_NAME
-			if info, err := os.Lstat(path); isNew && err == nil && info.IsDir() {
-				folders = append(folders, path)
-			}
+		name := windows.UTF16ToString(unsafe.Slice(&raw.FileName, raw.FileNameLength/2))
+		e := fsnotify.Event{Name: filepath.Join(top, name), Op: fsnotify.Write}
+		switch raw.Action {
+		case windows.FILE_ACTION_ADDED, windows.FILE_ACTION_RENAMED_NEW_NAME:
+			e.Op = fsnotify.Create
+		case windows.FILE_ACTION_REMOVED:
+			e.Op = fsnotify.Remove
+		case windows.FILE_ACTION_RENAMED_OLD_NAME:
+			e.Op = fsnotify.Rename
 		}
+		events = append(events, e)
 		if raw.NextEntryOffset == 0 {
 			break
 		}
 		list = list[raw.NextEntryOffset:]
 	}
-	return folders
+	return events
 }

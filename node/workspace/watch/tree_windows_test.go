@@ -118,4 +118,4 @@ func TestAClosedWatcherHoldsNoTree(t *testing.T) {
 // rounds and bounds are for systems where trees are polled.
 func (w *Watcher) rounds(testing.TB) {}
 
-func (w *Watcher) bounds(testing.TB, string, int) {}
+func (w *Watcher) bounds(testing.TB, string, int) bool { return false }

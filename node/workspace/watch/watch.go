@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// collectTime is how long changes are collected before the changed folders are listed again, and
-	// collectShare bounds the cost of that: it is at least that many times the duration of the last
-	// time.
-	collectTime, collectShare = 100 * time.Millisecond, 20
+	// collectTime is how long changes of a folder are collected before they are reported.
+	collectTime = 100 * time.Millisecond
+	// maxDirtyNames is the maximum number of names that are checked one by one; a folder with more
+	// changes is listed again.
+	maxDirtyNames = 2000
 	// checkInterval is the interval at which the locations of the folders are checked: the system
 	// does not report the removal of an open folder, nor that a folder above was renamed.
 	checkInterval = time.Second
@@ -53,24 +54,32 @@ func (c Change) isEmpty() bool {
 // Watcher reports changes in folders. It describes entries only by the open folder's handle, so a
 // link that replaces the folder reveals nothing.
 type Watcher struct {
-	ws             *workspace.Root
-	publish        func(Change)
-	notifier       *fsnotify.Watcher
+	ws            *workspace.Root
+	publish       func(Change)
+	notifier      *fsnotify.Watcher
+	maxSubfolders int // maximum number of watched folders below others
+	// byTree says that everything below a folder is watched or polled as a whole: with this minimum
+	// pause, and at most so many entries.
+	byTree         bool
 	pollPause      time.Duration
 	maxPollEntries int
 	done           chan struct{}
+	quit           chan struct{}
 	wake           chan struct{} // contains a token when there is work besides events
 	treeReports    chan treeReport
 
 	mu      sync.Mutex // guards the fields below
 	folders map[string]*folder
+	subfolders
 }
 
+// folder is a folder with its last reported content.
 type folder struct {
 	users      int
 	dir        *workspace.Dir
 	known      map[string]workspace.Info
-	stale      bool // list it again: something changed, or it is another folder now
+	dirty      map[string]bool
+	stale      bool // list it again: the system lost events, or it is another folder now
 	tree       *treeChanges
 	treeCloser io.Closer // watches its whole tree, where the system supports that
 }
@@ -83,8 +92,9 @@ func New(ws *workspace.Root, publish func(Change)) (*Watcher, error) {
 		return nil, err
 	}
 	w := &Watcher{
-		ws: ws, publish: publish, notifier: fsn, pollPause: pollPause, maxPollEntries: pollEntries,
-		done: make(chan struct{}), wake: make(chan struct{}, 1), treeReports: make(chan treeReport), folders: make(map[string]*folder),
+		ws: ws, publish: publish, notifier: fsn, maxSubfolders: subfolderLimit(), byTree: watchesByTree, pollPause: pollPause, maxPollEntries: pollEntries,
+		done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
+		treeReports: make(chan treeReport), folders: make(map[string]*folder), subfolders: newSubfolders(),
 	}
 	go w.run()
 	return w, nil
@@ -92,6 +102,7 @@ func New(ws *workspace.Root, publish func(Change)) (*Watcher, error) {
 
 // Close stops the watcher and waits for it.
 func (w *Watcher) Close() {
+	close(w.quit)
 	w.notifier.Close()
 	<-w.done
 	w.mu.Lock()
@@ -104,9 +115,10 @@ func (w *Watcher) Close() {
 }
 
 // Add starts watching a folder and returns its path without symbolic links. Nothing is reported
-// before SetContent. Each Add needs a Remove. With deep, the tree below the folder is watched too.
-// Except on Windows, it is polled at 1 % of a core at most: changes are reported after a second, in a
-// large tree after up to a minute.
+// before SetContent. Each Add needs a Remove. With deep, the tree below the folder is watched too,
+// as far as the system permits; that is prepared after Add has returned. Where the system does not
+// report changes there (macOS, the BSDs), the tree is polled at 3 % of a core: changes are reported
+// after a second, in a large tree after up to a minute.
 func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 	d, err := w.ws.OpenDir(p)
 	if err != nil {
@@ -124,18 +136,20 @@ func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 			d.Close()
 			return "", err
 		}
-		have = &folder{dir: d}
+		have = &folder{dir: d, dirty: make(map[string]bool)}
 		w.folders[d.Abs] = have
 	} else {
 		d.Close()
 	}
 	have.users++
 	if deep && have.tree == nil {
+		have.tree = &treeChanges{changed: make(map[string]bool)}
 		w.watchTree(have)
 	}
 	return have.dir.Abs, nil
 }
 
+// wakeUp wakes the watcher's goroutine.
 func (w *Watcher) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
@@ -170,7 +184,12 @@ func (w *Watcher) Remove(abs string) {
 
 func (w *Watcher) stopWatching(abs string, d *folder) {
 	delete(w.folders, abs)
-	w.notifier.Remove(abs)
+	if !w.watched[abs] {
+		w.notifier.Remove(abs)
+	}
+	if d.tree != nil {
+		w.removeTree(abs)
+	}
 	d.closeTree()
 	d.dir.Close()
 }
@@ -181,7 +200,7 @@ func (w *Watcher) run() {
 	defer timer.Stop()
 	check := time.NewTicker(checkInterval)
 	defer check.Stop()
-	armed, pause := false, collectTime
+	armed := false
 	for {
 		select {
 		case e, ok := <-w.notifier.Events:
@@ -204,13 +223,12 @@ func (w *Watcher) run() {
 			}
 		case <-timer.C:
 			armed = false
-			start := time.Now()
+			w.updateTrees()
 			w.publishChanges()
-			pause = max(collectTime, collectShare*time.Since(start))
 			continue
 		}
 		if !armed {
-			timer.Reset(pause)
+			timer.Reset(collectTime)
 			armed = true
 		}
 	}
@@ -222,15 +240,25 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 	if d := w.folders[e.Name]; d != nil && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
 		d.stale = true
 	}
+	w.recordBelow(e)
 	if d := w.folders[filepath.Dir(e.Name)]; d != nil {
-		d.stale = true
+		if d.dirty[filepath.Base(e.Name)] = true; len(d.dirty) > maxDirtyNames {
+			d.stale = true
+		}
 	}
 }
 
 func (w *Watcher) handleLoss() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, d := range w.folders {
+	for abs, d := range w.folders {
 		d.stale = true
+		if d.tree.isWatched() {
+			d.tree.overflow = true
+			if !w.byTree {
+				w.removeTree(abs) // its tree is walked again: folders may have come and gone unseen
+				w.pending = append(w.pending, abs)
+			}
+		}
 	}
 }
