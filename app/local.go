@@ -63,7 +63,7 @@ func parseConfinement(c settings.Confinement) (node.Confinement, error) {
 	}
 	parsed, err := node.ParseConfinement(c.Mode, c.Network, grants)
 	if err == nil && c.Disk {
-		parsed.Access, parsed.Grants = workspace.WholeDisk, nil
+		parsed.WholeDisk, parsed.Grants = true, nil
 	}
 	return parsed, err
 }

@@ -25,7 +25,6 @@ const maxResult = protocol.MaxReadFrame - 1<<20
 // limit, because it ends them.
 const maxCalls = 64
 
-// unlimited are the tools to which maxCalls does not apply.
 var unlimited = map[string]bool{"Bash": true, "Process": true}
 
 // event handles an event from the gateway. It does not block.
@@ -158,14 +157,6 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 			raw, err = nil, &crashError{debug.Stack()}
 		}
 	}()
-	if strings.HasPrefix(inv.Tool, protocol.FileAct) {
-		return n.runFileOperation(ctx, inv)
-	}
-	t, ok := n.tools[inv.Tool]
-	if !ok {
-		//lint:ignore ST1005 the original's text
-		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
-	}
 	if inv.Preview || !unlimited[inv.Tool] {
 		select {
 		case n.running <- struct{}{}:
@@ -173,6 +164,14 @@ func (n *Node) run(ctx context.Context, inv protocol.ToolInvoke) (raw json.RawMe
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+	if strings.HasPrefix(inv.Tool, protocol.FileAct) { // a person's operation in the browser of files
+		return n.browse.Call(ctx, inv.Tool, inv.Args)
+	}
+	t, ok := n.tools[inv.Tool]
+	if !ok {
+		//lint:ignore ST1005 the original's text
+		return nil, fmt.Errorf("Tool not found: %s", inv.Tool)
 	}
 	if inv.Preview {
 		return preview(ctx, t, inv.Args)
@@ -225,7 +224,6 @@ func (n *Node) sendProgress(ctx context.Context, latest <-chan protocol.ToolProg
 	}
 }
 
-// logs answers the event logs.get.
 func (n *Node) logs(l protocol.LogsGet, unread error) {
 	n.log.Info("Log asked for", "lines", l.Lines)
 	answer := protocol.LogsResultParams{CallID: l.CallID}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/node/browse"
 	"fairlead/node/transfer"
 	"fairlead/node/workspace"
 )
@@ -35,12 +36,12 @@ func TestUnfinishedFilesAreSweptAtTheStartAndDaily(t *testing.T) {
 		return err == nil
 	}
 	synctest.Test(t, func(t *testing.T) {
-		n := &Node{opts: Options{Keep: home}, log: slog.New(slog.DiscardHandler)}
+		n := &Node{opts: Options{Keep: home}, log: slog.New(slog.DiscardHandler), ws: ws, browse: browse.New(ws, "", nil)}
 		old, recent := unfinished("old", time.Now().AddDate(0, -1, 0)), unfinished("recent", time.Now().AddDate(0, 0, -13))
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			n.removeStaleParts(t.Context(), n.transferRecords(), transfer.NewFiles(ws, transfer.Policy{}))
+			n.removeOldFiles(t.Context(), n.transferRecords(), transfer.NewFiles(ws, transfer.Policy{}))
 		}()
 		synctest.Wait()
 		if there(old) || !there(recent) {

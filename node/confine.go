@@ -13,10 +13,9 @@ import (
 // Confinement limits what a node's tools can reach. The zero value restricts files and commands to
 // the workspace and blocks the network for commands.
 type Confinement struct {
-	// Access applies to the file tools; "" means workspace.InWorkspace, or InGranted if there are
-	// grants.
-	Access workspace.Access
-	Grants []workspace.Grant
+	// WholeDisk opens the whole disk to the file tools, instead of the workspace and Grants.
+	WholeDisk bool
+	Grants    []workspace.Grant
 	// Mode applies to commands; "" means sandbox.WorkspaceWrite. With sandbox.ReadOnly, file tools
 	// and transfers cannot change anything either.
 	Mode sandbox.Mode
@@ -56,7 +55,6 @@ func ParseConfinement(mode, network string, grants []string) (c Confinement, err
 	return c, nil
 }
 
-// profile returns the restrictions of commands in a workspace.
 func (c Confinement) profile(dir string) sandbox.Profile {
 	p := sandbox.Profile{Mode: c.Mode, Network: c.Network, Workspace: dir}
 	if p.Network == AskNetwork {
@@ -73,16 +71,11 @@ func (c Confinement) profile(dir string) sandbox.Profile {
 	return p
 }
 
-// enforcement returns the published description of a box and of the restrictions of commands in a
-// workspace.
 func (c Confinement) enforcement(r sandbox.Report, dir string) (line string, e *protocol.Enforcement) {
 	p := c.profile(dir)
 	now := r.For(p)
-	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: now.Warnings}
+	e = &protocol.Enforcement{Mode: string(p.Mode), Network: string(p.Network), Summary: string(r.Summary), Warnings: now.Warnings, Checks: now.Checks}
 	e.Lends = c.Network == AskNetwork && p.Mode != sandbox.Full && r.BlocksNetwork()
-	for _, c := range now.Checks {
-		e.Checks = append(e.Checks, protocol.EnforcedCheck{ID: c.ID, Enforced: c.Enforced, By: c.By, Why: c.Why, Fix: c.Fix})
-	}
 	if e.Mode != string(sandbox.Full) {
 		e.Hidden = sandbox.HiddenPaths()
 	}

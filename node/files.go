@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"time"
 
@@ -11,17 +10,6 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/workspace"
 )
-
-// runFileOperation carries out a person's operation in the browser of this machine's files.
-func (n *Node) runFileOperation(ctx context.Context, inv protocol.ToolInvoke) (json.RawMessage, error) {
-	select {
-	case n.running <- struct{}{}:
-		defer func() { <-n.running }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	return n.browse.Call(ctx, inv.Tool, inv.Args)
-}
 
 // filesChanged reports a change in a folder that somebody is viewing. A lost report is not sent
 // again, because every folder is listed again after a lost connection.
@@ -36,16 +24,24 @@ func (n *Node) filesChanged(c protocol.FilesChange) {
 	}
 }
 
-// cleanupInterval is the interval at which a node removes old files; the first time is at its
-// start.
 const cleanupInterval = 24 * time.Hour
 
-// atIntervals calls f now and then at intervals until ctx ends.
-func atIntervals(ctx context.Context, interval time.Duration, f func()) {
-	tick := time.NewTicker(interval)
+// removeOldFiles removes expired files of the trash, expired backups, and unfinished files of
+// abandoned transfers, at the start and then at intervals until ctx ends.
+func (n *Node) removeOldFiles(ctx context.Context, parts *stream.UnfinishedFiles, files stream.Files) {
+	tick := time.NewTicker(cleanupInterval)
 	defer tick.Stop()
 	for {
-		f()
+		now := time.Now()
+		if err := (workspace.Entries{Root: n.ws}).SweepTrash(now); err != nil {
+			n.log.Warn("Emptying the trash failed", "err", err)
+		}
+		if err := n.browse.Sweep(now); err != nil {
+			n.log.Warn("Removing expired backups failed", "err", err)
+		}
+		if removed := parts.Sweep(files, now.Add(-stream.PartAge)); removed > 0 {
+			n.log.Info("Removed unfinished files of old transfers", "files", removed)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -54,33 +50,10 @@ func atIntervals(ctx context.Context, interval time.Duration, f func()) {
 	}
 }
 
-// removeExpiredFiles removes expired files of the trash and expired backups.
-func (n *Node) removeExpiredFiles(ctx context.Context) {
-	entries := workspace.Entries{Root: n.ws}
-	atIntervals(ctx, cleanupInterval, func() {
-		if err := entries.SweepTrash(time.Now()); err != nil {
-			n.log.Warn("Emptying the trash failed", "err", err)
-		}
-		if err := n.browse.Sweep(time.Now()); err != nil {
-			n.log.Warn("Removing expired backups failed", "err", err)
-		}
-	})
-}
-
-// transferRecords returns the node's record of unfinished files of transfers, or nil if the program
-// has no data folder.
+// transferRecords returns the record of unfinished files; nil without a data folder.
 func (n *Node) transferRecords() *stream.UnfinishedFiles {
 	if n.opts.Keep == "" {
 		return nil
 	}
 	return stream.OpenUnfinished(filepath.Join(n.opts.Keep, "unfinished", "node"))
-}
-
-// removeStaleParts removes unfinished files of abandoned transfers.
-func (n *Node) removeStaleParts(ctx context.Context, parts *stream.UnfinishedFiles, files stream.Files) {
-	atIntervals(ctx, cleanupInterval, func() {
-		if removed := parts.Sweep(files, time.Now().Add(-stream.PartAge)); removed > 0 {
-			n.log.Info("Removed unfinished files of old transfers", "files", removed)
-		}
-	})
 }

@@ -17,8 +17,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// platform returns the platform as nodes of the original system send it, such as "linux-x64" or
-// "darwin-arm64".
+// platform returns the platform in the original system's form, such as "linux-x64".
 func platform() string {
 	arch := runtime.GOARCH
 	if arch == "amd64" {
@@ -34,7 +33,7 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 	for _, g := range n.opts.Confine.Grants {
 		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly || n.ws.IsReadOnly()})
 	}
-	h.WholeDisk = n.opts.Confine.Access == workspace.WholeDisk
+	h.WholeDisk = n.opts.Confine.WholeDisk
 	h.Hostname, _ = os.Hostname()
 	h.Home, _ = os.UserHomeDir()
 	if u, err := user.Current(); err == nil {
@@ -106,7 +105,6 @@ func prettyName(path string) string {
 	return ""
 }
 
-// maxPrograms bounds the number of programs that a node reports.
 const maxPrograms = 8000
 
 // programs lists the names of the programs in PATH, sorted; on Windows in lower case and without

@@ -31,7 +31,6 @@ import (
 // not drop the connection.
 const keepAlive = 240 * time.Second
 
-// logName is the file name of the node's log.
 const logName = "node.log"
 
 // memoryURL is the address of a node that has only Dial.
@@ -99,7 +98,7 @@ func New(opts Options) (*Node, error) {
 		opts.URL = memoryURL
 	}
 	ws, err := workspace.Config{
-		Dir: opts.Workspace, Access: opts.Confine.Access, Grants: opts.Confine.Grants, ReadOnly: opts.Confine.Mode == sandbox.ReadOnly,
+		Dir: opts.Workspace, WholeDisk: opts.Confine.WholeDisk, Grants: opts.Confine.Grants, ReadOnly: opts.Confine.Mode == sandbox.ReadOnly,
 		Private: opts.Home,
 	}.Open()
 	if err != nil {
@@ -144,7 +143,6 @@ func New(opts Options) (*Node, error) {
 	return n, nil
 }
 
-// setTools sets the tools and the node's description of itself.
 func (n *Node) setTools(list []toolkit.Tool[access.Call]) {
 	n.tools = make(map[string]toolkit.Tool[access.Call], len(list))
 	runtime := &protocol.NodeRuntime{ToolCapabilities: make(map[string][]string, len(list))}
@@ -213,7 +211,6 @@ func (n *Node) Run(ctx context.Context) error {
 	defer n.ends.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() { n.removeStaleParts(calls, parts, files) })
 	defer n.work.Wait()
 	defer stopCalls()
 	wg.Go(func() {
@@ -226,15 +223,14 @@ func (n *Node) Run(ctx context.Context) error {
 			n.log.Warn("Found a command of a node that died", "session", left.SessionID, "alive", left.WasRunning)
 		}
 	})
-	wg.Go(func() { n.removeExpiredFiles(calls) })
+	wg.Go(func() { n.removeOldFiles(calls, parts, files) })
 	n.log.Info("Node started", "version", n.opts.Version)
 	err := n.client.Run(ctx)
 	n.log.Info("Node stopped")
 	return err
 }
 
-// onDisconnect ends the transfers of a lost connection; the gateway starts them again on the next
-// one.
+// onDisconnect ends the transfers of a lost connection; the gateway starts them again.
 func (n *Node) onDisconnect(err error) {
 	n.log.Warn("Gateway lost", "err", err)
 	n.ends.Drop()

@@ -29,12 +29,12 @@ const (
 // outbox holds items that the gateway must receive even when the connection breaks, until it has
 // confirmed them. Items of one queue are sent one after the other in order; queues are independent.
 type outbox struct {
-	wake chan struct{}
+	added chan struct{} // contains a token when there are new queues
 
 	mu     sync.Mutex // guards the fields below
 	queues map[queueKey][]*item
-	ready  []queueKey // queues with an item to send, in the order in which they became ready
-	failed []queueKey // queues whose item must be sent again later
+	fresh  []queueKey    // new queues
+	retry  chan struct{} // closed to send failed items again at once
 }
 
 // queueKey is an ordering key: each result has its own queue, and each session's events have one.
@@ -55,18 +55,20 @@ type item struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{wake: make(chan struct{}, 1), queues: make(map[queueKey][]*item)}
+	return &outbox{added: make(chan struct{}, 1), queues: make(map[queueKey][]*item), retry: make(chan struct{})}
 }
 
-// add adds an item.
 func (o *outbox) add(i item) {
 	o.mu.Lock()
-	o.queues[i.queue] = append(o.queues[i.queue], &i)
-	if len(o.queues[i.queue]) == 1 {
-		o.ready = append(o.ready, i.queue)
+	defer o.mu.Unlock()
+	if o.queues[i.queue] = append(o.queues[i.queue], &i); len(o.queues[i.queue]) > 1 {
+		return
 	}
-	o.mu.Unlock()
-	o.wakeUp()
+	o.fresh = append(o.fresh, i.queue)
+	select {
+	case o.added <- struct{}{}:
+	default:
+	}
 }
 
 // has reports whether a call's result waits for confirmation.
@@ -91,113 +93,86 @@ func (o *outbox) calls() (list []protocol.CallID) {
 // retryNow retries all failed items at once, as after a reconnect.
 func (o *outbox) retryNow() {
 	o.mu.Lock()
-	o.ready, o.failed = append(o.ready, o.failed...), nil
-	o.mu.Unlock()
-	o.wakeUp()
+	defer o.mu.Unlock()
+	close(o.retry)
+	o.retry = make(chan struct{})
 }
 
-func (o *outbox) wakeUp() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
-}
-
-// next returns the first item of the next ready queue. That queue is not ready until the outcome of
-// sending is known.
-func (o *outbox) next() *item {
+// first returns the first item of a queue, and a channel that is closed to send it again at once.
+func (o *outbox) first(key queueKey) (*item, <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.ready) == 0 {
-		return nil
-	}
-	l := o.ready[0]
-	o.ready = o.ready[1:]
-	return o.queues[l][0]
+	return o.queues[key][0], o.retry
 }
 
-// drop removes a queue's first item, which next returned.
-func (o *outbox) drop(i *item) {
+// drop removes a queue's first item and reports whether there are more.
+func (o *outbox) drop(i *item) (more bool) {
 	if i.done != nil {
 		i.done()
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queues[i.queue][0] = nil // release the result's memory
-	if o.queues[i.queue] = o.queues[i.queue][1:]; len(o.queues[i.queue]) > 0 {
-		o.ready = append(o.ready, i.queue)
-	} else {
+	if o.queues[i.queue] = o.queues[i.queue][1:]; len(o.queues[i.queue]) == 0 {
 		delete(o.queues, i.queue)
+		return false
 	}
-}
-
-// retry adds a queue to the failed ones.
-func (o *outbox) retry(l queueKey) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.failed = append(o.failed, l)
-}
-
-// outcome is the result of sending an item.
-type outcome struct {
-	item *item
-	err  error
+	return true
 }
 
 // deliver sends items until ctx ends. It calls lost for items that the gateway refuses.
 func (o *outbox) deliver(ctx context.Context, lost func(protocol.CallID, error)) {
-	var sending sync.WaitGroup
-	outcomes := make(chan outcome, maxSending)
-	defer func() { // an item that has just been confirmed need not be sent by the next node
-		sending.Wait()
-		close(outcomes)
-		for c := range outcomes {
-			if c.err == nil {
-				o.drop(c.item)
-			}
-		}
-	}()
-	free := maxSending
-	wait := retryMin
-	var again <-chan time.Time
+	var queues sync.WaitGroup
+	defer queues.Wait()
+	sending := make(chan struct{}, maxSending)
 	for {
-		for free > 0 {
-			i := o.next()
-			if i == nil {
-				break
-			}
-			free--
-			sending.Go(func() {
-				limited, cancel := context.WithTimeout(ctx, ackLimit)
-				defer cancel()
-				outcomes <- outcome{i, i.send(limited)}
-			})
+		o.mu.Lock()
+		fresh := o.fresh
+		o.fresh = nil
+		o.mu.Unlock()
+		for _, key := range fresh {
+			queues.Go(func() { o.deliverQueue(ctx, key, sending, lost) })
 		}
 		select {
+		case <-o.added:
 		case <-ctx.Done():
 			return
-		case <-o.wake:
-		case <-again:
-			again = nil
-			o.retryNow()
-		case c := <-outcomes:
-			free++
-			switch {
-			case c.err == nil:
-				o.drop(c.item)
-				wait = retryMin
-			case ctx.Err() != nil:
-				return
-			case c.item.worthRetry(c.err):
-				o.retry(c.item.queue)
-				if again == nil {
-					again = time.After(wait)
-					wait = min(wait*2, retryMax)
-				}
-			default:
-				o.drop(c.item)
-				lost(c.item.call, c.err)
-			}
+		}
+	}
+}
+
+// deliverQueue sends the items of a queue until it is empty. sending has a token for each item that
+// is sent and not yet confirmed.
+func (o *outbox) deliverQueue(ctx context.Context, key queueKey, sending chan struct{}, lost func(protocol.CallID, error)) {
+	wait := retryMin
+	for more := true; more; {
+		i, retry := o.first(key)
+		select {
+		case sending <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		limited, cancel := context.WithTimeout(ctx, ackLimit)
+		err := i.send(limited)
+		cancel()
+		<-sending
+		switch {
+		case err == nil:
+			more, wait = o.drop(i), retryMin
+			continue
+		case ctx.Err() != nil:
+			return
+		case !i.worthRetry(err):
+			more = o.drop(i)
+			lost(i.call, err)
+			continue
+		}
+		select {
+		case <-time.After(wait):
+			wait = min(wait*2, retryMax)
+		case <-retry:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

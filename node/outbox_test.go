@@ -109,10 +109,11 @@ func TestOutboxLetsNoItemHoldUpOthers(t *testing.T) {
 		for range 100 {
 			p.post(queueKey(protocol.NewID()), "x")
 		}
-		if sent, _ := p.soFar(); sent != "f"+strings.Repeat("x", 100) {
+		if sent, _ := p.soFar(); strings.Count(sent, "x") != 100 || strings.Count(sent, "f") != 1 {
 			t.Errorf("sent %s", sent)
 		}
 		p.add(item{queue: "last", send: func(ctx context.Context) error { <-stuck; return nil }})
+		synctest.Wait()
 		p.post("waits", "w")
 		if sent, _ := p.soFar(); strings.Contains(sent, "w") {
 			t.Error("more are under way than may be")

@@ -13,7 +13,6 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
-	"fairlead/node/workspace"
 )
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {
@@ -28,7 +27,6 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"nowhere to connect": {ID: "a", Workspace: dir},
 		"no workspace":       {ID: "a", Workspace: filepath.Join(dir, "none"), URL: "ws://x/ws"},
 		"workspace a file":   {ID: "a", Workspace: file, URL: "ws://x/ws"},
-		"unknown access":     {ID: "a", Workspace: dir, URL: "ws://x/ws", Confine: Confinement{Access: "moon"}},
 		"log folder a file":  {ID: "a", Workspace: dir, URL: "ws://x/ws", LogDir: file},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,13 +35,13 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 			}
 		})
 	}
-	for _, access := range []workspace.Access{"", workspace.InWorkspace, workspace.WholeDisk} {
-		n, err := New(Options{ID: "a", Workspace: dir, URL: "ws://x/ws", Confine: Confinement{Access: access}})
+	for _, wholeDisk := range []bool{false, true} {
+		n, err := New(Options{ID: "a", Workspace: dir, URL: "ws://x/ws", Confine: Confinement{WholeDisk: wholeDisk}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (n.ws.Access() == workspace.WholeDisk) != (access == workspace.WholeDisk) {
-			t.Errorf("access %q: whole disk %v", access, (n.ws.Access() == workspace.WholeDisk))
+		if got := n.ws.HasWholeDisk(); got != wholeDisk {
+			t.Errorf("whole disk: got %v, want %v", got, wholeDisk)
 		}
 		n.Close()
 	}

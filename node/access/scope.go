@@ -65,7 +65,7 @@ func (s Scope) Preview(path string, write bool, preview func(Scope) (protocol.Ca
 // disk.
 func FolderFor(ws *workspace.Root, home, path string, write bool) (f protocol.FolderAccess, ok bool) {
 	real := workspace.RealPath(path)
-	if p, err := ws.At(real); err == nil && !p.Outside || ws.Access() == workspace.WholeDisk || write && ws.IsReadOnly() {
+	if p, err := ws.At(real); err == nil && !p.Outside || ws.HasWholeDisk() || write && ws.IsReadOnly() {
 		return f, false
 	}
 	dir := real

@@ -37,7 +37,6 @@ type backups struct {
 	written int64      // bytes since the last removal of old files
 }
 
-// backup is the note of one replacement.
 type backup struct {
 	ID      string              `json:"id"`
 	Call    protocol.CallID     `json:"call"`
@@ -97,7 +96,6 @@ func (p *backups) save(k backup, old io.Reader) {
 	}
 }
 
-// copyContent copies the old content and returns its hash and size.
 func (p *backups) copyContent(name string, old io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	err = writeSynced(name, func(w io.Writer) error {
@@ -123,8 +121,7 @@ func writeSynced(name string, write func(io.Writer) error) error {
 
 func (p *backups) name(id, ext string) string { return filepath.Join(p.dir, id+ext) }
 
-// load returns all notes, oldest first. Notes that cannot be read, because a crash cut them short,
-// are skipped.
+// load returns all notes, oldest first, without those that a crash has cut short.
 func (p *backups) load() ([]backup, error) {
 	if p.dir == "" {
 		return nil, nil
@@ -148,8 +145,7 @@ func (p *backups) load() ([]backup, error) {
 	return list, nil
 }
 
-// change is the change of one file by one run: the first and the last of its successive
-// replacements.
+// change is the change of one file by one run: its first and its last replacement.
 type change struct{ first, last backup }
 
 // groupChanges combines successive replacements, oldest first. When somebody else changed the file
@@ -169,22 +165,24 @@ func groupChanges(list []backup) (out []*change) {
 	return out
 }
 
-// find returns the group of the file path whose first replacement has this ID. The path must match
-// because it is what the rules have judged.
-func (p *backups) find(id, path string) (*change, error) {
-	list, err := p.load()
+// find returns the change of a file whose first replacement has this ID, and the file. The path must
+// match because it is what the rules have judged.
+func (b *Browser) find(id, path string) (*change, workspace.Path, error) {
+	list, err := b.backups.load()
 	if err != nil {
-		return nil, err
+		return nil, workspace.Path{}, err
 	}
 	for _, g := range groupChanges(list) {
-		if g.first.ID == id {
-			if filepath.Clean(path) != g.first.Path {
-				return nil, errors.New("this change belongs to another file")
-			}
-			return g, nil
+		if g.first.ID != id {
+			continue
 		}
+		if filepath.Clean(path) != g.first.Path {
+			return nil, workspace.Path{}, errors.New("this change belongs to another file")
+		}
+		at, err := b.ws.Resolve(g.first.Path)
+		return g, at, err
 	}
-	return nil, errors.New("this change has expired: replaced content is kept for 30 days, and at most 500 MB of it")
+	return nil, workspace.Path{}, errors.New("this change has expired: replaced content is kept for 30 days, and at most 500 MB of it")
 }
 
 // Sweep removes expired contents, then the oldest ones until the size limit is met.

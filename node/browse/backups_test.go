@@ -19,7 +19,7 @@ func agentWrites(t *testing.T, b *Browser, run protocol.RunID, name, text string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.ws.WriteWithBackup(p, []byte(text), "", b.Backup("call", "chat", run)); err != nil {
+	if _, err := b.ws.Write(p, []byte(text), "", b.Backup("call", "chat", run)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -118,7 +118,6 @@ func (b *Browser) list(ctx context.Context, p protocol.FilesListParams) (protoco
 	return out, nil
 }
 
-// info describes one entry of a folder.
 func (b *Browser) info(dir string, i workspace.Info) protocol.FileInfo {
 	out := protocol.FileInfo{Name: workspace.Spell(i.Name), Kind: protocol.FileRegular, Time: i.Time.UnixMilli(), Mode: i.Mode.String()}
 	switch {

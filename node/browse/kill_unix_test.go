@@ -25,7 +25,7 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 		b := New(ws, filepath.Join(dir, "..", "home"), nil)
 		p, _ := ws.Resolve("a.txt")
 		keep := b.Backup("call", "chat", "run")
-		ws.WriteWithBackup(p, []byte("two\n"), "", func(abs string, old io.Reader, sum string) {
+		ws.Write(p, []byte("two\n"), "", func(abs string, old io.Reader, sum string) {
 			keep(abs, old, sum)
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

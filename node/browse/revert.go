@@ -16,7 +16,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// changes lists the agent's changes.
 func (b *Browser) changes(_ context.Context, p protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
 	list, err := b.backups.load()
 	if err != nil {
@@ -79,11 +78,7 @@ const (
 )
 
 func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out protocol.FilesDiffResult, err error) {
-	g, err := b.backups.find(p.ID, p.Path)
-	if err != nil {
-		return out, err
-	}
-	at, err := b.ws.Resolve(g.first.Path)
+	g, at, err := b.find(p.ID, p.Path)
 	if err != nil {
 		return out, err
 	}
@@ -135,11 +130,7 @@ func (p *backups) before(g *change) ([]byte, error) {
 // revert restores the content before a change, unless the file was changed since. A file that the
 // agent created is moved to the trash.
 func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
-	g, err := b.backups.find(p.ID, p.Path)
-	if err != nil {
-		return protocol.FilesDone{}, err
-	}
-	at, err := b.ws.Resolve(g.first.Path)
+	g, at, err := b.find(p.ID, p.Path)
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}
@@ -166,7 +157,7 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	if g.first.Before == workspace.Absent {
 		_, err = b.entries.Trash(at)
 	} else {
-		_, err = b.ws.Write(at, before, g.last.After)
+		_, err = b.ws.Write(at, before, g.last.After, nil)
 	}
 	return done, describe("revert", at, err)
 }

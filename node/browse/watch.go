@@ -19,8 +19,7 @@ type watches struct {
 	folders map[string]string // absolute paths of folders, by the gateway's name for the watch
 }
 
-// begin watches a folder under a name and returns its absolute path, or "" if it cannot be watched.
-// Such a folder is listed all the same.
+// begin watches a folder under a name and returns its path, or "" if it cannot be watched.
 func (b *Browser) begin(id string, at workspace.Path, below bool) (abs string) {
 	if id == "" {
 		return ""
@@ -80,7 +79,6 @@ func (b *Browser) UnwatchAll() {
 	}
 }
 
-// reportChange reports a change.
 func (b *Browser) reportChange(c watch.Change) {
 	out := protocol.FilesChange{Path: workspace.Spell(c.Dir), Removed: spellAll(c.Removed), Again: c.MustRelist, Below: spellAll(c.Folders), Rescan: c.AllFolders, Shallow: c.TreeProblem}
 	b.watches.mu.Lock()
@@ -110,7 +108,6 @@ func (b *Browser) reportChange(c watch.Change) {
 	b.watches.publish(out)
 }
 
-// spellAll returns the names as text.
 func spellAll(names []string) (list []string) {
 	for _, n := range names {
 		list = append(list, workspace.Spell(n))
@@ -118,7 +115,6 @@ func spellAll(names []string) (list []string) {
 	return list
 }
 
-// maxChange is the maximum number of entries in one report.
 const maxChange = 20_000
 
 func (w *watches) close() {

@@ -17,7 +17,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxEdits is the maximum number of replacements of one call.
 const maxEdits = 1000
 
 type editIn struct {
@@ -29,7 +28,6 @@ type editIn struct {
 	ExpectedSHA256 string     `json:"expectedSha256,omitempty" jsonschema:"edit only if the file's SHA-256 is this"`
 }
 
-// editStep is one replacement.
 type editStep struct {
 	OldString  string `json:"oldString" jsonschema:"the exact text to replace"`
 	NewString  string `json:"newString" jsonschema:"the replacement"`
@@ -63,12 +61,12 @@ func (t *tool) editTool() toolkit.Tool[access.Call] {
 	caps := []string{protocol.CapEdit, protocol.CapRead, protocol.CapWrite}
 	d := toolkit.Define("Edit", editDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: caps}, t.edit)
 	return toolkit.WithPreview(d, func(ctx context.Context, _ access.Call, in editIn) (protocol.CallPreview, error) {
-		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in) })
+		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewEdit(ctx, in), nil })
 	})
 }
 
 func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, error) {
-	t, done, err := t.begin(ctx, call)
+	t, done, err := t.begin(call)
 	if err != nil {
 		return editOut{}, err
 	}
@@ -106,7 +104,7 @@ func (t *tool) edit(ctx context.Context, call access.Call, in editIn) (editOut, 
 	if bytes.Equal(data, old) {
 		return out, nil // the modification time stays, so that nothing is built again
 	}
-	w, err := t.WriteWithBackup(p, data, sum, call.Backup)
+	w, err := t.Write(p, data, sum, call.Backup)
 	if err != nil {
 		return editOut{}, writeError(p, err)
 	}
@@ -118,7 +116,6 @@ func notFound(p workspace.Path) error {
 	return toolkit.Failf("File not found: '%s'. To create it, use Write.", p)
 }
 
-// compareChecksum compares a file's checksum with the one that the caller expects, if any.
 func compareChecksum(p workspace.Path, want, have string) error {
 	if want == "" || strings.EqualFold(want, have) {
 		return nil
@@ -167,7 +164,7 @@ func (t *tool) applyEdits(ctx context.Context, p workspace.Path, data []byte, in
 	}
 	if w != nil {
 		if text = w.Encode(text); len(text) > t.limits.edit {
-			return nil, 0, contentTooLarge(p, len(text), t.limits.edit)
+			return nil, 0, contentTooLarge(p, int64(len(text)), t.limits.edit)
 		}
 	}
 	return text, n, nil
@@ -200,7 +197,7 @@ func replace(p workspace.Path, data []byte, in editStep, most int) (out []byte, 
 		return nil, 0, toolkit.Failf("oldString found %d times in '%s'. Use replaceAll: true or provide more context to make it unique.", n, p)
 	}
 	if grown := int64(len(data)) + int64(n)*int64(len(to)-len(from)); grown > int64(most) {
-		return nil, 0, toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, grown, most)
+		return nil, 0, contentTooLarge(p, grown, most)
 	}
 	return bytes.ReplaceAll(data, from, to), n, nil
 }

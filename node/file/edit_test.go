@@ -114,7 +114,7 @@ func TestEditAgreesWithASlowReference(t *testing.T) {
 			t.Fatalf("replace(%q, %q, %q, %v) = %q, %d; want %q, %d", file, from, to, all, data, n, want, m)
 		}
 	}
-	if _, err := b.WS.Write(workspace.Path{Abs: filepath.Join(b.WS.Dir(), "f")}, nil, ""); err != nil {
+	if _, err := b.WS.Write(workspace.Path{Abs: filepath.Join(b.WS.Dir(), "f")}, nil, "", nil); err != nil {
 		t.Fatal(err)
 	}
 }

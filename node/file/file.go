@@ -1,8 +1,6 @@
 package file
 
 import (
-	"context"
-
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/node/access"
 	"fairlead/node/workspace"
@@ -23,59 +21,27 @@ type limits struct {
 // into a frame of 16 MiB.
 var defaultLimits = limits{readText: 4 << 20, readImage: 10 << 20, readWide: 64 << 20, write: 15 << 20, edit: 64 << 20}
 
-// tool is one of the three tools, each with its own limit of calls.
 type tool struct {
 	access.Scope
-	limits  limits
-	running chan struct{} // semaphore
+	limits limits
 }
 
-// maxRunning is the maximum number of calls of one of these tools that run at the same time: each
-// may have a file open and, for Edit, several copies of its content in memory. Further calls wait.
-const maxRunning = 32
-
-func newTool(scope access.Scope, l limits) *tool {
-	return &tool{Scope: scope, limits: l, running: make(chan struct{}, maxRunning)}
-}
-
-// acquire waits until a call may run; the caller calls release at its end.
-func (t *tool) acquire(ctx context.Context) (release func(), err error) {
-	select {
-	case t.running <- struct{}{}:
-		return func() { <-t.running }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// begin waits until a call may run and returns the tool with what the call can reach. The caller
-// calls done at its end.
-func (t *tool) begin(ctx context.Context, call access.Call) (_ *tool, done func(), err error) {
-	scope, closeFolders, err := t.WithFolders(call.Folders)
+// begin returns the tool with what a call can reach. The caller calls done at the call's end.
+func (t *tool) begin(call access.Call) (_ *tool, done func(), err error) {
+	scope, done, err := t.WithFolders(call.Folders)
 	if err != nil {
 		return nil, nil, err
 	}
-	if call.Target != "" {
-		scope.Root = scope.WithTarget(workspace.Unspell(call.Target))
-	}
-	release, err := t.acquire(ctx)
-	if err != nil {
-		closeFolders()
-		return nil, nil, err
-	}
-	return t.within(scope), func() { release(); closeFolders() }, nil
+	scope.Root = scope.WithTarget(workspace.Unspell(call.Target))
+	return t.within(scope), done, nil
 }
 
-// within returns the tool with another scope.
-func (t *tool) within(s access.Scope) *tool {
-	c := *t
-	c.Scope = s
-	return &c
-}
+func (t *tool) within(s access.Scope) *tool { return &tool{s, t.limits} }
 
 // Tools makes Read, Write and Edit.
 func Tools(scope access.Scope) []toolkit.Tool[access.Call] { return limitedTools(scope, defaultLimits) }
 
 func limitedTools(scope access.Scope, l limits) []toolkit.Tool[access.Call] {
-	return []toolkit.Tool[access.Call]{newTool(scope, l).readTool(), newTool(scope, l).writeTool(), newTool(scope, l).editTool()}
+	t := &tool{scope, l}
+	return []toolkit.Tool[access.Call]{t.readTool(), t.writeTool(), t.editTool()}
 }

@@ -121,7 +121,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add("a\r\nb", "a\nb", "c\n", true)
 	f.Add("aaa", "aa", "", true)
 	f.Add("x", "", "y", false)
-	files := newTool(access.Scope{Root: newBench(f).WS}, defaultLimits)
+	files := &tool{access.Scope{Root: newBench(f).WS}, defaultLimits}
 	f.Fuzz(func(t *testing.T, file, from, to string, all bool) {
 		if textfile.DetectUTF16([]byte(file)) != nil {
 			return

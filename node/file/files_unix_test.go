@@ -19,7 +19,7 @@ import (
 
 func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 	b := newBench(t)
-	ws, err := workspace.Config{Dir: b.WS.Dir(), Access: workspace.WholeDisk}.Open()
+	ws, err := workspace.Config{Dir: b.WS.Dir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFilesWithoutASizeAreRead(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc")
 	}
-	ws, err := workspace.Config{Dir: t.TempDir(), Access: workspace.WholeDisk}.Open()
+	ws, err := workspace.Config{Dir: t.TempDir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestNobodyWaitsForTheKernelToSaySomething(t *testing.T) {
 	if _, err := os.Stat(log); err != nil {
 		t.Skip("there is no " + log)
 	}
-	ws, err := workspace.Config{Dir: t.TempDir(), Access: workspace.WholeDisk}.Open()
+	ws, err := workspace.Config{Dir: t.TempDir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,14 +16,12 @@ import (
 // and frames are limited.
 const maxEncoded = 12 << 20
 
-// readBuffer is the size of one read.
 const readBuffer = 256 << 10
 
 var lineFeed = []byte{'\n'}
 
 var errNotText = errors.New("not UTF-8")
 
-// page is a part of a text with numbered lines.
 type page struct {
 	content     string
 	lines       int

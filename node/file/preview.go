@@ -24,48 +24,38 @@ const (
 	maxDiffLines = 250_000
 )
 
-func (t *tool) previewWrite(ctx context.Context, in writeIn) (protocol.CallPreview, error) {
-	release, err := t.acquire(ctx)
-	if err != nil {
-		return protocol.CallPreview{}, err
-	}
-	defer release()
+func (t *tool) previewWrite(in writeIn) protocol.CallPreview {
 	preview, old, p := t.previewFile(in.Path, in.ExpectedSHA256)
 	if preview.Problem != "" {
-		return preview, nil
+		return preview
 	}
 	if err := t.checkContent(p, in); err != nil {
 		preview.Problem = err.Error()
-		return preview, nil
+		return preview
 	}
 	addDiff(&preview, t.Rel(p), old, []byte(in.Content))
-	return preview, nil
+	return preview
 }
 
-func (t *tool) previewEdit(ctx context.Context, in editIn) (protocol.CallPreview, error) {
-	release, err := t.acquire(ctx)
-	if err != nil {
-		return protocol.CallPreview{}, err
-	}
-	defer release()
+func (t *tool) previewEdit(ctx context.Context, in editIn) protocol.CallPreview {
 	preview, old, p := t.previewFile(in.Path, in.ExpectedSHA256)
 	switch {
 	case preview.Problem != "":
-		return preview, nil
+		return preview
 	case preview.NewFile:
 		preview.Problem = notFound(p).Error()
-		return preview, nil
+		return preview
 	case preview.Truncated:
 		preview.Problem = "File too large for Edit. Replace it with Write, or change it with a command."
-		return preview, nil
+		return preview
 	}
 	data, _, err := t.applyEdits(ctx, p, old, in)
 	if err != nil {
 		preview.Problem = err.Error()
-		return preview, nil
+		return preview
 	}
 	addDiff(&preview, t.Rel(p), old, data)
-	return preview, nil
+	return preview
 }
 
 // previewFile describes a file that would be written. Preview.Truncated reports that it is too

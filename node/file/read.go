@@ -5,11 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
 	"fairlead/gateway/peer/toolkit"
@@ -17,6 +21,8 @@ import (
 	"fairlead/node/access"
 	"fairlead/node/textfile"
 	"fairlead/node/workspace"
+
+	"github.com/gabriel-vasile/mimetype"
 )
 
 const (
@@ -58,7 +64,7 @@ func (t *tool) readTool() toolkit.Tool[access.Call] {
 }
 
 func (t *tool) read(ctx context.Context, call access.Call, in readIn) (any, error) {
-	t, done, err := t.begin(ctx, call)
+	t, done, err := t.begin(call)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +113,7 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 			return out, false, err
 		}
 	}
-	if !startsAsText(head, n < headSize) || bytes.IndexByte(head, 0) >= 0 && isImage(head) {
+	if !startsAsText(head, n < headSize) || bytes.IndexByte(head, 0) >= 0 && strings.HasPrefix(mimeOf(head), "image/") {
 		out, err = t.binary(p, file, head, info.Size())
 		return out, false, err
 	}
@@ -127,8 +133,7 @@ func (t *tool) readOnce(ctx context.Context, p workspace.Path, offset, limit int
 	return out, statErr == nil && isRewritten(info, now), err
 }
 
-// isRewritten reports whether a file with the earlier state before has changed other than by
-// growing.
+// isRewritten reports whether a file has changed since before, other than by growing.
 func isRewritten(before, now os.FileInfo) bool {
 	return now.Size() < before.Size() || now.Size() == before.Size() && !now.ModTime().Equal(before.ModTime())
 }
@@ -165,7 +170,6 @@ func (t *tool) text(ctx context.Context, p workspace.Path, src io.ReadSeeker, lr
 	return out, nil
 }
 
-// resolveFile is Resolve for a required path.
 func resolveFile(ws *workspace.Root, path string) (workspace.Path, error) {
 	if path == "" {
 		return workspace.Path{}, toolkit.Failf("path must not be empty")
@@ -189,4 +193,53 @@ func readWide(file io.ReaderAt, w *textfile.UTF16, limit int64) (text []byte, ok
 		return nil, false
 	}
 	return w.Decode(raw)
+}
+
+func mimeOf(head []byte) string {
+	mime, _, _ := strings.Cut(mimetype.Detect(head).String(), ";")
+	return mime
+}
+
+// isText reports whether a file's first bytes look like text in an encoding of single bytes.
+func isText(head []byte) bool {
+	if textfile.DetectUTF16(head) != nil || bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	for mime := mimetype.Detect(head); mime != nil; mime = mime.Parent() {
+		if mime.Is("text/plain") {
+			return true
+		}
+	}
+	return false
+}
+
+// binary returns an image, or an error with the type of any other file.
+func (t *tool) binary(p workspace.Path, file io.ReaderAt, head []byte, size int64) (any, error) {
+	mime, name := mimeOf(head), workspace.Spell(filepath.Base(p.Abs))
+	switch {
+	case isText(head):
+		return nil, toolkit.Failf("Not UTF-8 text: %s (%s, %d bytes) has another encoding, perhaps Latin-1. "+
+			"Convert it with Bash, such as: iconv -f LATIN1 -t UTF-8 FILE", name, mime, size)
+	case strings.HasPrefix(mime, "text/"): // such as a byte order mark before binary data
+		mime = "application/octet-stream"
+	}
+	if !strings.HasPrefix(mime, "image/") {
+		return nil, toolkit.Failf("Binary file: %s (%s, %d bytes) — not a text or image file", name, mime, size)
+	}
+	most := t.limits.readImage
+	tooLarge := toolkit.Failf("Image file too large (%.1f MB, max %.1f MB): %s", float64(size)/(1<<20), float64(most)/(1<<20), name)
+	if size > most {
+		return nil, tooLarge
+	}
+	data, err := io.ReadAll(io.NewSectionReader(file, 0, most+1))
+	if err != nil {
+		return nil, access.ReadError(p, err)
+	}
+	if int64(len(data)) > most {
+		return nil, tooLarge
+	}
+	return readImage{protocol.Content{
+		protocol.Text(fmt.Sprintf("Image file: %s (%s, %d bytes)", name, mime, len(data))),
+		{Type: protocol.BlockImage, Data: base64.StdEncoding.EncodeToString(data), MimeType: mime},
+	}}, nil
 }

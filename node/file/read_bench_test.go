@@ -50,7 +50,7 @@ func BenchmarkReadLastLines(b *testing.B) {
 	})
 	b.Run("Read", func(b *testing.B) {
 		for b.Loop() {
-			readLast(b, newTool(access.Scope{Root: w.WS}, defaultLimits), lines)
+			readLast(b, &tool{access.Scope{Root: w.WS}, defaultLimits}, lines)
 		}
 	})
 }

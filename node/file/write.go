@@ -32,13 +32,13 @@ var writeDoc string
 
 func (t *tool) writeTool() toolkit.Tool[access.Call] {
 	d := toolkit.Define("Write", writeDoc, toolkit.Traits{Effect: protocol.EffectWrite, Caps: []string{protocol.CapWrite}}, t.write)
-	return toolkit.WithPreview(d, func(ctx context.Context, _ access.Call, in writeIn) (protocol.CallPreview, error) {
-		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewWrite(ctx, in) })
+	return toolkit.WithPreview(d, func(_ context.Context, _ access.Call, in writeIn) (protocol.CallPreview, error) {
+		return t.Preview(in.Path, true, func(s access.Scope) (protocol.CallPreview, error) { return t.within(s).previewWrite(in), nil })
 	})
 }
 
 func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOut, error) {
-	t, done, err := t.begin(ctx, call)
+	t, done, err := t.begin(call)
 	if err != nil {
 		return writeOut{}, err
 	}
@@ -69,7 +69,7 @@ func (t *tool) write(ctx context.Context, call access.Call, in writeIn) (writeOu
 		}
 		expected = sum
 	}
-	w, err := t.WriteWithBackup(p, []byte(in.Content), expected, call.Backup)
+	w, err := t.Write(p, []byte(in.Content), expected, call.Backup)
 	if err != nil {
 		return writeOut{}, writeError(p, err)
 	}
@@ -81,17 +81,16 @@ func (t *tool) checkContent(p workspace.Path, in writeIn) error {
 		return toolkit.Failf("Failed to write '%s': a path that ends with '%s' names a folder. Name a file in it; folders are created as needed.", p, in.Path[len(in.Path)-1:])
 	}
 	if len(in.Content) > t.limits.write {
-		return contentTooLarge(p, len(in.Content), t.limits.write)
+		return contentTooLarge(p, int64(len(in.Content)), t.limits.write)
 	}
 	return nil
 }
 
 // contentTooLarge returns an error in the original system's words, with the byte counts.
-func contentTooLarge(p workspace.Path, size, most int) error {
+func contentTooLarge(p workspace.Path, size int64, most int) error {
 	return toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
 }
 
-// writeError describes why a file could not be written.
 func writeError(p workspace.Path, err error) error {
 	if workspace.IsRefusal(err) || errors.Is(err, workspace.ErrChanged) {
 		return err

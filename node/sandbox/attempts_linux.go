@@ -23,7 +23,6 @@ type targets struct {
 	Node                       int
 }
 
-// attempt is the result of one attempt.
 type attempt struct {
 	Succeeded    bool   // which must not happen
 	Inconclusive bool   // it failed in a way that proves nothing
@@ -37,7 +36,9 @@ type findings struct {
 	Stray    int
 }
 
-// attempts makes every attempt, by check.
+// attempts makes every attempt, by check. All system calls of one rule of package confine are in the
+// same filter, so one of them is tried. If an attempt succeeds, nothing changes: values are set to
+// their present ones, and created objects are removed.
 func (t targets) attempts() map[string]attempt {
 	return map[string]attempt{
 		CheckWriteOutside: attemptEach(
@@ -61,16 +62,17 @@ func (t targets) attempts() map[string]attempt {
 			connect(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, nil)),
 		CheckUring: attemptEach(func() error {
 			var params [120]byte // struct io_uring_params
-			return call3(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
+			_, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
+			return orNil(errno)
 		}),
 		CheckTrace: attemptEach(func() error {
 			var b [1]byte
 			iov := unix.Iovec{Base: &b[0], Len: 1}
 			_, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{iov}, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&b)), Len: 1}}, 0)
 			return err
-		}, func() error { return unix.PtraceAttach(t.Node) }, t.kcmp, t.perf),
-		CheckIPC:      attemptEach(sharedMemory, semaphores, messages, messageQueue),
-		CheckPriority: attemptEach(t.nice, t.processors, t.scheduler, t.ioPriority, t.limits),
+		}, func() error { return unix.PtraceAttach(t.Node) }),
+		CheckIPC:      attemptEach(sharedMemory),
+		CheckPriority: attemptEach(t.limits),
 		CheckSignal:   attemptEach(func() error { return unix.Kill(t.Node, 0) }),
 		CheckUnix: attemptEach(connect(unix.AF_UNIX, unix.SOCK_STREAM, 0, &unix.SockaddrUnix{Name: t.Unix}),
 			datagram(t.Datagram, func() (int, error) { return unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) }),
@@ -131,11 +133,7 @@ func isDenial(err error) bool {
 	return slices.ContainsFunc(denials, func(no error) bool { return errors.Is(err, no) })
 }
 
-type none string
-
-func (n none) Error() string { return string(n) }
-
-const errNone = none("it does not have any")
+var errNone = errors.New("it does not have any")
 
 func loopback(port int) unix.Sockaddr {
 	return &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
@@ -156,7 +154,6 @@ func connect(family, kind, protocol int, to unix.Sockaddr) func() error {
 	}
 }
 
-// datagram sends a datagram to a named socket, without a connection.
 func datagram(to string, open func() (int, error)) func() error {
 	return func() error {
 		fd, err := open()
@@ -168,11 +165,27 @@ func datagram(to string, open func() (int, error)) func() error {
 	}
 }
 
-func call3(nr, a, b, c uintptr) error {
-	if _, _, errno := unix.Syscall(nr, a, b, c); errno != 0 {
-		return errno
+func (t targets) limits() error {
+	var lim unix.Rlimit
+	if err := unix.Prlimit(t.Node, unix.RLIMIT_CORE, nil, &lim); err != nil {
+		return err
 	}
-	return nil
+	return unix.Prlimit(t.Node, unix.RLIMIT_CORE, &lim, nil)
+}
+
+func sharedMemory() error {
+	id, _, errno := unix.Syscall(unix.SYS_SHMGET, unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
+	if errno == 0 {
+		unix.Syscall(unix.SYS_SHMCTL, id, unix.IPC_RMID, 0)
+	}
+	return orNil(errno)
+}
+
+func orNil(errno unix.Errno) error {
+	if errno == 0 {
+		return nil
+	}
+	return errno
 }
 
 func status(field string) string {

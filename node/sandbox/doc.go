@@ -5,8 +5,7 @@
 // even one that left its process group. When the command itself has ended, the others have
 // SettleTime to end by themselves; then they get SIGTERM, and after TermGrace SIGKILL. All end with
 // the node. Containment: which files, networks and other processes a command can reach. The package
-// tests by trial what this machine really enforces; [Box.Report] has the result. Checking the words
-// of a command ([CheckTokens]) is an aid where nothing can be enforced; it is not containment.
+// tests by trial what this machine really enforces; [Box.Report] has the result.
 //
 // # Linux
 //

@@ -87,7 +87,6 @@ func isForbidden(name string) bool {
 	return slices.Contains(neverInherited, name) || slices.ContainsFunc(neverInheritedPrefix, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// set sets a variable to one value and removes earlier ones.
 func set(env []string, name, value string) []string {
 	env = unset(env, name)
 	return append(env, name+"="+value)

@@ -51,10 +51,8 @@ func exitOf(ws syscall.WaitStatus) Exit {
 	return Exit{Code: -1, Signal: name}
 }
 
-// terminate sends SIGTERM to all processes of the command that can be found.
 func (g *group) terminate() { g.signal(unix.SIGTERM) }
 
-// killTree sends SIGKILL to all processes of the command that can be found.
 func (g *group) killTree() { g.signal(unix.SIGKILL) }
 
 // signal signals all processes that can be found. After the leader is reaped, another group can get
@@ -74,7 +72,6 @@ func (g *group) signal(sig syscall.Signal) {
 	}
 }
 
-// hasProcesses reports whether a process remains.
 func (g *group) hasProcesses() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -94,7 +91,6 @@ func (g *group) killedCount() int {
 	return len(g.seen)
 }
 
-// processEntry is one running process of the system.
 type processEntry struct{ pid, parent, group, session int }
 
 // family lists the processes in the session or group of a leader, and all their descendants.

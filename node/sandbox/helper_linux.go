@@ -25,7 +25,6 @@ const self = "/proc/self/exe"
 // innerWord is the argument that makes this program become a command inside bubblewrap.
 const innerWord = "inner"
 
-// helperMain runs a helper process.
 func helperMain(args []string) int {
 	var err error
 	switch {
@@ -54,7 +53,6 @@ func startHelper(set supervisor.Settings) (*supervisor.Helper, error) {
 	return supervisor.Start(cmd, set)
 }
 
-// start starts a command through a helper.
 func start(h *supervisor.Helper, s Spec) (*Process, error) {
 	p := newProcess()
 	o := supervisor.Spec{Argv: s.Argv, Dir: s.Dir, Env: s.Env, PTY: s.PTY}
@@ -97,7 +95,7 @@ type system struct {
 	closed bool
 }
 
-func newSystem(opts Options) (*system, error) {
+func newSystem(opts Options) *system {
 	s := &system{set: supervisor.Settings{Missing: opts.Missing, Wrap: wrapper(opts), Inner: []string{helperWord, innerWord}}}
 	s.set.Hidden, s.set.Shown = hidden(opts)
 	switch {
@@ -106,7 +104,7 @@ func newSystem(opts Options) (*system, error) {
 	case !mainCalled.Load():
 		s.unavailable = "this program cannot run as its own helper"
 	}
-	return s, nil
+	return s
 }
 
 func (s *system) start(spec Spec) (*Process, error) {
@@ -120,7 +118,6 @@ func (s *system) start(spec Spec) (*Process, error) {
 	return start(h, spec)
 }
 
-// runningHelper returns a running helper.
 func (s *system) runningHelper() (*supervisor.Helper, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +135,7 @@ func (s *system) runningHelper() (*supervisor.Helper, error) {
 	return h, nil
 }
 
-func (s *system) close() error {
+func (s *system) close() {
 	s.mu.Lock()
 	h := s.helper
 	s.helper, s.closed = nil, true
@@ -146,10 +143,8 @@ func (s *system) close() error {
 	if h != nil {
 		h.Close()
 	}
-	return nil
 }
 
-// processTable lists the running processes.
 func processTable() (list []processEntry) {
 	for _, pid := range supervisor.Processes() {
 		stat := supervisor.ProcessStat(pid) // state, parent, group, session, …

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layer is sandbox-exec with its private temporary folders.
 type layer struct {
 	off bool
 
@@ -33,11 +32,11 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 	hide, show := hidden(opts)
 	f := seatbeltFiles{Write: []string{temp}, Hidden: resolved(hide), Read: resolved(append(show, p.Read...)), Network: p.Network == NetAllowed}
 	if p.Mode == WorkspaceWrite {
-		f.Write = append(f.Write, resolved(append(slices.Clone(p.Write), nonEmpty(p.Workspace)...))...)
+		f.Write = append(f.Write, resolved(p.Write)...)
 		if p.Workspace != "" {
-			for _, g := range []string{"hooks", "config"} {
-				f.Protected = append(f.Protected, filepath.Join(resolved([]string{p.Workspace})[0], ".git", g))
-			}
+			dir := workspace.RealPath(p.Workspace)
+			f.Write = append(f.Write, dir)
+			f.Protected = []string{filepath.Join(dir, ".git", "hooks"), filepath.Join(dir, ".git", "config")}
 		}
 	}
 	if s.PTY && s.Stdin != nil {
@@ -46,13 +45,6 @@ func (l *layer) wrap(s Spec, opts Options) ([]string, []string, error) {
 	env := unset(unset(s.Env, sockets...), "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME")
 	env = append(env, "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, ".cache"))
 	return seatbeltArgs(f, s.Argv), env, nil
-}
-
-func nonEmpty(p string) []string {
-	if p == "" {
-		return nil
-	}
-	return []string{p}
 }
 
 // resolved follows links in the existing part of each path.
@@ -71,7 +63,7 @@ func (l *layer) tempDir() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		l.temp = resolved([]string{dir})[0]
+		l.temp = workspace.RealPath(dir)
 	}
 	return l.temp, nil
 }
@@ -85,7 +77,7 @@ func (l *layer) close() {
 }
 
 // probe tests what the shell can test. Anything else counts as not enforced.
-func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
+func (l *layer) probe(ctx context.Context, opts Options) Report {
 	orphans := Check{Why: "a process that has left the session of its command and whose parent has ended is not found, and commands outlive a node that is killed"}
 	if slices.Contains(opts.Missing, "seatbelt") {
 		l.off = true
@@ -101,7 +93,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 		return unenforcedReport(err.Error(), orphans)
 	}
 	defer os.RemoveAll(dir)
-	dir = resolved([]string{dir})[0]
+	dir = workspace.RealPath(dir)
 	ws, out, secret := filepath.Join(dir, "ws"), filepath.Join(dir, "outside"), filepath.Join(dir, "secret")
 	for _, d := range []string{filepath.Join(ws, ".git", "hooks"), out, secret} {
 		os.MkdirAll(d, 0o700)
@@ -137,8 +129,7 @@ func (l *layer) probe(ctx context.Context, s *system, opts Options) Report {
 	return r
 }
 
-// runScript runs a script confined to a workspace and returns its exit code; ok is false if it
-// could not run to its end.
+// runScript runs a confined script; ok is false if it did not run to its end.
 func (l *layer) runScript(ctx context.Context, workspace, script string, opts Options) (code int, ok bool) {
 	spec := Spec{Profile: Profile{Workspace: workspace}.WithDefaults(), Argv: []string{"/bin/bash", "-c", script}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}
 	argv, env, err := l.wrap(spec, opts)
@@ -167,7 +158,6 @@ func quote(p string) string { return "'" + p + "'" }
 // zombie is the state SZOMB of sys/proc.h.
 const zombie = 5
 
-// processTable lists the running processes of this user.
 func processTable() (list []processEntry) {
 	procs, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
 	if err != nil {

@@ -10,7 +10,7 @@ func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) { return s.Arg
 
 func (*layer) close() {}
 
-func (*layer) probe(context.Context, *system, Options) Report {
+func (*layer) probe(context.Context, Options) Report {
 	return unenforcedReport("this system cannot confine commands", Check{Why: "only the process group of a command is ended"})
 }
 

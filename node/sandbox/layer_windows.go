@@ -20,12 +20,11 @@ func (*layer) wrap(s Spec, _ Options) ([]string, []string, error) {
 
 func (*layer) close() {}
 
-// probeLimit is how long a probe may take.
 const probeLimit = 30 * time.Second
 
 // probe tests whether a job can end its process and whether a contained process has lost its
 // privileges. The limit of processes is taken from the system without a test.
-func (*layer) probe(ctx context.Context, s *system, _ Options) Report {
+func (*layer) probe(ctx context.Context, _ Options) Report {
 	const why = "Windows cannot confine ordinary programs"
 	orphans := Check{Why: "this program cannot run as its own helper, so it was not tested"}
 	privs := Check{ID: CheckPrivs, Why: orphans.Why}
@@ -79,7 +78,6 @@ func probePrivileges(ctx context.Context, exe string) Check {
 	return c
 }
 
-// ends waits for the end of all processes of p.
 func ends(ctx context.Context, p *Process) bool {
 	timer := time.NewTimer(probeLimit)
 	defer timer.Stop()
@@ -92,8 +90,7 @@ func ends(ctx context.Context, p *Process) bool {
 	return false
 }
 
-// helperMain runs a helper process, which a probe starts: it waits to be ended, or reports its
-// privileges.
+// helperMain runs a helper process, which a probe starts.
 func helperMain(args []string) int {
 	if len(args) != 1 {
 		return 2

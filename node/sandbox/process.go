@@ -130,7 +130,6 @@ func direct(argv []string, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// waitEmpty waits at most d until no process is left.
 func (g *group) waitEmpty(d time.Duration) bool {
 	pause := time.Millisecond
 	for end := time.Now().Add(d); g.hasProcesses(); pause = min(2*pause, maxPause) {

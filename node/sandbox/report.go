@@ -3,6 +3,8 @@ package sandbox
 import (
 	"os"
 	"slices"
+
+	"fairlead/gateway/protocol"
 )
 
 // IDs of the checks of a report.
@@ -30,15 +32,7 @@ const (
 )
 
 // Check is one guarantee and whether this machine enforces it.
-type Check struct {
-	ID       string
-	Enforced bool
-	// By is the layer that enforces it.
-	By string
-	// Why says what is missing, Fix how a person could repair it.
-	Why string
-	Fix string
-}
+type Check = protocol.EnforcedCheck
 
 // Summary is a report in one word.
 type Summary string

@@ -18,11 +18,11 @@ type system struct {
 	running map[*Process]struct{}
 }
 
-func newSystem(opts Options) (*system, error) {
-	return &system{opts: opts, running: map[*Process]struct{}{}}, nil
+func newSystem(opts Options) *system {
+	return &system{opts: opts, running: map[*Process]struct{}{}}
 }
 
-func (s *system) probe(ctx context.Context, opts Options) Report { return s.layer.probe(ctx, s, opts) }
+func (s *system) probe(ctx context.Context, opts Options) Report { return s.layer.probe(ctx, opts) }
 
 func (s *system) start(spec Spec) (*Process, error) {
 	argv, env, err := s.layer.wrap(spec, s.opts)
@@ -49,7 +49,7 @@ func (s *system) start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
-func (s *system) close() error {
+func (s *system) close() {
 	s.mu.Lock()
 	s.closed = true
 	var all []*Process
@@ -64,5 +64,4 @@ func (s *system) close() error {
 		<-p.Exited()
 	}
 	s.layer.close()
-	return nil
 }

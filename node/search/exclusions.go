@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,18 +13,9 @@ import (
 	"fairlead/node/access"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
+
 	"github.com/bmatcuk/doublestar/v4"
 )
-
-// resolveStart is [workspace.Root.Target] of the path in which a search begins. The path must lead
-// to target, unless that is empty.
-func resolveStart(ws *workspace.Root, p workspace.Path, target string) (workspace.Path, os.FileInfo, error) {
-	real, info, err := ws.Target(p)
-	if err == nil && target != "" && real.Abs != workspace.Unspell(target) {
-		err = workspace.ErrTargetChanged
-	}
-	return real, info, err
-}
 
 // exclusions are the places of keys and tokens that a search skips: those that it did not begin in.
 type exclusions struct {
@@ -57,22 +47,18 @@ func newExclusions(ws *workspace.Root, from string) *exclusions {
 // called once for each searched folder.
 func (s *exclusions) namesIn(dir string) []string { return s.byFolder[foldName(dir)] }
 
-// isExcludedName reports whether a file is skipped because of its name.
 func (s *exclusions) isExcludedName(name string) bool { return s.byName && sensitive.SecretName(name) }
 
-// excludes reports whether a path without symbolic links is skipped.
 func (s *exclusions) excludes(path string) bool {
 	return s.isExcludedName(filepath.Base(path)) || slices.ContainsFunc(s.places, func(p sandbox.Place) bool { return p.Contains(path) && !p.IsPublic(path) })
 }
 
-// addSkipped records for the result that something was skipped.
 func (s *exclusions) addSkipped(shown string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skipped = append(s.skipped, workspace.Spell(shown))
 }
 
-// skippedPaths returns the skipped paths in order.
 func (s *exclusions) skippedPaths() []string {
 	slices.Sort(s.skipped)
 	return slices.Compact(s.skipped)
@@ -86,26 +72,7 @@ func foldName(name string) string {
 	return name
 }
 
-// maxIgnore is the maximum number of bytes that are read of a .gitignore.
 const maxIgnore = 1 << 20
-
-// selection says which names a walk skips. The zero value skips none, as the original system does.
-type selection struct {
-	noHidden  bool // names that begin with a dot
-	noIgnored bool // .git, and names matched by .gitignore, .ignore and .git/info/exclude
-}
-
-func newSelection(hidden, ignored *bool) selection {
-	return selection{noHidden: hidden != nil && !*hidden, noIgnored: ignored != nil && !*ignored}
-}
-
-// excludes reports whether e is skipped by the rules of its folder.
-func (s selection) excludes(e workspace.Entry, rules *ignoreRules) bool {
-	if s.noHidden && e.Name[0] == '.' {
-		return true
-	}
-	return s.noIgnored && (e.Name == ".git" || rules.excludes(e.Name, e.IsDir()))
-}
 
 // ignoreRules are the rules that apply in a folder: its own, then those of the folders above.
 type ignoreRules struct {
@@ -121,7 +88,6 @@ type rule struct {
 	negated bool   // matching names are not ignored after all
 }
 
-// excludes reports whether name in the folder of i is skipped. A nil i skips nothing.
 func (i *ignoreRules) excludes(name string, dir bool) bool {
 	rel := name
 	for at := i; at != nil; at = at.above {
@@ -145,7 +111,6 @@ func (r rule) matches(name, rel string, dir bool) bool {
 	return doublestar.MatchUnvalidated(r.pattern, name)
 }
 
-// below returns the rules of a folder with that name.
 func (i *ignoreRules) below(name string) *ignoreRules { return &ignoreRules{above: i, name: name} }
 
 // addFolder adds the rules of the folder itself. A file that cannot be read has no rules.
@@ -197,51 +162,26 @@ func parseIgnore(text string) (rules []rule) {
 	return rules
 }
 
-// parentRules returns the rules that the folders above the first folder of a walk impose on it, up
-// to the top of the repository and of the workspace.
-func parentRules(ctx context.Context, ws *workspace.Root, abs string) *ignoreRules {
-	var up []string // from the parent upwards
-	for at := abs; ; {
-		if info, err := statTarget(ws, filepath.Join(at, ".git")); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
-			break
-		}
-		next := filepath.Dir(at)
-		if next == at || ctx.Err() != nil {
-			return &ignoreRules{} // not in a repository
-		}
-		if _, err := statTarget(ws, next); err != nil {
-			break
-		}
-		at = next
-		up = append(up, at)
+// parentRules returns the rules that the folders above a folder impose on it, up to the top of its
+// repository and of the workspace; none outside of repositories.
+func parentRules(ctx context.Context, ws *workspace.Root, abs string) (rules *ignoreRules, inRepository bool) {
+	if _, info, err := ws.Target(workspace.Path{Abs: filepath.Join(abs, ".git")}); err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+		return &ignoreRules{}, true
 	}
-	var rules *ignoreRules
-	for n := len(up) - 1; n >= 0; n-- {
-		here := &ignoreRules{above: rules}
-		if rules != nil {
-			here.name = filepath.Base(up[n])
-		}
-		if p, err := ws.At(up[n]); err == nil {
-			if dir, err := ws.OpenDir(p); err == nil {
-				here.addFolder(dir)
-				dir.Close()
-			}
-		}
-		rules = here
+	up := filepath.Dir(abs)
+	if up == abs || ctx.Err() != nil {
+		return &ignoreRules{}, false
 	}
-	if rules == nil {
-		return &ignoreRules{}
-	}
-	return rules.below(filepath.Base(abs))
-}
-
-func statTarget(ws *workspace.Root, abs string) (fs.FileInfo, error) {
-	p, err := ws.At(abs)
+	dir, err := ws.OpenDir(workspace.Path{Abs: up})
 	if err != nil {
-		return nil, err
+		return &ignoreRules{}, true
 	}
-	_, info, err := ws.Target(p)
-	return info, err
+	defer dir.Close()
+	if rules, inRepository = parentRules(ctx, ws, up); inRepository {
+		rules.addFolder(dir)
+		rules = rules.below(filepath.Base(abs))
+	}
+	return rules, inRepository
 }
 
 func isSeparator(b byte) bool { return b == '/' || os.IsPathSeparator(b) }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -121,7 +120,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	} else if !info.IsDir() {
 		return out, toolkit.Failf("'%s' is not a folder", base)
 	}
-	real, info, err := resolveStart(ws, from, target)
+	real, info, err := ws.WithTarget(workspace.Unspell(target)).Target(from)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return out, nil
 	}
@@ -134,7 +133,7 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	}
 	defer done()
 	display := strings.TrimSuffix(from.Abs, string(filepath.Separator))
-	g := &glob{walk: walk, limit: limit, pattern: pattern, depth: strings.Count(pattern, "/"), folders: folders, prefix: len(display) + 1}
+	g := &glob{walk: walk, limit: limit, matches: pathMatcher(pattern), depth: strings.Count(pattern, "/"), folders: folders, prefix: len(display) + 1}
 	if strings.Contains(pattern, "**") {
 		g.depth = math.MaxInt
 	}
@@ -142,14 +141,13 @@ func runGlob(ctx context.Context, ws *workspace.Root, target string, in globIn, 
 	return out, err
 }
 
-// glob collects the matching paths of a tree.
 type glob struct {
 	*walk
 	limit   int
-	pattern string
-	depth   int  // maximum number of slashes in matches
-	folders bool // match only folders
-	prefix  int  // bytes of a path before the part that is matched
+	matches func(folder, name string) bool // see pathMatcher
+	depth   int                            // maximum number of slashes in matches
+	folders bool                           // match only folders
+	prefix  int                            // bytes of a path before the part that is matched
 
 	mu    sync.Mutex // guards the fields below
 	hits  []hit
@@ -178,14 +176,12 @@ func (g *glob) run(display string, from, real workspace.Path, out *globOut) erro
 	return nil
 }
 
-// hit is a matching path.
 type hit struct {
 	path string
-	time time.Time
+	time int64 // of the last change, in nanoseconds
 }
 
-// add retains the newest hits. When twice as many as can be returned have accumulated, the older
-// ones are dropped.
+// add retains the newest hits: at twice the limit, the older half is dropped.
 func (g *glob) add(h hit) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -197,7 +193,12 @@ func (g *glob) add(h hit) {
 
 // newestHits sorts hits by time, newest first, then by path, and returns the first ones.
 func newestHits(hits []hit, limit int) []hit {
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(b.time.Compare(a.time), strings.Compare(a.path, b.path)) })
+	slices.SortFunc(hits, func(a, b hit) int {
+		if c := cmp.Compare(b.time, a.time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.path, b.path)
+	})
 	rest := hits[min(len(hits), limit):]
 	clear(rest)
 	return hits[:len(hits)-len(rest)]
@@ -207,18 +208,19 @@ func newestHits(hits []hit, limit int) []hit {
 func (g *glob) folder(f folder) {
 	defer f.dir.Close()
 	var down []string
+	base := joinPath(f.display, "")
+	rel := filepath.ToSlash(base[g.prefix:])
+	isDeepest := strings.Count(rel, "/") >= g.depth
 	g.each(f, func(e workspace.Entry, isExcluded bool) {
-		path := joinPath(f.display, e.Name)
-		rel := filepath.ToSlash(path[g.prefix:])
-		if (!g.folders || e.IsDir()) && matchPath(g.pattern, rel) {
+		if (!g.folders || e.IsDir()) && g.matches(rel, e.Name) {
 			if info, err := f.dir.Info(e.Name); err == nil {
-				g.add(hit{path, info.Time})
+				g.add(hit{base + e.Name, info.Time.UnixNano()})
 			}
 		}
 		switch {
-		case !e.IsDir() || strings.Count(rel, "/") >= g.depth || g.ws.Skips(f.dir, e.Name):
+		case !e.IsDir() || isDeepest || g.ws.Skips(f.dir, e.Name):
 		case isExcluded:
-			g.exclusions.addSkipped(path)
+			g.exclusions.addSkipped(base + e.Name)
 		default:
 			down = append(down, e.Name)
 		}

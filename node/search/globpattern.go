@@ -70,15 +70,22 @@ func expansionCount(glob string) int {
 	return open[0].here
 }
 
-// matchName compares a name with a valid glob; an empty one matches all names.
 func matchName(glob, name string) bool { return glob == "" || matchGlob(glob, name) }
+
+// pathMatcher returns a function that compares the path of a name in a folder with a glob.
+func pathMatcher(glob string) func(folder, name string) bool {
+	if last, ok := strings.CutPrefix(glob, "**/"); ok && !strings.ContainsAny(last, `/\[{`) { // the most frequent form
+		if suffix, ok := strings.CutPrefix(last, "*"); ok && !strings.ContainsAny(suffix, "*?") {
+			return func(_, name string) bool { return strings.HasSuffix(name, suffix) }
+		}
+		return func(_, name string) bool { return matchGlob(last, name) }
+	}
+	return func(folder, name string) bool { return matchPath(glob, folder+name) }
+}
 
 // matchPath compares a path with slashes with a valid glob, in which a/** also matches a: doublestar
 // knows that only of constant text.
 func matchPath(glob, path string) bool {
-	if name, ok := strings.CutPrefix(glob, "**/"); ok && !strings.ContainsAny(name, `/\[{`) { // the most frequent form
-		return matchGlob(name, path[strings.LastIndexByte(path, '/')+1:])
-	}
 	if matchGlob(glob, path) {
 		return true
 	}

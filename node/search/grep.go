@@ -80,7 +80,6 @@ func Grep(scope access.Scope) toolkit.Tool[access.Call] {
 	})
 }
 
-// options returns which results a call requests, and their maximum number.
 func (in grepIn) options() (w lineOptions, limit int, err error) {
 	switch in.Output {
 	case "", "lines":
@@ -126,7 +125,7 @@ func runGrep(ctx context.Context, ws *workspace.Root, target string, in grepIn) 
 	if err != nil {
 		return grepOut{}, err
 	}
-	real, info, err := resolveStart(ws, base, target)
+	real, info, err := ws.WithTarget(workspace.Unspell(target)).Target(base)
 	if err != nil {
 		return grepOut{}, access.ReadError(base, err)
 	}

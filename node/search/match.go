@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"context"
 	"regexp/syntax"
 
 	"fairlead/gateway/peer/toolkit"
@@ -34,28 +33,6 @@ func newMatcher(expression string) (*matcher, error) {
 	return m, nil
 }
 
-// finder searches texts for matching lines. Only one goroutine may use it at a time.
-type finder struct {
-	*matcher
-	ctx     context.Context
-	pre     prefilter
-	machine *dfa.Machine // made on first use
-}
-
-func newFinder(ctx context.Context, m *matcher) *finder {
-	return &finder{matcher: m, ctx: ctx, pre: prefilter{needles: m.needles}}
-}
-
-func (f *finder) automaton() *dfa.Machine {
-	if f.machine == nil {
-		f.machine = f.program.NewMachine()
-	}
-	return f.machine
-}
-
-// reset must be called before the first next of every text.
-func (f *finder) reset() { f.pre.reset() }
-
 // minCandidateGap is the average number of bytes between two candidates of the prefilter below
 // which the prefilter is not worthwhile.
 const minCandidateGap = 32
@@ -63,20 +40,20 @@ const minCandidateGap = 32
 // findLine finds the first matching line of text[from:]; text consists of whole lines and from is
 // the beginning of one. start is -1 when it does not have any. The line is text[start:end], with
 // its carriage return and without its line feed.
-func (f *finder) findLine(text []byte, from int) (start, end int) {
-	if len(f.needles) == 0 {
-		return f.findByAutomaton(text, from)
+func (s *scanner) findLine(text []byte, from int) (start, end int) {
+	if len(s.needles) == 0 {
+		return s.findByAutomaton(text, from)
 	}
 	for tries, begin := 0, from; from < len(text); tries++ {
 		if tries >= 64 && from-begin < tries*minCandidateGap {
-			return f.findByAutomaton(text, from)
+			return s.findByAutomaton(text, from)
 		}
-		at := f.pre.index(text, from)
+		at := s.pre.index(text, from)
 		if at < 0 {
 			return -1, -1
 		}
 		start, end = lineAt(text, from, at)
-		if f.isExact || f.matchesLine(text[start:end]) {
+		if s.isExact || s.matchesLine(text[start:end]) {
 			return start, end
 		}
 		from = end + 1
@@ -84,27 +61,25 @@ func (f *finder) findLine(text []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-func (f *finder) findByAutomaton(text []byte, from int) (start, end int) {
-	m := f.automaton()
-	at, state := m.Find(f.ctx, m.Start(), text[from:])
+func (s *scanner) findByAutomaton(text []byte, from int) (start, end int) {
+	m := s.automaton()
+	at, state := m.Find(s.ctx, m.Start(), text[from:])
 	switch {
 	case at >= 0:
 		return lineAt(text, from, from+at)
-	case f.ctx.Err() == nil && from < len(text) && text[len(text)-1] != '\n' && m.End(state):
+	case s.ctx.Err() == nil && from < len(text) && text[len(text)-1] != '\n' && m.End(state):
 		return lineAt(text, from, len(text)-1)
 	}
 	return -1, -1
 }
 
-// matchesLine reports whether a line matches.
-func (f *finder) matchesLine(text []byte) bool {
-	m := f.automaton()
-	at, state := m.Find(f.ctx, m.Start(), text)
+func (s *scanner) matchesLine(text []byte) bool {
+	m := s.automaton()
+	at, state := m.Find(s.ctx, m.Start(), text)
 	return at >= 0 || m.End(state)
 }
 
-// lineAt returns the line of text[from:] that contains at; a line feed belongs to the line that it
-// ends.
+// lineAt returns the line of text[from:] that contains at, which may be its line feed.
 func lineAt(text []byte, from, at int) (start, end int) {
 	start = max(bytes.LastIndexByte(text[:at], '\n')+1, from)
 	if end = bytes.IndexByte(text[at:], '\n'); end < 0 {
@@ -150,7 +125,6 @@ func (s *scanner) contextLines(from, to int64) (before, after []string) {
 	return before, after
 }
 
-// readAt reads bytes at an offset.
 func (s *scanner) readAt(b []byte, at int64) []byte {
 	if s.hasEnd && at >= s.base { // small files are still in the buffer
 		return b[:copy(b, s.buf[min(at-s.base, int64(s.n)):s.n])]

@@ -19,8 +19,7 @@ type needle struct {
 // maxNeedles is the maximum number of texts that are worth searching for one after the other.
 const maxNeedles = 8
 
-// common are the bytes of source code and prose, roughly by descending frequency. All others are
-// rare.
+// common are the bytes of source code and prose, roughly by descending frequency.
 const common = " etanoirsl\ncdupmfhgb.,y_()v/\"wk=T0-1S:C2*xE;AI'R3P{}NOL<>4D5M[]68F7B9\t#UGqHj&z`+W\\V|!@$X%^Y~K?QJZ"
 
 var frequency = func() (f [256]uint8) {
@@ -104,7 +103,6 @@ func (n *needle) index(text []byte, from int) int {
 	return -1
 }
 
-// indexByte returns the position of b in text[from:last+1], or last+1.
 func indexByte(text []byte, from, last int, b byte) int {
 	if i := bytes.IndexByte(text[from:last+1], b); i >= 0 {
 		return from + i
@@ -124,8 +122,7 @@ func (n *needle) equals(text []byte) bool {
 	return true
 }
 
-// requiredNeedles returns texts of which every matching line contains at least one; nil when none
-// are known.
+// requiredNeedles returns texts of which each matching line contains one; nil: unknown.
 func requiredNeedles(re *syntax.Regexp) []needle {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -185,8 +182,7 @@ func literalNeedle(re *syntax.Regexp) []needle {
 	return best
 }
 
-// foldable splits a literal into parts whose letters have two forms of one byte each, and returns
-// them in lower case.
+// foldable splits a literal into parts whose letters have two cases, in lower case.
 func foldable(literal []rune) (parts [][]byte) {
 	var part []byte
 	for _, r := range append(slices.Clone(literal), utf8.RuneError) {

@@ -23,7 +23,6 @@ const (
 	contextWindow = 32 << 10
 )
 
-// lineOptions says what to search for in a file.
 type lineOptions struct {
 	// matches is the maximum number of matches with their lines; the search of a file ends there
 	// unless count is set.
@@ -32,19 +31,20 @@ type lineOptions struct {
 	count         bool
 }
 
-// fileMatches is the result of searching a file.
 type fileMatches struct {
 	matches []grepMatch
 	count   int // of matching lines, in the searched part of the file
 }
 
-// scanner searches files one after the other with the same buffers. Only one goroutine may use it
-// at a time.
+// scanner searches files one after the other. Only one goroutine may use it at a time.
 type scanner struct {
-	*finder
+	*matcher
 	lineOptions
-	buf   []byte
-	extra []byte // for the context of a match
+	ctx     context.Context
+	pre     prefilter
+	machine *dfa.Machine // made on first use
+	buf     []byte
+	extra   []byte // for the context of a match
 
 	file   source
 	size   int64
@@ -55,14 +55,20 @@ type scanner struct {
 	lines  int   // number of line feeds before it
 }
 
-// source is an open file.
 type source interface {
 	io.Reader
 	io.ReaderAt
 }
 
 func newScanner(ctx context.Context, m *matcher, w lineOptions) *scanner {
-	return &scanner{finder: newFinder(ctx, m), lineOptions: w, buf: make([]byte, chunkSize)}
+	return &scanner{matcher: m, lineOptions: w, ctx: ctx, pre: prefilter{needles: m.needles}, buf: make([]byte, chunkSize)}
+}
+
+func (s *scanner) automaton() *dfa.Machine {
+	if s.machine == nil {
+		s.machine = s.program.NewMachine()
+	}
+	return s.machine
 }
 
 // scan searches a file. As in the original system, files that are not UTF-8 are skipped. Neither the
@@ -123,13 +129,12 @@ var newline = []byte("\n")
 
 func (s *scanner) isComplete() bool { return !s.count && len(s.found.matches) >= s.matches }
 
-// search searches the whole lines at the beginning of the buffer. It returns false if the file must
-// be skipped.
+// search searches whole lines. It returns false if the file must be skipped.
 func (s *scanner) search(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
 	}
-	s.reset()
+	s.pre.reset()
 	for at, counted, feeds := 0, 0, 0; at < len(text) && !s.isComplete(); {
 		from, to := s.findLine(text, at)
 		if from < 0 {
@@ -217,8 +222,7 @@ func (s *scanner) add(number int, text []byte, from, to int64) {
 	s.found.matches = append(s.found.matches, m)
 }
 
-// displayText returns the first characters of a line as they are shown, without the carriage return
-// at its end.
+// displayText returns the first characters of a line without its carriage return.
 func displayText(text []byte) string {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	end := 0

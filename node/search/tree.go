@@ -13,7 +13,6 @@ import (
 // batchSize is the number of files of a folder that one goroutine searches before others can help.
 const batchSize = 64
 
-// grep searches the files of a tree.
 type grep struct {
 	*walk
 	*matcher
@@ -31,7 +30,6 @@ type grep struct {
 	visited map[string]bool // real folders that were searched through a link
 }
 
-// folderLink is a symbolic link to a folder.
 type folderLink struct {
 	display string
 	target  workspace.Path
@@ -86,7 +84,6 @@ func (g *grep) folder(f folder) {
 	batches.Wait()
 }
 
-// markVisited reports whether to search a folder that was reached through a link.
 func (g *grep) markVisited(abs string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,8 +129,7 @@ func (g *grep) search(f folder, names []string) {
 	}
 }
 
-// scan searches a file of the folder with the path in and closes it. Most files have no match and
-// need no path.
+// scan searches a file of the folder with the path in and closes it.
 func (g *grep) scan(f workspace.Content, in, name string) {
 	defer f.Close()
 	s := g.scanners.Get().(*scanner)
@@ -197,7 +193,6 @@ type topResults struct {
 	total int // sum of the weights
 }
 
-// fileResult is the result of searching one file.
 type fileResult struct {
 	path string
 	fileMatches

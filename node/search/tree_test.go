@@ -132,7 +132,7 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 					return err
 				}
 				info, err := d.Info()
-				want = append(want, hit{path, info.ModTime()})
+				want = append(want, hit{path, info.ModTime().UnixNano()})
 				return err
 			})
 			if err != nil {

@@ -24,10 +24,12 @@ const searchers = 8
 type walk struct {
 	ctx context.Context
 	ws  *workspace.Root
-	selection
-	exclusions *exclusions
-	helpers    chan struct{} // one token for each further goroutine
-	running    sync.WaitGroup
+	// noHidden skips names that begin with a dot, noIgnored .git and the names matched by .gitignore,
+	// .ignore and .git/info/exclude. The original system skips none of them.
+	noHidden, noIgnored bool
+	exclusions          *exclusions
+	helpers             chan struct{} // one token for each further goroutine
+	running             sync.WaitGroup
 }
 
 // startWalk waits until a search may start in a folder or file without symbolic links. The caller
@@ -37,7 +39,7 @@ func startWalk(ctx context.Context, ws *workspace.Root, real string, hidden, ign
 		select {
 		case slots <- struct{}{}:
 			return &walk{
-				ctx: ctx, ws: ws, selection: newSelection(hidden, ignored), exclusions: newExclusions(ws, real),
+				ctx: ctx, ws: ws, noHidden: hidden != nil && !*hidden, noIgnored: ignored != nil && !*ignored, exclusions: newExclusions(ws, real),
 				helpers: make(chan struct{}, searchers-1),
 			}, func() { <-slots }, nil
 		case <-ctx.Done():
@@ -62,7 +64,6 @@ func (w *walk) spawn(f func()) {
 	}
 }
 
-// folder is an open folder of a walk.
 type folder struct {
 	dir     *workspace.Dir
 	display string       // its path in results
@@ -78,7 +79,7 @@ func (w *walk) open(display string, real workspace.Path) (folder, error) {
 	}
 	f := folder{dir: dir, display: display}
 	if w.noIgnored {
-		f.rules = parentRules(w.ctx, w.ws, dir.Abs)
+		f.rules, _ = parentRules(w.ctx, w.ws, dir.Abs)
 		f.rules.addFolder(dir)
 	}
 	return f, nil
@@ -111,14 +112,14 @@ func (w *walk) each(f folder, visit func(e workspace.Entry, isExcluded bool)) {
 		if seen++; seen%64 == 0 && w.ctx.Err() != nil {
 			return false
 		}
-		if !w.excludes(e, f.rules) {
+		isSkipped := w.noHidden && e.Name[0] == '.' || w.noIgnored && (e.Name == ".git" || f.rules.excludes(e.Name, e.IsDir()))
+		if !isSkipped {
 			visit(e, len(excluded) > 0 && slices.Contains(excluded, foldName(e.Name)))
 		}
 		return true
 	})
 }
 
-// joinPath returns the path of name in a folder.
 func joinPath(folder, name string) string {
 	return strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator) + name
 }

@@ -22,7 +22,6 @@ import (
 	"fairlead/node/direct"
 	"fairlead/node/sandbox"
 	"fairlead/node/transfer"
-	"fairlead/node/workspace"
 )
 
 // Flags are the flags for a node's identity and restrictions.
@@ -84,7 +83,7 @@ func (f *Flags) Options(version string, stderr io.Writer) (opts node.Options, er
 		return opts, err
 	}
 	if f.WholeDisk {
-		opts.Confine.Access = workspace.WholeDisk
+		opts.Confine.WholeDisk = true
 	}
 	if opts.Receive, err = transfer.ParsePolicy(f.Receive, f.ReceiveFrom, f.ReceiveFolder); err != nil {
 		return opts, err

@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"math"
 	"os"
 	"strings"
@@ -103,7 +102,6 @@ func bashTool(ws *workspace.Root, jobs *Jobs) toolkit.Tool[access.Call] {
 	})
 }
 
-// bashPlan is a validated call.
 type bashPlan struct {
 	dir     string
 	timeout time.Duration
@@ -224,7 +222,6 @@ func wait(ctx context.Context, j *job, yield time.Duration, progress func(tail s
 	}
 }
 
-// report returns the state of j as the output of Bash.
 func (t *Jobs) report(j *job) bashOut {
 	o := bashOut{SessionID: j.id, StartedAt: j.started.UnixMilli(), Workdir: workspace.Spell(j.dir), Enforced: j.enforcement}
 	if j.isRunning() {
@@ -243,5 +240,3 @@ func (t *Jobs) report(j *job) bashOut {
 	o.Note = j.result.note()
 	return o
 }
-
-var _ json.Marshaler = bashOut{}

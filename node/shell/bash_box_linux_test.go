@@ -207,7 +207,7 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 	for command, blocked := range map[string]bool{"curl --version": true, "git fetch": true, "echo hi": false} {
 		t.Run(command, func(t *testing.T) {
 			out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
-			var word *sandbox.NetworkWord
+			var word *networkWord
 			if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
 				t.Errorf("%s: %+v, %v", command, out, err)
 			}

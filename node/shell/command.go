@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
 	"fairlead/node/workspace"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -40,7 +42,6 @@ func parseCommand(command string) (*syntax.File, error) {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
 }
 
-// maxPrograms is the maximum number of programs that a preview names.
 const maxPrograms = 32
 
 // programs lists the programs that a command names, in order. The list helps the reader and is not
@@ -123,10 +124,10 @@ func (t *Jobs) checkNetwork(in bashIn, granted bool) error {
 
 // checkNetworkWords looks for use of the network in the words of a command line, one command after
 // the other. It is the only check where the system cannot keep commands off the network; see
-// [sandbox.CheckTokens].
+// [checkTokens].
 func checkNetworkWords(shell, command string) error {
 	for _, words := range commandWords(shell, command) {
-		if err := sandbox.CheckTokens(words); err != nil {
+		if err := checkTokens(words); err != nil {
 			return err
 		}
 	}
@@ -169,7 +170,6 @@ func commandWords(shell, command string) (all [][]string) {
 	return all
 }
 
-// wordTokens parses one word of a command.
 func wordTokens(command string, w *syntax.Word) []string {
 	text := literalText(w)
 	if text == "" { // partly computed at run time: the literal parts count
@@ -182,4 +182,51 @@ func wordTokens(command string, w *syntax.Word) []string {
 // tokens splits a text at everything that ends a word in any shell.
 func tokens(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`;|&()<>{}$,=^", r) })
+}
+
+// networkPrograms lists programs that are known to use the network, as in the original system.
+var networkPrograms = map[string]bool{"curl": true, "wget": true, "npm": true, "bun": true, "pip": true}
+
+var gitRemoteCommands = map[string]bool{"push": true, "pull": true, "fetch": true, "clone": true, "remote": true}
+
+// networkWord is the error of checkTokens.
+type networkWord struct{ Word, Why string }
+
+func (e *networkWord) Error() string {
+	return fmt.Sprintf("the network is blocked for commands: %q %s. Request the network, or do without it.", e.Word, e.Why)
+}
+
+// checkTokens returns an error if the words of a command suggest that it uses the network: the base
+// name of a known program, an HTTP or HTTPS address, or git with a remote operation. The words may
+// be those of one command or of a whole line; they must be decoded. Like the original system,
+// Fairlead uses this check where the operating system cannot block the network. It is a warning
+// sign, not containment: a script can easily evade it.
+func checkTokens(words []string) error {
+	git := false
+	for _, w := range words {
+		switch base := basename(w); {
+		case networkPrograms[base]:
+			return &networkWord{w, "is a program that uses the network"}
+		case hasPrefixFold(w, "http://"), hasPrefixFold(w, "https://"):
+			return &networkWord{w, "is a network address"}
+		case git && gitRemoteCommands[w]:
+			return &networkWord{"git " + w, "contacts another machine"}
+		case base == "git":
+			git = true
+		}
+	}
+	return nil
+}
+
+// basename returns the program's name without folder and without extensions of Windows.
+func basename(word string) string {
+	word = strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])
+	for _, ext := range []string{".exe", ".cmd", ".bat"} {
+		word = strings.TrimSuffix(word, ext)
+	}
+	return word
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }

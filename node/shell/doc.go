@@ -13,6 +13,5 @@
 // On purpose, Fairlead differs from the original system as follows:
 //
 //   - SIGTERM comes before SIGKILL, and the output up to then is retained.
-//   - Words that suggest the network ([sandbox.CheckTokens]) matter only where the system cannot
-//     keep commands off the network.
+//   - Words that suggest the network matter only where the system cannot keep commands off it.
 package shell

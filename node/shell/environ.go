@@ -22,8 +22,7 @@ var droppedVariables = map[string]bool{
 	"PYTHONINSPECT": true, "GIT_EXTERNAL_DIFF": true,
 }
 
-// environ returns the environment of a command in dir. FAIRLEAD=1 tells scripts which program runs
-// them.
+// environ returns the environment of a command. FAIRLEAD=1 tells scripts who runs them.
 func environ(dir string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -50,8 +49,7 @@ func nonInteractive(env []string, tty bool) []string {
 // counts only when it is named as one (git 2.38), and no file monitor is started.
 var gitGuard = [][2]string{{"safe.bareRepository", "explicit"}, {"core.fsmonitor", "false"}}
 
-// gitCount is the variable with the number of git configuration entries in the environment (git
-// 2.31, git-config(1)).
+// gitCount is the variable with the number of git's entries (git 2.31, git-config(1)).
 const gitCount = "GIT_CONFIG_COUNT"
 
 // guardGit adds gitGuard to git's configuration in the environment, after existing entries.
@@ -107,7 +105,6 @@ func (t *Jobs) Variables() []string {
 	return names[:min(len(names), maxVariables)]
 }
 
-// profileVariables returns the variables set in the files that a login shell reads.
 func profileVariables(etc, home string) (names []string) {
 	var files []string
 	for _, name := range []string{"profile", "environment", "zshenv", "zprofile", "zsh/zshenv", "zsh/zprofile", "bash.bashrc"} {

@@ -12,7 +12,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// maxFolders is the maximum number of folders that are offered for one call.
 const maxFolders = 8
 
 // readOnlyPrograms are programs that do not write to their arguments; redirections may still write.

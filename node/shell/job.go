@@ -24,7 +24,6 @@ const (
 	reapLimit = 5 * time.Second
 )
 
-// stopReason is the reason for which a job was stopped.
 type stopReason int
 
 const (
@@ -54,7 +53,6 @@ type job struct {
 	result        outcome
 }
 
-// outcome describes how a command ended.
 type outcome struct {
 	code   *int
 	signal string
@@ -94,7 +92,6 @@ func (e outcome) note() string {
 
 func (e outcome) hasSucceeded() bool { return e.reason == notStopped && e.code != nil && *e.code == 0 }
 
-// startRequest is a command to start.
 type startRequest struct {
 	command, dir string
 	timeout      time.Duration // 0: unlimited
@@ -162,8 +159,7 @@ func (j *job) isRunning() bool {
 	}
 }
 
-// endedAt returns when a command ended and how long it ran, in milliseconds. Their difference is
-// exactly the time of the start.
+// endedAt returns when a command ended and how long it ran, in milliseconds.
 func (j *job) endedAt() (at, ms int64) {
 	ms = j.result.at.Sub(j.started).Milliseconds()
 	return j.started.UnixMilli() + ms, ms

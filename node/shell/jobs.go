@@ -62,9 +62,6 @@ type Jobs struct {
 	jobs       map[string]*job
 	background int // commands that run in the background or are about to
 	closed     bool
-
-	unconfirmedMu sync.Mutex                        // guards unconfirmed; taken with mu or without
-	unconfirmed   map[string]protocol.NodeExecEvent // ends that were not confirmed
 }
 
 // NewJobs makes an empty table. The caller owns the box and closes it after the table.
@@ -72,7 +69,7 @@ func NewJobs(o JobOptions) *Jobs {
 	if o.Events == nil {
 		o.Events = func(protocol.NodeExecEvent) {}
 	}
-	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: make(chan struct{}, maxForeground), jobs: make(map[string]*job), unconfirmed: make(map[string]protocol.NodeExecEvent)}
+	return &Jobs{opts: o, records: recordDir{o.RecordDir}, foreground: make(chan struct{}, maxForeground), jobs: make(map[string]*job)}
 }
 
 // Close ends all commands with every process they started, and waits for that. Ends that were not
@@ -85,7 +82,7 @@ func (t *Jobs) Close() {
 	}
 	t.mu.Unlock()
 	t.wg.Wait()
-	t.storeUnconfirmed()
+	t.releaseEnds()
 }
 
 var errClosing = errors.New("this node is shutting down")
@@ -154,7 +151,6 @@ func (t *Jobs) finish(j *job) {
 	}
 }
 
-// reserve reserves a place for one more command.
 func (t *Jobs) reserve(background bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,8 +168,7 @@ func (t *Jobs) reserve(background bool) error {
 	return nil
 }
 
-// trimOutput limits the output of finished commands to maxRetained. Older ones have only their tail,
-// marked as truncated.
+// trimOutput cuts the output of the oldest finished commands to their tails.
 func (t *Jobs) trimOutput() {
 	var finished []*job
 	total := 0
@@ -213,7 +208,6 @@ func (t *Jobs) moveToBackground(j *job) {
 	}
 }
 
-// prune removes commands that finished long ago.
 func (t *Jobs) prune() {
 	for id, j := range t.jobs {
 		if !j.isRunning() && time.Since(j.result.at) > retention {

@@ -9,7 +9,6 @@ import (
 	"fairlead/node/workspace"
 )
 
-// profileOf returns the restrictions of a command in the box.
 func (t *Jobs) profileOf(o startRequest) sandbox.Profile {
 	profile := t.opts.Profile
 	if o.network {
@@ -88,14 +87,12 @@ func Enforced(r sandbox.Report, p sandbox.Profile) string {
 	return strings.Join(words, ", ")
 }
 
-// streams are both ends of a command's input and output.
 type streams struct {
 	childIn, childOut *os.File // childIn is nil if there is no input
 	in, out           *os.File // our ends; in is nil when the input cannot be written
 	terminal          terminal // nil if it does not have any
 }
 
-// terminal is the terminal of a command that requested one.
 type terminal interface {
 	resize(cols, rows int) error
 	// hangUp closes the terminal once its command has ended: remaining programs lose it, and its

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"fairlead/node/sandbox"
 )
 
 func TestWordsOfTheNetworkAreFoundWhereverTheyStand(t *testing.T) {
@@ -40,7 +38,7 @@ func TestWordsOfTheNetworkAreFoundWhereverTheyStand(t *testing.T) {
 		{`C:\Program Files\PowerShell\7\pwsh.exe`, "Get-ChildItem | Select Name", false},
 	} {
 		err := checkNetworkWords(c.shell, c.command)
-		var word *sandbox.NetworkWord
+		var word *networkWord
 		if errors.As(err, &word) != c.blocked {
 			t.Errorf("%s: %v", c.command, err)
 		}
@@ -61,4 +59,25 @@ func FuzzCommandWords(f *testing.F) {
 		}
 		checkNetworkWords("/bin/sh", command)
 	})
+}
+
+func TestCheckTokensFindsTheNetworkOfSeed001(t *testing.T) {
+	for line, blocked := range map[string]bool{
+		"curl example.com": true, "/usr/bin/wget -q x": true, "npm ci": true, "bun add x": true, "pip install x": true, `C:\tools\curl.exe x`: true,
+		"python get.py http://example.com": true, "open HTTPS://example.com": true,
+		"git push": true, "git -C dir pull": true, "git fetch": true, "git clone x": true, "git remote -v": true,
+		"git status": false, "git diff": false, "git log": false, "git commit -m remotely": false, "curling": false, "ls pipeline": false,
+		"echo push": false, "grep http README": false, "pipx": false, "": false,
+	} {
+		t.Run(line, func(t *testing.T) {
+			err := checkTokens(strings.Fields(line))
+			if (err != nil) != blocked {
+				t.Errorf("%q: %v, want blocked %v", line, err, blocked)
+			}
+			var nw *networkWord
+			if err != nil && (!errors.As(err, &nw) || nw.Word == "") {
+				t.Errorf("%q: %#v", line, err)
+			}
+		})
+	}
 }

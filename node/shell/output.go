@@ -62,14 +62,12 @@ func (o *output) shrink(most int) {
 	o.buf = raw
 }
 
-// bufferSize returns the size of the buffer in bytes.
 func (o *output) bufferSize() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.buf)
 }
 
-// size returns the total number of bytes written.
 func (o *output) size() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,7 +82,6 @@ func (o *output) last(n int) (raw []byte, cut bool) {
 	return raw, int64(len(raw)) < o.total
 }
 
-// snapshot is a snapshot of the output.
 type snapshot struct {
 	text      string // the last maxOutput characters
 	truncated bool   // there were more
@@ -106,7 +103,6 @@ func (o *output) snapshot() snapshot {
 	return v
 }
 
-// tail returns the last maxTail characters.
 func (o *output) tail() string {
 	raw, cut := o.last(tailBytes)
 	s, _ := lastRunes(raw, maxTail, cut)

@@ -38,7 +38,6 @@ func newPathTracer(dir string, add func(path string, write bool)) *pathTracer {
 	return &pathTracer{add: add, cwd: location{dir, workspace.RealPath(dir)}, startDir: dir, vars: make(map[string]string)}
 }
 
-// traceFile follows a whole text.
 func (r *pathTracer) traceFile(f *syntax.File) {
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -212,7 +211,6 @@ func (r *pathTracer) call(c *syntax.CallExpr) {
 	pathsOf(name, args[1:], r.addPath)
 }
 
-// changeDir follows a cd.
 func (r *pathTracer) changeDir(args []string) {
 	was := r.cwd
 	r.cwd = location{}
@@ -232,7 +230,6 @@ func (r *pathTracer) changeDir(args []string) {
 	r.cwd = location{dir, workspace.RealPath(dir)}
 }
 
-// addPath adds a path that a command names.
 func (r *pathTracer) addPath(word string, write bool) {
 	if word == "" || r.cwd.name == "" && !filepath.IsAbs(word) && !strings.HasPrefix(word, "~") {
 		return

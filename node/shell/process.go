@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,8 +46,7 @@ func processTool(jobs *Jobs) toolkit.Tool[access.Call] {
 		func(_ context.Context, _ access.Call, in processIn) (any, error) { return runProcess(jobs, in) })
 }
 
-// failure reports an action that could not be done as a result, not as an error, as the original
-// system does.
+// failure reports a failed action as a result, as the original system does.
 func failure(format string, args ...any) any {
 	return map[string]any{"status": "failed", "error": toolkit.Failf(format, args...).Error()}
 }
@@ -56,9 +56,7 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	if action == "list" {
 		return listJobs(jobs), nil
 	}
-	switch action {
-	case "poll", "log", "write", "submit", "kill", "resize":
-	default:
+	if !slices.Contains([]string{"poll", "log", "write", "submit", "kill", "resize"}, action) {
 		return failure("Unknown action %s", in.Action), nil
 	}
 	if in.SessionID == "" {
@@ -73,7 +71,7 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 	}
 	switch action {
 	case "poll":
-		return pollJob(j), nil
+		return j.addOutcome(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.isRunning()}), nil
 	case "log":
 		return logJob(j, in)
 	case "resize":
@@ -86,22 +84,15 @@ func runProcess(jobs *Jobs, in processIn) (any, error) {
 		return map[string]any{"status": "running", "sessionId": j.id, "message": "SIGKILL was sent to the command and everything it started."}, nil
 	}
 	data := in.Data
-	if action == "submit" {
-		data += j.enterKey()
+	switch {
+	case action == "submit" && j.tty:
+		data += "\r" // the Enter key: a program that reads keys from a terminal knows only that one
+	case action == "submit":
+		data += "\n"
 	}
 	return writeJob(j, data)
 }
 
-// enterKey returns the character of the Enter key: a program that reads keys from a terminal knows
-// only that one.
-func (j *job) enterKey() string {
-	if j.tty {
-		return "\r"
-	}
-	return "\n"
-}
-
-// status returns the state of j in the words of Process.
 func (j *job) status() string {
 	switch {
 	case j.isRunning():
@@ -114,13 +105,6 @@ func (j *job) status() string {
 	return "failed"
 }
 
-func nullable(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
 // addOutcome adds exitCode, signal, timedOut and notes about the end.
 func (j *job) addOutcome(m map[string]any) map[string]any {
 	m["exitCode"], m["signal"], m["timedOut"] = nil, nil, false
@@ -128,7 +112,10 @@ func (j *job) addOutcome(m map[string]any) map[string]any {
 		if j.result.code != nil {
 			m["exitCode"] = *j.result.code
 		}
-		m["signal"], m["timedOut"] = nullable(j.result.signal), j.result.reason == byTimeout
+		if j.result.signal != "" {
+			m["signal"] = j.result.signal
+		}
+		m["timedOut"] = j.result.reason == byTimeout
 		if note := j.result.note(); note != "" {
 			m["note"] = note
 		}
@@ -170,14 +157,9 @@ func listJobs(jobs *Jobs) any {
 	return out
 }
 
-// encodedSize returns the size of v in a frame, in bytes.
 func encodedSize(v any) int {
 	raw, _ := protocol.Marshal(v) // maps of strings and numbers can always be encoded
 	return len(raw)
-}
-
-func pollJob(j *job) any {
-	return j.addOutcome(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.isRunning()})
 }
 
 func logJob(j *job, in processIn) (any, error) {

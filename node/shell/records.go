@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,8 +51,7 @@ const (
 
 func (l recordDir) path(id string) string { return filepath.Join(l.dir, id+recordSuffix) }
 
-// saveRunning records a running command. Errors are ignored, so that commands can run when the
-// record cannot be written.
+// saveRunning records a running command. Errors are ignored: the command runs all the same.
 func (l recordDir) saveRunning(j *job) {
 	if l.dir == "" {
 		return
@@ -97,8 +95,7 @@ func (l recordDir) remove(id string) {
 	}
 }
 
-// load returns the entries, without those that a crash has cut short: their commands cannot have
-// been reported to anyone.
+// load returns the entries, without those that a crash has cut short.
 func (l recordDir) load() map[string]record {
 	files, err := os.ReadDir(l.dir)
 	if l.dir == "" || err != nil {
@@ -144,30 +141,21 @@ func (j *job) endEvent() protocol.NodeExecEvent {
 // reported even if it cannot be stored.
 func (t *Jobs) reportEnd(e protocol.NodeExecEvent) {
 	if t.records.dir != "" {
-		t.unconfirmedMu.Lock()
-		t.unconfirmed[e.SessionID] = e
-		t.unconfirmedMu.Unlock()
 		t.records.saveEnd(identify(os.Getpid()), e)
 	}
 	t.opts.Events(e)
 }
 
-// Confirm removes the stored end of a background command, which need not be reported again. It must
-// not be called after Close.
-func (t *Jobs) Confirm(sessionID string) {
-	t.unconfirmedMu.Lock()
-	delete(t.unconfirmed, sessionID)
-	t.unconfirmedMu.Unlock()
-	t.records.remove(sessionID)
-}
+// Confirm removes the stored end of a background command, which need not be reported again.
+func (t *Jobs) Confirm(sessionID string) { t.records.remove(sessionID) }
 
-// storeUnconfirmed leaves the ends that were not confirmed to the next node.
-func (t *Jobs) storeUnconfirmed() {
-	t.unconfirmedMu.Lock()
-	left := slices.Collect(maps.Values(t.unconfirmed))
-	t.unconfirmedMu.Unlock()
-	for _, e := range left {
-		t.records.saveEnd(processIdentity{}, e)
+// releaseEnds leaves the ends that were not confirmed to the next node, which may be in this process.
+func (t *Jobs) releaseEnds() {
+	own := identify(os.Getpid())
+	for _, r := range t.records.load() {
+		if r.End != nil && r.Node == own {
+			t.records.saveEnd(processIdentity{}, *r.End)
+		}
 	}
 }
 

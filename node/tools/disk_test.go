@@ -21,7 +21,7 @@ func TestWithTheWholeDiskASearchStaysWhereItBegan(t *testing.T) {
 			t.Skipf("this system lets nobody make symbolic links here: %v", err)
 		}
 	}
-	ws, err := workspace.Config{Dir: dir, Access: workspace.WholeDisk}.Open()
+	ws, err := workspace.Config{Dir: dir, WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

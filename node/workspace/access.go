@@ -9,18 +9,6 @@ import (
 	"strings"
 )
 
-// Access limits the paths of a node's file tools.
-type Access string
-
-const (
-	// InWorkspace restricts them to the workspace. It is the default.
-	InWorkspace Access = "workspace"
-	// InGranted restricts them to the workspace and the folders of [Config.Grants].
-	InGranted Access = "granted"
-	// WholeDisk permits every path that the user may use.
-	WholeDisk Access = "disk"
-)
-
 // Grant is a folder outside the workspace that the person opened for the file tools.
 type Grant struct {
 	Dir      string
@@ -31,12 +19,11 @@ type Grant struct {
 type Config struct {
 	// Dir is the workspace. It must exist.
 	Dir string
-	// Access may be empty: [InGranted] with grants, else [InWorkspace]. InWorkspace with grants
-	// means InGranted.
-	Access Access
+	// WholeDisk permits every path that the user may use, instead of the workspace and Grants.
+	WholeDisk bool
 	// Grants are existing folders. A read-only one may contain the workspace, but may not lie in a
 	// writable folder, because a link that is changed at the right moment could redirect a write
-	// into it. [WholeDisk] permits no grants.
+	// into it. WholeDisk permits no grants.
 	Grants []Grant
 	// ReadOnly forbids every change through the Root, anywhere.
 	ReadOnly bool
@@ -71,24 +58,14 @@ func Open(dir string) (*Root, error) { return Config{Dir: dir}.Open() }
 
 // Open opens the workspace and the granted folders, each by its own handle, until [Root.Close].
 func (c Config) Open() (*Root, error) {
-	switch c.Access {
-	case "", InWorkspace, InGranted:
-		c.Access = InWorkspace
-		if len(c.Grants) > 0 {
-			c.Access = InGranted
-		}
-	case WholeDisk:
-		if len(c.Grants) > 0 {
-			return nil, errors.New("folders cannot be granted together with access to the whole disk: leave out one of the two")
-		}
-	default:
-		return nil, fmt.Errorf("unknown access %q: use %q, %q or %q", c.Access, InWorkspace, InGranted, WholeDisk)
+	if c.WholeDisk && len(c.Grants) > 0 {
+		return nil, errors.New("folders cannot be granted together with access to the whole disk: leave out one of the two")
 	}
 	home, err := openArea(c.Dir, c.ReadOnly)
 	if err != nil {
 		return nil, fmt.Errorf("opening the workspace %s: %w", c.Dir, err)
 	}
-	r := &Root{resolver{dir: home.dir, access: c.Access, areas: areas{home}, readOnly: c.ReadOnly, private: RealPath(c.Private)}, new(locks)}
+	r := &Root{resolver{dir: home.dir, wholeDisk: c.WholeDisk, areas: areas{home}, readOnly: c.ReadOnly, private: RealPath(c.Private)}, new(locks)}
 	for _, g := range c.Grants {
 		a, err := openArea(g.Dir, c.ReadOnly || g.ReadOnly)
 		if err == nil {
@@ -104,7 +81,7 @@ func (c Config) Open() (*Root, error) {
 	// The innermost area that contains a path decides.
 	slices.SortStableFunc(r.areas, func(a, b *area) int { return len(b.dir) - len(a.dir) })
 	r.fs = r.areas
-	if c.Access == WholeDisk {
+	if c.WholeDisk {
 		r.fs = wholeDisk{}
 	}
 	return r, nil
@@ -143,7 +120,7 @@ func openArea(dir string, readOnly bool) (*area, error) {
 // WithGrant returns r with one more granted folder, for one call. r is unchanged, and locks of
 // paths are shared. The caller closes the result.
 func (r *Root) WithGrant(g Grant) (*Root, error) {
-	if r.access == WholeDisk {
+	if r.wholeDisk {
 		return nil, errors.New("every folder is already accessible")
 	}
 	for _, a := range r.areas {

@@ -9,7 +9,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// area is an open folder that the file tools may use.
 type area struct {
 	dir      string // absolute, without symbolic links
 	alias    string // dir as the person named it, absolute
@@ -72,7 +71,6 @@ func (as areas) checkGrant(a *area) error {
 	return nil
 }
 
-// find returns the area that contains an absolute path, and the path within it.
 func (as areas) find(abs string) (*area, string, bool) {
 	for _, a := range as {
 		if rel, ok := within(a.dir, abs); ok {
@@ -154,7 +152,6 @@ func (r *Root) IsFolderReadOnly(abs string) bool {
 	return r.readOnly || ok && a.readOnly
 }
 
-// wholeDisk is the unrestricted tree.
 type wholeDisk struct{}
 
 func (wholeDisk) OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {

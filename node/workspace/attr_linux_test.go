@@ -14,7 +14,7 @@ func TestAttributesAreKept(t *testing.T) {
 	if err := unix.Setxattr(file, "user.fairlead", []byte("kept"), 0); err != nil {
 		t.Skipf("no attributes on this file system: %v", err)
 	}
-	if _, err := r.Write(resolve(t, r, "f"), []byte("new"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "f"), []byte("new"), "", nil); err != nil {
 		t.Fatal(err)
 	}
 	value := make([]byte, 16)

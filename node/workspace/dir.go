@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -52,17 +53,15 @@ func checkEntryName(name string) error {
 	return nil
 }
 
+func childPath(dir, name string) string { return strings.TrimSuffix(dir, separator) + separator + name }
+
 // OpenDir opens a directory. The caller closes it.
 func (r *Root) OpenDir(p Path) (*Dir, error) {
 	real, err := r.follow(p)
 	if err != nil {
 		return nil, err
 	}
-	name, err := r.name(real.Abs)
-	if err != nil {
-		return nil, err
-	}
-	return openDir(r.fs, name, real.Abs)
+	return openDir(r.fs, real.Abs, real.Abs)
 }
 
 // Close closes the directory. Files that were opened in it stay open.
@@ -90,11 +89,7 @@ func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
 	if err != nil {
 		return real, nil, err
 	}
-	name, err := r.name(real.Abs)
-	if err != nil {
-		return real, nil, err
-	}
-	info, err := r.fs.Lstat(name)
+	info, err := r.fs.Lstat(real.Abs)
 	if err != nil {
 		return real, nil, Cause(err)
 	}
@@ -142,11 +137,7 @@ func (r *Root) OpenFolderForWriting(p Path, make bool) (OpenFolder, error) {
 }
 
 func (r *resolver) openFolder(abs string) (OpenFolder, error) {
-	name, err := r.name(abs)
-	if err != nil {
-		return OpenFolder{}, err
-	}
-	root, err := r.fs.OpenRoot(name)
+	root, err := r.fs.OpenRoot(abs)
 	if err != nil {
 		return OpenFolder{}, Cause(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirHandle is a file descriptor.
 type dirHandle int
 
 func (h dirHandle) Close() { unix.Close(int(h)) }
@@ -51,9 +49,9 @@ var listings = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b 
 // called once, by one goroutine. Entries that are added or removed meanwhile may be included or
 // not.
 func (d *Dir) Each(f func(Entry) bool) error {
-	id, now, entries, known, keep := cachedListings.get(d.fd())
+	cached, known, cacheable := cachedListings.get(d.fd())
 	if known {
-		d.entries(entries, f)
+		d.entries(cached.entries, f)
 		return nil
 	}
 	buf := listings.Get().(*[]byte)
@@ -70,17 +68,18 @@ func (d *Dir) Each(f func(Entry) bool) error {
 		}
 		part := string((*buf)[:n])
 		if size += n; size > maxListing {
-			keep, all = false, nil
+			cacheable, all = false, nil
 		}
-		if keep {
+		if cacheable {
 			all = append(all, part)
 		}
 		if !d.entries(part, f) {
 			return nil
 		}
 	}
-	if keep {
-		cachedListings.put(id, now, strings.Join(all, ""))
+	if cacheable {
+		cached.entries = strings.Join(all, "")
+		cachedListings.put(cached)
 	}
 	return nil
 }
@@ -109,19 +108,31 @@ func (d *Dir) entries(list string, f func(Entry) bool) bool {
 }
 
 func (d *Dir) kind(name string, kind byte) fs.FileMode {
-	switch kind {
-	case unix.DT_REG:
-		return 0
-	case unix.DT_DIR:
-		return fs.ModeDir
-	case unix.DT_LNK:
-		return fs.ModeSymlink
+	if kind != unix.DT_UNKNOWN {
+		return fileType(uint32(kind) << 12)
 	}
 	info, err := d.Info(name) // some file systems do not report the type
 	if err != nil {
 		return fs.ModeIrregular
 	}
 	return info.Mode.Type()
+}
+
+// fileType converts the type in a mode of the kernel.
+func fileType(mode uint32) fs.FileMode {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return 0
+	case unix.S_IFDIR:
+		return fs.ModeDir
+	case unix.S_IFLNK:
+		return fs.ModeSymlink
+	case unix.S_IFIFO:
+		return fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return fs.ModeSocket
+	}
+	return fs.ModeDevice
 }
 
 // Sub opens a directory in d that is not a symbolic link.
@@ -133,7 +144,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{Abs: filepath.Join(d.Abs, name), handle: dirHandle(fd)}, nil
+	return &Dir{Abs: childPath(d.Abs, name), handle: dirHandle(fd)}, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices
@@ -174,20 +185,7 @@ func (d *Dir) Info(name string) (Info, error) {
 	if err := unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return Info{}, err
 	}
-	mode := fs.FileMode(st.Mode & 0o777)
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFREG:
-	case unix.S_IFDIR:
-		mode |= fs.ModeDir
-	case unix.S_IFLNK:
-		mode |= fs.ModeSymlink
-	case unix.S_IFIFO:
-		mode |= fs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		mode |= fs.ModeSocket
-	default:
-		mode |= fs.ModeDevice
-	}
+	mode := fileType(st.Mode) | fs.FileMode(st.Mode&0o777)
 	return Info{Name: name, Mode: mode, Size: st.Size, Time: time.Unix(st.Mtim.Unix()), Inode: st.Ino}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -54,7 +53,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	if err != nil {
 		return nil, Cause(err)
 	}
-	return &Dir{Abs: filepath.Join(d.Abs, name), handle: root}, nil
+	return &Dir{Abs: childPath(d.Abs, name), handle: root}, nil
 }
 
 // Open opens a regular file in d that is not a symbolic link. It does not block: pipes and devices
@@ -126,18 +125,15 @@ var generatedFolders map[string]bool
 
 func isProcessFolder(string) bool { return false }
 
-// openWithoutLinks is supported on Linux only.
 func openWithoutLinks(*os.File, string, int) (f *os.File, ok bool, err error) { return nil, false, nil }
 
-// checkWithoutLinks is supported on Linux only.
 func checkWithoutLinks(root *os.Root, err error, _ *os.File, _ string) (*os.Root, error) {
 	return root, err
 }
 
-// rename moves old to a name that must not exist. These systems rename only below one handle, so
-// both must lie in one of the folders.
+// rename moves old to a name that must not exist. Both must lie below the same handle.
 func (r Entries) rename(old, fresh location) error {
-	if r.access == WholeDisk {
+	if r.wholeDisk {
 		return renameIn(wholeDisk{}, old, old.abs, fresh, fresh.abs)
 	}
 	from, rel, err := r.areas.at(old.abs)

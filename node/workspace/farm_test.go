@@ -101,7 +101,7 @@ func (f *fence) play(script []byte) {
 				f.t.Fatalf("%q was read", name)
 			}
 		case 2:
-			f.r.Write(p, []byte("written"), "")
+			f.r.Write(p, []byte("written"), "", nil)
 		case 3:
 			if _, info, err := f.r.Target(p); err == nil && info.Size() == int64(len(canary)) && info.Mode().IsRegular() {
 				f.t.Fatalf("%q was looked at", name)

@@ -16,13 +16,9 @@ const Absent = "absent"
 
 // ErrChanged is the error when a file is not the one that the person or the caller saw. Nothing was
 // written.
-var ErrChanged error = changedError{}
-
-type changedError struct{}
-
-func (changedError) Error() string {
-	return "The file changed after it was shown. Nothing was written; ask again."
-}
+//
+//lint:ignore ST1005 the text goes to the model as it is
+var ErrChanged = errors.New("The file changed after it was shown. Nothing was written; ask again.")
 
 // TooLargeError is the error for a file that does not fit in memory.
 type TooLargeError struct{ Size, Max int64 }
@@ -38,11 +34,7 @@ func (r *Root) Open(p Path) (*os.File, os.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	name, err := r.name(real.Abs)
-	if err != nil {
-		return nil, nil, err
-	}
-	return openRegular(r.fs, name)
+	return openRegular(r.fs, real.Abs)
 }
 
 type opener interface {
@@ -86,7 +78,6 @@ func checkOpened(f *os.File) (os.FileInfo, error) {
 	return info, nil
 }
 
-// generatedReadLimit is how long reading a file without a size may take.
 const generatedReadLimit = 3 * time.Second
 
 func checkRegular(m fs.FileMode) error {
@@ -129,6 +120,11 @@ func (r *Root) ReadFile(p Path, limit int64) (data []byte, sum string, err error
 // Hash returns the SHA-256 of a regular file in hex, or [Absent].
 func (r *Root) Hash(p Path) (string, error) {
 	f, _, err := r.Open(p)
+	return hashOpened(f, err)
+}
+
+// hashOpened returns the hash of a file that was opened with err, and closes it.
+func hashOpened(f *os.File, err error) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Absent, nil
 	}
@@ -136,10 +132,6 @@ func (r *Root) Hash(p Path) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	return hashOf(f)
-}
-
-func hashOf(f io.Reader) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", Cause(err)

@@ -5,7 +5,10 @@ package workspace
 import (
 	"errors"
 	"os"
+	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // nonblock keeps open from waiting for the other end of a named pipe.
@@ -32,7 +35,6 @@ func copyOwner(f *os.File, old os.FileInfo) bool {
 	return false
 }
 
-// links returns how many names a file has.
 func links(f *os.File) int {
 	info, err := f.Stat()
 	if err != nil {
@@ -57,14 +59,31 @@ func syncDir(dir *os.Root) error {
 	return nil
 }
 
-// isProcessRunning reports whether there is a process with this ID.
-func isProcessRunning(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
-}
-
 // isInUse is needed on Windows only.
 func isInUse(error) bool { return false }
 
 // longName is needed on Windows only: other systems do not generate further names of files.
 func longName(string) string { return "" }
+
+// maxAttributes bounds the list of names and each copied value, in bytes; systems permit no more
+// than 64 KiB.
+const maxAttributes = 64 << 10
+
+// copyAttributes copies extended attributes, including access lists, as far as the user may. Those
+// that belong to the old content (capabilities, signatures) are not copied.
+func copyAttributes(f, old *os.File) {
+	list := make([]byte, maxAttributes)
+	n, err := unix.Flistxattr(int(old.Fd()), list)
+	if err != nil || n <= 0 {
+		return
+	}
+	value := make([]byte, maxAttributes)
+	for name := range strings.SplitSeq(strings.TrimRight(string(list[:n]), "\x00"), "\x00") {
+		if name == "security.capability" || name == "security.ima" || name == "security.evm" {
+			continue
+		}
+		if n, err := unix.Fgetxattr(int(old.Fd()), name, value); err == nil {
+			unix.Fsetxattr(int(f.Fd()), name, value[:n], 0)
+		}
+	}
+}

@@ -14,7 +14,8 @@ const nonblock = 0
 // copyOwner does nothing: a new file inherits owner and access list from its folder.
 func copyOwner(*os.File, os.FileInfo) bool { return false }
 
-// links returns how many names a file has.
+func copyAttributes(f, old *os.File) {}
+
 func links(f *os.File) int {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
@@ -32,17 +33,6 @@ func syncDir(*os.Root) error { return nil }
 // isInUse reports whether a rename failed because another program has the file open.
 func isInUse(err error) bool {
 	return errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
-}
-
-// isProcessRunning reports whether there is a process with this ID.
-func isProcessRunning(pid int) bool {
-	// Fairlead's own programs grant this right to others.
-	p, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
-	if err != nil {
-		return false
-	}
-	windows.CloseHandle(p)
-	return true
 }
 
 // longName returns the name in its folder of an existing file that is requested by a possible short

@@ -21,10 +21,18 @@ const (
 // immediately: only the tree's own access is restricted.
 func (r *resolver) follow(p Path) (Path, error) {
 	real, err := r.followLinks(p)
-	if err == nil && r.target != "" && real.Abs != r.target {
-		err = ErrTargetChanged
+	switch {
+	case err != nil:
+		return real, err
+	case r.target != "" && real.Abs != r.target:
+		return real, ErrTargetChanged
 	}
-	return real, err
+	if a, _, ok := r.areas.find(real.Abs); ok && !r.wholeDisk {
+		if err := a.checkUnchanged(); err != nil {
+			return real, err
+		}
+	}
+	return real, r.checkAllowed(real.Abs)
 }
 
 func (r *resolver) followLinks(p Path) (Path, error) {
@@ -96,10 +104,9 @@ func (r *resolver) ascend(up, after string) (from, rest string, ok bool) {
 	return r.splitAtArea(filepath.Join(up, after))
 }
 
-// splitAtArea returns the folder from which to follow an absolute path, and the rest of the path.
 func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 	abs = r.areas.real(abs)
-	if r.access == WholeDisk {
+	if r.wholeDisk {
 		from = filepath.VolumeName(abs) + separator
 		rest, ok = within(from, abs)
 		return from, rest, ok
@@ -113,7 +120,7 @@ func (r *resolver) splitAtArea(abs string) (from, rest string, ok bool) {
 
 // outside returns the error for path, which leads to link if that is not empty.
 func (r *resolver) outside(path, link string) error {
-	if r.access == WholeDisk {
+	if r.wholeDisk {
 		return fmt.Errorf("'%s' leads to another drive", path)
 	}
 	return &OutsideError{Path: path, Link: link, Dir: r.dir, Granted: len(r.grants) > 0}

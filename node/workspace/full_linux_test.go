@@ -27,13 +27,13 @@ func fullDisk(dir string) {
 		panic(err)
 	}
 	p, _ := r.Resolve("f")
-	if _, err := r.Write(p, []byte("old"), ""); err != nil {
+	if _, err := r.Write(p, []byte("old"), "", nil); err != nil {
 		panic(err)
 	}
-	_, err = r.Write(p, make([]byte, 1<<20), "")
+	_, err = r.Write(p, make([]byte, 1<<20), "", nil)
 	data, _ := os.ReadFile(filepath.Join(dir, "f"))
 	list, _ := os.ReadDir(dir)
-	_, after := r.Write(p, []byte("new"), "")
+	_, after := r.Write(p, []byte("new"), "", nil)
 	fmt.Printf("%v|%s|%d|%v", err, data, len(list), after)
 }
 

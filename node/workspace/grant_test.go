@@ -31,8 +31,8 @@ func openGranted(t *testing.T) (r *Root, base string) {
 
 func TestGrantedFoldersAreUsedAndOthersAreNot(t *testing.T) {
 	r, base := openGranted(t)
-	if r.Access() != InGranted || len(r.Grants()) != 2 || r.Grants()[1] != (Grant{filepath.Join(base, "ro"), true}) {
-		t.Errorf("%s, %v", r.Access(), r.Grants())
+	if r.HasWholeDisk() || len(r.Grants()) != 2 || r.Grants()[1] != (Grant{filepath.Join(base, "ro"), true}) {
+		t.Errorf("%v, %v", r.HasWholeDisk(), r.Grants())
 	}
 	link(t, filepath.Join(base, "rw"), filepath.Join(base, "ws", "to-rw"))
 	link(t, "../ro/f", filepath.Join(base, "ws", "to-ro"))
@@ -65,7 +65,7 @@ func TestAReadOnlyGrantIsNotWritten(t *testing.T) {
 	link(t, filepath.Join(base, "ro"), filepath.Join(base, "ws", "to-ro"))
 	for _, name := range []string{base + "/ro/f", base + "/ro/new/deep/g", "to-ro/f", "to-ro/new", "../ro/f"} {
 		var readOnly *ReadOnlyError
-		if _, err := r.Write(resolve(t, r, name), []byte("x"), ""); !errors.As(err, &readOnly) || readOnly.Dir != filepath.Join(base, "ro") {
+		if _, err := r.Write(resolve(t, r, name), []byte("x"), "", nil); !errors.As(err, &readOnly) || readOnly.Dir != filepath.Join(base, "ro") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestAReadOnlyGrantIsNotWritten(t *testing.T) {
 		t.Errorf("something was written: %v", list)
 	}
 	for _, name := range []string{"f", base + "/rw/f", base + "/rw/new/deep/g"} {
-		if _, err := r.Write(resolve(t, r, name), []byte("x"), ""); err != nil {
+		if _, err := r.Write(resolve(t, r, name), []byte("x"), "", nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -87,11 +87,11 @@ func TestAGrantThatHoldsTheWorkspaceDoesNotNarrowIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), "", nil); err != nil {
 		t.Error(err)
 	}
 	var readOnly *ReadOnlyError
-	if _, err := r.Write(resolve(t, r, "../g"), []byte("x"), ""); !errors.As(err, &readOnly) {
+	if _, err := r.Write(resolve(t, r, "../g"), []byte("x"), "", nil); !errors.As(err, &readOnly) {
 		t.Error(err)
 	}
 }
@@ -107,8 +107,7 @@ func TestGrantsThatCannotHoldAreRefused(t *testing.T) {
 		"no name":            {Dir: ws, Grants: []Grant{{}}},
 		"read-only inside":   {Dir: ws, Grants: []Grant{{Dir: filepath.Join(ws, "sub"), ReadOnly: true}}},
 		"the same read-only": {Dir: ws, Grants: []Grant{{Dir: ws, ReadOnly: true}}},
-		"with the disk":      {Dir: ws, Access: WholeDisk, Grants: []Grant{{Dir: base}}},
-		"unknown access":     {Dir: ws, Access: "all"},
+		"with the disk":      {Dir: ws, WholeDisk: true, Grants: []Grant{{Dir: base}}},
 		"no workspace":       {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +146,7 @@ func TestASwappedWorkspaceIsNoticed(t *testing.T) {
 				t.Helper()
 				var swapped *FolderReplacedError
 				_, _, err := r.Open(p)
-				_, werr := r.Write(p, []byte(dir), "")
+				_, werr := r.Write(p, []byte(dir), "", nil)
 				_, derr := r.OpenDir(resolve(t, r, at))
 				if errors.As(err, &swapped) != want || errors.As(werr, &swapped) != want || errors.As(derr, &swapped) != want {
 					t.Errorf("%s, %s: %v; %v; %v", dir, how, err, werr, derr)

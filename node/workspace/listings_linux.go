@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -27,114 +26,83 @@ var trustedFileSystems = map[int64]bool{unix.EXT4_SUPER_MAGIC: true, unix.XFS_SU
 
 type folderID struct{ device, inode uint64 }
 
-// folderTimes are the times of a folder's last change.
-type folderTimes struct{ mtime, ctime unix.Timespec }
-
 type listing struct {
-	folderTimes
-	entries string // as returned by the kernel, see Dir.entries
+	folder       folderID
+	mtime, ctime unix.Timespec // of the folder's last change
+	entries      string        // as returned by the kernel, see Dir.entries
 }
 
-// listingCache caches listings. Listings that a walk reads become visible to later walks; until
-// then they are only queued, so that the first walk of a tree costs little more. It is safe for use
-// by many goroutines.
+// listingCache caches listings. It is safe for use by many goroutines.
 type listingCache struct {
-	mu             sync.Mutex // guards the fields below
-	current        map[folderID]listing
-	queued         []newListing
-	size           int             // of both
-	used           time.Time       // start of the last walk
-	trustedDevices map[uint64]bool // whether a device is trusted
-	timer          *time.Timer
-	now            func() time.Time
-}
-
-type newListing struct {
-	folderID
-	listing
+	mu       sync.Mutex // guards the fields below
+	listings map[folderID]listing
+	size     int             // in bytes
+	used     time.Time       // start of the last walk
+	trusted  map[uint64]bool // by device
+	timer    *time.Timer     // removes all listings when they are not used any more
+	now      func() time.Time
 }
 
 var cachedListings = listingCache{now: time.Now}
 
 // begin must be called when a walk begins.
 func (c *listingCache) begin() {
-	at := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.used = at
-	if c.current == nil {
-		c.current = make(map[folderID]listing, len(c.queued))
-	}
-	for _, l := range c.queued {
-		if was, ok := c.current[l.folderID]; ok {
-			c.size -= len(was.entries) + listingSize
-		}
-		c.current[l.folderID] = l.listing
-	}
-	c.queued = nil
+	c.used = c.now()
 }
 
-// get returns the cached listing of a folder if it is current. keep reports that the listing may be
-// cached once it was read.
-func (c *listingCache) get(fd int) (id folderID, now folderTimes, entries string, known, keep bool) {
+// get returns the listing of a folder. If its entries are not known, cacheable reports that they may
+// be cached once they were read.
+func (c *listingCache) get(fd int) (l listing, known, cacheable bool) {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil {
-		return id, now, "", false, false
+		return l, false, false
 	}
-	id = folderID{st.Dev, st.Ino}
-	now = folderTimes{st.Mtim, st.Ctim}
+	l = listing{folder: folderID{st.Dev, st.Ino}, mtime: st.Mtim, ctime: st.Ctim}
 	c.mu.Lock()
-	l, ok := c.current[id]
-	local, asked := c.trustedDevices[id.device]
-	began := c.used
-	c.mu.Unlock()
-	if ok && l.folderTimes == now {
-		return id, now, l.entries, true, false
+	defer c.mu.Unlock()
+	if have, ok := c.listings[l.folder]; ok && have.mtime == l.mtime && have.ctime == l.ctime {
+		return have, true, false
 	}
-	if began.Unix()-max(int64(now.mtime.Sec), int64(now.ctime.Sec)) <= settleSeconds {
-		return id, now, "", false, false
+	if c.used.Unix()-max(int64(l.mtime.Sec), int64(l.ctime.Sec)) <= settleSeconds {
+		return l, false, false
 	}
+	trusted, asked := c.trusted[st.Dev]
 	if !asked {
 		var fs unix.Statfs_t
-		local = unix.Fstatfs(fd, &fs) == nil && trustedFileSystems[int64(fs.Type)]
-		c.mu.Lock()
-		if c.trustedDevices == nil {
-			c.trustedDevices = map[uint64]bool{}
+		trusted = unix.Fstatfs(fd, &fs) == nil && trustedFileSystems[int64(fs.Type)]
+		if c.trusted == nil {
+			c.trusted = map[uint64]bool{}
 		}
-		c.trustedDevices[id.device] = local
-		c.mu.Unlock()
+		c.trusted[st.Dev] = trusted
 	}
-	return id, now, "", false, local
+	return l, false, trusted
 }
 
 // put caches a listing. When there is no room for it, all others are removed.
-func (c *listingCache) put(id folderID, at folderTimes, entries string) {
+func (c *listingCache) put(l listing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size += len(entries) + listingSize; c.size > maxListings {
-		c.current, c.queued, c.size = nil, nil, len(entries)+listingSize
+	if was, ok := c.listings[l.folder]; ok {
+		c.size -= len(was.entries) + listingSize
 	}
-	c.queued = append(c.queued, newListing{id, listing{at, entries}})
+	if c.size += len(l.entries) + listingSize; c.listings == nil || c.size > maxListings {
+		c.listings, c.size = map[folderID]listing{}, len(l.entries)+listingSize
+	}
+	c.listings[l.folder] = l
 	if c.timer == nil {
-		c.timer = time.AfterFunc(listingLifetime, c.release)
+		c.timer = time.AfterFunc(listingLifetime, c.expire)
 	}
 }
 
-// release empties the cache unless it was used lately, and releases other memory of the walks: an
-// idle node is small.
-func (c *listingCache) release() {
-	if c.expire() {
-		debug.FreeOSMemory()
-	}
-}
-
-func (c *listingCache) expire() bool {
+// expire empties the cache unless it was used lately: an idle node is small.
+func (c *listingCache) expire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if left := listingLifetime - c.now().Sub(c.used); left > 0 {
 		c.timer.Reset(left)
-		return false
+		return
 	}
-	c.current, c.queued, c.size, c.trustedDevices, c.timer = nil, nil, 0, nil, nil
-	return true
+	c.listings, c.size, c.trusted, c.timer = nil, 0, nil, nil
 }

@@ -51,7 +51,7 @@ func ahead(t *testing.T) {
 	empty := func(now func() time.Time) {
 		cachedListings.mu.Lock()
 		defer cachedListings.mu.Unlock()
-		cachedListings.current, cachedListings.queued, cachedListings.size, cachedListings.now = nil, nil, 0, now
+		cachedListings.listings, cachedListings.size, cachedListings.now = nil, 0, now
 	}
 	empty(func() time.Time { return time.Now().Add(time.Hour) })
 	t.Cleanup(func() { empty(was) })
@@ -65,9 +65,8 @@ func isRemembered(t *testing.T, dir string) bool {
 	}
 	cachedListings.mu.Lock()
 	defer cachedListings.mu.Unlock()
-	id := folderID{st.Dev, st.Ino}
-	_, ok := cachedListings.current[id]
-	return ok || slices.ContainsFunc(cachedListings.queued, func(l newListing) bool { return l.folderID == id })
+	_, ok := cachedListings.listings[folderID{st.Dev, st.Ino}]
+	return ok
 }
 
 // tick changes a folder until its time shows it: the clock of a file system goes in steps of some
@@ -160,15 +159,9 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 	c := &listingCache{now: cachedListings.now}
 	entries := strings.Repeat("x", 100<<10)
 	for i := range 500 {
-		c.put(folderID{inode: uint64(i % 300)}, folderTimes{}, entries)
-		if i%7 == 0 {
-			c.begin()
-		}
+		c.put(listing{folder: folderID{inode: uint64(i % 300)}, entries: entries})
 		size := 0
-		for _, l := range c.current {
-			size += len(l.entries) + listingSize
-		}
-		for _, l := range c.queued {
+		for _, l := range c.listings {
 			size += len(l.entries) + listingSize
 		}
 		if size != c.size || size > maxListings {
@@ -176,11 +169,11 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 		}
 	}
 	c.used = c.now().Add(-listingLifetime / 2)
-	if c.release(); c.current == nil || c.queued == nil {
+	if c.expire(); c.listings == nil {
 		t.Error("it is forgotten while it is used")
 	}
 	c.used = c.now().Add(-listingLifetime)
-	if c.release(); c.current != nil || c.queued != nil || c.size != 0 || c.timer != nil {
+	if c.expire(); c.listings != nil || c.size != 0 || c.timer != nil {
 		t.Error("it is not forgotten")
 	}
 }

@@ -21,15 +21,13 @@ func (existsError) Is(err error) bool { return err == fs.ErrExist }
 // and folders. It never replaces anything.
 type Entries struct{ *Root }
 
-// location is a name in an open folder.
 type location struct {
 	dir  *Dir
 	name string
 	abs  string // its absolute path
 }
 
-// openParent opens the folder of an entry that may be changed. A link means the link itself, not
-// its target.
+// openParent opens the folder of an entry to change. A link means the link itself.
 func (r Entries) openParent(p Path) (location, error) {
 	for _, a := range r.areas {
 		if _, ok := within(p.Abs, a.dir); ok {
@@ -75,7 +73,6 @@ func (r Entries) Move(from, to Path) (Path, error) {
 	return Path{Abs: fresh.abs, Outside: !r.inside(fresh.abs)}, moveError(r.rename(old, fresh))
 }
 
-// moveError describes why a rename failed.
 func moveError(err error) error {
 	switch {
 	case err == nil:

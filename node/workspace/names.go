@@ -24,7 +24,7 @@ func checkName(goos, path string) error {
 	if strings.HasPrefix(rest, `\\`) || strings.HasPrefix(rest, `\??\`) {
 		return refuse(path, "leads to a device or another computer; give a path with a drive letter")
 	}
-	if len(rest) >= 2 && rest[1] == ':' && isLetter(rest[0]) {
+	if len(rest) >= 2 && rest[1] == ':' && 'a' <= rest[0]|0x20 && rest[0]|0x20 <= 'z' {
 		if rest = rest[2:]; !strings.HasPrefix(rest, `\`) {
 			return refuse(path, "names a stream, or depends on the drive's current folder; give the full path")
 		}
@@ -47,8 +47,6 @@ func checkName(goos, path string) error {
 	return nil
 }
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
 // isReserved recognizes the names of DOS devices, which stay devices with any extension.
 func isReserved(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
@@ -68,8 +66,7 @@ func isReserved(name string) bool {
 	return false
 }
 
-// isShortName reports whether name has the form of a generated 8.3 name, such as PROGRA~1 or
-// LONGNA~2.TXT.
+// isShortName reports whether name has the form of a generated 8.3 name: PROGRA~1.
 func isShortName(name string) bool {
 	base, ext, _ := strings.Cut(name, ".")
 	stem, digits, ok := strings.Cut(base, "~")
@@ -150,7 +147,6 @@ func unspell(goos, text string) string {
 	return text
 }
 
-// escapeFormat returns the format of an escaped byte, for package fmt.
 func escapeFormat(goos string) string {
 	if goos == "windows" {
 		return "<%02X>"
@@ -160,35 +156,16 @@ func escapeFormat(goos string) string {
 
 // decodeEscape returns the byte that an escape at the start of text stands for; 0: none.
 func decodeEscape(goos, text string) byte {
-	if len(text) < len(`\xHH`) {
+	format := escapeFormat(goos)
+	if len(text) < len(`\xHH`) || text[0] != format[0] {
 		return 0
 	}
-	var high, low byte
-	if goos == "windows" {
-		if text[0] != '<' || text[3] != '>' {
-			return 0
-		}
-		high, low = digit(text[1]), digit(text[2])
-	} else {
-		if text[:2] != `\x` {
-			return 0
-		}
-		high, low = digit(text[2]), digit(text[3])
-	}
-	c := high<<4 | low
-	if high > 15 || low > 15 || c < utf8.RuneSelf && (c != '\\' || goos == "windows") {
+	text = text[:len(`\xHH`)]
+	var c byte
+	_, err := fmt.Sscanf(text, format, &c)
+	isExact := err == nil && fmt.Sprintf(format, c) == text // the digits are capital
+	if !isExact || c < utf8.RuneSelf && (c != '\\' || goos == "windows") {
 		return 0
 	}
 	return c
-}
-
-// digit returns the value of a capital hexadecimal digit; more than 15 for anything else.
-func digit(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 255
 }

@@ -16,7 +16,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 	put(t, filepath.Join(ws, "f"), "F")
 	link(t, own, filepath.Join(base, "alias"))
 	link(t, ".local/own/keys", filepath.Join(ws, "link"))
-	for _, c := range []Config{{Dir: ws}, {Dir: ws, Access: WholeDisk}, {Dir: filepath.Join(ws, ".local"), Grants: []Grant{{Dir: ws}}}} {
+	for _, c := range []Config{{Dir: ws}, {Dir: ws, WholeDisk: true}, {Dir: filepath.Join(ws, ".local"), Grants: []Grant{{Dir: ws}}}} {
 		c.Private = filepath.Join(base, "alias")
 		r, err := c.Open()
 		if err != nil {
@@ -28,7 +28,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 			_, _, err := r.Open(p)
 			_, dirErr := r.OpenDir(p)
 			_, _, targetErr := r.Target(p)
-			_, writeErr := r.Write(p, []byte("x"), "")
+			_, writeErr := r.Write(p, []byte("x"), "", nil)
 			for _, err := range []error{err, dirErr, targetErr, writeErr} {
 				if !errors.Is(err, errPrivate) {
 					t.Errorf("%s with %+v: %v", name, c, err)
@@ -64,7 +64,7 @@ func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), "", nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -73,7 +73,7 @@ func TestWhatRunningProgramsHoldIsForNoTool(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("no such files here")
 	}
-	r, err := Config{Dir: t.TempDir(), Access: WholeDisk}.Open()
+	r, err := Config{Dir: t.TempDir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,10 +102,10 @@ func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 			}
 		}
 		if i%40 == 0 {
-			if _, err := r.Write(p, []byte("inside"), ""); err == nil {
+			if _, err := r.Write(p, []byte("inside"), "", nil); err == nil {
 				writes++
 			}
-			if _, err := r.Write(fresh, []byte("inside"), ""); err == nil {
+			if _, err := r.Write(fresh, []byte("inside"), "", nil); err == nil {
 				writes++
 			}
 		}

@@ -73,7 +73,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer wide.Close()
-	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{Access: WholeDisk})} {
+	for name, r := range map[string]*Root{"workspace": open(Config{}), "granted": granted, "for one call": wide, "disk": open(Config{WholeDisk: true})} {
 		t.Run(name, func(t *testing.T) {
 			if !r.IsReadOnly() || !r.IsFolderReadOnly(ws) {
 				t.Errorf("%s: it does not say so", name)
@@ -87,9 +87,9 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 					t.Errorf("%s: reading %s: %q %v", name, dir, data, err)
 				}
 				for way, do := range map[string]func() error{
-					"write":           func() error { _, err := r.Write(at("f"), []byte("x"), ""); return err },
-					"write a new one": func() error { _, err := r.Write(at("new/deep"), []byte("x"), ""); return err },
-					"write as seen":   func() error { _, err := r.WriteWithBackup(at("none"), nil, Absent, nil); return err },
+					"write":           func() error { _, err := r.Write(at("f"), []byte("x"), "", nil); return err },
+					"write a new one": func() error { _, err := r.Write(at("new/deep"), []byte("x"), "", nil); return err },
+					"write as seen":   func() error { _, err := r.Write(at("none"), nil, Absent, nil); return err },
 					"may be written":  func() error { return r.Writable(at("f")) },
 					"move":            func() error { _, err := (Entries{r}).Move(at("f"), at("moved")); return err },
 					"make a folder":   func() error { _, err := (Entries{r}).Mkdir(at("made")); return err },
@@ -109,7 +109,7 @@ func TestNothingIsChangedThroughARootThatOnlyReads(t *testing.T) {
 			}
 		})
 	}
-	if _, err := granted.Write(resolve(t, granted, "link"), []byte("x"), ""); err == nil {
+	if _, err := granted.Write(resolve(t, granted, "link"), []byte("x"), "", nil); err == nil {
 		t.Error("written through a link")
 	}
 	if now := everything(t, base); now != want {

@@ -24,7 +24,7 @@ func smallFiles(dir string) {
 		panic(err)
 	}
 	p, _ := r.Resolve("f")
-	_, err = r.Write(p, make([]byte, 100<<10), "")
+	_, err = r.Write(p, make([]byte, 100<<10), "", nil)
 	fmt.Print(err)
 }
 
@@ -67,11 +67,11 @@ func unprivileged(dir string) {
 	for _, name := range []string{"open/secret", "open/fixed", "fixed/f", "fixed/new/f", "closed/f"} {
 		p, _ := r.Resolve(name)
 		_, _, rerr := r.ReadFile(p, 100)
-		_, werr := r.Write(p, []byte("new"), "")
+		_, werr := r.Write(p, []byte("new"), "", nil)
 		fmt.Printf("%s|%v|%v\n", name, rerr, werr)
 	}
 	p, _ := r.Resolve("open/set")
-	_, err = r.Write(p, []byte("new"), "")
+	_, err = r.Write(p, []byte("new"), "", nil)
 	fmt.Printf("open/set||%v\n", err)
 }
 

@@ -18,11 +18,11 @@ type Root struct {
 
 // resolver decides which paths of a workspace may be used and where they lead.
 type resolver struct {
-	dir    string // of the workspace: absolute, without symbolic links
-	access Access
-	areas  areas
-	grants []Grant
-	fs     fileSystem
+	dir       string // of the workspace: absolute, without symbolic links
+	wholeDisk bool
+	areas     areas
+	grants    []Grant
+	fs        fileSystem
 	// readOnly applies to everything, also outside of areas.
 	readOnly bool
 	private  string // see [Config]; without symbolic links
@@ -52,8 +52,8 @@ func (r *Root) Close() error {
 // Dir returns the workspace's absolute path, free of symbolic links.
 func (r *Root) Dir() string { return r.dir }
 
-// Access returns the access of the file tools.
-func (r *Root) Access() Access { return r.access }
+// HasWholeDisk reports whether every path may be used that the user may use.
+func (r *Root) HasWholeDisk() bool { return r.wholeDisk }
 
 // Grants returns the granted folders with absolute paths, free of symbolic links. The caller must
 // not change the list.
@@ -120,7 +120,7 @@ func (r *Root) At(name string) (Path, error) {
 		return Path{}, err
 	}
 	p := Path{Abs: r.areas.real(abs)}
-	if p.Outside = !r.inside(p.Abs); p.Outside && r.access != WholeDisk {
+	if p.Outside = !r.inside(p.Abs); p.Outside && !r.wholeDisk {
 		return p, r.outside(p.Abs, "")
 	}
 	return p, nil
@@ -134,28 +134,9 @@ func (r *Root) Rel(p Path) string {
 	return p.String()
 }
 
-// inside reports whether an absolute path lies in the workspace or a granted folder.
 func (r *resolver) inside(abs string) bool {
 	_, _, ok := r.areas.find(abs)
 	return ok
-}
-
-// name returns the tree's name for an absolute path. It is called once per access, and detects that
-// a folder was replaced since it was opened.
-func (r *resolver) name(abs string) (string, error) {
-	a, _, ok := r.areas.find(abs)
-	if !ok && r.access != WholeDisk {
-		return "", r.outside(abs, "")
-	}
-	if ok && r.access != WholeDisk {
-		if err := a.checkUnchanged(); err != nil {
-			return "", err
-		}
-	}
-	if err := r.checkAllowed(abs); err != nil {
-		return "", err
-	}
-	return abs, nil
 }
 
 // within returns path relative to dir if it lies in it. Both are absolute and clean.
@@ -185,4 +166,66 @@ func IsRefusal(err error) bool {
 	_, readOnly := errors.AsType[*ReadOnlyError](err)
 	_, replaced := errors.AsType[*FolderReplacedError](err)
 	return outside || readOnly || replaced || errors.Is(err, ErrTargetChanged)
+}
+
+// errPrivate is the error for this program's own data, and errProcess for what the kernel shows of
+// running processes: their memory, open files and variables, including this program's with its
+// keys.
+var (
+	errPrivate = errors.New("it belongs to Fairlead itself (keys, history, settings), which tools cannot access")
+	errProcess = errors.New("it shows the memory and open files of a running program, which tools cannot access")
+)
+
+// checkAllowed refuses paths to which tools never get access, wherever they lie: in the workspace,
+// in a granted folder, on the whole disk. A workspace or a granted folder within such a path is
+// permitted.
+func (r *resolver) checkAllowed(abs string) error {
+	private := r.private != "" && InFolder(abs, r.private)
+	if !private && !isProcessFolder(abs) {
+		return nil
+	}
+	if a, _, ok := r.areas.find(abs); ok && (private && InFolder(a.dir, r.private) || !private && isProcessFolder(a.dir)) {
+		return nil
+	}
+	if private {
+		return errPrivate
+	}
+	return errProcess
+}
+
+// Skips reports whether a search skips the folder of that name in d: paths to which tools never get
+// access, and the folders at the top of the disk whose files the kernel generates.
+func (r *Root) Skips(d *Dir, name string) bool {
+	if d.Abs == separator && generatedFolders[name] {
+		return true
+	}
+	return r.checkAllowed(childPath(d.Abs, name)) != nil
+}
+
+// RealPath returns an absolute path without symbolic links, as far as it exists; "" of "".
+func RealPath(path string) string {
+	if path == "" {
+		return ""
+	}
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(RealPath(dir), filepath.Base(path))
+}
+
+// FoldsCase says that the system treats names that differ only in case as the same.
+const FoldsCase = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
+
+// InFolder reports whether a path is a folder or lies in it, as the system compares names. Both are
+// absolute and clean.
+func InFolder(path, dir string) bool {
+	if FoldsCase {
+		path, dir = strings.ToLower(path), strings.ToLower(dir)
+	}
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
 }

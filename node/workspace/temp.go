@@ -2,49 +2,38 @@ package workspace
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// A temporary file is named .fairlead-SCOPE-PID-RANDOM.tmp. A crash may leave it behind; the next
-// process that writes in the folder removes it when it is certain that nobody writes it any more.
+// A crash may leave a temporary file behind. A later write in the folder removes it once it is so old
+// that nobody writes it any more.
 const (
 	tempPrefix = ".fairlead-"
 	tempSuffix = ".tmp"
-	// tempAge is the age at which a file is removed whose writer cannot be checked.
-	tempAge = time.Hour
+	tempAge    = 10 * time.Minute
 )
 
-// temp is a new file that does not have its final name yet.
 type temp struct {
 	dir  *os.Root
 	name string
 }
 
-// activeTemps contains the names of this process's temporary files, to distinguish them from those
-// of an earlier process with the same ID.
-var activeTemps sync.Map
-
 // newTemp writes data to a new file in dir with the attributes of old, which may be nil. The caller
 // must call done.
 func newTemp(dir *os.Root, data []byte, old *os.File) (*temp, error) {
-	t := &temp{dir, tempPrefix + processScope() + "-" + strconv.Itoa(os.Getpid()) + "-" + rand.Text() + tempSuffix}
-	activeTemps.Store(t.name, nil)
+	t := &temp{dir, tempPrefix + rand.Text() + tempSuffix}
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = 0o600 // nobody can read it before it has the old file's mode
 	}
 	f, err := dir.OpenFile(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		activeTemps.Delete(t.name)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("cannot create a new file in its folder, which is needed to replace a file in one step: %w", Cause(err))
 		}
@@ -106,22 +95,15 @@ func (t *temp) rename(name string) error {
 	}
 }
 
-// remove removes the file, unless it was renamed.
-func (t *temp) remove() {
-	t.dir.Remove(t.name)
-	activeTemps.Delete(t.name)
-}
+func (t *temp) remove() { t.dir.Remove(t.name) }
 
 // swept contains when folders were last swept, by path. Folders are not swept at each write,
 // because they may be large.
 var swept sync.Map
 
-// sweepInterval is the time after which a write sweeps its folder again.
-const sweepInterval = 10 * time.Minute
-
 // sweep removes temporary files that a crash left in the folder dir, whose path is abs.
 func sweep(dir *os.Root, abs string) {
-	if last, ok := swept.Load(abs); ok && time.Since(last.(time.Time)) < sweepInterval {
+	if last, ok := swept.Load(abs); ok && time.Since(last.(time.Time)) < tempAge {
 		return
 	}
 	swept.Store(abs, time.Now())
@@ -133,7 +115,10 @@ func sweep(dir *os.Root, abs string) {
 	for {
 		names, err := d.Readdirnames(1024)
 		for _, name := range names {
-			if strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix) && isAbandoned(dir, name) {
+			if !strings.HasPrefix(name, tempPrefix) || !strings.HasSuffix(name, tempSuffix) {
+				continue
+			}
+			if info, err := dir.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > tempAge {
 				dir.Remove(name)
 			}
 		}
@@ -142,38 +127,3 @@ func sweep(dir *os.Root, abs string) {
 		}
 	}
 }
-
-// isAbandoned reports whether the writer of a temporary file has ended.
-func isAbandoned(dir *os.Root, name string) bool {
-	info, err := dir.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	parts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(name, tempPrefix), tempSuffix), "-")
-	if len(parts) == 3 && parts[0] == processScope() {
-		pid, err := strconv.Atoi(parts[1])
-		if err == nil && pid == os.Getpid() {
-			_, writing := activeTemps.Load(name)
-			return !writing
-		}
-		if err == nil && pid > 0 && !isProcessRunning(pid) {
-			return true
-		}
-	}
-	// It is from another start of the machine, from another machine or container on the same disk,
-	// or its process's number has been reused.
-	return time.Since(info.ModTime()) > tempAge
-}
-
-// processScope identifies the scope in which process IDs are unique: this start of this machine,
-// and its container.
-var processScope = sync.OnceValue(func() string {
-	h := sha256.New()
-	host, _ := os.Hostname()
-	h.Write([]byte(host))
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	h.Write(boot)
-	ns, _ := os.Readlink("/proc/self/ns/pid")
-	h.Write([]byte(ns))
-	return hex.EncodeToString(h.Sum(nil)[:6])
-})

@@ -30,7 +30,6 @@ func IsInternal(name string) bool {
 	return name == trashName || strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
-// origin is the note beside an entry in the trash.
 type origin struct {
 	Path string `json:"path"` // relative to the folder that the trash belongs to
 }

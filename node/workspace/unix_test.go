@@ -17,7 +17,7 @@ func TestPipesAndDevicesAreRefusedAtOnce(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := Config{Dir: r.Dir(), Access: WholeDisk}.Open()
+	disk, err := Config{Dir: r.Dir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestPipesAndDevicesAreRefusedAtOnce(t *testing.T) {
 			if _, _, err := c.r.ReadFile(p, 10); err == nil {
 				t.Errorf("%s was read", c.name)
 			}
-			if _, err := c.r.Write(p, []byte("x"), ""); err == nil {
+			if _, err := c.r.Write(p, []byte("x"), "", nil); err == nil {
 				t.Errorf("%s was written", c.name)
 			}
 		}
@@ -59,7 +59,7 @@ func TestAReadOnlyFileIsNotOverwritten(t *testing.T) {
 	if err := os.Chmod(file, 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), ""); err == nil {
+	if _, err := r.Write(resolve(t, r, "f"), []byte("x"), "", nil); err == nil {
 		t.Error("it was overwritten")
 	}
 }
@@ -71,7 +71,7 @@ func TestAHardLinkOutsideKeepsItsContent(t *testing.T) {
 	if err := os.Link(out, filepath.Join(r.Dir(), "f")); err != nil {
 		t.Skipf("no hard links here: %v", err)
 	}
-	if _, err := r.Write(resolve(t, r, "f"), []byte("inside"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "f"), []byte("inside"), "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(out); string(data) != "outside" {
@@ -113,8 +113,8 @@ func TestNoRaceLetsALinkLeadOut(t *testing.T) {
 			}
 		}
 		if tries%8 == 0 {
-			r.Write(p, []byte("inside"), "")
-			r.Write(resolve(t, r, "d/new/g"), []byte("inside"), "")
+			r.Write(p, []byte("inside"), "", nil)
+			r.Write(resolve(t, r, "d/new/g"), []byte("inside"), "", nil)
 		}
 		if d, err := r.OpenDir(resolve(t, r, "d")); err == nil {
 			if f, err := d.Open("f"); err == nil {

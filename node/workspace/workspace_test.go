@@ -136,7 +136,7 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 			if _, _, err := r.ReadFile(p, 100); !errors.As(err, &outside) {
 				t.Errorf("read %s: %v; want an OutsideError", name, err)
 			}
-			if _, err := r.Write(p, []byte("x"), ""); !errors.As(err, &outside) {
+			if _, err := r.Write(p, []byte("x"), "", nil); !errors.As(err, &outside) {
 				t.Errorf("write %s: %v; want an OutsideError", name, err)
 			}
 		})
@@ -156,16 +156,16 @@ func TestLinksInsideAreFollowedAndLinksOutRefused(t *testing.T) {
 
 func TestWholeDiskUsesAbsolutePathsAsTheyAre(t *testing.T) {
 	out := t.TempDir()
-	r, err := Config{Dir: t.TempDir(), Access: WholeDisk}.Open()
+	r, err := Config{Dir: t.TempDir(), WholeDisk: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	p := resolve(t, r, filepath.Join(out, "sub", "f"))
-	if !p.Outside || r.Access() != WholeDisk {
+	if !p.Outside || !r.HasWholeDisk() {
 		t.Errorf("%+v is not said to be outside", p)
 	}
-	if _, err := r.Write(p, []byte("x"), Absent); err != nil {
+	if _, err := r.Write(p, []byte("x"), Absent, nil); err != nil {
 		t.Fatal(err)
 	}
 	link(t, out, filepath.Join(r.Dir(), "link"))

@@ -39,22 +39,18 @@ type Written struct {
 	OtherNames int
 }
 
-// Write replaces a file by data, or creates it with its folders (else a *DirError). Readers of the
-// path see the old or the new file, even after a crash, and never a mixture. A symbolic link is
-// followed, not replaced. Mode, owner, access list and extended attributes are preserved as far as
-// the system permits. If expect is not empty and the file's hash differs, the error is
-// [ErrChanged]. The caller must hold [Root.Lock].
-func (r *Root) Write(p Path, data []byte, expect string) (Written, error) {
-	return r.WriteWithBackup(p, data, expect, nil)
-}
-
 // Backup receives the content that a write is about to replace, nil if there is no file, with the
 // absolute path without links and the hash of the new content. It is called immediately before the
 // file is replaced, and cannot prevent that.
 type Backup func(abs string, old io.Reader, sum string)
 
-// WriteWithBackup is Write, and passes the old content to backup, which may be nil.
-func (r *Root) WriteWithBackup(p Path, data []byte, expect string, backup Backup) (Written, error) {
+// Write replaces a file by data, or creates it with its folders (else a *DirError). Readers of the
+// path see the old or the new file, even after a crash, and never a mixture. A symbolic link is
+// followed, not replaced. Mode, owner, access list and extended attributes are preserved as far as
+// the system permits. If expect is not empty and the file's hash differs, the error is
+// [ErrChanged]. The old content is passed to backup, which may be nil. The caller must hold
+// [Root.Lock].
+func (r *Root) Write(p Path, data []byte, expect string, backup Backup) (Written, error) {
 	real, err := r.writable(p)
 	if errors.Is(err, syscall.ENOTDIR) {
 		err = &DirError{err}
@@ -104,14 +100,10 @@ func (r *resolver) writable(p Path) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, err := r.name(real.Abs)
-	if err != nil {
-		return "", err
-	}
-	if a, _, ok := r.areas.find(name); ok && a.readOnly {
+	if a, _, ok := r.areas.find(real.Abs); ok && a.readOnly {
 		return "", &ReadOnlyError{Path: p.Abs, Dir: a.dir}
 	}
-	return name, nil
+	return real.Abs, nil
 }
 
 // writeIn replaces the file with the absolute path abs in its folder dir.
@@ -150,7 +142,6 @@ func writeIn(dir *os.Root, abs string, data []byte, expect string, backup Backup
 	return w, syncDir(dir)
 }
 
-// backUp passes the file's content to backup.
 func backUp(dir *os.Root, abs string, isNew bool, sum string, backup Backup) {
 	if isNew {
 		backup(abs, nil, sum)
@@ -216,17 +207,9 @@ func checkSpelling(goos string, dir *os.Root, name string) error {
 
 func hashIn(dir *os.Root, name string) (string, error) {
 	f, _, err := openRegular(dir, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Absent, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return hashOf(f)
+	return hashOpened(f, err)
 }
 
-// locks permits one writer per path.
 type locks struct {
 	mu    sync.Mutex // guards paths
 	paths map[string]*pathLock

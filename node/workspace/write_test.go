@@ -19,7 +19,7 @@ func TestWriteKeepsModeAndFollowsLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	link(t, "script", filepath.Join(r.Dir(), "name"))
-	if _, err := r.Write(resolve(t, r, "name"), []byte("new"), ""); err != nil {
+	if _, err := r.Write(resolve(t, r, "name"), []byte("new"), "", nil); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Lstat(filepath.Join(r.Dir(), "name"))
@@ -48,13 +48,13 @@ func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
 	}
 	for name, expect := range map[string]string{"f": Absent, "g": seen} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := r.Write(resolve(t, r, name), []byte("x"), expect); !errors.Is(err, ErrChanged) {
+			if _, err := r.Write(resolve(t, r, name), []byte("x"), expect, nil); !errors.Is(err, ErrChanged) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
 	}
 	put(t, filepath.Join(r.Dir(), "f"), "two")
-	if _, err := r.Write(p, []byte("x"), seen); !errors.Is(err, ErrChanged) {
+	if _, err := r.Write(p, []byte("x"), seen, nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("changed file: %v", err)
 	}
 	if data, _ := os.ReadFile(p.Abs); string(data) != "two" {
@@ -74,12 +74,12 @@ func TestAFileInTheWayIsADirError(t *testing.T) {
 	for _, name := range []string{"f/g", "f/g/h"} {
 		t.Run(name, func(t *testing.T) {
 			var dir *DirError
-			if _, err := r.Write(resolve(t, r, name), nil, ""); !errors.As(err, &dir) {
+			if _, err := r.Write(resolve(t, r, name), nil, "", nil); !errors.As(err, &dir) {
 				t.Errorf("%s: a file was used as a folder: %v", name, err)
 			}
 		})
 	}
-	if _, err := r.Write(resolve(t, r, ""), nil, ""); err == nil {
+	if _, err := r.Write(resolve(t, r, ""), nil, "", nil); err == nil {
 		t.Error("the workspace itself was overwritten")
 	}
 }

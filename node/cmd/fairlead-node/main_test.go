@@ -28,7 +28,7 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.ID == "" || o.Workspace != here || o.Confine.Access != "" || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
+	if o.ID == "" || o.Workspace != here || o.Confine.WholeDisk || o.Confine.Mode != sandbox.WorkspaceWrite || o.Confine.Network != sandbox.NetBlocked || !strings.HasSuffix(o.LogDir, "logs") {
 		t.Errorf("defaults = %+v", o)
 	}
 	if _, err := p.configure(t.Context(), &o); err != nil {
@@ -41,7 +41,7 @@ func TestParseReadsFlagsAndEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.configure(t.Context(), &o); err != nil || o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || o.Confine.Access != workspace.WholeDisk {
+	if _, err := p.configure(t.Context(), &o); err != nil || o.URL != "wss://flag/ws" || o.ID != "server" || o.Workspace != "/srv" || !o.Confine.WholeDisk {
 		t.Errorf("flags = %+v", o)
 	}
 }

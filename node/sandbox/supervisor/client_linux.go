@@ -71,7 +71,6 @@ type Helper struct {
 	lost  bool
 }
 
-// call is one command.
 type call struct {
 	reports Reports
 	first   chan answer // started or refused

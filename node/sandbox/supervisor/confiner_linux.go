@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 // maxRulesets is the number of rulesets that are cached for further commands of the same profile.
 const maxRulesets = 8
 
-// confiner converts profiles to rules.
 type confiner struct {
 	settings Settings
 	files    bool // Landlock is available and enabled
@@ -54,8 +52,7 @@ type restrictions struct {
 // the command that owns it.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
-// prepare returns the environment and the restrictions of a command; nil restrictions for an
-// uncontained one.
+// prepare returns a command's environment and restrictions; nil restrictions: none.
 func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, error) {
 	p := o.Permissions
 	if p == nil {
@@ -88,18 +85,13 @@ func (c *confiner) prepare(o *wireRequest, stdin int) ([]string, *restrictions, 
 		}
 	}
 	if !c.files {
-		blank, err := c.emptyFile()
-		if err != nil {
-			return nil, nil, fmt.Errorf("creating an empty file: %w", err)
-		}
-		b.wrap = confine.Wrapping{Files: f, Blank: blank, NoNet: f.NoTCP}.Args()
+		b.wrap = confine.Wrapping{Files: f, Blank: filepath.Join(c.temp, blankName), NoNet: f.NoTCP}.Args()
 		return env, b, nil
 	}
 	b.files, err = c.ruleset(key, f)
 	return env, b, err
 }
 
-// ruleset returns a cached ruleset or a new one.
 func (c *confiner) ruleset(key string, f confine.Files) (*confine.Ruleset, error) {
 	if r := c.rulesets[key]; r != nil {
 		if r.Fresh() {
@@ -139,6 +131,9 @@ func (c *confiner) tempFor(key string) (string, error) {
 		if c.temp, c.tempLock, err = makeTemp(base); err != nil {
 			return "", err
 		}
+		if err := os.WriteFile(filepath.Join(c.temp, blankName), nil, 0); err != nil {
+			return "", err
+		}
 	}
 	dir := filepath.Join(c.temp, strconv.Itoa(len(c.temps)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -148,20 +143,9 @@ func (c *confiner) tempFor(key string) (string, error) {
 	return dir, nil
 }
 
-// emptyFile returns an empty file without permissions, beside the private temporary folders.
-func (c *confiner) emptyFile() (string, error) {
-	name := filepath.Join(c.temp, "blank")
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0)
-	if errors.Is(err, os.ErrExist) {
-		return name, nil
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	return name, err
-}
+// blankName is the name of an empty file without permissions, beside the private temporary folders.
+const blankName = "blank"
 
-// tempPrefix is the prefix of folders with temporary folders.
 const tempPrefix = "fairlead-commands-"
 
 // makeTemp creates a folder that is locked while its helper lives.

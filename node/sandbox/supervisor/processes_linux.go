@@ -62,7 +62,6 @@ func tagOf(pid int) (uint64, error) {
 	return strconv.ParseUint(string(fields[1]), 10, 64)
 }
 
-// children returns the processes whose parent is pid.
 func children(pid int) []int {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	tasks, err := os.ReadDir(dir)
@@ -86,7 +85,6 @@ func children(pid int) []int {
 	return pids
 }
 
-// scanChildren finds the children of parent by checking every process.
 func scanChildren(parent int) (pids []int) {
 	for _, pid := range Processes() {
 		if stat := ProcessStat(pid); len(stat) > 1 && stat[1] == strconv.Itoa(parent) {
@@ -138,7 +136,6 @@ func killTagged(tag uint64) {
 	}
 }
 
-// taggedWith returns the running processes among pids that have a tag.
 func taggedWith(pids []int, tag uint64) (found []int) {
 	for _, pid := range pids {
 		if b, err := tagOf(pid); err == nil && b == tag && ProcessStat(pid) != nil {
@@ -167,8 +164,7 @@ func signalAll(pids []int, sig syscall.Signal) {
 	}
 }
 
-// spareForks is how many processes and threads a restricted command may add to the user's present
-// ones.
+// spareForks is how many processes a restricted command may add to the present ones.
 const spareForks = 2048
 
 // limitForks limits the forks of the next process to start, until undo. In between, the limit also
@@ -185,7 +181,6 @@ func limitForks() (undo func()) {
 	return func() { unix.Setrlimit(unix.RLIMIT_NPROC, &have) }
 }
 
-// processCount returns the number of processes and threads of the system.
 func processCount() (uint64, error) {
 	load, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

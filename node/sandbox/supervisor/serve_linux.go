@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hello is the helper's first message.
 const hello = "supervisor"
 
 // Serve runs a helper: it starts commands for the node at the other end of descriptor 3 and is the

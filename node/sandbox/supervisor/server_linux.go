@@ -12,7 +12,6 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// server manages the sessions of a helper.
 type server struct {
 	wire     *wire
 	confiner *confiner
@@ -25,7 +24,6 @@ type server struct {
 	isEnding bool
 }
 
-// session is one command with all its processes.
 type session struct {
 	id            uint64
 	pid           int
@@ -77,13 +75,13 @@ func count(files [3]bool) (n int) {
 }
 
 func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
-	fds := make([]uintptr, 3)
+	standard, fds := make([]*os.File, 3), make([]uintptr, 3)
 	for i := range fds {
-		fds[i] = v.null.Fd()
+		standard[i] = v.null
 		if o.Files[i] {
-			fds[i] = files[0].Fd()
-			files = files[1:]
+			standard[i], files = files[0], files[1:]
 		}
+		fds[i] = standard[i].Fd()
 	}
 	env, bonds, err := v.confiner.prepare(o, int(fds[0]))
 	if err != nil {
@@ -92,7 +90,7 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	s := &session{id: id, tag: v.nextTag(), signalled: map[int]bool{}}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: o.PTY}}
 	if bonds != nil && bonds.wrap != nil {
-		s.pid, err = v.startWrapped(o, attr, bonds)
+		s.pid, err = v.startWrapped(o, attr, standard, bonds)
 	} else {
 		s.pid, err = v.launch(o.Argv, attr, bonds)
 	}
@@ -103,8 +101,7 @@ func (v *server) start(id uint64, o *wireRequest, files []*os.File) error {
 	return v.wire.send(answer{ID: id, Kind: started, PID: s.pid, Tag: s.tag})
 }
 
-// launch starts a command, from a restricted thread if there are restrictions, otherwise from any
-// thread.
+// launch starts a command, from a restricted thread if there are restrictions.
 func (v *server) launch(argv []string, attr *syscall.ProcAttr, b *restrictions) (pid int, err error) {
 	if b == nil {
 		return fork(argv, attr)
@@ -229,7 +226,6 @@ func (v *server) sendDueSignal(s *session) time.Duration {
 	return sweepPause
 }
 
-// sessionOf returns the session of a child of the helper.
 func (v *server) sessionOf(pid int) (s *session, known bool) {
 	if s := v.byPID[pid]; s != nil {
 		return s, true
@@ -251,7 +247,6 @@ func (v *server) finish(s *session) {
 	v.wire.send(answer{ID: s.id, Kind: done, Signalled: len(s.signalled)})
 }
 
-// terminate sends SIGTERM to all processes of a session.
 func (v *server) terminate(s *session) {
 	s.isTerminating, s.due = true, time.Now().Add(Grace)
 	v.signal(s, unix.SIGTERM)

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// request asks the helper to start a command, or to signal one.
 type request struct {
 	ID    uint64
 	Start *wireRequest
@@ -115,7 +114,6 @@ func (w *wire) takeFiles(n int) ([]*os.File, error) {
 	return f, nil
 }
 
-// fileReceiver reads a wire's bytes and collects the files.
 type fileReceiver struct{ w *wire }
 
 func (s fileReceiver) Read(p []byte) (int, error) {

@@ -14,8 +14,7 @@ import (
 	"fairlead/node/sandbox/confine"
 )
 
-// wrapLimit is how long bubblewrap may take to prepare a command, even on a machine that is
-// unresponsive for seconds.
+// wrapLimit is how long bubblewrap may take to prepare a command on a busy machine.
 const wrapLimit = 20 * time.Second
 
 // innerCommand is a command for [Inner] to become. Its three files are sent beside it.
@@ -42,7 +41,7 @@ type innerState struct {
 // process is killed, which would only wait and turn signals into exit codes. The command's process
 // becomes a child of the helper, because the helper is the parent of every orphan below it. Until
 // then, nothing of the command has run.
-func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restrictions) (pid int, err error) {
+func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, standard []*os.File, b *restrictions) (pid int, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, err
@@ -61,7 +60,7 @@ func (v *server) startWrapped(o *wireRequest, attr *syscall.ProcAttr, b *restric
 	}
 	defer output.Close()
 	theirs.Close()
-	err = sendInner(w, attr.Files, innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules})
+	err = w.send(innerCommand{Argv: o.Argv, Dir: attr.Dir, Env: attr.Env, PTY: o.PTY, Rules: b.rules}, standard...)
 	var ready innerState
 	if err == nil {
 		err = w.receive(&ready)
@@ -114,9 +113,10 @@ func (v *server) startBubblewrap(socket *os.File, b *restrictions) (pid int, out
 	null := v.null.Fd()
 	argv := append(append([]string{v.confiner.settings.Wrap}, b.wrap...), "--", "/proc/self/fd/4")
 	argv = append(argv, v.confiner.settings.Inner...)
+	env := []string{"GOMAXPROCS=1", "GORACE=" + os.Getenv("GORACE")}
 	undo := limitForks()
 	pid, err = fork(argv, &syscall.ProcAttr{
-		Dir: "/", Env: innerEnv(), Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, write.Fd(), socket.Fd(), exe.Fd()},
+		Dir: "/", Env: env, Sys: &syscall.SysProcAttr{Setsid: true}, Files: []uintptr{null, null, write.Fd(), socket.Fd(), exe.Fd()},
 	})
 	undo()
 	if err != nil {
@@ -124,22 +124,6 @@ func (v *server) startBubblewrap(socket *os.File, b *restrictions) (pid int, out
 		return 0, nil, fmt.Errorf("starting bubblewrap: %w", err)
 	}
 	return pid, output, nil
-}
-
-// sendInner sends a command and copies of its standard files to [Inner].
-func sendInner(w *wire, descriptors []uintptr, c innerCommand) error {
-	var files []*os.File
-	for _, fd := range descriptors {
-		copied, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
-		if err == nil {
-			files = append(files, os.NewFile(uintptr(copied), "standard"))
-		}
-	}
-	err := w.send(c, files...)
-	for _, f := range files {
-		f.Close()
-	}
-	return err
 }
 
 func (s innerState) failure() error {
@@ -155,15 +139,6 @@ func reapOne(pid int) {
 			return
 		}
 	}
-}
-
-// innerEnv returns the environment of bubblewrap and of this program in it.
-func innerEnv() []string {
-	env := []string{"GOMAXPROCS=1"}
-	if race := os.Getenv("GORACE"); race != "" {
-		env = append(env, "GORACE="+race)
-	}
-	return env
 }
 
 // Inner runs this program inside bubblewrap: it becomes the command that it receives on descriptor

@@ -40,15 +40,8 @@ const (
 // other place for it.
 const marker = 1 << 24
 
-var operators = map[Assertion]syntax.Op{
-	LineBegin: syntax.OpBeginText, LineEnd: syntax.OpEndText, WordBoundary: syntax.OpWordBoundary, NoWordBoundary: syntax.OpNoWordBoundary,
-}
-
 // Tree returns the assertion as a tree that only [Compile] understands.
 func (a Assertion) Tree() *syntax.Regexp {
-	if op, ok := operators[a]; ok {
-		return &syntax.Regexp{Op: op}
-	}
 	return &syntax.Regexp{Op: syntax.OpCapture, Cap: marker | int(a), Sub: []*syntax.Regexp{{Op: syntax.OpEmptyMatch}}}
 }
 
@@ -87,7 +80,6 @@ type neighbour struct {
 	set  []rune
 }
 
-// neighbours returns the kinds that the assertions distinguish.
 func (a Assertion) neighbours(words []rune) (list []neighbour) {
 	if a&(WordBoundary|NoWordBoundary|WordStart|WordEnd) != 0 {
 		list = append(list, neighbour{word, words})

@@ -65,8 +65,7 @@ func Compile(tree *syntax.Regexp, words []rune) (*Program, error) {
 	return p, nil
 }
 
-// sets returns the different character sets of the program, each as ascending pairs of first and
-// last.
+// sets returns the character sets of the program, as ascending pairs of first and last.
 func (p *Program) sets(neighbours []neighbour) [][]rune {
 	seen := map[string]bool{}
 	var sets [][]rune
@@ -104,7 +103,6 @@ func (p *Program) sets(neighbours []neighbour) [][]rune {
 	return sets
 }
 
-// classes divides all characters into classes.
 func (p *Program) classes(sets [][]rune, neighbours []neighbour) error {
 	p.bounds = append(p.bounds, 0)
 	for _, set := range sets {
@@ -155,7 +153,6 @@ func (p *Program) classes(sets [][]rune, neighbours []neighbour) error {
 	return nil
 }
 
-// within reports whether r is in a set of ascending pairs.
 func within(set []rune, r rune) bool {
 	at, found := slices.BinarySearch(set, r)
 	return found || at%2 == 1

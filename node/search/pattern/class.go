@@ -80,7 +80,6 @@ func (f flags) operate(operator byte, left, right set) set {
 	return right
 }
 
-// bracket parses a nested class, or an ASCII class such as [:alpha:], behind its bracket.
 func (p *parser) bracket(start int) set {
 	if name, _, ok := strings.Cut(p.text[p.pos:], ":]"); ok && strings.HasPrefix(name, ":") {
 		plain, negated := strings.CutPrefix(name[1:], "^")
@@ -95,7 +94,6 @@ func (p *parser) bracket(start int) set {
 	return p.class(start)
 }
 
-// member parses a character, a range, or a class such as \d.
 func (p *parser) member() set {
 	start := p.pos
 	low, class := p.single()
@@ -123,7 +121,6 @@ func (p *parser) member() set {
 	return set{{low, high}}
 }
 
-// single parses one character or one class such as \d.
 func (p *parser) single() (rune, set) {
 	start := p.pos
 	r, class := p.next(), set(nil)
@@ -151,7 +148,6 @@ func runes(list ...rune) (s set) {
 	return s.normal()
 }
 
-// fromTables returns the characters of all tables.
 func fromTables(tables ...*unicode.RangeTable) (s set) {
 	add := func(first, last, stride rune) {
 		if stride == 1 {
@@ -215,7 +211,6 @@ func (s set) has(r rune) bool {
 	return i < len(s) && s[i].first <= r
 }
 
-// pairs lists the first and last character of every span.
 func (s set) pairs() (list []rune) {
 	for _, p := range s {
 		list = append(list, p.first, p.last)

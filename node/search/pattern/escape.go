@@ -46,10 +46,8 @@ func (p *parser) assertion(start int) *syntax.Regexp {
 	return nil
 }
 
-// controls are the escape sequences of control characters.
 var controls = map[rune]rune{'a': '\a', 'f': '\f', 't': '\t', 'r': '\r', 'n': '\n', 'v': '\v'}
 
-// otherEscapes are escape sequences of other languages.
 var otherEscapes = []struct{ letters, problem, remedy string }{
 	{"123456789kg", backRef, writeOut},
 	{"0", "octal numbers are not supported", `Write \x00, or \x and two hexadecimal digits.`},
@@ -97,17 +95,10 @@ func (p *parser) escape(start int) (r rune, class set) {
 	return c, nil
 }
 
-// asciiPerl are the Perl classes without Unicode.
-var asciiPerl = map[rune]set{
-	'd': {{'0', '9'}},
-	's': {{'\t', '\r'}, {' ', ' '}},
-	'w': {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
-}
-
 func (f flags) perl(letter rune) set {
 	switch {
 	case !f.has(unicodeOn):
-		return asciiPerl[letter]
+		return asciiClasses[map[rune]string{'d': "digit", 's': "space", 'w': "word"}[letter]]
 	case letter == 'd':
 		return digits()
 	case letter == 's':

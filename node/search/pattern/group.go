@@ -58,7 +58,6 @@ func (p *parser) group(start int) []*syntax.Regexp {
 	return []*syntax.Regexp{tree}
 }
 
-// name parses a group's name and the > after it.
 func (p *parser) name(start int) {
 	name, _, ok := strings.Cut(p.text[p.pos:], ">")
 	if !ok {
@@ -109,8 +108,7 @@ func (p *parser) changeFlags(start int) (content bool) {
 	}
 }
 
-// isCounted reports whether a brace before a text begins a repetition such as {2,3}; other braces
-// are literal.
+// isCounted reports whether a brace begins a repetition such as {2,3}.
 func isCounted(rest string) bool {
 	rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
 	if after, ok := strings.CutPrefix(rest, ","); ok {

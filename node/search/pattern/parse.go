@@ -127,7 +127,6 @@ func (p *parser) accept(text string) bool {
 	return true
 }
 
-// skipSpace skips white space and comments in verbose mode.
 func (p *parser) skipSpace() {
 	for p.flags.has(verbose) {
 		switch c := p.peek(); {
@@ -256,7 +255,6 @@ func (p *parser) literal(start int, r rune) *syntax.Regexp {
 	return literalTree(r, syntax.FoldCase)
 }
 
-// characters makes a tree of a class.
 func (p *parser) characters(start int, class set) *syntax.Regexp {
 	if n := len(class); !p.flags.has(unicodeOn) && n > 0 && class[n-1].last > unicode.MaxASCII {
 		p.partOfCharacter(start)

@@ -48,8 +48,7 @@ var loadProperties = sync.OnceValue(func() properties {
 	return p
 })
 
-// extend computes the script extensions: the characters of a script, with those that it shares with
-// other scripts.
+// extend computes the script extensions: scripts with the characters that they share.
 func (p properties) extend(shared [][]string) {
 	var all set
 	by := map[string]set{}

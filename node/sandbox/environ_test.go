@@ -1,32 +1,9 @@
 package sandbox
 
 import (
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 )
-
-func TestCheckTokensFindsTheNetworkOfSeed001(t *testing.T) {
-	for line, blocked := range map[string]bool{
-		"curl example.com": true, "/usr/bin/wget -q x": true, "npm ci": true, "bun add x": true, "pip install x": true, `C:\tools\curl.exe x`: true,
-		"python get.py http://example.com": true, "open HTTPS://example.com": true,
-		"git push": true, "git -C dir pull": true, "git fetch": true, "git clone x": true, "git remote -v": true,
-		"git status": false, "git diff": false, "git log": false, "git commit -m remotely": false, "curling": false, "ls pipeline": false,
-		"echo push": false, "grep http README": false, "pipx": false, "": false,
-	} {
-		t.Run(line, func(t *testing.T) {
-			err := CheckTokens(strings.Fields(line))
-			if (err != nil) != blocked {
-				t.Errorf("%q: %v, want blocked %v", line, err, blocked)
-			}
-			var nw *NetworkWord
-			if err != nil && (!errors.As(err, &nw) || nw.Word == "") {
-				t.Errorf("%q: %#v", line, err)
-			}
-		})
-	}
-}
 
 func TestEnvironPassesOnlyWhatIsListed(t *testing.T) {
 	from := []string{
