@@ -17,7 +17,6 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
-	"fairlead/node/workspace"
 )
 
 // local gives the settings window access to this computer's own settings.
