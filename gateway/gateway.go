@@ -215,7 +215,7 @@ func init() {
 	}
 }
 
-// Defaults of the listener. The port is that of the original system.
+// Defaults of the listener. The port is that of GSV.
 const (
 	DefaultListen = "127.0.0.1:8787"
 	DefaultURL    = "ws://" + DefaultListen + "/ws"

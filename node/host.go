@@ -17,7 +17,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-// platform returns the platform in the original system's form, such as "linux-x64".
+// platform returns the platform in GSV's form, such as "linux-x64".
 func platform() string {
 	arch := runtime.GOARCH
 	if arch == "amd64" {

@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// events maps our log messages to the event names in the node log of the original system, so that
-// tools for one log can read the other.
+// events maps our log messages to the event names in the node log of GSV, so that tools for one log
+// can read the other.
 var events = map[string]string{
 	"Node started": "node.start", "Node stopped": "shutdown", "Connected": "connect.ok", "Gateway lost": "connect.lost", "Reconnecting": "connect.failed",
 	"Gateway does not answer": "keepalive.failed", "Call done": "tool.execute.ok", "Call failed": "tool.execute.error", "Tool crashed": "tool.execute.error",
@@ -41,7 +41,7 @@ func (h eventHandler) WithGroup(name string) slog.Handler {
 	return eventHandler{h.Handler.WithGroup(name)}
 }
 
-// originalForm converts times and durations to the form that they have in the original system's log.
+// originalForm converts times and durations to the form that they have in GSV's log.
 func originalForm(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case len(groups) == 0 && a.Key == slog.TimeKey:

@@ -10,8 +10,8 @@ import (
 )
 
 // TestNothingIsHiddenFromADenyRuleByTrust: a trusted chat, a configuration that allows by default
-// and a wide rule of the original system allow calls that no rule names, but not calls that may
-// hide something that a rule denies.
+// and a wide rule of GSV allow calls that no rule names, but not calls that may hide something that
+// a rule denies.
 func TestNothingIsHiddenFromADenyRuleByTrust(t *testing.T) {
 	loose := map[string]func(*config.ToolApproval, *policy.Request){
 		"trust": func(_ *config.ToolApproval, q *policy.Request) {

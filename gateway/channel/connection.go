@@ -193,7 +193,7 @@ type socket struct {
 }
 
 // Name validates and normalizes the names in the connect request of a channel. The account defaults
-// to the client ID, as in the original system.
+// to the client ID, as in GSV.
 func Name(p *protocol.ConnectParams) error {
 	name, err := channelName(p.Client.Channel)
 	if err != nil {

@@ -15,10 +15,24 @@
 // only the channel's owners can run commands, in direct messages. Calls that the agent makes
 // because of it need the same approvals as all other calls, which are answered in a window.
 //
-// Telegram, WhatsApp or Discord would be one package each, below this one, with a [Driver]. It
-// drops its own messages and old ones that the network repeats, sets WasMentioned in groups, and
-// uses stable sender IDs: an ID that a stranger can choose or take over must not be a sender ID.
-// The gateway's wiring passes the drivers to [New]; no other package knows them.
+// # Adding a channel
+//
+// Telegram, WhatsApp or Discord would be one package each, below this one, with a type that
+// implements [Driver]:
+//
+//   - Kind names the channel and the settings of an account. Secret settings leave the keychain
+//     only in [Account.Config].
+//   - Connect makes one connection and serves it until it ends: it calls [Upstream.Online] with a
+//     [Transport] when it can send, and [Upstream.Inbound] for each message; messages of one chat
+//     must be passed one after the other. When Connect returns, the hub reconnects after an
+//     increasing delay, unless the error is an [ErrLogin]: then the person must act.
+//   - Login checks whether the account can log in, or begins a login; its result may contain a QR
+//     code.
+//   - Logout ends the login on the network. The hub deletes settings and secrets.
+//
+// A driver drops its own messages and old ones that the network repeats, sets WasMentioned in
+// groups, and uses stable sender IDs: an ID that a stranger can choose or take over must not be a
+// sender ID. The gateway's wiring passes the drivers to [New]; no other package knows them.
 package channel
 
 import (

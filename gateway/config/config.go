@@ -100,7 +100,7 @@ type Recipient struct {
 	To      string `json:"to"`
 }
 
-// ToolApproval is the approval policy in the form of the original system. The default asks.
+// ToolApproval is the approval policy in the form of GSV. The default asks.
 type ToolApproval struct {
 	DefaultDecision string     `json:"defaultDecision" oneof:"allow,ask,deny"`
 	Rules           []ToolRule `json:"rules"`
@@ -169,7 +169,7 @@ func Default() Config {
 	}
 }
 
-// Zone returns the person's time zone. An unknown one counts as UTC, as in the original system.
+// Zone returns the person's time zone. An unknown one counts as UTC, as in GSV.
 func (c Config) Zone() *time.Location {
 	zone, err := time.LoadLocation(c.UserTimezone)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // Expr is a cron expression of five fields in a time zone: minute, hour, day of month, month, day
 // of week (0 and 7 are Sunday). A field is "*", a number, a range a-b, "*" or a range with a /step,
 // or a list of these; only numbers are allowed. When both day fields are restricted, a day that
-// matches either of them matches; only the literal "*" is unrestricted, as in the original system.
+// matches either of them matches; only the literal "*" is unrestricted, as in GSV.
 //
 // A time of day that the clock skips runs once, at the moment of the skip. A time that the clock
 // repeats runs at the first of the two. An expression whose hour is "*" follows real hours instead:
@@ -85,7 +85,7 @@ func parseField(text string, low, high int) (bits uint64, err error) {
 				return 0, err
 			}
 			if !isRange {
-				step = high + 1 // 5/10 means just 5, as in the original system
+				step = high + 1 // 5/10 means just 5, as in GSV
 			}
 		}
 		for v := from; v <= to; v += step {

@@ -136,7 +136,7 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 }
 
 // alertText returns the part of an answer that is for the person: without a HEARTBEAT_OK at the
-// beginning or end, and "" when no words remain. The original system drops most real alerts.
+// beginning or end, and "" when no words remain. GSV drops most real alerts.
 func alertText(answer string) string {
 	text := strings.TrimSpace(answer)
 	const marks = " \t\r\n*_`\"'-"

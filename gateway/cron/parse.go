@@ -21,8 +21,8 @@ var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", 
 var dailyForm = regexp.MustCompile(`^(?:every +)?(day|daily|weekday|` + strings.Join(weekdays, "|") + `)s?(?: +at)? +(.+)$`)
 
 // parseSchedule parses the schedule argument of gsv__Cron: an object in a form of the protocol or
-// with the spellings that the original system accepts, or a text such as "in 20 minutes", "every
-// monday at 9:00" or "0 9 * * 1-5".
+// with the spellings that GSV accepts, or a text such as "in 20 minutes", "every monday at 9:00" or
+// "0 9 * * 1-5".
 func parseSchedule(raw json.RawMessage, now time.Time, person *time.Location) (protocol.CronSchedule, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

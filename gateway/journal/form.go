@@ -80,7 +80,7 @@ func storedForm(c store.Call) store.Call {
 	return c
 }
 
-// writeTools are the tools of the original system that write. Its nodes declare no effects.
+// writeTools are the tools of GSV that write. Its nodes declare no effects.
 var writeTools = map[string]bool{"Write": true, "Edit": true}
 
 // maskedArgs returns the arguments of a call, for a write without the contents.

@@ -27,8 +27,8 @@ func TestJournalKeepsHashesInsteadOfContents(t *testing.T) {
 	}
 }
 
-// A node of the original system does not declare that its Write and Edit write.
-func TestJournalKeepsNoContentsOfWhatTheSeedsToolsWrite(t *testing.T) {
+// A node of GSV does not declare that its Write and Edit write.
+func TestJournalKeepsNoContentsOfWhatToolsOfGSVWrite(t *testing.T) {
 	for tool, args := range map[string]string{
 		"Write": `{"path":"a.txt","content":"secret text"}`, "Edit": `{"path":"a.txt","oldString":"x","newString":"secret text"}`,
 	} {

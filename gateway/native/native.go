@@ -86,7 +86,7 @@ func oneOf(t toolkit.Tool[tool.Call], parameter string, texts ...any) toolkit.To
 	return t
 }
 
-// logsLimit is the time in which a node must return its log, as in the original system.
+// logsLimit is the time in which a node must return its log, as in GSV.
 const logsLimit = 20 * time.Second
 
 type configIn struct {

@@ -22,7 +22,7 @@ func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 		if s.Description == "" || len(s.InputSchema) == 0 {
 			t.Errorf("%s has no description or schema", s.Name)
 		}
-		// The original system's tests look for this word.
+		// GSV's tests look for this word.
 		if s.Name == "gsv__Transfer" && !strings.Contains(s.Description, "Transfer") {
 			t.Errorf("description of %s: got %q, want one with the word Transfer", s.Name, s.Description)
 		}

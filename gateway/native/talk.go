@@ -24,7 +24,7 @@ type MessageIn struct {
 	PeerKind  string `json:"peerKind,omitempty" jsonschema:"dm, group, channel or thread; default: that of the chat, otherwise dm"`
 	AccountID string `json:"accountId,omitempty" jsonschema:"account of a channel that has several"`
 	ReplyToID string `json:"replyToId,omitempty" jsonschema:"ID of the message to reply to"`
-	// Files is an extension: the original system sends only text.
+	// Files is an extension: GSV sends only text.
 	Files []string `json:"files,omitempty" jsonschema:"files of your workspace to attach, at most 4"`
 }
 

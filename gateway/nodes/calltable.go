@@ -66,7 +66,7 @@ func (t *callTable) abandon(call protocol.CallID) {
 }
 
 // deliverReply passes a reply to the waiter of the node's call. Unknown calls return 404, those of
-// another node 403, with the messages of the original system.
+// another node 403, with the messages of GSV.
 func (t *callTable) deliverReply(from protocol.NodeID, call protocol.CallID, logs bool, r reply) (protocol.Ack, error) {
 	if call == "" {
 		return protocol.Ack{}, protocol.ErrBadRequest.With("callId required")
@@ -103,7 +103,7 @@ func (t *callTable) failLocked(n *node, why string, spare func(protocol.CallID, 
 	}
 }
 
-// Errors for calls of a closed connection, with the messages of the original system.
+// Errors for calls of a closed connection, with the messages of GSV.
 const (
 	nodeGone     = "Node disconnected: %s"
 	replacedCall = "Node replaced during tool request: %s"

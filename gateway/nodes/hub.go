@@ -48,7 +48,7 @@ type Entry struct {
 }
 
 // settle is the time that a node without extensions needs after hello-ok before it handles events:
-// the original system's nodes install their handler late and lose earlier events.
+// GSV's nodes install their handler late and lose earlier events.
 const settle = 250 * time.Millisecond
 
 // Listening closes listens once a node that has just received its hello-ok handles events.

@@ -254,7 +254,7 @@ func TestHandshakeThatWasGivenUpReplacesNobody(t *testing.T) {
 func TestSeedNodeIsGivenTimeToSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, _ := attach(t, h, "n") // no extensions: a node of the original system
+		link, _ := attach(t, h, "n") // no extensions: a node of GSV
 		began := time.Now()
 		go h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
 		<-link.events
@@ -297,7 +297,7 @@ func TestLogsComeFromTheNode(t *testing.T) {
 func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, detach := attach(t, h, "n") // a node of the original system: the event waits
+		link, detach := attach(t, h, "n") // a node of GSV: the event waits
 		done := make(chan error, 2)
 		go func() {
 			_, err := h.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, nil)

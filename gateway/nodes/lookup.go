@@ -31,7 +31,7 @@ func (h *Hub) Nodes() []protocol.NodeInfo {
 }
 
 // Pick returns the node for a request for logs: the one that the request names, or the only
-// connected one, as in the original system.
+// connected one, as in GSV.
 func (h *Hub) Pick(id protocol.NodeID) (protocol.NodeID, error) {
 	if id != "" {
 		return id, nil
@@ -94,8 +94,7 @@ func connectedByPrefix(nodes map[protocol.NodeID]*node, prefix protocol.NodeID) 
 
 // Lookup finds the node of a tool, by the tool's full name or by the name that models see. The
 // returned tool has its name without the node. Errors: protocol.ErrNotFound for an unknown tool,
-// protocol.ErrUnavailable for a tool of an offline node. The messages are those of the original
-// system.
+// protocol.ErrUnavailable for a tool of an offline node. The messages are those of GSV.
 func (h *Hub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
 	unknown := func() error { return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name)) }
 	id, tool, ok := name.Split()

@@ -21,7 +21,7 @@ const saveEvery = 5 * time.Minute
 const maxName = 60
 
 // Forget removes a node (node.forget). It refuses to remove a connected node unless force is set:
-// then it closes the connection first. The error messages are those of the original system.
+// then it closes the connection first. The error messages are those of GSV.
 func (h *Hub) Forget(ctx context.Context, p protocol.NodeForgetParams) (protocol.NodeForgetResult, error) {
 	if p.NodeID == "" {
 		return protocol.NodeForgetResult{}, protocol.ErrBadRequest.With("nodeId required")

@@ -77,7 +77,7 @@ func lastOf(s string, n int) string {
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // checkRuntime validates the nodeRuntime of a connect request and returns it with its lists sorted
-// and without duplicates. The error messages are those of the original system.
+// and without duplicates. The error messages are those of GSV.
 func checkRuntime(p protocol.ConnectParams) (*protocol.NodeRuntime, error) {
 	invalid := func(format string, args ...any) error {
 		return protocol.ErrInvalidConnect.With("Invalid nodeRuntime: " + fmt.Sprintf(format, args...))

@@ -93,7 +93,7 @@ func (c Cond) holds(args any) (holds, known bool) {
 	return err == nil && re.MatchString(have), err == nil
 }
 
-// Settings is the part of the configuration that decides calls, in the form of the original system.
+// Settings is the part of the configuration that decides calls, in the form of GSV.
 type Settings struct {
 	Default Verdict // for calls that nothing else decides; "" asks
 	Rules   []SettingsRule

@@ -14,9 +14,9 @@
 // gateway, so the gateway and the command line make the same decision.
 //
 // A chat that allows changes or everything without asking does so for the messages of the person
-// only. Others write to the same chat: strangers on a channel (in the main chat, as in the original
-// system, unless session.dmScope separates them), jobs, and the agents of other chats. Their runs
-// still need approvals.
+// only. Others write to the same chat: strangers on a channel (in the main chat, as in GSV, unless
+// session.dmScope separates them), jobs, and the agents of other chats. Their runs still need
+// approvals.
 //
 // Files and folders are compared by their real location: a rule and a call may each use a name that
 // leads through a symbolic link ([Call.Aliases], which the machine reports for its workspace,

@@ -65,8 +65,8 @@ type Rule struct {
 	NotMatch []string `json:"notMatch,omitempty"`
 }
 
-// Cond is a condition on one argument of a call, in the form of the original system. A condition
-// that cannot be evaluated does not match in an allow rule, and matches in an ask or deny rule.
+// Cond is a condition on one argument of a call, in the form of GSV. A condition that cannot be
+// evaluated does not match in an allow rule, and matches in an ask or deny rule.
 type Cond struct {
 	Path  string `json:"path"` // dotted, with numeric indexes
 	Op    string `json:"op"`   // equals, contains, startsWith, regex

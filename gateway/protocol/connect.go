@@ -36,8 +36,8 @@ type ConnectParams struct {
 // Values of ConnectParams.Extensions.
 const (
 	// ExtDeltas: the client wants chat events with the state "delta". It is off by default because
-	// the original system's command line would print every answer twice: as deltas and as the final
-	// message. A client that calls feed.subscribe gets [Delta] changes and does not need it.
+	// GSV's command line would print every answer twice: as deltas and as the final message. A
+	// client that calls feed.subscribe gets [Delta] changes and does not need it.
 	ExtDeltas = "deltas"
 	// ExtPreview: the node answers tool.invoke with preview set (see [ToolInvoke]).
 	ExtPreview = "preview"
@@ -173,7 +173,7 @@ var Extensions = []string{
 	ExtCancel, ExtDelivery, ExtDeltas, ExtFiles, ExtKeep, ExtMedia, ExtPreview, ExtProgress, ExtTransfer, ExtDirect, ExtUndo,
 }
 
-// WebSocket close codes; the original system uses the same ones.
+// WebSocket close codes; GSV uses the same ones.
 const (
 	CloseReplaced   = 1000
 	CloseNoRegistry = 4000

@@ -2,13 +2,13 @@ package protocol
 
 // Schedules.
 var (
-	CronStatusGet = Method[CronStatusParams, CronStatus]{"cron.status", ScopeRead, clients, original}
-	CronList      = Method[CronListParams, CronListResult]{"cron.list", ScopeRead, clients, original}
-	CronAdd       = Method[CronAddParams, CronJobResult]{"cron.add", ScopeChat, clients, original}
-	CronUpdate    = Method[CronUpdateParams, CronJobResult]{"cron.update", ScopeChat, clients, original}
-	CronRemove    = Method[CronJobParams, CronRemoveResult]{"cron.remove", ScopeChat, clients, original}
-	CronRunNow    = Method[CronRunParams, CronRunNowResult]{"cron.run", ScopeChat, clients, original}
-	CronRuns      = Method[CronRunsParams, CronRunsResult]{"cron.runs", ScopeRead, clients, original}
+	CronStatusGet = Method[CronStatusParams, CronStatus]{"cron.status", ScopeRead, clients, gsv}
+	CronList      = Method[CronListParams, CronListResult]{"cron.list", ScopeRead, clients, gsv}
+	CronAdd       = Method[CronAddParams, CronJobResult]{"cron.add", ScopeChat, clients, gsv}
+	CronUpdate    = Method[CronUpdateParams, CronJobResult]{"cron.update", ScopeChat, clients, gsv}
+	CronRemove    = Method[CronJobParams, CronRemoveResult]{"cron.remove", ScopeChat, clients, gsv}
+	CronRunNow    = Method[CronRunParams, CronRunNowResult]{"cron.run", ScopeChat, clients, gsv}
+	CronRuns      = Method[CronRunsParams, CronRunsResult]{"cron.runs", ScopeRead, clients, gsv}
 )
 
 // CronJobID names a job.
@@ -125,7 +125,7 @@ type CronStatus struct {
 }
 
 // CronListParams requests a page of the jobs. Disabled jobs are included unless IncludeDisabled is
-// false, as the original system does.
+// false, as GSV does.
 type CronListParams struct {
 	AgentID         AgentID `json:"agentId,omitempty"`
 	IncludeDisabled *bool   `json:"includeDisabled,omitempty"`

@@ -2,9 +2,9 @@ package protocol
 
 // Methods of the heartbeat.
 var (
-	HeartbeatStatus  = Method[Empty, HeartbeatStatusResult]{"heartbeat.status", ScopeRead, clients, original}
-	HeartbeatStart   = Method[Empty, HeartbeatStartResult]{"heartbeat.start", ScopeChat, clients, original}
-	HeartbeatTrigger = Method[HeartbeatTriggerParams, HeartbeatTriggerResult]{"heartbeat.trigger", ScopeChat, clients, original}
+	HeartbeatStatus  = Method[Empty, HeartbeatStatusResult]{"heartbeat.status", ScopeRead, clients, gsv}
+	HeartbeatStart   = Method[Empty, HeartbeatStartResult]{"heartbeat.start", ScopeChat, clients, gsv}
+	HeartbeatTrigger = Method[HeartbeatTriggerParams, HeartbeatTriggerResult]{"heartbeat.trigger", ScopeChat, clients, gsv}
 )
 
 // Reasons for skipping a heartbeat.

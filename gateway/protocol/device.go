@@ -192,7 +192,7 @@ type DeviceProof struct {
 
 // Methods for devices, pairing and the registry of nodes. All but NodeForget are extensions.
 var (
-	NodeForget  = Method[NodeForgetParams, NodeForgetResult]{"node.forget", ScopeAdmin, clients, original}
+	NodeForget  = Method[NodeForgetParams, NodeForgetResult]{"node.forget", ScopeAdmin, clients, gsv}
 	NodesUpdate = Method[NodesUpdateParams, NodeInfo]{"nodes.update", ScopeAdmin, clients, extension}
 
 	DeviceList     = Method[Empty, DeviceListResult]{"device.list", ScopeRead, clients, extension}

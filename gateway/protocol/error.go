@@ -40,7 +40,7 @@ func (e *Error) WithDetails(details any) *Error {
 }
 
 // The errors in use. Wrap them, or copy them with With; compare with errors.Is. The codes are those
-// of the original system, which its clients compare (docs/protocol.md#errors).
+// of GSV, which its clients compare (docs/protocol.md#errors).
 var (
 	ErrNotConnected    = &Error{Code: 101, Message: "Not connected"}
 	ErrVersion         = &Error{Code: 102, Message: "Unsupported protocol version"}

@@ -14,8 +14,8 @@ import (
 // Version is the only version of the protocol.
 const Version = 1
 
-// Limits of a text frame in bytes. A peer of the original system may send an image of 10 MiB as
-// base64 in one frame, and accepts no frame over 16 MiB.
+// Limits of a text frame in bytes. A peer of GSV may send an image of 10 MiB as base64 in one
+// frame, and accepts no frame over 16 MiB.
 const (
 	MaxReadFrame  = 32 << 20
 	MaxWriteFrame = 16 << 20

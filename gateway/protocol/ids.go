@@ -81,8 +81,8 @@ func NewID() string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// maxPeerNodeID is the maximum length of IDs that other programs choose: those of the original
-// system are "node-" and the host name, which has at most 253 characters.
+// maxPeerNodeID is the maximum length of IDs that other programs choose: those of GSV are "node-"
+// and the host name, which has at most 253 characters.
 const maxPeerNodeID = 258
 
 // ParseNodeID checks the ID of one of Fairlead's own nodes: 1 to [MaxNodeID] characters of A-Z a-z
@@ -186,7 +186,7 @@ type ToolName string
 func NewToolName(node NodeID, tool string) ToolName { return ToolName(string(node) + toolSep + tool) }
 
 // Split returns the node and the bare tool name, cut at the first "__". ok is false for a name
-// without both parts. It accepts "node:Tool" too, as in the original system's help text.
+// without both parts. It accepts "node:Tool" too, as in GSV's help text.
 func (n ToolName) Split() (node NodeID, tool string, ok bool) {
 	a, b, found := strings.Cut(string(n), toolSep)
 	if !found {

@@ -49,7 +49,7 @@ type Block struct {
 func Text(s string) Block { return Block{Type: BlockText, Text: s} }
 
 // Content is a list of blocks. On the wire, a user message with a single text block has a plain
-// string as content, because the original system's client shows user messages only in that form.
+// string as content, because GSV's client shows user messages only in that form.
 type Content []Block
 
 // UnmarshalJSON accepts a string or a list of blocks.

@@ -29,51 +29,51 @@ var (
 )
 
 const (
-	original  = false // also a method of the original system
+	gsv       = false // also a method of GSV
 	extension = true
 )
 
 // The methods of the protocol that this gateway serves.
 var (
-	Connect        = Method[ConnectParams, ConnectResult]{"connect", ScopeNone, everyone, original}
-	ChatSend       = Method[ChatSendParams, ChatSendResult]{"chat.send", ScopeChat, clients, original}
-	ConfigGet      = Method[ConfigGetParams, ConfigGetResult]{"config.get", ScopeRead, clients, original}
-	ConfigSet      = Method[ConfigSetParams, ConfigSetResult]{"config.set", ScopeAdmin, clients, original}
-	ToolsList      = Method[Empty, ToolsListResult]{"tools.list", ScopeRead, clientsAndNodes, original}
-	InvokeTool     = Method[ToolInvokeParams, ToolInvokeResult]{"tool.invoke", ScopeInvoke, clients, original}
-	ReturnResult   = Method[ToolResultParams, Ack]{"tool.result", ScopeNode, nodes, original}
-	RequestTool    = Method[ToolRequestParams, ToolRequestResult]{"tool.request", ScopeInvoke, clients, original}
-	ReportExec     = Method[NodeExecEvent, Ack]{"node.exec.event", ScopeNode, nodes, original}
-	GetLogs        = Method[LogsGetParams, LogsGetResult]{"logs.get", ScopeRead, clients, original}
-	ReturnLogs     = Method[LogsResultParams, Ack]{"logs.result", ScopeNode, nodes, original}
-	SessionsList   = Method[SessionsListParams, SessionsListResult]{"sessions.list", ScopeRead, clients, original}
-	SessionGet     = Method[SessionParams, SessionGetResult]{"session.get", ScopeRead, clients, original}
-	SessionGetStat = Method[SessionParams, SessionStats]{"session.stats", ScopeRead, clients, original}
-	SessionPatch   = Method[SessionPatchParams, OK]{"session.patch", ScopeChat, clients, original}
-	SessionReset   = Method[SessionParams, SessionResetResult]{"session.reset", ScopeChat, clients, original}
-	SessionHistory = Method[SessionParams, SessionHistoryResult]{"session.history", ScopeRead, clients, original}
-	SessionCompact = Method[SessionCompactParams, SessionCompactResult]{"session.compact", ScopeChat, clients, original}
-	SessionPreview = Method[SessionPreviewParams, SessionPreviewResult]{"session.preview", ScopeRead, clients, original}
+	Connect        = Method[ConnectParams, ConnectResult]{"connect", ScopeNone, everyone, gsv}
+	ChatSend       = Method[ChatSendParams, ChatSendResult]{"chat.send", ScopeChat, clients, gsv}
+	ConfigGet      = Method[ConfigGetParams, ConfigGetResult]{"config.get", ScopeRead, clients, gsv}
+	ConfigSet      = Method[ConfigSetParams, ConfigSetResult]{"config.set", ScopeAdmin, clients, gsv}
+	ToolsList      = Method[Empty, ToolsListResult]{"tools.list", ScopeRead, clientsAndNodes, gsv}
+	InvokeTool     = Method[ToolInvokeParams, ToolInvokeResult]{"tool.invoke", ScopeInvoke, clients, gsv}
+	ReturnResult   = Method[ToolResultParams, Ack]{"tool.result", ScopeNode, nodes, gsv}
+	RequestTool    = Method[ToolRequestParams, ToolRequestResult]{"tool.request", ScopeInvoke, clients, gsv}
+	ReportExec     = Method[NodeExecEvent, Ack]{"node.exec.event", ScopeNode, nodes, gsv}
+	GetLogs        = Method[LogsGetParams, LogsGetResult]{"logs.get", ScopeRead, clients, gsv}
+	ReturnLogs     = Method[LogsResultParams, Ack]{"logs.result", ScopeNode, nodes, gsv}
+	SessionsList   = Method[SessionsListParams, SessionsListResult]{"sessions.list", ScopeRead, clients, gsv}
+	SessionGet     = Method[SessionParams, SessionGetResult]{"session.get", ScopeRead, clients, gsv}
+	SessionGetStat = Method[SessionParams, SessionStats]{"session.stats", ScopeRead, clients, gsv}
+	SessionPatch   = Method[SessionPatchParams, OK]{"session.patch", ScopeChat, clients, gsv}
+	SessionReset   = Method[SessionParams, SessionResetResult]{"session.reset", ScopeChat, clients, gsv}
+	SessionHistory = Method[SessionParams, SessionHistoryResult]{"session.history", ScopeRead, clients, gsv}
+	SessionCompact = Method[SessionCompactParams, SessionCompactResult]{"session.compact", ScopeChat, clients, gsv}
+	SessionPreview = Method[SessionPreviewParams, SessionPreviewResult]{"session.preview", ScopeRead, clients, gsv}
 
-	WorkspaceList = Method[WorkspaceListParams, WorkspaceListResult]{"workspace.list", ScopeRead, clients, original}
+	WorkspaceList = Method[WorkspaceListParams, WorkspaceListResult]{"workspace.list", ScopeRead, clients, gsv}
 	// WorkspaceRead returns a [WorkspaceReadResult], or a [WorkspaceListResult] for a folder.
-	WorkspaceRead   = Method[WorkspaceReadParams, any]{"workspace.read", ScopeRead, clients, original}
-	WorkspaceWrite  = Method[WorkspaceWriteParams, WorkspaceWriteResult]{"workspace.write", ScopeAdmin, clients, original}
-	WorkspaceDelete = Method[WorkspaceDeleteParams, WorkspaceDeleteResult]{"workspace.delete", ScopeAdmin, clients, original}
+	WorkspaceRead   = Method[WorkspaceReadParams, any]{"workspace.read", ScopeRead, clients, gsv}
+	WorkspaceWrite  = Method[WorkspaceWriteParams, WorkspaceWriteResult]{"workspace.write", ScopeAdmin, clients, gsv}
+	WorkspaceDelete = Method[WorkspaceDeleteParams, WorkspaceDeleteResult]{"workspace.delete", ScopeAdmin, clients, gsv}
 
-	ChannelsList   = Method[Empty, ChannelsListResult]{"channels.list", ScopeRead, clients, original}
-	ChannelInbound = Method[ChannelInboundParams, ChannelInboundResult]{"channel.inbound", ScopeChannel, channels, original}
-	ChannelStart   = Method[ChannelStartParams, ChannelOK]{"channel.start", ScopeAdmin, clients, original}
-	ChannelStop    = Method[ChannelParams, ChannelOK]{"channel.stop", ScopeAdmin, clients, original}
-	ChannelStatus  = Method[ChannelParams, ChannelStatusResult]{"channel.status", ScopeRead, clients, original}
-	ChannelLogin   = Method[ChannelLoginParams, ChannelLoginResult]{"channel.login", ScopeAdmin, clients, original}
-	ChannelLogout  = Method[ChannelParams, ChannelOK]{"channel.logout", ScopeAdmin, clients, original}
-	PairList       = Method[Empty, PairListResult]{"pair.list", ScopeRead, clients, original}
-	PairApprove    = Method[PairParams, PairApproveResult]{"pair.approve", ScopeAdmin, clients, original}
-	PairReject     = Method[PairParams, PairRejectResult]{"pair.reject", ScopeAdmin, clients, original}
+	ChannelsList   = Method[Empty, ChannelsListResult]{"channels.list", ScopeRead, clients, gsv}
+	ChannelInbound = Method[ChannelInboundParams, ChannelInboundResult]{"channel.inbound", ScopeChannel, channels, gsv}
+	ChannelStart   = Method[ChannelStartParams, ChannelOK]{"channel.start", ScopeAdmin, clients, gsv}
+	ChannelStop    = Method[ChannelParams, ChannelOK]{"channel.stop", ScopeAdmin, clients, gsv}
+	ChannelStatus  = Method[ChannelParams, ChannelStatusResult]{"channel.status", ScopeRead, clients, gsv}
+	ChannelLogin   = Method[ChannelLoginParams, ChannelLoginResult]{"channel.login", ScopeAdmin, clients, gsv}
+	ChannelLogout  = Method[ChannelParams, ChannelOK]{"channel.logout", ScopeAdmin, clients, gsv}
+	PairList       = Method[Empty, PairListResult]{"pair.list", ScopeRead, clients, gsv}
+	PairApprove    = Method[PairParams, PairApproveResult]{"pair.approve", ScopeAdmin, clients, gsv}
+	PairReject     = Method[PairParams, PairRejectResult]{"pair.reject", ScopeAdmin, clients, gsv}
 
-	SkillsStatus = Method[SkillsParams, SkillsStatusResult]{"skills.status", ScopeRead, clients, original}
-	SkillsUpdate = Method[SkillsParams, SkillsStatusResult]{"skills.update", ScopeRead, clients, original}
+	SkillsStatus = Method[SkillsParams, SkillsStatusResult]{"skills.status", ScopeRead, clients, gsv}
+	SkillsUpdate = Method[SkillsParams, SkillsStatusResult]{"skills.update", ScopeRead, clients, gsv}
 )
 
 // Extensions.

@@ -119,7 +119,7 @@ type SessionPatchParams struct {
 	ResetPolicy *ResetPolicyPatch  `json:"resetPolicy,omitempty"`
 }
 
-// UnmarshalJSON accepts a number as a label too, as the original system's command line sends.
+// UnmarshalJSON accepts a number as a label too, as GSV's command line sends.
 func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
 	var in struct {
 		SessionKey  SessionKey         `json:"sessionKey"`

@@ -8,10 +8,10 @@ import (
 
 // Transfers. Nodes call the first four methods; the others manage the queue (extension).
 var (
-	TransferMeta     = Method[TransferMetaParams, OK]{"transfer.meta", ScopeNode, transferEnds, original}
-	TransferAccept   = Method[TransferAcceptParams, OK]{"transfer.accept", ScopeNode, transferEnds, original}
-	TransferComplete = Method[TransferCompleteParams, OK]{"transfer.complete", ScopeNode, transferEnds, original}
-	TransferFinish   = Method[TransferDoneParams, OK]{"transfer.done", ScopeNode, transferEnds, original}
+	TransferMeta     = Method[TransferMetaParams, OK]{"transfer.meta", ScopeNode, transferEnds, gsv}
+	TransferAccept   = Method[TransferAcceptParams, OK]{"transfer.accept", ScopeNode, transferEnds, gsv}
+	TransferComplete = Method[TransferCompleteParams, OK]{"transfer.complete", ScopeNode, transferEnds, gsv}
+	TransferFinish   = Method[TransferDoneParams, OK]{"transfer.done", ScopeNode, transferEnds, gsv}
 
 	TransferStart  = Method[TransferStartParams, Transfer]{"transfer.start", ScopeInvoke, clients, extension}
 	TransferList   = Method[TransferListParams, TransferListResult]{"transfer.list", ScopeRead, clients, extension}
@@ -201,8 +201,8 @@ type Endpoint struct {
 	Path string
 }
 
-// ParseEndpoint splits "machine:/path" at its first colon; the errors are those of the original
-// system, which its clients show. The path may be empty only if empty is true.
+// ParseEndpoint splits "machine:/path" at its first colon; the errors are those of GSV, which its
+// clients show. The path may be empty only if empty is true.
 func ParseEndpoint(raw string, empty bool) (Endpoint, error) {
 	node, path, ok := strings.Cut(raw, ":")
 	switch {

@@ -20,7 +20,7 @@ import (
 // commandPattern matches /name with optional arguments, or a command with a word after a colon.
 var commandPattern = regexp.MustCompile(`(?i)^/(?:(\w+)(?:[ \t]+(.*))?|(compact|mode|model|m|think|thinking|t):(\S*))$`)
 
-// thinkingLevels maps the spellings of thinking levels, which are those of the original system.
+// thinkingLevels maps the spellings of thinking levels, which are those of GSV.
 var thinkingLevels = map[string]string{
 	"off": "none", "none": "none", "0": "none", "minimal": "minimal", "min": "minimal", "1": "minimal", "low": "low", "2": "low",
 	"medium": "medium", "med": "medium", "3": "medium", "high": "high", "4": "high", "xhigh": "xhigh", "max": "xhigh", "5": "xhigh",

@@ -60,8 +60,7 @@ func TestSlashCommands(t *testing.T) {
 	}
 }
 
-// TestAModelMayBeSetInHalves: the original system's command line sets provider and ID one after the
-// other.
+// TestAModelMayBeSetInHalves: GSV's command line sets provider and ID one after the other.
 func TestAModelMayBeSetInHalves(t *testing.T) {
 	g := start(t)
 	set := func(p protocol.ModelPatch, want, status string) {

@@ -15,7 +15,7 @@ import (
 
 const (
 	// defaultRetained is the number of messages that session.compact retains by default; it is that
-	// of the original system.
+	// of GSV.
 	defaultRetained = 20
 	// maxRequest is the length of the person's last request that a summary repeats, in bytes.
 	maxRequest = 8000

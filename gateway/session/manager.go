@@ -7,10 +7,10 @@
 // is in reader.go.
 //
 // A message is stored before chat.send acknowledges it. While a run is active, further messages
-// wait in a queue, each as a run of its own with its own terminal event; the original system
-// injects them into the running turn and never answers them. While an approval is pending, a
-// message that is exactly yes or no answers it, as clients of the original system expect. Any other
-// message waits in the queue, while the original system drops it.
+// wait in a queue, each as a run of its own with its own terminal event; GSV injects them into the
+// running turn and never answers them. While an approval is pending, a message that is exactly yes
+// or no answers it, as clients of GSV expect. Any other message waits in the queue, while GSV drops
+// it.
 //
 // A message that begins with "!" is the person's own command. It runs at once, in parallel to other
 // runs.

@@ -52,8 +52,8 @@ func (r *reader) publishHistory(key protocol.SessionKey) {
 	r.publishSession(key)
 }
 
-// peek returns a chat. As in the original system, every key is valid: a chat that nobody has
-// written to is returned with default values, and not stored or listed because of that.
+// peek returns a chat. As in GSV, every key is valid: a chat that nobody has written to is returned
+// with default values, and not stored or listed because of that.
 func (r *reader) peek(ctx context.Context, key protocol.SessionKey) (store.Session, error) {
 	return r.store.Sessions.Peek(ctx, r.Canonical(key), now())
 }

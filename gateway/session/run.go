@@ -68,7 +68,7 @@ func (r *run) publish() {
 	r.m.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
 }
 
-// publishChat publishes a chat event, which clients of the original system understand.
+// publishChat publishes a chat event, which clients of GSV understand.
 func (r *run) publishChat(e protocol.ChatEvent) {
 	id := r.row.ID
 	e.RunID, e.SessionKey = &id, r.row.Session

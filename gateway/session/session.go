@@ -132,8 +132,7 @@ func (s *session) startNext() {
 type queue []store.Run
 
 // add adds a run: the person's commands and then the run that an earlier start has begun before all
-// others, an event before the waiting messages, as in the original system, and a message at the
-// end.
+// others, an event before the waiting messages, as in GSV, and a message at the end.
 func (q *queue) add(row store.Run) {
 	rank := func(r store.Run) int {
 		return slices.Index([]bool{isDirect(r), r.StartedAt > 0, isEvent(r), true}, true)

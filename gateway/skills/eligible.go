@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// statusOf decides whether a skill can be used now, by the rules and in the words of the original
-// system: one single online machine must meet every requirement.
+// statusOf decides whether a skill can be used now, by the rules and in the words of GSV: one
+// single online machine must meet every requirement.
 func statusOf(f locatedSkill, set config.Skill, nodes []protocol.NodeInfo, has machineFacts) protocol.SkillStatusEntry {
 	e := protocol.SkillStatusEntry{
 		Name: f.Name, Description: f.Description, Location: f.location, Always: f.Always, EligibleHosts: []protocol.NodeID{},

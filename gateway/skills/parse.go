@@ -214,8 +214,8 @@ func (f fields) is(key string) bool {
 	return b || strings.EqualFold(f.text(key), "true")
 }
 
-// fields parses front matter as YAML and, if that fails, line by line as the original system does:
-// many skills have an unquoted colon in their description.
+// fields parses front matter as YAML and, if that fails, line by line as GSV does: many skills have
+// an unquoted colon in their description.
 func (s *Skill) fields(front []byte) fields {
 	if len(bytes.TrimSpace(front)) == 0 {
 		return nil
@@ -239,8 +239,8 @@ func recoverPanic(f func() error) (err error) {
 
 var keyLine = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]*)\s*:(.*)$`)
 
-// parseLines parses front matter as the original system does: "key: value", split at the first
-// colon; an empty value takes the following indented lines as one block.
+// parseLines parses front matter as GSV does: "key: value", split at the first colon; an empty
+// value takes the following indented lines as one block.
 func parseLines(front []byte) fields {
 	f := make(fields)
 	lines := strings.Split(string(front), "\n")

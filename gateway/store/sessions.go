@@ -178,9 +178,9 @@ func (s *Sessions) SetMemoryCursor(ctx context.Context, key protocol.SessionKey,
 // more keys than that gets other IDs the next time.
 const maxUnsaved = 1000
 
-// unsavedSessions are the sessions without messages that were read: in the original system, a
-// session exists as soon as a client asks for it. They are remembered until they are stored, and
-// are lost when the program ends.
+// unsavedSessions are the sessions without messages that were read: in GSV, a session exists as
+// soon as a client asks for it. They are remembered until they are stored, and are lost when the
+// program ends.
 type unsavedSessions struct {
 	mu    sync.Mutex
 	byKey map[protocol.SessionKey]Session

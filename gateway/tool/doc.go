@@ -4,10 +4,10 @@
 //	resolve → validate → preview → decide → approve → journal → execute → journal
 //	Registry  schema     node      Policy   Approver  Journal   Executor  Journal
 //
-// [Pipeline.Run] takes a [Call] through these stages and returns its [Result].
-// [Pipeline.Authorize] stops before the execution, for work that has a queue of its own, such as
-// transfers. Each stage is an interface in stages.go that another package implements. A surface
-// translates between its wire format and Call and Result, and does nothing else.
+// [Pipeline.Run] takes a [Call] through these stages and returns its [Result]. [Pipeline.Authorize]
+// stops before the execution, for work that has a queue of its own, such as transfers. Each stage
+// is an interface in stages.go that another package implements. A surface translates between its
+// wire format and Call and Result, and does nothing else.
 //
 // # After a crash
 //
@@ -17,11 +17,10 @@
 // gets 45 seconds to reconnect; its result is then the call's result. A later result still corrects
 // the journal ([Pipeline.AcceptLateResult]).
 //
-// # Differences from the original system
+// # Differences from GSV
 //
-// The original system treats a tool without a declared effect as read-only. Here its effect is
-// unknown: it needs an approval and is never repeated automatically. The original system uses one
-// idempotency key for all calls of a task; here each call has its own, so that two payments of one
-// run are two payments. Calls end as done, failed, denied, cancelled or unknown, where the original
-// system has success and error.
+// GSV treats a tool without a declared effect as read-only. Here its effect is unknown: it needs an
+// approval and is never repeated automatically. GSV uses one idempotency key for all calls of a
+// task; here each call has its own, so that two payments of one run are two payments. Calls end as
+// done, failed, denied, cancelled or unknown, where GSV has success and error.
 package tool

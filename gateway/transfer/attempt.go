@@ -20,9 +20,8 @@ const (
 	// may have to count a million files on a slow disk, and a destination may have to ask a person.
 	// Meanwhile its connection shows that it is alive.
 	answerLimit = 10 * time.Minute
-	// startDelay is the delay between a source's report and transfer.start, for nodes of the
-	// original system: these handle transfer.start only after they have read the response to their
-	// report.
+	// startDelay is the delay between a source's report and transfer.start, for nodes of GSV:
+	// these handle transfer.start only after they have read the response to their report.
 	startDelay = 150 * time.Millisecond
 	// stopLimit is the time limit for telling an end that the transfer has stopped.
 	stopLimit = 2 * time.Second

@@ -40,7 +40,7 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 		req.Sources = []string{in.Source}
 	}
 	if req.Conflict == "" {
-		req.Conflict = protocol.ConflictOverwrite // as the original system does
+		req.Conflict = protocol.ConflictOverwrite // as GSV does
 	}
 	if req.AskedBy.Kind == "" {
 		req.AskedBy = protocol.AskedBy{Kind: "chat", Name: string(req.Session)}

@@ -29,8 +29,8 @@ func pathOf(endpoint string) string {
 	return path
 }
 
-// Start adds a transfer to the queue and returns it. Its error messages are those of the original
-// system where that has any.
+// Start adds a transfer to the queue and returns it. Its error messages are those of GSV where that
+// has any.
 func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, error) {
 	now := time.Now()
 	t := protocol.Transfer{

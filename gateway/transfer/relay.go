@@ -73,7 +73,7 @@ func (a *attempt) awaitBasic(ctx context.Context, size int64, forwarded <-chan e
 	switch {
 	case out.done.Error != "":
 		return out, final("%s", out.done.Error)
-	case got != size: // the original system treats this as a success
+	case got != size: // GSV treats this as a success
 		return out, final("The source announced %d bytes but sent %d", size, got)
 	}
 	out.bytes = got

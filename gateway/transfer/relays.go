@@ -82,7 +82,7 @@ func (t *relays) Frame(l Link, f *stream.Frame) {
 var errOtherNode = protocol.ErrForbidden.With("Node not authorized for this transfer")
 
 // report returns the transfer that a connection reports on. A report on an unknown transfer
-// succeeds without effect, as in the original system: the returned relay receives nothing.
+// succeeds without effect, as in GSV: the returned relay receives nothing.
 func (t *relays) report(l Link, id *uint32, source bool) (*relay, error) {
 	if id == nil {
 		return new(relay), protocol.ErrBadRequest.With("transferId required")

@@ -102,7 +102,7 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 		t.Errorf("the transfer does not name its call: %+v, %v", got, err)
 	}
 	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
-	r.file("b", "y.bin", 10) // the existing file is overwritten, as in the original system
+	r.file("b", "y.bin", 10) // the existing file is overwritten, as in GSV
 	if out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`); !out.OK {
 		t.Errorf("%+v", out)
 	}

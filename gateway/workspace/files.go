@@ -60,7 +60,7 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 	return one, nil
 }
 
-// ErrTraversal refuses a path that leaves the workspace (in the original system's words).
+// ErrTraversal refuses a path that leaves the workspace (in GSV's words).
 var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 
 // openExisting is open for reading: it creates no folder; root is nil if the agent does not exist.

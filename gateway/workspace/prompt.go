@@ -62,8 +62,8 @@ var promptFiles = []promptFile{
 	{"HEARTBEAT.md", "What to watch", true, true},
 }
 
-// Prompt assembles the system prompt, in the order of the original system. While a BOOTSTRAP.md
-// exists, it is the agent's first task, and parts that matter only later are omitted.
+// Prompt assembles the system prompt, in the order of GSV. While a BOOTSTRAP.md exists, it is the
+// agent's first task, and parts that matter only later are omitted.
 func (w *Workspace) Prompt(f Facts) string {
 	b := &builder{left: maxFiles}
 	if root, err := os.OpenRoot(w.dir); err == nil {

@@ -25,7 +25,7 @@ type File struct {
 }
 
 // Read reads a file. For a folder, or the workspace itself, it returns a listing instead. A missing
-// file returns protocol.ErrNotFound, in the original system's words.
+// file returns protocol.ErrNotFound, in GSV's words.
 func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, error) {
 	root, name, err := w.openExisting(agent, name)
 	if err != nil {

@@ -43,7 +43,7 @@ func (m transferFiles) Source(name string) (stream.Item, error) {
 	}
 	item.Root.Close()
 	if below, ok := strings.CutPrefix(name, "workspace/"); ok && errors.Is(err, fs.ErrNotExist) {
-		return m.Source(below) // the original system writes gsv:workspace/path, which is ambiguous
+		return m.Source(below) // GSV writes gsv:workspace/path, which is ambiguous
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return stream.Item{}, protocol.ErrNotFound.With("Workspace file not found: " + name)

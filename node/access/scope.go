@@ -191,7 +191,7 @@ func ReadError(p workspace.Path, err error) error {
 	return toolkit.Failf("Failed to read '%s': %w", p, workspace.Cause(err))
 }
 
-// TooLarge returns an error in the original system's words, with the byte counts.
+// TooLarge returns an error in GSV's words, with the byte counts.
 func TooLarge(p workspace.Path, what string, size, most int64) error {
 	if what != "" {
 		what += " "

@@ -6,9 +6,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// limits bounds the input and output of Read, Write and Edit, in bytes. The original system has one
-// limit of 200 KB for everything; these follow from a model's context, a frame's size and a
-// machine's memory.
+// limits bounds the input and output of Read, Write and Edit, in bytes. GSV has one limit of 200 KB
+// for everything; these follow from a model's context, a frame's size and a machine's memory.
 type limits struct {
 	readText  int   // text of one Read, including line numbers
 	readImage int64 // image
@@ -17,8 +16,8 @@ type limits struct {
 	edit      int   // file before and after an Edit
 }
 
-// defaultLimits has the original system's limit of images. The limit of write fits with its envelope
-// into a frame of 16 MiB.
+// defaultLimits has GSV's limit of images. The limit of write fits with its envelope into a frame
+// of 16 MiB.
 var defaultLimits = limits{readText: 4 << 20, readImage: 10 << 20, readWide: 64 << 20, write: 15 << 20, edit: 64 << 20}
 
 type tool struct {

@@ -86,7 +86,7 @@ func (t *tool) checkContent(p workspace.Path, in writeIn) error {
 	return nil
 }
 
-// contentTooLarge returns an error in the original system's words, with the byte counts.
+// contentTooLarge returns an error in GSV's words, with the byte counts.
 func contentTooLarge(p workspace.Path, size int64, most int) error {
 	return toolkit.Failf("Content too large: '%s' would have %d bytes, and at most %d are possible", p, size, most)
 }

@@ -3,5 +3,5 @@
 // smuggled into another program, and it is fast: no slower than rg, and Glob no slower than fd,
 // from the second search of a tree on.
 //
-// As in the original system, Grep skips files that are not UTF-8 and stops at the hundredth match.
+// As in GSV, Grep skips files that are not UTF-8 and stops at the hundredth match.
 package search

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxMatches = 100 // as in the original system
+	maxMatches = 100 // as in GSV
 	maxLine    = 200 // characters of a matching line
 	// maxFiles is the maximum number of files that are listed when lines are not requested.
 	maxFiles = 1000
@@ -170,8 +170,7 @@ func (g *grep) out(in grepIn, base workspace.Path, limit int) grepOut {
 		out.Files = append(out.Files, f)
 		n++
 	}
-	// As in the original system, the hundredth match ends the search, so it is unknown whether
-	// there are more.
+	// As in GSV, the hundredth match ends the search, so it is unknown whether there are more.
 	if n >= limit {
 		out.Matches, out.Truncated = out.Matches[:min(n, limit, len(out.Matches))], true
 		return out

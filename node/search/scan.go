@@ -71,9 +71,8 @@ func (s *scanner) automaton() *dfa.Machine {
 	return s.machine
 }
 
-// scan searches a file. As in the original system, files that are not UTF-8 are skipped. Neither the
-// file's size nor the length of its lines is limited. A file that cannot be read to its end has no
-// matches.
+// scan searches a file. As in GSV, files that are not UTF-8 are skipped. Neither the file's size
+// nor the length of its lines is limited. A file that cannot be read to its end has no matches.
 func (s *scanner) scan(file source, size int64) fileMatches {
 	s.file, s.size, s.found = file, size, fileMatches{}
 	s.n, s.hasEnd, s.base, s.lines = 0, false, 0, 0

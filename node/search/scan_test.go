@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// naive does what the original system does: it reads the file, splits it and compares every line.
+// naive does what GSV does: it reads the file, splits it and compares every line.
 func naive(text []byte, re *regexp.Regexp, w lineOptions) (out fileMatches) {
 	if !utf8.Valid(text) || len(text) == 0 {
 		return fileMatches{}

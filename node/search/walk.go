@@ -24,8 +24,8 @@ const searchers = 8
 type walk struct {
 	ctx context.Context
 	ws  *workspace.Root
-	// noHidden skips names that begin with a dot, noIgnored .git and the names matched by .gitignore,
-	// .ignore and .git/info/exclude. The original system skips none of them.
+	// noHidden skips names that begin with a dot, noIgnored .git and the names matched by
+	// .gitignore, .ignore and .git/info/exclude. GSV skips none of them.
 	noHidden, noIgnored bool
 	exclusions          *exclusions
 	helpers             chan struct{} // one token for each further goroutine

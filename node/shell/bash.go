@@ -14,9 +14,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// Time limits of a command, as in the original system. The length of a command is limited by
-// maxCommand, which is the system's limit for one argument of a program, because the shell gets the
-// command as one argument. The length of workdir is limited by the system's maximum path length.
+// Time limits of a command, as in GSV. The length of a command is limited by maxCommand, which is
+// the system's limit for one argument of a program, because the shell gets the command as one
+// argument. The length of workdir is limited by the system's maximum path length.
 const (
 	defaultTimeout = 5 * time.Minute
 	maxTimeout     = 24 * time.Hour
@@ -61,8 +61,7 @@ type bashOut struct {
 	OutputStillOpen bool `json:"outputStillOpen,omitempty"`
 }
 
-// MarshalJSON writes every field that belongs to the status, including empty ones, as the original
-// system does.
+// MarshalJSON writes every field that belongs to the status, including empty ones, as GSV does.
 func (o bashOut) MarshalJSON() ([]byte, error) {
 	type plain bashOut
 	if o.Status == "running" {

@@ -184,7 +184,7 @@ func tokens(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`;|&()<>{}$,=^", r) })
 }
 
-// networkPrograms lists programs that are known to use the network, as in the original system.
+// networkPrograms lists programs that are known to use the network, as in GSV.
 var networkPrograms = map[string]bool{"curl": true, "wget": true, "npm": true, "bun": true, "pip": true}
 
 var gitRemoteCommands = map[string]bool{"push": true, "pull": true, "fetch": true, "clone": true, "remote": true}
@@ -198,9 +198,9 @@ func (e *networkWord) Error() string {
 
 // checkTokens returns an error if the words of a command suggest that it uses the network: the base
 // name of a known program, an HTTP or HTTPS address, or git with a remote operation. The words may
-// be those of one command or of a whole line; they must be decoded. Like the original system,
-// Fairlead uses this check where the operating system cannot block the network. It is a warning
-// sign, not containment: a script can easily evade it.
+// be those of one command or of a whole line; they must be decoded. Like GSV, Fairlead uses this
+// check where the operating system cannot block the network. It is a warning sign, not containment:
+// a script can easily evade it.
 func checkTokens(words []string) error {
 	git := false
 	for _, w := range words {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// killAfter is the time between SIGTERM and SIGKILL, as in the original system.
+	// killAfter is the time between SIGTERM and SIGKILL, as in GSV.
 	killAfter = 250 * time.Millisecond
 	// drainLimit is how long to wait for output from processes that could not be ended and still
 	// have the output open.

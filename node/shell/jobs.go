@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// retention is how long the result of a finished background command stays available, as in
-	// the original system.
+	// retention is how long the result of a finished background command stays available, as in GSV.
 	retention = 30 * time.Minute
 	// maxForeground bounds the commands that run at the same time with a caller that waits for
 	// them; further ones wait for a free place.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of captured output in characters, as in the original system.
+// Limits of captured output in characters, as in GSV.
 const (
 	maxOutput = 200_000
 	maxTail   = 4_000

@@ -46,7 +46,7 @@ func processTool(jobs *Jobs) toolkit.Tool[access.Call] {
 		func(_ context.Context, _ access.Call, in processIn) (any, error) { return runProcess(jobs, in) })
 }
 
-// failure reports a failed action as a result, as the original system does.
+// failure reports a failed action as a result, as GSV does.
 func failure(format string, args ...any) any {
 	return map[string]any{"status": "failed", "error": toolkit.Failf(format, args...).Error()}
 }

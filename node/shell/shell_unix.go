@@ -19,8 +19,7 @@ import (
 // maxCommand is slightly less than Linux accepts as one argument, in bytes.
 const maxCommand = 128<<10 - 256
 
-// Path returns the path of the shell that runs commands: the user's login shell, as in the
-// original system.
+// Path returns the path of the shell that runs commands: the user's login shell, as in GSV.
 func Path() string {
 	s := os.Getenv("SHELL")
 	if filepath.IsAbs(s) {

@@ -19,8 +19,8 @@ import (
 // maxCommand is the limit of a Windows command line, less the shell's own part.
 const maxCommand = 32_000
 
-// Path returns the program that $SHELL names if it exists here, as in the original system;
-// otherwise PowerShell, or cmd.exe if there is no PowerShell.
+// Path returns the program that $SHELL names if it exists here, as in GSV; otherwise PowerShell, or
+// cmd.exe if there is no PowerShell.
 func Path() string {
 	if s := os.Getenv("SHELL"); filepath.IsAbs(s) {
 		if info, err := os.Stat(s); err == nil && info.Mode().IsRegular() {

@@ -1,5 +1,5 @@
-// Package tools puts a node's tools together, in the order of the original system: Bash and Process
-// of package shell, Read, Write and Edit of package file, Glob and Grep of package search.
+// Package tools puts a node's tools together, in the order of GSV: Bash and Process of package
+// shell, Read, Write and Edit of package file, Glob and Grep of package search.
 package tools
 
 import (

@@ -15,7 +15,7 @@ import (
 	"fairlead/node/tooltest"
 )
 
-func TestToolsAreWhatTheSeedLists(t *testing.T) {
+func TestToolsAreThoseOfTheProtocol(t *testing.T) {
 	b := newBench(t)
 	want := []struct {
 		name       string

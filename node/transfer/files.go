@@ -32,7 +32,7 @@ func (f *Files) Consent(ctx context.Context, in protocol.TransferReceive) error 
 	return f.policy.Consent(ctx, in)
 }
 
-// Source implements stream.Files. Errors have the original system's words where it has any.
+// Source implements stream.Files. Errors have GSV's words where it has any.
 func (f *Files) Source(name string) (stream.Item, error) {
 	p, err := f.ws.Resolve(name)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The source reports the MIME type of a single file, as the original system does for gsv__Transfer.
+// The source reports the MIME type of a single file, as GSV does for gsv__Transfer.
 func TestOneFileIsKnownByItsFirstBytes(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{

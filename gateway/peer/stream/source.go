@@ -175,7 +175,7 @@ func mimeOf(f io.ReaderAt, text string) (string, error) {
 	}
 	mime, _, _ := strings.Cut(http.DetectContentType(head[:k]), ";")
 	switch mime {
-	case "text/plain": // nothing was recognized; then the original system sends no type either
+	case "text/plain": // nothing was recognized; then GSV sends no type either
 		return text, nil
 	case "application/octet-stream":
 		return "", nil

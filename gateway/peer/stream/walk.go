@@ -146,7 +146,7 @@ type Totals struct {
 }
 
 // Count examines everything that would be sent, until ctx ends. An unreadable item is an error with
-// the original system's text.
+// GSV's text.
 func Count(ctx context.Context, items []Item, links string) (l Totals, err error) {
 	w := newWalker(items, links, func(byte, string, string) error { return nil })
 	for {
@@ -178,5 +178,5 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// writeError returns a write error with the original system's text.
+// writeError returns a write error with GSV's text.
 func writeError(err error) error { return fmt.Errorf("%s: %w", "Write error", err) }

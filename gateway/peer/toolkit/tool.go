@@ -41,7 +41,7 @@ func Risky(s protocol.ToolSpec) bool {
 
 // Declared returns s with its effective Effect. A tool that declares only that it has no side
 // effect is a read. One that declares nothing keeps the unknown effect and needs an approval,
-// unlike in the original system, which treats it as a read.
+// unlike in GSV, which treats it as a read.
 func Declared(s protocol.ToolSpec) protocol.ToolSpec {
 	changes := s.SideEffect != nil && *s.SideEffect
 	switch {
@@ -143,7 +143,7 @@ func WholeNumber(name string, v *float64, otherwise int64) (int64, error) {
 }
 
 // Failf returns an error whose text the model gets unchanged. Unlike other errors it is a sentence
-// or a text of the original system, which peers compare.
+// or a text of GSV, which peers compare.
 func Failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // maxError is the maximum length in bytes of an error's text, because it is sent to a model.

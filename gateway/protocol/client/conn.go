@@ -92,7 +92,7 @@ func (c *conn) read() error {
 		}
 		frame, err := protocol.DecodeFrame(data)
 		if err != nil {
-			continue // ignored, as the original system does with frames that it does not understand
+			continue // ignored, as GSV does with frames that it does not understand
 		}
 		switch {
 		case frame.Response != nil:

@@ -186,8 +186,8 @@ func helloError(err error) error {
 }
 
 // endError returns the error of a closed connection, as a FinalError if it is final. A peer that
-// was replaced or removed must not reconnect (close code 1000 with a reason, as in the original
-// system). A peer whose token was refused needs another token.
+// was replaced or removed must not reconnect (close code 1000 with a reason, as in GSV). A peer
+// whose token was refused needs another token.
 func endError(err error) error {
 	var closed *websocket.CloseError
 	if errors.As(err, &closed) {

@@ -218,12 +218,11 @@ func failedCall(c tool.Call, err error) tool.Result {
 	}
 }
 
-// logsLimit is the time in which a node must send its logs. The original system has a constant of
-// 20 s too, but only its 60 s take effect.
+// logsLimit is the time in which a node must send its logs. GSV has a constant of 20 s too, but
+// only its 60 s take effect.
 const logsLimit = 60 * time.Second
 
-// logs asks a node for log lines (docs/protocol.md#logs), with the original system's rules for
-// lines and target.
+// logs asks a node for log lines (docs/protocol.md#logs), with GSV's rules for lines and target.
 func (m *toolMethods) logs(ctx context.Context, _ *request, p protocol.LogsGetParams) (protocol.LogsGetResult, error) {
 	lines := protocol.DefaultLogLines
 	if p.Lines != nil {

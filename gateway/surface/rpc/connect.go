@@ -24,9 +24,9 @@ type handshake struct {
 	principal auth.Principal
 }
 
-// connect handles the handshake, with the original system's order of checks. Two things differ from
-// the original: a 401 response reaches the peer before the socket closes, and a second connect on
-// the same socket is refused.
+// connect handles the handshake, with GSV's order of checks. Two things differ from the original: a
+// 401 response reaches the peer before the socket closes, and a second connect on the same socket
+// is refused.
 func (r *request) connect(ctx context.Context) (any, error) {
 	if r.conn.isConnected() {
 		return nil, protocol.ErrConflict.With("this connection has shaken hands already")

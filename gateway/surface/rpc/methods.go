@@ -149,7 +149,7 @@ func registerSchedules(all methods, s *cron.Scheduler) {
 
 func registerChannels(all methods, hub *channel.Hub) {
 	handle(all, protocol.ChannelInbound, func(ctx context.Context, r *request, in protocol.ChannelInboundParams) (protocol.ChannelInboundResult, error) {
-		// Unlike in the original system, a channel may speak only for its own account.
+		// Unlike in GSV, a channel may speak only for its own account.
 		name, account := r.conn.account()
 		same := protocol.ConnectParams{Client: protocol.ClientInfo{Channel: in.Channel, AccountID: in.AccountID}}
 		if in.Channel != "" && in.AccountID != "" && (channel.Name(&same) != nil || same.Client.Channel != name || same.Client.AccountID != account) {

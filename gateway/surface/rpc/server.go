@@ -5,14 +5,14 @@
 // concurrently, except chat.send, which runs in the order of arrival. Reports of a node are handled
 // in order, so that progress never overtakes a result.
 //
-// Rules that the original system does not have: every method has a scope, a node may call only the
-// methods that a node needs, a second connect is refused, a socket without a handshake is closed,
-// and a 401 response is sent before its close.
+// Rules that GSV does not have: every method has a scope, a node may call only the methods that a
+// node needs, a second connect is refused, a socket without a handshake is closed, and a 401
+// response is sent before its close.
 //
 // Clients that subscribe to the feed get numbered changes. Other clients get chat events, with the
-// session key in the spelling that they used themselves, because clients of the original system
-// compare it as text. A client that reads too slowly must subscribe again, or is closed if it has
-// no feed; it never blocks another client.
+// session key in the spelling that they used themselves, because clients of GSV compare it as text.
+// A client that reads too slowly must subscribe again, or is closed if it has no feed; it never
+// blocks another client.
 //
 // The conversations in testdata show the messages of every method and every error code.
 package rpc
@@ -154,8 +154,8 @@ func (s *Server) closeAll(code int, reason string, which func(*Conn) bool) {
 }
 
 // replaceClient closes all but the newest connection with the same client ID and the same device,
-// as the original system does by the ID alone. A peer chooses its ID freely, so a paired device
-// must not be able to close the person's window.
+// as GSV does by the ID alone. A peer chooses its ID freely, so a paired device must not be able to
+// close the person's window.
 func (s *Server) replaceClient(now *Conn) {
 	isSame := func(c *Conn) bool {
 		return c.isClient(now.clientID()) && c.principal().Device == now.principal().Device

@@ -66,7 +66,7 @@ func registerWorkspaces(all methods, files *workspace.Files) {
 	}).requires("path", func(p protocol.WorkspaceDeleteParams) string { return p.Path }))
 }
 
-// readWorkspace reads a file. For a folder it returns the listing, as the original system does.
+// readWorkspace reads a file. For a folder it returns the listing, as GSV does.
 func readWorkspace(files *workspace.Files, p protocol.WorkspaceReadParams) (any, error) {
 	if err := cmp.Or(require("path required", p.Path), checkEncoding(p.Encoding)); err != nil {
 		return nil, err

@@ -77,8 +77,7 @@ func handleReport[P any](all methods, m protocol.Method[P, protocol.OK], f func(
 	}
 }
 
-// withoutInvalidID removes a transferId that is not a number: the original system treats it as
-// missing.
+// withoutInvalidID removes a transferId that is not a number: GSV treats it as missing.
 func withoutInvalidID(params json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	var id *uint32

@@ -9,9 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// The other configuration keys of the original system, with its defaults where those are safe. They
-// are validated and stored, so that a client that sets them reads them back; each takes effect in
-// the part of the gateway that uses it.
+// The other configuration keys of GSV, with its defaults where those are safe. They are validated
+// and stored, so that a client that sets them reads them back; each takes effect in the part of the
+// gateway that uses it.
 
 // Agents lists agents besides the main one.
 type Agents struct {
@@ -80,7 +80,7 @@ type Cron struct {
 }
 
 // Channel defines who may write to the agent over a chat channel. By default, only paired senders
-// may; in the original system, everybody may on a channel that is not listed.
+// may; in GSV, everybody may on a channel that is not listed.
 type Channel struct {
 	DMPolicy  string   `json:"dmPolicy,omitempty" oneof:",open,allowlist,pairing"`
 	AllowFrom []string `json:"allowFrom,omitempty"`
@@ -133,8 +133,8 @@ const DefaultNetworkListen = ":8788"
 
 var notName = regexp.MustCompile(`[^a-z0-9_-]+`)
 
-// Name normalizes the ID of an agent or an account for session keys and folder names, as the
-// original system does. The result may be empty.
+// Name normalizes the ID of an agent or an account for session keys and folder names, as GSV does.
+// The result may be empty.
 func Name(id string) string {
 	id = strings.Trim(notName.ReplaceAllString(strings.ToLower(strings.TrimSpace(id)), "-"), "-")
 	return strings.TrimRight(id[:min(len(id), 64)], "-")
@@ -183,8 +183,8 @@ var (
 
 // SenderID normalizes a sender's ID for comparison, wherever a setting names people:
 // channels.NAME.allowFrom and owners, and session.identityLinks. Telephone numbers, on a channel
-// that has them or with a leading +, lose their punctuation and WhatsApp's suffixes, as in the
-// original system. Any other ID changes in case only, so that no two people share one.
+// that has them or with a leading +, lose their punctuation and WhatsApp's suffixes, as in GSV.
+// Any other ID changes in case only, so that no two people share one.
 func SenderID(channel, id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	number := id

@@ -46,8 +46,8 @@ var events = map[string]reflect.Type{
 	protocol.EventTransferEnd: reflect.TypeFor[protocol.TransferEnd](),
 }
 
-func TestTheSeedHasFiftyMethods(t *testing.T) {
-	s := readSeed(t)
+func TestTheSpecificationHasFiftyMethods(t *testing.T) {
+	s := readProtocol(t)
 	if len(s.methods) != 50 || len(s.events) != 7 {
 		t.Errorf("%d methods, %d events", len(s.methods), len(s.events))
 	}
@@ -80,14 +80,14 @@ func TestTheSeedHasFiftyMethods(t *testing.T) {
 	}
 }
 
-func TestGoTypesHaveTheSeedsFields(t *testing.T) {
-	s := readSeed(t)
+func TestGoTypesHaveTheSpecifiedFields(t *testing.T) {
+	s := readProtocol(t)
 	have := map[string]bool{}
 	for _, sh := range shapes {
 		have[sh.name] = true
 		b := s.methods[sh.name]
 		if b == nil {
-			t.Errorf("%s is not in the seed", sh.name)
+			t.Errorf("%s is not in the specification", sh.name)
 			continue
 		}
 		for _, err := range s.compare(sh.name+" >", b.params, sh.params, true) {
@@ -117,7 +117,7 @@ func TestGoTypesHaveTheSeedsFields(t *testing.T) {
 
 // compare returns the fields of a list that a Go struct lacks. Required fields have no omitempty,
 // unless peers may omit them (in).
-func (s seed) compare(at string, list []field, typ reflect.Type, in bool) (faults []error) {
+func (s spec) compare(at string, list []field, typ reflect.Type, in bool) (faults []error) {
 	if typ.Kind() != reflect.Struct {
 		return []error{fmt.Errorf("%s: %s is no struct", at, typ)}
 	}
@@ -144,7 +144,7 @@ func (s seed) compare(at string, list []field, typ reflect.Type, in bool) (fault
 	return faults
 }
 
-func (s seed) fits(at, kind string, typ reflect.Type, in bool) []error {
+func (s spec) fits(at, kind string, typ reflect.Type, in bool) []error {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
@@ -180,7 +180,7 @@ func (s seed) fits(at, kind string, typ reflect.Type, in bool) []error {
 
 // misses returns the fields of a list that a decoded value lacks or has with another type. Unknown
 // fields are extensions.
-func (s seed) misses(at string, list []field, v any) (faults []error) {
+func (s spec) misses(at string, list []field, v any) (faults []error) {
 	got, ok := v.(map[string]any)
 	if !ok {
 		return []error{fmt.Errorf("%s is %T, not an object", at, v)}
@@ -198,7 +198,7 @@ func (s seed) misses(at string, list []field, v any) (faults []error) {
 	return faults
 }
 
-func (s seed) is(at, kind string, v any) (faults []error) {
+func (s spec) is(at, kind string, v any) (faults []error) {
 	ok := true
 	switch {
 	case kind == "unknown" || v == nil && nullable[at]:
@@ -231,7 +231,7 @@ func (s seed) is(at, kind string, v any) (faults []error) {
 	return faults
 }
 
-// nullable are fields that the original system sends as null.
+// nullable are fields that GSV sends as null.
 var nullable = map[string]bool{
 	"heartbeat.status agents.main nextHeartbeatAt": true, "heartbeat.status agents.main lastHeartbeatAt": true,
 	"heartbeat.start agents.main nextHeartbeatAt": true, "heartbeat.start agents.main lastHeartbeatAt": true,

@@ -23,21 +23,21 @@ type block struct {
 	any            bool    // the result is what the tool gives
 }
 
-// seed is a specification list in testdata.
-type seed struct {
+// spec is a specification list in testdata.
+type spec struct {
 	methods, events, types, tools map[string]*block
 	order                         []string // of the tools
 }
 
-func readSeed(t testing.TB) seed { return readList(t, "testdata/seed004.txt") }
+func readProtocol(t testing.TB) spec { return readList(t, "testdata/spec-protocol.txt") }
 
-func readList(t testing.TB, path string) seed {
+func readList(t testing.TB, path string) spec {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := seed{methods: map[string]*block{}, events: map[string]*block{}, types: map[string]*block{}, tools: map[string]*block{}}
+	s := spec{methods: map[string]*block{}, events: map[string]*block{}, types: map[string]*block{}, tools: map[string]*block{}}
 	var b *block
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		line := lines.Text()

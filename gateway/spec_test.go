@@ -16,9 +16,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// seedNode connects a node without extensions: it declares no effects and leaves every command
+// gsvNode connects a node without extensions: it declares no effects and leaves every command
 // running.
-func seedNode(t *testing.T, url string) (node *client.Client, began <-chan protocol.CallID, stop func()) {
+func gsvNode(t *testing.T, url string) (node *client.Client, began <-chan protocol.CallID, stop func()) {
 	t.Helper()
 	calls, up := make(chan protocol.CallID, 8), make(chan struct{}, 8)
 	node = client.New(client.Options{
@@ -51,8 +51,8 @@ func seedNode(t *testing.T, url string) (node *client.Client, began <-chan proto
 	return node, calls, func() { cancel(); <-done }
 }
 
-// TestWhatTheSeedPromisesBetweenItsParts checks rules of the protocol that need the whole gateway.
-func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
+// TestTheGatewayKeepsTheProtocolsPromises checks rules of the protocol that need the whole gateway.
+func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
 	c := startChild(t, t.TempDir())
@@ -112,7 +112,7 @@ func TestWhatTheSeedPromisesBetweenItsParts(t *testing.T) {
 
 	// The end of a background command is posted to the chat, see
 	// docs/protocol.md#background-commands.
-	node, began, leave := seedNode(t, c.url)
+	node, began, leave := gsvNode(t, c.url)
 	defer leave()
 	run = call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:app:chat:x", Message: "run make on box"}).RunID
 	var q protocol.Approval

@@ -110,8 +110,8 @@ var unanswerable = map[string]bool{
 	"tool.result": true, "logs.result": true, "transfer.meta": true, "transfer.accept": true, "transfer.complete": true, "transfer.done": true,
 }
 
-func TestRunningGatewayAnswersAsTheSeedSays(t *testing.T) {
-	s, l := readSeed(t), startLive(t)
+func TestRunningGatewayAnswersAsTheSpecificationSays(t *testing.T) {
+	s, l := readProtocol(t), startLive(t)
 	job := ""
 	tried := map[string]bool{"connect": true}
 	for _, c := range samples {
@@ -148,12 +148,12 @@ func TestRunningGatewayAnswersAsTheSeedSays(t *testing.T) {
 	}
 }
 
-// lenient are methods whose invalid calls are accepted and dropped, as in the original system:
-// otherwise a node would repeat the event forever.
+// lenient are methods whose invalid calls are accepted and dropped, as in GSV: otherwise a node
+// would repeat the event forever.
 var lenient = map[string]bool{"node.exec.event": true}
 
 // refusesParts omits each parameter that the protocol requires, and sends each with a wrong type.
-func (l *live) refusesParts(s seed, peer *client.Client, method, raw string) {
+func (l *live) refusesParts(s spec, peer *client.Client, method, raw string) {
 	l.t.Helper()
 	var whole map[string]any
 	if err := json.Unmarshal([]byte(raw), &whole); err != nil {

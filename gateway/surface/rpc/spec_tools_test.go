@@ -21,8 +21,8 @@ type schema struct {
 	Required   []string
 }
 
-func TestNativeToolsTakeTheSeedsParameters(t *testing.T) {
-	s, l := readList(t, "testdata/seed002.txt"), startLive(t)
+func TestNativeToolsTakeTheSpecifiedParameters(t *testing.T) {
+	s, l := readList(t, "testdata/spec-tools.txt"), startLive(t)
 	got, err := l.call(l.client, "tools.list", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestNativeToolsTakeTheSeedsParameters(t *testing.T) {
 
 // asks returns the parameters of a list that a schema lacks, and those that the schema requires
 // although the protocol does not.
-func (s seed) asks(at string, list []field, in *schema) (faults []error) {
+func (s spec) asks(at string, list []field, in *schema) (faults []error) {
 	for _, f := range list {
 		where, p := at+" "+f.name, in.Properties[f.name]
 		if p == nil {
@@ -81,7 +81,7 @@ func (s seed) asks(at string, list []field, in *schema) (faults []error) {
 	}
 	for _, name := range in.Required {
 		if !slices.ContainsFunc(list, func(f field) bool { return f.name == name }) {
-			faults = append(faults, fmt.Errorf("%s requires %s, which the seed does not know", at, name))
+			faults = append(faults, fmt.Errorf("%s requires %s, which the specification does not know", at, name))
 		}
 	}
 	return faults
@@ -112,8 +112,8 @@ var toolSamples = []struct{ tool, args, want string }{
 	{"SessionsList", `{"limit":5,"offset":0,"messageLimit":2}`, `"messages":[`},
 }
 
-func TestNativeToolsAnswerAsTheSeedSays(t *testing.T) {
-	s, l := readList(t, "testdata/seed002.txt"), startLive(t)
+func TestNativeToolsAnswerAsTheSpecificationSays(t *testing.T) {
+	s, l := readList(t, "testdata/spec-tools.txt"), startLive(t)
 	// these need somebody on a channel, and a node with files
 	tried := map[string]bool{"Message": true, "Transfer": true}
 	for _, c := range toolSamples {
