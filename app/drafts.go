@@ -37,7 +37,8 @@ func newDrafts(p *prefs) drafts {
 
 // save stores the content of a chat's field.
 func (d drafts) save(key protocol.SessionKey, now draft) {
-	if d.byChat[key] = now; now.text == "" && len(now.pictures) == 0 {
+	d.byChat[key] = now
+	if now.text == "" && len(now.pictures) == 0 {
 		delete(d.byChat, key)
 	}
 	if len(now.text) > maxDraft {
@@ -55,7 +56,8 @@ func (d drafts) saveText(key protocol.SessionKey, text string) {
 		if r.Drafts = maps.Clone(r.Drafts); r.Drafts == nil {
 			r.Drafts = make(map[protocol.SessionKey]string)
 		}
-		if r.Drafts[key] = text; text == "" {
+		r.Drafts[key] = text
+		if text == "" {
 			delete(r.Drafts, key)
 		}
 	})

@@ -228,7 +228,8 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	}
 	var wider []protocol.DeviceRequest
 	for end := time.Now().Add(3 * time.Minute); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
-		if wider = pairing().Requests; time.Now().After(end) {
+		wider = pairing().Requests
+		if time.Now().After(end) {
 			t.Fatal("the person there is not asked")
 		}
 	}

@@ -124,7 +124,8 @@ func (ns *notifications) updateTransfers(v state.View) {
 	ended := make(map[protocol.TransferID]int64)
 	var fresh []protocol.Transfer
 	for _, t := range state.TransferNews(v) {
-		if ended[t.ID] = t.EndedAt; ns.announcedTransfers[t.ID] != t.EndedAt {
+		ended[t.ID] = t.EndedAt
+		if ns.announcedTransfers[t.ID] != t.EndedAt {
 			fresh = append(fresh, t)
 		}
 	}

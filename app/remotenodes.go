@@ -215,7 +215,8 @@ func (s *remoteNodes) applicant(name string) (pake.Applicant, error) {
 	if err != nil {
 		return pake.Applicant{}, err
 	}
-	if opts.ID = protocol.NodeID(name); name == "" {
+	opts.ID = protocol.NodeID(name)
+	if name == "" {
 		host, _ := os.Hostname()
 		opts.ID = protocol.CleanNodeID(host)
 	}

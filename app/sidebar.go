@@ -101,7 +101,8 @@ func (b *sidebar) choose(key protocol.SessionKey) {
 func (b *sidebar) find(query string) {
 	b.query, b.highlighted = strings.TrimSpace(query), -1
 	b.stop()
-	if b.complete = false; b.query == "" {
+	b.complete = false
+	if b.query == "" {
 		b.results = nil
 		b.show()
 		return

@@ -52,7 +52,8 @@ func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {
 	pagetest.Shows(t, u.main.window.Content(), "a to box: Done")
 	u.messages.toast.Close()
 	u.nav.openTitled(transfersTitle)
-	if end("c"); u.messages.toast.Visible() {
+	end("c")
+	if u.messages.toast.Visible() {
 		t.Error("it is said beside the page that shows it")
 	}
 }

@@ -177,7 +177,8 @@ func TestEveryPackageHasALevelAndImportsPointDown(t *testing.T) {
 		for _, p := range packages(t, system) {
 			path, _ := local(p.ImportPath)
 			from, entry := levelOf(path)
-			if used[entry] = true; from < 0 {
+			used[entry] = true
+			if from < 0 {
 				t.Errorf("%s has no level: add it to levels", p.ImportPath)
 				continue
 			}

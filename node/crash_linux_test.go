@@ -230,7 +230,8 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 	}
 	told := make(map[string]bool)
 	for session, reports := range n.out.queues {
-		if told[string(session)] = true; len(reports) != 1 {
+		told[string(session)] = true
+		if len(reports) != 1 {
 			t.Errorf("got %d reports of %s, want 1", len(reports), session)
 		}
 		reports[0].done()

@@ -92,7 +92,8 @@ func TestOutboxKnowsWhatItHolds(t *testing.T) {
 			t.Error("what waits is not known")
 		}
 		time.Sleep(retryMin)
-		if p.soFar(); p.has("a") || len(p.queues) != 0 {
+		p.soFar()
+		if p.has("a") || len(p.queues) != 0 {
 			t.Error("a confirmed item is kept")
 		}
 	})

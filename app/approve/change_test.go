@@ -42,7 +42,8 @@ func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 	var in struct{ Content string }
-	if json.Unmarshal(b.replies[0].Args, &in); !strings.Contains(in.Content, "func b") || !strings.Contains(in.Content, "// old") {
+	json.Unmarshal(b.replies[0].Args, &in)
+	if !strings.Contains(in.Content, "func b") || !strings.Contains(in.Content, "// old") {
 		t.Errorf("writes %q", in.Content)
 	}
 }

@@ -118,7 +118,8 @@ func (e *entry) recall() {
 // setText sets the text with the cursor at its end: now, or once its line breaks are known.
 func (e *entry) setText(text string) {
 	e.SetText(text)
-	if e.cursorToEnd = true; e.Size().Width > 0 {
+	e.cursorToEnd = true
+	if e.Size().Width > 0 {
 		e.moveToEnd()
 	}
 }

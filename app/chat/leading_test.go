@@ -27,7 +27,8 @@ func TestTheButtonBeforeTheTitleIsDrawnAnewWhenItComesBack(t *testing.T) {
 	d.SetLeading(menu)
 	d.SetLeading(nil)
 	before := menu.times
-	if d.SetLeading(menu); menu.times == before {
+	d.SetLeading(menu)
+	if menu.times == before {
 		t.Error("it keeps the colours of the theme that it went with")
 	}
 }

@@ -131,7 +131,8 @@ func (p *pass) event(key string, m protocol.Message) {
 	d := noticeData{icon: "info", text: "Fairlead received an event."}
 	if c, ok := m.Completion(); ok {
 		d.text = c.Words(p.machines.Name(string(c.NodeID)))
-		if d.icon = "check"; c.Event != protocol.ExecFinished {
+		d.icon = "check"
+		if c.Event != protocol.ExecFinished {
 			d.icon = "warning"
 		}
 	}

@@ -158,7 +158,8 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 		if got := panel().Lines(); got != 2000 {
 			t.Errorf("before it is coloured the window shows %d lines", got)
 		}
-		if pagetest.Settle(); panel().Lines() != 1 {
+		pagetest.Settle()
+		if panel().Lines() != 1 {
 			t.Errorf("then it shows %d lines", panel().Lines())
 		}
 	})

@@ -70,7 +70,8 @@ func TestWindowsStayWhileTheGatewayCannotBeAsked(t *testing.T) {
 	if p.client == nil || len(p.clients) != 3 {
 		t.Error("they are gone with the connection")
 	}
-	if p.showPairing(state.Pairing{}); p.client != nil || p.clients != nil {
+	p.showPairing(state.Pairing{})
+	if p.client != nil || p.clients != nil {
 		t.Error("a window that was forgotten is shown")
 	}
 }
@@ -167,7 +168,8 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 	if len(found) != len(p.view.Nodes)+1 || !found[""] {
 		t.Error(found)
 	}
-	if p.openClient("tab"); p.At(at.AddXY(10, 10)) != "" {
+	p.openClient("tab")
+	if p.At(at.AddXY(10, 10)) != "" {
 		t.Error("a window takes files")
 	}
 }
@@ -205,7 +207,8 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 		} {
 			a := open()
 			pagetest.Shows(t, p.Box, "Access", "Until")
-			if choose(a, id, "For 30 days"); !strings.HasPrefix(message, "The end date was not changed: ") {
+			choose(a, id, "For 30 days")
+			if !strings.HasPrefix(message, "The end date was not changed: ") {
 				t.Errorf("%s: without a gateway it says %q", id, message)
 			}
 			message = ""
@@ -220,7 +223,8 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 			}
 			choose(a, id, "Now")
 			test.Tap(pagetest.Button(t, p.Box, "End access now"))
-			if pagetest.Settle(); message == "" || a.confirming != "" {
+			pagetest.Settle()
+			if message == "" || a.confirming != "" {
 				t.Errorf("%s: it says %q and still asks", id, message)
 			}
 			message = ""

@@ -97,7 +97,8 @@ func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 	pagetest.Button(t, p.Box, "Remove")
 	v := machines()
 	v.Nodes = v.Nodes[:2]
-	if p.show(v); p.detail != nil {
+	p.show(v)
+	if p.detail != nil {
 		t.Error("a machine that is gone is shown")
 	}
 }

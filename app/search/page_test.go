@@ -54,7 +54,8 @@ func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
 	pagetest.Shows(t, p.Box, "Still searching", "Nothing found so far, back to "+when)
 	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 7, Reached: reached})
 	pagetest.Shows(t, p.Box, "Searching before "+when)
-	if p.more.OnTap(); p.searches != 0 {
+	p.more.OnTap()
+	if p.searches != 0 {
 		t.Error("it was asked twice at once")
 	}
 	p.show(protocol.SessionsSearchResult{Hits: hits(1), Next: 5, Reached: reached})

@@ -200,7 +200,8 @@ func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 			done += " It takes effect at the next start."
 		}
 		now := r.setting
-		if now.Value = value; value == nil {
+		now.Value = value
+		if value == nil {
 			now.Value = now.Default
 		}
 		if now.Secret && value != nil {

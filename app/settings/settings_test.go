@@ -168,7 +168,8 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 		if got := fmt.Sprint(c.reach); got != "{false read-only ask [/srv/data:ro]}" {
 			t.Errorf("it reaches %s", got)
 		}
-		if c.fail = protocol.ErrForbidden.With("the folder is gone"); !pagetest.Button(t, page, "Ask each time").Primary {
+		c.fail = protocol.ErrForbidden.With("the folder is gone")
+		if !pagetest.Button(t, page, "Ask each time").Primary {
 			t.Error("the choice is not shown")
 		}
 		test.Tap(pagetest.Button(t, page, "Remove"))

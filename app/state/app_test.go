@@ -158,7 +158,8 @@ func TestFailedRunStaysUntilTheNext(t *testing.T) {
 	if len(v.Runs) != 1 || v.Runs[0].RunID != "2" || !v.Working() {
 		t.Fatalf("after the next run began: %+v", v.Runs)
 	}
-	if reduce(v, run("2", protocol.RunDone)); len(v.Runs) != 0 {
+	reduce(v, run("2", protocol.RunDone))
+	if len(v.Runs) != 0 {
 		t.Errorf("a done run stays: %+v", v.Runs)
 	}
 }

@@ -89,7 +89,8 @@ func TestHunksThatAreNotKeptStayAsTheyWere(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got struct{ Path, Content string }
-		if json.Unmarshal(raw, &got); got.Content != strings.Join(want, "\n")+"\n" || got.Path != "a.go" {
+		json.Unmarshal(raw, &got)
+		if got.Content != strings.Join(want, "\n")+"\n" || got.Path != "a.go" {
 			t.Fatalf("keep %v of\n%s\n->\n%s:\n%s", keep, before, after, got.Content)
 		}
 	}
@@ -105,7 +106,8 @@ func TestHunksThatAddAndRemoveLines(t *testing.T) {
 	}{{[]bool{true, false}, "new\na\nb\nc\nd\n"}, {[]bool{false, true}, "a\nb\nd\n"}, {[]bool{false, false}, "a\nb\nc\nd\n"}} {
 		raw, err := PickHunks(q, c.keep)
 		var got struct{ Content string }
-		if json.Unmarshal(raw, &got); err != nil || got.Content != c.want {
+		json.Unmarshal(raw, &got)
+		if err != nil || got.Content != c.want {
 			t.Errorf("%v: %q, %v", c.keep, got.Content, err)
 		}
 	}
@@ -121,7 +123,8 @@ func TestHunksOfAnEditWithinLines(t *testing.T) {
 	}
 	raw, err := PickHunks(q, []bool{false, true})
 	var got struct{ OldString, NewString string }
-	if json.Unmarshal(raw, &got); err != nil || got.NewString != "d\nTWo" || got.OldString != "d\ntwo" {
+	json.Unmarshal(raw, &got)
+	if err != nil || got.NewString != "d\nTWo" || got.OldString != "d\ntwo" {
 		t.Errorf("%q, %v", got, err)
 	}
 }

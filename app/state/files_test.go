@@ -161,7 +161,8 @@ func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
 		if v := fs.Value.Get(); v.File == nil || v.File.Text != "one\ntwo\tx" || v.File.Editable {
 			t.Errorf("%+v", v.File)
 		}
-		if fs.Up(); fs.Value.Get().File != nil {
+		fs.Up()
+		if fs.Value.Get().File != nil {
 			t.Error("the file is still shown")
 		}
 		fs.Open("pic")

@@ -159,7 +159,8 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"new.txt"}})
 		time.Sleep(2 * refreshPause)
-		if synctest.Wait(); asked != 3 {
+		synctest.Wait()
+		if asked != 3 {
 			t.Errorf("listed %d times after a change", asked)
 		}
 	})
@@ -192,7 +193,8 @@ func TestAFolderThatIsToBeListedAnewBeforeItsListCameIsListedAnew(t *testing.T) 
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"second"}})
 		time.Sleep(2 * refreshPause)
-		if synctest.Wait(); asked != 3 {
+		synctest.Wait()
+		if asked != 3 {
 			t.Errorf("listed %d times after a change", asked)
 		}
 	})
@@ -309,7 +311,8 @@ func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
 		if v := fs.Value.Get(); names(v.Entries) != top[len(top)-1].Path || v.Loading {
 			t.Errorf("before the machine answers the filter leaves %s of %s", names(v.Entries), names(top))
 		}
-		if fs.SetFilter("no such name"); !fs.Value.Get().Loading {
+		fs.SetFilter("no such name")
+		if !fs.Value.Get().Loading {
 			t.Error("it says that nothing is found, and nobody has looked")
 		}
 		fs.SetFilter("")

@@ -45,7 +45,8 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 	if strings.Contains(facts, "{Transfers") {
 		t.Error("files go straight to a machine whose owner did not say so")
 	}
-	if n.Direct = true; !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Direct transfers") {
+	n.Direct = true
+	if !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Direct transfers") {
 		t.Error("nobody says that files go straight to it")
 	}
 	if NameOf(n) != "The box" {

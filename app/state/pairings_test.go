@@ -85,7 +85,8 @@ func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
 	if got := facts(); strings.Contains(got, "Allow") {
 		t.Errorf("it is let in: %s", got)
 	}
-	if n.Device = ""; strings.Contains(facts(), "Paired") {
+	n.Device = ""
+	if strings.Contains(facts(), "Paired") {
 		t.Errorf("a machine that is not paired is: %s", facts())
 	}
 }

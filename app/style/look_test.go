@@ -189,7 +189,8 @@ func TestChosenColorOfAMachineHoldsUntilItIsTakenBack(t *testing.T) {
 		}
 	}
 	m.Add([]string{"a"})
-	if m.SetColor("a", ""); m.Color("a") != own {
+	m.SetColor("a", "")
+	if m.Color("a") != own {
 		t.Errorf("it is %s, was %s", m.Color("a"), own)
 	}
 }

@@ -48,7 +48,8 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 				}
 				allowed := false
 				c.OnAllow = func() { allowed = true }
-				if c.allow.Tapped(nil); allowed != whole {
+				c.allow.Tapped(nil)
+				if allowed != whole {
 					t.Errorf("%d letters at %v: allowed: %v", letters, size, allowed)
 				}
 				if !c.input.Visible() {
@@ -83,14 +84,16 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 	if offered() {
 		t.Error("a folded card offers Allow")
 	}
-	if c.SetOpen(true); !offered() {
+	c.SetOpen(true)
+	if !offered() {
 		t.Error("the unfolded card does not")
 	}
 	w.Resize(fyne.NewSize(260, 900))
 	if offered() {
 		t.Errorf("in a narrow window it still does")
 	}
-	if w.Resize(fyne.NewSize(860, 900)); !offered() {
+	w.Resize(fyne.NewSize(860, 900))
+	if !offered() {
 		t.Error("in the wide one it does not again")
 	}
 	if len(told) != 4 || told[0] || !told[1] || told[2] || !told[3] {
@@ -98,7 +101,8 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 	}
 	more := c.call
 	more.NeedsReview = true
-	if c.Set(more); offered() {
+	c.Set(more)
+	if offered() {
 		t.Error("what must be reviewed is allowed from the card")
 	}
 }
@@ -109,7 +113,8 @@ func TestALineThatIsCutOffIsSaidBelowItAndFoundOnce(t *testing.T) {
 	if !c.input.Visible() || c.input.View().PlainText() != text || !c.argument.Repeated {
 		t.Errorf("below the line stands %q", c.input.View().PlainText())
 	}
-	if w.Resize(fyne.NewSize(1400, 900)); c.input.Visible() || c.argument.Cut() {
+	w.Resize(fyne.NewSize(1400, 900))
+	if c.input.Visible() || c.argument.Cut() {
 		t.Error("it is said again although there is room")
 	}
 }

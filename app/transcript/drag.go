@@ -82,7 +82,8 @@ func (s *selector) extendDrag() (scrolled bool) {
 func (s *selector) selectTo(to textPosition, in selection.Passage) {
 	if s.unit > 1 {
 		a, b := in.Selectable().Word(to.rune, s.unit > 2)
-		if to.rune = b; s.before(to, s.from) {
+		to.rune = b
+		if s.before(to, s.from) {
 			to.rune = a
 		}
 	}

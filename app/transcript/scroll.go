@@ -198,7 +198,8 @@ func (t *View) place() {
 	p := placement{View: t, width: width, rows: map[string]*visibleRow{}}
 	p.placeRows(size.Height, float32(int((size.Width-width)/2)))
 	a := t.visible[t.highlightKey]
-	if widgets.SetVisible(t.highlight, a != nil); a != nil {
+	widgets.SetVisible(t.highlight, a != nil)
+	if a != nil {
 		t.highlight.Move(a.row.Position().SubtractXY(style.Inside, 0))
 		t.highlight.Resize(fyne.NewSize(a.row.Size().Width+2*style.Inside, a.h+style.Gap))
 	}

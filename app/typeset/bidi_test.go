@@ -60,7 +60,8 @@ func bidiCase(t *testing.T, line string) (got, want string) {
 	var at []int
 	said := make([]string, len(text))
 	for i := range text {
-		if said[i] = "x"; asked[i] != "x" {
+		said[i] = "x"
+		if asked[i] != "x" {
 			said[i] = fmt.Sprint(list[i])
 			deep, at = append(deep, list[i]), append(at, i)
 		}

@@ -55,7 +55,8 @@ func resolveWeak(types []bidi.Class, sos bidi.Class) {
 	prev := sos
 	for k, c := range types { // W1
 		if c == bidi.NSM {
-			if types[k] = prev; isIsolate(prev) || prev == bidi.PDI {
+			types[k] = prev
+			if isIsolate(prev) || prev == bidi.PDI {
 				types[k] = bidi.ON
 			}
 		}

@@ -108,7 +108,8 @@ func (t *Text) Boxes(from, to int, width float32) []Box {
 			}
 			x0, x1 := p.edge(a), p.edge(b)
 			if b == p.to {
-				if x1 = p.width; p.rtl {
+				x1 = p.width
+				if p.rtl {
 					x1 = 0
 				}
 			}

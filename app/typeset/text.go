@@ -157,7 +157,8 @@ func useOwnSpaces(in shaping.Input, own *font.Face) []shaping.Input {
 			to++
 		}
 		piece := in
-		if piece.RunStart, piece.RunEnd = from, to; in.Text[from] == ' ' {
+		piece.RunStart, piece.RunEnd = from, to
+		if in.Text[from] == ' ' {
 			piece.Face = own
 		}
 		list = append(list, piece)

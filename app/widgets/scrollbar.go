@@ -39,7 +39,8 @@ func NewScrollBar(vertical bool, onMove func(float32)) *ScrollBar {
 func (b *ScrollBar) Set(offset, shown, full float32) {
 	b.offset, b.shown, b.full = offset, shown, full
 	needed := full > shown+0.5 && shown > 0
-	if SetVisible(b, needed); needed {
+	SetVisible(b, needed)
+	if needed {
 		b.layOut()
 	}
 }

@@ -210,7 +210,8 @@ const (
 // truncate returns the part of a piece that still fits into the answer, and counts the whole piece.
 func (a *answer) truncate(piece string) string {
 	room := max(maxAnswer-a.bytes, 0)
-	if a.bytes += len(piece); len(piece) <= room {
+	a.bytes += len(piece)
+	if len(piece) <= room {
 		return piece
 	}
 	return strings.ToValidUTF8(piece[:room], "")

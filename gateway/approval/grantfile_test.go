@@ -105,7 +105,8 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			call := c.of.Call()
-			if c.edit(&call); file.Decide(call).Verdict == policy.Allow {
+			c.edit(&call)
+			if file.Decide(call).Verdict == policy.Allow {
 				t.Errorf("%s: %s is allowed", c.of.Args, c.what)
 			}
 		})

@@ -40,7 +40,8 @@ func TestPolicies(t *testing.T) {
 			b, _ := open(t)
 			b.Set(t, "channels.pigeon", tc.config)
 			in := dm("hello")
-			if in.Peer.ID = tc.sender; tc.peer.ID != "" {
+			in.Peer.ID = tc.sender
+			if tc.peer.ID != "" {
 				in.Peer, in.Sender = tc.peer, &protocol.Sender{ID: tc.sender}
 			}
 			res, err := b.Inbound(t.Context(), in)

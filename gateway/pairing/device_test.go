@@ -99,10 +99,12 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if ends(time.Now().UnixMilli()); closed.Load() != 1 {
+		ends(time.Now().UnixMilli())
+		if closed.Load() != 1 {
 			t.Errorf("its time was ended, and it was closed %d times", closed.Load())
 		}
-		if ends(l.Devices[0].ExpiresAt); closed.Load() != 1 {
+		ends(l.Devices[0].ExpiresAt)
+		if closed.Load() != 1 {
 			t.Error("it was closed when it was given more time")
 		}
 		closed.Store(0)
@@ -125,7 +127,8 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 		pairAs := func(role string) identity.Pairing {
 			t.Helper()
 			taker := phone(id)
-			if taker.Applicant.Role = role; role == protocol.RoleNode {
+			taker.Applicant.Role = role
+			if role == protocol.RoleNode {
 				taker.Applicant.NodeID = "laptop"
 			}
 			out, hangUp := come(t, m, taker)

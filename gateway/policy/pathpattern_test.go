@@ -44,7 +44,8 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 		if c.want == Deny && (got.Rule == "" || !strings.Contains(got.Reason, "Includes "+c.rule)) {
 			t.Errorf("%s: rule %q, %q", c.path, got.Rule, got.Reason)
 		}
-		if call.Whole = false; s.Decide(call).Verdict != Allow {
+		call.Whole = false
+		if s.Decide(call).Verdict != Allow {
 			t.Errorf("%s alone is denied by a rule about %s", c.path, c.rule)
 		}
 	}

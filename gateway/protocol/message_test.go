@@ -134,7 +134,8 @@ func TestErrorsKeepTheirCodeAndText(t *testing.T) {
 	if !errors.Is(wrapped, ErrStorage) || errors.Is(wrapped, ErrNotFound) {
 		t.Error("errors.Is does not compare codes")
 	}
-	if ErrNotFound.With("x"); ErrNotFound.Message != "Not found" {
+	ErrNotFound.With("x")
+	if ErrNotFound.Message != "Not found" {
 		t.Error("With changed the sentinel")
 	}
 }

@@ -181,7 +181,8 @@ func (r *reader) Search(ctx context.Context, in protocol.SessionsSearchParams) (
 		}
 		out.Hits = append(out.Hits, h)
 	}
-	if out.Next = next; next > 0 && len(found) < in.Limit {
+	out.Next = next
+	if next > 0 && len(found) < in.Limit {
 		out.Reached = max(store.TextTime(next), 1)
 	}
 	return out, nil

@@ -250,7 +250,8 @@ func patchPrefs(p *protocol.SessionPrefs, in protocol.SessionPrefsPatch) {
 		set(&ref.Provider, in.Model.Provider)
 		set(&ref.ID, in.Model.ID)
 		ref.Provider = strings.ToLower(ref.Provider)
-		if p.Model = &ref; ref == (protocol.ModelRef{}) {
+		p.Model = &ref
+		if ref == (protocol.ModelRef{}) {
 			p.Model = nil
 		}
 	}

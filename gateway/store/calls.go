@@ -129,7 +129,8 @@ func upsertCalls(tx *gorm.DB, calls []Call) (int64, error) {
 		row := rowOfCall(c)
 		if known[string(row.ID)] {
 			n, err := updateCall(tx, row, protocol.CallWaiting, protocol.CallRunning)
-			if written += n; err != nil {
+			written += n
+			if err != nil {
 				return 0, err
 			}
 			continue

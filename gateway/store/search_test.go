@@ -96,7 +96,8 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 			}
 			got = append(got, f.JSON)
 		}
-		if before = next; next == 0 {
+		before = next
+		if next == 0 {
 			break
 		}
 	}
@@ -128,7 +129,8 @@ func TestSearchThatTakesLongGivesWhatItHasAndGoesOn(t *testing.T) {
 		for _, f := range page {
 			got = append(got, f.Snippet[len(f.Snippet)-1:])
 		}
-		if before = next; next == 0 {
+		before = next
+		if next == 0 {
 			break
 		}
 	}
@@ -165,7 +167,8 @@ func TestASearchThatFindsNothingAnswersInTimeToo(t *testing.T) {
 				}
 				ids = append(ids, f.ID)
 			}
-			if pages++; len(page) == 0 {
+			pages++
+			if len(page) == 0 {
 				empty++
 			}
 			if next == 0 {
@@ -305,7 +308,8 @@ func BenchmarkSearchMillion(b *testing.B) {
 						found[f.Key] = true
 					}
 					pages++
-					if page = next; next == "" {
+					page = next
+					if next == "" {
 						break
 					}
 				}
@@ -354,7 +358,8 @@ func fillMessages(b *testing.B, s *DB) {
 			for range 6 + r.IntN(20) {
 				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
 			}
-			if when += 20_000; n == 700 && i == 5 {
+			when += 20_000
+			if n == 700 && i == 5 {
 				text.WriteString("needle")
 			}
 			msgs[i] = at(when, "user", text.String())

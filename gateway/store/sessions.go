@@ -236,7 +236,8 @@ func (s *Sessions) Peek(ctx context.Context, key protocol.SessionKey, now int64)
 // ResetUnsaved assigns another ID to a session without messages, but stores nothing; it returns the
 // session with its old ID. If the session is stored, it is not changed and exists is true.
 func (s *Sessions) ResetUnsaved(ctx context.Context, key protocol.SessionKey, next protocol.SessionID, now int64) (old Session, exists bool, err error) {
-	switch old, err = s.Get(ctx, key); {
+	old, err = s.Get(ctx, key)
+	switch {
 	case err == nil:
 		return old, true, nil
 	case !errors.Is(err, protocol.ErrNotFound):

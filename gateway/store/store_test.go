@@ -269,7 +269,8 @@ func TestStoppedCallsAreThoseOfAMachineThatWereStopped(t *testing.T) {
 		if err := s.Calls.Put(t.Context(), call); err != nil {
 			t.Fatal(err)
 		}
-		if call.Info.State = c.state; !must(s.Calls.Finish(t.Context(), call))(t) {
+		call.Info.State = c.state
+		if !must(s.Calls.Finish(t.Context(), call))(t) {
 			t.Fatal("it had ended")
 		}
 	}

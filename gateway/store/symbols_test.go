@@ -59,7 +59,8 @@ func TestEmojiArePagedThrough(t *testing.T) {
 		for _, f := range found {
 			got = append(got, strings.NewReplacer(MarkStart, "", MarkEnd, "").Replace(f.Snippet))
 		}
-		if before = next; next == 0 {
+		before = next
+		if next == 0 {
 			break
 		}
 	}

@@ -170,7 +170,8 @@ func (p *Pipeline) begin(ctx context.Context, c Call) (context.Context, *activeC
 	}
 	var err error
 	a.record, err = p.Journal.Find(context.WithoutCancel(ctx), c.ID)
-	if a.stored = err == nil; err != nil && !errors.Is(err, protocol.ErrNotFound) {
+	a.stored = err == nil
+	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		a.release()
 		return nil, nil, err
 	}

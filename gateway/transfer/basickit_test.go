@@ -243,7 +243,8 @@ func (s *basicNode) glob(payload json.RawMessage) {
 	}
 	s.mu.Unlock()
 	pattern, onlyFolders := strings.CutSuffix(args.Pattern, "/")
-	if all = append(all, folders...); onlyFolders {
+	all = append(all, folders...)
+	if onlyFolders {
 		all = folders
 	}
 	text := regexp.QuoteMeta(pattern)

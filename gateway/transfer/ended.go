@@ -143,7 +143,8 @@ func (e *Engine) Undo(ctx context.Context, in protocol.TransferParams, here Wind
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	if t.Undone, t.Problems = t.Undone+out.Back, out.Problems; t.Kept > 0 {
+	t.Undone, t.Problems = t.Undone+out.Back, out.Problems
+	if t.Kept > 0 {
 		if t.Kept = len(out.Problems); t.Kept == 0 { // the remaining files can be tried again
 			t.KeptUntil = 0
 		}

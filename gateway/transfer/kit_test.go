@@ -265,12 +265,14 @@ func (r *rig) until(id protocol.TransferID, limit time.Duration, want func(proto
 			if tr.ID != id {
 				continue
 			}
-			if last = tr; want(tr) {
+			last = tr
+			if want(tr) {
 				return tr
 			}
 		case <-tick.C:
 			if tr, err := client.Call(r.t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: id}); err == nil {
-				if last = tr; want(tr) {
+				last = tr
+				if want(tr) {
 					return tr
 				}
 			}

@@ -35,7 +35,8 @@ func (w *Files) Read(agent protocol.AgentID, name string) (*File, *Listing, erro
 	layers, release := w.layers(root, name)
 	defer release()
 	var f *File
-	if err = fs.ErrNotExist; name == "" {
+	err = fs.ErrNotExist
+	if name == "" {
 		err = errFolder
 	}
 	for _, l := range layers {

@@ -83,7 +83,8 @@ func (m transferFiles) Target(name string, into, make bool) (stream.Target, erro
 	if t.Root, err = root.OpenRoot(name); err != nil {
 		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, stream.WithoutPath(err))
 	}
-	if t.Abs = "gsv:" + name; name == "." {
+	t.Abs = "gsv:" + name
+	if name == "." {
 		t.Abs = "gsv:"
 	}
 	return t, nil

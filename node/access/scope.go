@@ -140,7 +140,8 @@ func SecretOf(ws *workspace.Root, path string) string {
 		if !p.Contains(path) {
 			continue
 		}
-		if in = true; !p.IsPublic(path) && !IsChosen(ws, p, path) {
+		in = true
+		if !p.IsPublic(path) && !IsChosen(ws, p, path) {
 			return p.Name
 		}
 	}

@@ -138,7 +138,8 @@ func TestOneInTheMiddleWithItsOwnCertificateLearnsNothing(t *testing.T) {
 		}
 		// and connects to the destination
 		out, err := tls.Dial("tcp", peer.Addresses[0], evil.config(l.self.pin))
-		if spoke = err; err != nil {
+		spoke = err
+		if err != nil {
 			return
 		}
 		defer out.Close()

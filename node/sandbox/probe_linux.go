@@ -30,7 +30,8 @@ func (s *system) probe(ctx context.Context, opts Options) Report {
 	r, err := s.runProbe(ctx, opts, "")
 	unwrapped := ""
 	if s.set.Wrap != "" && (err != nil || !r.ConfinesFiles()) {
-		if unwrapped = "it was tested and did not confine files"; err != nil {
+		unwrapped = "it was tested and did not confine files"
+		if err != nil {
 			unwrapped = err.Error()
 		}
 		s.set.Wrap = ""

@@ -136,7 +136,8 @@ func TestNoCallReachesAnotherProcess(t *testing.T) {
 				case strings.HasSuffix(name, "get") || name == "shmat" || name == "mq_open":
 					want = unix.ENOSYS
 				case strings.Contains(name, "sig") || strings.Contains(name, "kill"):
-					if want = unix.EPERM; !signals {
+					want = unix.EPERM
+					if !signals {
 						continue
 					}
 				default:

@@ -45,7 +45,8 @@ func newNeedle(text []byte, fold bool) needle {
 		}
 	}
 	n.low = text[n.rareIndex]
-	if n.high = n.low; fold {
+	n.high = n.low
+	if fold {
 		n.high = upper(n.low)
 	}
 	return n

@@ -158,8 +158,10 @@ func (s *scanner) searchLongLine() bool {
 		}
 		cut := bytes.IndexByte(s.buf[:s.n], '\n') + 1
 		hasFeed = cut > 0
-		if ended = hasFeed || s.hasEnd; !hasFeed {
-			if cut = s.n; !s.hasEnd {
+		ended = hasFeed || s.hasEnd
+		if !hasFeed {
+			cut = s.n
+			if !s.hasEnd {
 				cut -= textfile.Incomplete(s.buf[:s.n])
 			}
 		}
@@ -211,7 +213,8 @@ func (s *scanner) skipZeros(m *dfa.Machine, text []byte, state dfa.State) ([]byt
 }
 
 func (s *scanner) add(number int, text []byte, from, to int64) {
-	if s.found.count++; len(s.found.matches) >= s.matches {
+	s.found.count++
+	if len(s.found.matches) >= s.matches {
 		return
 	}
 	m := grepMatch{Line: number, Content: displayText(text)}

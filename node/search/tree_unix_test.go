@@ -157,7 +157,8 @@ func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range got.Matches {
-			if found++; m.Content != "inside needle" {
+			found++
+			if m.Content != "inside needle" {
 				t.Fatalf("%+v", m)
 			}
 		}

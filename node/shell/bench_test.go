@@ -96,7 +96,8 @@ func BenchmarkOutput1GB(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "file")
 	text := make([]byte, 64<<20)
 	for i := range text {
-		if text[i] = 'a'; i%80 == 79 {
+		text[i] = 'a'
+		if i%80 == 79 {
 			text[i] = '\n'
 		}
 	}

@@ -175,7 +175,8 @@ func Soon(t *testing.T, limit time.Duration, f func() error) {
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		began := time.Now()
 		err := f()
-		if took = time.Since(began); err == nil {
+		took = time.Since(began)
+		if err == nil {
 			t.Fatalf("got no error after %v, want it to be cancelled", took)
 		}
 		if took <= limit {

@@ -169,11 +169,13 @@ func TestListingsTakeLittleMemoryAndAreForgotten(t *testing.T) {
 		}
 	}
 	c.used = c.now().Add(-listingLifetime / 2)
-	if c.expire(); c.listings == nil {
+	c.expire()
+	if c.listings == nil {
 		t.Error("it is forgotten while it is used")
 	}
 	c.used = c.now().Add(-listingLifetime)
-	if c.expire(); c.listings != nil || c.size != 0 || c.timer != nil {
+	c.expire()
+	if c.listings != nil || c.size != 0 || c.timer != nil {
 		t.Error("it is not forgotten")
 	}
 }

@@ -97,7 +97,8 @@ func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 	reads, writes, lists := 0, 0, 0
 	for i := range rounds {
 		if data, _, err := r.ReadFile(p, 100); err == nil {
-			if reads++; string(data) != "inside" {
+			reads++
+			if string(data) != "inside" {
 				t.Fatalf("round %d: read %q", i, data)
 			}
 		}
@@ -110,7 +111,8 @@ func TestNoLinkOfAnotherProcessLeadsOut(t *testing.T) {
 			}
 		}
 		if d, err := r.OpenDir(resolve(t, r, "d")); err == nil {
-			if lists++; d != nil {
+			lists++
+			if d != nil {
 				d.Close()
 			}
 		}

@@ -108,7 +108,8 @@ func TestNoRaceLetsALinkLeadOut(t *testing.T) {
 	begun := time.Now()
 	for least, most := begun.Add(time.Second), begun.Add(3*time.Minute); time.Now().Before(least) || reads == 0 && time.Now().Before(most); tries++ {
 		if data, _, err := r.ReadFile(p, 100); err == nil {
-			if reads++; string(data) == "outside" {
+			reads++
+			if string(data) == "outside" {
 				t.Fatal("a file outside was read")
 			}
 		}

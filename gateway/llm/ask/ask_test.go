@@ -106,7 +106,8 @@ func TestRetryHonoursTheServersWaitUpToAMinute(t *testing.T) {
 		err := Retry(t.Context(), func(llm.Event) bool { return true }, func() error {
 			tries++
 			f := Classify(429, "")
-			if f.After = 59 * time.Second; tries == 2 {
+			f.After = 59 * time.Second
+			if tries == 2 {
 				f.After = 61 * time.Second
 			}
 			return f

@@ -218,7 +218,8 @@ func events(r io.Reader) iter.Seq2[Event, error] {
 				return
 			}
 			if len(line) == 0 {
-				if ev.Data = data; hasData && !yield(ev, nil) {
+				ev.Data = data
+				if hasData && !yield(ev, nil) {
 					return
 				}
 				ev, data, hasData = Event{}, data[:0], false
@@ -240,7 +241,8 @@ func events(r io.Reader) iter.Seq2[Event, error] {
 				data, hasData = append(data, value...), true
 			}
 		}
-		if ev.Data = data; hasData {
+		ev.Data = data
+		if hasData {
 			yield(ev, nil)
 		}
 	}

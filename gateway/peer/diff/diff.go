@@ -39,7 +39,8 @@ func count(text string) Diff {
 	d := Diff{Text: text}
 	n := 0
 	for line := range strings.Lines(text) {
-		switch n++; {
+		n++
+		switch {
 		case n <= 2: // the two lines with the names
 		case line[0] == '+':
 			d.Added++

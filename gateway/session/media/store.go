@@ -208,7 +208,8 @@ func (s *Store) transcript(ctx context.Context, name, kind string, data []byte) 
 	}
 	text, err := s.transcribe(ctx, name, kind, data)
 	var known *protocol.Error
-	switch text = strings.TrimSpace(text); {
+	text = strings.TrimSpace(text)
+	switch {
 	case errors.As(err, &known):
 		return fmt.Sprintf("[%s, which was not transcribed: %s]", what, known.Message)
 	case err != nil:

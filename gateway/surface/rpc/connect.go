@@ -221,7 +221,8 @@ func (r *refusals) report() {
 	r.mu.Lock()
 	counts := maps.Clone(r.counts)
 	for address, n := range r.counts {
-		if r.counts[address] = 0; n == 0 {
+		r.counts[address] = 0
+		if n == 0 {
 			delete(r.counts, address)
 		}
 	}

@@ -171,7 +171,8 @@ func (l *live) refusesParts(s spec, peer *client.Client, method, raw string) {
 			continue
 		}
 		part := maps.Clone(whole)
-		if part[f.name] = any(true); f.kind == "boolean" {
+		part[f.name] = any(true)
+		if f.kind == "boolean" {
 			part[f.name] = "yes"
 		}
 		if _, err := l.call(peer, method, part); !errors.Is(err, protocol.ErrBadRequest) {

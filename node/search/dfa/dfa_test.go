@@ -149,7 +149,8 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	text := make([]byte, 300_000)
 	for i := range text {
-		if text[i] = "ab"[rnd.IntN(2)]; i%5000 == 0 {
+		text[i] = "ab"[rnd.IntN(2)]
+		if i%5000 == 0 {
 			text[i] = '\n'
 		}
 	}

@@ -239,7 +239,8 @@ func (m *Machine) Find(ctx context.Context, at State, text []byte) (int, State) 
 		}
 		row, i, table = to, i+size, m.table
 		if m.made > budget {
-			if budget = m.made + m.patience; ctx.Err() != nil {
+			budget = m.made + m.patience
+			if ctx.Err() != nil {
 				break
 			}
 		}

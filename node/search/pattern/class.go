@@ -85,7 +85,8 @@ func (p *parser) bracket(start int) set {
 		plain, negated := strings.CutPrefix(name[1:], "^")
 		if s, ok := asciiClasses[plain]; ok {
 			p.pos += len(name) + len(":]")
-			if s = p.flags.fold(s); negated {
+			s = p.flags.fold(s)
+			if negated {
 				s = s.not(p.flags.top())
 			}
 			return s

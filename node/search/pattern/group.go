@@ -91,7 +91,8 @@ func (p *parser) changeFlags(start int) (content bool) {
 			minus = true
 		case at >= 0 && seen&(1<<at) == 0:
 			seen |= 1 << at
-			if changed |= 1 << at; minus {
+			changed |= 1 << at
+			if minus {
 				changed &^= 1 << at
 			}
 		case at >= 0:
@@ -135,7 +136,8 @@ func (p *parser) repetition() (low, high int) {
 		p.pos += len(body) + 1
 		first, last, isRange := strings.Cut(body, ",")
 		low = p.count(start, first, 0)
-		if high = low; isRange {
+		high = low
+		if isRange {
 			high = p.count(start, last, -1)
 		}
 		if high >= 0 && low > high {

@@ -26,7 +26,8 @@ type treeChanges struct {
 func (b *treeChanges) isWatched() bool { return b != nil && b.problem == "" }
 
 func (b *treeChanges) mark(rel string) {
-	if b.changed[filepath.ToSlash(rel)] = true; len(b.changed) > maxChangedFolders {
+	b.changed[filepath.ToSlash(rel)] = true
+	if len(b.changed) > maxChangedFolders {
 		b.overflow = true
 		clear(b.changed)
 	}
@@ -64,7 +65,8 @@ func (w *Watcher) recordBelow(e fsnotify.Event) {
 		if !ok || !d.tree.isWatched() {
 			continue
 		}
-		if covered = true; rel != "" {
+		covered = true
+		if rel != "" {
 			d.markFolder(rel)
 		}
 	}

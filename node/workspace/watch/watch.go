@@ -242,7 +242,8 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 	}
 	w.recordBelow(e)
 	if d := w.folders[filepath.Dir(e.Name)]; d != nil {
-		if d.dirty[filepath.Base(e.Name)] = true; len(d.dirty) > maxDirtyNames {
+		d.dirty[filepath.Base(e.Name)] = true
+		if len(d.dirty) > maxDirtyNames {
 			d.stale = true
 		}
 	}
