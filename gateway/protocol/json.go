@@ -88,21 +88,23 @@ func rewriteNumbers(v any) any {
 	return v
 }
 
-// maxNumber is the maximum length of a number that is rewritten.
-const maxNumber = 100
+// maxDigits is the maximum number of digits of a rewritten number; an int64 has at most 19. maxNumber
+// is the maximum length of its text.
+const (
+	maxDigits = 19
+	maxNumber = 100
+)
 
-// plainNumber returns a number unchanged if it is not whole or does not fit into an int64.
+// plainNumber returns a number unchanged if it is not whole or has too many digits.
 func plainNumber(n json.Number) json.Number {
-	if len(n) > maxNumber {
+	_, power, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	exponent, err := strconv.Atoi(power)
+	if power != "" && err != nil || max(exponent, -exponent) > maxDigits || len(n) > maxNumber {
 		return n
 	}
-	f, _, err := big.ParseFloat(string(n), 10, 8*maxNumber, big.ToNearestEven)
-	if err != nil {
+	r, ok := new(big.Rat).SetString(string(n))
+	if !ok || !r.IsInt() || len(strings.TrimPrefix(r.Num().String(), "-")) > maxDigits {
 		return n
 	}
-	whole, accuracy := f.Int64()
-	if accuracy != big.Exact {
-		return n
-	}
-	return json.Number(strconv.FormatInt(whole, 10))
+	return json.Number(r.Num().String())
 }
