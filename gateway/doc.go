@@ -15,10 +15,10 @@
 //	peer        gateway/peer/*: code that both ends of a connection run
 //	contract    gateway/protocol (wire types only)  assets
 //
-// A chat message travels from rpc to session (its queue and its run), agent (the loop), llm (a
-// model streams), tool (one path for every call: decide, approve, journal, execute), nodes and a
-// node's tool. The result returns the same way. Changes are published on event.Bus and leave
-// through rpc as the feed.
+// A chat message travels from rpc to session (one goroutine per session owns its queue and its
+// run), agent (the loop), llm (a model streams), tool (one path for every call: decide, approve,
+// journal, execute), nodes and a node's tool. The result returns the same way. Changes are
+// published on event.Bus and leave through rpc as the feed.
 //
 // The windows and the node of the same process use the same protocol over memory. They are clients
 // like any other, trusted as the owner because nobody else can reach that transport.

@@ -1,6 +1,7 @@
-// Package session manages conversations. A lock per session guards its queue and its run, which is
-// a goroutine. So cancelling a queued or starting run and sending a message during a run are
-// handled one after the other.
+// Package session manages conversations. One goroutine per session owns its queue and its run;
+// callers send functions to it and wait. A run is a child goroutine that reports its end to the
+// session's goroutine. So cancelling a queued or starting run and sending a message during a run
+// are handled in order of arrival.
 //
 // [Manager] finds the sessions. session.go orders, starts and ends the runs of one session, stop.go
 // stops them, run.go executes one and sink.go publishes its events. What only lists and reads chats

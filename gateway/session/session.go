@@ -14,18 +14,30 @@ import (
 	"fairlead/gateway/store"
 )
 
-// session is one conversation. Its methods need its lock, which [sessions.do] holds.
+// session is one conversation. Only its goroutine accesses its fields; see [sessions.do].
 type session struct {
-	m   *Manager
-	key protocol.SessionKey
-
-	mu            sync.Mutex // guards the fields below
+	m             *Manager
+	key           protocol.SessionKey
+	inbox         chan func()
 	queue         queue
 	run           *run  // the agent's run in progress
 	lastCreatedAt int64 // of the newest run
 	blocks        int   // number of resets and deletions in progress; no run starts meanwhile
+	// hasEarlierRuns reports that Load has queued runs of an earlier start; nothing starts before
+	// Resume.
+	hasEarlierRuns bool
+}
 
-	hasEarlierRuns bool // Load has queued runs of an earlier start; nothing starts before Resume
+// loop runs the functions that [sessions.do] sends, until the manager closes.
+func (s *session) loop() {
+	for {
+		select {
+		case f := <-s.inbox:
+			f()
+		case <-s.m.ctx.Done():
+			return
+		}
+	}
 }
 
 // canStart reports whether a run may start now.
@@ -106,10 +118,10 @@ func (s *session) begin(row store.Run) {
 		r.publish()
 		r.finishUnlessSuspended(ctx, r.runAgent(ctx))
 		close(r.done)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.run = nil
-		s.startNext()
+		s.m.do(s.key, func(s *session) { // an error means that the manager closes, so nothing starts
+			s.run = nil
+			s.startNext()
+		})
 	})
 }
 
@@ -148,7 +160,7 @@ func (q *queue) add(row store.Run) {
 // use.
 type sessions struct {
 	m     *Manager
-	wg    sync.WaitGroup // the runs, other goroutines, and calls of do
+	wg    sync.WaitGroup // the goroutines of sessions and runs, and others
 	pause *pause
 
 	mu     sync.Mutex // guards the fields below
@@ -166,26 +178,31 @@ func (a *sessions) startNext() {
 	}
 }
 
-// do runs f with the lock of a session. f may use the disk, but must not wait for a run. The error
-// says that the manager is closed.
+// do runs f on the session's goroutine and waits for it. f may use the disk, but must not wait for
+// a run. The error says that the manager is closed.
 func (a *sessions) do(key protocol.SessionKey, f func(*session)) error {
 	a.mu.Lock()
-	if a.closed {
-		a.mu.Unlock()
+	s := a.byKey[key]
+	if s == nil && !a.closed {
+		s = &session{m: a.m, key: key, inbox: make(chan func())}
+		a.byKey[key] = s
+		a.wg.Go(s.loop)
+	}
+	a.mu.Unlock()
+	if s == nil {
 		return errStopping
 	}
-	s := a.byKey[key]
-	if s == nil {
-		s = &session{m: a.m, key: key}
-		a.byKey[key] = s
+	done := make(chan struct{})
+	select {
+	case s.inbox <- func() {
+		defer close(done)
+		f(s)
+	}:
+		<-done
+		return nil
+	case <-a.m.ctx.Done():
+		return errStopping
 	}
-	a.wg.Add(1)
-	defer a.wg.Done()
-	a.mu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f(s)
-	return nil
 }
 
 var errStopping = protocol.ErrUnavailable.With("the gateway is stopping")
