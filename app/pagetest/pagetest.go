@@ -53,7 +53,7 @@ func Window(t *testing.T, content fyne.CanvasObject, width, height float32) fyne
 	return w
 }
 
-// Button finds the last visible button with that text; the test fails if there is none.
+// Button finds the last visible button with that text, and fails the test without one.
 func Button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
 	t.Helper()
 	found := widgettest.Find(o, func(b *widgets.Button) bool { return b.Text == text })
@@ -194,7 +194,7 @@ func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
 	}
 }
 
-// Scroll finds the first scrolling part; the test fails if there is none.
+// Scroll finds the first scrolling part, and fails the test without one.
 func Scroll(t *testing.T, o fyne.CanvasObject) *container.Scroll {
 	t.Helper()
 	var found *container.Scroll

@@ -147,7 +147,7 @@ func (t *Text) search() {
 	}
 }
 
-// ShowHit highlights a search result as the current one, and returns its position; -1 is none.
+// ShowHit highlights a search result as the current one, and returns its position, or -1.
 func (t *Text) ShowHit(hit int) fyne.Position {
 	if t.Current != hit {
 		t.Current = hit

@@ -46,7 +46,7 @@ type View struct {
 	Create func(kind int) Row
 	// OnTop is called near the beginning, at most once for the same first item.
 	OnTop func()
-	// Width is the maximum width of rows, which are centred. 0 is no limit.
+	// Width is the maximum width of rows, which are centred; 0 means no limit.
 	Width float32
 
 	// ItemText returns the text of an item, for copying items that are not visible.

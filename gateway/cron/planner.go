@@ -37,7 +37,7 @@ type planner struct {
 type job struct {
 	store.Job
 	run     *running           // nil when the job is not running
-	unask   context.CancelFunc // withdraws the question about missed times; nil when there is none
+	unask   context.CancelFunc // withdraws the question about missed times; nil without one
 	onTime  int64              // a due time that came on time but without a free slot
 	retryAt int64
 }

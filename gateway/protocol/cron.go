@@ -71,7 +71,7 @@ type CronMode struct {
 	Mode string `json:"mode"`           // systemEvent or task
 	Text string `json:"text,omitempty"` // systemEvent
 
-	// Fields of a task. Deliver defaults to true. TimeoutSeconds 0 is no limit.
+	// Fields of a task. Deliver defaults to true. TimeoutSeconds 0 means no limit.
 	Message           string `json:"message,omitempty"`
 	Model             string `json:"model,omitempty"` // provider/id
 	Thinking          string `json:"thinking,omitempty"`

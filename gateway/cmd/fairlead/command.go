@@ -133,7 +133,7 @@ func usageError(format string, args ...any) error {
 var errNoID = usageError("the ID is empty; give at least its first characters")
 
 // addSinceFlag adds --since, which takes a duration as everywhere in the gateway: 30m, 24h, 2 days.
-// after is set to the time before which nothing is listed, in Unix milliseconds; 0 is no limit.
+// after is the time from which entries are listed, in Unix milliseconds; 0 lists all.
 func addSinceFlag(f *pflag.FlagSet, after *int64) {
 	f.Func("since", "only within this `time`, such as 30m, 24h or '7 days'", func(text string) error {
 		d, err := when.Parse(text)

@@ -150,7 +150,7 @@ func (p *prober) get(ctx context.Context, path string) *reply {
 	return &reply{resp.StatusCode, resp.Header.Get("Server"), body}
 }
 
-// probe identifies the server at the address; nil if it is not a model server or there is none.
+// probe identifies the server at the address; nil if no model server answers there.
 func (p *prober) probe(ctx context.Context) *protocol.DetectedServer {
 	first := p.get(ctx, "/v1/models")
 	if first == nil {

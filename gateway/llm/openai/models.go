@@ -201,7 +201,7 @@ func (m *model) addProps(ctx context.Context, list []protocol.ModelInfo) {
 	}
 }
 
-// studio reads LM Studio's own lists, the newer API first, and returns nothing if there is none.
+// studio reads LM Studio's own lists, the newer API first. Other servers have none of them.
 func (m *model) studio(ctx context.Context) []protocol.ModelInfo {
 	if raw, err := m.get(ctx, m.root()+"/api/v1/models"); err == nil {
 		if list := studioV1(raw); len(list) > 0 {
