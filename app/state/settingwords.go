@@ -111,7 +111,7 @@ func SettingRefusal(s Setting, err error) string {
 	return text
 }
 
-// ParseSetting parses a typed value; nil means that none was typed. The gateway checks the range.
+// ParseSetting parses a typed value. The gateway checks the range.
 func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) {
 	plain := strings.TrimSpace(text)
 	switch {
