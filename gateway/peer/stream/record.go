@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"sync"
 	"time"
@@ -73,10 +74,20 @@ func (p *packer) flush(ctx context.Context) error {
 
 // add adds a record to the current frame, or to the next one if it does not fit.
 func (p *packer) add(ctx context.Context, kind byte, payload []byte) error {
-	size := recHead + len(payload)
-	if size > maxBody {
+	if recHead+len(payload) > maxBody {
 		return fmt.Errorf("a record of %d bytes does not fit", len(payload))
 	}
+	if err := p.makeRoom(ctx, recHead+len(payload)); err != nil {
+		return err
+	}
+	b := append(p.frame.buf, kind)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
+	p.frame.buf = append(b, payload...)
+	return nil
+}
+
+// makeRoom starts a new frame unless the current one has room for size bytes.
+func (p *packer) makeRoom(ctx context.Context, size int) error {
 	if p.frame != nil && len(p.frame.Body())+size > maxBody {
 		if err := p.flush(ctx); err != nil {
 			return err
@@ -85,10 +96,30 @@ func (p *packer) add(ctx context.Context, kind byte, payload []byte) error {
 	if p.frame == nil {
 		p.frame = newFrame(p.id)
 	}
-	b := append(p.frame.buf, kind)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(payload)))
-	p.frame.buf = append(b, payload...)
 	return nil
+}
+
+// minRead is the minimum number of bytes to read at once, if as many remain.
+const minRead = 16 << 10
+
+// addData adds a data record with the next bytes of file, at most left, and returns them; they are
+// valid until the next call. It reads into the frame: a copy would cost about 4 % of the speed.
+func (p *packer) addData(ctx context.Context, file io.Reader, left int64) ([]byte, error) {
+	if err := p.makeRoom(ctx, recHead+int(min(left, minRead))); err != nil {
+		return nil, err
+	}
+	head := len(p.frame.buf)
+	space := p.frame.buf[head+recHead : idSize+maxBody]
+	n, err := file.Read(space[:min(int64(len(space)), left)])
+	if n == 0 && err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errFileChanged
+		}
+		return nil, &fileError{WithoutPath(err)}
+	}
+	p.frame.buf = append(p.frame.buf, recData)
+	p.frame.buf = binary.LittleEndian.AppendUint32(p.frame.buf, uint32(n))[:head+recHead+n]
+	return space[:n], nil
 }
 
 // sendRecord sends a frame with one record.

@@ -129,14 +129,11 @@ func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size 
 			}
 			continue
 		}
-		data, err := s.read(file, end-sum.n)
+		data, err := s.packer.addData(ctx, file, end-sum.n)
 		if err != nil {
 			return err
 		}
 		sum.add(data)
-		if err := s.packer.add(ctx, recData, data); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -160,19 +157,6 @@ func (s *Sender) sendHole(ctx context.Context, sum *hasher, n int64) error {
 		}
 	}
 	return nil
-}
-
-// read reads the next part of the file, of which left bytes remain. The result is valid until the
-// next call.
-func (s *Sender) read(file io.Reader, left int64) ([]byte, error) {
-	n, err := file.Read(s.buf[:min(int64(len(s.buf)), left)])
-	if n == 0 && err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errFileChanged
-		}
-		return nil, &fileError{WithoutPath(err)}
-	}
-	return s.buf[:n], nil
 }
 
 // openRegular opens a file for sending, without blocking on a named pipe.

@@ -32,7 +32,6 @@ type Sender struct {
 	checkpoints checkpoints
 	rehashed    int64 // bytes of earlier attempts that were hashed again
 	packer      packer
-	buf         []byte // for one data record
 	next        uint32
 	wake        chan struct{}
 
@@ -45,7 +44,7 @@ type Sender struct {
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
-	s.packer, s.buf = packer{id: s.ID, send: s.Out, reserve: s.reserve}, make([]byte, maxBody-recHead)
+	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
