@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/activity"
 	"fairlead/app/archive"
 	"fairlead/app/audit"
 	"fairlead/app/bind"
@@ -56,7 +57,7 @@ type page struct {
 // pages are the pages listed at the bottom of the sidebar, in this order.
 func (n *navigator) pages() []page {
 	return []page{
-		n.ui.approvals.inboxPage(), n.rulesPage(), n.auditPage(),
+		n.ui.approvals.inboxPage(), n.rulesPage(), n.activityPage(),
 		{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			id := n.machineID
 			p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
@@ -112,6 +113,7 @@ const (
 	machinesTitle  = "Machines"
 	transfersTitle = "Transfers"
 	filesTitle     = "Files"
+	activityTitle  = "Activity"
 	channelsTitle  = "Channels"
 	searchTitle    = "Search"
 	archivesTitle  = "Earlier conversations"
@@ -242,9 +244,32 @@ func (n *navigator) rulesPage() page {
 	}}
 }
 
-func (n *navigator) auditPage() page {
-	return page{"list", "Audit", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := audit.New(ctx, n.ui.backend.state, audit.Handlers{Say: n.ui.messages.show, OpenChat: n.ui.main.open, SaveTo: n.ui.opener.saveTo, View: func() state.View { return n.ui.view }})
-		return p.Box, p.Back
+func (n *navigator) activityPage() page {
+	return page{"activity", activityTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := activity.New(ctx, n.ui.backend.state, activity.Handlers{
+			OpenChat: n.ui.main.open, OpenApprovals: n.ui.approvals.openInbox, OpenTransfers: func() { n.openTitled(transfersTitle) }, OpenAuditLog: n.openAuditLog,
+			OpenBudget: func() {
+				n.ui.settings.open()
+				n.ui.settings.find("budget")
+			},
+		})
+		return p.Box, nil
 	}}
+}
+
+// openAuditLog opens the audit log; Back returns to the activity.
+func (n *navigator) openAuditLog() {
+	n.open(page{"list", "Audit log", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		h := audit.Handlers{
+			Say: n.ui.messages.show, OpenChat: n.ui.main.open, OpenActivity: func() { n.openTitled(activityTitle) }, SaveTo: n.ui.opener.saveTo,
+			View: func() state.View { return n.ui.view },
+		}
+		p := audit.New(ctx, n.ui.backend.state, h)
+		return p.Box, func() bool {
+			if !p.Back() {
+				h.OpenActivity()
+			}
+			return true
+		}
+	}})
 }

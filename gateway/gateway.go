@@ -38,6 +38,7 @@ import (
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
+	"fairlead/gateway/usage"
 	"fairlead/gateway/workspace"
 )
 
@@ -67,6 +68,7 @@ type Gateway struct {
 	rules     *approval.Rules
 	tools     *tool.Registry
 	models    *registry.Registry
+	usage     *usage.Meter
 	sessions  *session.Manager
 	schedules *cron.Scheduler
 	skills    *skills.Catalog

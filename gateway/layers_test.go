@@ -31,7 +31,7 @@ var levels = []level{
 	}},
 	{"behaviour", []string{
 		"gateway/agent", "gateway/channel/...", "gateway/cron/...", "gateway/network", "gateway/pairing/...", "gateway/session/...",
-		"gateway/transfer", "node/...",
+		"gateway/transfer", "gateway/usage", "node/...",
 	}},
 	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},
 	{"wiring", []string{"gateway", "app", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", ""}},

@@ -37,6 +37,7 @@ import (
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
+	"fairlead/gateway/usage"
 	"fairlead/gateway/workspace"
 )
 
@@ -191,8 +192,9 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 // openChats opens the chats and what starts runs in them.
 func (g *Gateway) openChats(ctx context.Context) error {
 	g.models = registry.New(g.config, filepath.Join(g.home, "models.json"))
+	g.usage = usage.New(g.store.Usage, g.config.Get)
 	g.sessions = session.New(session.Options{
-		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
+		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: g.publishStatus,
 	})
 	g.channels = channel.New(channel.Options{
@@ -230,7 +232,7 @@ func (g *Gateway) openSurface() {
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions,
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
-		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
+		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
 		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) {
 			g.sessions.SetPaused(paused)

@@ -21,8 +21,11 @@ func item(e protocol.AuditEntry, v state.View, now time.Time) widgets.ListItem {
 	it := widgets.ListItem{Icon: "edit", Title: title, Text: text, Detail: state.When(e.At, now)}
 	if e.Kind == protocol.AuditCall {
 		it.Icon, it.Color = "check", style.ColorGood
-		if e.Verdict == "deny" {
+		switch {
+		case e.Verdict == "deny" || e.State == protocol.CallFailed:
 			it.Icon, it.Color = "denied", style.ColorBad
+		case e.State == protocol.CallUnknown:
+			it.Icon, it.Color = "question", style.ColorNeedsYou
 		}
 	}
 	return it

@@ -22,6 +22,8 @@ import (
 type Handlers struct {
 	Say      state.Say
 	OpenChat func(protocol.SessionKey)
+	// OpenActivity returns to the page from which the log was opened.
+	OpenActivity func()
 	// View has the display names of machines and chats, and the choices of the filter.
 	View func() state.View
 	// SaveTo asks for a file name and calls write with the file, off the GUI thread.
@@ -87,7 +89,7 @@ func (p *Page) openList() {
 	export := menuButton("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit", body, widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewQuietButton("", "reset", p.Load))}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log", body, widgets.NewQuietButton("Activity", "back", p.h.OpenActivity), widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewQuietButton("", "reset", p.Load))}
 	p.draw()
 }
 

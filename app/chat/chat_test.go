@@ -265,19 +265,19 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 
 func TestWordsForTimesAndCounts(t *testing.T) {
 	for got, want := range map[string]string{
-		formatTime(at(time.Hour), noon, "15:04"): "11:00",
-		dayName(noon.AddDate(0, 0, -1), noon):    "Yesterday",
-		dayName(noon.AddDate(0, 0, -3), noon):    "Thursday, 30 April",
-		dayName(noon.AddDate(-1, 0, -3), noon):   "30 April 2025",
-		formatDuration(0):                        "under 1 ms",
-		formatDuration(4 * time.Millisecond):     "4 ms",
-		formatDuration(200 * time.Millisecond):   "0.2 s",
-		formatDuration(12 * time.Second):         "12 s",
-		formatDuration(125 * time.Second):        "2 min 5 s",
-		sentence("the provider refused"):         "The provider refused.",
-		sentence("still loading…"):               "Still loading…",
-		sentence("模型不存在。"):                       "模型不存在。",
-		usageText(protocol.SessionEntry{}):       "",
+		formatTime(at(time.Hour), noon, "15:04"):     "11:00",
+		state.DayName(noon.AddDate(0, 0, -1), noon):  "Yesterday",
+		state.DayName(noon.AddDate(0, 0, -3), noon):  "Thursday, 30 April",
+		state.DayName(noon.AddDate(-1, 0, -3), noon): "30 April 2025",
+		formatDuration(0):                            "under 1 ms",
+		formatDuration(4 * time.Millisecond):         "4 ms",
+		formatDuration(200 * time.Millisecond):       "0.2 s",
+		formatDuration(12 * time.Second):             "12 s",
+		formatDuration(125 * time.Second):            "2 min 5 s",
+		sentence("the provider refused"):             "The provider refused.",
+		sentence("still loading…"):                   "Still loading…",
+		sentence("模型不存在。"):                           "模型不存在。",
+		usageText(protocol.SessionEntry{}):           "",
 		usageText(protocol.SessionEntry{ContextTokens: 42000, ContextWindow: 200000, Usage: &protocol.Usage{Cost: new(0.12)}}): "42k of 200k · $0.12",
 	} {
 		if got != want {

@@ -54,27 +54,11 @@ func usageText(s protocol.SessionEntry) string {
 		parts = append(parts, state.Tokens(s.Usage.Total))
 	}
 	if s.Usage != nil && s.Usage.Cost != nil {
-		if c := *s.Usage.Cost; c > 0 && c < 0.01 {
-			parts = append(parts, "under $0.01")
-		} else if c > 0 {
-			parts = append(parts, fmt.Sprintf("$%.2f", c))
+		if c := *s.Usage.Cost; c > 0 {
+			parts = append(parts, state.Dollars(c))
 		}
 	}
 	return strings.Join(parts, " · ")
-}
-
-// dayName formats a day as a heading: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".
-func dayName(t, now time.Time) string {
-	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }
-	switch {
-	case day(t) == day(now):
-		return "Today"
-	case day(t) == day(now.AddDate(0, 0, -1)):
-		return "Yesterday"
-	case t.Year() == now.Year():
-		return t.Format("Monday, 2 January")
-	}
-	return t.Format("2 January 2006")
 }
 
 // Actions of a problem's button.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/app/markdown"
+	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -226,7 +227,7 @@ func (p *pass) newDay(m protocol.Message) {
 	if m.Timestamp == 0 {
 		return
 	}
-	text := dayName(time.UnixMilli(m.Timestamp).In(p.now.Location()), p.now)
+	text := state.DayName(time.UnixMilli(m.Timestamp).In(p.now.Location()), p.now)
 	if text == p.cursor.day || p.cursor.day == "" && text == "Today" {
 		p.cursor.day = text
 		return

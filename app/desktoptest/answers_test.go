@@ -134,7 +134,8 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.shot("rules-undone")
 
 	// The audit log: revoke an approval's grant from its entry.
-	d.page("Audit")
+	d.page("Activity")
+	d.click(d.waitTextIn(mainWindow, "Audit log", top))
 	d.click(d.waitTextIn(mainWindow, "Rule made", right))
 	d.shot("audit-line")
 	d.click(d.waitTextIn(mainWindow, "Revoke this", right))

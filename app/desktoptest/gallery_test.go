@@ -148,7 +148,7 @@ func (g *gallery) main(name string) { g.t.Helper(); g.take(mainWindow, name, sha
 func (g *gallery) pages() {
 	g.t.Helper()
 	g.main("chat")
-	for _, title := range []string{"Needs you", "Rules", "Audit", "Files", "Transfers", "Schedule", "Skills", "Channels", "Machines"} {
+	for _, title := range []string{"Needs you", "Rules", "Activity", "Files", "Transfers", "Schedule", "Skills", "Channels", "Machines"} {
 		g.page(title)
 		g.main(strings.ToLower(strings.ReplaceAll(title, " ", "-")))
 	}

@@ -138,6 +138,8 @@ func auditVerdict(e protocol.AuditEntry, by string) string {
 	if e.Approval != "" {
 		if extent, ok := auditExtents[why]; ok {
 			why, text = "", text+extent
+		} else if reason, ok := strings.CutPrefix(why, "the question was denied: "); ok {
+			why = "“" + reason + "”"
 		}
 	}
 	text += by

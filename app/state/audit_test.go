@@ -86,6 +86,7 @@ func TestAuditLinesSayWhatAPersonWantsToKnow(t *testing.T) {
 		},
 		"allowed always on this machine on the command line, done":    {By: "owner cli-x", Approval: "a", Why: "allowed node", Verdict: "allow", State: protocol.CallDone},
 		"allowed once, with changes, in another window, done":         {By: "owner desktop-x", Approval: "a", Why: "edited once", Verdict: "allow", State: protocol.CallDone},
+		"denied on this computer · “not today”":                       {By: "owner this computer", Approval: "a", Why: "the question was denied: not today", Verdict: "deny", State: protocol.CallDenied},
 		"denied on this computer":                                     {By: "owner this computer", Approval: "a", Why: "the question was denied", Verdict: "deny", State: protocol.CallDenied},
 		"not run: the approval expired":                               {By: "nobody", Approval: "a", Why: "the question was expired", Verdict: "deny", State: protocol.CallDenied},
 		"not run: cancelled before anyone answered":                   {By: "its run", Approval: "a", Why: "the question was cancelled", Verdict: "deny", State: protocol.CallCancelled},

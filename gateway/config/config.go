@@ -19,6 +19,7 @@ type Config struct {
 	Timeouts     Timeouts                  `json:"timeouts"`
 	Auth         AuthConfig                `json:"auth"`
 	Agent        AgentConfig               `json:"agent"`
+	Budget       protocol.Budget           `json:"budget"`
 	Approvals    Approvals                 `json:"approvals"`
 	ToolApproval ToolApproval              `json:"toolApproval"`
 	SystemPrompt string                    `json:"systemPrompt,omitempty"`

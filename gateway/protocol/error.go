@@ -62,6 +62,7 @@ var (
 	ErrModelRateLimit  = &Error{Code: 522, Message: "The provider limits the rate", Retryable: true}
 	ErrContextOverflow = &Error{Code: 523, Message: "The chat is longer than the model can read"}
 	ErrModel           = &Error{Code: 524, Message: "The model failed"}
+	ErrBudget          = &Error{Code: 525, Message: "Budget reached"}
 )
 
 // AsError converts any error into its wire form. It keeps the whole text of err. The code comes

@@ -28,6 +28,7 @@ type history struct {
 	*sessions
 	home     string // the data folder
 	models   Models
+	budget   Budget
 	files    *workspace.Files // of all agents
 	scanning sync.Mutex       // held during a scan for memories: meanwhile the chat may have been restored and reset again
 }

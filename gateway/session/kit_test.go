@@ -21,6 +21,7 @@ import (
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/tooltest"
+	"fairlead/gateway/usage"
 	"fairlead/gateway/workspace"
 )
 
@@ -87,6 +88,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	g.current.Store(&cfg)
 	m := New(Options{
 		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
+		Budget: usage.New(s.Usage, func() config.Config { return *g.current.Load() }),
 		Config: func() config.Config { return *g.current.Load() }, Home: g.home, Transcribe: g.transcribe,
 	})
 	g.t.Cleanup(func() { m.Close(); s.Close() })

@@ -42,6 +42,12 @@ type Models interface {
 	Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, protocol.ModelInfo, error)
 }
 
+// Budget limits what models may cost.
+type Budget interface {
+	// Check fails when the budget for a model is used up.
+	Check(ctx context.Context, info protocol.ModelInfo) error
+}
+
 // Options configure a manager. All fields except Transcribe and StatusChanged are required.
 type Options struct {
 	Store     *store.DB
@@ -49,6 +55,7 @@ type Options struct {
 	Tools     *tool.Pipeline
 	Questions *approval.Manager
 	Models    Models
+	Budget    Budget
 	Files     *workspace.Files // of all agents
 	Nodes     func() []protocol.NodeInfo
 	Config    func() config.Config
@@ -85,7 +92,7 @@ func New(o Options) *Manager {
 	m.sessions = &sessions{
 		m: m, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
 	}
-	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, files: o.Files}
+	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, budget: o.Budget, files: o.Files}
 	return m
 }
 

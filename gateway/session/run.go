@@ -115,7 +115,7 @@ func (r *run) runAgent(ctx context.Context) error {
 	loop := agent.Run{
 		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
 		SilenceLimit: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
-		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Ready: m.pause.wait, AskContinue: r.askAfter, Conversation: r, Progress: r,
+		Tools: m.opts.Tools.Tools, Caller: m.opts.Tools, Ready: r.ready, AskContinue: r.askAfter, Conversation: r, Progress: r,
 		AskedBy: askedBy(r.row.Principal, title(s), ref), System: m.prompt(s, ref, r.row.Params.Node), History: summary.View(history, s.CompactedThrough),
 	}
 	if cfg.Compaction.Enabled {
@@ -130,6 +130,14 @@ func (r *run) runAgent(ctx context.Context) error {
 		return cmp.Or(err, error(protocol.ErrCancelled.With("Stopped. Send a message to continue.")))
 	}
 	return m.pause.onStoreError(loop.Do(ctx))
+}
+
+// ready blocks while the agent is paused, and fails when the budget is used up.
+func (r *run) ready(ctx context.Context) error {
+	if err := r.m.pause.wait(ctx); err != nil || r.snapshot().Model.Provider == builtIn {
+		return err
+	}
+	return r.m.opts.Budget.Check(ctx, r.modelInfo)
 }
 
 // finish stores the end of a run and publishes it: exactly once, with one terminal chat event.

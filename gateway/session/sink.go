@@ -118,11 +118,11 @@ func (r *run) Shorten(ctx context.Context, keep int64) ([]protocol.Message, erro
 		return nil, nil
 	}
 	r.State(protocol.RunThinking, "Summarizing the chat so far to make room")
-	model := r.model
-	if r.snapshot().Model.Provider == builtIn {
-		model = nil
+	var model *openModel
+	if ref := r.snapshot().Model; ref.Provider != builtIn {
+		model = &openModel{r.model, ref, r.modelInfo}
 	}
-	_, notice, err := m.compact(ctx, s, model, r.modelInfo, msgs, at, "")
+	_, notice, err := m.compact(ctx, s, model, msgs, at, "")
 	if errors.Is(err, protocol.ErrConflict) {
 		return nil, nil
 	}

@@ -48,6 +48,7 @@ type DB struct {
 	Nodes      *Nodes
 	Settings   *Settings
 	Calls      *Calls
+	Usage      *Usage
 
 	*conn
 }
@@ -117,6 +118,7 @@ func (db *DB) openFamilies() {
 	db.Calls = &Calls{db.conn}
 	db.Nodes = &Nodes{db.conn, db.Calls}
 	db.Settings = &Settings{db.conn}
+	db.Usage = &Usage{db.conn}
 }
 
 // Close writes delayed calls, and closes the database. All other acknowledged data is on the disk

@@ -90,6 +90,12 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 			texts = append(texts, messageTextRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
 		}
 		row.countMessage(*m, plain)
+		if m.Usage != nil {
+			ref := protocol.ModelRef{Provider: m.Provider, ID: m.Model}
+			if err := addUsage(tx, m.Timestamp, ref, *m.Usage); err != nil {
+				return err
+			}
+		}
 	}
 	row.UpdatedAt, row.LastActiveAt = now, now
 	if err := row.save(tx); err != nil {

@@ -115,6 +115,21 @@ CREATE TRIGGER message_texts_deleted AFTER DELETE ON message_texts BEGIN
   INSERT INTO message_search (message_search, rowid, chat, text) VALUES ('delete', old.id, 'k' || hex(old.session_key), old.text);
 END;
 
+-- Tokens and cost of model steps, per quarter of an hour. It outlives the sessions.
+CREATE TABLE usage (
+  at          INTEGER NOT NULL,                    -- start of the quarter
+  provider    TEXT NOT NULL,
+  model       TEXT NOT NULL,
+  steps       INTEGER NOT NULL,
+  unpriced    INTEGER NOT NULL,                    -- steps whose cost is unknown
+  input       INTEGER NOT NULL,                    -- tokens
+  output      INTEGER NOT NULL,
+  cache_read  INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL,
+  cost        REAL NOT NULL,                       -- US dollars
+  PRIMARY KEY (at, provider, model)
+) STRICT, WITHOUT ROWID;
+
 -- The journal of tool calls, and permissions.
 
 CREATE TABLE calls (

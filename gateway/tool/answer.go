@@ -7,11 +7,15 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
+
+// maxReason is the maximum length of a person's reason in the journal and the audit log.
+const maxReason = 200
 
 // applyAnswer continues with the answer of the person, or ends the call with it.
 func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, grant *store.Grant) error {
@@ -24,6 +28,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 		text := "The person denied this call."
 		if answer.Reason != "" {
 			text += " Their reason: " + answer.Reason
+			a.record.Decision.Reason += ": " + display.Line(answer.Reason, maxReason)
 		}
 		return a.end(ctx, protocol.CallDenied, nil, text)
 	case protocol.ApprovalExpired:

@@ -22,6 +22,10 @@ func TestDenialSaysWhyAndNothingRuns(t *testing.T) {
 	if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
 		t.Errorf("%+v", row)
 	}
+	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
+	if want := "the question was denied: not on this machine"; err != nil || len(lines) != 1 || lines[0].Why != want {
+		t.Errorf("got %+v (%v), want one entry with the reason %q", lines, err, want)
+	}
 }
 
 func TestUnansweredQuestionIsNoDenial(t *testing.T) {

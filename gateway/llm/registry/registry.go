@@ -134,6 +134,9 @@ func (r *Registry) Open(ctx context.Context, ref protocol.ModelRef) (llm.Model, 
 		return nil, protocol.ModelInfo{}, err
 	}
 	o.Info = r.info(ctx, p, o, ref.ID)
+	if p.Local && o.Info.PriceIn == nil && o.Info.PriceOut == nil {
+		o.Info.PriceIn, o.Info.PriceOut = new(0.0), new(0.0)
+	}
 	return llm.FitNames(keyHider{p.open(o), o.Key}), o.Info, nil
 }
 

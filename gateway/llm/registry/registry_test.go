@@ -229,7 +229,7 @@ func TestOpenWorksWhenTheListCannotBeHad(t *testing.T) {
 		t.Errorf("%+v %v", info, err)
 	}
 	_, info, err = r.Open(t.Context(), protocol.ModelRef{Provider: "llamacpp", ID: "x"})
-	if err != nil || info.ID != "x" || !info.Tools || info.PriceIn != nil {
+	if err != nil || info.ID != "x" || !info.Tools || info.PriceIn == nil || *info.PriceIn != 0 {
 		t.Errorf("%+v %v", info, err)
 	}
 }

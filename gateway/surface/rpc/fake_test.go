@@ -82,6 +82,9 @@ func (f *fakes) services() Services {
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}
 		},
+		Usage: func(_ context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error) {
+			return protocol.UsageReportResult{Days: make([]protocol.UsageDay, p.Days)}, nil
+		},
 		Pause: func(_ context.Context, paused bool) (protocol.Status, error) {
 			return protocol.Status{Version: "test", Paused: paused}, nil
 		},

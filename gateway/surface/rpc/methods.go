@@ -29,6 +29,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	handle(all, protocol.JournalList, plain(s.listJournal))
 	handle(all, protocol.AuditList, plain(s.listAudit))
 	handle(all, protocol.AuditVerify, query(s.Audit.Verify))
+	handle(all, protocol.UsageReport, plain(s.Usage))
 	registerSettings(all, s)
 	registerWorkspaces(all, s.Files)
 	registerTransfers(all, s.Transfers)

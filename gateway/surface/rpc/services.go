@@ -146,6 +146,8 @@ type Services struct {
 	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
 	Verify      func(ctx context.Context, token string) error
 	CheckOrigin func(r *http.Request) error
+	// Usage reports what models used.
+	Usage func(ctx context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error)
 	// Canonical maps every spelling of a session key to the canonical one.
 	Canonical func(protocol.SessionKey) protocol.SessionKey
 	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)

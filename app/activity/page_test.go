@@ -1,0 +1,78 @@
+package activity
+
+import (
+	"slices"
+	"testing"
+
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/gateway/protocol"
+)
+
+func sample() (state.View, state.ActivityView) {
+	v := state.View{
+		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}},
+		Approvals: []protocol.Approval{{ID: "1"}},
+		Runs:      []protocol.RunInfo{{SessionKey: "a", State: protocol.RunThinking}},
+		Transfers: []protocol.Transfer{{ID: "t"}},
+		Nodes:     []protocol.NodeInfo{{ID: "n", Name: "tower"}},
+	}
+	at := pagetest.Noon.UnixMilli()
+	call := func(tool, what, verdict, end string) protocol.AuditEntry {
+		return protocol.AuditEntry{Kind: protocol.AuditCall, At: at, Node: "n", By: "owner", SessionKey: "a", Tool: tool, What: what, Verdict: verdict, State: end}
+	}
+	model := protocol.ModelUsage{Model: protocol.ModelRef{Provider: "anthropic", ID: "large"}, Steps: 12, Input: 400_000, Output: 20_000, Cost: 1.42}
+	return v, state.ActivityView{
+		Loaded: true,
+		Calls:  []protocol.AuditEntry{call("Bash", "make test", "allow", "done"), call("Edit", "/srv/parser.go", "allow", "done"), call("Bash", "rm -rf /", "deny", "denied")},
+		Usage: protocol.UsageReportResult{
+			Today: protocol.Spending{Cost: 1.42, Tokens: 420_000}, Month: protocol.Spending{Cost: 12, Tokens: 3_000_000}, Budget: protocol.Budget{DailyUSD: 1},
+			Days: []protocol.UsageDay{{Day: "2026-03-28", Models: []protocol.ModelUsage{model}}, {Day: "2026-03-20", Models: []protocol.ModelUsage{model}}},
+		},
+	}
+}
+
+func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		mode          style.Mode
+		width, height float32
+	}{{"activity", style.Light, 880, 760}, {"activity-narrow", style.Dark, 480, 560}} {
+		t.Run(c.name, func(t *testing.T) {
+			pagetest.Start(t, c.mode)
+			var opened []string
+			open := func(what string) func() { return func() { opened = append(opened, what) } }
+			p := newPage(Handlers{
+				OpenChat:      func(key protocol.SessionKey) { opened = append(opened, "chat "+string(key)) },
+				OpenApprovals: open("approvals"), OpenTransfers: open("transfers"), OpenAuditLog: open("audit log"), OpenBudget: open("budget"),
+			}, open("reload"))
+			p.now = pagetest.Clock
+			w := pagetest.Window(t, p.Box, c.width, c.height)
+			pagetest.Shows(t, p.Box, "Loading…")
+			p.view, p.activity = sample()
+			p.draw()
+			pagetest.Shot(t, w, c.name)
+			pagetest.Shows(t, p.Box, "1 question needs you", "Refactor the parser", "make test")
+			for i := range p.lines {
+				p.open(i)
+			}
+			opened = slices.Compact(opened)
+			want := []string{"approvals", "chat a", "transfers", "chat a", "audit log", "budget"}
+			if !slices.Equal(opened, want) {
+				t.Errorf("got %q, want %q", opened, want)
+			}
+			p.activity = state.ActivityView{Problem: "No connection."}
+			p.draw()
+			pagetest.Shows(t, p.Box, "The activity could not be loaded.", "No connection.")
+			pagetest.Button(t, p.Box, "Try again").OnTap()
+			if opened[len(opened)-1] != "reload" {
+				t.Errorf("got %q, want a reload at the end", opened)
+			}
+			p.activity.Problem = ""
+			p.activity.Loaded = true
+			p.draw()
+			pagetest.Shows(t, p.Box, "Nothing was changed or run today.")
+		})
+	}
+}

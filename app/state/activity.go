@@ -1,0 +1,255 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// ActivityView is what was loaded for the page of activity.
+type ActivityView struct {
+	Loaded  bool
+	Problem string                     // reason why loading failed
+	Calls   []protocol.AuditEntry      // today's calls with an effect, newest first
+	More    bool                       // there were more calls today
+	Usage   protocol.UsageReportResult // of the last days
+}
+
+// Activity is the view model of the page of activity. Its methods are safe for concurrent use.
+type Activity struct{ loader[ActivityView] }
+
+// maxActivity is the maximum number of calls on the page; activityDays is the number of days with
+// their cost.
+const (
+	maxActivity  = 200
+	activityDays = 30
+)
+
+// NewActivity returns an empty view model; Follow loads it.
+func NewActivity(a *App) *Activity {
+	m := &Activity{}
+	m.loader = loader[ActivityView]{
+		Value: NewValue(ActivityView{}), app: a, fetch: m.fetch, problem: func(v *ActivityView) *string { return &v.Problem }, interval: time.Minute,
+		key: func(v View) string {
+			key := fmt.Sprint(v.ConfigChanged, v.Connected, len(v.Calls), len(v.Approvals))
+			for _, r := range v.Runs {
+				key += fmt.Sprint(" ", r.RunID, r.Step, r.Over())
+			}
+			return key
+		},
+	}
+	return m
+}
+
+func (m *Activity) fetch(ctx context.Context) (func(*ActivityView), error) {
+	now := time.Now()
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	calls, err := Call(ctx, m.app, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall, After: today.UnixMilli(), Limit: maxActivity})
+	if err != nil {
+		return nil, err
+	}
+	usage, err := Call(ctx, m.app, protocol.UsageReport, protocol.UsageReportParams{Days: activityDays})
+	if err != nil {
+		return nil, err
+	}
+	return func(v *ActivityView) {
+		*v = ActivityView{Loaded: true, Calls: calls.Entries, More: calls.More, Usage: usage}
+	}, nil
+}
+
+// ActivityTarget is what a line of the page opens.
+type ActivityTarget int
+
+// Targets of lines.
+const (
+	OpenNothing ActivityTarget = iota
+	OpenApprovals
+	OpenChat // the line's Chat
+	OpenTransfers
+	OpenAuditLog
+	OpenBudget
+)
+
+// ActivityLine is a line of the page.
+type ActivityLine struct {
+	Heading, NeedsYou, Failed bool
+	Icon, Title, Text, Detail string
+	Opens                     ActivityTarget
+	Chat                      protocol.SessionKey
+}
+
+// Lines returns the lines of the page: what happens now, what happened today, and what it cost.
+func (a ActivityView) Lines(v View, now time.Time) []ActivityLine {
+	lines := append([]ActivityLine{{Heading: true, Title: "Now"}}, nowLines(v)...)
+	lines = append(append(lines, ActivityLine{Heading: true, Title: "Today"}), a.todayLines(v, now)...)
+	return append(append(lines, ActivityLine{Heading: true, Title: "Cost"}), a.costLines(now)...)
+}
+
+func nowLines(v View) (lines []ActivityLine) {
+	if n := len(v.Approvals); n > 0 {
+		lines = append(lines, ActivityLine{NeedsYou: true, Icon: "needsyou", Title: Plural(n, "question needs you", "questions need you"), Opens: OpenApprovals})
+	}
+	for _, r := range v.Runs {
+		if r.Over() {
+			continue
+		}
+		text := "Working"
+		switch r.State {
+		case protocol.RunQueued:
+			text = "Waiting for its turn"
+		case protocol.RunWaiting:
+			text = "Waiting for you"
+		}
+		lines = append(lines, ActivityLine{Icon: "chat", Title: v.ChatName(r.SessionKey), Text: text, Opens: OpenChat, Chat: r.SessionKey})
+	}
+	if n := len(v.Transfers); n > 0 {
+		lines = append(lines, ActivityLine{Icon: "transfer", Title: Plural(n, "transfer", "transfers"), Text: "In progress or waiting", Opens: OpenTransfers})
+	}
+	if v.Status.Paused {
+		lines = append(lines, ActivityLine{Icon: "pause", Title: "The agent is paused"})
+	}
+	if len(lines) == 0 {
+		lines = append(lines, ActivityLine{Icon: "check", Title: "Nothing is running, and nothing needs you."})
+	}
+	return lines
+}
+
+func (a ActivityView) todayLines(v View, now time.Time) []ActivityLine {
+	if len(a.Calls) == 0 {
+		return []ActivityLine{
+			{Icon: "activity", Title: "Nothing was changed or run today."},
+			{Icon: "list", Title: "Open the audit log", Opens: OpenAuditLog},
+		}
+	}
+	lines := []ActivityLine{{Icon: "activity", Title: a.summary()}}
+	for _, e := range a.Calls {
+		title, text := AuditLine(e, v)
+		title, _ = Reveal(title)
+		text, _ = Reveal(text)
+		line := ActivityLine{Icon: "check", Title: title, Text: text, Detail: When(e.At, now)}
+		switch {
+		case e.Verdict == "deny" || e.State == protocol.CallFailed:
+			line.Icon, line.Failed = "denied", true
+		case e.State == protocol.CallUnknown:
+			line.Icon, line.NeedsYou = "question", true
+		}
+		if e.SessionKey != "" {
+			line.Opens, line.Chat = OpenChat, e.SessionKey
+		}
+		lines = append(lines, line)
+	}
+	title := "Open the audit log"
+	if a.More {
+		title = "Earlier calls of today are in the audit log"
+	}
+	return append(lines, ActivityLine{Icon: "list", Title: title, Opens: OpenAuditLog})
+}
+
+// summary counts today's calls, such as "3 commands · 2 files changed · 1 denied".
+func (a ActivityView) summary() string {
+	commands, denied, other := 0, 0, 0
+	files := make(map[string]bool)
+	for _, e := range a.Calls {
+		switch {
+		case e.Verdict == "deny":
+			denied++
+		case e.Tool == "Bash":
+			commands++
+		case e.Tool == "Write" || e.Tool == "Edit":
+			files[string(e.Node)+":"+e.What] = true
+		default:
+			other++
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		n         int
+		one, many string
+	}{
+		{commands, "command", "commands"},
+		{len(files), "file changed", "files changed"},
+		{other, "other action", "other actions"},
+		{denied, "denied", "denied"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, Plural(p.n, p.one, p.many))
+		}
+	}
+	text := strings.Join(parts, " · ")
+	if a.More {
+		return "Latest: " + text
+	}
+	return text
+}
+
+func (a ActivityView) costLines(now time.Time) []ActivityLine {
+	u := a.Usage
+	b := u.Budget
+	today := ActivityLine{Icon: "clock", Title: "Today", Detail: ofLimit(Dollars(u.Today.Cost), b.DailyUSD, Dollars(b.DailyUSD)), Opens: OpenBudget}
+	today.Text = ofLimit(Tokens(u.Today.Tokens), float64(b.DailyTokens), Tokens(int64(b.DailyTokens))) + " tokens"
+	month := ActivityLine{Icon: "calendar", Title: "This month", Detail: ofLimit(Dollars(u.Month.Cost), b.MonthlyUSD, Dollars(b.MonthlyUSD)), Opens: OpenBudget}
+	month.Text = Tokens(u.Month.Tokens) + " tokens"
+	switch {
+	case isUsedUp(u.Today.Cost, b.DailyUSD), isUsedUp(float64(u.Today.Tokens), float64(b.DailyTokens)):
+		today.NeedsYou, today.Text = true, "Budget reached: the agents stop until tomorrow, or until you raise it."
+	case isUsedUp(u.Month.Cost, b.MonthlyUSD):
+		month.NeedsYou, month.Text = true, "Budget reached: the agents stop until next month, or until you raise it."
+	}
+	lines := []ActivityLine{today, month, {Icon: "settings", Title: "Set a budget", Text: "The agents stop when it is used up.", Opens: OpenBudget}}
+	if b != (protocol.Budget{}) {
+		lines[2].Title = "Change the budget"
+	}
+	for _, d := range u.Days {
+		for _, m := range d.Models {
+			lines = append(lines, modelLine(d.Day, m, now))
+		}
+	}
+	return lines
+}
+
+func modelLine(day string, m protocol.ModelUsage, now time.Time) ActivityLine {
+	name := day
+	if t, err := time.ParseInLocation(time.DateOnly, day, now.Location()); err == nil {
+		name = DayName(t, now)
+	}
+	cost := Dollars(m.Cost)
+	if m.Unpriced == m.Steps {
+		cost = "price unknown"
+	}
+	return ActivityLine{Icon: "activity", Title: name + " · " + m.Model.ID, Text: Plural(m.Steps, "step", "steps") + ", " + Tokens(m.Tokens()) + " tokens", Detail: cost}
+}
+
+func isUsedUp(used, limit float64) bool { return limit > 0 && used >= limit }
+
+// ofLimit returns "used of limit", or used without a limit.
+func ofLimit(used string, limit float64, text string) string {
+	if limit == 0 {
+		return used
+	}
+	return used + " of " + text
+}
+
+// Dollars formats a cost.
+func Dollars(v float64) string {
+	if v > 0 && v < 0.01 {
+		return "under $0.01"
+	}
+	return fmt.Sprintf("$%.2f", v)
+}
+
+// DayName formats a day: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".
+func DayName(t, now time.Time) string {
+	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }
+	switch {
+	case day(t) == day(now):
+		return "Today"
+	case day(t) == day(now.AddDate(0, 0, -1)):
+		return "Yesterday"
+	case t.Year() == now.Year():
+		return t.Format("Monday, 2 January")
+	}
+	return t.Format("2 January 2006")
+}

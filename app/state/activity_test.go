@@ -1,0 +1,103 @@
+package state
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+var activityNoon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+
+// activityTexts returns the lines as texts: "# Heading", "title | text | detail", with "!" before
+// what needs the person and "x" before failures.
+func activityTexts(a ActivityView, v View) (lines []string) {
+	for _, l := range a.Lines(v, activityNoon) {
+		text := l.Title + " | " + l.Text + " | " + l.Detail
+		switch {
+		case l.Heading:
+			text = "# " + l.Title
+		case l.NeedsYou:
+			text = "! " + text
+		case l.Failed:
+			text = "x " + text
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func TestActivityOfAQuietDay(t *testing.T) {
+	t.Parallel()
+	got := activityTexts(ActivityView{Loaded: true}, View{})
+	want := []string{
+		"# Now", "Nothing is running, and nothing needs you. |  | ",
+		"# Today", "Nothing was changed or run today. |  | ", "Open the audit log |  | ",
+		"# Cost", "Today | 0 tokens | $0.00", "This month | 0 tokens | $0.00", "Set a budget | The agents stop when it is used up. | ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestActivityOfABusyDay(t *testing.T) {
+	t.Parallel()
+	v := View{
+		Sessions:  []protocol.SessionEntry{{SessionKey: "a", Title: "The parser"}, {SessionKey: "b", Title: "Photos"}},
+		Approvals: []protocol.Approval{{ID: "1"}, {ID: "2"}},
+		Runs: []protocol.RunInfo{
+			{SessionKey: "a", State: protocol.RunWaiting}, {SessionKey: "b", State: protocol.RunQueued}, {SessionKey: "b", State: protocol.RunFailed},
+		},
+		Transfers: []protocol.Transfer{{ID: "t"}},
+		Status:    protocol.Status{Paused: true},
+		Nodes:     []protocol.NodeInfo{{ID: "n", Name: "tower"}},
+	}
+	at := activityNoon.Add(-time.Hour).UnixMilli()
+	call := func(tool, what, verdict, state string) protocol.AuditEntry {
+		return protocol.AuditEntry{Kind: protocol.AuditCall, At: at, Node: "n", By: "owner", SessionKey: "a", Tool: tool, What: what, Verdict: verdict, State: state}
+	}
+	a := ActivityView{Loaded: true, Calls: []protocol.AuditEntry{
+		call("Bash", "make", "allow", protocol.CallDone), call("Edit", "a.go", "allow", protocol.CallDone), call("Write", "a.go", "allow", protocol.CallFailed),
+		call("Bash", "rm -rf /", "deny", protocol.CallDenied), call("Process", "kill", "allow", protocol.CallDone),
+	}}
+	a.Usage = protocol.UsageReportResult{
+		Today: protocol.Spending{Cost: 0.42, Tokens: 42_000}, Month: protocol.Spending{Cost: 3.1, Tokens: 1_200_000},
+		Budget: protocol.Budget{DailyUSD: 5, MonthlyUSD: 3},
+		Days: []protocol.UsageDay{
+			{Day: "2026-03-28", Models: []protocol.ModelUsage{{Model: protocol.ModelRef{ID: "large"}, Steps: 1, Input: 42_000, Cost: 0.42}}},
+			{Day: "2026-03-26", Models: []protocol.ModelUsage{{Model: protocol.ModelRef{ID: "new"}, Steps: 2, Unpriced: 2, Input: 10}}},
+		},
+	}
+	want := []string{
+		"# Now", "! 2 questions need you |  | ", "The parser | Waiting for you | ", "Photos | Waiting for its turn | ",
+		"1 transfer | In progress or waiting | ", "The agent is paused |  | ",
+		"# Today", "1 command · 1 file changed · 1 other action · 1 denied |  | ",
+		"Bash make on tower | allowed by you, done | 11:00", "Edit a.go on tower | allowed by you, done | 11:00",
+		"x Write a.go on tower | allowed by you, failed | 11:00", "x Bash rm -rf / on tower | denied by you | 11:00",
+		"Process kill on tower | allowed by you, done | 11:00", "Open the audit log |  | ",
+		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
+		"! This month | Budget reached: the agents stop until next month, or until you raise it. | $3.10 of $3.00",
+		"Change the budget | The agents stop when it is used up. | ",
+		"Today · large | 1 step, 42k tokens | $0.42", "Thursday, 26 March · new | 2 steps, 10 tokens | price unknown",
+	}
+	if got := activityTexts(a, v); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestReachedBudgetNeedsThePerson(t *testing.T) {
+	t.Parallel()
+	for name, u := range map[string]protocol.UsageReportResult{
+		"dollars": {Today: protocol.Spending{Cost: 5}, Budget: protocol.Budget{DailyUSD: 5}},
+		"tokens":  {Today: protocol.Spending{Tokens: 100}, Budget: protocol.Budget{DailyTokens: 100}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := ActivityView{Loaded: true, Usage: u}.Lines(View{}, activityNoon)
+			i := slices.IndexFunc(lines, func(l ActivityLine) bool { return l.NeedsYou })
+			if i < 0 || lines[i].Opens != OpenBudget {
+				t.Errorf("got %+v, want a line that needs the person and opens the budget", lines)
+			}
+		})
+	}
+}
