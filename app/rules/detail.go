@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
@@ -18,83 +16,94 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// detail is the page of one rule, with the calls that it would have decided.
+// detail is the page of one rule: its form, or its JSON, with the earlier calls that it covers.
 type detail struct {
 	p       *Page
 	rule    protocol.Rule
+	policy  json.RawMessage // as edited so far
+	changed bool            // it was edited
+	edit    bool            // it may be edited
+
+	form    *form // nil while the JSON is shown
 	text    *widget.Entry
-	verdict *widgets.Button
-	expires *widgets.Button
-	result  *fyne.Container
+	editor  *fyne.Container // form or text
+	toggle  *widgets.Button
 	note    *widgets.Paragraph
+	preview *preview
 }
-
-type verdict struct{ value, words string }
-
-var verdicts = []verdict{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
-
-// expiry is a possible validity period of a rule; 0 is unlimited.
-type expiry struct {
-	words string
-	d     time.Duration
-}
-
-const day = 24 * time.Hour
-
-var expiries = []expiry{{"Never", 0}, {"In an hour", time.Hour}, {"Tomorrow", day}, {"In a week", 7 * day}, {"In 30 days", 30 * day}}
 
 func (p *Page) open(r protocol.Rule) {
-	d := &detail{p: p, rule: r, text: widget.NewMultiLineEntry(), result: container.NewVBox(), note: widgets.NewParagraph("", style.ColorBad, "text")}
+	d := &detail{p: p, rule: r, policy: r.Policy, note: widgets.NewParagraph("", style.ColorBad, "text"), editor: widgets.Col(style.Group)}
 	p.detail = d
+	var remove bool
+	d.edit, remove = state.Changeable(r)
+	d.text = widget.NewMultiLineEntry()
 	d.text.TextStyle.Monospace, d.text.Wrapping = true, fyne.TextWrapBreak
 	d.text.SetMinRowsVisible(12)
-	d.text.SetText(indent(r.Policy))
-	edit, remove := state.Changeable(r)
-	d.verdict, d.expires = widgets.NewMenuButton("", "", d.verdictMenu), widgets.NewMenuButton("", "", d.expiresMenu)
-	d.text.OnChanged = func(string) { d.show() }
-	words, _ := state.Reveal(r.Words)
-	if r.ID == "" {
-		words = "New rule"
+	d.text.OnChanged = func(text string) { d.set(json.RawMessage(text)) }
+	d.toggle = widgets.NewQuietButton("", "edit", d.switchEditor)
+	d.preview = newPreview(d)
+	rows := d.heading()
+	if r.Origin == protocol.RuleFromConfig {
+		rows = append(rows, widgets.NewParagraph("This rule comes from toolApproval in the configuration. Change it there.", style.ColorMuted, "text"))
 	}
+	rows = append(rows, d.editor, d.note, widgets.Flow(style.Inside, d.buttons(remove)...), d.preview.box)
+	back := widgets.NewQuietButton("All rules", "back", d.leave)
+	title := "Rule"
+	if r.ID == "" {
+		title = "New rule"
+	}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage(title, widgets.NewForm(rows...), d.toggle, back)}
+	d.showError("")
+	d.showForm()
+	d.preview.update()
+	p.Box.Refresh()
+}
+
+// leave returns to the list. Unsaved changes can be restored.
+func (d *detail) leave() {
+	p := d.p
+	p.openList()
+	if !d.changed {
+		return
+	}
+	p.h.Undo("The changes to the rule were discarded.", func() {
+		edited := d.rule
+		edited.Policy = d.policy
+		p.open(edited)
+		p.detail.changed = true
+	}, p.now().Add(state.UndoTime))
+}
+
+func (d *detail) heading() []fyne.CanvasObject {
+	r := d.rule
+	if r.ID == "" {
+		return nil
+	}
+	words, _ := state.Reveal(r.Words)
 	heading := widgets.NewParagraph(words, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
-	rows := []fyne.CanvasObject{heading}
+	about := state.RuleOrigin(r)
+	if r.CreatedAt != 0 {
+		about += ", " + state.When(r.CreatedAt, d.p.now())
+	}
+	if use := state.RuleUse(r, d.p.now()); use != "" {
+		about += " · " + use
+	}
+	rows := []fyne.CanvasObject{widgets.Col(style.Gap, heading, widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall))}
 	if r.Problem != "" {
 		rows = append(rows, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)),
 			widgets.NewParagraph("Turned off: "+r.Problem, style.ColorNeedsYou, "text")))
 	}
-	if r.ID != "" {
-		about := state.RuleOrigin(r)
-		if r.CreatedAt != 0 {
-			about += ", " + state.When(r.CreatedAt, p.now())
-		}
-		if use := state.RuleUse(r, p.now()); use != "" {
-			about += " · " + use
-		}
-		rows = append(rows, widgets.NewParagraph(about, style.ColorMuted, style.SizeSmall))
-	}
-	if edit {
-		rows = append(rows, widgets.Row(style.Group, -1, widgets.NewField("Decision", d.verdict), widgets.NewField("Expires", d.expires)))
-	} else {
-		d.text.Disable()
-	}
-	rows = append(rows, widgets.NewField("Rule (JSON)", d.text), d.note)
-	if r.Origin == protocol.RuleFromConfig {
-		rows = append(rows, widgets.NewParagraph("This rule comes from toolApproval in the configuration. Change it there.", style.ColorMuted, "text"))
-	}
-	rows = append(rows, widgets.Flow(style.Inside, d.buttons(edit, remove)...), d.result)
-	back := widgets.NewQuietButton("All rules", "back", func() { p.openList() })
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rule", widgets.NewForm(rows...), back)}
-	d.show()
-	p.Box.Refresh()
+	return rows
 }
 
-func (d *detail) buttons(edit, remove bool) []fyne.CanvasObject {
+func (d *detail) buttons(remove bool) []fyne.CanvasObject {
 	if d.rule.Origin == protocol.RuleFromConfig {
 		return []fyne.CanvasObject{widgets.NewButton("Open the configuration", "settings", d.p.h.Config)}
 	}
-	list := []fyne.CanvasObject{widgets.NewButton("Check against earlier calls", "reset", d.check)}
-	if edit {
+	var list []fyne.CanvasObject
+	if d.edit {
 		save := widgets.NewButton("Save", "check", d.save)
 		save.Primary = true
 		list = append(list, save)
@@ -110,6 +119,45 @@ func (d *detail) buttons(edit, remove bool) []fyne.CanvasObject {
 	return list
 }
 
+// showForm shows the form, or the JSON if the form cannot show the whole rule.
+func (d *detail) showForm() {
+	f, err := state.ParseRuleForm(d.policy)
+	if err != nil || !d.edit {
+		d.showText()
+		return
+	}
+	d.form = newForm(d, f)
+	d.toggle.SetText("Edit as JSON")
+	widgets.SetContent(d.editor, d.form.rows...)
+}
+
+func (d *detail) showText() {
+	d.form = nil
+	d.toggle.SetText("Use the form")
+	widgets.SetVisible(d.toggle, d.edit)
+	onChanged := d.text.OnChanged
+	d.text.OnChanged = nil
+	d.text.SetText(indent(d.policy))
+	d.text.OnChanged = onChanged
+	if !d.edit {
+		d.text.Disable()
+	}
+	widgets.SetContent(d.editor, widgets.NewField("Rule (JSON)", d.text))
+}
+
+func (d *detail) switchEditor() {
+	if d.form != nil {
+		d.showText()
+		return
+	}
+	if _, err := state.ParseRuleForm(d.policy); err != nil {
+		d.showError(state.Sentence(err))
+		return
+	}
+	d.showError("")
+	d.showForm()
+}
+
 func indent(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -118,67 +166,22 @@ func indent(raw json.RawMessage) string {
 	return b.String()
 }
 
-func (d *detail) show() {
-	f, err := state.FieldsOf(json.RawMessage(d.text.Text))
-	if err != nil {
-		d.showError("This is not a rule: " + err.Error())
-		return
-	}
+// set changes the policy and updates the preview.
+func (d *detail) set(policy json.RawMessage) {
+	d.policy, d.changed = policy, true
 	d.showError("")
-	d.verdict.SetText(f.Verdict)
-	for _, v := range verdicts {
-		if v.value == f.Verdict {
-			d.verdict.SetText(v.words)
-		}
-	}
-	ends := "Never"
-	if !f.Expires.IsZero() {
-		ends = f.Expires.Local().Format("2 Jan 2006 15:04")
-	}
-	d.expires.SetText(ends)
-}
-
-func (d *detail) set(change func(*state.RuleFields)) {
-	raw := json.RawMessage(d.text.Text)
-	f, err := state.FieldsOf(raw)
-	if err != nil {
-		return // a note explains this already
-	}
-	change(&f)
-	if raw, err = state.WithFields(raw, f); err == nil {
-		d.text.SetText(indent(raw))
-	}
-}
-
-func (d *detail) verdictMenu() []*fyne.MenuItem {
-	return state.Map(verdicts, func(v verdict) *fyne.MenuItem {
-		return fyne.NewMenuItem(v.words, func() { d.set(func(f *state.RuleFields) { f.Verdict = v.value }) })
-	})
-}
-
-func (d *detail) expiresMenu() []*fyne.MenuItem {
-	return state.Map(expiries, func(t expiry) *fyne.MenuItem {
-		return fyne.NewMenuItem(t.words, func() {
-			d.set(func(f *state.RuleFields) {
-				f.Expires = time.Time{}
-				if t.d > 0 {
-					f.Expires = d.p.now().Add(t.d)
-				}
-			})
-		})
-	})
+	d.preview.update()
 }
 
 func (d *detail) save() {
-	raw := json.RawMessage(d.text.Text)
-	if !json.Valid(raw) {
+	if !json.Valid(d.policy) {
+		d.showError("This is not valid JSON.")
 		return
 	}
-	params := protocol.RulePutParams{ID: d.rule.ID, Policy: raw}
+	params := protocol.RulePutParams{ID: d.rule.ID, Policy: d.policy}
 	bind.Call(d.p.run, d.p.gateway, protocol.RulePut, params, func(rule protocol.Rule, err error) {
 		if err != nil {
 			d.showError("The rule was not saved: " + err.Error())
-			d.p.Box.Refresh()
 			return
 		}
 		if rule.Problem != "" {
@@ -190,39 +193,6 @@ func (d *detail) save() {
 	})
 }
 
-// check finds the earlier calls that the rule would have decided differently.
-func (d *detail) check() {
-	raw := json.RawMessage(d.text.Text)
-	if !json.Valid(raw) {
-		return
-	}
-	var res protocol.RuleTryResult
-	d.p.run(func(ctx context.Context) (err error) {
-		res, err = state.TryRule(ctx, d.p.gateway, raw)
-		return err
-	}, func(err error) {
-		if err != nil {
-			d.showError("The check failed: " + err.Error())
-			d.p.Box.Refresh()
-			return
-		}
-		message := state.NoCallsText
-		if res.Looked > 0 {
-			message = fmt.Sprintf("%s: it decides %d of them differently.", state.CheckedText(res.Looked), len(res.Changed))
-		}
-		rows := []fyne.CanvasObject{widgets.NewText(message, style.ColorText, "text")}
-		for _, c := range res.Changed {
-			line, _ := state.Reveal(d.p.view.CallLine(c.Call))
-			t := widgets.NewText(line, style.ColorText, style.SizeSmall)
-			t.Style.Monospace, t.Ellipsis = true, true
-			rows = append(rows, widgets.Row(style.Inside, 0, t, widgets.NewText("was "+c.Was+", now "+c.Now, style.ColorMuted, style.SizeSmall),
-				widgets.NewText(state.When(c.Call.RequestedAt, d.p.now()), style.ColorMuted, style.SizeSmall)))
-		}
-		widgets.SetContent(d.result, rows...)
-		d.p.Box.Refresh()
-	})
-}
-
 // showError shows an error; an empty text takes no space.
 func (d *detail) showError(text string) {
 	d.note.Set(text, style.ColorBad)
@@ -230,4 +200,94 @@ func (d *detail) showError(text string) {
 		widgets.SetVisible(d.note, on)
 		d.p.Box.Refresh()
 	}
+}
+
+// preview shows the rule in words, earlier calls that it covers, and similar ones that it does not.
+type preview struct {
+	d       *detail
+	box     *fyne.Container
+	pending bool // a test is running
+	again   bool // the rule has changed meanwhile
+}
+
+func newPreview(d *detail) *preview { return &preview{d: d, box: widgets.Col(style.Inside)} }
+
+// maxPreview is the maximum number of covered calls that are listed.
+const maxPreview = 5
+
+// update tests the rule against earlier calls, one test at a time.
+func (v *preview) update() {
+	d := v.d
+	if v.pending {
+		v.again = true
+		return
+	}
+	if !d.edit || !json.Valid(d.policy) {
+		widgets.SetContent(v.box)
+		return
+	}
+	v.pending = true
+	policy := d.policy
+	var res protocol.RuleTryResult
+	d.p.run(func(ctx context.Context) (err error) {
+		res, err = state.TryRule(ctx, d.p.gateway, policy)
+		return err
+	}, func(err error) {
+		v.pending = false
+		switch {
+		case d.p.detail != d:
+		case v.again:
+			v.again = false
+			v.update()
+		case err != nil:
+			widgets.SetContent(v.box, widgets.NewParagraph(state.Sentence(err), style.ColorMuted, "text"))
+		default:
+			widgets.SetContent(v.box, v.rows(d.p.view.RulePreview(res))...)
+		}
+		d.p.Box.Refresh()
+	})
+}
+
+func (v *preview) rows(r state.RulePreview) []fyne.CanvasObject {
+	words, _ := state.Reveal(r.Words)
+	rows := []fyne.CanvasObject{
+		widgets.NewSectionHeading("PREVIEW"), widgets.NewParagraph(words, style.ColorText, "text"), widgets.NewParagraph(r.Summary, style.ColorMuted, style.SizeSmall),
+	}
+	add := func(heading string, calls []string, more string) {
+		if len(calls) == 0 {
+			return
+		}
+		lines := []fyne.CanvasObject{widgets.NewText(heading, style.ColorMuted, style.SizeSmall)}
+		for i, c := range calls {
+			if i == maxPreview {
+				lines = append(lines, widgets.NewText(state.Plural(len(calls)-i, more, more), style.ColorMuted, style.SizeSmall))
+				break
+			}
+			t := widgets.NewText(c, style.ColorText, style.SizeSmall)
+			t.Style.Monospace, t.Ellipsis = true, true
+			lines = append(lines, widgets.Inset(0, 0, 0, style.Group, t))
+		}
+		rows = append(rows, widgets.Col(style.Gap, lines...))
+	}
+	add("Earlier calls that it covers", r.Covers, "more")
+	add("Similar calls that it does not cover", r.Spares, "more")
+	return rows
+}
+
+// expiry is a possible validity period of a rule; 0 is unlimited.
+type expiry struct {
+	words string
+	d     time.Duration
+}
+
+const day = 24 * time.Hour
+
+var expiries = []expiry{{"No expiry", 0}, {"In an hour", time.Hour}, {"Tomorrow", day}, {"In a week", 7 * day}, {"In 30 days", 30 * day}}
+
+// end returns the time at which a rule made now expires; zero is never.
+func (e expiry) end(now time.Time) time.Time {
+	if e.d == 0 {
+		return time.Time{}
+	}
+	return now.Add(e.d)
 }

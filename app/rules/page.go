@@ -3,7 +3,6 @@
 package rules
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,15 +88,12 @@ func (p *Page) Load() {
 
 func (p *Page) openList() {
 	p.detail = nil
-	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(blank), Origin: protocol.RuleFromPerson}) })
+	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(state.NewRule), Origin: protocol.RuleFromPerson}) })
 	add.Primary = true
 	body := widgets.Border(container.NewVBox(p.search, widgets.Inset(style.Gap, 0, style.Gap, 0, p.count)), nil, nil, nil, p.body.Box)
 	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)}
 	p.draw()
 }
-
-// blank is a new rule with the most common content, to be edited before it is saved.
-const blank = `{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}`
 
 func (p *Page) draw() {
 	if p.detail != nil {
@@ -113,9 +109,9 @@ func (p *Page) draw() {
 		if len(p.shown) < len(p.all.Rules) {
 			text = fmt.Sprintf("%d of %s", len(p.shown), text)
 		}
-		text += " · default: " + cmp.Or(p.all.Default, "ask")
+		text += ". " + state.DefaultText(p.all.Default, len(p.all.Rules) > 0)
 		if off > 0 {
-			text += fmt.Sprintf(" · %d turned off", off)
+			text += " " + state.Plural(off, "rule is", "rules are") + " turned off."
 		}
 	}
 	p.count.SetText(text)
@@ -134,8 +130,8 @@ func (p *Page) draw() {
 
 func item(r protocol.Rule, now time.Time) widgets.ListItem {
 	icon, color := "check", style.ColorGood
-	f, _ := state.FieldsOf(r.Policy)
-	switch f.Verdict {
+	verdict, expires := state.VerdictOf(r.Policy)
+	switch verdict {
 	case "deny":
 		icon, color = "denied", style.ColorBad
 	case "ask":
@@ -143,7 +139,7 @@ func item(r protocol.Rule, now time.Time) widgets.ListItem {
 	}
 	words, _ := state.Reveal(r.Words)
 	it := widgets.ListItem{Icon: icon, Color: color, Title: words, Text: state.RuleOrigin(r), Detail: state.RuleUse(r, now)}
-	if !f.Expires.IsZero() && f.Expires.Before(now) {
+	if !expires.IsZero() && expires.Before(now) {
 		it.Detail, it.Muted = "expired", true
 	}
 	if r.Problem != "" {
@@ -206,7 +202,7 @@ func (p *Page) load() {
 
 // Back returns from one rule, unless it has unsaved changes, and reports whether it did.
 func (p *Page) Back() bool {
-	if p.detail == nil || p.detail.text.Text != indent(p.detail.rule.Policy) {
+	if p.detail == nil || p.detail.changed {
 		return false
 	}
 	p.openList()

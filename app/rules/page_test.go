@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
@@ -43,10 +44,13 @@ func (g *gateway) Invoke(_ context.Context, method string, params any) (json.Raw
 		g.note("import %s", p.File)
 		result = protocol.RulesImportResult{Added: 2, Skipped: 1, Problems: []string{"rule 3: ls does not match"}}
 	case protocol.RuleTryParams:
-		result = protocol.RuleTryResult{Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
-			CallID: "1", Tool: "Bash", Node: "server",
-			Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000,
-		}, Was: "ask", Now: "allow"}}}
+		result = protocol.RuleTryResult{
+			Looked: 300, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
+				CallID: "1", Tool: "Bash", Node: "server",
+				Input: json.RawMessage(`{"command":"git status -s"}`), RequestedAt: 990_000,
+			}, Was: "ask", Now: "allow"}}, Words: "Allow git status with anything after it on server", Matched: []protocol.JournalEntry{{Tool: "Bash", Node: "server", Input: json.RawMessage(`{"command":"git status -s"}`)}},
+			Unmatched: []protocol.JournalEntry{{Tool: "Bash", Node: "server", Input: json.RawMessage(`{"command":"git push"}`)}},
+		}
 	default:
 		switch method {
 		case protocol.RulesList.Name:
@@ -98,11 +102,10 @@ func TestRulesAreListedWithTheirUseAndOrigin(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "rules", style.Dark: "rules-dark"} {
 		b := newBench(t, mode)
 		pagetest.Shot(t, b.w, name)
-		pagetest.Shows(t, b.Box, "12 uses, last", "created from an approval on this computer", "off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules · default: ask")
+		pagetest.Shows(t, b.Box, "12 uses, last", "created from an approval on this computer", "off", "must not match and does", "expired", "from the configuration (toolApproval)", "5 rules. Everything else asks. 1 rule is turned off.")
 		b.open(b.shown[0])
-		b.detail.check()
 		pagetest.Shot(t, b.w, name+"-one")
-		pagetest.Shows(t, b.Box, "Checked against the last 300 calls: it decides 1 of them differently.", "was ask, now allow", "Check against earlier calls", "Delete")
+		pagetest.Shows(t, b.Box, "Checked against the last 300 calls: it changes 1 decision, such as from ask to allow.", "Earlier calls that it covers", "git status -s", "Similar calls that it does not cover", "git push", "anything after it", "Delete")
 	}
 }
 
@@ -126,17 +129,93 @@ func TestRulesAreFound(t *testing.T) {
 	pagetest.Shows(t, b.Box, "No rule found")
 }
 
+// choose chooses a menu item by its label.
+func choose(t *testing.T, items []*fyne.MenuItem, label string) {
+	t.Helper()
+	for _, item := range items {
+		if item.Label == label {
+			item.Action()
+			return
+		}
+	}
+	t.Fatalf("no menu item %q", label)
+}
+
+func TestNewRuleIsMadeWordByWord(t *testing.T) {
+	b := newBench(t, style.Light)
+	b.view = state.View{Nodes: []protocol.NodeInfo{{ID: "n1", Name: "tower"}}, Sessions: []protocol.SessionEntry{{SessionKey: "s", Title: "The parser"}}}
+	pagetest.Button(t, b.Box, "New rule").OnTap()
+	if b.Back(); b.detail != nil {
+		t.Error("an unchanged form does not close")
+	}
+	pagetest.Button(t, b.Box, "New rule").OnTap()
+	f := b.detail.form
+	f.command.SetText("git push origin main")
+	choose(t, f.wordMenu(2), "Any value")
+	choose(t, f.wordMenu(3), "Any value")
+	choose(t, f.wordMenu(3), "Exactly “main”")
+	choose(t, f.furtherMenu(), "Anything after it")
+	choose(t, f.machineMenu(), "tower")
+	choose(t, f.chatMenu(), "The parser")
+	f.folder.SetText("/srv/app")
+	pagetest.Shows(t, b.Box, "git ", "any value", "anything after it", "tower", "The parser")
+	pagetest.Shot(t, b.w, "rule-form")
+	if b.Back() {
+		t.Error("unsaved changes were left behind")
+	}
+	pagetest.Button(t, b.Box, "All rules").OnTap()
+	b.undo()
+	f = b.detail.form
+	f.command.SetText("git push 'origin")
+	pagetest.Shows(t, b.Box, "Enter one command, such as git push")
+	b.g.did = nil
+	b.detail.save()
+	want := `put  {"argv":["git","push","*","main","**"],"cwd":"/srv/app/**","node":"n1","session":"s","tool":"Bash","verdict":"allow"}`
+	if got := strings.Join(b.g.did, "\n"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestRuleAboutFilesHasAPattern(t *testing.T) {
+	b := newBench(t, style.Dark)
+	b.w.Resize(fyne.NewSize(480, 560))
+	pagetest.Button(t, b.Box, "New rule").OnTap()
+	f := b.detail.form
+	choose(t, f.toolMenu(), "Write files")
+	f.path.SetText("docs/**")
+	f.folder.SetText("/srv/app")
+	f.below.SetChecked(false)
+	pagetest.Shot(t, b.w, "rule-form-files-narrow")
+	b.detail.save()
+	want := `put  {"cwd":"/srv/app","path":"docs/**","tool":"Write","verdict":"allow"}`
+	if got := strings.Join(b.g.did, "\n"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestRuleBeyondTheFormIsEditedAsJSON(t *testing.T) {
+	b := newBench(t, style.Light)
+	b.open(protocol.Rule{ID: "1", Policy: json.RawMessage(`{"tool":"Bash","when":[{"path":"command","op":"contains","value":"x"}],"verdict":"deny"}`), Origin: protocol.RuleFromPerson})
+	if b.detail.form != nil {
+		t.Error("the form shows only a part of the rule")
+	}
+	b.detail.switchEditor()
+	pagetest.Shows(t, b.Box, "parts that only its JSON shows")
+	b.detail.text.SetText(`{"tool":"Bash","argv":["make"],"verdict":"deny"}`)
+	b.detail.switchEditor()
+	if b.detail.form == nil || b.detail.form.command.Text != "make" {
+		t.Error("the form does not show the JSON")
+	}
+}
+
 func TestRuleIsChangedAndKept(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[0])
-	for _, item := range b.detail.verdictMenu() {
-		if item.Label == "Deny" {
-			item.Action()
-		}
-	}
-	b.detail.expiresMenu()[1].Action()
-	if b.detail.verdict.Text != "Deny" || b.detail.expires.Text == "Never" {
-		t.Errorf("says %q, %q", b.detail.verdict.Text, b.detail.expires.Text)
+	f := b.detail.form
+	choose(t, f.verdictMenu(), "Deny")
+	choose(t, f.expiresMenu(), "In an hour")
+	if f.verdict.Text != "Deny" || f.expires.Text == "No expiry" {
+		t.Errorf("got %q, %q, want Deny and an expiry", f.verdict.Text, f.expires.Text)
 	}
 	b.detail.save()
 	if got := strings.Join(b.g.did, "\n"); got != `put 1 {"argv":["git","status","**"],"expires":"1970-01-01T01:16:40Z","node":"server","tool":"Bash","verdict":"deny"}` {
@@ -150,15 +229,17 @@ func TestRuleIsChangedAndKept(t *testing.T) {
 func TestRuleThatIsWrongStaysOpen(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[0])
+	b.detail.switchEditor()
 	b.detail.text.SetText("{")
 	b.detail.save()
-	pagetest.Shows(t, b.Box, "This is not a rule")
+	pagetest.Shows(t, b.Box, "This is not valid JSON")
 	if b.g.did != nil {
 		t.Errorf("did %v", b.g.did)
 	}
 	b.detail.text.SetText(`{"tool":"Bash"}`)
 	b.detail.save()
 	pagetest.Shows(t, b.Box, "Turned off: it has no verdict")
+	b.detail.switchEditor()
 	b.g.fail = errors.New("unknown field argw")
 	b.detail.save()
 	pagetest.Shows(t, b.Box, "The rule was not saved: unknown field argw")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -32,20 +31,6 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 	var back protocol.AuditEntry
 	if err := json.Unmarshal([]byte(lines[0]), &back); err != nil || len(lines) != 2 || back.What != list[0].What {
 		t.Errorf("%q, %v", lines, err)
-	}
-}
-
-func TestRuleFieldsLeaveTheRestAlone(t *testing.T) {
-	raw, err := WithFields(json.RawMessage(`{"tool":"Bash","match":["ls"],"verdict":"allow","expires":"2020-01-01T00:00:00Z"}`), RuleFields{Verdict: "deny"})
-	if err != nil || string(raw) != `{"match":["ls"],"tool":"Bash","verdict":"deny"}` {
-		t.Errorf("%s, %v", raw, err)
-	}
-	f, err := FieldsOf(json.RawMessage(`{"verdict":"ask","expires":"2020-01-01T00:00:00Z"}`))
-	if err != nil || f.Verdict != "ask" || !f.Expires.Equal(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)) {
-		t.Errorf("%v, %v", f, err)
-	}
-	if _, err := WithFields(json.RawMessage(`[]`), f); err == nil {
-		t.Error("a list was taken for a rule")
 	}
 }
 

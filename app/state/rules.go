@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -55,38 +54,32 @@ func RuleUse(r protocol.Rule, now time.Time) string {
 	return Plural(int(r.Hits), "use", "uses") + ", last " + When(r.LastUsed, now)
 }
 
-// RuleFields are the properties of a rule that can be edited without writing JSON.
-type RuleFields struct {
-	Verdict string
-	Expires time.Time // zero: never
-}
-
-// FieldsOf returns the properties of a rule.
-func FieldsOf(policy json.RawMessage) (RuleFields, error) {
+// VerdictOf returns the verdict and the expiry of a rule. The zero time means never.
+func VerdictOf(policy json.RawMessage) (verdict string, expires time.Time) {
 	var p struct {
 		Verdict  string    `json:"verdict"`
 		Decision string    `json:"decision"` // as in toolApproval
 		Expires  time.Time `json:"expires"`
 	}
-	err := json.Unmarshal(policy, &p)
-	return RuleFields{cmp.Or(p.Verdict, p.Decision), p.Expires}, err
+	if json.Unmarshal(policy, &p) != nil {
+		return "", time.Time{}
+	}
+	return cmp.Or(p.Verdict, p.Decision), p.Expires
 }
 
-// WithFields returns a rule with these properties replaced.
-func WithFields(policy json.RawMessage, f RuleFields) (json.RawMessage, error) {
-	p := make(map[string]json.RawMessage)
-	if err := json.Unmarshal(policy, &p); err != nil {
-		return nil, fmt.Errorf("the rule is not JSON: %w", err)
+// DefaultText says what happens to calls that no rule covers, or to all if there are no rules.
+func DefaultText(verdict string, hasRules bool) string {
+	what := "Everything "
+	if hasRules {
+		what += "else "
 	}
-	err := setArgument(p, "verdict", f.Verdict)
-	delete(p, "expires")
-	if !f.Expires.IsZero() {
-		err = errors.Join(err, setArgument(p, "expires", f.Expires.UTC().Truncate(time.Second)))
+	switch verdict {
+	case "allow":
+		return what + "is allowed."
+	case "deny":
+		return what + "is denied."
 	}
-	if err != nil {
-		return nil, err
-	}
-	return protocol.Marshal(p)
+	return what + "asks."
 }
 
 // Changeable reports what is possible here: a chat's grants, for example, only to be removed.

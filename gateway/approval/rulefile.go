@@ -166,7 +166,12 @@ func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *p
 	if err != nil {
 		return protocol.RuleTryResult{}, protocol.ErrBadRequest.With("This rule cannot be used: " + err.Error())
 	}
-	res := protocol.RuleTryResult{Words: rule.Words, Changed: []protocol.RuleChange{}}
+	res := protocol.RuleTryResult{Words: rule.Words, Changed: []protocol.RuleChange{}, Matched: []protocol.JournalEntry{}, Unmatched: []protocol.JournalEntry{}}
+	covers, err := coverage(rule)
+	if err != nil {
+		return res, err
+	}
+	seen := make(map[string]bool)
 	for _, call := range calls {
 		c := policy.Request{
 			Node: call.Node, Bare: call.Tool, Effect: call.Effect, Args: call.Input, Session: call.SessionKey, Preview: call.Preview,
@@ -177,8 +182,49 @@ func (r *Rules) Try(calls []protocol.JournalEntry, host func(protocol.NodeID) *p
 		if was.Verdict != now.Verdict && len(res.Changed) < in.Limit {
 			res.Changed = append(res.Changed, protocol.RuleChange{Call: call, Was: string(was.Verdict), Now: string(now.Verdict)})
 		}
+		text := fmt.Sprint(call.Node, " ", call.Tool, " ", string(call.Input))
+		if seen[text] {
+			continue
+		}
+		seen[text] = true
+		switch covered, similar := covers(c); {
+		case covered && len(res.Matched) < in.Limit:
+			res.Matched = append(res.Matched, call)
+		case !covered && similar && len(res.Unmatched) < maxUnmatched:
+			res.Unmatched = append(res.Unmatched, call)
+		}
 	}
 	return res, nil
+}
+
+// maxUnmatched is the maximum number of [protocol.RuleTryResult.Unmatched].
+const maxUnmatched = 3
+
+// coverage returns a function that reports whether a rule alone decides a call, and whether the
+// call is at least similar to those that it decides: of the same tool and program.
+func coverage(rule protocol.Rule) (func(policy.Call) (covered, similar bool), error) {
+	p, problem := prepare(rule)
+	if problem != "" {
+		return nil, protocol.ErrBadRequest.With("This rule cannot be used: " + problem)
+	}
+	alone, _, err := policy.New(policy.File{Default: policy.Ask, Rules: []policy.Rule{p}})
+	if err != nil {
+		return nil, protocol.ErrBadRequest.With("This rule cannot be used: " + err.Error())
+	}
+	byRule := func(part policy.Part) bool { return part.Rule == p.ID }
+	return func(c policy.Call) (covered, similar bool) {
+		d := alone.Decide(c)
+		if p.Verdict == policy.Allow {
+			covered = d.Verdict == policy.Allow
+		} else {
+			covered = d.Rule == p.ID || slices.ContainsFunc(d.Parts, byRule)
+		}
+		similar = c.Tool == p.Tool || strings.Contains(p.Tool, "*")
+		if len(p.Argv) > 0 {
+			similar = similar && strings.Contains(c.Command, p.Argv[0])
+		}
+		return covered, similar
+	}, nil
 }
 
 // exportGrant converts a chat's permission for an exported file; ok is false for unreadable ones.

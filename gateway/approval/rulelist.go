@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 )
@@ -36,7 +37,7 @@ func (r *Rules) List() protocol.RulesResult {
 		if err != nil {
 			continue
 		}
-		words := fmt.Sprintf("%s %s", c.Decision, c.Tool)
+		words := display.Capital(c.Decision) + " " + c.Tool
 		if len(c.When) > 0 {
 			words += fmt.Sprintf(" under %d conditions", len(c.When))
 		}

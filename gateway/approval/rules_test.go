@@ -338,6 +338,38 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 	}
 }
 
+func TestTryListsWhatARuleCoversAndWhatItSpares(t *testing.T) {
+	r := rulesOf(t, config.Default().ToolApproval)
+	put(t, r, `{"tool":"Bash","argv":["make","**"],"verdict":"deny"}`) // the rules in force do not matter
+	var calls []protocol.JournalEntry
+	for _, text := range []string{"make test", "make test", "make; ls", "make install", "git push", "make test; git push", "make clean && rm x", "sudo make x", "make >x"} {
+		q := command(text)
+		calls = append(calls, protocol.JournalEntry{CallID: protocol.CallID(text), Node: "n", Tool: "Bash", Effect: protocol.EffectExec, Input: q.Args, Preview: q.Preview})
+	}
+	write := change("Write", "/srv/app/docs/a.md", false)
+	calls = append(calls, protocol.JournalEntry{CallID: "write", Node: "n", Tool: "Write", Effect: protocol.EffectWrite, Input: write.Args, Preview: write.Preview})
+	ids := func(list []protocol.JournalEntry) string {
+		var ids []string
+		for _, c := range list {
+			ids = append(ids, string(c.CallID))
+		}
+		return strings.Join(ids, ", ")
+	}
+	for name, c := range map[string]struct{ policy, matched, unmatched string }{
+		"allow a command": {`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`, "make test, make install", "make; ls, make test; git push, make clean && rm x"},
+		"deny a command":  {`{"tool":"Bash","argv":["git","push","**"],"verdict":"deny"}`, "git push, make test; git push", ""},
+		"files":           {`{"tool":"Write","path":"docs/**","verdict":"allow"}`, "write", ""},
+		"other files":     {`{"tool":"Write","path":"src/**","verdict":"allow"}`, "", "write"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, err := r.Try(calls, anywhere, protocol.RuleTryParams{Policy: json.RawMessage(c.policy)})
+			if err != nil || ids(res.Matched) != c.matched || ids(res.Unmatched) != c.unmatched {
+				t.Errorf("got  %q and %q (%v)\nwant %q and %q", ids(res.Matched), ids(res.Unmatched), err, c.matched, c.unmatched)
+			}
+		})
+	}
+}
+
 func TestTheSameRuleIsMadeOnce(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	first := put(t, r, `{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)

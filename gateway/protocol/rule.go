@@ -68,6 +68,10 @@ type RuleTryResult struct {
 	Words   string       `json:"words"` // the rule, for people
 	Looked  int          `json:"looked"`
 	Changed []RuleChange `json:"changed"`
+	// Matched are past calls that the rule covers, whether or not it changes their verdict;
+	// Unmatched are at most three similar ones that it does not. Both without repetitions.
+	Matched   []JournalEntry `json:"matched"`
+	Unmatched []JournalEntry `json:"unmatched"`
 }
 
 // RuleChange is a call with another verdict under the tested rule.

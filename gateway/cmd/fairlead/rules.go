@@ -58,6 +58,9 @@ func printRuleTry(out io.Writer, r protocol.RuleTryResult, k nameBook) error {
 	for _, c := range r.Changed {
 		t.row(timeText(c.Call.RequestedAt), c.Was+" → "+c.Now, k.toolAndMachine(c.Call.Node, c.Call.Tool), brief(c.Call.Input))
 	}
+	for _, c := range r.Unmatched {
+		t.row(timeText(c.RequestedAt), "not covered", k.toolAndMachine(c.Node, c.Tool), brief(c.Input))
+	}
 	return t.print(out, "")
 }
 

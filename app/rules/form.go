@@ -1,0 +1,201 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// form edits a rule without JSON.
+type form struct {
+	d    *detail
+	rule state.RuleForm
+	rows []fyne.CanvasObject
+
+	verdict, expires, tool, machine, chat *widgets.Button
+	command, path, folder                 *widget.Entry
+	below                                 *widget.Check
+	words                                 *fyne.Container // a button for each word of the command
+	subject                               *fyne.Container // the command, or the files
+}
+
+type verdict struct{ value, words string }
+
+var verdicts = []verdict{{"allow", "Allow"}, {"ask", "Ask"}, {"deny", "Deny"}}
+
+func newForm(d *detail, rule state.RuleForm) *form {
+	rule.Below = rule.Below || rule.Folder == ""
+	f := &form{d: d, rule: rule, words: widgets.Flow(style.Gap), subject: widgets.Col(style.Inside)}
+	f.verdict, f.expires = widgets.NewMenuButton("", "", f.verdictMenu), widgets.NewMenuButton("", "", f.expiresMenu)
+	f.tool, f.machine = widgets.NewMenuButton("", "", f.toolMenu), widgets.NewMenuButton("", "", f.machineMenu)
+	f.chat = widgets.NewMenuButton("", "", f.chatMenu)
+	f.command = entry("git push origin main", rule.Command(), f.setCommand)
+	f.path = entry("docs/**", rule.Path, func(s string) { f.change(func(r *state.RuleForm) { r.Path = s }) })
+	f.folder = entry("Any folder", rule.Folder, func(s string) { f.change(func(r *state.RuleForm) { r.Folder = s }) })
+	f.below = widget.NewCheck("and its subfolders", nil)
+	f.below.SetChecked(rule.Below)
+	f.below.OnChanged = func(on bool) { f.change(func(r *state.RuleForm) { r.Below = on }) }
+	f.rows = []fyne.CanvasObject{
+		widgets.Flow(style.Group, widgets.NewField("Decision", f.verdict), widgets.NewField("What", f.tool), widgets.NewField("Machine", f.machine),
+			widgets.NewField("Chat", f.chat), widgets.NewField("Expires", f.expires)),
+		f.subject,
+		widgets.NewField("Working folder", f.folder, f.below),
+	}
+	f.draw()
+	return f
+}
+
+func entry(hint, text string, changed func(string)) *widget.Entry {
+	e := widget.NewEntry()
+	e.SetPlaceHolder(hint)
+	e.SetText(text)
+	e.OnChanged = changed
+	return e
+}
+
+// change changes the rule and shows it.
+func (f *form) change(edit func(*state.RuleForm)) {
+	edit(&f.rule)
+	f.draw()
+	policy, err := f.rule.Apply(f.d.policy)
+	if err != nil {
+		f.d.showError(state.Sentence(err))
+		return
+	}
+	f.d.set(policy)
+}
+
+func (f *form) draw() {
+	r := f.rule
+	f.verdict.SetText("Ask")
+	for _, v := range verdicts {
+		if v.value == r.Verdict {
+			f.verdict.SetText(v.words)
+		}
+	}
+	f.expires.SetText("No expiry")
+	if !r.Expires.IsZero() {
+		f.expires.SetText(r.Expires.Local().Format("2 Jan 2006 15:04"))
+	}
+	f.tool.SetText(state.RuleToolWords(r.Tool))
+	f.machine.SetText("All machines")
+	if r.Node != "" {
+		name, _ := state.Reveal(f.d.p.view.MachineName(r.Node))
+		f.machine.SetText(name)
+	}
+	f.chat.SetText("All chats")
+	if r.Session != "" {
+		name, _ := state.Reveal(f.d.p.view.ChatName(r.Session))
+		f.chat.SetText(name)
+	}
+	f.drawSubject()
+}
+
+func (f *form) drawSubject() {
+	rows := []fyne.CanvasObject{widgets.NewField("Files", f.path,
+		widgets.NewParagraph("* stays within a folder, ** includes everything below. ~/ is the home folder, !/ any other folder. Empty: all files.", style.ColorMuted, style.SizeSmall))}
+	if f.rule.IsCommand() {
+		f.drawWords()
+		rows = []fyne.CanvasObject{widgets.NewField("Command", f.command, f.words,
+			widgets.NewParagraph("Choose a word to allow any value in its place.", style.ColorMuted, style.SizeSmall))}
+	}
+	widgets.SetContent(f.subject, rows...)
+	f.d.p.Box.Refresh()
+}
+
+// drawWords shows a button for each word and one for what may follow.
+func (f *form) drawWords() {
+	var buttons []fyne.CanvasObject
+	for i, w := range f.rule.Words {
+		label, _ := state.Reveal(w.Label())
+		buttons = append(buttons, widgets.NewMenuButton(label, "", func() []*fyne.MenuItem { return f.wordMenu(i) }))
+	}
+	after := "nothing after it"
+	if f.rule.Further {
+		after = "anything after it"
+	}
+	if len(buttons) > 0 || f.rule.Further {
+		more := widgets.NewMenuButton(after, "", f.furtherMenu)
+		more.Quiet = true
+		buttons = append(buttons, more)
+	}
+	widgets.SetContent(f.words, buttons...)
+}
+
+func (f *form) setCommand(text string) {
+	r := f.rule
+	r.Words = slices.Clone(r.Words)
+	if err := r.SetCommand(text); err != nil {
+		f.d.showError(state.Sentence(err))
+		return
+	}
+	f.change(func(old *state.RuleForm) { *old = r })
+}
+
+func (f *form) wordMenu(i int) []*fyne.MenuItem {
+	set := func(on bool) func() {
+		return func() {
+			f.change(func(r *state.RuleForm) {
+				r.Words = slices.Clone(r.Words)
+				r.Words[i].Any = on
+			})
+		}
+	}
+	items := []*fyne.MenuItem{fyne.NewMenuItem("Any value", set(true))}
+	if text, _ := state.Reveal(f.rule.Words[i].Text); text != "" {
+		items = append([]*fyne.MenuItem{fyne.NewMenuItem(fmt.Sprintf("Exactly “%s”", text), set(false))}, items...)
+	}
+	return items
+}
+
+func (f *form) furtherMenu() []*fyne.MenuItem {
+	set := func(on bool) func() { return func() { f.change(func(r *state.RuleForm) { r.Further = on }) } }
+	return []*fyne.MenuItem{fyne.NewMenuItem("Nothing after it", set(false)), fyne.NewMenuItem("Anything after it", set(true))}
+}
+
+func (f *form) verdictMenu() []*fyne.MenuItem {
+	return state.Map(verdicts, func(v verdict) *fyne.MenuItem {
+		return fyne.NewMenuItem(v.words, func() { f.change(func(r *state.RuleForm) { r.Verdict = v.value }) })
+	})
+}
+
+func (f *form) expiresMenu() []*fyne.MenuItem {
+	return state.Map(expiries, func(e expiry) *fyne.MenuItem {
+		return fyne.NewMenuItem(e.words, func() { f.change(func(r *state.RuleForm) { r.Expires = e.end(f.d.p.now()) }) })
+	})
+}
+
+func (f *form) toolMenu() (items []*fyne.MenuItem) {
+	for _, t := range state.RuleTools {
+		items = append(items, fyne.NewMenuItem(t.Words, func() { f.change(func(r *state.RuleForm) { r.Tool = t.Name }) }))
+	}
+	return items
+}
+
+func (f *form) machineMenu() []*fyne.MenuItem {
+	items := []*fyne.MenuItem{fyne.NewMenuItem("All machines", func() { f.change(func(r *state.RuleForm) { r.Node = "" }) })}
+	for _, n := range f.d.p.view.Nodes {
+		name, _ := state.Reveal(state.NameOf(n))
+		items = append(items, fyne.NewMenuItem(name, func() { f.change(func(r *state.RuleForm) { r.Node = n.ID }) }))
+	}
+	return items
+}
+
+// maxChats is the maximum number of chats in the menu, the most recent ones.
+const maxChats = 20
+
+func (f *form) chatMenu() []*fyne.MenuItem {
+	items := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { f.change(func(r *state.RuleForm) { r.Session = "" }) })}
+	list := f.d.p.view.Sessions
+	for _, s := range list[:min(len(list), maxChats)] {
+		title, _ := state.Reveal(state.TitleOf(s))
+		items = append(items, fyne.NewMenuItem(title, func() { f.change(func(r *state.RuleForm) { r.Session = s.SessionKey }) }))
+	}
+	return items
+}

@@ -1,0 +1,260 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/shell"
+	"mvdan.cc/sh/v3/syntax"
+
+	"fairlead/gateway/protocol"
+)
+
+// RuleForm is a rule as the form shows it.
+type RuleForm struct {
+	Verdict string
+	Expires time.Time // zero: never
+	Tool    string
+	Words   []RuleWord // of the command, for Bash
+	Further bool       // any further words may follow
+	Path    string     // pattern of files, for other tools
+	Folder  string     // empty: any
+	Below   bool       // Folder includes its subfolders
+	Node    protocol.NodeID
+	Session protocol.SessionKey
+}
+
+// RuleWord is one word of a command in a rule. A * in Text stands for any text.
+type RuleWord struct {
+	Text string // may be empty if Any is set
+	Any  bool   // any value may stand in its place
+}
+
+// NewRule is the policy with which the form of a new rule starts.
+const NewRule = `{"tool":"Bash","verdict":"allow"}`
+
+// toolBash is the tool whose calls are commands.
+const toolBash = "Bash"
+
+// RuleTools are the tools that the form offers, with their description.
+var RuleTools = []struct{ Name, Words string }{
+	{toolBash, "Run a command"}, {"Read", "Read files"}, {"Write", "Write files"}, {"Edit", "Edit files"}, {"*", "Use any tool"},
+}
+
+// rulePolicy has the fields of a policy that the form shows.
+type rulePolicy struct {
+	Tool    string              `json:"tool"`
+	Argv    []string            `json:"argv"`
+	Path    string              `json:"path"`
+	Cwd     string              `json:"cwd"`
+	Node    protocol.NodeID     `json:"node"`
+	Session protocol.SessionKey `json:"session"`
+	Verdict string              `json:"verdict"`
+	Expires time.Time           `json:"expires"`
+}
+
+// formFields are the fields of a policy that the form shows; keptFields are those that it leaves
+// unchanged.
+var (
+	formFields = []string{"tool", "argv", "path", "cwd", "node", "session", "verdict", "expires"}
+	keptFields = []string{"reason", "match", "notMatch"}
+)
+
+// ErrOnlyJSON reports that a rule has parts that the form cannot show.
+var ErrOnlyJSON = errors.New("this rule has parts that only its JSON shows")
+
+// ParseRuleForm returns the form of a policy, or an error if it is not valid JSON or, with
+// [ErrOnlyJSON], if the form cannot show all of it.
+func ParseRuleForm(policy json.RawMessage) (RuleForm, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(policy, &all); err != nil {
+		return RuleForm{}, fmt.Errorf("this is not a rule: %w", err)
+	}
+	var p rulePolicy
+	if err := json.Unmarshal(policy, &p); err != nil {
+		return RuleForm{}, fmt.Errorf("this is not a rule: %w", err)
+	}
+	f := RuleForm{Verdict: p.Verdict, Expires: p.Expires, Tool: p.Tool, Path: p.Path, Node: p.Node, Session: p.Session}
+	f.Folder, f.Below = strings.CutSuffix(p.Cwd, "/**")
+	if f.Below && f.Folder == "" {
+		f.Folder = "/"
+	}
+	for i, word := range p.Argv {
+		switch {
+		case word == "**" && i == len(p.Argv)-1:
+			f.Further = true
+		case word == "*":
+			f.Words = append(f.Words, RuleWord{Any: true})
+		case strings.Contains(word, `\*`):
+			return f, ErrOnlyJSON
+		default:
+			f.Words = append(f.Words, RuleWord{Text: word})
+		}
+	}
+	if f.IsCommand() && f.Path != "" || !f.IsCommand() && len(p.Argv) > 0 {
+		return f, ErrOnlyJSON
+	}
+	for name := range all {
+		if !slices.Contains(formFields, name) && !slices.Contains(keptFields, name) {
+			return f, ErrOnlyJSON
+		}
+	}
+	return f, nil
+}
+
+// Apply returns policy with the fields of the form. It keeps the fields that the form does not
+// show.
+func (f RuleForm) Apply(policy json.RawMessage) (json.RawMessage, error) {
+	p := make(map[string]json.RawMessage)
+	if err := json.Unmarshal(policy, &p); err != nil {
+		return nil, fmt.Errorf("the rule is not JSON: %w", err)
+	}
+	maps.DeleteFunc(p, func(name string, _ json.RawMessage) bool { return slices.Contains(formFields, name) })
+	var errs []error
+	set := func(name string, value any, isSet bool) {
+		if isSet {
+			errs = append(errs, setArgument(p, name, value))
+		}
+	}
+	set("tool", f.Tool, true)
+	set("verdict", f.Verdict, true)
+	argv := f.argv()
+	set("argv", argv, f.IsCommand() && len(argv) > 0)
+	set("path", f.Path, !f.IsCommand() && f.Path != "")
+	set("cwd", f.cwd(), f.Folder != "")
+	set("node", f.Node, f.Node != "")
+	set("session", f.Session, f.Session != "")
+	set("expires", f.Expires.UTC().Truncate(time.Second), !f.Expires.IsZero())
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return protocol.Marshal(p)
+}
+
+// IsCommand reports whether the rule is about commands, and not about files.
+func (f RuleForm) IsCommand() bool { return f.Tool == toolBash }
+
+func (f RuleForm) argv() []string {
+	argv := Map(f.Words, func(w RuleWord) string {
+		if w.Any {
+			return "*"
+		}
+		return w.Text
+	})
+	if f.Further {
+		argv = append(argv, "**")
+	}
+	return argv
+}
+
+func (f RuleForm) cwd() string {
+	if f.Below {
+		return strings.TrimSuffix(f.Folder, "/") + "/**"
+	}
+	return f.Folder
+}
+
+// Command returns the words as text that [RuleForm.SetCommand] accepts.
+func (f RuleForm) Command() string {
+	return strings.Join(Map(f.Words, func(w RuleWord) string {
+		if w.Text == "" && w.Any {
+			return "*"
+		}
+		quoted, err := syntax.Quote(w.Text, syntax.LangBash)
+		if err != nil || strings.Contains(w.Text, "*") {
+			return w.Text
+		}
+		return quoted
+	}), " ")
+}
+
+// SetCommand replaces the words by those of a command. A word that has not changed may still have
+// any value; so may a word that is only a star.
+func (f *RuleForm) SetCommand(text string) error {
+	if hasExpansion(text) {
+		return errors.New("a rule does not know the values of variables and other commands: use * for any value")
+	}
+	fields, err := shell.Fields(text, func(name string) string { return map[string]string{"HOME": "~"}[name] })
+	if err != nil {
+		return errors.New("enter one command, such as git push: without ; | & > and with closed quotes")
+	}
+	words := Map(fields, func(s string) RuleWord { return RuleWord{Text: s} })
+	if n := len(words); n > 0 && words[n-1].Text == "**" {
+		words, f.Further = words[:n-1], true
+	}
+	for i, w := range words {
+		switch {
+		case w.Text == "*":
+			words[i] = RuleWord{Any: true}
+		case i < len(f.Words) && f.Words[i].Text == w.Text:
+			words[i].Any = f.Words[i].Any
+		}
+	}
+	f.Words = words
+	return nil
+}
+
+// hasExpansion reports whether a command contains variables or the output of other commands.
+func hasExpansion(command string) (found bool) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
+	if err != nil {
+		return false
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// Label describes a word in the form.
+func (w RuleWord) Label() string {
+	if w.Any {
+		return "any value"
+	}
+	return w.Text
+}
+
+// RuleToolWords describes a tool of a rule.
+func RuleToolWords(tool string) string {
+	for _, t := range RuleTools {
+		if t.Name == tool {
+			return t.Words
+		}
+	}
+	return "Use " + tool
+}
+
+// RulePreview describes what a rule covers.
+type RulePreview struct {
+	Words   string // the rule in a sentence
+	Summary string // what it would change
+	Covers  []string
+	Spares  []string // similar calls that it does not cover
+}
+
+// RulePreview describes the result of testing a rule.
+func (v View) RulePreview(r protocol.RuleTryResult) RulePreview {
+	line := func(c protocol.JournalEntry) string {
+		text, _ := Reveal(v.CallLine(c))
+		return text
+	}
+	p := RulePreview{Words: r.Words, Summary: NoCallsText, Covers: Map(r.Matched, line), Spares: Map(r.Unmatched, line)}
+	switch {
+	case r.Looked == 0:
+	case len(r.Changed) == 0:
+		p.Summary = CheckedText(r.Looked) + ": it changes no decision."
+	default:
+		c := r.Changed[0]
+		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", CheckedText(r.Looked), Plural(len(r.Changed), "decision", "decisions"), c.Was, c.Now)
+	}
+	return p
+}
