@@ -35,6 +35,7 @@ type form struct {
 	save       *widgets.Button
 	stop       context.CancelFunc // cancels the login in progress; nil if there is none
 	firstField fyne.Focusable
+	more       bool // the optional fields are shown
 	scroll     *container.Scroll
 }
 
@@ -66,8 +67,9 @@ func (p *Page) openFields(f state.ChannelForm, leave func()) {
 	}
 }
 
+// draw shows the required fields and, on request or if they are used, the optional ones.
 func (o *form) draw() {
-	var rows []fyne.CanvasObject
+	var rows, optional []fyne.CanvasObject
 	o.firstField = nil
 	for _, field := range o.f.Kind.Fields {
 		caption := field.Title
@@ -99,13 +101,27 @@ func (o *form) draw() {
 		if o.firstField == nil {
 			o.firstField = focus
 		}
-		rows = append(rows, widgets.Col(style.Gap, widgets.NewParagraph(caption, style.ColorMuted, style.SizeSmall), entry))
+		row := widgets.Col(style.Gap, widgets.NewParagraph(caption, style.ColorMuted, style.SizeSmall), entry)
+		if field.Required {
+			rows = append(rows, row)
+			continue
+		}
+		optional = append(optional, row)
+		o.more = o.more || o.f.Values[field.Name] != ""
 	}
 	if !o.f.Exists {
 		name := widget.NewEntry()
 		name.SetText(o.f.Account)
 		name.OnChanged = func(s string) { o.f.Account = s }
-		rows = append(rows, widgets.NewField("Account name", name))
+		optional = append(optional, widgets.NewField("Account name", name))
+	}
+	if o.more {
+		rows = append(rows, optional...)
+	} else if len(optional) > 0 {
+		rows = append(rows, widgets.Row(0, -1, widgets.NewQuietButton("More settings", "down", func() {
+			o.more = true
+			o.draw()
+		})))
 	}
 	widgets.SetContent(o.fields, widgets.Col(style.Group, rows...))
 	o.p.Box.Refresh()
