@@ -133,11 +133,14 @@ type Machines struct {
 	names  map[string]string
 }
 
-// choiceSlots are the colours that a person can choose. Red, the colour of errors, is pink.
-var choiceSlots = map[string]int{"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "yellow": 5, "orange": 6, "grey": 7}
+// choiceSlots are the colours of machines by name. Three names of the protocol show as the nearest
+// colour: red is the colour of errors, and yellow and orange that of what needs the person.
+var choiceSlots = map[string]int{
+	"blue": 0, "pink": 1, "red": 1, "teal": 2, "green": 3, "purple": 4, "olive": 5, "yellow": 5, "brown": 6, "orange": 6, "grey": 7,
+}
 
 // Choices are the names of the colours that a person can choose for a machine, all different.
-var Choices = []string{"blue", "pink", "teal", "green", "purple", "yellow", "orange", "grey"}
+var Choices = []string{"blue", "pink", "teal", "green", "purple", "olive", "brown", "grey"}
 
 // ChoiceColor returns the colour for a name of [Choices].
 func ChoiceColor(name string) fyne.ThemeColorName { return machineColor(choiceSlots[name]) }

@@ -85,7 +85,7 @@ type NodeInfo struct {
 }
 
 // NodeColours are the colours that a machine can have.
-var NodeColours = []string{"red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "grey"}
+var NodeColours = []string{"red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "grey", "olive", "brown"}
 
 // NodeForgetParams removes a machine from the registry.
 type NodeForgetParams struct {
