@@ -138,6 +138,16 @@ func (w *window) addShortcuts() {
 			w.ui.nav.files.EditPath()
 		}
 	})
+	shortcut(w.window, fyne.KeyH, func() {
+		if w.ui.nav.files != nil {
+			w.ui.nav.files.ToggleHidden()
+		}
+	})
+	w.window.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) {
+		if w.ui.nav.files != nil {
+			w.ui.nav.files.Undo()
+		}
+	})
 	shortcut(w.window, fyne.KeyF, w.findInChat)
 	w.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) {
 		w.ui.nav.search(w.sidebar.search.Text)

@@ -18,11 +18,20 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say   state.Say
-	Undo  state.OfferUndo
-	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
-	Copy  func(string)
-	Place func(protocol.NodeID) // another place is shown; empty is the agent's own files
+	Say  state.Say
+	Undo state.OfferUndo
+	// UndoLast undoes what the newest message in the window offers to undo, and reports whether
+	// there was one.
+	UndoLast func() bool
+	Fetch    func(from protocol.NodeID, path string) // copies a file to this computer
+	Copy     func(string)
+	// Visited is called with each folder that is shown; an empty place is the agent's own files.
+	Visited func(place protocol.NodeID, dir string)
+	// LastDir returns the folder of a place that was shown last; nil returns its top folder.
+	LastDir func(place protocol.NodeID) string
+	// ShowHidden shows hidden files at first. HiddenShown is called when that changes.
+	ShowHidden  bool
+	HiddenShown func(bool)
 	// Open opens a file of this computer with the default program; nil on other computers.
 	Open func(path string)
 	// Sort is the initial order; Sorted is called when it changes.
@@ -61,6 +70,9 @@ type Page struct {
 	isBeside         bool          // a second list is shown beside it
 	dropHighlight    *widgets.Rect // highlights the list as the target of a drag
 	offline          bool          // the machine is offline
+	visited          string        // the folder that was last reported to Visited
+	isDetour         bool          // opened for one of the agent's files: the place is not remembered
+	undos            []*undoable   // what Ctrl+Z undoes, newest last
 	selectPath       string        // path to select once the list contains it
 	renamePath       string        // path to rename once the list contains it
 	body             *fyne.Container
@@ -81,6 +93,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.list = newTable()
 	p.actions, p.changes, p.drag = actions{p}, changes{p}, drag{page: p}
 	p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.showSelection, p.handleKey, p.actions.menu, p.actions.rename
+	p.list.onUndo = p.actions.undo
 	p.list.onOpen = func(e state.FileEntry) {
 		if e.Dir {
 			p.enter(e.Path)
@@ -102,6 +115,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.place = widgets.NewMenuButton("", "folder", p.placeMenu)
 	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.actions.startRename), widgets.NewQuietButton("", "trash", p.actions.delete)}
 	p.model.Sort(h.Sort)
+	p.model.Value.Update(func(v *state.FilesView) { v.ShowHidden = h.ShowHidden })
 	p.showPlace()
 	p.draw()
 	return p
@@ -110,6 +124,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.showPlace()
+	p.reportVisit()
 	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
@@ -154,7 +169,7 @@ func (p *Page) draw() {
 	}
 	p.viewer.close()
 	p.viewer = nil
-	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", p.frameKey())
+	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Hidden > 0, v.Filter != "", p.frameKey())
 	if now == p.drawnKey {
 		return
 	}
@@ -168,6 +183,9 @@ func (p *Page) draw() {
 		o = widgets.NewLoading()
 	case len(v.Entries) == 0 && v.Filter != "":
 		o = container.NewVBox(widgets.NewText("Nothing found", style.ColorMuted, "text"))
+	case len(v.Entries) == 0 && v.Hidden > 0:
+		show := widgets.NewButton("Show hidden files", "eye", p.ToggleHidden)
+		o = widgets.NewEmptyPage("folder", "All files here are hidden", "", show)
 	case len(v.Entries) == 0:
 		o = widgets.NewEmptyPage("folder", "This folder is empty", "")
 	}
@@ -237,6 +255,9 @@ func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 	case p.view.CanBrowse && len(p.view.Changed) > 0:
 		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.changes.list("") }))
 	}
+	var more *widgets.Button
+	more = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(more, p.moreMenu()) })
+	actions = append(actions, more)
 	switch {
 	case p.isBeside && p.pair.right == p:
 		actions = append(actions, widgets.NewQuietButton("", "cross", p.pair.Toggle))

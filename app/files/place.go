@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
@@ -26,16 +27,37 @@ func (p *Page) watchMachine(v state.View) {
 	}
 }
 
-// Open shows the files of a machine; empty shows the agent's own.
+// Open shows the files of a machine, in the folder that was shown last; empty shows the agent's own.
 func (p *Page) Open(id protocol.NodeID) {
+	p.isDetour = false
 	p.filter.SetText("")
-	p.model.Open(id)
-	widgets.CallWith(p.h.Place, id)
+	dir := ""
+	if p.h.LastDir != nil {
+		dir = p.h.LastDir(id)
+	}
+	p.model.Return(id, dir)
+	if p.pair.right == p {
+		p.pair.notifyPaired()
+	}
+}
+
+// reportVisit reports the folder that is shown, once.
+func (p *Page) reportVisit() {
+	v := p.view
+	if v.Loading || v.Problem != "" || p.isDetour || p.h.Visited == nil {
+		return
+	}
+	if now := string(v.Place) + ":" + v.Dir; now != p.visited {
+		p.visited = now
+		p.h.Visited(v.Place, v.Dir)
+	}
 }
 
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
 func (p *Page) OpenAt(file string) {
-	p.Open("")
+	p.isDetour = true
+	p.filter.SetText("")
+	p.model.Open("")
 	dir, name := path.Split(file)
 	p.model.Enter(dir)
 	if name != "" {
@@ -44,9 +66,10 @@ func (p *Page) OpenAt(file string) {
 }
 
 func (p *Page) placeMenu() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Agent's files", func() { p.Open("") })}
-	for _, n := range p.app.Value.Get().Nodes {
-		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
+	v := p.app.Value.Get()
+	var items []*fyne.MenuItem
+	for _, n := range v.Nodes {
+		item := fyne.NewMenuItem(v.PlaceName(n.ID), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online
 		items = append(items, item)
 		for _, g := range state.Folders(n) {
@@ -55,15 +78,32 @@ func (p *Page) placeMenu() []*fyne.MenuItem {
 			}
 		}
 	}
+	if len(items) > 0 {
+		items = append(items, fyne.NewMenuItemSeparator())
+	}
+	return append(items, fyne.NewMenuItem(v.PlaceName(""), func() { p.Open("") }))
+}
+
+func (p *Page) showPlace() { p.place.SetText(p.app.Value.Get().PlaceName(p.view.Place)) }
+
+func (p *Page) moreMenu() []*fyne.MenuItem {
+	item := func(words, key string, do func()) *fyne.MenuItem { return fyne.NewMenuItem(words+"   "+key, do) }
+	hidden := item("Show hidden files", widgets.ShortcutName("H", false), p.ToggleHidden)
+	hidden.Checked = p.view.ShowHidden
+	items := []*fyne.MenuItem{hidden, item("Go to folder", widgets.ShortcutName("L", false), p.EditPath)}
+	if p.pair.hasRoom() {
+		two := item("Two panes", "F3", p.pair.Toggle)
+		two.Checked = p.isBeside
+		items = append(items, two)
+	}
 	return items
 }
 
-func (p *Page) showPlace() {
-	name := "Agent's files"
-	if id := p.view.Place; id != "" {
-		name = p.app.Value.Get().MachineName(id)
-	}
-	p.place.SetText(name)
+// ToggleHidden shows hidden files or leaves them out (Ctrl+H).
+func (p *Page) ToggleHidden() {
+	on := !p.view.ShowHidden
+	p.model.ShowHidden(on)
+	widgets.CallWith(p.h.HiddenShown, on)
 }
 
 func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
@@ -83,6 +123,9 @@ func (p *Page) showSelection() {
 		}
 	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
 		note = state.Plural(len(p.view.Entries), "item", "items")
+		if n := p.view.Hidden; n > 0 {
+			note += fmt.Sprintf(" · %d hidden", n)
+		}
 	}
 	if why := p.view.WatchProblem; why != "" {
 		note = strings.TrimPrefix(note+" · Changes in subfolders do not appear immediately: "+why, " · ")
@@ -287,4 +330,16 @@ func (f *textField) edit(in fyne.CanvasObject) {
 		c.Focus(f)
 	}
 	f.TypedShortcut(&fyne.ShortcutSelectAll{})
+}
+
+// selectStart selects the first n characters. Fyne selects a part of a text only by keys.
+func (f *textField) selectStart(n int) {
+	f.CursorColumn = 0
+	shift := &fyne.KeyEvent{Name: desktop.KeyShiftLeft}
+	f.TypedKey(&fyne.KeyEvent{Name: fyne.KeyHome})
+	f.KeyDown(shift)
+	for range n {
+		f.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
+	}
+	f.KeyUp(shift)
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -97,7 +98,7 @@ func (r *row) show(i int) {
 	r.time.SetText(when)
 	renaming := t.renaming == e.Path
 	if renaming && !r.nameField.Visible() {
-		r.startRename(e.Name())
+		r.startRename(e)
 	}
 	widgets.SetVisible(r.title, !renaming)
 	widgets.SetVisible(r.nameField, renaming)
@@ -105,10 +106,11 @@ func (r *row) show(i int) {
 }
 
 // startRename shows the field for a new name: Enter saves, Escape and losing the focus cancel.
-func (r *row) startRename(name string) {
-	r.nameField.SetText(name)
+func (r *row) startRename(e state.FileEntry) {
+	r.nameField.SetText(e.Name())
 	r.nameField.Show()
 	r.nameField.edit(r.table)
+	r.nameField.selectStart(utf8.RuneCountInString(e.Stem()))
 }
 
 func (r *row) MinSize() fyne.Size { return fyne.NewSize(120, rowHeight()) }

@@ -36,6 +36,7 @@ type table struct {
 	onDrag   func(at fyne.Position)
 	onDrop   func()
 	onFocus  func()
+	onUndo   func()
 }
 
 func newTable() *table {
@@ -155,12 +156,15 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 }
 
 func (t *table) TypedShortcut(s fyne.Shortcut) {
-	if _, all := s.(*fyne.ShortcutSelectAll); all {
+	switch s.(type) {
+	case *fyne.ShortcutSelectAll:
 		t.selection.All()
 		t.selectionChanged()
-		return
+	case *fyne.ShortcutUndo:
+		widgets.Call(t.onUndo)
+	default:
+		widgets.PassShortcut(t, s)
 	}
-	widgets.PassShortcut(t, s)
 }
 
 var (

@@ -24,6 +24,16 @@ func (e FileEntry) Name() string { return path.Base(e.Path) }
 // Title returns the name in the form of [VisibleName].
 func (e FileEntry) Title() string { return VisibleName(e.Name()) }
 
+// Stem returns the part of the name that a person changes when renaming: without the extension.
+func (e FileEntry) Stem() string {
+	name := e.Name()
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	if e.Dir || stem == "" {
+		return name
+	}
+	return cmp.Or(strings.TrimSuffix(stem, ".tar"), stem)
+}
+
 // Columns of a list of files.
 const (
 	ByName = "name"
@@ -68,6 +78,17 @@ func (s FileSort) order(list []FileEntry) {
 		}
 		return cmp.Or(c, byName)
 	})
+}
+
+// IsHidden reports whether a path, relative to the listed folder, is hidden or in a hidden folder.
+func IsHidden(rel string) bool { return strings.HasPrefix(rel, ".") || strings.Contains(rel, "/.") }
+
+// visibleEntries returns the entries without the hidden ones, unless the view shows those.
+func visibleEntries(list []FileEntry, v FilesView) []FileEntry {
+	if v.ShowHidden {
+		return list
+	}
+	return without(list, func(e FileEntry) bool { return IsHidden(strings.TrimPrefix(strings.TrimPrefix(e.Path, v.Dir), "/")) })
 }
 
 // relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
