@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -119,7 +120,7 @@ func (p *Page) showSelection() {
 	case len(chosen) > 1:
 		note = fmt.Sprintf("%d of %d selected", len(chosen), len(p.view.Entries))
 		if size > 0 {
-			note += ", " + state.SizeText(size)
+			note += ", " + display.Size(size)
 		}
 	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
 		note = state.Plural(len(p.view.Entries), "item", "items")
