@@ -90,10 +90,12 @@ func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 	})
 }
 
-// start queues transfers, and shows the first one after a verb.
+// start queues transfers, and shows the first one after a verb, unless its page shows it.
 func (s *sender) start(verb string, queue func(context.Context) (protocol.Transfer, error)) {
 	request(s.ui, s.ui.main.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
-		s.ui.messages.show(verb + state.TransferTitle(s.ui.view, t))
+		if s.ui.nav.title != transfersTitle {
+			s.ui.messages.show(verb + state.TransferTitle(s.ui.view, t))
+		}
 	})
 }
 

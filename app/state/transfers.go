@@ -177,8 +177,10 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferWaiting:
 		parts = waitingParts(v, t, now)
 	case protocol.TransferRunning:
-		parts = []string{"Counting files"}
-		if t.Bytes > 0 || t.BytesDone > 0 {
+		parts = []string{"Counting files…"}
+		if t.Comparing() {
+			parts = []string{"Checking what is there already…"}
+		} else if t.Bytes > 0 || t.BytesDone > 0 {
 			parts = []string{progress, "", ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
 			if t.Speed > 0 {
 				parts[1] = display.Size(t.Speed) + "/s"
@@ -218,8 +220,6 @@ func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
 	why := t.Error
 	if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline
 		why = "Waiting for " + name
-	} else if rest, ok := strings.CutPrefix(why, "Waits for "); ok { // the gateway's words
-		why = "Waiting for " + rest
 	}
 	if !strings.HasPrefix(why, "Waiting") {
 		parts = append(parts, "Waiting")

@@ -37,6 +37,8 @@ func (b *bar) show(t protocol.Transfer) {
 		switch {
 		case t.State != protocol.TransferRunning:
 			line += "  " + t.State
+		case t.Comparing():
+			line += "  checking what is there already"
 		case t.Speed > 0:
 			line += "  " + display.Size(t.Speed) + "/s"
 			if t.ETA > 0 {
