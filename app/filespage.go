@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/files"
+	"fairlead/app/pick"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -40,6 +41,16 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	}
 	n.filePath, n.filesMachine = "", ""
 	return p.Box, p.Back
+}
+
+// pickMemory stores what file dialogs remember.
+func pickMemory(p *prefs) pick.Memory {
+	return pick.Memory{
+		Recent:     func() []string { return p.get().RecentFolders },
+		SetRecent:  func(dirs []string) { p.update(func(r *preferences) { r.RecentFolders = dirs }) },
+		Hidden:     func() bool { return p.get().FilesHidden },
+		HiddenShow: func(on bool) { p.update(func(r *preferences) { r.FilesHidden = on }) },
+	}
 }
 
 // filesPlace returns the place that the page of files opens with: the last one, if it can be

@@ -50,6 +50,8 @@ type preferences struct {
 	// FilesDirs are the folders shown last, by machine. Never changed in place.
 	FilesDirs   map[protocol.NodeID]string `json:"filesDirs,omitempty"`
 	FilesHidden bool                       `json:"filesHidden,omitempty"` // hidden files are shown
+	// RecentFolders are those that were chosen in file dialogs, newest first. Never changed in place.
+	RecentFolders []string `json:"recentFolders,omitempty"`
 }
 
 // windowDir returns the folder of a window's data: a subfolder of home for a remote gateway.

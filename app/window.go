@@ -179,7 +179,7 @@ func (w *window) closeByKey() {
 	}
 }
 
-// dismiss closes the top overlay, such as a file dialog, and reports whether there was one.
+// dismiss closes the top overlay, such as a menu, and reports whether there was one.
 func dismiss(c fyne.Canvas) bool {
 	top := c.Overlays().Top()
 	if top == nil {
@@ -241,7 +241,7 @@ func (sw *settingsWindow) open() {
 	ctx, cancel := context.WithCancel(sw.ui.ctx)
 	h := settings.Handlers{
 		OpenURL: sw.ui.opener.openURL, OpenPath: sw.ui.opener.openPath, Copy: sw.ui.app.Clipboard().SetContent,
-		PickFolder: func(done func(string)) { pickFolder(w, done) },
+		PickFolder: func(done func(string)) { sw.ui.picker.ChooseFolder(w, "Choose folder", "Choose", done) },
 	}
 	if sw.ui.backend.flags.join == "" {
 		h.Local, h.Gateways = local{sw.ui.backend}.settings(), sw.ui.backend.remote

@@ -37,6 +37,7 @@ type table struct {
 	onDrop   func()
 	onFocus  func()
 	onUndo   func()
+	onRune   func(rune) // typed text; may be nil
 }
 
 func newTable() *table {
@@ -132,7 +133,7 @@ func (t *table) FocusGained() {
 
 func (t *table) FocusLost() { t.focused = false; t.Refresh() }
 
-func (t *table) TypedRune(rune) {}
+func (t *table) TypedRune(r rune) { widgets.CallWith(t.onRune, r) }
 
 func (t *table) TypedKey(e *fyne.KeyEvent) {
 	page := max(1, int(t.Size().Height/max(1, rowHeight()))-1)

@@ -176,11 +176,11 @@ func MakeLocalFolder(dir string, there []FileEntry) (string, error) {
 // RenameLocal renames a file or folder of this computer; it never replaces another. It blocks.
 func RenameLocal(old, name string) (string, error) {
 	to := path.Join(path.Dir(old), name)
-	if _, err := os.Lstat(filepath.FromSlash(to)); err == nil && to != old {
-		return old, errors.New("This name is taken. Choose another one.")
-	}
 	if strings.ContainsAny(name, `/\`) {
 		return old, errors.New("A name cannot contain a slash.")
+	}
+	if _, err := os.Lstat(filepath.FromSlash(to)); err == nil && to != old {
+		return old, errors.New("This name is taken. Choose another one.")
 	}
 	if err := os.Rename(filepath.FromSlash(old), filepath.FromSlash(to)); err != nil {
 		return old, localProblem(err)

@@ -14,6 +14,7 @@ type Kind int
 // The kinds of questions.
 const (
 	OpenFiles Kind = iota // one or more existing files
+	OpenFile              // one existing file
 	SaveFile              // the path of a new file, or of one to replace
 	ChooseFolder
 )
