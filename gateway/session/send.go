@@ -26,8 +26,7 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
 	}
 	if len(in.Message) > maxMessage {
-		return protocol.ChatSendResult{}, protocol.ErrTooLarge.With(fmt.Sprintf("the message has %s, more than %s; put it into a file and name that",
-			display.Size(int64(len(in.Message))), display.Size(maxMessage)))
+		return protocol.ChatSendResult{}, protocol.ErrTooLarge.With(fmt.Sprintf("the message is too large (%s); put it into a file and name that", display.Size(int64(len(in.Message)))))
 	}
 	if in.RunID == "" {
 		in.RunID = protocol.RunID(protocol.NewID())

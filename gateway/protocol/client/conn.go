@@ -152,7 +152,7 @@ func (c *conn) request(ctx context.Context, method string, params any, behind bo
 	c.mu.Unlock()
 	frame, err := protocol.EncodeRequest(id, method, params)
 	if err == nil && len(frame) > protocol.MaxReadFrame {
-		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message has %s; the limit is %s", method, display.Size(int64(len(frame))), display.Size(protocol.MaxReadFrame)))
+		err = protocol.ErrTooLarge.With(fmt.Sprintf("%s: the message is too large to be sent (%s)", method, display.Size(int64(len(frame)))))
 	}
 	send := c.out.Send
 	if behind {

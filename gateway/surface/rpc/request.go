@@ -190,7 +190,7 @@ func encodeResponse(id string, result []byte, err error) ([]byte, error) {
 }
 
 func tooLargeError(what string, size int, advice string) error {
-	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %s, at most %s can be sent; %s", what, display.Size(int64(size)), display.Size(protocol.MaxWriteFrame), advice))
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s is too large to be sent (%s); %s", what, display.Size(int64(size)), advice))
 }
 
 // answer runs a request and encodes its result. A panic fails the request, not the gateway.
