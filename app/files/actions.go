@@ -141,6 +141,9 @@ func (a actions) menu(at fyne.Position) {
 	if words, _, open := p.openOutside(e.Path); open != nil {
 		add(words, one, open)
 	}
+	if p.machine().Local && p.h.Reveal != nil {
+		add("Show in file manager", one, func() { p.h.Reveal(p.absolutePath(e.Path)) })
+	}
 	add("Copy path", one, func() { p.h.Copy(p.absolutePath(e.Path)) })
 	if p.view.Place != "" && p.view.CanBrowse {
 		items = append(items, fyne.NewMenuItemSeparator())

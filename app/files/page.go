@@ -4,6 +4,7 @@ package files
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -34,6 +35,9 @@ type Handlers struct {
 	HiddenShown func(bool)
 	// Open opens a file of this computer with the default program; nil on other computers.
 	Open func(path string)
+	// Reveal shows a file of this computer in the file manager; nil on other computers.
+	Reveal  func(path string)
+	OpenURL func(*url.URL)
 	// Sort is the initial order; Sorted is called when it changes.
 	Sort   state.FileSort
 	Sorted func(state.FileSort)

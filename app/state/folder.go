@@ -80,6 +80,12 @@ func (s FileSort) order(list []FileEntry) {
 	})
 }
 
+// InfoOf returns what the list reports about a file; it is empty if the list does not have it.
+func (v FilesView) InfoOf(path string) protocol.FileInfo {
+	e, _ := find(v.Entries, func(e FileEntry) bool { return e.Path == path })
+	return e.Info
+}
+
 // IsHidden reports whether a path, relative to the listed folder, is hidden or in a hidden folder.
 func IsHidden(rel string) bool { return strings.HasPrefix(rel, ".") || strings.Contains(rel, "/.") }
 

@@ -130,14 +130,18 @@ type FilesDone struct {
 	Path string `json:"path"`
 }
 
+// FileAbsent is the checksum of a file that does not exist.
+const FileAbsent = "absent"
+
 // FilesReadResult is a text file that can be edited. Line ends are LF, whatever the file has.
 type FilesReadResult struct {
 	Text string `json:"text,omitempty"`
-	Sum  string `json:"sum,omitempty"` // SHA-256 of the file's content in hex
+	Sum  string `json:"sum,omitempty"` // SHA-256 of the file's content in hex; [FileAbsent] if there is no file
 	Why  string `json:"why,omitempty"` // why the file cannot be edited, a sentence; Text is empty then
 }
 
-// FilesWriteParams replaces the content of a text file, if its content still has the checksum Sum.
+// FilesWriteParams replaces the content of a text file, if its content still has the checksum Sum,
+// or creates it.
 // The file keeps its line ends and its byte order mark.
 type FilesWriteParams struct {
 	Node NodeID `json:"nodeId"`

@@ -28,6 +28,9 @@ func (b *Browser) read(_ context.Context, p protocol.FilesPathParams) (protocol.
 	if _, tooLarge := errors.AsType[*workspace.TooLargeError](err); tooLarge {
 		return protocol.FilesReadResult{Why: "Only files of up to " + display.Size(maxEdit) + " can be edited here."}, nil
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return protocol.FilesReadResult{Sum: protocol.FileAbsent}, nil
+	}
 	if err != nil {
 		return protocol.FilesReadResult{}, describe("read", at, err)
 	}
@@ -52,8 +55,10 @@ func (b *Browser) write(ctx context.Context, p protocol.FilesWriteParams) (proto
 	}
 	defer unlock()
 	old, sum, err := b.ws.ReadFile(at, maxEdit)
-	_, tooLarge := errors.AsType[*workspace.TooLargeError](err)
-	if tooLarge || errors.Is(err, fs.ErrNotExist) || err == nil && sum != p.Sum {
+	if errors.Is(err, fs.ErrNotExist) {
+		sum, err = protocol.FileAbsent, nil
+	}
+	if _, tooLarge := errors.AsType[*workspace.TooLargeError](err); tooLarge || err == nil && sum != p.Sum {
 		return protocol.FilesWriteResult{Changed: true}, nil
 	}
 	if err != nil {

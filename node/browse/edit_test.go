@@ -63,6 +63,18 @@ func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsGoneIsCreatedAgain(t *testing.T) {
+	b, dir := browser(t)
+	r, err := do[protocol.FilesReadResult](t, b, protocol.ActRead, protocol.FilesPathParams{Path: "new.txt"})
+	if err != nil || r.Sum != protocol.FileAbsent {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	w, err := do[protocol.FilesWriteResult](t, b, protocol.ActWrite, protocol.FilesWriteParams{Path: "new.txt", Text: "new", Sum: r.Sum})
+	if got, _ := os.ReadFile(filepath.Join(dir, "new.txt")); err != nil || w.Changed || string(got) != "new" {
+		t.Errorf("%+v, %v, the file has %q", w, err, got)
+	}
+}
+
 func TestAFileThatIsNoTextIsNotEdited(t *testing.T) {
 	b, dir := browser(t)
 	for name, c := range map[string]struct{ content, why string }{
