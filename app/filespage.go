@@ -40,6 +40,7 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	default:
 		p.Open(filesPlace(n.ui.view, last.FilesPlace))
 	}
+	p.Focus()
 	n.filePath, n.filesMachine = "", ""
 	return p.Box, p.Back
 }

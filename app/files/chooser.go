@@ -111,10 +111,12 @@ func (c *Chooser) frame() fyne.CanvasObject {
 		c.name.SetText(c.q.Name)
 		c.name.OnChanged = func(string) { c.askAgain() }
 		c.name.OnSubmitted = func(string) { c.accept() }
-		foot = append([]fyne.CanvasObject{widgets.NewLabelled(56, "Name", c.name)}, foot...)
+		foot = append([]fyne.CanvasObject{widgets.Row(style.Inside, 1, widgets.NewText("Name", style.ColorMuted, "text"), c.name)}, foot...)
 	}
 	files := widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), nil, nil, nil, c.body)
-	left := widgets.Border(nil, nil, nil, widgets.NewRect(style.ColorLine, "", 0), container.New(&placesLayout{}, widgets.NewVScroll(c.places)))
+	line := widgets.NewRect(style.ColorLine, "", 0)
+	line.SetMinSize(fyne.NewSize(1, 0))
+	left := widgets.Border(nil, nil, nil, line, container.New(&placesLayout{}, widgets.NewVScroll(c.places)))
 	middle := widgets.Border(nil, nil, left, nil, widgets.Inset(style.Group, style.Group, style.Inside, style.Group, files))
 	return widgets.Border(nil, widgets.Inset(0, style.Group, style.Group, style.Group, widgets.Col(style.Inside, foot...)), nil, nil, middle)
 }
@@ -169,7 +171,7 @@ func (c *Chooser) Enter(dir string) {
 		c.dir, c.entries = dir, list
 		c.filter.SetText("")
 		c.list.selection.None()
-		c.path.set(state.LocalCrumbs(dir))
+		c.path.set("Computer", state.LocalCrumbs(dir))
 		c.askAgain()
 		c.arrange()
 		if c.renamePath != "" && c.list.startRename(c.renamePath) {

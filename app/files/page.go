@@ -82,7 +82,8 @@ type Page struct {
 	body             *fyne.Container
 	viewer           *viewer
 	drawnKey         string
-	focusPending     bool // focus the list when it is drawn
+	isListShown      bool // the list has entries and is not hidden by a file
+	focusPending     bool // focus the list when it is shown
 	// highlight highlights long code. It is called off the GUI thread.
 	highlight func(code, name string) []code.Line
 }
@@ -132,7 +133,7 @@ func (p *Page) show(v state.FilesView) {
 	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
-	p.pathBar.set(v.Crumbs(p.app.Value.Get()))
+	p.pathBar.set(v.TopName(p.app.Value.Get()), v.Crumbs(p.app.Value.Get()))
 	p.columnHeads.set(v.Sort, v.CanBrowse && v.Filter == "")
 	if p.selectPath != "" && p.list.selectPath(p.selectPath) {
 		p.selectPath = ""
@@ -150,10 +151,10 @@ func (p *Page) enter(dir string) {
 	p.focus()
 }
 
-// focus focuses the list once it is visible again.
+// focus focuses the list once it is shown.
 func (p *Page) focus() {
-	if p.focusPending = !strings.HasPrefix(p.drawnKey, "list"); !p.focusPending {
-		widgets.Focus(p.list)
+	if p.focusPending = !p.isListShown; p.isListShown {
+		widgets.FocusIn(p.Box, p.list) // the list itself may not have been drawn yet
 	}
 }
 
@@ -193,11 +194,21 @@ func (p *Page) draw() {
 	case len(v.Entries) == 0:
 		o = widgets.NewEmptyPage("folder", "This folder is empty", "")
 	}
+	p.isListShown = v.Problem == "" && !v.Loading && len(v.Entries) > 0
 	p.dropHighlight.Hide()
 	widgets.SetContent(p.body, o, p.dropHighlight)
-	if framed {
-		return // the frame with its fields stays
+	if !framed { // else the frame with its fields stays
+		p.drawFrame()
 	}
+	if p.focusPending {
+		p.focus()
+		p.focusPending = p.focusPending && v.Loading // an empty folder has no list
+	}
+}
+
+// drawFrame puts the controls around the list.
+func (p *Page) drawFrame() {
+	v := p.view
 	up := widgets.NewQuietButton("", "up", p.model.Up)
 	if v.Dir == "" {
 		up.Hide()
@@ -215,9 +226,6 @@ func (p *Page) draw() {
 	}
 	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
 	widgets.SetContent(p.Box, p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body)))
-	if p.focusPending {
-		p.focus()
-	}
 }
 
 // replaceList replaces the list, which loses the focus: keys must not act on hidden content.
@@ -225,7 +233,7 @@ func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
 		c.Unfocus()
 	}
-	p.drawnKey = drawn
+	p.drawnKey, p.isListShown = drawn, false
 	widgets.SetContent(p.Box, o)
 }
 

@@ -228,3 +228,24 @@ func TestOnlyWholeTextFilesOfferToBeEdited(t *testing.T) {
 		})
 	}
 }
+
+func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
+	p := inPage(t)
+	p.focusPending = true
+	p.show(state.FilesView{Place: "nas", Loading: true})
+	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
+	if canvas.Focused() != nil {
+		t.Fatalf("%T has the keyboard while the list loads", canvas.Focused())
+	}
+	p.show(folder())
+	if canvas.Focused() != fyne.Focusable(p.list) {
+		t.Errorf("%T has the keyboard", canvas.Focused())
+	}
+	canvas.Unfocus()
+	v := folder()
+	v.Entries = v.Entries[:1]
+	p.show(v)
+	if canvas.Focused() != nil {
+		t.Error("a change takes the keyboard again")
+	}
+}

@@ -141,6 +141,9 @@ func (b *Pair) OpenAt(file string) { b.active.OpenAt(file) }
 // EditPath lets the person type the folder's path (Ctrl+L).
 func (b *Pair) EditPath() { b.active.EditPath() }
 
+// Focus focuses the list as soon as it is shown.
+func (b *Pair) Focus() { b.active.focusPending = true }
+
 // ToggleHidden shows hidden files in the list used last, or leaves them out (Ctrl+H).
 func (b *Pair) ToggleHidden() { b.active.ToggleHidden() }
 

@@ -16,6 +16,7 @@ type pathBar struct {
 	box     *fyne.Container
 	field   *textField
 	crumbs  []state.Crumb
+	top     string // name of the top folder
 	onEnter func(string)
 }
 
@@ -27,8 +28,9 @@ func newPathBar(enter func(string), left func()) *pathBar {
 	return w
 }
 
-func (w *pathBar) set(crumbs []state.Crumb) {
-	w.crumbs = crumbs
+// set shows the folders below the top folder, which has a name.
+func (w *pathBar) set(top string, crumbs []state.Crumb) {
+	w.top, w.crumbs = top, crumbs
 	if len(w.box.Objects) == 1 && w.box.Objects[0] == w.field {
 		return // the person is typing
 	}
@@ -38,7 +40,7 @@ func (w *pathBar) set(crumbs []state.Crumb) {
 func (w *pathBar) draw() {
 	top := ""
 	if len(w.crumbs) == 0 {
-		top = "Top folder" // an icon alone would have no meaning
+		top = w.top // an icon alone would have no meaning
 	}
 	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
 	for _, c := range w.crumbs {

@@ -125,6 +125,14 @@ func parentDir(dir string) string {
 	return ""
 }
 
+// TopName returns the name of the place's top folder: that of a machine's workspace.
+func (v FilesView) TopName(app View) string {
+	if n, ok := app.Node(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
+		return VisibleName(path.Base(slashes(n.Host.Workspace)))
+	}
+	return "Top folder"
+}
+
 // Crumb is one element of the path shown above the list.
 type Crumb struct{ Name, Dir string }
 
