@@ -61,7 +61,7 @@ func (o *opener) openLink(link string) {
 
 func (o *opener) openPath(path string) {
 	if err := o.ui.app.OpenURL(fileURL(filepath.ToSlash(path))); err != nil {
-		o.ui.messages.show("This could not be opened: " + path)
+		o.ui.messages.show("No program could open " + path)
 	}
 }
 

@@ -165,11 +165,7 @@ func (p *Page) draw() {
 		return // it is closed by its own button
 	}
 	if f := v.File; f != nil {
-		if p.viewer == nil || p.viewer.path != f.Path {
-			p.viewer.close()
-			p.viewer = newViewer(p, *f)
-			p.replaceList("file", p.viewer.box)
-		}
+		p.drawFile(f)
 		return
 	}
 	p.viewer.close()
@@ -192,7 +188,11 @@ func (p *Page) draw() {
 		show := widgets.NewButton("Show hidden files", "eye", p.ToggleHidden)
 		o = widgets.NewEmptyPage("folder", "All files here are hidden", "", show)
 	case len(v.Entries) == 0:
-		o = widgets.NewEmptyPage("folder", "This folder is empty", "")
+		text := ""
+		if p.canChange() {
+			text = "Drop files here to add them."
+		}
+		o = widgets.NewEmptyPage("folder", "This folder is empty", text)
 	}
 	p.isListShown = v.Problem == "" && !v.Loading && len(v.Entries) > 0
 	p.dropHighlight.Hide()

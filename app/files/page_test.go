@@ -249,3 +249,27 @@ func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
 		t.Error("a change takes the keyboard again")
 	}
 }
+
+func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.File = &state.OpenFile{Path: "a.txt", Text: "before"}
+	p.show(v)
+	shown := p.viewer
+	p.show(v)
+	if p.viewer != shown {
+		t.Error("it is drawn again without a change")
+	}
+	again := v
+	again.File = &state.OpenFile{Path: "a.txt", Text: "after"}
+	p.show(again)
+	pagetest.Shows(t, p.Box, "after")
+}
+
+func TestABinaryFileSaysThatItHasNoPreview(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.File = &state.OpenFile{Path: "b.png", Binary: true}
+	p.show(v)
+	pagetest.Shows(t, p.Box, "No preview", "The file has 2.0 kB.", "Copy to this computer…")
+}

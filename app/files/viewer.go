@@ -17,12 +17,16 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
 )
 
 // viewer shows one file; the agent's files can be edited.
 type viewer struct {
 	page         *Page
 	path         string
+	file         *state.OpenFile   // nil for an editor and for changes
+	info         protocol.FileInfo // what the list reported about the file
 	box          fyne.CanvasObject
 	edit         *editor            // nil if read-only
 	stopWatching context.CancelFunc // stops following the file; nil if nothing does
@@ -31,6 +35,23 @@ type viewer struct {
 func (v *viewer) close() {
 	if v != nil && v.stopWatching != nil {
 		v.stopWatching()
+	}
+}
+
+// drawFile shows a file, and reads it again when the list reports that it changed. An editor does
+// that by itself.
+func (p *Page) drawFile(f *state.OpenFile) {
+	info := p.view.InfoOf(f.Path)
+	switch w := p.viewer; {
+	case w != nil && w.path == f.Path && w.edit != nil:
+	case w == nil || w.file != f:
+		w.close()
+		p.viewer = newViewer(p, *f)
+		p.viewer.file, p.viewer.info = f, info
+		p.replaceList("file", p.viewer.box)
+	case w.info != info:
+		w.info = info
+		p.model.Look(f.Path)
 	}
 }
 
@@ -46,6 +67,12 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		v.edit = newEditor(p, v, f, back)
 		v.box = v.edit.box
 		return v
+	case f.Binary:
+		text := "Only text and pictures can be shown here."
+		if size := p.view.InfoOf(f.Path).Size; size > 0 {
+			text += " The file has " + display.Size(size) + "."
+		}
+		body = widgets.NewEmptyPage("file", "No preview", text)
 	case f.Image != nil:
 		img := canvas.NewImageFromImage(f.Image)
 		img.FillMode = canvas.ImageFillContain
