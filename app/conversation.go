@@ -141,7 +141,7 @@ func (c *conversation) handlers() chat.Handlers {
 		Resume:     func() { u.backend.state.Pause(false) },
 		OpenURL:    u.opener.openLink,
 		OpenImage:  u.opener.openImage,
-		PickFiles:  func(done func([]string)) { pickFiles(c.window, done) },
+		PickFiles:  func(done func([]string)) { u.picker.OpenFiles(c.window, "Attach files", "Attach", done) },
 		PasteImage: pasteImage(u),
 		ReadFile: func(path string, done func(protocol.Attachment, error)) {
 			bind.Go(u.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)

@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
 )
 
-func TestADialogOfFilesIsClosedByKey(t *testing.T) {
+func TestAnOverlayIsClosedByKey(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	c := u.main.window.Canvas()
@@ -16,13 +17,13 @@ func TestADialogOfFilesIsClosedByKey(t *testing.T) {
 		"Ctrl+W": u.main.closeByKey,
 	} {
 		t.Run(name, func(t *testing.T) {
-			pickFiles(u.main.window, func([]string) {})
+			widget.ShowPopUp(widget.NewLabel("a popup"), c)
 			if c.Overlays().Top() == nil {
-				t.Fatal("no dialog")
+				t.Fatal("no overlay")
 			}
 			press()
 			if c.Overlays().Top() != nil || !u.main.visible {
-				t.Errorf("%s: the dialog is open: %v, the window is shown: %v", name, c.Overlays().Top() != nil, u.main.visible)
+				t.Errorf("%s: the overlay is open: %v, the window is shown: %v", name, c.Overlays().Top() != nil, u.main.visible)
 			}
 		})
 	}

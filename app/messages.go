@@ -121,6 +121,17 @@ func (m *messages) offerUndo(text string, undo func(), until time.Time) {
 	m.arrange()
 }
 
+// undoLast undoes what the newest message offers to undo, and reports whether there was one.
+func (m *messages) undoLast() bool {
+	for _, t := range slices.Backward(m.undos) {
+		if t.Visible() {
+			t.Undo()
+			return true
+		}
+	}
+	return false
+}
+
 // arrange lists the messages: offers to undo (newest first), the current message, the banner.
 func (m *messages) arrange() {
 	var list []fyne.CanvasObject

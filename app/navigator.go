@@ -39,8 +39,8 @@ type navigator struct {
 
 	machineID    protocol.NodeID // machineID of the machines page; empty for all
 	filePath     string          // filePath that the files page opens with
+	filesMachine protocol.NodeID // machine that the files page opens with; empty for the last one
 	files        *files.Pair     // the files page, while it is open
-	filesMachine protocol.NodeID // machine of the files page; empty for the agent's own files
 	// back goes from a detail view of the page to its list; nil without a detail view
 	back func() bool
 	// dropTarget returns the machine at a position of the page, for dropped files; may be nil.
@@ -68,25 +68,7 @@ func (n *navigator) pages() []page {
 			n.dropTarget = p.At
 			return p.Box, p.Back
 		}},
-		{"folder", filesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			last := n.ui.backend.prefs.get()
-			p := files.NewPair(ctx, n.ui.backend.state, files.Handlers{
-				Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Copy: n.ui.app.Clipboard().SetContent, Fetch: n.ui.sender.fetch,
-				Place: func(id protocol.NodeID) { n.filesMachine = id }, Open: n.ui.opener.fileOpener(), Drop: n.ui.sender.dropOnMachine, Send: n.ui.sender.sendBetween,
-				Two: last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
-					n.ui.backend.prefs.update(func(r *preferences) { r.FilesTwo, r.FilesRight = two, right })
-				},
-				Sort: last.Files, Sorted: func(by state.FileSort) { n.ui.backend.prefs.update(func(r *preferences) { r.Files = by }) },
-			})
-			n.files = p
-			if file := n.filePath; file != "" {
-				n.filePath = ""
-				p.OpenAt(file)
-			} else {
-				p.Open(n.filesMachine)
-			}
-			return p.Box, p.Back
-		}},
+		{"folder", filesTitle, n.openFiles},
 		{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") }})
 			return p.Box, p.Back

@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/dialog"
-	"fyne.io/fyne/v2/storage"
 
+	"fairlead/app/bind"
+	"fairlead/app/system"
 	"fairlead/app/widgets"
 )
 
-// opener opens links, files and pictures, and asks for files.
+// opener opens links, files and pictures, and saves files.
 type opener struct{ ui *ui }
 
 func fileName(title string) string {
@@ -59,7 +61,7 @@ func (o *opener) openLink(link string) {
 
 func (o *opener) openPath(path string) {
 	if err := o.ui.app.OpenURL(fileURL(filepath.ToSlash(path))); err != nil {
-		o.ui.messages.show("This could not be opened: " + path)
+		o.ui.messages.show("No program could open " + path)
 	}
 }
 
@@ -107,78 +109,71 @@ func (o *opener) fileOpener() func(string) {
 	return o.openPath
 }
 
-// reveal shows a file of this computer in the file manager.
-func (o *opener) reveal(path string) { o.openPath(filepath.Dir(path)) }
-
-// showFiles opens a file dialog; Fyne sets no size before it is open (fyne 2.8.0, dialog/file.go).
-func showFiles(d *dialog.FileDialog) {
-	d.Show()
-	d.Resize(fyne.NewSize(760, 520))
+// fileRevealer shows this computer's files in the file manager; nil if the gateway is remote.
+func (o *opener) fileRevealer() func(string) {
+	if o.ui.backend.flags.join != "" {
+		return nil
+	}
+	return o.reveal
 }
 
-func pickFiles(w fyne.Window, done func([]string)) {
-	d := dialog.NewFileOpen(func(r fyne.URIReadCloser, err error) {
-		if err != nil || r == nil {
-			return
+// revealTimeout limits the time for starting a file manager.
+const revealTimeout = 10 * time.Second
+
+// reveal shows a file of this computer in the file manager; without one that can, its folder.
+func (o *opener) reveal(path string) {
+	bind.Run(o.ui.ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, revealTimeout)
+		defer cancel()
+		return system.Reveal(ctx, path)
+	}, func(err error) {
+		if err != nil {
+			slog.Info("The file manager cannot show single files", "err", err)
+			o.openPath(filepath.Dir(path))
 		}
-		defer r.Close()
-		done([]string{r.URI().Path()})
-	}, w)
-	showFiles(d)
+	})
 }
 
-func pickFolder(w fyne.Window, done func(string)) {
-	d := dialog.NewFolderOpen(func(dir fyne.ListableURI, err error) {
-		if err == nil && dir != nil {
-			done(dir.Path())
-		}
-	}, w)
-	showFiles(d)
-}
-
-// newSaveDialog creates a dialog that asks for a file name and calls write with the file; the text
-// that write returns, or the error after the text failed, is shown in the window.
-func (o *opener) newSaveDialog(window fyne.Window, name, failed string, write func(context.Context, fyne.URIWriteCloser) (string, error)) *dialog.FileDialog {
-	d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
-		if err != nil || w == nil {
-			return
-		}
-		request(o.ui, window, failed, func(ctx context.Context) (string, error) {
-			text, err := write(ctx, w)
-			return text, errors.Join(err, w.Close())
-		}, func(text string) { o.ui.messages.showIn(window, text) })
-	}, window)
-	d.SetFileName(name)
-	return d
+// save asks for a file name and calls write with the file; the text that write returns, or the
+// error after the text failed, is shown in the window.
+func (o *opener) save(w fyne.Window, title, name, failed string, write func(ctx context.Context, f io.Writer, path string) (string, error)) {
+	o.ui.picker.SaveFile(w, title, name, func(path string) {
+		request(o.ui, w, failed, func(ctx context.Context) (string, error) {
+			f, err := os.Create(path)
+			if err != nil {
+				return "", err
+			}
+			text, err := write(ctx, f, path)
+			return text, errors.Join(err, f.Close())
+		}, func(text string) { o.ui.messages.showIn(w, text) })
+	})
 }
 
 // saveAs asks for a file name and saves a text there as Markdown.
-func (o *opener) saveAs(window fyne.Window, title, text string) {
-	d := o.newSaveDialog(window, fileName(title)+".md", "The chat could not be saved: ", func(_ context.Context, w fyne.URIWriteCloser) (string, error) {
-		_, err := io.WriteString(w, text)
-		return "Saved to " + w.URI().Path(), err
+func (o *opener) saveAs(w fyne.Window, title, text string) {
+	o.save(w, "Export chat", fileName(title)+".md", "The chat could not be saved: ", func(_ context.Context, f io.Writer, path string) (string, error) {
+		_, err := io.WriteString(f, text)
+		return "Saved to " + path, err
 	})
-	d.SetFilter(storage.NewExtensionFileFilter([]string{".md"}))
-	showFiles(d)
 }
 
 // saveTo asks for a file name and calls write with the file; the text that write returns is shown.
 func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (string, error)) {
-	showFiles(o.newSaveDialog(o.ui.main.window, name, "The file was not saved completely: ", func(ctx context.Context, w fyne.URIWriteCloser) (string, error) {
-		return write(ctx, w)
-	}))
+	o.save(o.ui.main.window, "Save file", name, "The file was not saved completely: ", func(ctx context.Context, f io.Writer, _ string) (string, error) {
+		return write(ctx, f)
+	})
 }
 
 // maxRulesFile is the largest file of rules that can be imported, in bytes.
 const maxRulesFile = 8 << 20
 
 func (o *opener) openFile(done func([]byte)) {
-	pickFiles(o.ui.main.window, func(paths []string) {
+	o.ui.picker.OpenFile(o.ui.main.window, "Import rules", "Import", func(path string) {
 		request(o.ui, o.ui.main.window, "The file could not be read: ", func(context.Context) ([]byte, error) {
-			if info, err := os.Stat(paths[0]); err == nil && info.Size() > maxRulesFile {
+			if info, err := os.Stat(path); err == nil && info.Size() > maxRulesFile {
 				return nil, errors.New("it is larger than 8 MB")
 			}
-			return os.ReadFile(paths[0])
+			return os.ReadFile(path)
 		}, done)
 	})
 }

@@ -1,9 +1,15 @@
 package app
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"testing"
+	"testing/synctest"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/pick"
+	"fairlead/app/system"
 )
 
 func TestPathsAreWholeInAddressesOfFiles(t *testing.T) {
@@ -27,6 +33,32 @@ func TestALinkThatIsNotOpenedSaysWhy(t *testing.T) {
 			u.update(sample())
 			u.opener.openLink(link)
 			pagetest.Shows(t, u.messages.toast, want)
+		})
+	}
+}
+
+func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
+	for name, c := range map[string]struct{ path, want string }{
+		"in a folder":                     {filepath.Join(t.TempDir(), "a.md"), "Saved"},
+		"in a folder that does not exist": {filepath.Join(t.TempDir(), "none", "a.md"), "The chat could not be saved: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newTestUI(t)
+				u.update(sample())
+				u.picker = pick.New(u.ctx, u.app, pickMemory(u.backend.prefs), func(_ context.Context, _ string, q system.Question) ([]string, error) {
+					if q.Name != "A-chat.md" || q.Kind != system.SaveFile {
+						t.Errorf("asked %+v", q)
+					}
+					return []string{c.path}, nil
+				}, u.messages.show)
+				u.opener.saveAs(u.main.window, "A/chat", "text")
+				pagetest.Settle()
+				pagetest.Shows(t, u.messages.toast, c.want)
+				if data, err := os.ReadFile(c.path); (err == nil) != (c.want == "Saved") || err == nil && string(data) != "text" {
+					t.Errorf("the file has %q, %v", data, err)
+				}
+			})
 		})
 	}
 }

@@ -45,6 +45,13 @@ type preferences struct {
 	Files      state.FileSort  `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
 	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
+	// FilesPlace is the machine whose files were shown last; empty for the agent's own, nil for none.
+	FilesPlace *protocol.NodeID `json:"filesPlace,omitempty"`
+	// FilesDirs are the folders shown last, by machine. Never changed in place.
+	FilesDirs   map[protocol.NodeID]string `json:"filesDirs,omitempty"`
+	FilesHidden bool                       `json:"filesHidden,omitempty"` // hidden files are shown
+	// RecentFolders are those that were chosen in file dialogs, newest first. Never changed in place.
+	RecentFolders []string `json:"recentFolders,omitempty"`
 }
 
 // windowDir returns the folder of a window's data: a subfolder of home for a remote gateway.

@@ -90,10 +90,12 @@ func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 	})
 }
 
-// start queues transfers, and shows the first one after a verb.
+// start queues transfers, and shows the first one after a verb, unless its page shows it.
 func (s *sender) start(verb string, queue func(context.Context) (protocol.Transfer, error)) {
 	request(s.ui, s.ui.main.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
-		s.ui.messages.show(verb + state.TransferTitle(s.ui.view, t))
+		if s.ui.nav.title != transfersTitle {
+			s.ui.messages.show(verb + state.TransferTitle(s.ui.view, t))
+		}
 	})
 }
 
@@ -129,12 +131,12 @@ func (s *sender) askMachine(paths []string, at fyne.Position) {
 
 // pickAndSend asks for a file to send to a machine; without a machine it asks for that, too.
 func (s *sender) pickAndSend(to protocol.NodeID) {
-	pickFiles(s.ui.main.window, func(paths []string) { s.send(paths, to) })
+	s.ui.picker.OpenFiles(s.ui.main.window, "Send files", "Send", func(paths []string) { s.send(paths, to) })
 }
 
 // fetch copies a file of a machine into a folder of this computer that the person chooses.
 func (s *sender) fetch(from protocol.NodeID, path string) {
-	pickFolder(s.ui.main.window, func(dir string) {
+	s.ui.picker.ChooseFolder(s.ui.main.window, "Copy to this computer", "Copy here", func(dir string) {
 		s.start("Copying ", func(ctx context.Context) (protocol.Transfer, error) {
 			return s.ui.backend.state.Transfers.Fetch(ctx, from, path, dir)
 		})

@@ -8,9 +8,11 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/pick"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/system"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -34,6 +36,7 @@ type ui struct {
 	notes     *notifications
 	sender    *sender
 	opener    *opener
+	picker    *pick.Picker
 
 	hasTray bool
 	// showQuietly opens a window without taking the keyboard focus.
@@ -51,6 +54,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u.nav, u.approvals, u.settings = &navigator{ui: u}, &approvals{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}
 	u.messages = newMessages(u)
+	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
 	u.main = newWindow(u)
 	last := b.prefs.get()
 	u.main.setFirstRun(!last.FirstRunDone && b.flags.join == "") // the first-run page is for the local gateway only

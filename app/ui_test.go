@@ -133,24 +133,6 @@ func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
 	}
 }
 
-func TestDialogsOfFilesOpen(t *testing.T) {
-	u := newTestUI(t)
-	for name, open := range map[string]func(){
-		"pick files":  func() { pickFiles(u.main.window, func([]string) {}) },
-		"pick folder": func() { pickFolder(u.main.window, func(string) {}) },
-		"save":        func() { u.opener.saveAs(u.main.window, "A/chat", "text") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			open()
-			top := u.main.window.Canvas().Overlays().Top()
-			if top == nil {
-				t.Fatalf("%s opens nothing", name)
-			}
-			u.main.window.Canvas().Overlays().Remove(top)
-		})
-	}
-}
-
 func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())

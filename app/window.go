@@ -138,6 +138,16 @@ func (w *window) addShortcuts() {
 			w.ui.nav.files.EditPath()
 		}
 	})
+	shortcut(w.window, fyne.KeyH, func() {
+		if w.ui.nav.files != nil {
+			w.ui.nav.files.ToggleHidden()
+		}
+	})
+	w.window.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) {
+		if w.ui.nav.files != nil {
+			w.ui.nav.files.Undo()
+		}
+	})
 	shortcut(w.window, fyne.KeyF, w.findInChat)
 	w.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) {
 		w.ui.nav.search(w.sidebar.search.Text)
@@ -169,7 +179,7 @@ func (w *window) closeByKey() {
 	}
 }
 
-// dismiss closes the top overlay, such as a file dialog, and reports whether there was one.
+// dismiss closes the top overlay, such as a menu, and reports whether there was one.
 func dismiss(c fyne.Canvas) bool {
 	top := c.Overlays().Top()
 	if top == nil {
@@ -231,7 +241,7 @@ func (sw *settingsWindow) open() {
 	ctx, cancel := context.WithCancel(sw.ui.ctx)
 	h := settings.Handlers{
 		OpenURL: sw.ui.opener.openURL, OpenPath: sw.ui.opener.openPath, Copy: sw.ui.app.Clipboard().SetContent,
-		PickFolder: func(done func(string)) { pickFolder(w, done) },
+		PickFolder: func(done func(string)) { sw.ui.picker.ChooseFolder(w, "Choose folder", "Choose", done) },
 	}
 	if sw.ui.backend.flags.join == "" {
 		h.Local, h.Gateways = local{sw.ui.backend}.settings(), sw.ui.backend.remote

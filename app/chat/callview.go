@@ -11,6 +11,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -165,7 +166,7 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 		notes = append(notes, exit)
 	}
 	if info != nil && info.Bytes > int64(len(c.Output)) && c.Output != "" {
-		notes = append(notes, state.SizeText(info.Bytes)+", "+endShown)
+		notes = append(notes, display.Size(info.Bytes)+", "+endShown)
 	}
 	if c.Output == "" && c.State == transcript.CallDone {
 		notes = append(notes, "no output")

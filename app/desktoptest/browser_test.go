@@ -38,7 +38,7 @@ func TestFilesOfAnotherMachineAreDeletedMovedAndTakenBack(t *testing.T) {
 	right := func(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
 	p.place(mainWindow, 0, 30, 1100, 720)
 	p.click(p.waitTextIn(mainWindow, "Files", left))
-	p.click(p.waitTextIn(mainWindow, "Agent's files", right))
+	p.click(p.waitTextIn(mainWindow, "this computer", right))
 	p.click(p.waitTextIn(mainWindow, "attic", right))
 
 	p.click(p.waitTextIn(mainWindow, "winter", right))

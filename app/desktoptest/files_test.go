@@ -214,7 +214,7 @@ func TestFilesAreDraggedBetweenTheListsOfTwoMachines(t *testing.T) {
 	}
 	right := func(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
 	p.click(p.waitTextIn(mainWindow, "Files", left))
-	p.click(p.waitTextIn(mainWindow, "Agent's files", right))
+	p.click(p.waitTextIn(mainWindow, "this computer", right))
 	p.click(p.waitTextIn(mainWindow, "attic", right))
 	p.waitTextIn(mainWindow, "holiday", right)
 	p.keys("F3")

@@ -168,7 +168,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.keys("Return")
 	d.until("the new name", func() bool { e, _ := d.session(fresh.SessionKey); return e.Title == "Paper boats" })
 	d.menu("Export")
-	d.waitText(mainWindow, "Save File")
+	d.waitWindow("^Export chat")
 	d.shot("export")
 	d.keys("Return")
 	file := filepath.Join(filepath.Dir(p.workspace), "Paper boats.md")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,42 @@ import (
 )
 
 type actions struct{ page *Page }
+
+// undoable is an action that Ctrl+Z undoes, also after the message about it is gone.
+type undoable struct{ undo func() }
+
+// maxUndoable is the number of actions that can be undone.
+const maxUndoable = 20
+
+// offerUndo offers to undo an action, in a message and with Ctrl+Z; it can be undone once.
+func (a actions) offerUndo(text string, undo func()) {
+	p := a.page
+	u := &undoable{}
+	u.undo = func() {
+		if slices.Contains(p.undos, u) {
+			p.undos = slices.DeleteFunc(p.undos, func(other *undoable) bool { return other == u })
+			undo()
+		}
+	}
+	p.undos = append(p.undos, u)
+	if len(p.undos) > maxUndoable {
+		p.undos = p.undos[1:]
+	}
+	p.h.Undo(text, u.undo, time.Now().Add(state.UndoTime))
+}
+
+// undo undoes the last action: that of the newest message, else the last one of this page.
+func (a actions) undo() {
+	p := a.page
+	if p.h.UndoLast != nil && p.h.UndoLast() {
+		return
+	}
+	if n := len(p.undos); n > 0 {
+		p.undos[n-1].undo()
+		return
+	}
+	p.h.Say("There is nothing to undo.")
+}
 
 func (a actions) startRename() {
 	if chosen := a.page.list.selectedEntries(); a.page.canChange() && len(chosen) == 1 {
@@ -33,7 +70,7 @@ func (a actions) rename(file, name string) {
 			return
 		}
 		if undo != nil {
-			p.h.Undo(fmt.Sprintf("Renamed “%s” to “%s”.", state.VisibleName(path.Base(file)), state.VisibleName(path.Base(to))), undo, time.Now().Add(state.UndoTime))
+			a.offerUndo(fmt.Sprintf("Renamed “%s” to “%s”.", state.VisibleName(path.Base(file)), state.VisibleName(path.Base(to))), undo)
 		}
 		p.selectLater(to, "")
 	})
@@ -80,7 +117,7 @@ func (a actions) run(list []state.FileEntry, did string, do func(ctx context.Con
 			if n == 1 {
 				text = fmt.Sprintf("“%s” %s.", list[0].Title(), did)
 			}
-			a.page.h.Undo(text, undo, time.Now().Add(state.UndoTime))
+			a.offerUndo(text, undo)
 		}
 		word, _, _ := strings.Cut(did, " ")
 		a.page.h.Say.Failed("Some items were not "+word, err)
@@ -103,6 +140,9 @@ func (a actions) menu(at fyne.Position) {
 	add("Open", one, func() { p.list.onOpen(e) })
 	if words, _, open := p.openOutside(e.Path); open != nil {
 		add(words, one, open)
+	}
+	if p.machine().Local && p.h.Reveal != nil {
+		add("Show in file manager", one, func() { p.h.Reveal(p.absolutePath(e.Path)) })
 	}
 	add("Copy path", one, func() { p.h.Copy(p.absolutePath(e.Path)) })
 	if p.view.Place != "" && p.view.CanBrowse {

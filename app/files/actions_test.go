@@ -1,9 +1,11 @@
 package files
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -72,6 +74,9 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	})
 	if field == nil || field.Text != "b.png" {
 		t.Fatal("there is no field with the name")
+	}
+	if got := field.SelectedText(); got != "b" {
+		t.Errorf("%q is selected, want the name without the extension", got)
 	}
 	v := served() // an unrelated change: the field stays
 	v.Entries = v.Entries[:3]
@@ -181,5 +186,47 @@ func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T)
 		if got := p.list.selectedEntries(); len(got) != 1 || got[0].Path != "zeta" || rename != (p.list.renaming == "zeta") {
 			t.Errorf("%+v is chosen, %q is being renamed", got, p.list.renaming)
 		}
+	}
+}
+
+func TestCtrlZUndoesTheLastActionOnce(t *testing.T) {
+	p := servedPage(t)
+	var undone []string
+	var offered []func()
+	p.h.Undo = func(_ string, undo func(), _ time.Time) { offered = append(offered, undo) }
+	said := ""
+	p.h.Say = func(text string) { said = text }
+	act := func(name string) { p.actions.offerUndo(name, func() { undone = append(undone, name) }) }
+	ctrlZ := func() { p.list.TypedShortcut(&fyne.ShortcutUndo{}) }
+	act("rename")
+	act("move")
+	act("delete")
+	offered[1]() // the button of the message about the move
+	ctrlZ()
+	ctrlZ()
+	if want := []string{"move", "delete", "rename"}; !slices.Equal(undone, want) {
+		t.Errorf("undone: %v, want %v", undone, want)
+	}
+	offered[0]()
+	ctrlZ()
+	if len(undone) != 3 || said != "There is nothing to undo." {
+		t.Errorf("undone: %v, said %q", undone, said)
+	}
+}
+
+func TestHiddenFilesAppearOnRequest(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.Hidden = 2
+	p.show(v)
+	pagetest.Shows(t, p.Box, "4 items · 2 hidden")
+	v.Entries = nil
+	p.show(v)
+	pagetest.Shows(t, p.Box, "All files here are hidden")
+	var saved []bool
+	p.h.HiddenShown = func(on bool) { saved = append(saved, on) }
+	test.Tap(pagetest.Button(t, p.Box, "Show hidden files"))
+	if !p.model.Value.Get().ShowHidden || !slices.Equal(saved, []bool{true}) {
+		t.Errorf("hidden files are not shown, saved %v", saved)
 	}
 }

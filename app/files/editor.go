@@ -16,19 +16,22 @@ import (
 	"fairlead/app/widgets"
 )
 
-// editor edits one of the agent's files. Unsaved changes survive leaving the page, and changes that
+// editor edits a text file. Unsaved changes survive leaving the page, and changes that
 // somebody else made meanwhile are never overwritten without a question.
 type editor struct {
 	page      *Page
 	viewer    *viewer
+	files     state.TextFiles
+	isAgent   bool // one of the agent's own files
 	path      string
+	draftKey  string
 	isNew     bool   // a new file without a name
 	savedName string // name under which a new file was saved
 	box       fyne.CanvasObject
 
 	base          string // the last known version on the disk
 	exists        bool   // the file exists on the disk
-	text          *widget.Entry
+	text          *textArea
 	name          *widget.Entry
 	status        *widgets.Paragraph
 	lengthNote    *widgets.Paragraph
@@ -40,13 +43,12 @@ type editor struct {
 
 func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *editor {
 	e := &editor{
-		page: p, viewer: v, path: f.Path, isNew: f.Path == "" || strings.HasSuffix(f.Path, "/"), base: f.Text, exists: !f.Missing,
-		text: widget.NewMultiLineEntry(), name: widget.NewEntry(), status: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
+		page: p, viewer: v, files: p.model.TextFiles(), isAgent: p.view.Place == "", path: f.Path, draftKey: draftKey(p.view.Place, f.Path), isNew: f.Path == "" || strings.HasSuffix(f.Path, "/"), base: f.Text, exists: !f.Missing,
+		text: newTextArea(), name: widget.NewEntry(), status: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 		lengthNote: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall), conflictText: widgets.NewParagraph("", style.ColorText, "text"),
 	}
 	e.exists = e.exists && !e.isNew
-	e.text.Wrapping = fyne.TextWrapWord
-	e.text.TextStyle = fyne.TextStyle{Monospace: true}
+	e.text.onSave = e.save
 	e.text.SetText(f.Text)
 	e.text.OnChanged = func(string) { e.textChanged() }
 	e.name.SetText(f.Path)
@@ -63,7 +65,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	e.discardButton = widgets.NewQuietButton("Discard", "undo", e.discard)
 	e.discardButton.Hide()
 	actions := []fyne.CanvasObject{save, e.discardButton}
-	if e.exists {
+	if e.exists && e.isAgent {
 		actions = append(actions, widgets.NewQuietButton("Delete", "trash", e.delete))
 	}
 	if e.isNew {
@@ -75,7 +77,10 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 		title = "New file"
 		top = append(top, widgets.NewField("Name", e.name))
 	}
-	_, about, _ := state.AboutFile(f.Path)
+	about := ""
+	if e.isAgent {
+		_, about, _ = state.AboutFile(f.Path)
+	}
 	if f.Missing {
 		about += " The file does not exist. This is the default text."
 	}
@@ -85,7 +90,7 @@ func newEditor(p *Page, v *viewer, f state.OpenFile, back *widgets.Button) *edit
 	top = append(top, e.conflictBox)
 	foot := widgets.Inset(style.Gap, 0, style.Inside, 0, widgets.Col(0, e.lengthNote, e.status))
 	e.box = widgets.NewPage(title, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Inside, top...)), foot, nil, nil, e.text), append(actions, back)...)
-	if draft, ok := p.app.Drafts.Get(f.Path); ok && !e.isNew && draft != f.Text {
+	if draft, ok := p.app.Drafts.Get(e.draftKey); ok && !e.isNew && draft != f.Text {
 		e.text.SetText(draft)
 		e.setStatus("Your unsaved changes were restored.", style.ColorNeedsYou)
 	}
@@ -121,7 +126,7 @@ func (e *editor) textChanged() {
 		if dirty {
 			draft = e.text.Text
 		}
-		e.page.app.Drafts.Save(e.path, draft)
+		e.page.app.Drafts.Save(e.draftKey, draft)
 	}
 	if dirty != e.discardButton.Visible() && !e.isNew {
 		widgets.SetVisible(e.discardButton, dirty)
@@ -140,6 +145,9 @@ func (e *editor) textChanged() {
 
 // showLength warns about a file that exceeds what the agent reads of it.
 func (e *editor) showLength() {
+	if !e.isAgent {
+		return
+	}
 	words, over := state.FileLength(e.path, e.text.Text)
 	color := style.ColorMuted
 	if over {
@@ -153,7 +161,7 @@ func (e *editor) showLength() {
 }
 
 func (e *editor) discard() {
-	e.page.app.Drafts.Save(e.path, "")
+	e.page.app.Drafts.Save(e.draftKey, "")
 	e.text.SetText(e.base)
 	e.conflictBox.Hide()
 	e.setStatus("", style.ColorMuted)
@@ -173,7 +181,7 @@ func (e *editor) save() {
 	at, there := e.target()
 	e.setStatus("Saving…", style.ColorMuted)
 	bind.Run(e.page.ctx, func(ctx context.Context) error {
-		return e.page.model.SaveOver(ctx, at, now, base, there)
+		return e.files.SaveOver(ctx, at, now, base, there)
 	}, func(err error) {
 		e.afterSave(at, now, err)
 	})
@@ -193,7 +201,7 @@ func (e *editor) afterSave(at, text string, err error) {
 		return
 	}
 	e.base, e.exists, e.savedName = text, true, at
-	e.page.app.Drafts.Save(at, "")
+	e.page.app.Drafts.Save(draftKey(e.page.view.Place, at), "")
 	e.conflictBox.Hide()
 	e.textChanged()
 	if !e.hasChanges() { // no changes since
@@ -207,77 +215,8 @@ func (e *editor) delete() {
 		if p.h.Say.Failed("Could not delete the file", err) {
 			return
 		}
-		p.app.Drafts.Save(e.path, "")
+		p.app.Drafts.Save(e.draftKey, "")
 		p.close()
 		p.h.Undo("File deleted.", undo, time.Now().Add(state.UndoTime))
 	})
-}
-
-func (e *editor) showConflict(c state.Conflict) {
-	e.diskVersion = c
-	e.conflictText.Set("This file changed on disk while you were editing it. Keep your version or the one on disk?", style.ColorText)
-	if c.Deleted {
-		e.conflictText.Set("This file was deleted while you were editing it. Keep your version?", style.ColorText)
-	}
-	e.conflictBox.Show()
-	e.setStatus("", style.ColorMuted)
-}
-
-func (e *editor) keepMine() {
-	e.base, e.exists = e.diskVersion.Current, !e.diskVersion.Deleted
-	e.conflictBox.Hide()
-	e.save()
-}
-
-func (e *editor) useDiskVersion() {
-	e.conflictBox.Hide()
-	e.page.app.Drafts.Save(e.path, "")
-	if e.diskVersion.Deleted {
-		e.page.close()
-		return
-	}
-	e.base, e.exists = e.diskVersion.Current, true
-	e.text.SetText(e.base)
-	e.setStatus("", style.ColorMuted)
-}
-
-// watchFile reads the file again whenever files on the disk changed, while this editor is open.
-func (e *editor) watchFile() {
-	if e.isNew {
-		return
-	}
-	ctx, cancel := context.WithCancel(e.page.ctx)
-	seen := e.page.app.Value.Get().FilesChanged
-	e.viewer.stopWatching = cancel
-	bind.Watch(ctx, e.page.app.Value, func(v state.View) {
-		if v.FilesChanged == seen {
-			return
-		}
-		seen = v.FilesChanged
-		text, exists := "", false
-		bind.Run(ctx, func(ctx context.Context) (err error) {
-			text, exists, err = e.page.model.Text(ctx, e.path)
-			return err
-		}, func(err error) {
-			if err == nil {
-				e.fileChanged(text, exists)
-			}
-		})
-	})
-}
-
-// fileChanged handles a new version on the disk; without unsaved changes the editor shows it.
-func (e *editor) fileChanged(text string, there bool) {
-	switch {
-	case there == e.exists && (text == e.base || !there):
-	case there && text == e.text.Text: // the editor itself saved this version
-		e.base, e.exists = text, true
-		e.textChanged()
-	case !e.hasChanges() && there:
-		e.base, e.exists = text, true
-		e.text.SetText(text)
-		e.setStatus("The file changed on disk. This is the current version.", style.ColorMuted)
-	default:
-		e.showConflict(state.Conflict{Current: text, Deleted: !there})
-	}
 }

@@ -5,11 +5,14 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 )
 
 // inEditor opens one of the agent's files. edit is its editor.
@@ -129,5 +132,19 @@ func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
 	e.afterSave("a.md", "one", nil)
 	if strings.Contains(e.status.Text(), "Saved.") {
 		t.Error("what was typed meanwhile is said to be saved")
+	}
+}
+
+func TestCtrlSSavesAFile(t *testing.T) {
+	pagetest.Start(t, style.Light)
+	area, saved := newTextArea(), 0
+	area.onSave = func() { saved++ }
+	area.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyN, Modifier: fyne.KeyModifierShortcutDefault})
+	if saved != 0 {
+		t.Error("another shortcut saves")
+	}
+	area.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyS, Modifier: fyne.KeyModifierShortcutDefault})
+	if saved != 1 {
+		t.Errorf("saved %d times", saved)
 	}
 }

@@ -4,6 +4,7 @@ package files
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -18,13 +19,25 @@ import (
 
 // Handlers are the page's callbacks.
 type Handlers struct {
-	Say   state.Say
-	Undo  state.OfferUndo
-	Fetch func(from protocol.NodeID, path string) // copies a file to this computer
-	Copy  func(string)
-	Place func(protocol.NodeID) // another place is shown; empty is the agent's own files
+	Say  state.Say
+	Undo state.OfferUndo
+	// UndoLast undoes what the newest message in the window offers to undo, and reports whether
+	// there was one.
+	UndoLast func() bool
+	Fetch    func(from protocol.NodeID, path string) // copies a file to this computer
+	Copy     func(string)
+	// Visited is called with each folder that is shown; an empty place is the agent's own files.
+	Visited func(place protocol.NodeID, dir string)
+	// LastDir returns the folder of a place that was shown last; nil returns its top folder.
+	LastDir func(place protocol.NodeID) string
+	// ShowHidden shows hidden files at first. HiddenShown is called when that changes.
+	ShowHidden  bool
+	HiddenShown func(bool)
 	// Open opens a file of this computer with the default program; nil on other computers.
 	Open func(path string)
+	// Reveal shows a file of this computer in the file manager; nil on other computers.
+	Reveal  func(path string)
+	OpenURL func(*url.URL)
 	// Sort is the initial order; Sorted is called when it changes.
 	Sort   state.FileSort
 	Sorted func(state.FileSort)
@@ -61,12 +74,16 @@ type Page struct {
 	isBeside         bool          // a second list is shown beside it
 	dropHighlight    *widgets.Rect // highlights the list as the target of a drag
 	offline          bool          // the machine is offline
+	visited          string        // the folder that was last reported to Visited
+	isDetour         bool          // opened for one of the agent's files: the place is not remembered
+	undos            []*undoable   // what Ctrl+Z undoes, newest last
 	selectPath       string        // path to select once the list contains it
 	renamePath       string        // path to rename once the list contains it
 	body             *fyne.Container
 	viewer           *viewer
 	drawnKey         string
-	focusPending     bool // focus the list when it is drawn
+	isListShown      bool // the list has entries and is not hidden by a file
+	focusPending     bool // focus the list when it is shown
 	// highlight highlights long code. It is called off the GUI thread.
 	highlight func(code, name string) []code.Line
 }
@@ -81,6 +98,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.list = newTable()
 	p.actions, p.changes, p.drag = actions{p}, changes{p}, drag{page: p}
 	p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.showSelection, p.handleKey, p.actions.menu, p.actions.rename
+	p.list.onUndo = p.actions.undo
 	p.list.onOpen = func(e state.FileEntry) {
 		if e.Dir {
 			p.enter(e.Path)
@@ -102,6 +120,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.place = widgets.NewMenuButton("", "folder", p.placeMenu)
 	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.actions.startRename), widgets.NewQuietButton("", "trash", p.actions.delete)}
 	p.model.Sort(h.Sort)
+	p.model.Value.Update(func(v *state.FilesView) { v.ShowHidden = h.ShowHidden })
 	p.showPlace()
 	p.draw()
 	return p
@@ -110,10 +129,11 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 func (p *Page) show(v state.FilesView) {
 	p.view = v
 	p.showPlace()
+	p.reportVisit()
 	p.list.marks = fileMarks(v, p.app.Drafts, p.changes.marks())
 	p.list.details = v.CanBrowse && v.Filter == ""
 	p.list.Set(v.Entries, v.Filter != "")
-	p.pathBar.set(v.Crumbs(p.app.Value.Get()))
+	p.pathBar.set(v.TopName(p.app.Value.Get()), v.Crumbs(p.app.Value.Get()))
 	p.columnHeads.set(v.Sort, v.CanBrowse && v.Filter == "")
 	if p.selectPath != "" && p.list.selectPath(p.selectPath) {
 		p.selectPath = ""
@@ -131,10 +151,10 @@ func (p *Page) enter(dir string) {
 	p.focus()
 }
 
-// focus focuses the list once it is visible again.
+// focus focuses the list once it is shown.
 func (p *Page) focus() {
-	if p.focusPending = !strings.HasPrefix(p.drawnKey, "list"); !p.focusPending {
-		widgets.Focus(p.list)
+	if p.focusPending = !p.isListShown; p.isListShown {
+		widgets.FocusIn(p.Box, p.list) // the list itself may not have been drawn yet
 	}
 }
 
@@ -145,16 +165,12 @@ func (p *Page) draw() {
 		return // it is closed by its own button
 	}
 	if f := v.File; f != nil {
-		if p.viewer == nil || p.viewer.path != f.Path {
-			p.viewer.close()
-			p.viewer = newViewer(p, *f)
-			p.replaceList("file", p.viewer.box)
-		}
+		p.drawFile(f)
 		return
 	}
 	p.viewer.close()
 	p.viewer = nil
-	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Filter != "", p.frameKey())
+	now := fmt.Sprint("list ", v.Loading, v.Problem, len(v.Entries) == 0, v.Hidden > 0, v.Filter != "", p.frameKey())
 	if now == p.drawnKey {
 		return
 	}
@@ -168,14 +184,31 @@ func (p *Page) draw() {
 		o = widgets.NewLoading()
 	case len(v.Entries) == 0 && v.Filter != "":
 		o = container.NewVBox(widgets.NewText("Nothing found", style.ColorMuted, "text"))
+	case len(v.Entries) == 0 && v.Hidden > 0:
+		show := widgets.NewButton("Show hidden files", "eye", p.ToggleHidden)
+		o = widgets.NewEmptyPage("folder", "All files here are hidden", "", show)
 	case len(v.Entries) == 0:
-		o = widgets.NewEmptyPage("folder", "This folder is empty", "")
+		text := ""
+		if p.canChange() {
+			text = "Drop files here to add them."
+		}
+		o = widgets.NewEmptyPage("folder", "This folder is empty", text)
 	}
+	p.isListShown = v.Problem == "" && !v.Loading && len(v.Entries) > 0
 	p.dropHighlight.Hide()
 	widgets.SetContent(p.body, o, p.dropHighlight)
-	if framed {
-		return // the frame with its fields stays
+	if !framed { // else the frame with its fields stays
+		p.drawFrame()
 	}
+	if p.focusPending {
+		p.focus()
+		p.focusPending = p.focusPending && v.Loading // an empty folder has no list
+	}
+}
+
+// drawFrame puts the controls around the list.
+func (p *Page) drawFrame() {
+	v := p.view
 	up := widgets.NewQuietButton("", "up", p.model.Up)
 	if v.Dir == "" {
 		up.Hide()
@@ -193,9 +226,6 @@ func (p *Page) draw() {
 	}
 	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
 	widgets.SetContent(p.Box, p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body)))
-	if p.focusPending {
-		p.focus()
-	}
 }
 
 // replaceList replaces the list, which loses the focus: keys must not act on hidden content.
@@ -203,7 +233,7 @@ func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.Box); c != nil {
 		c.Unfocus()
 	}
-	p.drawnKey = drawn
+	p.drawnKey, p.isListShown = drawn, false
 	widgets.SetContent(p.Box, o)
 }
 
@@ -237,6 +267,9 @@ func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
 	case p.view.CanBrowse && len(p.view.Changed) > 0:
 		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.changes.list("") }))
 	}
+	var more *widgets.Button
+	more = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(more, p.moreMenu()) })
+	actions = append(actions, more)
 	switch {
 	case p.isBeside && p.pair.right == p:
 		actions = append(actions, widgets.NewQuietButton("", "cross", p.pair.Toggle))

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
@@ -180,4 +181,95 @@ func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 		pagetest.Shows(t, p.Box, says)
 		pagetest.Settle()
 	})
+}
+
+func TestMarkdownIsRenderedUntilItsSourceIsWanted(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.File = &state.OpenFile{Path: "README.md", Text: "# A project\n\nWith *one* line.\n"}
+	p.show(v)
+	source := func() bool { return strings.Contains(golden.Words(p.Box), "# A project") }
+	if source() {
+		t.Error("the source is shown at first")
+	}
+	toggle := pagetest.Button(t, p.Box, "Source")
+	test.Tap(toggle)
+	if !source() || toggle.Text != "Rendered" {
+		t.Errorf("the source is not shown, the button says %q", toggle.Text)
+	}
+	test.Tap(toggle)
+	if source() {
+		t.Error("the source stays")
+	}
+}
+
+func TestOnlyWholeTextFilesOfferToBeEdited(t *testing.T) {
+	for name, c := range map[string]struct {
+		file     state.OpenFile
+		readOnly bool
+		want     bool
+	}{
+		"text":                    {file: state.OpenFile{Text: "x"}, want: true},
+		"text, cut":               {file: state.OpenFile{Text: "x", Truncated: true}},
+		"in a folder to read":     {file: state.OpenFile{Text: "x"}, readOnly: true},
+		"a file that is no text":  {file: state.OpenFile{Problem: "It is a program, of 3 MB."}},
+		"an empty file, editable": {file: state.OpenFile{}, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := servedPage(t)
+			v := served()
+			c.file.Path = "a.txt"
+			v.File, v.ReadOnly = &c.file, c.readOnly
+			p.show(v)
+			found := widgettest.Find(p.Box, func(b *widgets.Button) bool { return b.Text == "Edit" })
+			if (found != nil) != c.want {
+				t.Errorf("it can be edited: %v, want %v", found != nil, c.want)
+			}
+		})
+	}
+}
+
+func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
+	p := inPage(t)
+	p.focusPending = true
+	p.show(state.FilesView{Place: "nas", Loading: true})
+	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
+	if canvas.Focused() != nil {
+		t.Fatalf("%T has the keyboard while the list loads", canvas.Focused())
+	}
+	p.show(folder())
+	if canvas.Focused() != fyne.Focusable(p.list) {
+		t.Errorf("%T has the keyboard", canvas.Focused())
+	}
+	canvas.Unfocus()
+	v := folder()
+	v.Entries = v.Entries[:1]
+	p.show(v)
+	if canvas.Focused() != nil {
+		t.Error("a change takes the keyboard again")
+	}
+}
+
+func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.File = &state.OpenFile{Path: "a.txt", Text: "before"}
+	p.show(v)
+	shown := p.viewer
+	p.show(v)
+	if p.viewer != shown {
+		t.Error("it is drawn again without a change")
+	}
+	again := v
+	again.File = &state.OpenFile{Path: "a.txt", Text: "after"}
+	p.show(again)
+	pagetest.Shows(t, p.Box, "after")
+}
+
+func TestABinaryFileSaysThatItHasNoPreview(t *testing.T) {
+	p := servedPage(t)
+	v := served()
+	v.File = &state.OpenFile{Path: "b.png", Binary: true}
+	p.show(v)
+	pagetest.Shows(t, p.Box, "No preview", "The file has 2.0 kB.", "Copy to this computer…")
 }

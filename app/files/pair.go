@@ -89,7 +89,7 @@ func (b *Pair) otherMachine() protocol.NodeID {
 func (b *Pair) addRight(place protocol.NodeID) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	h := b.h
-	h.Place = func(protocol.NodeID) { b.notifyPaired() }
+	h.Visited = nil // the left list is the place to return to
 	b.right, b.closeRight = b.newList(ctx, h), cancel
 	b.right.Open(place)
 }
@@ -140,6 +140,15 @@ func (b *Pair) OpenAt(file string) { b.active.OpenAt(file) }
 
 // EditPath lets the person type the folder's path (Ctrl+L).
 func (b *Pair) EditPath() { b.active.EditPath() }
+
+// Focus focuses the list as soon as it is shown.
+func (b *Pair) Focus() { b.active.focusPending = true }
+
+// ToggleHidden shows hidden files in the list used last, or leaves them out (Ctrl+H).
+func (b *Pair) ToggleHidden() { b.active.ToggleHidden() }
+
+// Undo undoes the last action on files (Ctrl+Z).
+func (b *Pair) Undo() { b.active.actions.undo() }
 
 // Back closes the file that is open in the list used last, and reports whether there was one.
 func (b *Pair) Back() bool { return b.active.Back() }

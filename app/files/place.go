@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -26,16 +26,37 @@ func (p *Page) watchMachine(v state.View) {
 	}
 }
 
-// Open shows the files of a machine; empty shows the agent's own.
+// Open shows the files of a machine, in the folder that was shown last; empty shows the agent's own.
 func (p *Page) Open(id protocol.NodeID) {
+	p.isDetour = false
 	p.filter.SetText("")
-	p.model.Open(id)
-	widgets.CallWith(p.h.Place, id)
+	dir := ""
+	if p.h.LastDir != nil {
+		dir = p.h.LastDir(id)
+	}
+	p.model.Return(id, dir)
+	if p.pair.right == p {
+		p.pair.notifyPaired()
+	}
+}
+
+// reportVisit reports the folder that is shown, once.
+func (p *Page) reportVisit() {
+	v := p.view
+	if v.Loading || v.Problem != "" || p.isDetour || p.h.Visited == nil {
+		return
+	}
+	if now := string(v.Place) + ":" + v.Dir; now != p.visited {
+		p.visited = now
+		p.h.Visited(v.Place, v.Dir)
+	}
 }
 
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
 func (p *Page) OpenAt(file string) {
-	p.Open("")
+	p.isDetour = true
+	p.filter.SetText("")
+	p.model.Open("")
 	dir, name := path.Split(file)
 	p.model.Enter(dir)
 	if name != "" {
@@ -44,9 +65,10 @@ func (p *Page) OpenAt(file string) {
 }
 
 func (p *Page) placeMenu() []*fyne.MenuItem {
-	items := []*fyne.MenuItem{fyne.NewMenuItem("Agent's files", func() { p.Open("") })}
-	for _, n := range p.app.Value.Get().Nodes {
-		item := fyne.NewMenuItem(state.NameOf(n), func() { p.Open(n.ID); p.focus() })
+	v := p.app.Value.Get()
+	var items []*fyne.MenuItem
+	for _, n := range v.Nodes {
+		item := fyne.NewMenuItem(v.PlaceName(n.ID), func() { p.Open(n.ID); p.focus() })
 		item.Disabled = !n.Online
 		items = append(items, item)
 		for _, g := range state.Folders(n) {
@@ -55,15 +77,32 @@ func (p *Page) placeMenu() []*fyne.MenuItem {
 			}
 		}
 	}
+	if len(items) > 0 {
+		items = append(items, fyne.NewMenuItemSeparator())
+	}
+	return append(items, fyne.NewMenuItem(v.PlaceName(""), func() { p.Open("") }))
+}
+
+func (p *Page) showPlace() { p.place.SetText(p.app.Value.Get().PlaceName(p.view.Place)) }
+
+func (p *Page) moreMenu() []*fyne.MenuItem {
+	item := func(words, key string, do func()) *fyne.MenuItem { return fyne.NewMenuItem(words+"   "+key, do) }
+	hidden := item("Show hidden files", widgets.ShortcutName("H", false), p.ToggleHidden)
+	hidden.Checked = p.view.ShowHidden
+	items := []*fyne.MenuItem{hidden, item("Go to folder", widgets.ShortcutName("L", false), p.EditPath)}
+	if p.pair.hasRoom() {
+		two := item("Two panes", "F3", p.pair.Toggle)
+		two.Checked = p.isBeside
+		items = append(items, two)
+	}
 	return items
 }
 
-func (p *Page) showPlace() {
-	name := "Agent's files"
-	if id := p.view.Place; id != "" {
-		name = p.app.Value.Get().MachineName(id)
-	}
-	p.place.SetText(name)
+// ToggleHidden shows hidden files or leaves them out (Ctrl+H).
+func (p *Page) ToggleHidden() {
+	on := !p.view.ShowHidden
+	p.model.ShowHidden(on)
+	widgets.CallWith(p.h.HiddenShown, on)
 }
 
 func (p *Page) canChange() bool { return p.view.Place != "" && p.view.CanBrowse && !p.view.ReadOnly }
@@ -79,10 +118,13 @@ func (p *Page) showSelection() {
 	case len(chosen) > 1:
 		note = fmt.Sprintf("%d of %d selected", len(chosen), len(p.view.Entries))
 		if size > 0 {
-			note += ", " + state.SizeText(size)
+			note += ", " + display.Size(size)
 		}
 	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
 		note = state.Plural(len(p.view.Entries), "item", "items")
+		if n := p.view.Hidden; n > 0 {
+			note += fmt.Sprintf(" · %d hidden", n)
+		}
 	}
 	if why := p.view.WatchProblem; why != "" {
 		note = strings.TrimPrefix(note+" · Changes in subfolders do not appear immediately: "+why, " · ")
@@ -178,113 +220,4 @@ func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
 		return e.Path, true
 	}
 	return p.view.Dir, true
-}
-
-// pathBar is the path of the folder, with a button for each element; Ctrl+L turns it into a field.
-type pathBar struct {
-	box     *fyne.Container
-	field   *textField
-	crumbs  []state.Crumb
-	onEnter func(string)
-}
-
-func newPathBar(enter func(string), left func()) *pathBar {
-	w := &pathBar{onEnter: enter, box: container.New(crumbLayout{})}
-	w.field = newTextField(func() { w.draw(); left() }, func() { w.draw() })
-	w.field.SetPlaceHolder("Folder, such as src/parser")
-	w.field.OnSubmitted = func(text string) { w.draw(); enter(strings.TrimSpace(text)) }
-	return w
-}
-
-func (w *pathBar) set(crumbs []state.Crumb) {
-	w.crumbs = crumbs
-	if len(w.box.Objects) == 1 && w.box.Objects[0] == w.field {
-		return // the person is typing
-	}
-	w.draw()
-}
-
-func (w *pathBar) draw() {
-	top := ""
-	if len(w.crumbs) == 0 {
-		top = "Top folder" // an icon alone would have no meaning
-	}
-	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
-	for _, c := range w.crumbs {
-		list = append(list, widgets.NewQuietButton(state.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
-	}
-	widgets.SetContent(w.box, list...)
-}
-
-func (w *pathBar) edit() {
-	w.field.SetText("")
-	if n := len(w.crumbs); n > 0 {
-		w.field.SetText(w.crumbs[n-1].Dir)
-	}
-	widgets.SetContent(w.box, w.field)
-	w.field.edit(w.box)
-}
-
-// crumbLayout shows as many of the last elements as fit.
-type crumbLayout struct{}
-
-func (crumbLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	size := fyne.NewSize(60, 0)
-	for _, c := range o {
-		size.Height = max(size.Height, c.MinSize().Height)
-	}
-	return size
-}
-
-func (crumbLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	if len(o) == 1 {
-		if _, field := o[0].(*textField); field {
-			o[0].Move(fyne.Position{})
-			o[0].Resize(size)
-			return
-		}
-	}
-	from, room := len(o), size.Width
-	for from > 0 && (from == len(o) || o[from-1].MinSize().Width <= room) {
-		from--
-		room -= o[from].MinSize().Width
-	}
-	x := float32(0)
-	for i, c := range o {
-		if i < from {
-			c.Hide()
-			continue
-		}
-		c.Show()
-		w := min(c.MinSize().Width, size.Width-x)
-		c.Move(fyne.NewPos(x, 0))
-		c.Resize(fyne.NewSize(w, size.Height))
-		x += w
-	}
-}
-
-// textField is a field that Escape and losing the focus leave.
-type textField struct {
-	widgets.NameField
-	onFocusLost func()
-}
-
-func newTextField(onCancel, onFocusLost func()) *textField {
-	f := &textField{onFocusLost: onFocusLost}
-	f.OnCancel = onCancel
-	f.ExtendBaseWidget(f)
-	return f
-}
-
-func (f *textField) FocusLost() {
-	f.NameField.FocusLost()
-	f.onFocusLost()
-}
-
-// edit focuses the field on its container's canvas: before it is drawn, it has none.
-func (f *textField) edit(in fyne.CanvasObject) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(in); c != nil {
-		c.Focus(f)
-	}
-	f.TypedShortcut(&fyne.ShortcutSelectAll{})
 }

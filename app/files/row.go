@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -13,6 +14,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -88,7 +90,7 @@ func (r *row) show(i int) {
 	r.mark.Set(mark, markColor(e, mark))
 	size, when := "", ""
 	if e.Info.Kind == protocol.FileRegular {
-		size = state.SizeText(e.Info.Size)
+		size = display.Size(e.Info.Size)
 	}
 	if e.Info.Time > 0 {
 		when = state.When(e.Info.Time, t.now())
@@ -97,7 +99,7 @@ func (r *row) show(i int) {
 	r.time.SetText(when)
 	renaming := t.renaming == e.Path
 	if renaming && !r.nameField.Visible() {
-		r.startRename(e.Name())
+		r.startRename(e)
 	}
 	widgets.SetVisible(r.title, !renaming)
 	widgets.SetVisible(r.nameField, renaming)
@@ -105,10 +107,11 @@ func (r *row) show(i int) {
 }
 
 // startRename shows the field for a new name: Enter saves, Escape and losing the focus cancel.
-func (r *row) startRename(name string) {
-	r.nameField.SetText(name)
+func (r *row) startRename(e state.FileEntry) {
+	r.nameField.SetText(e.Name())
 	r.nameField.Show()
 	r.nameField.edit(r.table)
+	r.nameField.selectStart(utf8.RuneCountInString(e.Stem()))
 }
 
 func (r *row) MinSize() fyne.Size { return fyne.NewSize(120, rowHeight()) }

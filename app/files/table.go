@@ -36,6 +36,8 @@ type table struct {
 	onDrag   func(at fyne.Position)
 	onDrop   func()
 	onFocus  func()
+	onUndo   func()
+	onRune   func(rune) // typed text; may be nil
 }
 
 func newTable() *table {
@@ -131,7 +133,7 @@ func (t *table) FocusGained() {
 
 func (t *table) FocusLost() { t.focused = false; t.Refresh() }
 
-func (t *table) TypedRune(rune) {}
+func (t *table) TypedRune(r rune) { widgets.CallWith(t.onRune, r) }
 
 func (t *table) TypedKey(e *fyne.KeyEvent) {
 	page := max(1, int(t.Size().Height/max(1, rowHeight()))-1)
@@ -155,12 +157,15 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 }
 
 func (t *table) TypedShortcut(s fyne.Shortcut) {
-	if _, all := s.(*fyne.ShortcutSelectAll); all {
+	switch s.(type) {
+	case *fyne.ShortcutSelectAll:
 		t.selection.All()
 		t.selectionChanged()
-		return
+	case *fyne.ShortcutUndo:
+		widgets.Call(t.onUndo)
+	default:
+		widgets.PassShortcut(t, s)
 	}
-	widgets.PassShortcut(t, s)
 }
 
 var (

@@ -1,10 +1,10 @@
 package files
 
 import (
-	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -13,10 +13,11 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/code"
-	"fairlead/app/diff"
+	"fairlead/app/markdown"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,6 +25,8 @@ import (
 type viewer struct {
 	page         *Page
 	path         string
+	file         *state.OpenFile   // nil for an editor and for changes
+	info         protocol.FileInfo // what the list reported about the file
 	box          fyne.CanvasObject
 	edit         *editor            // nil if read-only
 	stopWatching context.CancelFunc // stops following the file; nil if nothing does
@@ -32,6 +35,23 @@ type viewer struct {
 func (v *viewer) close() {
 	if v != nil && v.stopWatching != nil {
 		v.stopWatching()
+	}
+}
+
+// drawFile shows a file, and reads it again when the list reports that it changed. An editor does
+// that by itself.
+func (p *Page) drawFile(f *state.OpenFile) {
+	info := p.view.InfoOf(f.Path)
+	switch w := p.viewer; {
+	case w != nil && w.path == f.Path && w.edit != nil:
+	case w == nil || w.file != f:
+		w.close()
+		p.viewer = newViewer(p, *f)
+		p.viewer.file, p.viewer.info = f, info
+		p.replaceList("file", p.viewer.box)
+	case w.info != info:
+		w.info = info
+		p.model.Look(f.Path)
 	}
 }
 
@@ -47,28 +67,21 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 		v.edit = newEditor(p, v, f, back)
 		v.box = v.edit.box
 		return v
+	case f.Binary:
+		text := "Only text and pictures can be shown here."
+		if size := p.view.InfoOf(f.Path).Size; size > 0 {
+			text += " The file has " + display.Size(size) + "."
+		}
+		body = widgets.NewEmptyPage("file", "No preview", text)
 	case f.Image != nil:
 		img := canvas.NewImageFromImage(f.Image)
 		img.FillMode = canvas.ImageFillContain
 		body = img
 	case f.Text == "":
 		body = widgets.NewEmptyPage("file", "This file is empty", "")
+		actions = v.editAction(f)
 	default:
-		panel := code.NewPanel(100_000)
-		panel.SetLines(code.Highlight(f.Text, path.Base(f.Path)))
-		if code.IsLong(f.Text) {
-			bind.Go(p.ctx, func(context.Context) ([]code.Line, error) {
-				return p.highlight(f.Text, path.Base(f.Path)), nil
-			}, func(lines []code.Line, _ error) {
-				panel.SetLines(lines)
-				panel.Refresh()
-			})
-		}
-		body = panel
-		if f.Truncated {
-			body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", style.ColorMuted, style.SizeSmall), nil, nil, panel)
-		}
-		actions = append(actions, widgets.NewQuietButton("Copy", "copy", func() { p.h.Copy(f.Text) }))
+		body, actions = v.text(f)
 	}
 	if c, ok := p.view.ChangeOf(p.absolutePath(f.Path)); ok && p.view.Place != "" {
 		actions = append(actions, widgets.NewQuietButton("Changed by the agent", "edit", func() { p.changes.open(c) }))
@@ -78,6 +91,82 @@ func newViewer(p *Page, f state.OpenFile) *viewer {
 	}
 	v.box = widgets.NewPage(state.VisibleName(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
 	return v
+}
+
+// text shows the text of a file: Markdown rendered, with a button for its source.
+func (v *viewer) text(f state.OpenFile) (body fyne.CanvasObject, actions []fyne.CanvasObject) {
+	p := v.page
+	panel := v.source(f)
+	body = panel
+	if isMarkdown(f.Path) {
+		text := markdown.NewView()
+		text.OnLink, text.OnCopy = p.h.OpenURL, p.h.Copy
+		text.SetText(f.Text)
+		form := widgets.NewForm(widgets.LimitLineLength(text))
+		text.Forward = form.Scrolled
+		panel.Hide()
+		body = container.NewStack(form, panel)
+		toggle := widgets.NewQuietButton("Source", "terminal", nil)
+		toggle.OnTap = func() {
+			widgets.SetVisible(panel, form.Visible())
+			widgets.SetVisible(form, !form.Visible())
+			toggle.SetText(widgets.Choose(form.Visible(), "Source", "Rendered"))
+			v.box.Refresh()
+		}
+		actions = append(actions, toggle)
+	}
+	if f.Truncated {
+		body = widgets.Border(nil, widgets.NewText("Only the beginning is shown.", style.ColorMuted, style.SizeSmall), nil, nil, body)
+	}
+	actions = append(actions, v.editAction(f)...)
+	return body, append(actions, widgets.NewQuietButton("Copy", "copy", func() { p.h.Copy(f.Text) }))
+}
+
+// editAction returns the button that edits a file, if it can be edited.
+func (v *viewer) editAction(f state.OpenFile) []fyne.CanvasObject {
+	if f.Truncated || !v.page.canChange() {
+		return nil
+	}
+	return []fyne.CanvasObject{widgets.NewQuietButton("Edit", "edit", func() { v.page.edit(f.Path) })}
+}
+
+func isMarkdown(name string) bool {
+	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
+}
+
+// source shows the text of a file as it is stored, with coloured syntax.
+func (v *viewer) source(f state.OpenFile) *code.Panel {
+	p := v.page
+	panel := code.NewPanel(100_000)
+	panel.SetLines(code.Highlight(f.Text, path.Base(f.Path)))
+	if code.IsLong(f.Text) {
+		bind.Go(p.ctx, func(context.Context) ([]code.Line, error) {
+			return p.highlight(f.Text, path.Base(f.Path)), nil
+		}, func(lines []code.Line, _ error) {
+			panel.SetLines(lines)
+			panel.Refresh()
+		})
+	}
+	return panel
+}
+
+// edit replaces the view of a machine's file by an editor.
+func (p *Page) edit(file string) {
+	viewer, files := p.viewer, p.model.TextFiles()
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) {
+		text, exists, err := files.Text(ctx, file)
+		if err == nil && !exists {
+			err = errors.New("it no longer exists")
+		}
+		return text, err
+	}, func(text string, err error) {
+		if p.viewer != viewer || p.h.Say.Failed("Could not edit the file", err) {
+			return
+		}
+		p.viewer = newViewer(p, state.OpenFile{Path: file, Text: text, Editable: true})
+		p.replaceList("file", p.viewer.box)
+		widgets.FocusIn(p.Box, p.viewer.edit.text)
+	})
 }
 
 func (p *Page) close() {
@@ -98,136 +187,4 @@ func (p *Page) Back() bool {
 	p.close()
 	p.focus()
 	return true
-}
-
-type changes struct{ page *Page }
-
-// marks returns marks of the files that the agent changed in the last turn, and their folders.
-func (l changes) marks() map[string]string {
-	p := l.page
-	last, above := map[string]bool{}, map[string]int{}
-	for _, c := range p.view.Changed {
-		if c.Last && !c.Reverted {
-			file := strings.ReplaceAll(c.Path, `\`, "/")
-			if last[file] {
-				continue // changed by two chats
-			}
-			last[file] = true
-			for dir := path.Dir(file); dir != path.Dir(dir); dir = path.Dir(dir) {
-				above[dir]++
-			}
-		}
-	}
-	if len(last) == 0 {
-		return nil
-	}
-	marks := map[string]string{}
-	for _, e := range p.view.Entries {
-		at := strings.ReplaceAll(p.absolutePath(e.Path), `\`, "/")
-		switch n := above[at]; {
-		case last[at]:
-			marks[e.Path] = "changed by the agent"
-		case e.Dir && n == 1:
-			marks[e.Path] = "1 file changed by the agent"
-		case e.Dir && n > 1:
-			marks[e.Path] = fmt.Sprintf("%d files changed by the agent", n)
-		}
-	}
-	return marks
-}
-
-func (l changes) list(chat protocol.SessionKey) {
-	p, chatName := l.page, l.page.app.Value.Get().ChatName
-	var shown []protocol.FileChange
-	var items []widgets.ListItem
-	chats := []*fyne.MenuItem{fyne.NewMenuItem("All chats", func() { l.list("") })}
-	seen := map[protocol.SessionKey]bool{}
-	for _, c := range p.view.Changed {
-		if !seen[c.SessionKey] {
-			seen[c.SessionKey] = true
-			chats = append(chats, fyne.NewMenuItem(chatName(c.SessionKey), func() { l.list(c.SessionKey) }))
-		}
-		if chat != "" && c.SessionKey != chat {
-			continue
-		}
-		item := widgets.ListItem{Icon: "edit", Title: state.VisibleName(l.relativePath(c.Path)), Text: chatName(c.SessionKey), Detail: state.When(c.At, p.list.now())}
-		if c.New {
-			item.Icon = "plus"
-		}
-		if c.Last {
-			item.Text = "Last turn · " + item.Text
-		}
-		if c.Reverted {
-			item.Icon, item.Text = "undo", "Reverted · "+item.Text
-		}
-		shown, items = append(shown, c), append(items, item)
-	}
-	list := widgets.NewItemList(func(i int) { l.open(shown[i]) })
-	list.Set(items)
-	which := widgets.NewMenuButton("All chats", "chat", func() []*fyne.MenuItem { return chats })
-	if chat != "" {
-		which.SetText(chatName(chat))
-	}
-	l.show(widgets.NewPage("Changed by the agent", list, which, widgets.NewQuietButton("All files", "back", p.close)))
-}
-
-// relativePath returns an absolute path in the page's notation.
-func (l changes) relativePath(abs string) string {
-	top := l.page.absolutePath("")
-	if rest, ok := strings.CutPrefix(abs, top); ok && len(rest) > 1 {
-		return rest[1:]
-	}
-	return abs
-}
-
-func (l changes) open(c protocol.FileChange) {
-	p := l.page
-	body := container.NewStack(widgets.NewLoading())
-	status := widgets.NewText("", style.ColorMuted, style.SizeSmall)
-	revert := widgets.NewButton("Revert", "undo", nil)
-	revert.Disable()
-	back := widgets.NewQuietButton("All changes", "back", func() { l.list("") })
-	load := func() {
-		bind.Go(p.ctx, func(ctx context.Context) (protocol.FilesDiffResult, error) { return p.model.Diff(ctx, c) }, func(d protocol.FilesDiffResult, err error) {
-			var o fyne.CanvasObject
-			switch {
-			case err != nil:
-				o = container.NewVBox(widgets.NewErrorBox(widgets.Problem{Title: "Could not show this change.", Advice: err.Error()}, nil))
-			case d.Diff == "" && d.Why == "" && d.State == protocol.ChangeReverted: // see above
-				o = container.NewVBox()
-			case d.Diff == "":
-				o = container.NewVBox(widgets.NewText(cmp.Or(d.Why, "The file has its earlier content."), style.ColorMuted, "text"))
-			default:
-				o = diff.NewPanel(d.Diff)
-			}
-			widgets.SetContent(body, o)
-			switch {
-			case err != nil:
-			case d.State == protocol.ChangeStands && c.Lost == "":
-				status.Set(d.Why, style.ColorMuted)
-				revert.Enable()
-			case d.State == protocol.ChangeAltered:
-				status.Set("The file changed after the agent edited it, so the edit cannot be reverted. "+d.Why, style.ColorNeedsYou)
-			case d.State == protocol.ChangeReverted:
-				status.Set("✓ Reverted.", style.ColorGood)
-			}
-		})
-	}
-	revert.OnTap = func() {
-		revert.Disable()
-		bind.Run(p.ctx, func(ctx context.Context) error { return p.model.Revert(ctx, c) }, func(err error) {
-			p.h.Say.Failed("Could not revert the change", err)
-			load()
-		})
-	}
-	status.Ellipsis = true
-	l.show(widgets.NewPage(path.Base(l.relativePath(c.Path)), widgets.Border(widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap,
-		widgets.NewText(l.relativePath(c.Path), style.ColorMuted, style.SizeSmall), status)), nil, nil, nil, widgets.Inset(0, 0, style.Group, 0, body)), revert, back))
-	load()
-}
-
-// show replaces the list of the page by an object until it is closed.
-func (l changes) show(o fyne.CanvasObject) {
-	l.page.viewer = &viewer{page: l.page, box: o}
-	l.page.replaceList("cover", o)
 }

@@ -102,6 +102,8 @@ func shortcutList() fyne.CanvasObject {
 		{ctrl(","), "Settings"},
 		{ctrl("Tab"), "Next settings page"},
 		{ctrl("L"), "Go to folder, in Files"},
+		{ctrl("H"), "Show hidden files, in Files"},
+		{ctrl("Z"), "Undo the last change, in Files"},
 		{"F3", "Two panes, in Files"},
 		{"Enter", "Send the message"},
 		{"Shift Enter", "New line"},

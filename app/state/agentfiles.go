@@ -68,7 +68,7 @@ func missingFiles(there []FileEntry) []FileEntry {
 	return list
 }
 
-// AgentFiles reads and writes the agent's files. Its methods block.
+// AgentFiles reads and writes the agent's files. It implements [TextFiles]; its methods block.
 type AgentFiles struct {
 	app     *App
 	changed func() // called after each change; may be called on any goroutine
@@ -85,7 +85,7 @@ func (f AgentFiles) list(ctx context.Context, dir, filter string) ([]FileEntry, 
 	return without(list, func(e FileEntry) bool { return !matches(e.Path, filter) }), err
 }
 
-// Text reads a file. exists is false if it does not exist.
+// Text implements [TextFiles].
 func (f AgentFiles) Text(ctx context.Context, p string) (text string, exists bool, err error) {
 	r, err := Call(ctx, f.app, readFile, protocol.WorkspaceReadParams{Path: p})
 	if errors.Is(err, protocol.ErrNotFound) {
@@ -122,7 +122,7 @@ func (c *Conflict) Error() string {
 	return "the file was changed in the meantime"
 }
 
-// SaveOver writes a file if it is unchanged (or still missing); otherwise: [Conflict].
+// SaveOver implements [TextFiles].
 func (f AgentFiles) SaveOver(ctx context.Context, p, text, base string, existed bool) error {
 	if strings.TrimSpace(p) == "" {
 		return protocol.ErrBadRequest.With("the file needs a name")

@@ -156,6 +156,7 @@ type OpenFile struct {
 	Text      string
 	Image     image.Image // instead of Text
 	Problem   string      // reason why it cannot be shown
+	Binary    bool        // neither text nor a picture: there is nothing to show
 	Truncated bool        // Text is incomplete
 	Editable  bool
 	Missing   bool // the file does not exist: Text is the default content for a new agent
@@ -171,7 +172,11 @@ func (f *Files) Look(p string) {
 	f.app.startRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
 		file, err := f.read(ctx, place, p)
-		if err != nil {
+		switch {
+		case err == nil:
+		case strings.HasPrefix(err.Error(), binaryFile):
+			file = OpenFile{Path: p, Binary: true}
+		default:
 			file = OpenFile{Path: p, Problem: Sentence(err)}
 		}
 		f.Value.Update(func(v *FilesView) {
@@ -181,6 +186,9 @@ func (f *Files) Look(p string) {
 		})
 	})
 }
+
+// binaryFile begins the error of the Read tool for files that are neither text nor a picture.
+const binaryFile = "Binary file: "
 
 func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (OpenFile, error) {
 	file := OpenFile{Path: p}

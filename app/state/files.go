@@ -1,13 +1,11 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"fairlead/gateway/protocol"
 )
@@ -25,7 +23,10 @@ type FilesView struct {
 	Entries []FileEntry
 	Filter  string
 	Sort    FileSort
-	File    *OpenFile
+	// ShowHidden includes hidden files and folders in Entries; Hidden is the number of those left out.
+	ShowHidden bool
+	Hidden     int
+	File       *OpenFile
 	// CanBrowse reports whether the place knows sizes and times and can move and delete files.
 	// ReadOnly reports whether this folder is read-only.
 	CanBrowse, ReadOnly bool
@@ -48,6 +49,8 @@ type Files struct {
 	early    bool       // an event arrived meanwhile, perhaps of that watch
 	due      bool       // a refresh is scheduled
 	closed   bool
+	// returning means that the folder was remembered: it may no longer exist
+	returning bool
 }
 
 // NewFiles returns an empty view model. Close stops it.
@@ -73,9 +76,23 @@ func (f *Files) Close() {
 }
 
 // Open shows the top folder of a place.
-func (f *Files) Open(place protocol.NodeID) {
-	f.Value.Update(func(v *FilesView) { *v = FilesView{Place: place, Loading: true, Sort: v.Sort} })
+func (f *Files) Open(place protocol.NodeID) { f.Return(place, "") }
+
+// Return shows a folder of a place that was shown before; if it is gone, the top folder.
+func (f *Files) Return(place protocol.NodeID, dir string) {
+	f.mu.Lock()
+	f.returning = dir != ""
+	f.mu.Unlock()
+	f.Value.Update(func(v *FilesView) {
+		*v = FilesView{Place: place, Dir: dir, Loading: true, Sort: v.Sort, ShowHidden: v.ShowHidden}
+	})
 	f.Reload()
+}
+
+// ShowHidden includes hidden files in the list, or leaves them out.
+func (f *Files) ShowHidden(on bool) {
+	f.Value.Update(func(v *FilesView) { v.ShowHidden = on })
+	f.refresh()
 }
 
 // Enter shows a folder.
@@ -84,9 +101,13 @@ func (f *Files) Enter(dir string) {
 		v.Dir, v.File, v.Problem, v.Filter = relativeDir(f.app.Value.Get(), v.Place, dir), nil, "", ""
 		v.Loading, v.WatchProblem = v.Place == "" || v.CanBrowse, ""
 		if v.Loading {
-			v.Entries, v.Note = nil, "" // entries and their selection belong to the previous folder
+			// entries and their selection belong to the previous folder
+			v.Entries, v.Hidden, v.Note = nil, 0, ""
 		}
 	})
+	f.mu.Lock()
+	f.returning = false
+	f.mu.Unlock()
 	f.stopWatch()
 	f.show()
 }
@@ -170,13 +191,18 @@ func (f *Files) show() {
 			all, err = f.search(ctx, want)
 			entries, note = entriesOf(all.paths, want), all.note
 		}
+		if f.isGone(request, err) {
+			f.Enter("")
+			return
+		}
 		f.update(request, func(v *FilesView) {
 			v.Loading, v.Problem = false, ""
 			if err != nil {
 				v.Problem = Sentence(err)
 				return
 			}
-			v.Entries, v.Note, v.ReadOnly = entries, note, readOnly
+			v.Entries, v.Note, v.ReadOnly = visibleEntries(entries, *v), note, readOnly
+			v.Hidden = len(entries) - len(v.Entries)
 			v.Sort.order(v.Entries)
 		})
 		if want.CanBrowse && err == nil {
@@ -188,6 +214,18 @@ func (f *Files) show() {
 	})
 }
 
+// isGone reports whether a remembered folder could not be listed.
+func (f *Files) isGone(request uint64, err error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if request != f.request {
+		return false
+	}
+	gone := f.returning && err != nil
+	f.returning = false
+	return gone
+}
+
 // update changes the view, unless a later request was made.
 func (f *Files) update(request uint64, change func(*FilesView)) {
 	f.mu.Lock()
@@ -195,86 +233,4 @@ func (f *Files) update(request uint64, change func(*FilesView)) {
 	if request == f.request {
 		f.Value.Update(change)
 	}
-}
-
-// refreshPause is how long events of a folder are collected before it is listed again.
-const refreshPause = 500 * time.Millisecond
-
-// adoptWatch follows the watch of a response, or stops it if a later request was made. If there was
-// an event before the response, the folder is listed and watched again.
-func (f *Files) adoptWatch(request uint64, id string) {
-	f.mu.Lock()
-	again := false
-	if request == f.request {
-		if again = f.early; !again {
-			f.watchID, id = cmp.Or(id, f.watchID), ""
-		}
-		f.watching, f.early = false, false
-	}
-	f.mu.Unlock()
-	f.unwatch(id)
-	if again {
-		f.scheduleRefresh()
-	}
-}
-
-func (f *Files) stopWatch() {
-	f.mu.Lock()
-	id := f.watchID
-	f.watchID = ""
-	f.mu.Unlock()
-	f.unwatch(id)
-}
-
-func (f *Files) unwatch(id string) {
-	if id != "" {
-		f.app.start(func(ctx context.Context) {
-			// errors are ignored: a lost connection stops the watch, too
-			Call(ctx, f.app, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
-		})
-	}
-}
-
-// FilesChanged handles an event about a watched folder. It does not block.
-func (a *App) FilesChanged(c protocol.FilesChange) {
-	a.mu.Lock()
-	pages := slices.Clone(a.files)
-	a.mu.Unlock()
-	for _, f := range pages {
-		f.mu.Lock()
-		mine := f.watchID != "" && slices.Contains(c.WatchIDs, f.watchID)
-		if mine && c.Again { // the folder is not watched any more
-			f.watchID = ""
-		}
-		f.early = f.early || f.watching
-		f.mu.Unlock()
-		if mine && c.Shallow != "" {
-			f.Value.Update(func(v *FilesView) { v.WatchProblem = c.Shallow })
-		} else if mine {
-			f.scheduleRefresh()
-		}
-	}
-}
-
-// scheduleRefresh lists the folder again after some time, in which further events may arrive.
-func (f *Files) scheduleRefresh() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.due {
-		return
-	}
-	f.due = true
-	f.app.start(func(ctx context.Context) {
-		select {
-		case <-time.After(refreshPause):
-		case <-ctx.Done():
-		}
-		f.mu.Lock()
-		f.due = false
-		closed := f.closed
-		f.mu.Unlock()
-		if !closed {
-			f.refresh()
-		}
-	})
 }

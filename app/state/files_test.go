@@ -52,6 +52,8 @@ func disk(files map[string]string) func(*fake) {
 			switch p.Tool {
 			case "nas__Glob":
 				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"basePath":"/srv","matches":["/srv/new.txt","src/a/b.go","src/main.go","Readme"],"truncated":true,"total":70000}`)}, nil
+			case "program__Read":
+				return protocol.ToolInvokeResult{}, protocol.ErrInternal.With("Binary file: a.out (application/x-executable, 30 bytes) — not a text or image file")
 			case "nas__Read":
 				return protocol.ToolInvokeResult{Result: json.RawMessage(`{"content":"     1\tone\n     2\ttwo\tx"}`)}, nil
 			case "bomb__Read":
@@ -219,6 +221,18 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		}
 		if _, err := fs.Delete(t.Context(), "none"); err == nil {
 			t.Error("a file that is not there was deleted")
+		}
+	})
+}
+
+func TestABinaryFileIsNoProblem(t *testing.T) {
+	bubble(t, disk(nil), func(t *testing.T, a *App, f *fake) {
+		fs := NewFiles(a)
+		fs.Open("program")
+		fs.Look("a.out")
+		synctest.Wait()
+		if got := fs.Value.Get().File; got == nil || !got.Binary || got.Problem != "" {
+			t.Errorf("%+v", got)
 		}
 	})
 }

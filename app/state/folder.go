@@ -24,6 +24,16 @@ func (e FileEntry) Name() string { return path.Base(e.Path) }
 // Title returns the name in the form of [VisibleName].
 func (e FileEntry) Title() string { return VisibleName(e.Name()) }
 
+// Stem returns the part of the name that a person changes when renaming: without the extension.
+func (e FileEntry) Stem() string {
+	name := e.Name()
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	if e.Dir || stem == "" {
+		return name
+	}
+	return cmp.Or(strings.TrimSuffix(stem, ".tar"), stem)
+}
+
 // Columns of a list of files.
 const (
 	ByName = "name"
@@ -70,6 +80,23 @@ func (s FileSort) order(list []FileEntry) {
 	})
 }
 
+// InfoOf returns what the list reports about a file; it is empty if the list does not have it.
+func (v FilesView) InfoOf(path string) protocol.FileInfo {
+	e, _ := find(v.Entries, func(e FileEntry) bool { return e.Path == path })
+	return e.Info
+}
+
+// IsHidden reports whether a path, relative to the listed folder, is hidden or in a hidden folder.
+func IsHidden(rel string) bool { return strings.HasPrefix(rel, ".") || strings.Contains(rel, "/.") }
+
+// visibleEntries returns the entries without the hidden ones, unless the view shows those.
+func visibleEntries(list []FileEntry, v FilesView) []FileEntry {
+	if v.ShowHidden {
+		return list
+	}
+	return without(list, func(e FileEntry) bool { return IsHidden(strings.TrimPrefix(strings.TrimPrefix(e.Path, v.Dir), "/")) })
+}
+
 // relativeDir returns a folder relative to the workspace of a machine, or absolute if outside.
 func relativeDir(v View, place protocol.NodeID, dir string) string {
 	dir = slashes(dir)
@@ -96,6 +123,14 @@ func parentDir(dir string) string {
 		return dir[:i]
 	}
 	return ""
+}
+
+// TopName returns the name of the place's top folder: that of a machine's workspace.
+func (v FilesView) TopName(app View) string {
+	if n, ok := app.Node(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
+		return VisibleName(path.Base(slashes(n.Host.Workspace)))
+	}
+	return "Top folder"
 }
 
 // Crumb is one element of the path shown above the list.

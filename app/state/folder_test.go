@@ -324,3 +324,68 @@ func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
+	var done notes
+	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+			return protocol.FilesListResult{Path: "/srv/" + p.Path, Entries: []protocol.FileInfo{
+				{Name: ".git", Kind: protocol.FileFolder}, {Name: ".env", Kind: protocol.FileRegular}, {Name: "a.txt", Kind: protocol.FileRegular},
+			}}, nil
+		})
+		fs := NewFiles(a)
+		look := func(want string, hidden int) {
+			t.Helper()
+			synctest.Wait()
+			if v := fs.Value.Get(); names(v.Entries) != want || v.Hidden != hidden {
+				t.Errorf("%q with %d hidden, want %q with %d", names(v.Entries), v.Hidden, want, hidden)
+			}
+		}
+		fs.Open("nas")
+		look("a.txt", 2)
+		fs.Enter(".git") // the files in a hidden folder are not hidden
+		look(".git/a.txt", 2)
+		fs.ShowHidden(true)
+		look(".git/.git/ .git/.env .git/a.txt", 0)
+		fs.Open("nas")
+		look(".git/ .env a.txt", 0)
+	})
+}
+
+func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
+	var done notes
+	bubble(t, served(&done), func(t *testing.T, a *App, f *fake) {
+		on(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
+			if p.Path == "gone" {
+				return protocol.FilesListResult{}, protocol.ErrNotFound.With("there is no such folder")
+			}
+			return protocol.FilesListResult{Entries: []protocol.FileInfo{{Name: "a.txt", Kind: protocol.FileRegular}}}, nil
+		})
+		fs := NewFiles(a)
+		fs.Return("nas", "sub")
+		synctest.Wait()
+		if v := fs.Value.Get(); v.Dir != "sub" || names(v.Entries) != "sub/a.txt" {
+			t.Errorf("%q has %q", v.Dir, names(v.Entries))
+		}
+		fs.Return("nas", "gone")
+		synctest.Wait()
+		if v := fs.Value.Get(); v.Dir != "" || v.Problem != "" || names(v.Entries) != "a.txt" {
+			t.Errorf("%q has %q, problem %q", v.Dir, names(v.Entries), v.Problem)
+		}
+		fs.Enter("gone") // the person's own choice: the problem is shown
+		synctest.Wait()
+		if v := fs.Value.Get(); v.Dir != "gone" || v.Problem == "" {
+			t.Errorf("%q, problem %q", v.Dir, v.Problem)
+		}
+	})
+}
+
+func TestRenamingChangesTheStemOfAName(t *testing.T) {
+	for name, want := range map[string]string{"a.txt": "a", "a.tar.gz": "a", ".bashrc": ".bashrc", "Makefile": "Makefile", "dir.d/": "dir.d", ".tar.gz": ".tar"} {
+		dir := strings.HasSuffix(name, "/")
+		e := FileEntry{Path: "x/" + strings.TrimSuffix(name, "/"), Dir: dir}
+		if got := e.Stem(); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func (p *Selection) Move(by int, extend bool) int {
 	case by < 0:
 		i = len(p.paths) - 1
 	default:
-		i = 0
+		i = min(by, len(p.paths)) - 1
 	}
 	if extend {
 		p.Range(i)

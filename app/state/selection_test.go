@@ -98,3 +98,14 @@ func (p *Selection) Selected() []string {
 	}
 	return list
 }
+
+func TestTheFirstKeyStartsAtTheEndThatItPointsTo(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[int]int{1: 0, -1: 4, 3: 2, 5: 4, 9: 4, -5: 4} {
+		var p Selection
+		p.Set(strings.Fields("a b c d e"))
+		if got := p.Move(by, false); got != want {
+			t.Errorf("%d leads to %d, want %d", by, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -115,19 +116,6 @@ func (s Transfers) Remove(ids ...protocol.TransferID) (undo func()) {
 	}, doNothing)
 }
 
-// SizeText formats a size: 812 B, 1.4 GB.
-func SizeText(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
-	v, i := float64(n), 0
-	for v >= 999.5 && i < len(units)-1 {
-		v, i = v/1000, i+1
-	}
-	if i == 0 || v >= 9.95 {
-		return fmt.Sprintf("%.0f %s", v, units[i])
-	}
-	return fmt.Sprintf("%.1f %s", v, units[i])
-}
-
 // EndName returns the display name of an end of a transfer.
 func EndName(v View, id protocol.NodeID) string {
 	switch id {
@@ -175,9 +163,9 @@ func TransferTitle(v View, t protocol.Transfer) string {
 
 // TransferLine describes a transfer's progress: 1.2 GB of 3.4 GB · 86 MB/s · about 2 min.
 func TransferLine(v View, t protocol.Transfer, now time.Time) string {
-	progress := SizeText(t.BytesDone)
+	progress := display.Size(t.BytesDone)
 	if t.Bytes > 0 {
-		progress += " of " + SizeText(t.Bytes)
+		progress += " of " + display.Size(t.Bytes)
 	}
 	if t.Files > 1 {
 		progress = fmt.Sprintf("%d of %d files, %s", t.FilesDone, t.Files, progress)
@@ -189,17 +177,19 @@ func TransferLine(v View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferWaiting:
 		parts = waitingParts(v, t, now)
 	case protocol.TransferRunning:
-		parts = []string{"Counting files"}
-		if t.Bytes > 0 || t.BytesDone > 0 {
+		parts = []string{"Counting files…"}
+		if t.Comparing() {
+			parts = []string{"Checking what is there already…"}
+		} else if t.Bytes > 0 || t.BytesDone > 0 {
 			parts = []string{progress, "", ETAText(time.Duration(t.ETA) * time.Millisecond), t.Route}
 			if t.Speed > 0 {
-				parts[1] = SizeText(t.Speed) + "/s"
+				parts[1] = display.Size(t.Speed) + "/s"
 			}
 		}
 	case protocol.TransferPaused:
 		parts = []string{"Paused", progress}
 	case protocol.TransferDone:
-		parts = []string{SizeText(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
+		parts = []string{display.Size(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
 			parts[2] = "in " + DurationText(time.Duration(took)*time.Millisecond)
 		}
@@ -230,8 +220,6 @@ func waitingParts(v View, t protocol.Transfer, now time.Time) (parts []string) {
 	why := t.Error
 	if name := offlineEnd(v, t); name != "" { // whatever failed when the machine went offline
 		why = "Waiting for " + name
-	} else if rest, ok := strings.CutPrefix(why, "Waits for "); ok { // the gateway's words
-		why = "Waiting for " + rest
 	}
 	if !strings.HasPrefix(why, "Waiting") {
 		parts = append(parts, "Waiting")

@@ -149,6 +149,18 @@ func (v View) CallsOn(id protocol.NodeID) []protocol.CallInfo {
 // NameOf returns a machine's display name.
 func NameOf(n protocol.NodeInfo) string { return cmp.Or(n.Name, string(n.ID)) }
 
+// PlaceName returns the name of a place with files: a machine, or the agent's own files if empty.
+func (v View) PlaceName(id protocol.NodeID) string {
+	n, ok := v.Node(id)
+	switch {
+	case id == "":
+		return "Agent's files"
+	case ok && n.Local && !v.Remote:
+		return NameOf(n) + " (this computer)"
+	}
+	return v.MachineName(id)
+}
+
 // MachineName returns the display name of a machine ID, even if the machine no longer exists.
 func (v View) MachineName(id protocol.NodeID) string {
 	if n, ok := v.Node(id); ok {

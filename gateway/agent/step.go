@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fairlead/gateway/llm"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -222,7 +223,7 @@ func (a *answer) checkSize() error {
 	if a.bytes <= maxAnswer && a.pictures <= maxPictures {
 		return nil
 	}
-	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %d MiB.", maxAnswer>>20))
+	return protocol.ErrModel.With(fmt.Sprintf("The answer was stopped: it is longer than %s.", display.Size(maxAnswer)))
 }
 
 // addSignature completes the open thinking block with the provider's signature.

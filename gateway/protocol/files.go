@@ -11,6 +11,8 @@ var (
 	FilesChanges = Method[FilesChangesParams, FilesChangesResult]{"files.changes", ScopeInvoke, clients, extension}
 	FilesDiff    = Method[FilesChangeParams, FilesDiffResult]{"files.diff", ScopeInvoke, clients, extension}
 	FilesRevert  = Method[FilesChangeParams, FilesDone]{"files.revert", ScopeInvoke, clients, extension}
+	FilesRead    = Method[FilesPathParams, FilesReadResult]{"files.read", ScopeInvoke, clients, extension} // to edit it
+	FilesWrite   = Method[FilesWriteParams, FilesWriteResult]{"files.write", ScopeInvoke, clients, extension}
 	FilesUnwatch = Method[FilesUnwatchParams, Ack]{"files.unwatch", ScopeInvoke, clients, extension}
 	FilesReport  = Method[FilesChange, Ack]{"files.changed", ScopeNode, nodes, extension} // from the node
 )
@@ -39,6 +41,8 @@ const (
 	ActChanges = FileAct + "Changes"
 	ActDiff    = FileAct + "Diff"
 	ActRevert  = FileAct + "Revert"
+	ActRead    = FileAct + "Read"
+	ActWrite   = FileAct + "Write"
 )
 
 // Kinds of a FileInfo.
@@ -124,6 +128,33 @@ type FilesMoveParams struct {
 // FilesDone returns the resulting path.
 type FilesDone struct {
 	Path string `json:"path"`
+}
+
+// FileAbsent is the checksum of a file that does not exist.
+const FileAbsent = "absent"
+
+// FilesReadResult is a text file that can be edited. Line ends are LF, whatever the file has.
+type FilesReadResult struct {
+	Text string `json:"text,omitempty"`
+	Sum  string `json:"sum,omitempty"` // SHA-256 of the file's content in hex; [FileAbsent] if there is no file
+	Why  string `json:"why,omitempty"` // why the file cannot be edited, a sentence; Text is empty then
+}
+
+// FilesWriteParams replaces the content of a text file, if its content still has the checksum Sum,
+// or creates it.
+// The file keeps its line ends and its byte order mark.
+type FilesWriteParams struct {
+	Node NodeID `json:"nodeId"`
+	Path string `json:"path"`
+	Text string `json:"text"`
+	Sum  string `json:"sum"`
+}
+
+// FilesWriteResult has the checksum of the new content. Changed reports that the file has other
+// content than expected, or was deleted: nothing was written.
+type FilesWriteResult struct {
+	Sum     string `json:"sum,omitempty"`
+	Changed bool   `json:"changed,omitempty"`
 }
 
 // FilesTrashParams moves files and folders to the trash of their workspace, for 30 days.

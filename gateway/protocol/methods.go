@@ -155,6 +155,7 @@ var Methods = []MethodInfo{
 	MethodInfo(TransferCancel), MethodInfo(TransferRetry), MethodInfo(TransferForget), MethodInfo(WorkspaceList), MethodInfo(WorkspaceRead),
 	MethodInfo(WorkspaceWrite), MethodInfo(WorkspaceDelete), MethodInfo(FilesList), MethodInfo(FilesChanges), MethodInfo(FilesDiff),
 	MethodInfo(FilesRevert), MethodInfo(FilesUnwatch), MethodInfo(FilesReport), MethodInfo(FilesMake), MethodInfo(FilesMove),
+	MethodInfo(FilesRead), MethodInfo(FilesWrite),
 	MethodInfo(FilesTrash), MethodInfo(FilesRestore), MethodInfo(ConfigSchema), MethodInfo(FeedSubscribe), MethodInfo(ChatCancel),
 	MethodInfo(CallCancel), MethodInfo(SessionCreate), MethodInfo(SessionDelete), MethodInfo(SessionRestore),
 	MethodInfo(SessionArchiveRestore), MethodInfo(MediaGet), MethodInfo(ApprovalList), MethodInfo(ApprovalAnswer), MethodInfo(ApprovalAll),

@@ -148,6 +148,12 @@ func (t Transfer) Undoable(now time.Time) bool {
 	return t.Over() && t.Kept > 0 && now.UnixMilli() < t.KeptUntil
 }
 
+// Comparing reports whether the attempt still compares what the destination has already: no data
+// has moved yet.
+func (t Transfer) Comparing() bool {
+	return t.State == TransferRunning && !t.Simple && t.Bytes > t.BytesDone && t.Speed == 0 && t.Current == ""
+}
+
 // Over reports whether the transfer has ended.
 func (t Transfer) Over() bool {
 	return t.State == TransferDone || t.State == TransferFailed || t.State == TransferCancelled

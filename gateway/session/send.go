@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -25,8 +26,7 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
 	}
 	if len(in.Message) > maxMessage {
-		return protocol.ChatSendResult{}, protocol.ErrTooLarge.With(fmt.Sprintf("the message has %.1f MiB, more than %d; put it into a file and name that",
-			float64(len(in.Message))/(1<<20), maxMessage>>20))
+		return protocol.ChatSendResult{}, protocol.ErrTooLarge.With(fmt.Sprintf("the message is too large (%s); put it into a file and name that", display.Size(int64(len(in.Message)))))
 	}
 	if in.RunID == "" {
 		in.RunID = protocol.RunID(protocol.NewID())

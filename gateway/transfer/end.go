@@ -139,7 +139,7 @@ var errElsewhere = protocol.ErrConflict.With("The files are on another computer:
 const windowText = "Waiting for the window or command line that started it"
 
 // offlineText is the reason for waiting if a node is offline.
-func offlineText(id protocol.NodeID) string { return fmt.Sprintf("Waits for %s", id) }
+func offlineText(id protocol.NodeID) string { return fmt.Sprintf("Waiting for %s", id) }
 
 // offlineError says that a node is offline.
 type offlineError string

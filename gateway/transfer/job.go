@@ -203,6 +203,11 @@ func (j *job) setProgress(p stream.ProgressReport) {
 	now := time.Now()
 	e.mu.Lock()
 	t := &j.row.Transfer
+	if p.Current == "" && p.Bytes < t.BytesDone {
+		// a later attempt counts again what it finds at the destination: the earlier count stays meanwhile
+		e.mu.Unlock()
+		return
+	}
 	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
 	t.Speed = j.speed.add(now, p.Bytes)
 	t.ETA = 0

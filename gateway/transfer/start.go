@@ -104,7 +104,7 @@ func (j *job) runAttempt(ctx context.Context) {
 	err := j.checkRules(ctx)
 	if err == nil {
 		j.store(func(t *protocol.Transfer) {
-			t.State, t.Error = protocol.TransferRunning, ""
+			t.State, t.Error, t.Current = protocol.TransferRunning, "", ""
 			if t.StartedAt == 0 {
 				t.StartedAt = time.Now().UnixMilli()
 			}

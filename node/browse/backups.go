@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
@@ -101,7 +102,7 @@ func (p *backups) copyContent(name string, old io.Reader) (sum string, size int6
 	err = writeSynced(name, func(w io.Writer) error {
 		size, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(old, maxFileBytes+1))
 		if err == nil && size > maxFileBytes {
-			err = fmt.Errorf("it is larger than %d MiB", maxFileBytes>>20)
+			err = fmt.Errorf("it is larger than %s", display.Size(maxFileBytes))
 		}
 		return err
 	})

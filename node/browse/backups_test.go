@@ -153,7 +153,7 @@ func TestWhatIsTooLargeOrTooOldIsNotKept(t *testing.T) {
 	b, dir := browser(t)
 	b.backups.save(backup{ID: "000000000000001-a", Session: "chat", Path: filepath.Join(dir, "a"), After: "x"}, io.LimitReader(endless{}, maxFileBytes+1))
 	list := made(t, b)
-	if len(list) != 1 || !strings.Contains(list[0].Lost, "larger than 64 MiB") {
+	if len(list) != 1 || !strings.Contains(list[0].Lost, "larger than 67 MB") {
 		t.Fatalf("%+v", list)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err == nil {

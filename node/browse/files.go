@@ -57,6 +57,10 @@ func (b *Browser) Call(ctx context.Context, name string, args json.RawMessage) (
 		return runOperation(ctx, args, b.diff)
 	case protocol.ActRevert:
 		return runOperation(ctx, args, b.revert)
+	case protocol.ActRead:
+		return runOperation(ctx, args, b.read)
+	case protocol.ActWrite:
+		return runOperation(ctx, args, b.write)
 	}
 	return nil, fmt.Errorf("this machine does not support %s; update Fairlead there", name)
 }

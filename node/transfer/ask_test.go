@@ -30,7 +30,7 @@ func TestThePersonAtTheTerminalIsAsked(t *testing.T) {
 		if err := ask(t.Context(), "y\n"); err != nil {
 			t.Error(err)
 		}
-		if got := out.String(); got != `"laptop" sends 1.5 MiB to "in/\x1b[2J". Accept? [y/N] ` {
+		if got := out.String(); got != `"laptop" sends 1.6 MB to "in/\x1b[2J". Accept? [y/N] ` {
 			t.Errorf("it was asked %s", got)
 		}
 		io.WriteString(keys, "y\n") // to nothing

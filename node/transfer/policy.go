@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node/workspace"
 )
@@ -165,5 +166,5 @@ func question(r protocol.TransferReceive) string {
 	case "":
 		who = "Another machine"
 	}
-	return fmt.Sprintf("%s%s sends %.1f MiB to %q.", who, again, float64(r.Size)/(1<<20), r.Path)
+	return fmt.Sprintf("%s%s sends %s to %q.", who, again, display.Size(r.Size), r.Path)
 }

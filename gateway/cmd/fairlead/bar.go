@@ -30,15 +30,17 @@ func (b *bar) show(t protocol.Transfer) {
 			part = float64(t.BytesDone) / float64(t.Bytes)
 		}
 		full := int(min(max(part, 0), 1) * barCells)
-		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, bytesText(t.BytesDone), bytesText(t.Bytes))
+		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, display.Size(t.BytesDone), display.Size(t.Bytes))
 		if t.Files > 1 {
 			line += fmt.Sprintf("  %d/%d files", t.FilesDone, t.Files)
 		}
 		switch {
 		case t.State != protocol.TransferRunning:
 			line += "  " + t.State
+		case t.Comparing():
+			line += "  checking what is there already"
 		case t.Speed > 0:
-			line += "  " + bytesText(t.Speed) + "/s"
+			line += "  " + display.Size(t.Speed) + "/s"
 			if t.ETA > 0 {
 				line += "  " + (time.Duration(t.ETA) * time.Millisecond).Round(time.Second).String() + " left"
 			}
@@ -76,7 +78,7 @@ func summary(t protocol.Transfer) string {
 			fmt.Fprintf(&s, "Skipped: %s already at %s%s. Nothing was written.\n", display.Plural(t.Skipped, "file"), destinationPath(t), as)
 			return s.String()
 		}
-		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", display.Plural(count, "file"), bytesText(t.BytesDone), destinationPath(t), as)
+		fmt.Fprintf(&s, "%s, %s, arrived at %s%s", display.Plural(count, "file"), display.Size(t.BytesDone), destinationPath(t), as)
 		if took := time.Duration(t.EndedAt-t.StartedAt) * time.Millisecond; took > 0 && t.StartedAt > 0 {
 			fmt.Fprintf(&s, " in %s", took.Round(10*time.Millisecond))
 		}
@@ -118,20 +120,6 @@ func newName(t protocol.Transfer) string {
 		return name
 	}
 	return ""
-}
-
-func bytesText(n int64) string {
-	const unit = 1 << 10
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, names := float64(n)/unit, "KMGT"
-	i := 0
-	for v >= unit && i < len(names)-1 {
-		v /= unit
-		i++
-	}
-	return fmt.Sprintf("%.1f %ciB", v, names[i])
 }
 
 // shortID returns enough of an ID to name a transfer.

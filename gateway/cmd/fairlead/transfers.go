@@ -157,7 +157,7 @@ func destination(t protocol.Transfer) string {
 func progressText(t protocol.Transfer) string {
 	switch {
 	case t.State == protocol.TransferDone:
-		s := bytesText(t.BytesDone)
+		s := display.Size(t.BytesDone)
 		if t.Skipped > 0 {
 			s += fmt.Sprintf(", %d skipped", t.Skipped)
 		}
@@ -165,9 +165,9 @@ func progressText(t protocol.Transfer) string {
 	case t.Bytes == 0:
 		return ""
 	}
-	s := fmt.Sprintf("%d%% of %s", t.BytesDone*100/t.Bytes, bytesText(t.Bytes))
+	s := fmt.Sprintf("%d%% of %s", t.BytesDone*100/t.Bytes, display.Size(t.Bytes))
 	if t.Speed > 0 {
-		s += ", " + bytesText(t.Speed) + "/s"
+		s += ", " + display.Size(t.Speed) + "/s"
 	}
 	return s
 }

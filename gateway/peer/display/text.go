@@ -136,3 +136,16 @@ func RuleEndByKey(key string) (RuleEnd, bool) {
 	}
 	return RuleEnd{}, false
 }
+
+// Size returns a number of bytes in decimal units: 812 B, 1.4 GB.
+func Size(bytes int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	v, i := float64(bytes), 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	if i == 0 || v >= 9.95 {
+		return fmt.Sprintf("%.0f %s", v, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}

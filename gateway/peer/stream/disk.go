@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -103,7 +104,7 @@ func checkSpace(dir *os.Root, p protocol.TransferReceive) error {
 			return nil
 		}
 		if !removeOldestTrash(dir) { // retained copies of replaced files give way to new data
-			return fmt.Errorf("the disk has %d MiB free, but the transfer needs %d MiB", room>>20, need>>20)
+			return fmt.Errorf("the disk has %s free, but the transfer needs %s", display.Size(room), display.Size(need))
 		}
 	}
 }

@@ -38,6 +38,12 @@ func (m browseMethods) register(all methods) {
 	handleFiles(all, m, protocol.FilesMake, protocol.ActMake, func(p protocol.FilesPathParams) (protocol.NodeID, []string, error) {
 		return p.Node, []string{p.Path}, require("path required", p.Path)
 	})
+	handleFiles(all, m, protocol.FilesRead, protocol.ActRead, func(p protocol.FilesPathParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{p.Path}, require("path required", p.Path)
+	})
+	handleFiles(all, m, protocol.FilesWrite, protocol.ActWrite, func(p protocol.FilesWriteParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{p.Path}, require("path and sum required", p.Path, p.Sum)
+	})
 	handleFiles(all, m, protocol.FilesMove, protocol.ActMove, func(p protocol.FilesMoveParams) (protocol.NodeID, []string, error) {
 		return p.Node, []string{p.Path, p.To}, require("path and to required", p.Path, p.To)
 	})
@@ -81,7 +87,7 @@ func fileOperation[R any](ctx context.Context, m browseMethods, r *request, name
 	switch name {
 	case protocol.ActList, protocol.ActChanges:
 		access.Tool, op.Effect = "Glob", protocol.EffectRead
-	case protocol.ActDiff:
+	case protocol.ActDiff, protocol.ActRead:
 		access.Tool, op.Effect = "Read", protocol.EffectRead
 	case protocol.ActMove, protocol.ActTrash, protocol.ActRestore:
 		access.IsWhole = true

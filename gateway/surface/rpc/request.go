@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -189,7 +190,7 @@ func encodeResponse(id string, result []byte, err error) ([]byte, error) {
 }
 
 func tooLargeError(what string, size int, advice string) error {
-	return protocol.ErrTooLarge.With(fmt.Sprintf("%s has %.1f MiB, at most %d can be sent; %s", what, float64(size)/(1<<20), protocol.MaxWriteFrame>>20, advice))
+	return protocol.ErrTooLarge.With(fmt.Sprintf("%s is too large to be sent (%s); %s", what, display.Size(int64(size)), advice))
 }
 
 // answer runs a request and encodes its result. A panic fails the request, not the gateway.

@@ -1,0 +1,128 @@
+package files
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+func (e *editor) showConflict(c state.Conflict) {
+	e.diskVersion = c
+	e.conflictText.Set("This file changed on disk while you were editing it. Keep your version or the one on disk?", style.ColorText)
+	if c.Deleted {
+		e.conflictText.Set("This file was deleted while you were editing it. Keep your version?", style.ColorText)
+	}
+	e.conflictBox.Show()
+	e.setStatus("", style.ColorMuted)
+}
+
+func (e *editor) keepMine() {
+	e.base, e.exists = e.diskVersion.Current, !e.diskVersion.Deleted
+	e.conflictBox.Hide()
+	e.save()
+}
+
+func (e *editor) useDiskVersion() {
+	e.conflictBox.Hide()
+	e.page.app.Drafts.Save(e.draftKey, "")
+	if e.diskVersion.Deleted {
+		e.page.close()
+		return
+	}
+	e.base, e.exists = e.diskVersion.Current, true
+	e.text.SetText(e.base)
+	e.setStatus("", style.ColorMuted)
+}
+
+// watchFile reads the file again whenever files on the disk changed, while this editor is open.
+func (e *editor) watchFile() {
+	if e.isNew {
+		return
+	}
+	ctx, cancel := context.WithCancel(e.page.ctx)
+	e.viewer.stopWatching = cancel
+	if !e.isAgent {
+		seen := e.page.view.InfoOf(e.path)
+		bind.Watch(ctx, e.page.model.Value, func(v state.FilesView) {
+			if now := v.InfoOf(e.path); now != seen {
+				seen = now
+				e.readAgain(ctx)
+			}
+		})
+		return
+	}
+	seen := e.page.app.Value.Get().FilesChanged
+	bind.Watch(ctx, e.page.app.Value, func(v state.View) {
+		if v.FilesChanged != seen {
+			seen = v.FilesChanged
+			e.readAgain(ctx)
+		}
+	})
+}
+
+func (e *editor) readAgain(ctx context.Context) {
+	text, exists := "", false
+	bind.Run(ctx, func(ctx context.Context) (err error) {
+		text, exists, err = e.files.Text(ctx, e.path)
+		return err
+	}, func(err error) {
+		if err == nil {
+			e.fileChanged(text, exists)
+		}
+	})
+}
+
+// draftKey returns the key of a file's unsaved text.
+func draftKey(place protocol.NodeID, path string) string {
+	if place == "" {
+		return path
+	}
+	return string(place) + ":" + path
+}
+
+// fileChanged handles a new version on the disk; without unsaved changes the editor shows it.
+func (e *editor) fileChanged(text string, there bool) {
+	switch {
+	case there == e.exists && (text == e.base || !there):
+	case there && text == e.text.Text: // the editor itself saved this version
+		e.base, e.exists = text, true
+		e.textChanged()
+	case !e.hasChanges() && there:
+		e.base, e.exists = text, true
+		e.text.SetText(text)
+		e.setStatus("The file changed on disk. This is the current version.", style.ColorMuted)
+	default:
+		e.showConflict(state.Conflict{Current: text, Deleted: !there})
+	}
+}
+
+// textArea is the text of an editor; Ctrl+S saves it.
+type textArea struct {
+	widget.Entry
+	onSave func()
+}
+
+func newTextArea() *textArea {
+	t := &textArea{}
+	t.MultiLine, t.Wrapping, t.TextStyle = true, fyne.TextWrapWord, fyne.TextStyle{Monospace: true}
+	t.ExtendBaseWidget(t)
+	return t
+}
+
+// TypedShortcut implements fyne.Shortcutable.
+func (t *textArea) TypedShortcut(s fyne.Shortcut) {
+	if k, ok := s.(*desktop.CustomShortcut); ok && k.KeyName == fyne.KeyS && k.Modifier == fyne.KeyModifierShortcutDefault {
+		t.onSave()
+		return
+	}
+	t.Entry.TypedShortcut(s)
+	widgets.PassShortcut(t, s)
+}

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"maps"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/files"
+	"fairlead/app/pick"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// openFiles creates the page of files, in the place that was shown last.
+func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back func() bool) {
+	prefs := n.ui.backend.prefs
+	last := prefs.get()
+	p := files.NewPair(ctx, n.ui.backend.state, files.Handlers{
+		Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, UndoLast: n.ui.messages.undoLast,
+		Copy: n.ui.app.Clipboard().SetContent, Fetch: n.ui.sender.fetch, Open: n.ui.opener.fileOpener(),
+		Reveal: n.ui.opener.fileRevealer(), OpenURL: n.ui.opener.openURL,
+		Drop: n.ui.sender.dropOnMachine, Send: n.ui.sender.sendBetween,
+		Visited: n.rememberFolder,
+		LastDir: func(place protocol.NodeID) string { return prefs.get().FilesDirs[place] },
+		Two:     last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
+			prefs.update(func(r *preferences) { r.FilesTwo, r.FilesRight = two, right })
+		},
+		Sort: last.Files, Sorted: func(by state.FileSort) { prefs.update(func(r *preferences) { r.Files = by }) },
+		ShowHidden: last.FilesHidden, HiddenShown: func(on bool) {
+			prefs.update(func(r *preferences) { r.FilesHidden = on })
+		},
+	})
+	n.files = p
+	switch file, machine := n.filePath, n.filesMachine; {
+	case file != "":
+		p.OpenAt(file)
+	case machine != "":
+		p.Open(machine)
+	default:
+		p.Open(filesPlace(n.ui.view, last.FilesPlace))
+	}
+	p.Focus()
+	n.filePath, n.filesMachine = "", ""
+	return p.Box, p.Back
+}
+
+// pickMemory stores what file dialogs remember.
+func pickMemory(p *prefs) pick.Memory {
+	return pick.Memory{
+		Recent:     func() []string { return p.get().RecentFolders },
+		SetRecent:  func(dirs []string) { p.update(func(r *preferences) { r.RecentFolders = dirs }) },
+		Hidden:     func() bool { return p.get().FilesHidden },
+		HiddenShow: func(on bool) { p.update(func(r *preferences) { r.FilesHidden = on }) },
+	}
+}
+
+// filesPlace returns the place that the page of files opens with: the last one, if it can be
+// reached, else this computer. The agent's own files are the place where there is no machine.
+func filesPlace(v state.View, last *protocol.NodeID) protocol.NodeID {
+	if last != nil {
+		if n, ok := v.Node(*last); *last == "" || ok && n.Online {
+			return *last
+		}
+	}
+	if n, ok := v.Local(); ok {
+		return n.ID
+	}
+	for _, n := range v.Nodes {
+		if n.Online {
+			return n.ID
+		}
+	}
+	return ""
+}
+
+func (n *navigator) rememberFolder(place protocol.NodeID, dir string) {
+	n.ui.backend.prefs.update(func(r *preferences) {
+		dirs := maps.Clone(r.FilesDirs)
+		if dirs == nil {
+			dirs = make(map[protocol.NodeID]string)
+		}
+		dirs[place] = dir
+		r.FilesPlace, r.FilesDirs = &place, dirs
+	})
+}

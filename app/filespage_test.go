@@ -1,0 +1,34 @@
+package app
+
+import (
+	"testing"
+
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+func TestFilesOpensOnThisComputerOrWhereItWasLeft(t *testing.T) {
+	t.Parallel()
+	v := state.View{Nodes: []protocol.NodeInfo{{ID: "nas", Online: true}, {ID: "laptop", Online: true, Local: true}, {ID: "old"}}}
+	place := func(id protocol.NodeID) *protocol.NodeID { return &id }
+	for name, c := range map[string]struct {
+		view state.View
+		last *protocol.NodeID
+		want protocol.NodeID
+	}{
+		"the first time":                   {v, nil, "laptop"},
+		"left on another machine":          {v, place("nas"), "nas"},
+		"left on the agent's files":        {v, place(""), ""},
+		"left on a machine that is off":    {v, place("old"), "laptop"},
+		"left on a machine that is gone":   {v, place("gone"), "laptop"},
+		"a remote gateway without a node":  {state.View{Nodes: v.Nodes[:1]}, nil, "nas"},
+		"a remote gateway without machine": {state.View{}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := filesPlace(c.view, c.last); got != c.want {
+				t.Errorf("opens %q, want %q", got, c.want)
+			}
+		})
+	}
+}
