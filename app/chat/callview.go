@@ -93,7 +93,7 @@ func (v callView) card(machines *style.Machines, now time.Time) transcript.Call 
 		showWholeCall(&c, *v.approval, args)
 	}
 	if v.result != nil {
-		c.Output = state.Readable(v.result.Content.Text())
+		c.Output = state.Readable(v.result.Content.ResultText())
 	} else if info != nil {
 		c.Output = info.Tail
 	}

@@ -40,7 +40,7 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
 			}
 		case m.Role == protocol.RoleToolResult:
-			if text = Readable(text); text != "" {
+			if text = Readable(m.Content.ResultText()); text != "" {
 				fmt.Fprintf(&b, "\n%s\n", codeBlock(text))
 			}
 		}
