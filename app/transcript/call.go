@@ -63,11 +63,11 @@ var stateIcons = map[CallState]struct {
 
 // Texts returns a card's line, input and output. It may be called on any goroutine.
 func (t Call) Texts() [3]string {
-	in := code.CleanOutput(t.Input)
+	in := code.PlainText(t.Input)
 	if t.Diff != "" {
 		in = code.JoinLines(diff.Lines(t.Diff))
 	}
-	return [3]string{code.CleanOutput(t.Argument), in, code.CleanOutput(t.Output)}
+	return [3]string{code.PlainText(t.Argument), in, code.CleanOutput(t.Output)}
 }
 
 // SearchTexts returns the texts in which search results count, while the card is collapsed and
