@@ -243,7 +243,7 @@ func (s *Calls) List(ctx context.Context, q protocol.JournalListParams) (list []
 	var rows []callRow
 	err = s.read(ctx, "read journal", func(db *gorm.DB) error {
 		for column, value := range map[string]string{
-			"node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
+			"id": string(q.CallID), "node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
 			"state": q.State, "effect": string(q.Effect),
 		} {
 			if value != "" {
