@@ -49,6 +49,7 @@ type Pane struct {
 	restorePosition bool            // the scroll position shall be restored
 	expanded        map[string]bool // parts that the reader expanded or collapsed
 	showSource      map[string]bool // rows shown as raw Markdown
+	wrapOutput      bool            // outputs wrap their lines
 	images          map[string]fyne.Resource
 }
 

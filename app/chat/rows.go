@@ -192,6 +192,19 @@ func (p rowFactory) toolRow() *row {
 	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.CopyText()) }
 	c.OnStop = func() { p.handlers.StopCall(d.call) }
 	c.OnReview = func() { p.handlers.Review(d.approval) }
+	c.OnUndo = func() { p.undoCall(d.info) }
+	c.OnShowAll = func(all bool) {
+		c.SetOutput(all, p.wrapOutput)
+		p.setExpanded(wholeKey(d.id), all)
+		if all && d.card.CanLoad {
+			p.loadOutput(d.call)
+		}
+	}
+	c.OnWrap = func(on bool) {
+		p.wrapOutput = on
+		p.rebindCards()
+	}
+	c.OnOpenOutput = func(search bool) { p.openOutput(d, search) }
 	answer := func(decision string) {
 		for _, q := range p.state.Approvals {
 			if q.ID == d.approval {
@@ -209,6 +222,10 @@ func (p rowFactory) toolRow() *row {
 			c.Reset(open)
 		}
 		d = next
+		if p.handlers.Undo == nil { // an archived conversation
+			d.card.Undo = ""
+		}
+		c.SetOutput(p.showsWhole(d.id), p.wrapOutput)
 		c.Set(d.card)
 		c.SetOpen(open)
 	})

@@ -236,6 +236,12 @@ func (c *View) WrapTo(width float32) {
 	}
 }
 
+func (c *View) unwrap() {
+	c.wrapColumns = 0
+	c.layOut()
+	c.Refresh()
+}
+
 // wrap splits a line into rows of at most room columns. Joined, the rows are the line.
 func (l Line) wrap(room int) []Line {
 	ends := rowEnds([]rune(l.Text()), room)

@@ -40,7 +40,11 @@ type Call struct {
 	Input        string
 	Diff         string // unified diff; shown instead of Input
 	Output       string // output so far, or its end
-	Note         string // below the output, such as "exit 0 · 1.2 MB, showing the end"
+	Size         string // of the output, if it is more than its lines
+	CanLoad      bool   // the whole output can be loaded
+	Brief        string // a brief note beside the size, such as "exit 0"
+	Note         string // a sentence below the output
+	Undo         string // text of the button that reverts a change of a file or repeats it, or empty
 	CanAnswer    bool   // the person can answer here
 	AllowEnabled bool   // Allow is enabled, provided that the card shows the whole question
 	NeedsReview  bool   // the card cannot show the whole question: it can be allowed in the review only
