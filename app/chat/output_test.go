@@ -78,7 +78,7 @@ func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 		answer = done
 	}
 	d.Update(changed())
-	d.setExpanded("c", true)
+	d.setExpanded("", "c", true)
 	rowFactory{d.Pane}.rebindCards()
 	test.Tap(d.button("Undo"))
 	d.assert(t, "undo c false")
