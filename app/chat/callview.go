@@ -118,6 +118,9 @@ func (v callView) output(c *transcript.Call, info *protocol.CallInfo) {
 		}
 		var left int64
 		c.Output, left = state.LeftOut(c.Output)
+		if c.Diff != "" && c.State == transcript.CallDone {
+			c.Output = "" // the diff says it all
+		}
 		if left > 0 {
 			c.Size, c.CanLoad = state.SizeText(int64(len(c.Output))+left), info != nil && info.CallID != ""
 		}
@@ -192,7 +195,7 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 	if exit != "" && exit != c.Status && c.State != transcript.CallWaiting {
 		brief = append(brief, exit)
 	}
-	if c.Output == "" && c.State == transcript.CallDone {
+	if c.Output == "" && c.Diff == "" && c.State == transcript.CallDone {
 		brief = append(brief, "no output")
 	}
 	switch {

@@ -178,7 +178,7 @@ func (c *CallCard) show() {
 	c.frame.Set(style.ColorSurface, widgets.Choose(waiting, style.ColorNeedsYou, style.ColorLine))
 	widgets.SetVisible(c.dot, waiting)
 	c.added.SetText(fmt.Sprintf("+%d", t.Added))
-	c.removed.SetText(fmt.Sprintf("−%d", t.Removed))
+	c.removed.SetText(fmt.Sprintf("–%d", t.Removed))
 	widgets.SetVisible(c.added, t.Added+t.Removed > 0)
 	widgets.SetVisible(c.removed, t.Added+t.Removed > 0)
 	icon := stateIcons[t.State]
@@ -201,8 +201,11 @@ func (c *CallCard) arrange() {
 	}
 }
 
-// inputRows is the number of input rows in view at once.
-const inputRows = 12
+// Numbers of input rows in view at once: of a question, and of an answered one.
+const (
+	inputRows     = 12
+	doneInputRows = 18
+)
 
 // Resize implements fyne.CanvasObject: text that does not fit in the line is shown below it.
 func (c *CallCard) Resize(size fyne.Size) {
@@ -234,7 +237,8 @@ func (c *CallCard) showInput() (changed bool) {
 		text = t.Argument
 	}
 	in := c.open && (t.Diff != "" || text != "")
-	c.input.Scroller.MaxHeight = inputRows * code.Cell().Height
+	rows := widgets.Choose[float32](t.State == CallWaiting, inputRows, doneInputRows)
+	c.input.Scroller.MaxHeight = rows * code.Cell().Height
 	switch {
 	case !in:
 	case t.Diff != "":

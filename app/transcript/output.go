@@ -74,7 +74,7 @@ func (o *callOutput) show(t Call, open bool) {
 		o.panel.Scroller.Follow = running
 		o.panel.Scroller.MaxHeight = foldOver*code.Cell().Height + widgets.ScrollBarWidth
 		o.panel.SetWrap(o.wraps)
-		o.setText(t.Output, !running && !o.full)
+		o.setText(t.Output, !running && !o.full, t.CanLoad)
 	}
 	widgets.SetVisible(o.panel, open && t.Output != "")
 	widgets.SetVisible(o.panel.View(), o.panel.Visible())
@@ -95,8 +95,8 @@ func (o *callOutput) folds(t Call) bool {
 	return t.State != CallRunning && !o.full && strings.Count(t.Output, "\n") >= foldOver
 }
 
-// setText shows a text, folded if it is long and may be folded.
-func (o *callOutput) setText(text string, canFold bool) {
+// setText shows a text, folded if it is long and may be folded; cut reports that it is incomplete.
+func (o *callOutput) setText(text string, canFold, cut bool) {
 	changed := text != o.text
 	if changed {
 		o.text, o.lines = text, code.OutputLines(text)
@@ -107,15 +107,19 @@ func (o *callOutput) setText(text string, canFold bool) {
 	}
 	o.folded = fold
 	if fold {
-		o.panel.SetLines(foldLines(o.lines))
+		o.panel.SetLines(foldLines(o.lines, cut))
 	} else {
 		o.panel.SetLines(o.lines)
 	}
 }
 
-// foldLines returns the first and the last lines, with a line between them that counts the rest.
-func foldLines(lines []code.Line) []code.Line {
+// foldLines returns the first and the last lines, with a line between them that counts the rest,
+// unless the output was cut before.
+func foldLines(lines []code.Line, cut bool) []code.Line {
 	hidden := "⋯ " + state.LineCount(len(lines)-foldHead-foldTail) + " not shown"
+	if cut {
+		hidden = "⋯ more lines not shown"
+	}
 	out := append([]code.Line{}, lines[:foldHead]...)
 	out = append(out, code.Line{Spans: []code.Span{{Text: hidden, Color: style.ColorMuted}}})
 	return append(out, lines[len(lines)-foldTail:]...)
