@@ -80,9 +80,17 @@ func (p *painter) rect(x, y, w, h float32, c color.Color) {
 
 func (p *painter) cells(s Span, x float32) {
 	base := int(math.Round(float64((p.y + p.cell.Height*baseline) * p.scale)))
-	look := typeset.Style{Mono: true, Bold: s.Bold, Italic: s.Italic, Size: p.size}
-	typeset.Cells(p.img, s.Text, look, p.scale, p.cell.Width, x*p.scale, base, columns, style.Color(cmp.Or(s.Color, style.ColorText)))
+	draw := func(x float32) {
+		typeset.Cells(p.img, s.Text, p.size, p.scale, p.cell.Width, x*p.scale, base, columns, style.Color(cmp.Or(s.Color, style.ColorText)))
+	}
+	draw(x)
+	if s.Bold { // the monospaced font has only one weight
+		draw(x + boldOffset)
+	}
 }
+
+// boldOffset is the distance between the two copies of a bold letter.
+const boldOffset = 0.6
 
 // baseline is the position of the baseline in a line.
 const baseline = 0.72

@@ -32,9 +32,9 @@ func (t *Text) Draw(dst *image.RGBA, x, y, scale, width float32, ink func(run in
 
 // Cells paints text of a monospaced font: the first letter at x, each further one a cell later.
 // base is the baseline. All are in pixels. Text that is not ASCII goes through the full layout.
-func Cells(dst *image.RGBA, text string, look Style, scale, cell float32, x float32, base int, columns func(string) int, ink color.Color) {
+func Cells(dst *image.RGBA, text string, size, scale, cell float32, x float32, base int, columns func(string) int, ink color.Color) {
 	c := image.NewUniform(ink)
-	size, face := look.Size, facesFor(look).all[0]
+	face := facesFor(Style{Mono: true}).all[0]
 	col := 0
 	for i := 0; i < len(text); {
 		if b := text[i]; b < 0x80 {
@@ -51,7 +51,7 @@ func Cells(dst *image.RGBA, text string, look Style, scale, cell float32, x floa
 		for end < len(text) && text[end] >= 0x80 {
 			end++
 		}
-		t := LayOut([]Run{{text[i:end], look}}, 0, 1)
+		t := LayOut([]Run{{text[i:end], Style{Mono: true, Size: size}}}, 0, 1)
 		for k := range t.lines {
 			for _, p := range t.lines[k].parts {
 				for j := range p.glyphs {
