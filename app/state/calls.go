@@ -40,7 +40,18 @@ func (c *Chat) Undo(ctx context.Context, call protocol.CallInfo, redo bool) erro
 	if call.Preview != nil {
 		path = call.Preview.Path
 	}
-	return send(ctx, c.app, protocol.FilesRevert, protocol.FilesChangeParams{Node: call.Node, CallID: call.CallID, Path: path, Redo: redo})
+	p := protocol.FilesChangeParams{Node: call.Node, CallID: call.CallID, Path: path, Redo: redo}
+	err := send(ctx, c.app, protocol.FilesRevert, p)
+	if err == nil {
+		return nil
+	}
+	if d, e := Call(ctx, c.app, protocol.FilesDiff, p); e == nil && d.State == protocol.ChangeAltered {
+		if redo {
+			return errors.New("the file was changed since, so this change cannot be repeated")
+		}
+		return errors.New("the file was changed again since, so this change cannot be undone by itself; undo the later changes first")
+	}
+	return err
 }
 
 // LineCount counts lines, such as "12,345 lines".
