@@ -72,9 +72,9 @@ func (o *callOutput) show(t Call, open bool) {
 	running := t.State == CallRunning
 	if open {
 		o.panel.Scroller.Follow = running
-		o.panel.Scroller.MaxHeight = foldOver*code.Cell().Height + widgets.ScrollBarWidth
 		o.panel.SetWrap(o.wraps)
 		o.setText(t.Output, !running && !o.full, t.CanLoad)
+		o.limitHeight()
 	}
 	widgets.SetVisible(o.panel, open && t.Output != "")
 	widgets.SetVisible(o.panel.View(), o.panel.Visible())
@@ -88,6 +88,15 @@ func (o *callOutput) show(t Call, open bool) {
 	widgets.SetVisible(o.more, t.Output != "")
 	widgets.SetVisible(o.stop, t.CanStop)
 	widgets.SetVisible(o.foot, open && t.State != CallWaiting)
+}
+
+// limitHeight shows at most foldOver rows at once, and a bar below them only if all are in view.
+func (o *callOutput) limitHeight() {
+	most := foldOver * code.Cell().Height
+	if len(o.lines) <= foldOver || o.folded {
+		most += widgets.ScrollBarWidth
+	}
+	o.panel.Scroller.MaxHeight = most
 }
 
 // folds reports whether the output of a call will be folded.
