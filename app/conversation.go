@@ -119,6 +119,15 @@ func (c *conversation) handlers() chat.Handlers {
 		Stop:     func() { c.chat.Stop("") },
 		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
 		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
+		Output: func(id protocol.CallID, done func(string)) {
+			chat := c.chat
+			request(u, c.window, "The output could not be loaded: ", func(ctx context.Context) (string, error) { return chat.Output(ctx, id) }, done)
+		},
+		OpenOutput: func(title, text string, search bool) { openOutput(u.app, title, text, search) },
+		Undo: func(call protocol.CallInfo, redo bool, done func(error)) {
+			chat := c.chat
+			bind.Run(u.ctx, func(ctx context.Context) error { return chat.Undo(ctx, call, redo) }, done)
+		},
 		Answer: func(q protocol.Approval, decision string) {
 			u.backend.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
 		},

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/chat"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -107,26 +108,29 @@ func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// toastLayout puts the program's messages at the lower edge of the chat, above the composer, and
-// higher up if there is an approval: the approval and its buttons must stay visible.
-type toastLayout struct {
-	// protected returns the areas, in window coordinates, that must not be covered.
-	protected func() []fyne.CanvasObject
-}
+// toastLayout puts the program's messages at the lower edge of a page or, in a chat, above the
+// composer; and higher up if there is an approval: the approval and its buttons must stay visible.
+type toastLayout struct{ pane *chat.Pane }
 
 func (*toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	y := size.Height - 120
+	y := size.Height - style.Inside
+	if l.pane.Visible() {
+		y -= l.pane.FootHeight()
+	}
 	for _, x := range o {
 		if !x.Visible() {
 			continue
 		}
 		width := min(560, size.Width-2*style.Group)
+		if t, ok := x.(*widgets.Toast); ok {
+			width = min(width, t.NaturalWidth())
+		}
 		height := widgets.Fit(x, width)
 		y = max(l.freePosition(y-height, height), style.Inside)
 		x.Resize(fyne.NewSize(width, height))
-		x.Move(fyne.NewPos((size.Width-width)/2, y))
+		x.Move(fyne.NewPos(float32(int((size.Width-width)/2)), y))
 		y -= style.Inside
 	}
 }
@@ -136,7 +140,7 @@ func (l *toastLayout) freePosition(y, height float32) float32 {
 	d := fyne.CurrentApp().Driver()
 	for again := true; again; {
 		again = false
-		for _, o := range l.protected() {
+		for _, o := range l.pane.Questions() {
 			top := d.AbsolutePositionForObject(o).Y
 			if y < top+o.Size().Height && y+height > top {
 				y, again = top-style.Inside-height, true

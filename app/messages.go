@@ -27,7 +27,7 @@ type messages struct {
 func newMessages(u *ui) *messages {
 	m := &messages{ui: u, toast: widgets.NewToast(), banner: widgets.NewErrorBox(widgets.Problem{}, func() {})}
 	m.banner.Hide()
-	m.box = container.New(&toastLayout{func() []fyne.CanvasObject { return u.main.pane.Questions() }}, m.toast, m.banner)
+	m.box = container.NewStack(m.toast, m.banner)
 	return m
 }
 

@@ -200,7 +200,9 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 	all := n.ui.main.conversation.handlers()
 	h := archive.Handlers{
 		OpenChat: n.ui.main.open, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Save: func(title, text string) { n.ui.opener.saveAs(n.ui.main.window, title, text) }, Machines: &n.ui.machines,
-		Chat: chat.Handlers{OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings},
+		Chat: chat.Handlers{
+			OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings, Output: all.Output, OpenOutput: all.OpenOutput,
+		},
 	}
 	n.open(page{"clock", archivesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := archive.New(ctx, n.ui.backend.state, key, h)

@@ -46,6 +46,7 @@ type ui struct {
 	isUILoaded   bool                           // a request was answered
 	focused      map[fyne.Window]fyne.Focusable // focused object of each window at the last tick
 	minute       time.Time                      // minute of the last tick
+	wheels       wheels
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
@@ -144,6 +145,7 @@ func (u *ui) tick(now time.Time) {
 		u.approvals.inbox.Tick(now)
 	}
 	u.revealFocused()
+	u.wheels.update(u.app.Driver().AllWindows())
 }
 
 // revealFocused scrolls the focused object of every window into view when the focus moved.

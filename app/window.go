@@ -49,6 +49,7 @@ func newWindow(u *ui) *window {
 	w.first.box.Hide()
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
+	u.messages.box.Layout = &toastLayout{w.pane}
 	w.body = container.New(&windowLayout{w}, w.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box)
 	fw.SetContent(w.body) // the toolkit draws the background
 	last := u.backend.prefs.get()

@@ -11,7 +11,6 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,12 +22,17 @@ type callView struct {
 	approval *protocol.Approval
 	seen     sighting // of the approval
 	offline  bool     // its machine is not connected
+	whole    string   // the output, if the reader has loaded all of it
+	undo     undo     // of its change of a file
 }
 
 // call adds a card. open reports that the call may be in progress without a record of it.
 func (p *pass) call(key string, v callView, fresh, open bool) {
 	if v.approval != nil {
 		v.seen = p.seen[v.approval.ID]
+	}
+	if info := v.callInfo(); info != nil {
+		v.whole, v.undo = p.outputs[info.CallID], p.undos[info.CallID]
 	}
 	card := v.card(p.machines, p.now)
 	if v.info == nil && v.result == nil && v.approval == nil {
@@ -41,6 +45,9 @@ func (p *pass) call(key string, v callView, fresh, open bool) {
 	}
 	d := toolData{id: key, card: card}
 	info := v.callInfo()
+	if card.Undo != "" {
+		d.info = info
+	}
 	if info != nil && info.CallID != "" {
 		d.call, d.id = info.CallID, string(info.CallID)
 	}
@@ -93,20 +100,40 @@ func (v callView) card(machines *style.Machines, now time.Time) transcript.Call 
 	if v.approval != nil {
 		showWholeCall(&c, *v.approval, args)
 	}
-	if v.result != nil {
-		c.Output = state.Readable(v.result.Content.Text())
-	} else if info != nil {
+	v.output(&c, info)
+	v.describe(&c, info, now)
+	v.undoable(&c, info)
+	return c
+}
+
+// output sets what a call has printed or returned, and how much of it there is.
+func (v callView) output(c *transcript.Call, info *protocol.CallInfo) {
+	switch {
+	case v.whole != "":
+		c.Output = v.whole
+	case v.result != nil:
+		text := v.result.Content.ResultText()
+		if c.State != transcript.CallUnknown || strings.Contains(text, state.OutputSoFar) { // else it is the reason only
+			c.Output = state.Readable(text)
+		}
+		var left int64
+		c.Output, left = state.LeftOut(c.Output)
+		if c.Diff != "" && c.State == transcript.CallDone {
+			c.Output = "" // the diff says it all
+		}
+		if left > 0 {
+			c.Size, c.CanLoad = state.SizeText(int64(len(c.Output))+left), info != nil && info.CallID != ""
+		}
+	case info != nil:
 		c.Output = info.Tail
+		if info.Bytes > int64(len(c.Output)) && c.Output != "" {
+			c.Size = "The end of " + state.SizeText(info.Bytes)
+		}
 	}
-	isCut := len(c.Output) > maxOutput
-	if isCut {
+	if len(c.Output) > maxOutput {
+		c.Size = "The end of " + state.SizeText(int64(len(c.Output)))
 		c.Output = outputEnd(c.Output)
 	}
-	v.describe(&c, info, now)
-	if isCut && !strings.Contains(c.Note, endShown) {
-		c.Note = strings.TrimPrefix(c.Note+" · "+endShown, " · ")
-	}
-	return c
 }
 
 // target returns machine, tool and arguments; those of the call's record are what really runs.
@@ -143,9 +170,6 @@ var callStates = map[string]transcript.CallState{
 	protocol.CallUnknown:   transcript.CallUnknown,
 }
 
-// endShown marks a card that shows only the end of the output.
-const endShown = "showing the end"
-
 func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time.Time) {
 	exit := ""
 	if info != nil && info.ExitCode != nil {
@@ -158,27 +182,44 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 	c.Time = callTime(c.State, info, now)
 	c.CanStop = c.State == transcript.CallRunning && info != nil && info.CallID != ""
 
-	var notes []string
+	var brief, notes []string
+	switch edited := editedNote(info); {
+	case edited != "" && c.Status == "":
+		c.Status = edited
+	case edited != "":
+		brief = append(brief, edited)
+	}
 	if c.State == transcript.CallRunning && v.offline {
-		notes = append(notes, "The outcome will be known when the machine reconnects")
+		notes = append(notes, "The outcome will be known when the machine reconnects.")
 	}
 	if exit != "" && exit != c.Status && c.State != transcript.CallWaiting {
-		notes = append(notes, exit)
+		brief = append(brief, exit)
 	}
-	if info != nil && info.Bytes > int64(len(c.Output)) && c.Output != "" {
-		notes = append(notes, display.Size(info.Bytes)+", "+endShown)
+	if c.Output == "" && c.Diff == "" && c.State == transcript.CallDone {
+		brief = append(brief, "no output")
 	}
-	if c.Output == "" && c.State == transcript.CallDone {
-		notes = append(notes, "no output")
-	}
-	if info != nil && info.Error != "" && !strings.Contains(c.Output, info.Error) {
+	switch {
+	case c.State == transcript.CallUnknown:
+		notes = append(notes, state.UnknownOutcome(c.Machine))
+	case info != nil && info.Error != "" && !strings.Contains(c.Output, info.Error):
 		if c.Output == "" {
 			c.Output = info.Error
 		} else {
 			notes = append(notes, info.Error)
 		}
 	}
-	c.Note = strings.Join(notes, " · ")
+	c.Brief, c.Note = strings.Join(brief, " · "), strings.Join(notes, " ")
+}
+
+// editedNote says that the person changed the call before it ran; empty if not.
+func editedNote(info *protocol.CallInfo) string {
+	switch {
+	case info == nil || !info.Edited:
+		return ""
+	case info.Partial != nil:
+		return fmt.Sprintf("%d of %d changes allowed", info.Partial.Allowed, info.Partial.Total)
+	}
+	return "edited by you"
 }
 
 // status returns the word for a state; empty if the icon suffices.

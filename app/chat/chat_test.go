@@ -17,8 +17,8 @@ import (
 func TestALineOfOutputThatIsTooLongIsCutAndSaysSo(t *testing.T) {
 	m := protocol.Message{Role: protocol.RoleToolResult, ToolName: "nas__Bash", Content: protocol.Content{protocol.Text("x" + strings.Repeat("é", maxOutput) + "\n")}}
 	card := callView{result: &m}.card(new(style.Machines), time.Now())
-	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Note != "showing the end" {
-		t.Errorf("%d bytes, valid %v, %q", len(card.Output), utf8.ValidString(card.Output), card.Note)
+	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Size != "The end of 524 kB" {
+		t.Errorf("%d bytes, valid %v, %q", len(card.Output), utf8.ValidString(card.Output), card.Size)
 	}
 }
 

@@ -60,6 +60,7 @@ func (p *Pane) Find() {
 		f.before = maps.Clone(p.expanded)
 	}
 	f.box.Show()
+	p.rebindCards()
 	p.relayout()
 	widgets.Focus(f.field)
 	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
@@ -75,6 +76,7 @@ func (f *finder) close() {
 	f.pane.transcript.Find("")
 	f.pane.endReveal()
 	f.collapseExpanded()
+	f.pane.rebindCards()
 	f.pane.relayout()
 	f.pane.FocusComposer()
 }

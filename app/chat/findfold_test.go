@@ -82,7 +82,7 @@ func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindThinking {
 			id, _ := collapsible(it)
-			d.setExpanded(id, true)
+			d.setExpanded("", id, true)
 		}
 	}
 	d.Find()
@@ -96,8 +96,8 @@ func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindTool { // collapsed and expanded by hand while the search had expanded it
 			id, _ := collapsible(it)
-			d.setExpanded(id, false)
-			d.setExpanded(id, true)
+			d.setExpanded("", id, false)
+			d.setExpanded("", id, true)
 		}
 	}
 	d.finder.close()
@@ -172,7 +172,7 @@ func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 	}
 	for _, it := range d.transcript.Items() {
 		if id, _ := collapsible(it); id != "" {
-			d.setExpanded(id, true)
+			d.setExpanded("", id, true)
 		}
 	}
 	text = d.transcript.SelectedText()

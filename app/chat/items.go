@@ -37,7 +37,8 @@ type (
 	}
 	sentBy   struct{ sender, time, fullTime string }
 	toolData struct {
-		id       string // ID of the card, for its expanded state
+		id       string             // ID of the card, for its expanded state
+		info     *protocol.CallInfo // of a change that can be undone; nil for others
 		card     transcript.Call
 		call     protocol.CallID
 		approval protocol.ApprovalID
@@ -72,6 +73,8 @@ const (
 type builder struct {
 	machines *style.Machines
 	seen     map[protocol.ApprovalID]sighting
+	outputs  map[protocol.CallID]string // whole outputs that the reader has loaded
+	undos    map[protocol.CallID]undo
 	rows     map[protocol.MessageID]string // key of a message's first row; of a result, its card
 	day      int                           // for which the cached rows were built
 
@@ -90,7 +93,10 @@ type cursor struct {
 }
 
 func newBuilder(machines *style.Machines) *builder {
-	b := &builder{machines: machines, seen: map[protocol.ApprovalID]sighting{}, rows: map[protocol.MessageID]string{}}
+	b := &builder{
+		machines: machines, seen: map[protocol.ApprovalID]sighting{}, rows: map[protocol.MessageID]string{},
+		outputs: map[protocol.CallID]string{}, undos: map[protocol.CallID]undo{},
+	}
 	b.clearCache()
 	return b
 }

@@ -10,8 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// columnWidth is the maximum width of the transcript's rows: 76 letters of text and the margins.
-const columnWidth = 720
+// columnWidth is the maximum width of the transcript's rows, of text and cards alike: about 95
+// letters of text, and 80 of code.
+const columnWidth = 640
 
 // shortHeaderWidth is the width below which the header moves its controls to its menu.
 const shortHeaderWidth = 640
@@ -84,7 +85,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	// The transcript extends to the window's edge, for its scroll bar; its rows have margins.
 	p.transcript.Width = width
 	p.content.Move(fyne.NewPos(0, top))
-	p.content.Resize(fyne.NewSize(size.Width, max(size.Height-top-h-margin, 0)))
+	p.content.Resize(fyne.NewSize(size.Width, max(size.Height-top-h-margin-style.Inside, 0)))
 	p.content.Layout.Layout(p.content.Objects, p.content.Size()) // its content may have a new height
 	p.headerLine.Move(fyne.NewPos(0, head))
 	p.headerLine.Resize(fyne.NewSize(size.Width, 1))

@@ -49,6 +49,7 @@ type Pane struct {
 	restorePosition bool            // the scroll position shall be restored
 	expanded        map[string]bool // parts that the reader expanded or collapsed
 	showSource      map[string]bool // rows shown as raw Markdown
+	wrapOutput      bool            // outputs wrap their lines
 	images          map[string]fyne.Resource
 }
 
@@ -193,13 +194,17 @@ func (p *Pane) isExpanded(id string, open bool) bool {
 	return open
 }
 
-// setExpanded records that the reader expanded or collapsed a part.
-func (p *Pane) setExpanded(id string, open bool) {
+// setExpanded records that the reader expanded or collapsed a part of a row. An expanded part is
+// brought into view.
+func (p *Pane) setExpanded(row, id string, open bool) {
 	p.expanded[id] = open
 	if p.finder.box.Visible() {
 		p.finder.before[id] = open
 	}
 	p.transcript.HeightChanged()
+	if open {
+		p.transcript.RevealRow(row)
+	}
 }
 
 // Rename lets the person edit the title in the header.
@@ -247,6 +252,9 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 	}
 	return list
 }
+
+// FootHeight returns the height of the composer and of the space around it.
+func (p *Pane) FootHeight() float32 { return p.Size().Height - p.composer.box.Position().Y }
 
 // Draft returns the unsent text.
 func (p *Pane) Draft() string { return p.composer.entry.Text }

@@ -78,12 +78,13 @@ func (p rowFactory) row(kind int) transcript.Row {
 
 func (p rowFactory) thinkingRow() *row {
 	var d thinkingData
+	var row string
 	e := transcript.NewExpander("thinking")
-	e.OnToggle = func(open bool) { p.setExpanded(d.id, open) }
+	e.OnToggle = func(open bool) { p.setExpanded(row, d.id, open) }
 	e.OnPress = p.transcript.Press
 	e.OnMenu = func(at fyne.Position) { p.copyMenu(e, at, "Copy thinking", d.text) }
 	return newRow(style.Inside, e, func(i transcript.Item) {
-		d = i.Data.(thinkingData)
+		d, row = i.Data.(thinkingData), i.Key
 		e.Set(d.title, d.text, p.expanded[d.id])
 	})
 }
@@ -185,13 +186,27 @@ func (p rowFactory) source(d messageData) string {
 
 func (p rowFactory) toolRow() *row {
 	var d toolData
+	var row string
 	c := transcript.NewCallCard()
 	c.Forward, c.OnCopy = p.transcript.Scrolled, copyText
-	c.OnToggle = func(open bool) { p.setExpanded(d.id, open) }
+	c.OnToggle = func(open bool) { p.setExpanded(row, d.id, open) }
 	c.OnPress, c.OnTextMoved = p.transcript.Press, p.transcript.TextMoved
 	c.OnMenu = func(at fyne.Position) { p.copyMenu(c, at, "Copy output", c.CopyText()) }
 	c.OnStop = func() { p.handlers.StopCall(d.call) }
 	c.OnReview = func() { p.handlers.Review(d.approval) }
+	c.OnUndo = func() { p.undoCall(d.info) }
+	c.OnShowAll = func(all bool) {
+		c.SetOutput(all, p.wrapOutput)
+		p.setExpanded(row, wholeKey(d.id), all)
+		if all && d.card.CanLoad {
+			p.loadOutput(d.call)
+		}
+	}
+	c.OnWrap = func(on bool) {
+		p.wrapOutput = on
+		p.rebindCards()
+	}
+	c.OnOpenOutput = func(search bool) { p.openOutput(d, search) }
 	answer := func(decision string) {
 		for _, q := range p.state.Approvals {
 			if q.ID == d.approval {
@@ -208,7 +223,11 @@ func (p rowFactory) toolRow() *row {
 		if next.id != d.id {
 			c.Reset(open)
 		}
-		d = next
+		d, row = next, i.Key
+		if p.handlers.Undo == nil { // an archived conversation
+			d.card.Undo = ""
+		}
+		c.SetOutput(p.showsWhole(d.id), p.wrapOutput)
 		c.Set(d.card)
 		c.SetOpen(open)
 	})

@@ -94,10 +94,16 @@ func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Approval {
 // Handlers are the pane's callbacks, called on the GUI thread. Those with a done function call it
 // later, on the GUI thread. A reader uses only OpenURL, OpenImage, Media, Settings and Older.
 type Handlers struct {
-	Send       func(text string, images []protocol.Attachment, node protocol.NodeID)
-	Stop       func() // stops the run in progress
-	Unqueue    func(protocol.RunID)
-	StopCall   func(protocol.CallID)
+	Send     func(text string, images []protocol.Attachment, node protocol.NodeID)
+	Stop     func() // stops the run in progress
+	Unqueue  func(protocol.RunID)
+	StopCall func(protocol.CallID)
+	// Output loads the whole output of a call; done is not called on failure.
+	Output func(id protocol.CallID, done func(text string))
+	// OpenOutput opens an output in a window; search focuses its search field.
+	OpenOutput func(title, text string, search bool)
+	// Undo reverts a call's change of a file, or with redo repeats it.
+	Undo       func(call protocol.CallInfo, redo bool, done func(error))
 	Answer     func(q protocol.Approval, decision string)
 	Review     func(protocol.ApprovalID) // opens the approval dialog
 	Older      func()

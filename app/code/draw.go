@@ -3,6 +3,8 @@ package code
 import (
 	"cmp"
 	"image"
+	"image/color"
+	"iter"
 	"math"
 
 	"fyne.io/fyne/v2"
@@ -20,7 +22,7 @@ func (c *View) CreateRenderer() fyne.WidgetRenderer {
 // fullSize returns the size of the whole text.
 func (c *View) fullSize() fyne.Size {
 	cell := Cell()
-	return fyne.NewSize(cell.Width*float32(c.columns), cell.Height*float32(len(c.lines)))
+	return fyne.NewSize(cell.Width*float32(c.gutter+c.columns), cell.Height*float32(len(c.lines)))
 }
 
 // area returns the part to draw: the visible one.
@@ -44,6 +46,7 @@ func (c *View) draw(w, h int) image.Image {
 		return img
 	}
 	p := painter{View: c, img: img, at: at, area: area, cell: Cell(), size: style.Size(style.SizeCode), scale: float32(h) / area.Height}
+	p.left = c.gutterWidth() - at.X
 	for i := max(int(at.Y/p.cell.Height), 0); i < len(c.lines); i++ {
 		if p.y = p.cell.Height*float32(i) - at.Y; p.y >= area.Height {
 			break
@@ -59,6 +62,7 @@ type painter struct {
 	img   *image.RGBA
 	at    fyne.Position // of the visible part
 	area  fyne.Size
+	left  float32 // of the first column of text
 	cell  fyne.Size
 	size  float32 // of the text
 	scale float32
@@ -66,12 +70,56 @@ type painter struct {
 }
 
 func (p *painter) fill(from, to float32, name fyne.ThemeColorName) {
-	typeset.Fill(p.img, from*p.scale, p.y*p.scale, (to-from)*p.scale, p.cell.Height*p.scale, style.Color(name))
+	p.rect(from, 0, to-from, p.cell.Height, style.Color(name))
 }
 
-func (p *painter) cells(text string, x float32, name fyne.ThemeColorName) {
-	base := int(math.Round(float64((p.y + p.cell.Height*0.72) * p.scale)))
-	typeset.Cells(p.img, text, p.size, p.scale, p.cell.Width, x*p.scale, base, columns, style.Color(name))
+// rect fills a part of the line.
+func (p *painter) rect(x, y, w, h float32, c color.Color) {
+	typeset.Fill(p.img, x*p.scale, (p.y+y)*p.scale, w*p.scale, h*p.scale, c)
+}
+
+func (p *painter) cells(s Span, x float32) {
+	base := int(math.Round(float64((p.y + p.cell.Height*baseline) * p.scale)))
+	draw := func(x float32) {
+		typeset.Cells(p.img, s.Text, p.size, p.scale, p.cell.Width, x*p.scale, base, columns, style.Color(cmp.Or(s.Color, style.ColorText)))
+	}
+	draw(x)
+	if s.Bold { // the monospaced font has only one weight
+		draw(x + boldOffset)
+	}
+}
+
+// boldOffset is the distance between the two copies of a bold letter.
+const boldOffset = 0.6
+
+// baseline is the position of the baseline in a line.
+const baseline = 0.72
+
+// span paints a span of this width at x, except for its background.
+func (p *painter) span(s Span, x, width float32) {
+	p.cells(s, x)
+	c := style.Color(cmp.Or(s.Color, style.ColorText))
+	if s.Underline {
+		p.rect(x, p.cell.Height*baseline+2, width, 1, c)
+	}
+	if s.Strike {
+		p.rect(x, p.cell.Height/2, width, 1, c)
+	}
+}
+
+// spans yields the visible spans of a line with their place and width.
+func (p *painter) spans(line Line) iter.Seq2[Span, [2]float32] {
+	return func(yield func(Span, [2]float32) bool) {
+		column := 0
+		for _, s := range line.Spans {
+			n := columns(s.Text)
+			x, w := p.left+float32(column)*p.cell.Width, float32(n)*p.cell.Width
+			if x < p.area.Width && x+w > 0 && !yield(s, [2]float32{x, w}) {
+				return
+			}
+			column += n
+		}
+	}
 }
 
 // line paints a line, whose first rune has this index in the text.
@@ -79,26 +127,29 @@ func (p *painter) line(line Line, offset int) {
 	if line.Background != "" {
 		p.fill(0, p.area.Width, line.Background)
 	}
+	for s, at := range p.spans(line) {
+		if s.Background != "" {
+			p.rect(at[0], 0, at[1], p.cell.Height, style.Tint(s.Background))
+		}
+	}
 	text := []rune(line.Text())
 	highlight := func(from, to int, name fyne.ThemeColorName) {
 		if from, to = max(from-offset, 0), min(to-offset, len(text)); from < to {
-			p.fill(p.cell.Width*float32(columns(string(text[:from])))-p.at.X, p.cell.Width*float32(columns(string(text[:to])))-p.at.X, name)
+			p.fill(p.left+p.cell.Width*float32(columns(string(text[:from]))), p.left+p.cell.Width*float32(columns(string(text[:to]))), name)
 		}
 	}
 	for k, hit := range p.Hits {
 		highlight(hit[0], hit[1], p.HitColor(k))
 	}
 	highlight(p.From, p.To, "selection")
-	column := 0
-	for _, s := range line.Spans {
-		n := columns(s.Text)
-		if x := float32(column)*p.cell.Width - p.at.X; x < p.area.Width && x+float32(n)*p.cell.Width > 0 {
-			p.cells(s.Text, x, cmp.Or(s.Color, style.ColorText))
-		}
-		column += n
+	if line.Gutter != "" {
+		p.cells(Span{Text: line.Gutter, Color: style.ColorMuted}, -p.at.X)
+	}
+	for s, at := range p.spans(line) {
+		p.span(s, at[0], at[1])
 	}
 	if p.viewed {
-		p.ellipses(line, column)
+		p.ellipses(line, p.gutter+columns(string(text)))
 	}
 }
 
@@ -109,7 +160,7 @@ func (p *painter) ellipses(line Line, columns int) {
 		if line.Background != "" {
 			p.fill(from, to, line.Background)
 		}
-		p.cells("…", x, style.ColorMuted)
+		p.cells(Span{Text: "…", Color: style.ColorMuted}, x)
 	}
 	width := p.cell.Width
 	if p.at.X > 0.5 && columns > 0 {

@@ -1,9 +1,7 @@
 package code
 
 import (
-	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"github.com/alecthomas/chroma/v2"
@@ -11,44 +9,6 @@ import (
 
 	"fairlead/app/style"
 )
-
-// escapeSequence matches a terminal escape sequence: CSI up to a letter, OSC up to BEL or ESC \, or
-// another character after ESC.
-var escapeSequence = regexp.MustCompile("(?s)\x1b(\\[[^@-~]*[@-~]?|\\][^\x07\x1b]*(\x07|\x1b.?)?|.)?")
-
-// CleanOutput makes the output of a program displayable: it removes escape sequences, applies
-// carriage returns, expands tabs, and replaces invalid UTF-8 and other control characters with �.
-func CleanOutput(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == utf8.RuneError }) {
-		return s
-	}
-	s = escapeSequence.ReplaceAllString(strings.ReplaceAll(s, "\r\n", "\n"), "")
-	b := make([]byte, 0, len(s))
-	lineStart, col := 0, 0
-	for i, r := range s {
-		switch {
-		case r == '\n':
-			b = append(b, '\n')
-			lineStart, col = len(b), 0
-		case r == '\r':
-			if i+1 < len(s) {
-				b, col = b[:lineStart], 0
-			}
-		case r == '\t':
-			pad := 4 - col%4
-			b = append(b, "    "[:pad]...)
-			col += pad
-		case r == '\b':
-		case r < ' ' || r == 0x7f || r == utf8.RuneError:
-			b = utf8.AppendRune(b, utf8.RuneError)
-			col++
-		default:
-			b = utf8.AppendRune(b, r)
-			col++
-		}
-	}
-	return string(b)
-}
 
 // Limits of highlighting, in bytes: more would delay a frame, or take seconds.
 const (

@@ -9,7 +9,7 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Panel shows long monospaced text on a background, and scrolls. It wraps after [Panel.Wrap].
+// Panel shows long monospaced text on a background, and scrolls. It wraps after [Panel.SetWrap].
 type Panel struct {
 	widgets.Composite
 	Scroller       *widgets.Scroller
@@ -45,9 +45,15 @@ func (p *Panel) ShowsAll() bool {
 	return p.view.wrapColumns > 0 && p.view.fullSize().Height <= p.Scroller.MaxHeight+0.5
 }
 
-// Wrap wraps long lines instead of scrolling them sideways.
-func (p *Panel) Wrap() {
-	p.view.wraps = true
+// SetWrap wraps long lines, or scrolls them sideways.
+func (p *Panel) SetWrap(on bool) {
+	if p.view.wraps == on {
+		return
+	}
+	p.view.wraps = on
+	if !on {
+		p.view.unwrap()
+	}
 	p.Scroller.Update()
 }
 

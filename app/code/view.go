@@ -17,21 +17,36 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Span is a section of code in one colour, without line breaks.
+// Span is a section of code in one style, without line breaks.
 type Span struct {
 	Text  string
 	Color fyne.ThemeColorName // empty is the colour of text
+	// Background tints what is behind the text; empty means none.
+	Background fyne.ThemeColorName
+
+	Bold, Underline, Strike bool
 }
 
-// Line is one line of code. Background is that of the whole line; empty means none.
+// Line is one line of code. Background is that of the whole line; empty means none. Gutter is shown
+// before the line, such as its number; it is not part of the text.
 type Line struct {
 	Spans      []Span
 	Background fyne.ThemeColorName
+	Gutter     string
 }
 
-// PlainLines splits text into lines of one colour, without tabs and terminal control sequences.
+// PlainText is text without control sequences and tabs. Unlike [CleanOutput] it moves no cursor, so
+// that no text can hide another.
+func PlainText(s string) string {
+	if !needsTerminal(s) {
+		return s
+	}
+	return JoinLines(runTerminal(strings.ReplaceAll(s, "\r\n", "\n"), false))
+}
+
+// PlainLines splits text into lines of one colour, see [PlainText].
 func PlainLines(text string) []Line {
-	text = strings.TrimSuffix(CleanOutput(text), "\n")
+	text = strings.TrimSuffix(PlainText(text), "\n")
 	if text == "" {
 		return nil
 	}
@@ -65,8 +80,9 @@ type View struct {
 	lines          []Line // displayed lines: a wrapped line becomes several
 	offsets        []int  // text index of the first rune of each displayed line, and the index after the last
 	wraps          bool
-	wrapColumns    int // columns per row; 0 does not wrap
-	columns        int
+	wrapColumns    int           // columns per row; 0 does not wrap
+	columns        int           // of the longest line
+	gutter         int           // columns before the text
 	hasBackgrounds bool          // some lines have a background
 	view           fyne.Position // the visible part
 	shown          fyne.Size
@@ -126,6 +142,7 @@ func (c *View) texts(yield func(string) bool) {
 // Index implements [selection.Passage].
 func (c *View) Index(at fyne.Position) int {
 	cell := Cell()
+	at.X -= c.gutterWidth()
 	line := int(at.Y / cell.Height)
 	switch {
 	case at.Y < 0:
@@ -149,8 +166,10 @@ func (c *View) Index(at fyne.Position) int {
 func (c *View) PositionOf(at int) fyne.Position {
 	line, cell := sort.SearchInts(c.offsets, at+1)-1, Cell()
 	before := []rune(c.lines[line].Text())[:at-c.offsets[line]]
-	return fyne.NewPos(cell.Width*float32(columns(string(before))), cell.Height*float32(line))
+	return fyne.NewPos(c.gutterWidth()+cell.Width*float32(columns(string(before))), cell.Height*float32(line))
 }
+
+func (c *View) gutterWidth() float32 { return float32(c.gutter) * Cell().Width }
 
 // columns returns the width of text in columns; wide East Asian characters and emoji count twice.
 func columns(s string) int {
@@ -173,7 +192,12 @@ func Cell() fyne.Size {
 
 // layOut wraps the lines into rows, and records the text index of each row.
 func (c *View) layOut() {
-	c.columns, c.hasBackgrounds = 0, false
+	c.columns, c.gutter, c.hasBackgrounds = 0, 0, false
+	for _, l := range c.source {
+		if l.Gutter != "" {
+			c.gutter = max(c.gutter, columns(l.Gutter)+1)
+		}
+	}
 	c.lines, c.offsets = c.source, make([]int, 0, len(c.source)+1)
 	if c.wrapColumns > 0 {
 		c.lines = make([]Line, 0, len(c.source))
@@ -183,7 +207,7 @@ func (c *View) layOut() {
 		c.hasBackgrounds = c.hasBackgrounds || l.Background != ""
 		rows = append(rows[:0], l)
 		if c.wrapColumns > 0 {
-			rows = l.wrap(c.wrapColumns)
+			rows = l.wrap(max(c.wrapColumns-c.gutter, 1))
 			c.lines = append(c.lines, rows...)
 		}
 		for _, row := range rows {
@@ -212,6 +236,12 @@ func (c *View) WrapTo(width float32) {
 	}
 }
 
+func (c *View) unwrap() {
+	c.wrapColumns = 0
+	c.layOut()
+	c.Refresh()
+}
+
 // wrap splits a line into rows of at most room columns. Joined, the rows are the line.
 func (l Line) wrap(room int) []Line {
 	ends := rowEnds([]rune(l.Text()), room)
@@ -219,11 +249,13 @@ func (l Line) wrap(room int) []Line {
 		return []Line{l}
 	}
 	rows := make([]Line, 0, len(ends))
-	row, at := Line{Background: l.Background}, 0
+	row, at := Line{Background: l.Background, Gutter: l.Gutter}, 0
 	for _, s := range l.Spans {
 		for text := []rune(s.Text); len(text) > 0; {
 			n := min(len(text), ends[len(rows)]-at)
-			row.Spans = append(row.Spans, Span{string(text[:n]), s.Color})
+			part := s
+			part.Text = string(text[:n])
+			row.Spans = append(row.Spans, part)
 			text, at = text[n:], at+n
 			if at == ends[len(rows)] {
 				rows = append(rows, row)

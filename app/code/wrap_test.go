@@ -57,7 +57,7 @@ func TestWrappedCodeIsMarkedAndFoundWhereItStands(t *testing.T) {
 }
 
 func TestColoursStayWithTheirLettersWhenALineWraps(t *testing.T) {
-	line := Line{Spans: []Span{{"abcde", "one"}, {"", "none"}, {"fgh ij", "two"}}, Background: "ground"}
+	line := Line{Spans: []Span{{Text: "abcde", Color: "one"}, {Color: "none"}, {Text: "fgh ij", Color: "two"}}, Background: "ground"}
 	rows := line.wrap(4)
 	if len(rows) != 3 {
 		t.Fatalf("%v", rows)
@@ -67,7 +67,7 @@ func TestColoursStayWithTheirLettersWhenALineWraps(t *testing.T) {
 			t.Errorf("row %d is %v", i, rows[i])
 		}
 	}
-	if s := rows[1].Spans; s[0] != (Span{"e", "one"}) || s[len(s)-1] != (Span{"fgh", "two"}) {
+	if s := rows[1].Spans; s[0] != (Span{Text: "e", Color: "one"}) || s[len(s)-1] != (Span{Text: "fgh", Color: "two"}) {
 		t.Errorf("the second row is %v", s)
 	}
 }

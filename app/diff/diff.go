@@ -2,7 +2,9 @@
 package diff
 
 import (
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -20,22 +22,54 @@ var signs = map[byte]struct {
 	color, background fyne.ThemeColorName
 }{
 	'+': {"+ ", style.ColorGood, style.ColorAddedBg},
-	'-': {"− ", style.ColorBad, style.ColorRemovedBg},
+	'-': {"- ", style.ColorBad, style.ColorRemovedBg},
 	' ': {"  ", "", ""},
 }
 
 // signed puts the sign before the text of a line.
 func signed(sign byte, l code.Line) code.Line {
 	s := signs[sign]
-	return code.Line{Background: s.background, Spans: append([]code.Span{{Text: s.text, Color: s.color}}, l.Spans...)}
+	l.Background, l.Spans = s.background, append([]code.Span{{Text: s.text, Color: s.color}}, l.Spans...)
+	return l
 }
 
 func muted(text string) code.Line {
 	return code.Line{Spans: []code.Span{{Text: text, Color: style.ColorMuted}}}
 }
 
-// Lines returns the coloured lines of a unified diff. The two header lines of a file are left out,
-// or become one line if the diff has several files.
+// numbers are the numbers of the next lines before and after a change.
+type numbers struct{ before, after int }
+
+// hunkHead matches the first line of a hunk.
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)\S* \+(\d+)`)
+
+func numbersOf(head string) (n numbers) {
+	if m := hunkHead.FindStringSubmatch(head); m != nil {
+		n.before, _ = strconv.Atoi(m[1])
+		n.after, _ = strconv.Atoi(m[2])
+	}
+	return n
+}
+
+// next returns the gutter of the next line: its number before the change and that after it.
+func (n *numbers) next(sign byte) (before, after string) {
+	before, after = fmt.Sprintf("%4d", n.before), fmt.Sprintf("%4d", n.after)
+	blank := strings.Repeat(" ", 4)
+	switch sign {
+	case '-':
+		n.before++
+		return before, blank
+	case '+':
+		n.after++
+		return blank, after
+	}
+	n.before++
+	n.after++
+	return before, after
+}
+
+// Lines returns the coloured lines of a unified diff, with line numbers and marked words. The two
+// header lines of a file are left out, or become one line if the diff has several files.
 func Lines(diff string) []code.Line {
 	lines := code.PlainLines(diff)
 	heads := 0
@@ -45,25 +79,113 @@ func Lines(diff string) []code.Line {
 		}
 	}
 	var out []code.Line
+	var body hunk
+	flush := func() {
+		body.markWords()
+		out = append(out, body.unified()...)
+		body = hunk{}
+	}
 	for i := 0; i < len(lines); i++ {
 		text := lines[i].Text()
 		switch {
 		case isFileHeader(lines, i):
+			flush()
 			i++
 			if name := fileName(lines[i].Text()[4:]); heads > 1 && name == "/dev/null" {
 				out = append(out, muted(fileName(text[4:])+", deleted"))
 			} else if heads > 1 {
 				out = append(out, muted(name))
 			}
+		case strings.HasPrefix(text, "@@"):
+			if len(body.lines) > 0 { // a further one in this file
+				flush()
+				out = append(out, muted("⋯"))
+			}
+			body.numbers = numbersOf(text)
 		case text != "" && signs[text[0]].text != "":
-			out = append(out, signed(text[0], code.Line{Spans: []code.Span{{Text: text[1:]}}}))
-		case strings.HasPrefix(text, "@@"), strings.HasPrefix(text, `\`):
-			out = append(out, muted(text))
+			body.add(text[0], code.Line{Spans: []code.Span{{Text: text[1:]}}})
+		case strings.HasPrefix(text, `\`):
+			body.add('\\', muted(text))
 		default:
+			flush()
 			out = append(out, lines[i])
 		}
 	}
+	flush()
 	return out
+}
+
+// hunk is consecutive lines of a change, with their signs.
+type hunk struct {
+	numbers numbers // of the first lines
+	signs   []byte
+	lines   []code.Line
+}
+
+func (h *hunk) add(sign byte, l code.Line) {
+	h.signs, h.lines = append(h.signs, sign), append(h.lines, l)
+}
+
+// markWords marks the changed words in each group of removed lines followed by added ones.
+func (h *hunk) markWords() {
+	end := func(i int, sign byte) int {
+		for i < len(h.signs) && h.signs[i] == sign {
+			i++
+		}
+		return i
+	}
+	for i := 0; i < len(h.signs); i++ {
+		if removed := end(i, '-'); removed > i {
+			added := end(removed, '+')
+			markLines(h.lines[i:removed], h.lines[removed:added])
+			i = added - 1
+		}
+	}
+}
+
+// unified returns the lines one below the other.
+func (h *hunk) unified() (out []code.Line) {
+	n := h.numbers
+	for i, l := range h.lines {
+		if sign := h.signs[i]; sign != '\\' {
+			before, after := n.next(sign)
+			l = signed(sign, l)
+			l.Gutter = before + " " + after
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// sideBySide returns the lines before and after, with empty counterparts.
+func (h *hunk) sideBySide() (left, right []code.Line) {
+	n := h.numbers
+	pad := func() {
+		rows := max(len(left), len(right))
+		left = append(left, make([]code.Line, rows-len(left))...)
+		right = append(right, make([]code.Line, rows-len(right))...)
+	}
+	for i, l := range h.lines {
+		sign := h.signs[i]
+		if sign == '\\' {
+			continue
+		}
+		before, after := n.next(sign)
+		l = signed(sign, l)
+		if sign == ' ' {
+			pad()
+		}
+		if sign != '+' {
+			l.Gutter = before
+			left = append(left, l)
+		}
+		if sign != '-' {
+			l.Gutter = after
+			right = append(right, l)
+		}
+	}
+	pad()
+	return left, right
 }
 
 // isFileHeader reports whether two header lines begin there; a removed line may look alike.
@@ -126,33 +248,28 @@ func (responsiveLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// hunkLines returns the lines of a unified view, and of both columns, with empty counterparts.
+// hunkLines returns the lines of a unified view, and of both columns.
 func hunkLines(h state.Hunk, lang string) (unified, left, right []code.Line) {
 	before, after := highlight(h, '-', lang), highlight(h, '+', lang)
-	pad := func() {
-		n := max(len(left), len(right))
-		left = append(left, make([]code.Line, n-len(left))...)
-		right = append(right, make([]code.Line, n-len(right))...)
-	}
-	unified = []code.Line{muted(h.Head)}
+	body := hunk{numbers: numbersOf(h.Head)}
 	for _, l := range h.Lines {
 		switch l[0] {
 		case '-':
-			left = append(left, signed('-', before[0]))
-			unified, before = append(unified, left[len(left)-1]), before[1:]
+			body.add('-', before[0])
+			before = before[1:]
 		case '+':
-			right = append(right, signed('+', after[0]))
-			unified, after = append(unified, right[len(right)-1]), after[1:]
+			body.add('+', after[0])
+			after = after[1:]
 		case ' ':
-			pad()
-			left, right = append(left, signed(' ', before[0])), append(right, signed(' ', after[0]))
-			unified, before, after = append(unified, right[len(right)-1]), before[1:], after[1:]
+			body.add(' ', after[0])
+			before, after = before[1:], after[1:]
 		default:
-			unified = append(unified, muted(l))
+			body.add('\\', muted(l))
 		}
 	}
-	pad()
-	return unified, left, right
+	body.markWords()
+	left, right = body.sideBySide()
+	return body.unified(), left, right
 }
 
 // highlight returns the highlighted lines of one side of a hunk: those with a sign, and the

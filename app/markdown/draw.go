@@ -154,19 +154,27 @@ func (d *painter) bullet() {
 	size, right := d.text.size, d.at.right > 0
 	switch {
 	case d.paragraph.bullet == taskOpen, d.paragraph.bullet == taskDone:
-		side, x, y := float32(int(size*0.8)), d.at.left-float32(int(size*1.3)), d.at.y+float32(int(size*0.35))
+		side, x, y := float32(int(size*0.86)), d.at.left-float32(int(size*1.35)), d.at.y+float32(int(size*0.3))
 		if right {
 			x = d.text.width - d.at.right + float32(int(size*0.5))
 		}
-		d.fill(x, y, side, side, style.ColorMuted)
-		typeset.Clear(d.img, (x+1)*d.scale, (y+1)*d.scale, (side-2)*d.scale, (side-2)*d.scale)
-		if d.paragraph.bullet == taskDone {
-			d.fill(x+3, y+3, side-6, side-6, style.ColorGood)
-		}
+		d.taskBox(x, y, side, d.paragraph.bullet == taskDone)
 	case d.at.bullet != nil:
 		x := widgets.Choose(right, d.text.width-d.at.right+6*size/14, d.at.left-d.at.bullet.Width-6*size/14)
 		d.at.bullet.Draw(d.img, x*d.scale, d.at.y*d.scale, d.scale, 0, func(int) color.Color { return style.Color(style.ColorMuted) })
 	}
+}
+
+// taskBox paints the check box of a task, with a check mark if it is done.
+func (d *painter) taskBox(x, y, side float32, done bool) {
+	d.fill(x, y, side, side, widgets.Choose(done, style.ColorGood, style.ColorMuted))
+	if !done {
+		typeset.Clear(d.img, (x+1)*d.scale, (y+1)*d.scale, (side-2)*d.scale, (side-2)*d.scale)
+		return
+	}
+	mark := typeset.LayOut([]typeset.Run{{Text: "✓", Style: typeset.Style{Size: side, Bold: true}}}, 0, 1)
+	ink := style.Color(style.ColorOnAccent)
+	mark.Draw(d.img, (x+(side-mark.Width)/2)*d.scale, (y+(side-mark.Height)/2)*d.scale, d.scale, 0, func(int) color.Color { return ink })
 }
 
 // lines paints the line below a link under the mouse, and through deleted text.

@@ -3,6 +3,7 @@ package markdown
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -25,12 +26,40 @@ var commonMark = goldmark.New(goldmark.WithExtensions(extension.Linkify, extensi
 // bare links). HTML is shown as text, a picture becomes a link, and a link with a target other than
 // the web or a mail address becomes text followed by its target.
 func parse(source string) []paragraph {
-	p := &parser{source: []byte(source)}
+	p := &parser{source: []byte(readableNotes(source))}
 	p.blocks(commonMark.Parse(gtext.NewReader(p.source)), 0, 0, "")
 	if len(p.paragraphs) == 0 && strings.TrimSpace(source) != "" { // such as a link definition
 		return plainParagraphs(source, "", "text")
 	}
 	return p.paragraphs
+}
+
+// Footnotes: their texts, and the references to those with a number.
+var (
+	footnoteText = regexp.MustCompile(`(?m)^ {0,3}\[\^([^\]\s]{1,40})\]:[ \t]*`)
+	footnoteMark = regexp.MustCompile(`\[\^(\d{1,3})\]`)
+	superscript  = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+)
+
+// readableNotes writes footnotes, which CommonMark does not have, as small numbers and paragraphs
+// that begin with one. Text in backquotes stays as it is.
+func readableNotes(source string) string {
+	if !strings.Contains(source, "[^") {
+		return source
+	}
+	number := func(mark string) string {
+		name := strings.Trim(strings.TrimSpace(mark), "[^]:")
+		if strings.Trim(name, "0123456789") == "" {
+			return superscript.Replace(name)
+		}
+		return name + ":"
+	}
+	source = footnoteText.ReplaceAllStringFunc(source, func(mark string) string { return "\n" + number(mark) + " " })
+	parts := strings.Split(source, "`")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = footnoteMark.ReplaceAllStringFunc(parts[i], number)
+	}
+	return strings.Join(parts, "`")
 }
 
 type parser struct {

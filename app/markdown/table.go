@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
@@ -9,8 +11,12 @@ import (
 	"fairlead/app/widgets"
 )
 
-// maxCellWidth is the maximum width of a table cell before it wraps.
-const maxCellWidth float32 = 280
+// Limits of a column's width, in letters of the text's size: the text of a column wraps before the
+// table is wider than its place, down to minColumn.
+const (
+	maxColumn = 80
+	minColumn = 10
+)
 
 // cellPadding is the padding of a cell's text.
 const cellPadding = style.Inside
@@ -23,6 +29,11 @@ type table struct {
 	lines []*widgets.Rect
 	head  *widgets.Rect
 	frame *widgets.Background
+	room  float32 // available width; 0 before the table has a place
+
+	// the last measurement, and what it was made for
+	widths, heights []float32
+	measured        [2]float32
 }
 
 func newTable(source string, events *selection.Events) *table {
@@ -41,7 +52,7 @@ func newTable(source string, events *selection.Events) *table {
 				text = "**" + text + "**"
 			}
 			cell := newRichText(parse(text))
-			cell.Events, cell.maxWidth, cell.Separator = events, maxCellWidth, "\t"
+			cell.Events, cell.maxWidth, cell.Separator = events, columnLimit(maxColumn), "\t"
 			if c == 0 {
 				cell.Separator = "\n"
 			}
@@ -54,15 +65,65 @@ func newTable(source string, events *selection.Events) *table {
 	return t
 }
 
+// columnLimit returns the width of a number of letters.
+func columnLimit(letters float32) float32 { return letters * style.Size("text") / 2 }
+
+// WrapTo wraps the text of the columns so that the table fits in a width, if it can.
+func (t *table) WrapTo(width float32) {
+	if width += widgets.ScrollBarWidth; width != t.room { // a table has no vertical scroll bar
+		t.room = width
+		t.LayOut()
+	}
+}
+
+// SetView implements the scroller's interface: the table draws all of itself.
+func (t *table) SetView(fyne.Position, fyne.Size) {}
+
 type tableLayout struct{ t *table }
 
+// columns returns the widths of the columns: those of their texts, but the widest are narrowed until
+// the table fits in its place.
+func (l tableLayout) columns() []float32 {
+	widths := make([]float32, len(l.t.cells[0]))
+	total := float32(0)
+	for c := range widths {
+		for _, row := range l.t.cells {
+			row[c].maxWidth = columnLimit(maxColumn)
+			row[c].layOut(0)
+			widths[c] = max(widths[c], row[c].fullSize.Width+2*cellPadding)
+		}
+		total += widths[c]
+	}
+	for l.t.room > 0 && total > l.t.room {
+		widest := slices.Index(widths, slices.Max(widths))
+		second := columnLimit(minColumn)
+		for c, w := range widths {
+			if c != widest {
+				second = max(second, w)
+			}
+		}
+		narrower := max(widths[widest]-(total-l.t.room), second-1, columnLimit(minColumn))
+		if narrower >= widths[widest] {
+			break
+		}
+		total -= widths[widest] - narrower
+		widths[widest] = narrower
+	}
+	return widths
+}
+
 func (l tableLayout) measure() (widths, heights []float32) {
-	widths = make([]float32, len(l.t.cells[0]))
+	t, now := l.t, [2]float32{l.t.room, style.Size("text")}
+	if t.widths != nil && t.measured == now {
+		return t.widths, t.heights
+	}
+	defer func() { t.widths, t.heights, t.measured = widths, heights, now }()
+	widths = l.columns()
 	for _, row := range l.t.cells {
 		h := float32(0)
 		for c, cell := range row {
-			cell.layOut(maxCellWidth)
-			widths[c] = max(widths[c], cell.fullSize.Width+2*cellPadding)
+			cell.maxWidth = widths[c] - 2*cellPadding
+			cell.layOut(0)
 			h = max(h, cell.fullSize.Height+2*cellPadding-4)
 		}
 		heights = append(heights, h)

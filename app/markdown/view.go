@@ -81,9 +81,9 @@ func (m *View) reuse(o fyne.CanvasObject, b Block) bool {
 			v.set(b)
 			return true
 		}
-	case *fyne.Container:
-		if b.Kind == BlockText { // in the structure created by show
-			v.Objects[0].(*RichText).set(parse(b.Source))
+	case *RichText:
+		if b.Kind == BlockText {
+			v.set(parse(b.Source))
 			return true
 		}
 	}
@@ -103,7 +103,7 @@ func (m *View) show(b Block) fyne.CanvasObject {
 	}
 	p := newRichText(parse(b.Source))
 	p.Events = m.Events
-	return widgets.LimitLineLength(p)
+	return p
 }
 
 // Passages returns its texts, from top to bottom.
@@ -119,8 +119,8 @@ func (m *View) Passages() []selection.Passage {
 					list = append(list, c)
 				}
 			}
-		case *fyne.Container:
-			list = append(list, o.Objects[0].(*RichText))
+		case *RichText:
+			list = append(list, o)
 		}
 	}
 	return list

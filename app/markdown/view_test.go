@@ -97,3 +97,42 @@ func TestCodeBlockCopiesItsCode(t *testing.T) {
 func findButton(o fyne.CanvasObject, text string) *widgets.Button {
 	return widgettest.Find(o, func(b *widgets.Button) bool { return b.Text == text })
 }
+
+func TestFootnotesAreReadable(t *testing.T) {
+	for source, want := range map[string]string{
+		"True[^1], and so is this[^12].\n\n[^1]: Source.\n[^12]: Another one, with more words.": "True¹, and so is this¹².\n\n¹ Source.\n\n¹² Another one, with more words.",
+		"[^note]: Why.":              "note: Why.",
+		"Match `[^1]` and [^a-z].":   "Match [^1] and [^a-z].",
+		"$x_i + y_i$ stays as it is": "$x_i + y_i$ stays as it is",
+	} {
+		p := newRichText(parse(source))
+		widgettest.Window(t, p, 500, 400)
+		if got := p.PlainText(); squeeze(got) != squeeze(want) {
+			t.Errorf("%q: %q, want %q", source, got, want)
+		}
+	}
+}
+
+func TestTableUsesTheAvailableWidth(t *testing.T) {
+	long := strings.Repeat("a long text in a cell ", 12)
+	source := "| name | first | second |\n|---|---|---|\n| x | " + long + " | short |\n| y | b | " + long + " |"
+	for _, width := range []float32{640, 400} {
+		m := NewView()
+		w := widgettest.Window(t, m, width, 500)
+		m.SetText(source)
+		w.Resize(fyne.NewSize(width, 500))
+		tab := m.box.Objects[0].(*widgets.Scroller).Content.(*table)
+		if got := tab.MinSize().Width; got > width || got < width-4 {
+			t.Errorf("at %v the table is %v wide", width, got)
+		}
+		if name := tab.widths[0]; name > 80 {
+			t.Errorf("at %v the short column is %v wide", width, name)
+		}
+	}
+	m := NewView()
+	widgettest.Window(t, m, 640, 500)
+	m.SetText("| a | b |\n|---|---|\n| 1 | 2 |")
+	if got := m.box.Objects[0].(*widgets.Scroller).Content.MinSize().Width; got > 100 {
+		t.Errorf("a small table is %v wide", got)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
 			}
 		case m.Role == protocol.RoleToolResult:
-			if text = Readable(text); text != "" {
+			if text = Readable(m.Content.ResultText()); text != "" {
 				fmt.Fprintf(&b, "\n%s\n", codeBlock(text))
 			}
 		}
@@ -144,7 +145,7 @@ func inlineCode(text string) string {
 // JSON that was truncated for the model is read as far as possible.
 func Readable(s string) string {
 	if rest, ok := strings.CutPrefix(s, "Error: "); ok {
-		if _, until, found := strings.Cut(rest, "\nUntil then: "); found {
+		if _, until, found := strings.Cut(rest, OutputSoFar); found {
 			return Readable(until)
 		}
 		return rest
@@ -198,6 +199,29 @@ func Readable(s string) string {
 		return s
 	}
 	return b.String()
+}
+
+// OutputSoFar precedes, in the result of a call that ended early, its output until then.
+const OutputSoFar = "\nUntil then: "
+
+// leftOut is the note in the middle of a long result for the part that the model did not get.
+var leftOut = regexp.MustCompile(`\[… (\d+) bytes left out; ask for a part of it …\]`)
+
+// LeftOut replaces the note about the missing part of a long result by one for people. bytes is the
+// length of that part; 0 if the result is complete.
+func LeftOut(text string) (shown string, bytes int64) {
+	shown = leftOut.ReplaceAllStringFunc(text, func(note string) string {
+		n, _ := strconv.ParseInt(leftOut.FindStringSubmatch(note)[1], 10, 64)
+		bytes += n
+		return "⋯ " + SizeText(n) + " not shown"
+	})
+	return shown, bytes
+}
+
+// UnknownOutcome says that nobody knows what a call has done.
+func UnknownOutcome(machine string) string {
+	return "Outcome unknown: the connection to " + cmp.Or(machine, "the machine") + " was lost while this ran, so it may have finished or not. " +
+		"Check before you run it again."
 }
 
 var textKeys = []string{"output", "stdout", "stderr", "content", "tail", "error"}

@@ -30,6 +30,10 @@ const (
 	ColorRemovedBg fyne.ThemeColorName = "flRemovedBg"
 	ColorFound     fyne.ThemeColorName = "flFound"    // background of a search result
 	ColorFoundNow  fyne.ThemeColorName = "flFoundNow" // background of the current search result
+	// further colours of text, for the output of programs
+	ColorYellow  fyne.ThemeColorName = "flYellow"
+	ColorMagenta fyne.ThemeColorName = "flMagenta"
+	ColorCyan    fyne.ThemeColorName = "flCyan"
 	// white in both variants: the background of a QR code
 	ColorPaper fyne.ThemeColorName = "flPaper"
 
@@ -63,6 +67,10 @@ var colors = map[fyne.ThemeColorName]pair{
 	ColorRemovedBg:            {0xFBE9E7, 0x3A2322},
 	ColorFound:                {0xFFE9A8, 0x5A4716},
 	ColorFoundNow:             {0xFFC24D, 0x8A6A12},
+
+	ColorYellow:  {0x7A5A00, 0xE5C04F},
+	ColorMagenta: {0x8A2E8F, 0xD6A1E8},
+	ColorCyan:    {0x0B6573, 0x63C9D6},
 
 	ColorPaper: {0xFFFFFF, 0xFFFFFF},
 

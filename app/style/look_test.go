@@ -42,7 +42,7 @@ func contrast(a, b [3]float64) float64 {
 func TestTextReadsOnEveryGroundInLightAndDark(t *testing.T) {
 	grounds := []fyne.ThemeColorName{theme.ColorNameBackground, ColorSurface, ColorSidebar, ColorCode, ColorHover}
 	ratios := map[fyne.ThemeColorName]float64{
-		ColorText: 7, ColorMuted: 4.5, ColorAccent: 4.5, ColorGood: 4.5, ColorBad: 4.5, ColorNeedsYou: 3,
+		ColorText: 7, ColorMuted: 4.5, ColorAccent: 4.5, ColorGood: 4.5, ColorBad: 4.5, ColorNeedsYou: 3, ColorYellow: 4.5, ColorMagenta: 4.5, ColorCyan: 4.5,
 		SyntaxKeyword: 4.5, SyntaxString: 4.5, SyntaxNumber: 4.5, SyntaxComment: 4.5, SyntaxName: 4.5,
 	}
 	for vname, v := range variants {

@@ -5,6 +5,7 @@ package style
 
 import (
 	"image/color"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
@@ -74,6 +75,9 @@ func (t *Theme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color
 		v = theme.VariantDark
 	}
 	p, ok := colors[name]
+	if rgb, is := strings.CutPrefix(string(name), rgbPrefix); is {
+		return legible(rgb, t.Color(ColorCode, v), t.Color(ColorText, v))
+	}
 	if !ok {
 		return t.Theme.Color(name, v)
 	}

@@ -40,7 +40,11 @@ type Call struct {
 	Input        string
 	Diff         string // unified diff; shown instead of Input
 	Output       string // output so far, or its end
-	Note         string // below the output, such as "exit 0 · 1.2 MB, showing the end"
+	Size         string // of the output, if it is more than its lines
+	CanLoad      bool   // the whole output can be loaded
+	Brief        string // a brief note beside the size, such as "exit 0"
+	Note         string // a sentence below the output
+	Undo         string // text of the button that reverts a change of a file or repeats it, or empty
 	CanAnswer    bool   // the person can answer here
 	AllowEnabled bool   // Allow is enabled, provided that the card shows the whole question
 	NeedsReview  bool   // the card cannot show the whole question: it can be allowed in the review only
@@ -63,11 +67,11 @@ var stateIcons = map[CallState]struct {
 
 // Texts returns a card's line, input and output. It may be called on any goroutine.
 func (t Call) Texts() [3]string {
-	in := code.CleanOutput(t.Input)
+	in := code.PlainText(t.Input)
 	if t.Diff != "" {
 		in = code.JoinLines(diff.Lines(t.Diff))
 	}
-	return [3]string{code.CleanOutput(t.Argument), in, code.CleanOutput(t.Output)}
+	return [3]string{code.PlainText(t.Argument), in, code.CleanOutput(t.Output)}
 }
 
 // SearchTexts returns the texts in which search results count, while the card is collapsed and

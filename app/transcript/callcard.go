@@ -22,9 +22,15 @@ type CallCard struct {
 	selection.Events
 	OnToggle func(open bool)
 	OnStop   func()
-	OnReview func()
-	OnDeny   func()
-	OnAllow  func()
+	OnUndo   func()
+	// OnShowAll shows the whole output, or folds it.
+	OnShowAll func(all bool)
+	OnWrap    func(on bool)
+	// OnOpenOutput opens the output in a window, to search in it or to read it.
+	OnOpenOutput func(search bool)
+	OnReview     func()
+	OnDeny       func()
+	OnAllow      func()
 	// OnShowsAll reports, at each check, whether the card shows the whole question.
 	OnShowsAll func(whole bool)
 	// OnTextMoved is called before the output changes for the same call; see [View.TextMoved].
@@ -49,11 +55,7 @@ type CallCard struct {
 
 	body         *fyne.Container
 	input        *code.Panel
-	output       *code.Panel
-	note         *widgets.Text
-	stop         *widgets.Button
-	copyButton   *widgets.Button
-	foot         *fyne.Container
+	output       *callOutput
 	review       *widgets.Button
 	reviewReason *widgets.Text // reason why it cannot be allowed here
 	deny         *widgets.Button
@@ -71,12 +73,12 @@ func NewCallCard() *CallCard {
 		verb: widgets.NewHeading("", "text"), machineDot: widgets.NewRect("", "", 3), machine: widgets.NewText("", style.ColorMuted, "text"),
 		argument: code.NewLineView(), added: widgets.NewText("", style.ColorGood, style.SizeSmall), removed: widgets.NewText("", style.ColorBad, style.SizeSmall),
 		status: widgets.NewText("", style.ColorMuted, style.SizeSmall), time: widgets.NewText("", style.ColorMuted, style.SizeSmall),
-		input: code.NewPanel(1), output: code.NewPanel(260), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		input: code.NewPanel(1),
 	}
 	c.edge.SetMinSize(fyne.NewSize(3, 0))
 	c.machineDot.SetMinSize(fyne.NewSquareSize(8))
-	c.note.Ellipsis = true
-	c.input.Wrap()
+	c.output = c.newOutput()
+	c.input.SetWrap(true)
 	c.argument.OnTap = c.toggle
 	for _, p := range c.Passages() {
 		p.Selectable().Events = &c.Events
@@ -90,9 +92,6 @@ func NewCallCard() *CallCard {
 		}
 		return false
 	}
-	c.stop = widgets.NewButton("Stop", "stop", func() { widgets.Call(c.OnStop) })
-	c.copyButton = widgets.NewQuietButton("Copy", "copy", func() { widgets.CallWith(c.OnCopy, c.CopyText()) })
-	c.foot = widgets.Row(style.Inside, 0, c.note, c.stop, c.copyButton)
 	c.review = widgets.NewQuietButton("Review…", "", func() { widgets.Call(c.OnReview) })
 	c.deny = widgets.NewButton("Deny", "", func() { widgets.Call(c.OnDeny) })
 	c.allow = widgets.NewButton("Allow once", "", func() { widgets.Call(c.OnAllow) })
@@ -102,7 +101,7 @@ func NewCallCard() *CallCard {
 	c.reviewFirst = widgets.NewButton("Review…", "", func() { widgets.Call(c.OnReview) })
 	c.reviewFirst.Primary = true
 	c.answers = widgets.Row(style.Inside, 1, c.review, c.reviewReason, c.deny, c.allow, c.reviewFirst)
-	c.body = widgets.Inset(0, style.Inside, style.Inside, style.Inside+4, widgets.Col(style.Inside, c.input, c.output, c.foot, c.answers))
+	c.body = widgets.Inset(0, style.Inside, style.Inside, style.Inside+4, widgets.Col(style.Inside, c.input, c.output.panel, c.output.note, c.output.foot, c.answers))
 	c.box = container.NewStack(c.frame, widgets.Border(nil, nil, c.edge, nil, widgets.Col(0, c.head, c.body)))
 	c.Compose(c, c.box)
 	return c
@@ -127,12 +126,25 @@ func (c *CallCard) SetOpen(open bool) {
 // Set shows a state of a call. Before another call, use [CallCard.Reset].
 func (c *CallCard) Set(t Call) {
 	if t != c.call {
-		if old := c.call.Output; c.open && old != "" && old != t.Output && c.OnTextMoved != nil {
-			if by, ok := outputShift(old, t.Output); by != 0 || !ok {
-				c.OnTextMoved(c.output.View(), by, ok)
+		before, wasFolded := c.call.Output, c.output.folded
+		if c.open && before != "" && before != t.Output && c.OnTextMoved != nil {
+			by, ok := outputShift(before, t.Output)
+			if ok = ok && !wasFolded && !c.output.folds(t); by != 0 || !ok {
+				c.OnTextMoved(c.output.panel.View(), by, ok)
 			}
 		}
 		c.call = t
+		c.show()
+	}
+}
+
+// SetOutput sets how the output is shown: all of it or folded, with wrapped lines or not.
+func (c *CallCard) SetOutput(full, wraps bool) {
+	if o := c.output; o.full != full || o.wraps != wraps {
+		if c.OnTextMoved != nil && o.full != full {
+			c.OnTextMoved(o.panel.View(), 0, false)
+		}
+		o.full, o.wraps = full, wraps
 		c.show()
 	}
 }
@@ -141,7 +153,7 @@ func (c *CallCard) Set(t Call) {
 func (c *CallCard) Reset(open bool) {
 	c.call, c.open = Call{}, open
 	c.input.Scroller.Reset()
-	c.output.Scroller.Reset()
+	c.output.reset()
 }
 
 // CopyText returns the text that the card's button copies.
@@ -151,7 +163,7 @@ func (c *CallCard) CopyText() string {
 
 // Passages returns its passages: always the same number, some of which may be hidden.
 func (c *CallCard) Passages() []selection.Passage {
-	return []selection.Passage{c.argument, c.input.View(), c.output.View()}
+	return []selection.Passage{c.argument, c.input.View(), c.output.panel.View()}
 }
 
 func (c *CallCard) show() {
@@ -166,7 +178,7 @@ func (c *CallCard) show() {
 	c.frame.Set(style.ColorSurface, widgets.Choose(waiting, style.ColorNeedsYou, style.ColorLine))
 	widgets.SetVisible(c.dot, waiting)
 	c.added.SetText(fmt.Sprintf("+%d", t.Added))
-	c.removed.SetText(fmt.Sprintf("−%d", t.Removed))
+	c.removed.SetText(fmt.Sprintf("–%d", t.Removed))
 	widgets.SetVisible(c.added, t.Added+t.Removed > 0)
 	widgets.SetVisible(c.removed, t.Added+t.Removed > 0)
 	icon := stateIcons[t.State]
@@ -177,15 +189,7 @@ func (c *CallCard) show() {
 	widgets.SetIcon(c.icon, icon.name, icon.color)
 	widgets.SetIcon(c.arrow, widgets.Choose(c.open, "down", "right"), style.ColorMuted)
 
-	if c.open {
-		c.output.Scroller.Follow = t.State == CallRunning
-		c.output.SetText(t.Output)
-	}
-	widgets.SetVisible(c.output, c.open && t.Output != "")
-	widgets.SetVisible(c.output.View(), c.output.Visible())
-	c.note.SetText(t.Note)
-	widgets.SetVisible(c.stop, t.CanStop)
-	widgets.SetVisible(c.foot, c.open && !waiting)
+	c.output.show(t, c.open)
 	widgets.SetVisible(c.answers, waiting && t.CanAnswer)
 	c.relayout()
 }
@@ -197,8 +201,11 @@ func (c *CallCard) arrange() {
 	}
 }
 
-// inputRows is the number of input rows in view at once.
-const inputRows = 12
+// Numbers of input rows in view at once: of a question, and of an answered one.
+const (
+	inputRows     = 12
+	doneInputRows = 18
+)
 
 // Resize implements fyne.CanvasObject: text that does not fit in the line is shown below it.
 func (c *CallCard) Resize(size fyne.Size) {
@@ -230,7 +237,8 @@ func (c *CallCard) showInput() (changed bool) {
 		text = t.Argument
 	}
 	in := c.open && (t.Diff != "" || text != "")
-	c.input.Scroller.MaxHeight = inputRows * code.Cell().Height
+	rows := widgets.Choose[float32](t.State == CallWaiting, inputRows, doneInputRows)
+	c.input.Scroller.MaxHeight = rows * code.Cell().Height
 	switch {
 	case !in:
 	case t.Diff != "":

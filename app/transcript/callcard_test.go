@@ -105,7 +105,7 @@ func TestToolCardMarkup(t *testing.T) {
 		"toolcard-running": func(c *Call) {
 			c.State, c.Time, c.CanStop, c.Output = CallRunning, "running 12 s", true, "cc -O2 -c parse.c"
 		},
-		"toolcard-done":   func(c *Call) { c.State, c.Time, c.Output, c.Note = CallDone, "0.2 s", "built", "exit 0" },
+		"toolcard-done":   func(c *Call) { c.State, c.Time, c.Output, c.Brief = CallDone, "0.2 s", "built", "exit 0" },
 		"toolcard-failed": func(c *Call) { c.State, c.Status, c.Time = CallFailed, "exit 2", "3 s" },
 		"toolcard-denied": func(c *Call) { c.State, c.Status = CallDenied, "denied" },
 	} {

@@ -143,6 +143,8 @@ func TestMarkingEndsWithinAnOutput(t *testing.T) {
 func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	output := strings.Repeat("a line of the output that is long enough for one to have to scroll sideways for the end of it, and then some more of it\n", 60)
 	tr := cardTranscript(t, map[string]bool{"c": true}, Item{Key: "c", Kind: cardKind, Data: bash("make", output)}, Item{Key: "z", Data: "Behind."})
+	tr.visible["c"].row.(*cardRow).SetOutput(true, false)
+	tr.HeightChanged()
 	out := tr.visible["c"].row.Passages()[2].(*code.View)
 	d := fyne.CurrentApp().Driver()
 	corner := d.AbsolutePositionForObject(out).Subtract(d.AbsolutePositionForObject(tr))

@@ -38,7 +38,6 @@ type MessageView struct {
 	head       *fyne.Container
 	text       *markdown.View
 	plain      *markdown.RichText
-	plainBox   *fyne.Container
 	images     *fyne.Container
 	raw        bool
 }
@@ -50,9 +49,8 @@ func NewMessageView() *MessageView {
 	m.copyButton.Muted, m.copyButton.Small = true, true
 	m.head = widgets.Row(style.Inside, 1, m.from, layout.NewSpacer(), m.copyButton, m.time)
 	m.text.Events, m.plain.Events = &m.Events, &m.Events
-	m.plainBox = widgets.LimitLineLength(m.plain)
 	m.images = widgets.Flow(style.Inside)
-	m.Compose(m, widgets.Col(style.Gap, m.head, m.text, m.plainBox, m.images))
+	m.Compose(m, widgets.Col(style.Gap, m.head, m.text, m.plain, m.images))
 	return m
 }
 
@@ -90,7 +88,7 @@ func (m *MessageView) show() {
 	} else {
 		m.text.SetText(m.msg.Text)
 	}
-	widgets.SetVisible(m.plainBox, plain && m.msg.Text != "")
+	widgets.SetVisible(m.plain, plain && m.msg.Text != "")
 	widgets.SetVisible(m.text, !plain && m.msg.Text != "")
 	widgets.SetVisible(m.images, len(m.msg.Images) > 0)
 	m.LayOut()
@@ -98,7 +96,7 @@ func (m *MessageView) show() {
 
 // Passages returns its texts.
 func (m *MessageView) Passages() []selection.Passage {
-	if m.plainBox.Visible() {
+	if m.plain.Visible() {
 		return []selection.Passage{m.plain}
 	}
 	return m.text.Passages()

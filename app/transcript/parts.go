@@ -41,7 +41,7 @@ func NewExpander(icon string) *Expander {
 	})
 	rule := widgets.NewRect(style.ColorLine, "", 1)
 	rule.SetMinSize(fyne.NewSize(2, 0))
-	f.bodyBox = widgets.Inset(style.Gap, 0, style.Gap, 7, widgets.Border(nil, nil, rule, nil, widgets.Inset(0, 0, 0, style.Inside+2, widgets.LimitLineLength(f.body))))
+	f.bodyBox = widgets.Inset(style.Gap, 0, style.Gap, 7, widgets.Border(nil, nil, rule, nil, widgets.Inset(0, 0, 0, style.Inside+2, f.body)))
 	f.bodyBox.Hide()
 	f.body.Hide()
 	f.Compose(f, widgets.Col(0, widgets.Row(0, -1, head), f.bodyBox))

@@ -39,6 +39,18 @@ func (t *View) ScrollToOffset(key string, into float32) bool {
 	return i >= 0
 }
 
+// RevealRow scrolls down until the whole row of an item is in view, or its top is at the top of the
+// view.
+func (t *View) RevealRow(key string) {
+	a := t.visible[key]
+	if a == nil {
+		return
+	}
+	if hidden := a.y + a.h - t.Size().Height; hidden > 0 && a.y > 0 {
+		t.scrollBy(min(hidden, a.y))
+	}
+}
+
 // VisibleRows returns the visible rows, from top to bottom.
 func (t *View) VisibleRows() []Row {
 	var rows []Row

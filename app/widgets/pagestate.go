@@ -158,6 +158,7 @@ type Toast struct {
 	text      *Paragraph
 	remaining *Text
 	undo      *Button
+	closeIt   *Button
 	until     time.Time
 	onUndo    func()
 }
@@ -166,9 +167,9 @@ type Toast struct {
 func NewToast() *Toast {
 	t := &Toast{text: NewParagraph("", style.ColorText, "text"), remaining: NewText("", style.ColorMuted, style.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", t.Undo)
-	closeIt := NewQuietButton("", "cross", t.Close)
+	t.closeIt = NewQuietButton("", "cross", t.Close)
 	t.Compose(t, container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
-		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.remaining, t.undo, closeIt))))
+		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.remaining, t.undo, t.closeIt))))
 	t.Hide()
 	return t
 }
@@ -181,6 +182,18 @@ func (t *Toast) ShowMessage(text string, undo func(), now, until time.Time) {
 	SetVisible(t.remaining, undo != nil)
 	t.Show()
 	t.Tick(now)
+}
+
+// NaturalWidth returns the width at which the text needs one line.
+func (t *Toast) NaturalWidth() float32 {
+	const lineSpace = 40 // of the line without its text, and a little more
+	width := MeasureText(t.text.Text(), style.Size("text"), fyne.TextStyle{}).Width + lineSpace
+	for _, o := range []fyne.CanvasObject{t.remaining, t.undo, t.closeIt} {
+		if o.Visible() {
+			width += o.MinSize().Width + style.Inside
+		}
+	}
+	return width
 }
 
 // Tick shows the remaining time and hides the bar when it has expired.

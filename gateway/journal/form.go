@@ -44,8 +44,9 @@ func summary(args json.RawMessage) string {
 	return ""
 }
 
-// maxOutput limits the stored bytes of a result, except for images: a part of one is useless.
-const maxOutput = 200_000
+// maxOutput limits the stored bytes of a result, except for images: a part of one is useless. It is
+// enough for the 200,000 characters that a node returns of a command's output.
+const maxOutput = 600_000
 
 // maxBrowserOutput is the same limit for operations of the file browser.
 const maxBrowserOutput = 4_000

@@ -209,11 +209,15 @@ type FileChange struct {
 	Reverted   bool       `json:"reverted,omitempty"` // the file has its previous content again
 }
 
-// FilesChangeParams selects a change. Path is its file, which the rules judge.
+// FilesChangeParams selects a change of a run by its ID, or of a single call by CallID. Path is its
+// file, which the rules judge.
 type FilesChangeParams struct {
-	Node NodeID `json:"nodeId"`
-	ID   string `json:"id"`
-	Path string `json:"path"`
+	Node   NodeID `json:"nodeId"`
+	ID     string `json:"id,omitempty"`
+	CallID CallID `json:"callId,omitempty"`
+	Path   string `json:"path"`
+	// Redo makes files.revert repeat a change that was reverted.
+	Redo bool `json:"redo,omitempty"`
 }
 
 // States of a change.

@@ -5,6 +5,7 @@ import "encoding/json"
 // JournalListParams requests rows of the journal of calls, newest first (extension). An empty field
 // does not filter. Limit 0 means 100; at most 1000.
 type JournalListParams struct {
+	CallID     CallID     `json:"callId,omitempty"`
 	Node       NodeID     `json:"nodeId,omitempty"`
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`

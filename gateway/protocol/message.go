@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,9 @@ type Block struct {
 	Type string `json:"type"` // text, thinking, image or toolCall
 
 	Text string `json:"text,omitempty"` // text
+	// Aside marks a text that a tool's result has for the model only, such as a note that the person
+	// changed the call (extension).
+	Aside bool `json:"aside,omitempty"`
 
 	Thinking  string `json:"thinking,omitempty"`          // thinking
 	Signature string `json:"thinkingSignature,omitempty"` // thinking: the provider's signature, returned to it unchanged
@@ -76,6 +80,11 @@ func (c Content) Text() string {
 		}
 	}
 	return strings.Join(parts, "\n")
+}
+
+// ResultText is Text without the notes for the model: what a tool returned.
+func (c Content) ResultText() string {
+	return slices.DeleteFunc(slices.Clone(c), func(b Block) bool { return b.Aside }).Text()
 }
 
 // Calls returns the tool-call blocks in order.

@@ -218,7 +218,7 @@ type CallInfo struct {
 	ApprovalID ApprovalID      `json:"approvalId,omitempty"`
 	StartedAt  int64           `json:"startedAt,omitempty"`
 	EndedAt    int64           `json:"endedAt,omitempty"`
-	// Tail is the end of a running command's output.
+	// Tail is the end of the output of a command that runs, or whose outcome is unknown.
 	Tail     string       `json:"tail,omitempty"`
 	Bytes    int64        `json:"bytes,omitempty"`
 	ExitCode *int         `json:"exitCode,omitempty"`
@@ -226,6 +226,16 @@ type CallInfo struct {
 	Error    string       `json:"error,omitempty"`
 	// Direct reports that the person made the call.
 	Direct bool `json:"direct,omitempty"`
+	// Edited reports that the person changed the arguments before the call ran; Args are theirs.
+	Edited bool `json:"edited,omitempty"`
+	// Partial counts the parts of a file change that the person allowed, if they left out others.
+	Partial *PartialChange `json:"partial,omitempty"`
+}
+
+// PartialChange says that the person allowed only some parts of a file change (extension).
+type PartialChange struct {
+	Allowed int `json:"allowed"`
+	Total   int `json:"total"`
 }
 
 // NobodyAnswered is the beginning of Error when the call did not run because its approval expired.

@@ -10,7 +10,7 @@ import (
 )
 
 // The rows of read-only calls are written in batches, because losing one in a crash loses only the
-// record of a read. They are in the database after batchDelay at the latest, earlier when batchRows
+// record of a read, and so is the output of running commands. They are in the database after batchDelay at the latest, earlier when batchRows
 // or batchBytes are waiting, with every other write, and before anyone reads calls.
 const (
 	batchDelay = 50 * time.Millisecond
@@ -47,7 +47,8 @@ func newCallBatch(write func()) *callBatch {
 // add takes a new or changed call. It returns false if the call must be written immediately. Calls
 // with an approval are not worth the risk of a batch, and large ones not worth the memory.
 func (b *callBatch) add(c Call) bool {
-	if c.Info.Effect != protocol.EffectRead || c.Info.ApprovalID != "" || len(c.ResultJSON) > maxBatchResult {
+	isRead := c.Info.Effect == protocol.EffectRead && c.Info.ApprovalID == "" && len(c.ResultJSON) <= maxBatchResult
+	if !isRead && !c.isReport() {
 		return false
 	}
 	b.mu.Lock()

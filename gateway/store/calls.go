@@ -68,7 +68,12 @@ func (r callRow) call() Call {
 // isDurable reports whether a call's row must survive a power failure. The start of a call with an
 // effect must; a read need not, so it does not wait for the disk. The end of a call need not
 // either: without it the call's outcome is reported as unknown.
-func (c Call) isDurable() bool { return c.Info.Effect != protocol.EffectRead && !c.Info.Over() }
+func (c Call) isDurable() bool {
+	return c.Info.Effect != protocol.EffectRead && !c.Info.Over() && !c.isReport()
+}
+
+// isReport reports whether the row of a running call only gets its output so far.
+func (c Call) isReport() bool { return c.Info.State == protocol.CallRunning && c.Info.Tail != "" }
 
 // Put stores a new call or updates an open one, and appends entries to the audit log in the
 // same transaction. A finished call never changes: that fails with protocol.ErrConflict. The row of
@@ -238,7 +243,7 @@ func (s *Calls) List(ctx context.Context, q protocol.JournalListParams) (list []
 	var rows []callRow
 	err = s.read(ctx, "read journal", func(db *gorm.DB) error {
 		for column, value := range map[string]string{
-			"node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
+			"id": string(q.CallID), "node": string(q.Node), "session_key": string(q.SessionKey), "run_id": string(q.RunID), "tool": q.Tool,
 			"state": q.State, "effect": string(q.Effect),
 		} {
 			if value != "" {

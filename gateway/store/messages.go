@@ -83,7 +83,7 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		if err != nil {
 			return fmt.Errorf("encode message: %w", err)
 		}
-		plain := m.Content.Text()
+		plain := m.Content.ResultText()
 		rows[i] = messageRow{row.ID, m.Seq, row.Key, m.ID, m.RunID, m.Role, string(raw), m.Timestamp}
 		contents[i] = m.Content
 		if words := searchText(*m, plain); words != "" {

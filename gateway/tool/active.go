@@ -18,17 +18,16 @@ import (
 // activeCall is one call on its way through the stages.
 type activeCall struct {
 	*Pipeline
-	call     Call
-	target   Target
-	record   Record // of an earlier start, until validate fills it
-	stored   bool   // record is in the journal
-	request  policy.Request
-	version  string                  // of the rules under which the person was asked
-	isEdited bool                    // the person replaced the agent's arguments
-	folders  []protocol.FolderAccess // the folders outside the workspace that the person opened
-	ended    bool                    // the record has its end
-	result   Result                  // of a call that has ended
-	release  func()                  // removes the call from those in progress
+	call    Call
+	target  Target
+	record  Record // of an earlier start, until validate fills it
+	stored  bool   // record is in the journal
+	request policy.Request
+	version string                  // of the rules under which the person was asked
+	folders []protocol.FolderAccess // the folders outside the workspace that the person opened
+	ended   bool                    // the record has its end
+	result  Result                  // of a call that has ended
+	release func()                  // removes the call from those in progress
 }
 
 // reconnectLimit is the time that a call from before a restart waits for its node. It is longer

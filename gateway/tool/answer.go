@@ -2,9 +2,10 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"fairlead/gateway/peer/display"
@@ -42,7 +43,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Approval, 
 	}
 	a.folders = openedFolders(answer)
 	if answer.State == protocol.ApprovalEdited {
-		return a.applyEdit(ctx, answer.Edited)
+		return a.applyEdit(ctx, answer)
 	}
 	// A rule may have been saved at the moment of the answer.
 	d, err := a.decision(ctx)
@@ -104,7 +105,8 @@ func (a *activeCall) saveGrant(ctx context.Context, answer protocol.Approval, gr
 
 // applyEdit replaces the arguments with those of the person. The call becomes a direct action of
 // the person: it is validated and stopped by a deny, but needs no further approval.
-func (a *activeCall) applyEdit(ctx context.Context, args json.RawMessage) error {
+func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Approval) error {
+	args := answer.Edited
 	refuse := func(text string) error {
 		return a.end(ctx, protocol.CallFailed, nil, "The person changed the call, and the changed call could not be run: "+text)
 	}
@@ -112,7 +114,7 @@ func (a *activeCall) applyEdit(ctx context.Context, args json.RawMessage) error 
 	if err := toolkit.Validate(spec.InputSchema, args); err != nil {
 		return refuse(err.Error())
 	}
-	a.call.Args, a.record.Info.Args, a.isEdited = args, args, true
+	a.call.Args, a.record.Info.Args, a.record.Info.Edited = args, args, true
 	a.record.InputSHA256, a.record.InputBytes = "", 0 // the journal computes them again
 	if spec.EffectOf != nil {
 		spec.Effect = spec.EffectOf(args)
@@ -121,6 +123,7 @@ func (a *activeCall) applyEdit(ctx context.Context, args json.RawMessage) error 
 	problem, err := a.updatePreview(ctx)
 	if p := a.record.Info.Preview; p != nil {
 		problem = p.Problem // of credentials too: the person wrote this call
+		a.record.Info.Partial = partialChange(answer.Preview, p)
 	}
 	switch {
 	case err != nil:
@@ -137,4 +140,38 @@ func (a *activeCall) applyEdit(ctx context.Context, args json.RawMessage) error 
 	}
 	a.record.Hash, err = protocol.CallHash(protocol.AskCall, a.target.Node, spec.Name, args, a.record.Info.Preview, a.version)
 	return err
+}
+
+// partialChange compares the change that the person allowed with the proposed one. It returns nil
+// unless the person left out some of its parts and changed none.
+func partialChange(proposed, allowed *protocol.CallPreview) *protocol.PartialChange {
+	if proposed == nil {
+		return nil
+	}
+	all, some := changedLines(proposed.Diff), changedLines(allowed.Diff)
+	if len(some) == 0 || len(some) >= len(all) {
+		return nil
+	}
+	left := all
+	for _, part := range some {
+		i := slices.Index(left, part)
+		if i < 0 {
+			return nil
+		}
+		left = left[i+1:]
+	}
+	return &protocol.PartialChange{Allowed: len(some), Total: len(all)}
+}
+
+// changedLines returns the added and removed lines of each hunk of a unified diff.
+func changedLines(diff string) (hunks []string) {
+	for line := range strings.Lines(diff) {
+		switch n := len(hunks); {
+		case strings.HasPrefix(line, "@@"):
+			hunks = append(hunks, "")
+		case n > 0 && (line[0] == '+' || line[0] == '-'):
+			hunks[n-1] += line
+		}
+	}
+	return hunks
 }

@@ -76,7 +76,17 @@ func resultOf(r Record) Result {
 	} else {
 		res.Content = content(r.ResultJSON)
 	}
+	if i.Edited {
+		res.addNote("The person changed the call before it ran. Its arguments were: " + Shorten(string(i.Args)))
+	}
 	return res
+}
+
+// addNote puts a note for the model before the result.
+func (r *Result) addNote(text string) {
+	note := protocol.Text(text)
+	note.Aside = true
+	r.Content = append(protocol.Content{note}, r.Content...)
 }
 
 // maxText is the number of bytes of a result that a model gets; the journal stores more.
@@ -107,6 +117,9 @@ func content(raw json.RawMessage) protocol.Content {
 	return protocol.Content{protocol.Text(Shorten(string(raw)))}
 }
 
+// outputSoFar stands between the reason why a call ended early and its output until then.
+const outputSoFar = "\nUntil then: "
+
 // errorContent returns the text about a failed call for the model, with the output so far.
 func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content {
 	if info.State == protocol.CallFailed && len(raw) == 0 {
@@ -114,7 +127,9 @@ func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content 
 	}
 	text := "Error: " + info.Error
 	if len(raw) > 0 && string(raw) != "null" {
-		text += "\nUntil then: " + Shorten(string(raw))
+		text += outputSoFar + Shorten(string(raw))
+	} else if info.State == protocol.CallUnknown && info.Tail != "" {
+		text += outputSoFar + info.Tail
 	}
 	return protocol.Content{protocol.Text(text)}
 }

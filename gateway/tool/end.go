@@ -22,17 +22,26 @@ func (a *activeCall) storeRecord(ctx context.Context) error {
 func (a *activeCall) end(ctx context.Context, state string, raw json.RawMessage, failure string) error {
 	a.record.close(state, raw, failure)
 	a.ended = true
+	if state == protocol.CallUnknown {
+		a.record.Info.Tail, a.record.Info.Bytes = a.lastOutput(a.call.ID)
+	}
 	if err := a.storeEnd(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	a.withdrawApproval(ctx)
 	a.publish(a.record.Info)
 	a.result = resultOf(a.record)
-	if a.isEdited {
-		text := "The person changed the call before it ran. Its arguments were: " + Shorten(string(a.call.Args))
-		a.result.Content = append(protocol.Content{protocol.Text(text)}, a.result.Content...)
-	}
 	return nil
+}
+
+// lastOutput returns the end of the output that a call in progress has reported, and its length.
+func (p *Pipeline) lastOutput(id protocol.CallID) (tail string, bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o := p.open[id]; o != nil && o.info != nil {
+		return o.info.Tail, o.info.Bytes
+	}
+	return "", 0
 }
 
 // close sets the end of the call in its record.

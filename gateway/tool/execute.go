@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -47,16 +48,26 @@ func (a *activeCall) execute(ctx context.Context) error {
 	if err != nil {
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
-	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress(a.record.Info))
+	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress(a.record))
 	return a.finish(ctx, raw, err, limit)
 }
 
-// publishProgress returns a function that publishes the node's reports while the call runs.
-func (p *Pipeline) publishProgress(info protocol.CallInfo) func(protocol.ToolProgress) {
+// progressPause is the minimum time between two stored reports on a running call.
+const progressPause = time.Second
+
+// publishProgress returns a function that publishes the node's reports while the call runs, and
+// stores some of them: after a crash, the output that was seen is still there.
+func (p *Pipeline) publishProgress(r Record) func(protocol.ToolProgress) {
+	var last time.Time // when a report was stored
 	return func(report protocol.ToolProgress) {
-		now := info
-		now.Tail, now.Bytes = report.Tail, report.Bytes
-		p.publish(now)
+		r.Info.Tail, r.Info.Bytes = report.Tail, report.Bytes
+		p.publish(r.Info)
+		if now := time.Now(); r.Info.Tail != "" && now.Sub(last) >= progressPause {
+			last = now
+			if err := p.Journal.Start(context.Background(), &r); err != nil {
+				slog.Warn("Cannot store the output of a running call", "call", r.Info.CallID, "err", err)
+			}
+		}
 	}
 }
 
@@ -95,7 +106,7 @@ func (a *activeCall) allowedFolders() (list []protocol.FolderAccess) {
 	isApproved := a.record.Info.ApprovalID != ""
 	isFileTool := a.target.Spec.Effect == protocol.EffectRead || a.target.Spec.Effect == protocol.EffectWrite
 	for _, f := range a.record.Info.Preview.Folders {
-		if slices.Contains(a.folders, f) || isFileTool && (isApproved && !a.isEdited || f.Warning == "") {
+		if slices.Contains(a.folders, f) || isFileTool && (isApproved && !a.record.Info.Edited || f.Warning == "") {
 			list = append(list, f)
 		}
 	}

@@ -64,7 +64,9 @@ func (p *Pipeline) Run(ctx context.Context, c Call) (res Result, err error) {
 	switch {
 	case a.stored && a.record.Info.Over():
 		res = resultOf(a.record)
-		res.Info.Args = a.call.Args // the journal does not store file contents
+		if !res.Info.Edited {
+			res.Info.Args = a.call.Args // the journal does not store file contents
+		}
 		return res, nil
 	case a.record.Info.State == protocol.CallRunning:
 		return p.rejoin(ctx, a)

@@ -68,14 +68,16 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	case cause != nil:
 		return p.endLost(ctx, a.record)
 	}
-	a.record.Info.Args = a.call.Args // the journal does not store file contents
+	if !a.record.Info.Edited {
+		a.record.Info.Args = a.call.Args // the journal does not store file contents
+	}
 	i := a.record.Info
 	a.target = Target{Node: i.Node, Spec: protocol.ToolSpec{Name: i.Tool, Effect: i.Effect, Idempotent: a.record.Idempotent}}
 	a.record.Decision, a.record.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "an earlier start began it"}, a.record.Principal
 	limit := a.timeLimit(a.target.Spec, a.call.Args)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress(a.record.Info))
+	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress(a.record))
 	err = a.finish(ctx, raw, err, limit)
 	return a.result, err
 }
@@ -98,6 +100,7 @@ func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, l
 	intro := fmt.Sprintf("The outcome of the call of %s on %s that started at %s was unknown. The machine has now reported it:",
 		r.Info.Tool, r.Info.Node, time.UnixMilli(r.Info.StartedAt).Format("15:04:05"))
 	r.Decision, r.DecidedBy = policy.Decision{Verdict: policy.Allow, Reason: "its machine has reported the outcome, which was unknown"}, r.Principal
+	r.Info.Tail, r.Info.Bytes = "", 0
 	raw := late.Result
 	if len(raw) == 0 {
 		raw = json.RawMessage("null")
@@ -116,6 +119,6 @@ func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, l
 	}
 	p.publish(r.Info)
 	res := resultOf(r)
-	res.Content = append(protocol.Content{protocol.Text(intro)}, res.Content...)
+	res.addNote(intro)
 	return &res, nil
 }

@@ -21,8 +21,8 @@ import (
 	"fairlead/node/workspace"
 )
 
-// A replaced file is saved in the node's data folder as a note ID.json and its content ID.old, both
-// readable only by the person's own account. Both are written before the file is replaced. A crash
+// A replaced file is saved in the node's data folder as a note ID.json and its content ID.old, all
+// readable only by the person's own account. ID.new is what a revert has replaced. Both are written before the file is replaced. A crash
 // in between leaves a note of a change that never happened, which its hashes reveal.
 const (
 	maxAge       = 30 * 24 * time.Hour
@@ -166,18 +166,25 @@ func groupChanges(list []backup) (out []*change) {
 	return out
 }
 
-// find returns the change of a file whose first replacement has this ID, and the file. The path must
-// match because it is what the rules have judged.
-func (b *Browser) find(id, path string) (*change, workspace.Path, error) {
+// find returns a change of a run, whose first replacement has the ID, or that of a call, and the
+// file. The path must match because it is what the rules have judged.
+func (b *Browser) find(p protocol.FilesChangeParams) (*change, workspace.Path, error) {
 	list, err := b.backups.load()
 	if err != nil {
 		return nil, workspace.Path{}, err
 	}
-	for _, g := range groupChanges(list) {
-		if g.first.ID != id {
+	groups := groupChanges(list)
+	if p.CallID != "" {
+		groups = nil
+		for _, k := range list {
+			groups = append(groups, &change{k, k})
+		}
+	}
+	for _, g := range groups {
+		if p.CallID != "" && g.first.Call != p.CallID || p.CallID == "" && g.first.ID != p.ID {
 			continue
 		}
-		if filepath.Clean(path) != g.first.Path {
+		if filepath.Clean(p.Path) != g.first.Path {
 			return nil, workspace.Path{}, errors.New("this change belongs to another file")
 		}
 		at, err := b.ws.Resolve(g.first.Path)

@@ -99,6 +99,49 @@ func TestRevertRestoresWhatWasThereBeforeTheRun(t *testing.T) {
 	}
 }
 
+func TestChangeOfOneCallIsRevertedAndRepeated(t *testing.T) {
+	b, dir := browser(t)
+	file, fresh := filepath.Join(dir, "a.txt"), filepath.Join(dir, "new.txt")
+	put(t, file, "one\n")
+	write := func(call protocol.CallID, name, text string) {
+		t.Helper()
+		p, err := b.ws.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.ws.Write(p, []byte(text), "", b.Backup(call, "chat", "r")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("c1", "a.txt", "two\n")
+	write("c2", "a.txt", "three\n")
+	write("c3", "new.txt", "new\n")
+	revert := func(call protocol.CallID, path string, redo bool) error {
+		_, err := do[protocol.FilesDone](t, b, protocol.ActRevert, protocol.FilesChangeParams{CallID: call, Path: path, Redo: redo})
+		return err
+	}
+	if err := revert("c1", file, false); err == nil || !strings.Contains(err.Error(), "was changed after") {
+		t.Errorf("a later call had changed the file: %v", err)
+	}
+	for _, step := range []struct {
+		call protocol.CallID
+		path string
+		redo bool
+		want string
+	}{
+		{"c2", file, false, "two\n"}, {"c2", file, false, "two\n"}, {"c1", file, false, "one\n"}, {"c1", file, true, "two\n"}, {"c2", file, true, "three\n"},
+		{"c2", file, true, "three\n"}, {"c2", file, false, "two\n"}, {"c3", fresh, false, "<none>"}, {"c3", fresh, true, "new\n"},
+	} {
+		if err := revert(step.call, step.path, step.redo); err != nil || text(t, step.path) != step.want {
+			t.Fatalf("%s, redo %v: %q, %v, want %q", step.call, step.redo, text(t, step.path), err, step.want)
+		}
+	}
+	put(t, file, "mine\n")
+	if err := revert("c2", file, true); err == nil || text(t, file) != "mine\n" {
+		t.Errorf("the person had changed the file: %v", err)
+	}
+}
+
 func TestRevertRefusesAFileThatWasChangedSince(t *testing.T) {
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,7 +80,7 @@ const (
 )
 
 func (b *Browser) diff(_ context.Context, p protocol.FilesChangeParams) (out protocol.FilesDiffResult, err error) {
-	g, at, err := b.find(p.ID, p.Path)
+	g, at, err := b.find(p)
 	if err != nil {
 		return out, err
 	}
@@ -127,16 +129,40 @@ func (p *backups) before(g *change) ([]byte, error) {
 	return data, nil
 }
 
-// revert restores the content before a change, unless the file was changed since. A file that the
-// agent created is moved to the trash.
+// after returns the content that a revert has replaced.
+func (p *backups) after(g *change) ([]byte, error) {
+	data, err := os.ReadFile(p.name(g.last.ID, ".new"))
+	if err != nil || fmt.Sprintf("%x", sha256.Sum256(data)) != g.last.After {
+		return nil, errors.New("the changed content is no longer available")
+	}
+	return data, nil
+}
+
+// saveReverted saves the content that a revert is about to replace.
+func (b *Browser) saveReverted(g *change, at workspace.Path) error {
+	data, _, err := b.ws.ReadFile(at, maxFileBytes)
+	if err != nil {
+		return err
+	}
+	name := b.backups.name(g.last.ID, ".new")
+	os.Remove(name) // of an earlier revert
+	return writeSynced(name, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// revert restores the content before a change, or with Redo the content after it, unless the file
+// was changed since. A file that the agent created is moved to the trash.
 func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (protocol.FilesDone, error) {
-	g, at, err := b.find(p.ID, p.Path)
+	g, at, err := b.find(p)
 	if err != nil {
 		return protocol.FilesDone{}, err
 	}
-	before, err := b.backups.before(g)
+	what, content, from := "revert", b.backups.before, protocol.ChangeStands
+	if p.Redo {
+		what, content, from = "redo", b.backups.after, protocol.ChangeReverted
+	}
+	data, err := content(g)
 	if err != nil {
-		return protocol.FilesDone{}, describe("revert", at, err)
+		return protocol.FilesDone{}, describe(what, at, err)
 	}
 	unlock, err := b.ws.Lock(ctx, at)
 	if err != nil {
@@ -145,19 +171,27 @@ func (b *Browser) revert(ctx context.Context, p protocol.FilesChangeParams) (pro
 	defer unlock()
 	sum, err := b.ws.Hash(at)
 	if err != nil {
-		return protocol.FilesDone{}, describe("revert", at, err)
+		return protocol.FilesDone{}, describe(what, at, err)
 	}
 	done := protocol.FilesDone{Path: at.String()}
-	switch g.state(sum) {
-	case protocol.ChangeReverted:
+	switch state := g.state(sum); {
+	case state == protocol.ChangeAltered && p.Redo:
+		return protocol.FilesDone{}, describe(what, at, errors.New("it was changed after the revert; nothing was done"))
+	case state == protocol.ChangeAltered:
+		return protocol.FilesDone{}, describe(what, at, errors.New("it was changed after the agent's change; nothing was done"))
+	case state != from:
 		return done, nil
-	case protocol.ChangeAltered:
-		return protocol.FilesDone{}, describe("revert", at, errors.New("it was changed after the agent's change; nothing was done"))
+	case p.Redo:
+		_, err = b.ws.Write(at, data, g.first.Before, nil)
+		return done, describe(what, at, err)
+	}
+	if err := b.saveReverted(g, at); err != nil {
+		slog.Warn("Reverting a change cannot be undone", "path", at, "err", err)
 	}
 	if g.first.Before == workspace.Absent {
 		_, err = b.entries.Trash(at)
 	} else {
-		_, err = b.ws.Write(at, before, g.last.After, nil)
+		_, err = b.ws.Write(at, data, g.last.After, nil)
 	}
-	return done, describe("revert", at, err)
+	return done, describe(what, at, err)
 }

@@ -107,7 +107,7 @@ func (o toolOutput) text() (text string, ok bool) {
 
 // resultText returns the part of a tool's result that a person wants to read.
 func resultText(m protocol.Message) string {
-	raw := m.Content.Text()
+	raw := m.Content.ResultText()
 	var r toolOutput
 	if json.Unmarshal([]byte(raw), &r) != nil {
 		return raw

@@ -24,7 +24,7 @@ func (m browseMethods) register(all methods) {
 		return p.Node, []string{""}, nil
 	})
 	change := func(p protocol.FilesChangeParams) (protocol.NodeID, []string, error) {
-		return p.Node, []string{p.Path}, require("id and path required", p.ID, p.Path)
+		return p.Node, []string{p.Path}, require("id or callId, and path required", cmp.Or(p.ID, string(p.CallID)), p.Path)
 	}
 	handleFiles(all, m, protocol.FilesDiff, protocol.ActDiff, change)
 	handleFiles(all, m, protocol.FilesRevert, protocol.ActRevert, change)

@@ -1,0 +1,155 @@
+package chat
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/style"
+	"fairlead/app/transcript"
+	"fairlead/gateway/protocol"
+)
+
+// aside is a note for the model.
+func aside(text string) protocol.Block {
+	b := protocol.Text(text)
+	b.Aside = true
+	return b
+}
+
+func cardOf(m protocol.Message) transcript.Call {
+	block := toolCall("a", "server__"+m.Call.Tool, `{"command":"make install"}`)
+	return callView{block: &block, result: &m}.card(new(style.Machines), noon)
+}
+
+func TestEditedCallShowsItsOutputAndItsOwnArguments(t *testing.T) {
+	exit := 0
+	m := protocol.Message{Role: protocol.RoleToolResult, Content: protocol.Content{
+		aside(`The person changed the call before it ran. Its arguments were: {"command":"make"}`),
+		protocol.Text(`{"status":"completed","sessionId":"e130","exitCode":0,"output":"built\n","tail":"built\n"}`),
+	}, Call: &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallDone, ExitCode: &exit, Edited: true, Args: json.RawMessage(`{"command":"make"}`)}}
+	c := cardOf(m)
+	if c.Output != "built" || c.Argument != "make" || c.Status != "edited by you" {
+		t.Errorf("%+v", c)
+	}
+	m.Call.Partial = &protocol.PartialChange{Allowed: 2, Total: 3}
+	if c = cardOf(m); c.Status != "2 of 3 changes allowed" {
+		t.Errorf("the status is %q", c.Status)
+	}
+	exit = 2
+	if c = cardOf(m); c.Status != "exit 2" || c.Brief != "2 of 3 changes allowed" {
+		t.Errorf("after a failure: %q, %q", c.Status, c.Brief)
+	}
+}
+
+func TestOutputBeforeACrashStaysInTheCard(t *testing.T) {
+	info := protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallUnknown, Error: "Node disconnected: vm. Unknown outcome: the call of Bash …"}
+	m := protocol.Message{Role: protocol.RoleToolResult, IsError: true, Call: &info, Content: protocol.Content{protocol.Text("Error: " + info.Error + "\nUntil then: tick 1\ntick 2\n")}}
+	if c := cardOf(m); c.Output != "tick 1\ntick 2\n" || !strings.HasPrefix(c.Note, "Outcome unknown: ") || strings.Contains(c.Note, "Bash") || c.Status != "outcome unknown" {
+		t.Errorf("%+v", c)
+	}
+	m.Content = protocol.Content{protocol.Text("Error: " + info.Error)}
+	if c := cardOf(m); c.Output != "" || !strings.HasPrefix(c.Note, "Outcome unknown: ") {
+		t.Errorf("without output: %+v", c)
+	}
+}
+
+// changed is a chat with a change of a file.
+func changed() State {
+	info := &protocol.CallInfo{
+		CallID: "c", Tool: "Edit", Node: "server", State: protocol.CallDone, Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"a.go"}`),
+		Preview: &protocol.CallPreview{Path: "/srv/a.go", Diff: "@@ -1 +1 @@\n-a\n+b\n", Added: 1, Removed: 1},
+	}
+	return State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
+		user("1", "x"), assistant("2", "r", toolCall("a", "server__Edit", `{"path":"a.go"}`)), result("3", "a", "ok", info), assistant("4", "r", protocol.Text("Done.")), user("5", "thanks"),
+	}}
+}
+
+func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
+	d := newDesk(t, 900, 700)
+	var answer func(error)
+	d.handlers.Undo = func(c protocol.CallInfo, redo bool, done func(error)) {
+		d.did = append(d.did, fmt.Sprint("undo ", c.CallID, " ", redo))
+		answer = done
+	}
+	d.Update(changed())
+	d.setExpanded("", "c", true)
+	rowFactory{d.Pane}.rebindCards()
+	test.Tap(d.button("Undo"))
+	d.assert(t, "undo c false")
+	if d.button("Undo") != nil {
+		t.Error("Undo can be pressed twice")
+	}
+	answer(nil)
+	test.Tap(d.button("Redo"))
+	d.assert(t, "undo c true")
+	answer(errors.New("cannot redo '/srv/a.go': it was changed after the revert; nothing was done"))
+	if d.button("Redo") == nil {
+		t.Error("after a failure it cannot be tried again")
+	}
+	if text := lines(d.transcript.Items()); !strings.Contains(text, "undone") {
+		t.Errorf("rows:\n%s", text)
+	}
+	for _, it := range d.transcript.Items() {
+		if tool, ok := it.Data.(toolData); ok && !strings.Contains(tool.card.Note, "was changed after the revert") {
+			t.Errorf("the reason is not shown: %q", tool.card.Note)
+		}
+	}
+}
+
+func TestOnlyChangesOfFilesOnMachinesCanBeUndone(t *testing.T) {
+	for name, edit := range map[string]func(*protocol.CallInfo){
+		"a command":          func(c *protocol.CallInfo) { c.Tool = "Bash" },
+		"a failed change":    func(c *protocol.CallInfo) { c.State = protocol.CallFailed },
+		"the gateway's file": func(c *protocol.CallInfo) { c.Node = protocol.NativePrefix },
+		"no path":            func(c *protocol.CallInfo) { c.Preview = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := changed()
+			edit(s.Messages[2].Call)
+			for _, it := range newBuilder(&style.Machines{}).build(s, noon) {
+				if d, ok := it.Data.(toolData); ok && d.card.Undo != "" {
+					t.Errorf("%q is offered", d.card.Undo)
+				}
+			}
+		})
+	}
+}
+
+func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
+	d := newDesk(t, 900, 700)
+	d.handlers.Output = func(id protocol.CallID, done func(string)) {
+		d.did = append(d.did, "load "+string(id))
+		done(strings.Repeat("all\n", 500))
+	}
+	part := `{"output":"` + strings.Repeat(`some\n`, 30) + "\n[… 2000000 bytes left out; ask for a part of it …]\n" + strings.Repeat(`end\n`, 30)
+	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "server", Effect: protocol.EffectExec, State: protocol.CallDone}
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
+		user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`)), result("3", "a", part, info),
+	}})
+	d.Tick(noon.Add(time.Second))
+	card := func() transcript.Call {
+		for _, it := range d.transcript.Items() {
+			if tool, ok := it.Data.(toolData); ok {
+				return tool.card
+			}
+		}
+		return transcript.Call{}
+	}
+	if c := card(); c.Size != "2.0 MB" || !strings.Contains(c.Output, "⋯ 2.0 MB not shown") || !c.CanLoad {
+		t.Errorf("the part: %q, %v", c.Size, c.CanLoad)
+	}
+	test.Tap(d.button("Show all"))
+	d.assert(t, "load c")
+	if c := card(); c.Output != strings.Repeat("all\n", 500) || c.CanLoad || c.Size != "" {
+		t.Errorf("the whole: %d bytes, %q", len(c.Output), c.Size)
+	}
+	if d.button("Show less") == nil {
+		t.Error("it is not shown")
+	}
+}

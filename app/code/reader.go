@@ -1,0 +1,93 @@
+package code
+
+import (
+	"fmt"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/selection"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// Reader shows a long text with a search field, for a window of its own. Text is selected with the
+// mouse.
+type Reader struct {
+	widgets.Composite
+	panel  *Panel
+	field  *widgets.SearchField
+	count  *widgets.Text
+	hit    int // current search result
+	anchor int // where the selection began
+}
+
+// NewReader creates a reader of lines; size says how many there are.
+func NewReader(lines []Line, size string) *Reader {
+	r := &Reader{panel: NewPanel(100_000), field: widgets.NewSearchField("Search in output", "Ctrl+F"), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
+	r.panel.SetLines(lines)
+	view := r.panel.View()
+	view.Events = &selection.Events{OnPress: r.press}
+	r.field.OnChanged = func(string) { r.show(0) }
+	r.field.OnMove = func(by int) { r.show(r.hit + by) }
+	r.field.OnChoose = func() { r.show(r.hit + widgets.Choose(r.field.Shift, -1, 1)) }
+	up := widgets.NewQuietButton("", "up", func() { r.show(r.hit - 1) })
+	down := widgets.NewQuietButton("", "down", func() { r.show(r.hit + 1) })
+	wrap := widget.NewCheck("Wrap lines", r.panel.SetWrap)
+	copyAll := widgets.NewButton("Copy all", "copy", func() { fyne.CurrentApp().Clipboard().SetContent(view.PlainText()) })
+	bar := widgets.Row(style.Inside, 0, r.field, r.count, up, down, wrap, copyAll)
+	foot := widgets.Inset(style.Gap, 0, 0, 0, widgets.NewText(size, style.ColorMuted, style.SizeSmall))
+	r.Compose(r, widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, bar), foot, nil, nil, r.panel)))
+	return r
+}
+
+// SearchField returns the search field, for a window that focuses it.
+func (r *Reader) SearchField() fyne.Focusable { return r.field }
+
+// show shows a search result; beyond the last one it continues with the first.
+func (r *Reader) show(hit int) {
+	view := r.panel.View()
+	n := view.Find(r.field.Text)
+	r.hit = 0
+	text := ""
+	switch {
+	case n > 0:
+		r.hit = (hit + n) % n
+		view.Reveal(view.ShowHit(r.hit))
+		text = fmt.Sprintf("%d of %d", r.hit+1, n)
+	case r.field.Text != "":
+		text = "Not found"
+	}
+	r.count.SetText(text)
+	r.LayOut()
+}
+
+// press begins a selection at a mouse press.
+func (r *Reader) press(_ selection.Passage, at, times int) {
+	view := r.panel.View()
+	from, to := at, at
+	if times > 1 {
+		from, to = view.Word(at, times > 2)
+	}
+	r.anchor = from
+	view.Select(from, to)
+}
+
+// Dragged implements fyne.Draggable: it selects up to the mouse, and scrolls beyond the edges.
+func (r *Reader) Dragged(e *fyne.DragEvent) {
+	view := r.panel.View()
+	at := e.AbsolutePosition.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(view))
+	from, shown := view.VisibleArea()
+	beyond := func(v, low, long float32) float32 { return min(v-low, 0) + max(v-low-long, 0) }
+	view.DragBy(fyne.NewDelta(beyond(at.X, from.X, shown.Width), beyond(at.Y, from.Y, shown.Height)))
+	view.Select(r.anchor, view.Index(at))
+}
+
+// DragEnd implements fyne.Draggable.
+func (r *Reader) DragEnd() {}
+
+// Selected returns the selected text.
+func (r *Reader) Selected() string {
+	view := r.panel.View()
+	return view.Slice(view.From, view.To)
+}

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/code"
+	"fairlead/app/state"
+	"fairlead/gateway/peer/display"
+)
+
+// openOutput shows the output of a call in a window of its own.
+func openOutput(a fyne.App, title, text string, search bool) {
+	w := a.NewWindow(display.Clip(title, 80) + " – Fairlead")
+	w.SetPadded(false)
+	lines := code.OutputLines(text)
+	r := code.NewReader(lines, state.LineCount(len(lines)))
+	w.SetContent(r)
+	w.Resize(fyne.NewSize(900, 640))
+	shortcut(w, fyne.KeyW, w.Close)
+	focusSearch := func() { w.Canvas().Focus(r.SearchField()) }
+	shortcut(w, fyne.KeyF, focusSearch)
+	w.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) {
+		if s := r.Selected(); s != "" {
+			a.Clipboard().SetContent(s)
+		}
+	})
+	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyEscape {
+			w.Close()
+		}
+	})
+	w.Show()
+	if search {
+		focusSearch()
+	}
+}

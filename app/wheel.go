@@ -1,0 +1,91 @@
+package app
+
+import (
+	"math"
+	"runtime"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver"
+	"github.com/go-gl/glfw/v3.4/glfw"
+
+	"fairlead/app/style"
+)
+
+// The toolkit scrolls by 25 points for each step of a mouse wheel, which is little more than a line
+// of text. Other programs scroll by about three lines, and so do our windows. macOS needs nothing:
+// the system itself accelerates the wheel.
+const (
+	wheelFactor = 3
+	// maxWheel is the largest number of steps at once. From 10 on, the toolkit multiplies them by 125.
+	maxWheel = 9
+)
+
+// wheels are the windows whose wheels scroll at our speed.
+type wheels map[fyne.Window]bool
+
+// update includes new windows. It must run on the GUI thread.
+func (s *wheels) update(windows []fyne.Window) {
+	if runtime.GOOS == "darwin" {
+		return
+	}
+	now := make(wheels, len(windows))
+	for _, w := range windows {
+		now[w] = (*s)[w] || speedUpWheel(w)
+	}
+	*s = now
+}
+
+// speedUpWheel changes what a window is told about its wheel. It reports whether it did: the
+// system's window may not exist yet.
+func speedUpWheel(w fyne.Window) (done bool) {
+	native, ok := w.(interface {
+		driver.NativeWindow
+		RunWithContext(f func())
+	})
+	if !ok {
+		return true // in tests
+	}
+	if !exists(native) {
+		return false
+	}
+	native.RunWithContext(func() {
+		window := glfw.GetCurrentContext()
+		if window == nil {
+			return
+		}
+		toolkit := window.SetScrollCallback(nil)
+		if toolkit == nil {
+			return
+		}
+		window.SetScrollCallback(func(window *glfw.Window, x, y float64) {
+			toolkit(window, wheelSteps(x), wheelSteps(y))
+		})
+		done = true
+	})
+	return done
+}
+
+// exists reports whether the system's window exists.
+func exists(w driver.NativeWindow) (ok bool) {
+	w.RunNative(func(context any) {
+		switch c := context.(type) {
+		case driver.X11WindowContext:
+			ok = c.WindowHandle != 0
+		case driver.WindowsWindowContext:
+			ok = c.HWND != 0
+		case driver.WaylandWindowContext:
+			ok = c.WaylandSurface != 0
+		}
+	})
+	return ok
+}
+
+// wheelSteps returns the number of steps for the toolkit. Only a wheel moves in whole or half steps;
+// a touchpad is fast enough.
+func wheelSteps(n float64) float64 {
+	if n == 0 || math.Abs(n) >= maxWheel || n*2 != math.Trunc(n*2) {
+		return n
+	}
+	factor := wheelFactor * float64(style.Size("text")) / 14
+	return min(max(n*factor, -maxWheel), maxWheel)
+}
