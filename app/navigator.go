@@ -37,6 +37,7 @@ type navigator struct {
 	cancel     context.CancelFunc // cancels the page's context; nil without a page
 
 	machineID    protocol.NodeID // machineID of the machines page; empty for all
+	adding       bool            // the machines page opens with the page that adds one
 	filePath     string          // filePath that the files page opens with
 	files        *files.Pair     // the files page, while it is open
 	filesMachine protocol.NodeID // machine of the files page; empty for the agent's own files
@@ -64,6 +65,10 @@ func (n *navigator) pages() []page {
 				n.ui.main.sidebar.show()
 			}})
 			p.Open(id)
+			if n.adding {
+				n.adding = false
+				p.Invite()
+			}
 			n.dropTarget = p.At
 			return p.Box, p.Back
 		}},
@@ -141,6 +146,12 @@ func (n *navigator) search(query string) {
 // openMachine shows a machine on the page of machines; an empty ID shows all.
 func (n *navigator) openMachine(id protocol.NodeID) {
 	n.machineID = id
+	n.openTitled(machinesTitle)
+}
+
+// addMachine opens the page that adds a machine.
+func (n *navigator) addMachine() {
+	n.machineID, n.adding = "", true
 	n.openTitled(machinesTitle)
 }
 

@@ -30,6 +30,7 @@ type ui struct {
 	messages  *messages
 	chats     *chatWindows
 	approvals *approvals
+	pairing   *pairing
 	settings  *settingsWindow
 	notes     *notifications
 	sender    *sender
@@ -48,7 +49,7 @@ type ui struct {
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
-	u.nav, u.approvals, u.settings = &navigator{ui: u}, &approvals{ui: u}, &settingsWindow{ui: u}
+	u.nav, u.approvals, u.pairing, u.settings = &navigator{ui: u}, &approvals{ui: u}, &pairing{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}
 	u.messages = newMessages(u)
 	u.main = newWindow(u)
@@ -101,6 +102,7 @@ func (u *ui) update(v state.View) {
 	u.messages.showProblem(v)
 	u.messages.showMissingSecrets(v)
 	u.approvals.update(v)
+	u.pairing.update(v)
 	u.notes.update(v)
 	u.notes.updateTransfers(v)
 	if u.approvals.inbox != nil {
@@ -139,6 +141,7 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
+	u.pairing.tick(now)
 	u.revealFocused()
 }
 
@@ -192,6 +195,8 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.open(i.Key)
 	case state.TrayReview:
 		u.approvals.review(i.ID)
+	case state.TrayPairing:
+		u.pairing.review(i.Request)
 	case state.TrayNeeds:
 		u.main.show()
 		u.approvals.openInbox()
