@@ -3,6 +3,8 @@ package state
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,25 +97,33 @@ const AllowPairingAfter = 2 * time.Second
 
 // RequestTitle is the question that a request asks.
 func RequestTitle(r protocol.DeviceRequest) string {
-	if r.Kind == protocol.RequestWiden {
-		return "Allow more on “" + r.Device.Name + "”?"
-	}
-	return "Pair “" + r.Device.Name + "”?"
+	question, _ := display.Request(r)
+	return question
 }
 
 // RequestText says what a device asks for.
 func RequestText(r protocol.DeviceRequest, now time.Time) string {
-	text := "It wants to be a machine that the agent can use."
-	switch {
-	case r.Kind == protocol.RequestWiden:
-		return "It offers more than you allowed: " + strings.Join(r.Wider, "; ") + "."
-	case r.Device.Role == protocol.RoleClient:
-		text = "It wants to control Fairlead. It may " + RightsText(r.Device.Scopes) + "."
+	_, text := display.Request(r)
+	if r.Kind == protocol.RequestWiden {
+		return text
+	}
+	if r.Device.Role == protocol.RoleClient {
+		text += " It may " + RightsText(r.Device.Scopes) + "."
 	}
 	if r.Device.ExpiresAt > 0 {
 		text += " Access ends " + When(r.Device.ExpiresAt, now) + "."
 	}
 	return text
+}
+
+// FreeName returns the name that the error of a pairing suggests, because another machine has the
+// name of this one; empty for other errors.
+func FreeName(err error) string {
+	var taken protocol.NameTaken
+	if e, ok := errors.AsType[*protocol.Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
+		return ""
+	}
+	return string(taken.Free)
 }
 
 // RequestSource says which device asks: its system, address and the name of its computer.

@@ -62,6 +62,26 @@ func Plural(n int, word string) string {
 // Words formats the words of a key or of a pairing, which people compare on two screens.
 func Words(words []string) string { return strings.Join(words, "-") }
 
+// Request words a request of a device as a question and a sentence.
+func Request(r protocol.DeviceRequest) (question, text string) {
+	name := Line(r.Device.Name, 60)
+	switch {
+	case r.Kind == protocol.RequestWiden:
+		return "Allow more on “" + name + "”?", "It offers more than you allowed: " + strings.Join(r.Wider, "; ") + "."
+	case r.Device.Role == protocol.RoleClient:
+		return "Pair “" + name + "”?", "It wants to control Fairlead."
+	}
+	return "Pair “" + name + "”?", "It wants to be a machine that the agent can use."
+}
+
+// Role is the word for a device's role.
+func Role(role string) string {
+	if role == protocol.RoleClient {
+		return "controller"
+	}
+	return "machine"
+}
+
 // Ago formats the time since then, in Unix milliseconds: just now, 5 min ago, 3 h ago, yesterday,
 // 4 days ago, 3 May, 3 May 2025.
 func Ago(ms int64, now time.Time) string {
