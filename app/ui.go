@@ -94,6 +94,9 @@ func (u *ui) update(v state.View) {
 		u.machines.SetColor(string(n.ID), n.Colour)
 		u.machines.SetName(string(n.ID), n.Name)
 	}
+	if p := v.Status.Model.Provider; p != "" && p != state.Operator {
+		u.main.endFirstRun() // the person has connected a model
+	}
 	u.main.updateSidebar()
 	u.main.draw()
 	for _, c := range u.chats.windows {

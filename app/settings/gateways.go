@@ -64,6 +64,7 @@ type gatewaysPage struct {
 
 	invitation, address, name *widget.Entry
 	asMachine                 bool // pair as a machine
+	setRole                   func(asMachine bool)
 	pair                      *widgets.Button
 	// cancels the pairing in progress; nil if there is none
 	cancelPairing context.CancelFunc
@@ -90,13 +91,15 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 		}
 	}
 	as, choose := choiceButtons(pairingChoices, chosen)
-	choose(false)
-	chosen(false)
+	e.setRole = func(asMachine bool) {
+		choose(asMachine)
+		chosen(asMachine)
+	}
+	e.setRole(false)
 	e.invitation.OnChanged = func(text string) {
 		// the link states its role
 		if link, err := pake.ParseLink(text); err == nil && link.Role != "" {
-			choose(link.Role == protocol.RoleNode)
-			chosen(link.Role == protocol.RoleNode)
+			e.setRole(link.Role == protocol.RoleNode)
 		}
 	}
 	e.box = page(
@@ -252,6 +255,7 @@ func (e *gatewaysPage) pairOrCancel() {
 				done = "Its agent can now use this computer."
 			}
 			e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
+			widgets.Call(e.page.handlers.Paired)
 			e.load()
 		}
 	})
