@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// firstPage is the page of the first start: three ways to begin, each one click.
+// firstPage is the page of the first start, with three ways to begin.
 type firstPage struct {
 	ui          *ui
 	box         fyne.CanvasObject
@@ -36,16 +36,21 @@ func newFirstPage(u *ui) *firstPage {
 	p.searchAgain = widgets.NewButton("Search again", "reset", p.search)
 	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.focusComposer() })
 	p.startButton.Primary = true
-	connect := widgets.NewButton("Connect a provider", "globe", func() { u.main.endFirstRun(); u.settings.open() })
+	// These leave the page open, until the person has connected something.
+	connect := widgets.NewButton("Connect a provider", "globe", u.settings.open)
+	control := widgets.NewButton("Control it from here", "window", func() { u.settings.openJoin(false) })
+	offer := widgets.NewButton("Let it use this computer", "machine", func() { u.settings.openJoin(true) })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.LimitWidth(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
-			widgets.NewParagraph("An AI agent that works on your computers, with your approval: nothing is changed until you have seen and allowed it. Which model should answer you?", style.ColorText, "text"),
-			choice("The built-in operator", "Carries out simple requests, such as “run ls -la” or “read README.md”. It needs no key and no network. You can connect a model at any time.",
+			widgets.NewParagraph("An AI agent that works on your computers, with your approval: nothing is changed until you have seen and allowed it. How do you want to begin?", style.ColorText, "text"),
+			choice("Use this computer", "Talk to the agent here. Until you connect a model, the built-in operator carries out simple requests, such as “run ls -la” or “read README.md”. It needs no key and no network.",
 				widgets.Row(style.Inside, -1, p.startButton)),
-			choice("A hosted model", "Anthropic, OpenAI, Google Gemini, OpenRouter, or any compatible server. Paste a key; it is stored in this system's keychain or, without one, in a file that only you can read.",
-				widgets.Row(style.Inside, -1, connect)),
-			choice("A model on this computer", "Fairlead finds Ollama, LM Studio and llama.cpp automatically while they are running.", p.servers),
+			choice("Join my other computer", "If Fairlead already runs on another computer, control it from here, or let its agent use this computer. You can do both.",
+				widgets.Flow(style.Inside, control, offer)),
+			choice("Connect a model", "A hosted model of Anthropic, OpenAI, Google Gemini, OpenRouter or any compatible server. Paste a key; it is stored in this system's keychain or, without one, in a file that only you can read.",
+				widgets.Col(style.Inside, widgets.Row(style.Inside, -1, connect),
+					widgets.NewParagraph("A model on this computer: Fairlead finds Ollama, LM Studio and llama.cpp automatically.", style.ColorMuted, "text"), p.servers)),
 		)))))
 	p.showText("Searching for model servers…", style.ColorMuted)
 	return p
@@ -87,7 +92,7 @@ func (p *firstPage) search() {
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 	p.searching = false
 	if err != nil {
-		p.showText("The search failed: "+err.Error(), style.ColorBad, p.searchAgain)
+		p.showText(state.Sentence(err), style.ColorBad, p.searchAgain)
 		return
 	}
 	if len(list) == 0 {
@@ -119,7 +124,6 @@ func serverText(s protocol.DetectedServer) string {
 
 func (p *firstPage) useServer(server protocol.DetectedServer) {
 	if server.State == "needs-key" {
-		p.ui.main.endFirstRun()
 		p.ui.settings.open()
 		return
 	}
@@ -127,7 +131,7 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 		return p.ui.backend.state.Models.UseServer(ctx, server)
 	}, func(ref protocol.ModelRef, err error) {
 		if err != nil {
-			p.showText(err.Error(), style.ColorBad, p.searchAgain)
+			p.showText(state.Sentence(err), style.ColorBad, p.searchAgain)
 			return
 		}
 		p.ui.main.endFirstRun()

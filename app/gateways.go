@@ -269,7 +269,7 @@ func (g *gateways) start(ctx context.Context) error {
 func writeCounts(w io.Writer, views iter.Seq[state.View]) {
 	last := 0
 	for v := range views {
-		n := len(v.Approvals)
+		n := v.Needs()
 		if n == last {
 			continue
 		}

@@ -31,7 +31,7 @@ func reachable(t *testing.T) (other *backend, pairing func() state.Pairing) {
 			t.Fatal(err)
 		}
 	}
-	pairing = func() state.Pairing { return other.state.Pairings.Load(t.Context()) }
+	pairing = func() state.Pairing { return other.state.Value.Get().Pairing }
 	for end := time.Now().Add(3 * time.Minute); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the gateway does not listen: %+v", pairing().Network)

@@ -38,6 +38,7 @@ type navigator struct {
 	cancel     context.CancelFunc // cancels the page's context; nil without a page
 
 	machineID    protocol.NodeID // machineID of the machines page; empty for all
+	adding       bool            // the machines page opens with the page that adds one
 	filePath     string          // filePath that the files page opens with
 	filesMachine protocol.NodeID // machine that the files page opens with; empty for the last one
 	files        *files.Pair     // the files page, while it is open
@@ -65,6 +66,10 @@ func (n *navigator) pages() []page {
 				n.ui.main.sidebar.show()
 			}})
 			p.Open(id)
+			if n.adding {
+				n.adding = false
+				p.Invite()
+			}
 			n.dropTarget = p.At
 			return p.Box, p.Back
 		}},
@@ -125,6 +130,12 @@ func (n *navigator) search(query string) {
 // openMachine shows a machine on the page of machines; an empty ID shows all.
 func (n *navigator) openMachine(id protocol.NodeID) {
 	n.machineID = id
+	n.openTitled(machinesTitle)
+}
+
+// addMachine opens the page that adds a machine.
+func (n *navigator) addMachine() {
+	n.machineID, n.adding = "", true
 	n.openTitled(machinesTitle)
 }
 

@@ -41,7 +41,7 @@ func (ns *notifications) start() (stop func()) {
 		Review: func(id string) { bind.Do(ns.ui.ctx, func() { ns.review(id) }) },
 		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
-			if id != summaryID && !strings.HasPrefix(id, transferPrefix) {
+			if id != summaryID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, pairingPrefix) {
 				ns.ui.backend.state.Approvals.MarkShown(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
@@ -56,6 +56,8 @@ func (ns *notifications) review(id string) {
 	switch {
 	case strings.HasPrefix(id, transferPrefix):
 		ns.ui.nav.openTitled(transfersTitle)
+	case strings.HasPrefix(id, pairingPrefix):
+		ns.ui.pairing.review(strings.TrimPrefix(id, pairingPrefix))
 	case id == summaryID:
 		ns.ui.approvals.openInbox()
 	default:
@@ -87,6 +89,10 @@ func (ns *notifications) update(v state.View) {
 			want[string(q.ID)] = notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true}
 		}
 	}
+	for _, r := range v.PairRequests() {
+		m := notify.Message{ID: pairingPrefix + r.ID, Title: state.RequestTitle(r), Body: state.RequestText(r, time.Now())}
+		want[m.ID] = m
+	}
 	if ns.announced == nil {
 		ns.announced, ns.onScreen = make(map[string]string), make(map[string]bool)
 	}
@@ -112,6 +118,9 @@ func (ns *notifications) update(v state.View) {
 		}
 	}
 }
+
+// pairingPrefix is the prefix of the names of notifications of pairing requests.
+const pairingPrefix = "pairing-"
 
 // transferPrefix is the prefix of the names of transfer notifications.
 const transferPrefix = "transfer-"

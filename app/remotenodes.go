@@ -215,16 +215,17 @@ func (s *remoteNodes) applicant(name string) (pake.Applicant, error) {
 	if err != nil {
 		return pake.Applicant{}, err
 	}
-	opts.ID = protocol.NodeID(name)
 	if name == "" {
-		host, _ := os.Hostname()
-		opts.ID = protocol.CleanNodeID(host)
+		name, _ = os.Hostname()
 	}
+	opts.ID = protocol.CleanNodeID(name)
 	opts.URL = "ws://not.used/ws"
 	n, err := node.New(opts)
 	if err != nil {
 		return pake.Applicant{}, fmt.Errorf("listing this computer's tools: %w", err)
 	}
 	defer n.Close()
-	return n.Applicant(), nil
+	a := n.Applicant()
+	a.Name = name
+	return a, nil
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"maps"
-	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -24,6 +23,11 @@ func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
 	if h == nil {
 		h = &sectionHeading{badge: widgets.NewBadge(0)}
 		h.box = widgets.NewSection(title, h.badge)
+		if title == machinesHead {
+			add := widgets.NewQuietButton("", "plus", b.ui.nav.addMachine)
+			add.Muted = true
+			h.box = widgets.NewSection(title, widgets.Inset(-6, -6, -6, 0, add)) // no higher than the text
+		}
 		b.headings[title] = h
 	}
 	h.badge.Set(count)
@@ -45,8 +49,12 @@ const machinesHead = "MACHINES"
 func (b *sidebar) show() {
 	v := b.ui.view
 	var rows []row
-	if len(v.Approvals) > 0 {
-		rows = append(rows, row{heading: "NEEDS YOU", count: len(v.Approvals)})
+	if v.Needs() > 0 {
+		rows = append(rows, row{heading: "NEEDS YOU", count: v.Needs()})
+	}
+	for _, r := range v.Pairing.Requests {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.RequestTitle(r)}
+		rows = append(rows, row{item: item, tap: func() { b.ui.pairing.review(r.ID) }})
 	}
 	for _, a := range v.Approvals {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}
@@ -98,7 +106,7 @@ func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
 
 func (b *sidebar) machineRowsOf(v state.View) []row {
 	var rows []row
-	if len(v.Nodes) > 0 {
+	if v.Loaded {
 		rows = append(rows, row{heading: machinesHead})
 	}
 	b.machines = b.machines[:0]
@@ -111,7 +119,7 @@ func (b *sidebar) machineRowsOf(v state.View) []row {
 			item.Detail = state.PresenceText(v, n, b.now())
 		}
 		if !n.Online {
-			item.Icon, item.Color, item.Muted, item.Detail = "offline", style.ColorMuted, true, ago(n.LastSeenAt, b.now())
+			item.Icon, item.Color, item.Muted, item.Detail = "offline", style.ColorMuted, true, state.OfflineText(n, b.now())
 		}
 		item.Selected = b.ui.nav.title == machinesTitle && b.ui.nav.machineID == n.ID
 		rows = append(rows, row{item: item, tap: func() { b.ui.nav.openMachine(n.ID) }})
@@ -125,7 +133,7 @@ func (b *sidebar) showLinks(v state.View) {
 		item.Selected = item.Title == b.ui.nav.title
 		switch item.Title {
 		case inboxTitle:
-			item.Count = len(v.Approvals)
+			item.Count = v.Needs()
 		case channelsTitle:
 			item.Count = v.AccessRequests
 		case transfersTitle:
@@ -206,26 +214,6 @@ func (b *sidebar) machineAt(at fyne.Position) (protocol.NodeID, bool) {
 		}
 	}
 	return "", false
-}
-
-// ago returns a short text for the time since then.
-func ago(ms int64, now time.Time) string {
-	if ms == 0 {
-		return ""
-	}
-	t := time.UnixMilli(ms)
-	y, m, d := now.Date()
-	switch today := time.Date(y, m, d, 0, 0, 0, 0, now.Location()); {
-	case now.Sub(t) < time.Hour:
-		return fmt.Sprintf("%d min ago", max(1, int(now.Sub(t).Minutes())))
-	case !t.Before(today):
-		return t.Format("15:04")
-	case !t.Before(today.AddDate(0, 0, -1)):
-		return "yesterday"
-	case t.Year() == y:
-		return t.Format("2 Jan")
-	}
-	return t.Format("2 Jan 2006")
 }
 
 // unread tracks the chats with messages that the person has not seen yet.

@@ -32,6 +32,7 @@ type ui struct {
 	messages  *messages
 	chats     *chatWindows
 	approvals *approvals
+	pairing   *pairing
 	settings  *settingsWindow
 	notes     *notifications
 	sender    *sender
@@ -52,7 +53,7 @@ type ui struct {
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
-	u.nav, u.approvals, u.settings = &navigator{ui: u}, &approvals{ui: u}, &settingsWindow{ui: u}
+	u.nav, u.approvals, u.pairing, u.settings = &navigator{ui: u}, &approvals{ui: u}, &pairing{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}
 	u.messages = newMessages(u)
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
@@ -98,6 +99,9 @@ func (u *ui) update(v state.View) {
 		u.machines.SetColor(string(n.ID), n.Colour)
 		u.machines.SetName(string(n.ID), n.Name)
 	}
+	if p := v.Status.Model.Provider; p != "" && p != state.Operator {
+		u.main.endFirstRun() // the person has connected a model
+	}
 	u.main.updateSidebar()
 	u.main.draw()
 	for _, c := range u.chats.windows {
@@ -106,6 +110,7 @@ func (u *ui) update(v state.View) {
 	u.messages.showProblem(v)
 	u.messages.showMissingSecrets(v)
 	u.approvals.update(v)
+	u.pairing.update(v)
 	u.notes.update(v)
 	u.notes.updateTransfers(v)
 	if u.approvals.inbox != nil {
@@ -144,6 +149,7 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
+	u.pairing.tick(now)
 	u.revealFocused()
 	u.wheels.update(u.app.Driver().AllWindows())
 }
@@ -198,6 +204,8 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.open(i.Key)
 	case state.TrayReview:
 		u.approvals.review(i.ID)
+	case state.TrayPairing:
+		u.pairing.review(i.Request)
 	case state.TrayNeeds:
 		u.main.show()
 		u.approvals.openInbox()

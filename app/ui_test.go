@@ -384,9 +384,9 @@ func TestFileNamesOfExports(t *testing.T) {
 func TestTimesInTheSidebar(t *testing.T) {
 	now := time.Date(2026, 5, 3, 12, 0, 0, 0, time.Local)
 	for before, want := range map[time.Duration]string{
-		30 * time.Second: "1 min ago", 20 * time.Minute: "20 min ago", 3 * time.Hour: "09:00", 30 * time.Hour: "yesterday", 90 * time.Hour: "29 Apr",
+		4 * time.Second: "offline", 20 * time.Minute: "20 min ago", 3 * time.Hour: "3 h ago", 30 * time.Hour: "yesterday", 90 * time.Hour: "4 days ago",
 	} {
-		if got := ago(now.Add(-before).UnixMilli(), now); got != want {
+		if got := state.OfflineText(protocol.NodeInfo{LastSeenAt: now.Add(-before).UnixMilli()}, now); got != want {
 			t.Errorf("%s before: %q, want %q", before, got, want)
 		}
 	}

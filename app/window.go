@@ -221,6 +221,7 @@ type settingsWindow struct {
 	ui     *ui
 	window fyne.Window        // nil while it is closed
 	invite func(link string)  // shows an invitation
+	join   func(offer bool)   // shows the form that joins another gateway
 	find   func(query string) // searches
 }
 
@@ -246,6 +247,7 @@ func (sw *settingsWindow) open() {
 	}
 	if sw.ui.backend.flags.join == "" {
 		h.Local, h.Gateways = local{sw.ui.backend}.settings(), sw.ui.backend.remote
+		h.Paired = sw.ui.main.endFirstRun
 	}
 	page := settings.New(ctx, sw.ui.backend.state, h, gateway.Version)
 	w.SetContent(page)
@@ -264,8 +266,14 @@ func (sw *settingsWindow) open() {
 	}
 	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyTab, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) { page.MoveTab(-1) })
 	w.CenterOnScreen()
-	sw.window, sw.invite, sw.find = w, page.Invite, page.Find
+	sw.window, sw.invite, sw.find, sw.join = w, page.Invite, page.Find, page.Join
 	w.Show()
+}
+
+// openJoin shows the form that joins another gateway, as a machine of it or to control it.
+func (sw *settingsWindow) openJoin(asMachine bool) {
+	sw.open()
+	sw.join(asMachine)
 }
 
 // openInvitation shows a pairing invitation, if there is one, for the person to accept.

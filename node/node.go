@@ -271,7 +271,10 @@ func (n *Node) Applicant() pake.Applicant {
 	h := n.hello
 	a := pake.Applicant{Role: protocol.RoleNode, NodeID: n.opts.ID, Name: string(n.opts.ID), Platform: h.Client.Platform, Version: h.Client.Version, Reach: protocol.ReachOf(h)}
 	if h.Host != nil {
-		a.OS, a.Hostname, a.Name = h.Host.OS, h.Host.Hostname, cmp.Or(h.Host.Hostname, a.Name)
+		a.OS, a.Hostname = h.Host.OS, h.Host.Hostname
+	}
+	if protocol.CleanNodeID(a.Hostname) == a.NodeID { // nobody chose another name
+		a.Name = a.Hostname
 	}
 	return a
 }

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -25,6 +26,8 @@ type InboxHandlers struct {
 	Snooze    func(...protocol.Approval)
 	Wake      func(protocol.ApprovalID)
 	Chat      func(protocol.SessionKey)
+	// Pairing answers the request of a device.
+	Pairing func(id string, allow bool)
 }
 
 // Inbox is the page of all pending approvals, of all chats and machines. It has no Allow button:
@@ -34,6 +37,7 @@ type Inbox struct {
 
 	h        InboxHandlers
 	machines *style.Machines
+	requests *nodes.Requests // above the approvals
 	rows     *fyne.Container
 	none     fyne.CanvasObject
 	list     *container.Scroll
@@ -48,9 +52,9 @@ const maxRows = 100
 
 // NewInbox creates the page.
 func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
-	in := &Inbox{h: h, machines: machines, rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
+	in := &Inbox{h: h, machines: machines, requests: nodes.NewRequests(h.Pairing), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
 	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing needs you", "Questions appear here, in the tray and in a window."))
-	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.rows, in.more)))
+	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in
 }
@@ -58,8 +62,9 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 // Update shows the approvals of a view. The focused row keeps the focus while it exists.
 func (in *Inbox) Update(v state.View) {
 	groups := state.Inbox(v)
-	widgets.SetVisible(in.none, len(groups) == 0)
-	widgets.SetVisible(in.list, len(groups) > 0)
+	in.requests.Update(v.Pairing.Requests)
+	widgets.SetVisible(in.none, v.Needs() == 0)
+	widgets.SetVisible(in.list, v.Needs() > 0)
 	hidden := 0
 	if len(groups) > maxRows {
 		hidden, groups = len(groups)-maxRows, groups[:maxRows]
@@ -82,6 +87,7 @@ func (in *Inbox) Update(v state.View) {
 
 // Tick passes the time.
 func (in *Inbox) Tick(now time.Time) {
+	in.requests.Tick(now)
 	for i := range in.rows.Objects {
 		in.all[i].tick(now)
 	}

@@ -68,16 +68,16 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 			p.end(&c.bar, failed, func(ctx context.Context) error { return end(ctx, c.id) })
 		}
 	}
-	text, really, do := "Revoke", "Revoke and disconnect", end(p.app.Pairings.RevokeClient, "The device was not revoked")
+	ask, do := confirmation{"Revoke access", "trash", "Revoke access for “" + d.Name + "”?", "Revoke", "Cancel"}, end(p.app.Pairings.RevokeClient, "Access was not revoked")
 	switch {
 	case state.HasExpired(d, p.now()):
-		text, really, do = "Remove", "Remove from the list", end(p.app.Pairings.ForgetClient, "The device was not removed")
+		ask, do = confirmation{"Remove", "trash", "Remove “" + d.Name + "” from the list?", "Remove", "Cancel"}, end(p.app.Pairings.ForgetClient, "The controller was not removed")
 	case d.ID == p.view.Device:
-		really = "Revoke access for this device"
+		ask.question = "Revoke access for this device?"
 	}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.bar.rename)}
 	buttons = append(buttons, p.expiryButton(&c.bar, d)...)
-	return widgets.Flow(style.Inside, append(buttons, c.bar.confirmButton(text, "trash", really, "Cancel", do)...)...)
+	return widgets.Flow(style.Inside, append(buttons, c.bar.confirmButton(ask, do)...)...)
 }
 
 // end carries out a confirmed action.
@@ -97,7 +97,8 @@ func (p *Page) expiryButton(a *actions, d protocol.Device) []fyne.CanvasObject {
 	case d.RevokedAt > 0:
 		return nil
 	case a.confirming == changeExpiry:
-		return a.confirmButtons("clock", "End access now", "Keep end date", func() { p.setExpiry(a, d.ID, p.now().UnixMilli()) })
+		ask := confirmation{changeExpiry, "clock", "End access for “" + d.Name + "” now?", "End access now", "Keep end date"}
+		return a.confirmButtons(ask, func() { p.setExpiry(a, d.ID, p.now().UnixMilli()) })
 	}
 	return []fyne.CanvasObject{widgets.NewMenuButton(changeExpiry, "clock", func() []*fyne.MenuItem { return p.expiryMenu(a, d.ID) })}
 }
@@ -178,12 +179,16 @@ func (a *actions) nameEditor(name, placeholder string, save func(string)) fyne.C
 		widgets.NewButton("Save", "check", func() { end(true) }), widgets.NewQuietButton("Cancel", "", func() { end(false) }))
 }
 
-// confirmButton asks for a confirmation; keep is the text of the button that cancels.
-func (a *actions) confirmButton(text, icon, really, keep string, do func()) []fyne.CanvasObject {
-	if a.confirming != text {
-		return []fyne.CanvasObject{widgets.NewQuietButton(text, icon, func() { a.confirm(text) })}
+// confirmation is the text and icon of a button, and the question that it asks, with the texts of
+// the buttons that answer it.
+type confirmation struct{ text, icon, question, yes, no string }
+
+// confirmButton is a button that asks for a confirmation.
+func (a *actions) confirmButton(c confirmation, do func()) []fyne.CanvasObject {
+	if a.confirming != c.text {
+		return []fyne.CanvasObject{widgets.NewQuietButton(c.text, c.icon, func() { a.confirm(c.text) })}
 	}
-	return a.confirmButtons(icon, really, keep, do)
+	return a.confirmButtons(c, do)
 }
 
 // confirm asks to confirm an action; an empty name cancels.
@@ -192,10 +197,11 @@ func (a *actions) confirm(button string) {
 	a.show()
 }
 
-func (a *actions) confirmButtons(icon, really, keep string, do func()) []fyne.CanvasObject {
-	yes := widgets.NewQuietButton(really, icon, do)
+func (a *actions) confirmButtons(c confirmation, do func()) []fyne.CanvasObject {
+	yes := widgets.NewQuietButton(c.yes, c.icon, do)
 	yes.Danger = true
-	return []fyne.CanvasObject{yes, widgets.NewQuietButton(keep, "", func() { a.confirm("") })}
+	question := widgets.NewText(c.question, style.ColorText, "text")
+	return []fyne.CanvasObject{question, yes, widgets.NewQuietButton(c.no, "", func() { a.confirm("") })}
 }
 
 func (a *actions) rename() {

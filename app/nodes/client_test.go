@@ -34,11 +34,10 @@ func windows() state.Pairing {
 func withWindows(t *testing.T) *Page {
 	t.Helper()
 	p := inPage(t)
-	p.devices = 0
 	v := machines()
 	v.Device = "own"
 	p.show(v)
-	p.showPairing(windows())
+	showPairing(p, windows())
 	return p
 }
 
@@ -54,23 +53,19 @@ func TestWindowsLookAsTheyDid(t *testing.T) {
 
 func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
 	p := withWindows(t)
-	pagetest.Shows(t, p.Box, "PAIRED DEVICES", "Tablet")
+	pagetest.Shows(t, p.Box, "CONTROLLERS", "Tablet")
 	r := windows()
 	r.Devices = r.Devices[:1]
-	p.showPairing(r)
+	showPairing(p, r)
 	if s := test.RenderObjectToMarkup(p.Box); strings.Contains(s, "WINDOWS") || len(p.list.Items()) != len(p.view.Nodes) {
 		t.Error(s)
 	}
 }
 
-func TestWindowsStayWhileTheGatewayCannotBeAsked(t *testing.T) {
+func TestAControllerThatIsForgottenIsNotShown(t *testing.T) {
 	p := withWindows(t)
 	p.openClient("tab")
-	p.showPairing(state.Pairing{Problem: "not connected"})
-	if p.client == nil || len(p.clients) != 3 {
-		t.Error("they are gone with the connection")
-	}
-	p.showPairing(state.Pairing{})
+	showPairing(p, state.Pairing{})
 	if p.client != nil || p.clients != nil {
 		t.Error("a window that was forgotten is shown")
 	}
@@ -79,11 +74,11 @@ func TestWindowsStayWhileTheGatewayCannotBeAsked(t *testing.T) {
 func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 	p := withWindows(t)
 	for id, want := range map[protocol.DeviceID][2]string{
-		"tab": {"Revoke", "Revoke and disconnect"}, "own": {"Revoke", "Revoke access for this device"}, "gone": {"Remove", "Remove from the list"},
+		"tab": {"Revoke access", "Revoke access for “Tablet”?"}, "own": {"Revoke access", "Revoke access for this device?"}, "gone": {"Remove", "Remove “Old phone” from the list?"},
 	} {
 		p.openClient(id)
 		test.Tap(pagetest.Button(t, p.Box, want[0]))
-		pagetest.Button(t, p.Box, want[1])
+		pagetest.Shows(t, p.Box, want[1])
 		if !p.Back() || p.client == nil || p.client.bar.confirming != "" {
 			t.Errorf("%s: it is still about to be ended, or was left", id)
 		}
@@ -103,17 +98,13 @@ func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
 			func() { p.openClient("gone"); test.Tap(pagetest.Button(t, p.Box, "Remove")) },
 		} {
 			ask()
-			if p.detail != nil {
-				test.Tap(pagetest.Button(t, p.Box, "Remove and disconnect"))
-			} else {
-				test.Tap(pagetest.Button(t, p.Box, "Remove from the list"))
-			}
+			test.Tap(pagetest.Button(t, p.Box, "Remove"))
 			p.openClient("tab")
 			pagetest.Settle()
 			if message == "" {
 				t.Fatal("nothing ended")
 			}
-			pagetest.Button(t, p.Box, "Revoke")
+			pagetest.Button(t, p.Box, "Revoke access")
 			message = ""
 		}
 	})
@@ -130,7 +121,7 @@ func TestAWindowsNameIsTypedUndisturbed(t *testing.T) {
 	}
 	r := windows()
 	r.Devices[1].Online = false
-	p.showPairing(r)
+	showPairing(p, r)
 	if w.Canvas().Focused() != field || p.Back() {
 		t.Error("the field was taken away while the person types")
 	}
@@ -176,8 +167,8 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 
 func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 	p := withWindows(t)
-	p.show(state.View{Loaded: true})
-	pagetest.Shows(t, p.Box, "No machine is connected", "PAIRED DEVICES", "Tablet")
+	p.show(state.View{Loaded: true, Pairing: windows()})
+	pagetest.Shows(t, p.Box, "No machine is connected", "CONTROLLERS", "Tablet")
 	w := pagetest.Window(t, p.Box, 880, 700)
 	w.Canvas().Focus(p.list)
 	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
@@ -247,7 +238,7 @@ func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
 	v := machines()
 	v.Nodes[1].Online = false
 	p.show(v)
-	p.showPairing(r)
+	showPairing(p, r)
 	if item := p.item(v.Nodes[1]); item.Detail != "expired" {
 		t.Errorf("in the list the machine is %q", item.Detail)
 	}

@@ -24,13 +24,13 @@ type detail struct {
 	log *code.Panel
 	bar actions
 
-	facts, colour, runs, confinement widgets.Body
+	summary, facts, colour, runs, details widgets.Body
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
 	d := &detail{p: p, id: id, log: code.NewPanel(320)}
 	d.bar = newActions(d.show)
-	for _, part := range []*widgets.Body{&d.facts, &d.colour, &d.runs, &d.confinement} {
+	for _, part := range []*widgets.Body{&d.summary, &d.facts, &d.colour, &d.runs, &d.details} {
 		*part = widgets.NewBody()
 	}
 	d.log.SetLines(code.PlainLines("Loading…"))
@@ -69,12 +69,13 @@ func (d *detail) show() {
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
 	drawn = d.bar.draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
-	facts := p.pairing.MachineFacts(p.view, n, p.now())
+	facts, details := p.pairing.MachineFacts(p.view, n, p.now())
+	c := state.ConfinementOf(n)
+	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return widgets.NewParagraph(c.Line, levelColors[c.Level], "text") }) || drawn
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn
-	c := state.ConfinementOf(n)
-	if d.confinement.Draw(fmt.Sprint(c), func() fyne.CanvasObject { return Confinement(c) }) || drawn {
+	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject { return widgets.Col(style.Group, factList(details), guarantees(c)) }) || drawn {
 		p.Box.Refresh()
 	}
 }
@@ -83,8 +84,8 @@ func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewSectionHeading("LOG", widgets.NewQuietButton("Reload", "reset", d.reload))
 	// space for a field, which is higher than the buttons
 	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box),
-		d.facts.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box, d.runs.Box,
-		widgets.NewSectionHeading("COMMAND CONFINEMENT"), d.confinement.Box, log, d.log)
+		d.summary.Box, d.facts.Box, d.runs.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box,
+		widgets.NewFold("Details", widgets.Col(style.Group, d.details.Box, log, d.log), d.p.Box.Refresh))
 	d.log.SetForward(form.Scrolled)
 	return widgets.NewPage(state.NameOf(n), form, widgets.NewQuietButton("All machines", "back", func() { d.p.Open("") }))
 }
@@ -129,11 +130,11 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 		buttons = append(buttons, p.expiryButton(&d.bar, paired)...)
 	}
 	if !n.Local {
-		confirm := "Remove and disconnect"
+		end := confirmation{"Remove", "trash", "Remove “" + state.NameOf(n) + "” from the list?", "Remove", "Cancel"}
 		if n.Device != "" {
-			confirm = "Revoke and remove"
+			end = confirmation{"Revoke access", "trash", "Revoke access for “" + state.NameOf(n) + "”?", "Revoke", "Cancel"}
 		}
-		buttons = append(buttons, d.bar.confirmButton("Remove", "trash", confirm, "Cancel", func() {
+		buttons = append(buttons, d.bar.confirmButton(end, func() {
 			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error {
 				return p.app.Machines.Forget(ctx, n)
 			})

@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -14,52 +13,93 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
-func (p *Page) openInvite() {
-	p.invite, p.detail, p.client = true, nil, nil
-	p.invitationBox = container.NewVBox()
-	p.form = widgets.NewForm(slices.Concat(
-		[]fyne.CanvasObject{widgets.NewParagraph("Add a machine that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text")},
-		p.networkRows(), p.invitationRows())...)
-	p.Put(widgets.NewPage("Add a machine", p.form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") })))
+// invite is the page that adds a machine: it lets other machines reach the gateway, creates an
+// invitation, and shows the requests of those that use it.
+type invite struct {
+	p        *Page
+	form     *container.Scroll
+	network  *widgets.Paragraph
+	turn     *widgets.Button
+	changing bool            // the answer to turn is pending
+	section  *fyne.Container // hidden while no other machine can connect
+	message  *widgets.Paragraph
+	result   *fyne.Container // the invitation, or the machine that used it
+
+	invitation protocol.DeviceInvite // without an ID: none
+	listed     bool                  // the gateway has listed the invitation
 }
 
-// networkRows show whether other machines can connect, and turn that on and off.
-func (p *Page) networkRows() []fyne.CanvasObject {
-	network := widgets.NewParagraph("", style.ColorMuted, "text")
-	turn := widgets.NewButton("Allow other machines to connect", "globe", nil)
-	load := func() {
-		p.loadPairing(func(r state.Pairing) {
-			p.showPairing(r)
-			text, color := NetworkText(r)
-			network.Set(text, color)
-			turn.Set("Allow other machines to connect", "globe")
-			if r.Network.Enabled {
-				turn.Set("Turn off", "cross")
-			}
-		})
-	}
-	turn.OnTap = func() {
-		on := !p.pairing.Network.Enabled
-		network.Set("Changing…", style.ColorMuted)
-		bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Set(ctx, "network.enabled", on) }, func(err error) {
-			if err != nil {
-				network.Set(err.Error(), style.ColorBad)
-				return
-			}
-			load()
-		})
-	}
-	load()
-	return []fyne.CanvasObject{widgets.NewSectionHeading("NETWORK"), network, widgets.Row(style.Inside, -1, turn)}
+// Invite shows the page that adds a machine.
+func (p *Page) Invite() {
+	p.detail, p.client = nil, nil
+	i := &invite{p: p, network: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), result: container.NewVBox()}
+	p.invite = i
+	i.turn = widgets.NewButton("", "globe", i.turnNetwork)
+	i.section = widgets.Col(style.Group, i.rows()...)
+	i.message.Hide()
+	i.form = widgets.NewForm(
+		widgets.NewParagraph("Add a computer that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text"),
+		p.requests.Box, widgets.NewSectionHeading("NETWORK"), i.network, widgets.Row(style.Inside, -1, i.turn), i.section)
+	p.Put(widgets.NewPage(addTitle, i.form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") })))
+	i.show()
 }
 
-// invitationRows create an invitation, and show it below.
-func (p *Page) invitationRows() []fyne.CanvasObject {
-	message := widgets.NewParagraph("", style.ColorMuted, "text")
-	message.Hide()
+const addTitle = "Add a machine"
+
+// show shows the present state of the network, and what became of the invitation.
+func (i *invite) show() {
+	r := i.p.pairing
+	text, color := NetworkText(r)
+	if i.changing {
+		text, color = "Changing…", style.ColorMuted
+	}
+	i.network.Set(text, color)
+	i.turn.Set(widgets.Choose(r.Network.Enabled, "Turn off", "Let other machines connect"), widgets.Choose(r.Network.Enabled, "cross", "globe"))
+	i.turn.Primary = !r.Network.Enabled
+	i.turn.Refresh()
+	widgets.SetVisible(i.section, r.Network.Listening)
+	i.showOutcome(r)
+	i.p.Box.Refresh()
+}
+
+// showOutcome replaces an invitation that was used or has ended.
+func (i *invite) showOutcome(r state.Pairing) {
+	if i.invitation.ID == "" {
+		return
+	}
+	outcome, d := r.InviteOutcome(i.invitation, i.p.now())
+	i.listed = i.listed || outcome == state.InviteOpen
+	switch {
+	case outcome == state.InvitePaired:
+		i.invitation = protocol.DeviceInvite{}
+		open := func() { i.p.openClient(d.ID) }
+		if d.Role == protocol.RoleNode {
+			open = func() { i.p.Open(d.NodeID) }
+		}
+		widgets.SetContent(i.result, widgets.NewParagraph("✓ “"+d.Name+"” is paired.", style.ColorGood, "text"), widgets.Row(style.Inside, -1, widgets.NewButton("Show it", "right", open)))
+	case outcome == state.InviteEnded && i.listed:
+		i.invitation = protocol.DeviceInvite{}
+		widgets.SetContent(i.result, widgets.NewParagraph("This invitation has ended. Create a new one to try again.", style.ColorMuted, "text"))
+	}
+}
+
+func (i *invite) turnNetwork() {
+	on := !i.p.pairing.Network.Enabled
+	i.changing = true
+	i.show()
+	bind.Run(i.p.ctx, func(ctx context.Context) error { return i.p.app.Set(ctx, "network.enabled", on) }, func(err error) {
+		i.changing = false
+		i.p.h.Say.Failed("The network was not changed", err)
+		i.show()
+	})
+}
+
+// rows create an invitation, and show it below.
+func (i *invite) rows() []fyne.CanvasObject {
 	ends := state.AccessPeriods[0]
 	var until *widgets.Button
 	until = widgets.NewMenuButton(ends.Text, "clock", func() []*fyne.MenuItem {
@@ -68,33 +108,36 @@ func (p *Page) invitationRows() []fyne.CanvasObject {
 			until.SetText(e.Text)
 		})
 	})
-	invite := func(role string) func() {
-		return func() {
-			message.Show()
-			message.Set("Creating an invitation…", style.ColorMuted)
-			params := protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}
-			bind.Call(bind.Until(p.ctx), p.app, protocol.DeviceInviteTo, params, func(r protocol.DeviceInvite, err error) {
-				if err != nil {
-					message.Set(err.Error(), style.ColorBad)
-					return
-				}
-				message.Hide()
-				widgets.SetContent(p.invitationBox, p.invitation(r))
-			})
-		}
+	create := func(role string) func() {
+		return func() { i.create(protocol.DeviceInviteParams{Role: role, PairedFor: ends.Days}) }
 	}
-	machine := widgets.NewButton("Invite a machine", "machine", invite(protocol.RoleNode))
+	machine := widgets.NewButton("Invite a machine", "machine", create(protocol.RoleNode))
 	machine.Primary = true
-	client := widgets.NewButton("Invite a device", "window", invite(protocol.RoleClient))
+	controller := widgets.NewButton("Invite a controller", "window", create(protocol.RoleClient))
 	return []fyne.CanvasObject{
 		widgets.NewSectionHeading("INVITATION"),
-		widgets.NewParagraph("An invitation works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
+		widgets.NewParagraph("Works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
-		widgets.Row(style.Inside, -1, machine, client), message, p.invitationBox,
+		widgets.Flow(style.Inside, machine, controller), i.message, i.result,
 	}
 }
 
-func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
+func (i *invite) create(params protocol.DeviceInviteParams) {
+	i.message.Show()
+	i.message.Set("Creating an invitation…", style.ColorMuted)
+	bind.Call(bind.Until(i.p.ctx), i.p.app, protocol.DeviceInviteTo, params, func(r protocol.DeviceInvite, err error) {
+		if err != nil {
+			i.message.Set(state.Sentence(err), style.ColorBad)
+			return
+		}
+		i.message.Hide()
+		i.invitation, i.listed = r, false
+		widgets.SetContent(i.result, i.texts(r))
+	})
+}
+
+// texts shows an invitation's link, as a QR code too, and its code.
+func (i *invite) texts(r protocol.DeviceInvite) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	add := func(name, text string) {
 		if text == "" {
@@ -102,10 +145,14 @@ func (p *Page) invitation(r protocol.DeviceInvite) fyne.CanvasObject {
 		}
 		value := code.NewPanel(120)
 		value.SetLines(code.PlainLines(text))
-		value.SetForward(p.form.Scrolled)
-		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Copy", "copy", func() { p.h.Copy(text) }))))
+		value.SetForward(i.form.Scrolled)
+		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Copy", "copy", func() { i.p.h.Copy(text) }))))
 	}
-	add("Open this link on the other machine", r.Link)
+	where := "On the other computer, open this link in Fairlead (Settings › Gateways)"
+	if r.Role == protocol.RoleClient {
+		where = "On the other device, open this link in Fairlead (Settings › Gateways)"
+	}
+	add(where, r.Link)
 	add("Or type this code", r.Code)
 	add("If Fairlead is not installed there, run", r.Install)
 	add("On Windows, in PowerShell", r.InstallWindows)
@@ -126,9 +173,9 @@ func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
 	case n.Problem != "":
 		return "Other machines cannot connect to this gateway: " + n.Problem, style.ColorBad
 	case n.Listening:
-		return fmt.Sprintf("Other machines can connect at %s. Fingerprint: %s.", strings.Join(n.Addresses, ", "), strings.Join(n.Words, "-")), style.ColorText
+		return fmt.Sprintf("Other machines can connect at %s. Fingerprint: %s.", strings.Join(n.Addresses, ", "), display.Words(n.Words)), style.ColorText
 	case n.Enabled:
 		return "The gateway is starting to listen.", style.ColorMuted
 	}
-	return "Other machines cannot connect to this gateway.", style.ColorText
+	return "Other machines cannot connect to this gateway yet.", style.ColorText
 }

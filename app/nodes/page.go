@@ -1,15 +1,14 @@
 // Package nodes is the page of machines: their state, their tools and their permissions. Below them
-// it lists the paired windows and command lines.
+// it lists the controllers, which are paired windows and command lines. It also shows the requests
+// of devices that want to be paired.
 package nodes
 
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
@@ -37,18 +36,15 @@ type Page struct {
 	h   Handlers
 	widgets.Body
 
-	view          state.View
-	pairing       state.Pairing
-	devices       int // change counter of the view that pairing belongs to; -1 for none
-	clients       []protocol.Device
-	list          *widgets.ItemList
-	requests      *fyne.Container // pending pairing requests
-	detail        *detail         // nil while no machine is shown
-	client        *client         // nil while no window is shown
-	invite        bool            // the page of an invitation is shown
-	form          *container.Scroll
-	invitationBox *fyne.Container // the invitation on it
-	now           func() time.Time
+	view     state.View
+	pairing  state.Pairing
+	clients  []protocol.Device
+	list     *widgets.ItemList
+	requests *Requests
+	detail   *detail // nil while no machine is shown
+	client   *client // nil while no controller is shown
+	invite   *invite // nil while no machine is added
+	now      func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
@@ -57,11 +53,12 @@ func New(ctx context.Context, a *state.App, h Handlers) *Page {
 	p.show(a.Value.Get()) // at once, so that an opened page does not flicker
 	bind.Watch(ctx, a.Value, p.show)
 	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // updates relative times
+	bind.Every(ctx, 250*time.Millisecond, p.requests.Tick)
 	return p
 }
 
 func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), requests: container.NewVBox(), devices: -1, now: time.Now}
+	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), requests: NewRequests(a.Pairings.Answer), now: time.Now}
 	p.list = widgets.NewItemList(p.choose)
 	p.drawList()
 	return p
@@ -69,7 +66,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 
 // Open shows one machine; empty shows all.
 func (p *Page) Open(id protocol.NodeID) {
-	p.invite, p.detail, p.client = false, nil, nil
+	p.invite, p.detail, p.client = nil, nil, nil
 	p.Forget()
 	if id != "" {
 		p.detail = newDetail(p, id)
@@ -98,25 +95,23 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 	if p.detail != nil {
 		return p.detail.id
 	}
-	if i := p.list.ItemAt(place); i >= 0 && i < len(p.view.Nodes) && !p.invite && p.client == nil && p.view.Loaded {
+	if i := p.list.ItemAt(place); i >= 0 && i < len(p.view.Nodes) && p.invite == nil && p.client == nil && p.view.Loaded {
 		return p.view.Nodes[i].ID
 	}
 	return ""
 }
 
 func (p *Page) show(v state.View) {
-	p.view = v
-	if v.Loaded && v.DevicesChanged != p.devices {
-		p.devices = v.DevicesChanged
-		p.loadPairing(p.showPairing)
-	}
+	p.view, p.pairing = v, v.Pairing
+	p.requests.Update(p.pairing.Requests)
 	items := state.Map(v.Nodes, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
-		items = append(items, widgets.ListItem{Title: "PAIRED DEVICES", Heading: true})
+		items = append(items, widgets.ListItem{Title: "CONTROLLERS", Heading: true})
 	}
 	p.list.Set(append(items, state.Map(p.clients, p.clientItem)...))
 	switch {
-	case p.invite:
+	case p.invite != nil:
+		p.invite.show()
 	case p.detail != nil:
 		p.detail.show()
 	case p.client != nil:
@@ -141,7 +136,7 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 func (p *Page) drawList() {
 	none := len(p.view.Nodes) == 0
 	p.Draw(fmt.Sprint("list ", p.view.Loaded, none, none && len(p.clients) > 0), func() fyne.CanvasObject {
-		add := widgets.NewButton("Add a machine", "plus", p.openInvite)
+		add := widgets.NewButton("Add a machine", "plus", p.Invite)
 		add.Primary = true
 		var body fyne.CanvasObject = p.list
 		switch {
@@ -153,53 +148,11 @@ func (p *Page) drawList() {
 				body = widgets.Border(widgets.Inset(0, 0, style.Page, 0, body), nil, nil, nil, p.list)
 			}
 		}
-		return widgets.NewPage(machinesTitle, widgets.Border(p.requests, nil, nil, nil, body), add)
+		return widgets.NewPage(machinesTitle, widgets.WithHeader(p.requests.Box, body), add)
 	})
 }
 
 const machinesTitle = "Machines"
-
-func (p *Page) loadPairing(done func(state.Pairing)) {
-	bind.Go(p.ctx, func(ctx context.Context) (state.Pairing, error) { return p.app.Pairings.Load(ctx), nil }, func(r state.Pairing, _ error) { done(r) })
-}
-
-func (p *Page) showPairing(r state.Pairing) {
-	if r.Problem != "" {
-		// keep the old list: a lost connection does not remove windows
-		r.Devices = p.pairing.Devices
-	}
-	p.pairing = r
-	p.requests.Objects = nil
-	for _, q := range r.Requests {
-		p.requests.Add(p.request(q))
-	}
-	p.requests.Refresh()
-	p.show(p.view)
-	p.Box.Refresh()
-}
-
-// request is a device that waits for approval of its pairing.
-func (p *Page) request(q protocol.DeviceRequest) fyne.CanvasObject {
-	rows := []fyne.CanvasObject{widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.RequestText(q, p.now()), style.ColorText, "text"))}
-	if len(q.Words) > 0 {
-		words := widgets.NewHeading(strings.Join(q.Words, "-"), "text")
-		rows = append(rows, widgets.NewParagraph("Allow it only if the other machine shows the same words:", style.ColorMuted, style.SizeSmall), words)
-	}
-	params := protocol.DeviceRequestParams{ID: q.ID}
-	deny := widgets.NewButton("Deny", "", func() { answerRequest(p, protocol.DeviceDeny, params) })
-	allow := widgets.NewButton("Allow", "check", func() { answerRequest(p, protocol.DeviceApprove, params) })
-	rows = append(rows, widgets.Row(style.Inside, -1, deny, allow))
-	return widgets.Inset(0, 0, style.Inside, 0, container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
-		widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Col(style.Inside, rows...))))
-}
-
-func answerRequest[R any](p *Page, m protocol.Method[protocol.DeviceRequestParams, R], params protocol.DeviceRequestParams) {
-	bind.Call(bind.Until(p.ctx), p.app, m, params, func(_ R, err error) {
-		p.h.Say.Failed("Your answer was not accepted", err)
-		p.devices = -1
-		p.show(p.view)
-	})
-}
 
 // Back returns from one machine, window or invitation to the list. It reports whether one was
 // shown. It does not interrupt a person who is typing a name.
@@ -210,7 +163,7 @@ func (p *Page) Back() bool {
 		a = &p.detail.bar
 	case p.client != nil:
 		a = &p.client.bar
-	case !p.invite:
+	case p.invite == nil:
 		return false
 	}
 	if a != nil && a.editing {
@@ -225,12 +178,17 @@ func (p *Page) Back() bool {
 	return true
 }
 
-// Confinement lists a machine's restrictions of commands, with their mechanism or its lack.
+// Confinement says what commands can do on a machine, and lists the restrictions that hold or are
+// missing.
 func Confinement(c state.Confinement) fyne.CanvasObject {
+	return widgets.Col(style.Gap, widgets.NewParagraph(c.Line, levelColors[c.Level], "text"), guarantees(c))
+}
+
+func guarantees(c state.Confinement) fyne.CanvasObject {
 	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
 		return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
 	}
-	rows := []fyne.CanvasObject{widgets.NewParagraph(c.Line, levelColors[c.Level], "text")}
+	var rows []fyne.CanvasObject
 	for _, w := range c.Warnings {
 		rows = append(rows, fact("warning", style.ColorNeedsYou, w))
 	}

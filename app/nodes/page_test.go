@@ -27,6 +27,13 @@ func inPage(t *testing.T) *Page {
 	return p
 }
 
+// showPairing shows other devices and requests beside the present machines.
+func showPairing(p *Page, r state.Pairing) {
+	v := p.view
+	v.Pairing = r
+	p.show(v)
+}
+
 func machines() state.View {
 	return state.View{
 		Loaded: true, Connected: true,
@@ -51,21 +58,23 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(state.View{Loaded: true})
 	golden.Markup(t, "empty", p.Box)
 	p.show(machines())
-	p.showPairing(state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{
+	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Requests: []protocol.DeviceRequest{
 		{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower", OS: "Windows 11", Address: "10.0.0.9"}, Words: []string{"cobalt", "otter", "lamp"}},
 	}}})
 	golden.Markup(t, "list", p.Box)
 	p.Open("nas")
 	p.detail.log.SetLines(code.PlainLines("a line"))
 	golden.Markup(t, "detail", p.Box)
+	test.Tap(pagetest.Button(t, p.Box, "Details"))
+	pagetest.Shows(t, p.Box, "Workspace", "Not enforced: Commands cannot use the network.", "LOG", "a line")
 }
 
 func TestInvitationShowsLinkAndCode(t *testing.T) {
 	p := inPage(t)
 	copied := ""
 	p.h.Copy = func(s string) { copied = s }
-	p.openInvite()
-	o := p.invitation(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp"})
+	p.Invite()
+	o := p.invite.texts(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp"})
 	o.Resize(fyne.NewSize(700, 500))
 	if s := test.RenderObjectToMarkup(o) + golden.Words(o); !strings.Contains(s, "7-otter-lamp") || strings.Contains(s, "not installed") {
 		t.Error(s)
@@ -88,11 +97,10 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 
 func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 	p := inPage(t)
-	p.devices = 0
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
-	pagetest.Button(t, p.Box, "Remove and disconnect")
+	pagetest.Shows(t, p.Box, "Remove “old” from the list?")
 	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
 	pagetest.Button(t, p.Box, "Remove")
 	v := machines()
@@ -105,7 +113,6 @@ func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 
 func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
 	p := inPage(t)
-	p.devices = 0
 	p.show(machines())
 	p.Open("nas")
 	test.Tap(pagetest.Button(t, p.Box, "Rename"))
@@ -143,7 +150,6 @@ func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
 
 func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 	p := inPage(t)
-	p.devices = 0
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
@@ -157,24 +163,25 @@ func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 
 func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 	p := inPage(t)
-	p.devices = 0
 	p.show(machines())
 	pagetest.Window(t, p.Box, 700, 300)
 	p.Open("nas")
+	test.Tap(pagetest.Button(t, p.Box, "Details"))
 	p.detail.log.SetLines(code.PlainLines("one line"))
 	pagetest.WheelReachesPage(t, p.Box, 1)
-	p.openInvite()
-	widgets.SetContent(p.invitationBox, p.invitation(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"}))
+	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: protocol.NetworkStatus{Enabled: true, Listening: true}}})
+	p.Invite()
+	widgets.SetContent(p.invite.result, p.invite.texts(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"}))
 	pagetest.WheelReachesPage(t, p.Box, 3)
 }
 
 func TestWhatComesInLeavesKeyboardAndPlaceOnThePage(t *testing.T) {
 	p := inPage(t)
-	p.devices = 0
 	p.show(machines())
 	w := pagetest.Window(t, p.Box, 700, 300)
 	p.Open("nas")
 	form := pagetest.Scroll(t, p.Box)
+	test.Tap(pagetest.Button(t, p.Box, "Details"))
 	form.ScrollToBottom()
 	rename := pagetest.Button(t, p.Box, "Rename")
 	w.Canvas().Focus(rename)

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
@@ -57,19 +58,22 @@ type gatewaysPage struct {
 	gateways  Gateways
 	list      *fyne.Container
 	result    *widgets.Paragraph
-	confirmID string // ID of the gateway whose Leave waits for a confirmation
+	words     *widgets.Paragraph // of the pairing in progress
+	confirmID string             // ID of the gateway whose Leave waits for a confirmation
 	box       fyne.CanvasObject
 
 	invitation, address, name *widget.Entry
 	asMachine                 bool // pair as a machine
+	setRole                   func(asMachine bool)
 	pair                      *widgets.Button
 	// cancels the pairing in progress; nil if there is none
 	cancelPairing context.CancelFunc
 }
 
 func newGatewaysPage(p *Page) *gatewaysPage {
-	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: mutedText(""), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
+	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: mutedText(""), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widget.NewEntry(), address: widget.NewEntry(), name: widget.NewEntry()}
 	e.result.Hide()
+	e.words.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
 	e.address.SetPlaceHolder("192.168.1.20:8788")
 	e.pair = widgets.NewButton("Pair", "check", nil)
@@ -87,13 +91,15 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 		}
 	}
 	as, choose := choiceButtons(pairingChoices, chosen)
-	choose(false)
-	chosen(false)
+	e.setRole = func(asMachine bool) {
+		choose(asMachine)
+		chosen(asMachine)
+	}
+	e.setRole(false)
 	e.invitation.OnChanged = func(text string) {
 		// the link states its role
 		if link, err := pake.ParseLink(text); err == nil && link.Role != "" {
-			choose(link.Role == protocol.RoleNode)
-			chosen(link.Role == protocol.RoleNode)
+			e.setRole(link.Role == protocol.RoleNode)
 		}
 	}
 	e.box = page(
@@ -102,7 +108,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 			as, how,
 			widgets.NewField("Link or code", e.invitation),
 			widgets.NewField("Address (only if not found automatically)", e.address), name,
-			widgets.Row(style.Inside, -1, e.pair), e.result))
+			widgets.Row(style.Inside, -1, e.pair), e.result, e.words))
 	bind.Watch(p.ctx, e.gateways.Changes(), func(int) { e.load() }) // calls it the first time as well
 	return e
 }
@@ -112,9 +118,9 @@ var pairingChoices = []choice[bool]{{"Control it from here", false}, {"Let it us
 
 func howToPair(work bool) string {
 	if work {
-		return "Its agent can use this computer's tools within the limits set under This computer. The other computer's owner answers its approvals. On the other computer: Machines › Add a machine › Invite a machine. Paste its link or code here."
+		return "Its agent can use this computer's tools within the limits set under This computer. The other computer's owner answers its approvals. On the other computer: Machines › Add a machine › Invite a machine. Paste the link or code here."
 	}
-	return "On the other computer: Machines › Add a machine › Invite a device. Paste its link or code here."
+	return "On the other computer: Machines › Add a machine › Invite a controller. Paste the link or code here."
 }
 
 func (e *gatewaysPage) load() {
@@ -152,7 +158,7 @@ func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	open := widgets.NewButton("Open", "window", func() {
 		bind.Run(e.page.ctx, func(context.Context) error { return e.gateways.Open(g.ID) }, func(err error) {
 			if err != nil {
-				e.showResult("Could not open the window: "+err.Error(), style.ColorBad)
+				e.showResult("The window could not be opened: "+err.Error(), style.ColorBad)
 			}
 		})
 	})
@@ -192,6 +198,18 @@ func (e *gatewaysPage) showResult(text string, color fyne.ThemeColorName) {
 	e.box.Refresh()
 }
 
+// showFailure shows why a pairing failed, and fills in what would let it succeed.
+func (e *gatewaysPage) showFailure(err error) {
+	if free := state.FreeName(err); free != "" {
+		e.name.SetText(free)
+		e.showResult(fmt.Sprintf("Another machine there has this name already. “%s” is free: press Pair again, or choose another name.", free), style.ColorNeedsYou)
+		widgets.FocusIn(e.box, e.name)
+		return
+	}
+	e.pair.Set("Try again", "reset")
+	e.showResult(state.Sentence(err), style.ColorBad)
+}
+
 // pairOrCancel starts pairing, or cancels it.
 func (e *gatewaysPage) pairOrCancel() {
 	if e.cancelPairing != nil {
@@ -208,20 +226,27 @@ func (e *gatewaysPage) pairOrCancel() {
 	e.pair.Set("Cancel", "cross")
 	e.showResult("Looking for the gateway…", style.ColorMuted)
 	show := func(words []string, seconds int) {
-		bind.Do(e.page.ctx, func() {
-			e.showResult(fmt.Sprintf("Waiting for approval on the other computer (%d s). Both computers show these words: %s", seconds, strings.Join(words, "-")), style.ColorText)
-		})
+		end := time.Now().Add(time.Duration(seconds) * time.Second)
+		wait := func(now time.Time) {
+			left := max(0, int(end.Sub(now).Round(time.Second).Seconds()))
+			e.words.Show()
+			e.words.Set(display.Words(words), style.ColorText)
+			e.showResult(fmt.Sprintf("Waiting for approval on the other computer (%d s). It must show the same words:", left), style.ColorText)
+		}
+		bind.Do(ctx, func() { wait(time.Now()) })
+		bind.Every(ctx, time.Second, wait)
 	}
 	bind.Go(e.page.ctx, func(context.Context) (string, error) { return e.gateways.Pair(ctx, invitation, show) }, func(name string, err error) {
 		canceled := ctx.Err() != nil
 		stop()
 		e.cancelPairing = nil
 		e.pair.Set("Pair", "check")
+		e.words.Hide()
 		switch {
 		case canceled:
 			e.showResult("Cancelled.", style.ColorMuted)
 		case err != nil:
-			e.showResult(state.Sentence(err), style.ColorBad)
+			e.showFailure(err)
 		default:
 			e.invitation.SetText("")
 			e.address.SetText("")
@@ -230,6 +255,7 @@ func (e *gatewaysPage) pairOrCancel() {
 				done = "Its agent can now use this computer."
 			}
 			e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
+			widgets.Call(e.page.handlers.Paired)
 			e.load()
 		}
 	})

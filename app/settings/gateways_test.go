@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/gateway/protocol"
 )
 
 // far are the remote gateways of a test.
@@ -66,13 +67,14 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		e.invitation.SetText(" 7-otter-lamp-nine ")
 		e.address.SetText("10.0.0.2:8788")
 		press("Pair")
+		says("Waiting for approval on the other computer (120 s).")
 		says("cobalt-otter")
 		press("Cancel")
 		says("Cancelled")
 		press("Pair")
 		f.answers <- errors.New("the person there said no")
 		says("The person there said no")
-		press("Pair")
+		press("Try again")
 		f.answers <- nil
 		says("Paired with cellar")
 		says("10.0.0.2:8788")
@@ -100,10 +102,16 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		e.invitation.SetText(link + "node")
 		says("owner answers its approvals")
 		e.invitation.SetText(link + "client")
-		says("Invite a device")
+		says("Invite a controller")
 		press("Let it use this computer")
 		says("owner answers its approvals")
 		e.invitation.SetText("8-otter-lamp-nine")
+		press("Pair")
+		f.answers <- protocol.ErrConflict.With("another machine is already called vm").WithDetails(protocol.NameTaken{Free: "vm-2"})
+		says("“vm-2” is free: press Pair again")
+		if e.name.Text != "vm-2" {
+			t.Errorf("the name is %q", e.name.Text)
+		}
 		f.down = "no way there"
 		press("Pair")
 		f.answers <- nil

@@ -190,8 +190,10 @@ func (m *models) testProvider(p protocol.Provider, model string, button *widgets
 			setError(result, err)
 		case !r.OK:
 			result.Set("✗ "+r.Message, style.ColorBad)
+			button.SetText("Try again")
 		default:
 			result.Set("✓ "+r.Message, style.ColorGood)
+			button.SetText("Test")
 			if model == "" {
 				m.loadModels(p, nil, list)
 			}

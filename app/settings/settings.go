@@ -29,6 +29,8 @@ type Handlers struct {
 	PickFolder func(done func(dir string))
 	Local      *Local   // nil if the gateway is remote
 	Gateways   Gateways // nil if windows of other gateways cannot be opened
+	// Paired is called when this computer has joined another gateway; it may be nil.
+	Paired func()
 }
 
 // Page is the content of the window. It belongs to the GUI thread.
@@ -92,6 +94,15 @@ func (p *Page) Invite(link string) {
 	if p.gateways != nil {
 		p.tabs.Select(p.gatewaysTab)
 		p.gateways.invitation.SetText(link)
+	}
+}
+
+// Join shows the form that joins another gateway, as a machine of it or to control it.
+func (p *Page) Join(asMachine bool) {
+	if p.gateways != nil {
+		p.tabs.Select(p.gatewaysTab)
+		p.gateways.setRole(asMachine)
+		widgets.Focus(p.gateways.invitation)
 	}
 }
 

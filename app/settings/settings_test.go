@@ -201,7 +201,7 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		pagetest.Settle()
-		if s := texts(page); !strings.Contains(s, "No process stays behind") || !strings.Contains(s, "No cgroup") {
+		if s := texts(page); !strings.Contains(s, "Nothing keeps running") || !strings.Contains(s, "No cgroup") {
 			t.Errorf("it shows %s", s)
 		}
 	})

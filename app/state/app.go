@@ -33,6 +33,8 @@ type App struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // counts running actions
 
+	pairingLoads atomic.Int64 // number of the latest request for Pairing
+
 	mu     sync.Mutex // guards the fields below
 	files  []*Files   // open pages of files
 	closed bool
@@ -129,6 +131,7 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Chats.reload()
 	a.Models.load()
 	a.loadAccessRequests()
+	a.Pairings.load()
 	a.Transfers.resumeLocal(s.Transfers)
 }
 
@@ -137,6 +140,8 @@ func (a *App) apply(c protocol.Change) {
 	switch c.Kind {
 	case protocol.ChangeMessage, protocol.ChangeHistory:
 		a.Chats.apply(c)
+	case protocol.ChangeDevices:
+		a.Pairings.load()
 	case protocol.ChangeChannels:
 		a.loadAccessRequests()
 	case protocol.ChangeConfig:

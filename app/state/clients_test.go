@@ -55,9 +55,9 @@ func TestLineOfAWindowSaysWhatItMayAndUntilWhen(t *testing.T) {
 			t.Errorf("line %q, want %q", got, line)
 		}
 	}
-	presence("never seen", "May view · macOS · 10.0.0.9")
+	presence("never connected", "May view · macOS · 10.0.0.9")
 	d.LastSeenAt, d.ExpiresAt = now.Add(-24*time.Hour).UnixMilli(), now.Add(24*time.Hour).UnixMilli()
-	presence("last seen yesterday at 12:00", "May view until tomorrow at 12:00 · macOS · 10.0.0.9")
+	presence("offline, last seen yesterday", "May view until tomorrow at 12:00 · macOS · 10.0.0.9")
 	d.Online = true
 	presence("online", "May view until tomorrow at 12:00 · macOS · 10.0.0.9")
 	own = d.ID
@@ -85,7 +85,7 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 			}
 		}
 	}
-	has("{Status Last seen 12:00}", "{Access Until revoked}", "{Permissions Do nothing}", "{Fingerprint cobalt-otter}", "{System Linux}", "{Host tab, 10.0.0.9}", "{Token Replaced", "{Paired Yesterday at 12:00 on the command line}", "is also the machine The box,")
+	has("{Status Offline, last seen just now}", "{Access Until revoked}", "{Permissions Do nothing}", "{Fingerprint cobalt-otter}", "{System Linux}", "{Host tab, 10.0.0.9}", "{Token Replaced", "{Paired Yesterday at 12:00 on the command line}", "is also the machine The box,")
 	d.RevokedAt, d.RevokedBy = now.UnixMilli(), "owner this computer"
 	has("{Status Revoked 12:00 on this computer}", "{Last seen 12:00}")
 	d.RevokedAt, d.ExpiresAt = 0, now.Add(time.Hour).UnixMilli()

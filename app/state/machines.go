@@ -53,10 +53,24 @@ func PresenceText(v View, n protocol.NodeInfo, now time.Time) string {
 		return fmt.Sprintf("%.0f ms", n.PingMs)
 	case n.Online:
 		return "online"
-	case n.LastSeenAt == 0:
-		return "never seen"
 	}
-	return "last seen " + When(n.LastSeenAt, now)
+	return lastSeen(n.LastSeenAt, now)
+}
+
+// OfflineText is a short text for a machine that is offline: since when, if that is a minute or more.
+func OfflineText(n protocol.NodeInfo, now time.Time) string {
+	if now.UnixMilli()-n.LastSeenAt < time.Minute.Milliseconds() || n.LastSeenAt == 0 {
+		return "offline"
+	}
+	return display.Ago(n.LastSeenAt, now)
+}
+
+// lastSeen describes something that is offline.
+func lastSeen(ms int64, now time.Time) string {
+	if ms == 0 {
+		return "never connected"
+	}
+	return "offline, last seen " + display.Ago(ms, now)
 }
 
 // MachineFact is one known fact about a machine.
@@ -70,41 +84,41 @@ func (l *factList) add(name, text string) {
 	}
 }
 
-// FactsOf lists the known facts about a machine.
-func FactsOf(v View, n protocol.NodeInfo, now time.Time) []MachineFact {
-	var list factList
+// FactsOf lists the known facts about a machine, and the details that matter to few people.
+func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
+	var list, more factList
 	presence := PresenceText(v, n, now)
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}
 	list.add("Status", display.Capital(presence))
 	list.add("System", PlatformText(n))
-	list.add("Version", n.Version)
 	if h := n.Host; h != nil {
-		list.add("Host", joinNonEmpty(", ", h.Hostname, h.Address))
-		list.add("User", h.User)
-		list.add("Workspace", h.Workspace)
-		list.add("Shell", h.Shell)
+		list.add("Address", h.Address)
+		more.add("Computer name", h.Hostname)
+		more.add("User", h.User)
+		more.add("Workspace", h.Workspace)
 		for _, f := range h.Folders {
 			switch {
 			case f.Path == h.Workspace:
 			case f.ReadOnly:
-				list.add("Folder", f.Path+" (read only)")
+				more.add("Folder", f.Path+" (read only)")
 			default:
-				list.add("Folder", f.Path)
+				more.add("Folder", f.Path)
 			}
 		}
 		if h.WholeDisk {
-			list.add("Files", "The whole disk")
+			more.add("Files", "The whole disk")
 		}
+		more.add("Shell", h.Shell)
 	}
+	list.add("Version", n.Version)
+	list.add("Needs your OK", strings.Join(n.Held, ", "))
 	if n.Direct {
-		list.add("Transfers", "Direct transfers on the local network")
+		more.add("Transfers", "Go directly to other machines on the local network")
 	}
-	list.add("Tools", strings.Join(n.Tools, ", "))
-	list.add("Capabilities", strings.Join(n.Caps, ", "))
-	list.add("Pending tools", strings.Join(n.Held, ", "))
-	return list
+	more.add("Tools", strings.Join(n.Tools, ", "))
+	return list, more
 }
 
 // Machines changes the known machines.
@@ -152,7 +166,7 @@ func (m Machines) Logs(ctx context.Context, id protocol.NodeID) (string, error) 
 	return strings.Join(r.Lines, "\n"), err
 }
 
-// Guarantee is a tested restriction of commands. Text has the mechanism, or what is missing.
+// Guarantee is a tested restriction of commands. Text says so, or what is missing.
 type Guarantee struct {
 	Text     string
 	Enforced bool
@@ -160,7 +174,7 @@ type Guarantee struct {
 
 // Confinement describes how a machine confines commands.
 type Confinement struct {
-	Line string // summary in one line
+	Line string // summary in one sentence
 	// Level is how reliable the confinement is: LevelGood, LevelWarning or LevelBad.
 	Level      string
 	Guarantees []Guarantee // the enforced ones first
@@ -174,79 +188,94 @@ const (
 	LevelBad     = "bad"
 )
 
-// guarantees describe the checks of a node's report (node/sandbox).
+// guarantees describe the checks of a node's report (node/sandbox). Checks that mean the same to a
+// person share a text.
 var guarantees = map[string]string{
 	"fs.write.outside":     "Commands can write only in the workspace and the allowed folders",
 	"fs.read.secrets":      "Commands cannot read keys, passwords and browser data",
 	"fs.write.protected":   "Commands cannot change files that run later, such as start-up files and git hooks",
 	"fs.metadata":          "Commands cannot change permissions and times outside the workspace",
-	"net.tcp":              "No TCP connections",
-	"net.udp":              "No UDP",
-	"net.mptcp":            "No multipath TCP",
-	"net.raw":              "No raw network packets",
-	"syscall.io_uring":     "No bypass through io_uring",
-	"syscall.ptrace":       "Commands cannot inspect other programs",
-	"ipc":                  "Commands cannot use shared memory and message queues",
-	"process.signal":       "Commands cannot stop other programs",
-	"process.priority":     "Commands cannot change the priority and limits of other programs",
-	"process.capabilities": "Commands have no system privileges",
-	"process.privileges":   "Commands cannot gain privileges, for example with sudo",
-	"unix.abstract":        "No abstract local sockets",
-	"unix.sockets":         "No local sockets of other programs",
-	"pid.view":             "Commands do not see other programs",
-	"orphans":              "No process stays behind when a command ends",
-	"forks":                "A command cannot flood the machine with processes",
+	"net.tcp":              noNetwork,
+	"net.udp":              noNetwork,
+	"net.mptcp":            noNetwork,
+	"net.raw":              noNetwork,
+	"unix.abstract":        noTalk,
+	"unix.sockets":         noTalk,
+	"ipc":                  noTalk,
+	"syscall.ptrace":       noTouch,
+	"process.signal":       noTouch,
+	"process.priority":     noTouch,
+	"pid.view":             noTouch,
+	"process.capabilities": noRights,
+	"process.privileges":   noRights,
+	"syscall.io_uring":     "Commands cannot get around these limits",
+	"orphans":              "Nothing keeps running when a command has ended",
+	"forks":                "A command cannot flood the machine with programs",
 }
+
+const (
+	noNetwork = "Commands cannot use the network"
+	noTalk    = "Commands cannot talk to other programs"
+	noTouch   = "Commands cannot see, stop or change other programs"
+	noRights  = "Commands cannot become administrator, for example with sudo"
+)
 
 // ConfinementOf describes the confinement of commands on a machine.
 func ConfinementOf(n protocol.NodeInfo) Confinement {
 	if n.Host == nil || n.Host.Enforcement == nil {
-		return Confinement{Line: "This machine does not report how it confines commands.", Level: LevelBad}
+		return Confinement{Line: "This machine does not report what commands can do there.", Level: LevelBad}
 	}
 	e := n.Host.Enforcement
 	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
 	c.Warnings = Map(e.Warnings, func(w string) string {
-		return display.Capital(strings.Replace(w, "the node runs as root", "Fairlead runs as root there", 1)) + "."
+		return display.Capital(strings.Replace(w, "the node runs as root", "Fairlead runs as administrator there", 1)) + "."
 	})
-	c.Guarantees = Map(e.Checks, func(check protocol.EnforcedCheck) Guarantee {
-		return Guarantee{guaranteeText(check), check.Enforced}
-	})
-	slices.SortStableFunc(c.Guarantees, func(a, b Guarantee) int { return trueFirst(a.Enforced, b.Enforced) })
+	c.Guarantees = guaranteesOf(e.Checks)
 	switch {
 	case e.Mode == "full":
-		c.Line, c.Level, c.Guarantees = "Commands run with all your permissions: confinement is off. They can read keys and tokens, including Fairlead's own.", LevelBad, nil
+		c.Line, c.Level, c.Guarantees = "Commands here run with all your permissions. They can read keys and tokens, including Fairlead's own.", LevelBad, nil
 	case len(c.Guarantees) == 0 || !c.Guarantees[0].Enforced:
-		c.Line, c.Level = "This machine cannot enforce these settings: "+modeText(e)+".", LevelBad
+		c.Line, c.Level = "This machine cannot limit commands. They can change any file of yours and use the network.", LevelBad
 	case e.Summary == "contained":
 		c.Level = LevelGood
 	}
 	return c
 }
 
-func guaranteeText(c protocol.EnforcedCheck) string {
-	text := cmp.Or(guarantees[c.ID], c.ID)
-	if c.Enforced {
-		if c.By != "" {
-			text += " (" + c.By + ")"
+// guaranteesOf returns the restrictions that checks prove, and those that a failed check refutes.
+func guaranteesOf(checks []protocol.EnforcedCheck) (list []Guarantee) {
+	for _, c := range checks {
+		g := Guarantee{cmp.Or(guarantees[c.ID], c.ID) + ".", c.Enforced}
+		if !c.Enforced {
+			g.Text = "Not enforced: " + g.Text
+			for _, more := range []string{c.Why, c.Fix} {
+				if more != "" {
+					g.Text += " " + display.Capital(more) + "."
+				}
+			}
 		}
-		return text + "."
+		list = append(list, g)
 	}
-	text = "Not enforced: " + text + "."
-	for _, more := range []string{c.Why, c.Fix} {
-		if more != "" {
-			text += " " + display.Capital(more) + "."
-		}
+	fails := func(text string) bool {
+		return slices.ContainsFunc(list, func(g Guarantee) bool { return strings.HasPrefix(g.Text, "Not enforced: "+text) })
 	}
-	return text
+	seen := map[string]bool{}
+	list = without(list, func(g Guarantee) bool {
+		double := seen[g.Text] || g.Enforced && fails(g.Text)
+		seen[g.Text] = true
+		return double
+	})
+	slices.SortStableFunc(list, func(a, b Guarantee) int { return trueFirst(a.Enforced, b.Enforced) })
+	return list
 }
 
 func modeText(e *protocol.Enforcement) string {
-	text := "Commands can write only in the workspace and the allowed folders"
+	text := "Commands here can write only in your workspace"
 	if e.Mode == "read-only" {
-		text = "Commands cannot change files"
+		text = "Commands here cannot change files"
 	}
 	if e.Network == "allowed" {
-		return text + "; they can use the network"
+		return text + " and can use the network"
 	}
-	return text + "; they have no network access"
+	return text + " and have no network, unless you allow it"
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -13,7 +14,7 @@ func TestPresenceIsSaidAsMeasured(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for want, n := range map[string]protocol.NodeInfo{
 		"this computer": {Online: true, Local: true, PingMs: 2}, "under 1 ms": {Online: true, PingMs: 0.3}, "12 ms": {Online: true, PingMs: 12.4}, "online": {Online: true},
-		"never seen": {}, "last seen yesterday at 12:00": {LastSeenAt: now.Add(-24 * time.Hour).UnixMilli()},
+		"never connected": {}, "offline, last seen yesterday": {LastSeenAt: now.Add(-24 * time.Hour).UnixMilli()}, "offline, last seen just now": {LastSeenAt: now.Add(-4 * time.Second).UnixMilli()},
 	} {
 		if got := PresenceText(View{}, n, now); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -30,7 +31,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		Workspace: "/srv", Folders: []protocol.Folder{{Path: "/srv"}, {Path: "/photos", ReadOnly: true}},
 	}}
 	facts := fmt.Sprint(FactsOf(View{}, n, time.Now()))
-	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Pending tools Write}"} {
+	for _, want := range []string{"{System Debian 12, arm64}", "{Workspace /srv}", "{Folder /photos (read only)}", "{Tools Bash, Read}", "{Needs your OK Write}"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("no %s in %s", want, facts)
 		}
@@ -46,7 +47,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		t.Error("files go straight to a machine whose owner did not say so")
 	}
 	n.Direct = true
-	if !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Direct transfers") {
+	if !strings.Contains(fmt.Sprint(FactsOf(View{}, n, time.Now())), "{Transfers Go directly") {
 		t.Error("nobody says that files go straight to it")
 	}
 	if NameOf(n) != "The box" {
@@ -64,7 +65,7 @@ func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "u", State: protocol.TransferQueued}},
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "t", State: protocol.TransferDone}})
 		v := a.Value.Get()
-		if len(v.Nodes) != 1 || v.Nodes[0].ID != "b" || v.DevicesChanged != before.DevicesChanged+1 {
+		if len(v.Nodes) != 1 || v.Nodes[0].ID != "b" || len(f.called(protocol.DeviceList.Name)) != 2 {
 			t.Errorf("nodes %v", v.Nodes)
 		}
 		if len(v.Transfers) != 1 || v.Transfers[0].ID != "u" || v.HistoryChanged != before.HistoryChanged+1 {
@@ -113,21 +114,62 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 }
 
 func TestRequestsAreSaidInWords(t *testing.T) {
-	r := protocol.DeviceRequest{Kind: protocol.RequestPair, Device: protocol.Device{Hostname: "nas", OS: "Debian 12", Address: "10.0.0.3"}}
+	r := protocol.DeviceRequest{Kind: protocol.RequestPair, Device: protocol.Device{Name: "nas", Hostname: "vm", OS: "Debian 12", Address: "10.0.0.3"}}
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	if got := RequestText(r, now); got != "nas wants to pair as a machine (Debian 12, 10.0.0.3)" {
+	says := func(title, text string) {
+		t.Helper()
+		if got := RequestTitle(r); got != title {
+			t.Errorf("%q, want %q", got, title)
+		}
+		if got := RequestText(r, now); got != text {
+			t.Errorf("%q, want %q", got, text)
+		}
+	}
+	says("Pair “nas”?", "It wants to be a machine that the agent can use.")
+	if got := RequestSource(r); got != "Debian 12 · 10.0.0.3 · computer name vm" {
 		t.Error(got)
 	}
 	r.Device.ExpiresAt = now.Add(24 * time.Hour).UnixMilli()
-	if got := RequestText(r, now); got != "nas wants to pair as a machine (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
-		t.Error(got)
-	}
-	r.Device.Role, r.Device.Scopes = protocol.RoleClient, []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}
-	if got := RequestText(r, now); got != "nas wants to pair as a device that may view and chat (Debian 12, 10.0.0.3), until tomorrow at 12:00" {
-		t.Error(got)
-	}
+	says("Pair “nas”?", "It wants to be a machine that the agent can use. Access ends tomorrow at 12:00.")
+	r.Device.Role, r.Device.Scopes, r.Device.ExpiresAt = protocol.RoleClient, []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}, 0
+	says("Pair “nas”?", "It wants to control Fairlead. It may view and chat.")
 	r.Kind, r.Wider = protocol.RequestWiden, []string{"the tool Write"}
-	if got := RequestText(r, now); got != "nas offers more than you allowed: the tool Write" {
+	says("Allow more on “nas”?", "It offers more than you allowed: the tool Write.")
+	r.ExpiresAt = now.Add(59*time.Second + 700*time.Millisecond).UnixMilli()
+	if got := RequestTimeLeft(r, now); got != "1:00 left" {
 		t.Error(got)
 	}
+}
+
+func TestRequestsFollowTheGatewayAndTheAnswer(t *testing.T) {
+	requests := []protocol.DeviceRequest{{ID: "r", Kind: protocol.RequestPair, Device: protocol.Device{Name: "tower"}}, {ID: "w", Kind: protocol.RequestWiden}}
+	refuse := false
+	bubble(t, func(f *fake) {
+		on(f, protocol.DeviceList, func(protocol.Empty) (protocol.DeviceListResult, error) {
+			return protocol.DeviceListResult{Requests: requests}, nil
+		})
+		on(f, protocol.DeviceApprove, func(protocol.DeviceRequestParams) (protocol.Device, error) {
+			if refuse {
+				return protocol.Device{}, protocol.ErrForbidden.With("not you")
+			}
+			return protocol.Device{}, nil
+		})
+	}, func(t *testing.T, a *App, f *fake) {
+		v := a.Value.Get()
+		if v.Needs() != 2 || len(v.PairRequests()) != 1 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
+			t.Fatalf("waiting: %+v, %+v", v.Pairing, TrayOf(v).Items[2])
+		}
+		a.Pairings.Answer("r", true)
+		f.change(protocol.Change{Kind: protocol.ChangeDevices})
+		if n := a.Value.Get().Needs(); n != 1 || len(f.called(protocol.DeviceApprove.Name)) != 1 {
+			t.Errorf("after the answer %d questions wait", n)
+		}
+		refuse, requests = true, append(requests, protocol.DeviceRequest{ID: "s", Kind: protocol.RequestPair})
+		f.change(protocol.Change{Kind: protocol.ChangeDevices})
+		a.Pairings.Answer("s", true)
+		synctest.Wait()
+		if v := a.Value.Get(); v.Needs() != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "not you") {
+			t.Errorf("an answer that was refused: %+v, %+v", v.Pairing.Requests, v.Notice)
+		}
+	})
 }

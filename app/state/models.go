@@ -30,8 +30,11 @@ type ModelChoice struct {
 	Name string
 }
 
+// Operator is the provider of the model that works without a key.
+const Operator = "operator"
+
 // operator works without a model; it is always available.
-var operator = ModelChoice{Ref: protocol.ModelRef{Provider: "operator", ID: "built-in"}, Name: "Built-in operator"}
+var operator = ModelChoice{Ref: protocol.ModelRef{Provider: Operator, ID: "built-in"}, Name: "Built-in operator"}
 
 // OperatorModel is its model name in requests.
 const OperatorModel = "operator/built-in"

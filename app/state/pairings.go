@@ -3,6 +3,8 @@ package state
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,32 +23,125 @@ type Pairing struct {
 // Pairings reads and changes the paired devices.
 type Pairings struct{ app *App }
 
-// Load loads it. It blocks.
-func (p Pairings) Load(ctx context.Context) Pairing {
-	r, err := Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
-	if err != nil {
-		return Pairing{Problem: Sentence(err)}
-	}
-	return Pairing{DeviceListResult: r}
+// load updates the view's Pairing. Responses may arrive out of order: the latest request counts.
+func (p Pairings) load() {
+	number := p.app.pairingLoads.Add(1)
+	p.app.startRequest(func(ctx context.Context) {
+		r, err := Call(ctx, p.app, protocol.DeviceList, protocol.Empty{})
+		p.app.Value.Update(func(v *View) {
+			switch {
+			case number < v.pairingLoad:
+			case err != nil: // a lost connection does not remove devices
+				v.pairingLoad, v.Pairing.Problem = number, Sentence(err)
+			default:
+				r.Requests = without(r.Requests, func(q protocol.DeviceRequest) bool { return v.answered[q.ID] })
+				v.pairingLoad, v.Pairing = number, Pairing{DeviceListResult: r}
+			}
+		})
+	})
 }
 
-// RequestText describes a pairing request, or the additional tools of a machine.
+// Answer allows or denies a pairing request, which leaves the view at once and returns after a
+// failure.
+func (p Pairings) Answer(id string, allow bool) {
+	p.app.Value.Update(func(v *View) {
+		v.answered = mapWith(v.answered, true, true, id)
+		v.Pairing.Requests = without(v.Pairing.Requests, func(q protocol.DeviceRequest) bool { return q.ID == id })
+	})
+	p.app.startRequest(func(ctx context.Context) {
+		var err error
+		if params := (protocol.DeviceRequestParams{ID: id}); allow {
+			err = send(ctx, p.app, protocol.DeviceApprove, params)
+		} else {
+			err = send(ctx, p.app, protocol.DeviceDeny, params)
+		}
+		if err != nil {
+			p.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
+			p.app.Value.Update(func(v *View) { v.answered = mapWith(v.answered, true, false, id) })
+			p.load()
+		}
+	})
+}
+
+// Outcomes of an invitation.
+const (
+	InviteOpen   = "open"
+	InvitePaired = "paired" // a device used it
+	InviteEnded  = "ended"  // it expired, or its request was denied
+)
+
+// InviteOutcome returns what became of an invitation, and the device that was paired with it.
+func (p Pairing) InviteOutcome(i protocol.DeviceInvite, now time.Time) (string, protocol.Device) {
+	d, paired := find(p.Devices, func(d protocol.Device) bool {
+		return d.Role == i.Role && d.PairedAt >= i.CreatedAt && d.RevokedAt == 0
+	})
+	isOpen := i.ExpiresAt > now.UnixMilli() && slices.ContainsFunc(p.Invites, func(o protocol.DeviceInvite) bool { return o.ID == i.ID }) ||
+		slices.ContainsFunc(p.Requests, func(r protocol.DeviceRequest) bool { return r.Invite == i.ID })
+	switch {
+	case isOpen:
+		return InviteOpen, protocol.Device{}
+	case paired:
+		return InvitePaired, d
+	}
+	return InviteEnded, protocol.Device{}
+}
+
+// PairRequests returns the requests of devices that want to be paired. They have a time limit,
+// unlike the requests of machines that offer more than was allowed.
+func (v View) PairRequests() []protocol.DeviceRequest {
+	return without(v.Pairing.Requests, func(q protocol.DeviceRequest) bool { return q.Kind != protocol.RequestPair })
+}
+
+// AllowPairingAfter is how long a request must be visible before it can be allowed.
+const AllowPairingAfter = 2 * time.Second
+
+// RequestTitle is the question that a request asks.
+func RequestTitle(r protocol.DeviceRequest) string {
+	question, _ := display.Request(r)
+	return question
+}
+
+// RequestText says what a device asks for.
 func RequestText(r protocol.DeviceRequest, now time.Time) string {
-	who := cmp.Or(r.Device.Name, r.Device.Hostname)
+	_, text := display.Request(r)
 	if r.Kind == protocol.RequestWiden {
-		return who + " offers more than you allowed: " + strings.Join(r.Wider, "; ")
+		return text
 	}
-	text := who + " wants to pair as a machine"
 	if r.Device.Role == protocol.RoleClient {
-		text = who + " wants to pair as a device that may " + RightsText(r.Device.Scopes)
-	}
-	if more := joinNonEmpty(", ", r.Device.OS, r.Device.Address); more != "" {
-		text += " (" + more + ")"
+		text += " It may " + RightsText(r.Device.Scopes) + "."
 	}
 	if r.Device.ExpiresAt > 0 {
-		text += ", until " + When(r.Device.ExpiresAt, now)
+		text += " Access ends " + When(r.Device.ExpiresAt, now) + "."
 	}
 	return text
+}
+
+// FreeName returns the name that the error of a pairing suggests, because another machine has the
+// name of this one; empty for other errors.
+func FreeName(err error) string {
+	var taken protocol.NameTaken
+	if e, ok := errors.AsType[*protocol.Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
+		return ""
+	}
+	return string(taken.Free)
+}
+
+// RequestSource says which device asks: its system, address and the name of its computer.
+func RequestSource(r protocol.DeviceRequest) string {
+	host := ""
+	if h := r.Device.Hostname; h != "" && !strings.EqualFold(h, r.Device.Name) {
+		host = "computer name " + h
+	}
+	return joinNonEmpty(" · ", systemName(r.Device.OS), r.Device.Address, host)
+}
+
+// RequestTimeLeft formats the time left to answer a request: 0:42 left. It is empty without a limit.
+func RequestTimeLeft(r protocol.DeviceRequest, now time.Time) string {
+	if r.ExpiresAt == 0 {
+		return ""
+	}
+	left := int(max(time.UnixMilli(r.ExpiresAt).Sub(now).Round(time.Second), 0).Seconds())
+	return fmt.Sprintf("%d:%02d left", left/60, left%60)
 }
 
 // AccessPeriod is a validity period of a pairing from now on, in days; 0 is unlimited.
@@ -103,13 +198,14 @@ func (p Pairing) Device(id protocol.DeviceID) (protocol.Device, bool) {
 	return find(p.Devices, func(d protocol.Device) bool { return id != "" && d.ID == id })
 }
 
-// MachineFacts lists the known facts about a machine and its pairing.
-func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []MachineFact {
-	facts := FactsOf(v, n, now)
+// MachineFacts lists the known facts about a machine and its pairing, and the details.
+func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
+	facts, details = FactsOf(v, n, now)
 	d, ok := p.Machine(n)
 	if !ok {
-		return facts
+		return facts, details
 	}
+	facts = append(facts, MachineFact{"Fingerprint", display.Words(d.Words)})
 	switch {
 	case d.RevokedAt > 0:
 		facts[0].Text = "Revoked " + When(d.RevokedAt, now) + byText(d.RevokedBy)
@@ -119,9 +215,9 @@ func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) []Mach
 		facts = slices.Insert(facts, 1, accessFact(d, now))
 	}
 	if d.PairedAt > 0 {
-		facts = append(facts, MachineFact{"Paired", display.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
+		details = append(details, MachineFact{"Paired", display.Capital(When(d.PairedAt, now)) + byText(d.PairedBy)})
 	}
-	return facts
+	return facts, details
 }
 
 // SetExpiry sets when a pairing expires, in Unix milliseconds, and its connections close; 0 is
@@ -167,10 +263,8 @@ func ClientPresence(v View, d protocol.Device, now time.Time) string {
 		return "this device"
 	case d.Online:
 		return "online"
-	case d.LastSeenAt == 0:
-		return "never seen"
 	}
-	return "last seen " + When(d.LastSeenAt, now)
+	return lastSeen(d.LastSeenAt, now)
 }
 
 var rightsText = []struct {
@@ -237,7 +331,7 @@ func (p Pairing) ClientFacts(v View, d protocol.Device, now time.Time) []Machine
 		list.add("Permissions", display.Capital(RightsText(d.Scopes)))
 		list = append(list, accessFact(d, now))
 	}
-	list.add("Fingerprint", strings.Join(d.Words, "-"))
+	list.add("Fingerprint", display.Words(d.Words))
 	if d.RotatedAt > 0 && !HasExpired(d, now) {
 		list.add("Token", "Replaced. The device fetches the new token when it connects")
 	}

@@ -75,7 +75,7 @@ func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
 			}
 		}
 	}
-	has("{Status Never seen} {Access Until revoked}", "{Paired Yesterday at 12:00 on the command line}")
+	has("{Status Never connected} {Access Until revoked}", "{Paired Yesterday at 12:00 on the command line}")
 	d.ExpiresAt = now.Add(time.Hour).UnixMilli()
 	has("{Access Until 13:00}")
 	d.ExpiresAt = now.Add(-time.Hour).UnixMilli()

@@ -109,7 +109,7 @@ func reduce(v *View, c protocol.Change) {
 func (v *View) counters() map[string]*int {
 	return map[string]*int{
 		protocol.ChangeRules: &v.RulesChanged, protocol.ChangeFile: &v.FilesChanged,
-		protocol.ChangeDevices: &v.DevicesChanged, protocol.ChangeSkills: &v.SkillsChanged,
+		protocol.ChangeSkills:   &v.SkillsChanged,
 		protocol.ChangeChannels: &v.ChannelsChanged, protocol.ChangeConfig: &v.ConfigChanged,
 		protocol.ChangeTransferRemoved: &v.HistoryChanged,
 	}

@@ -43,6 +43,7 @@ type TrayItem struct {
 	Mode      int
 	Node      protocol.NodeID
 	Gateway   string // ID of a gateway
+	Request   string // ID of a pairing request
 	Items     []TrayItem
 }
 
@@ -53,7 +54,9 @@ const (
 	TrayChat   = "chat"
 	TrayReview = "review"
 	TrayNeeds  = "needs" // all approvals, in the main window
-	TrayPause  = "pause"
+	// TrayPairing shows a pairing request.
+	TrayPairing = "pairing"
+	TrayPause   = "pause"
 	// changes the approval mode of the most recent chat: Mode is the index in ModeChoices
 	TrayMode     = "mode"
 	TraySettings = "settings"
@@ -70,14 +73,14 @@ const maxTrayItems = 8
 
 // TrayOf returns the tray's content for a view.
 func TrayOf(v View) Tray {
-	t := Tray{Needs: len(v.Approvals), Status: "Ready"}
+	t := Tray{Needs: v.Needs(), Status: "Ready"}
 	switch {
 	case v.Status.Storage != "":
 		t.Icon, t.Status = TrayError, "Cannot save data"
 	case !v.Connected && v.Problem != "":
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:
-		t.Icon, t.Status = TrayNeedsYou, Plural(t.Needs, "approval needs", "approvals need")+" you"
+		t.Icon, t.Status = TrayNeedsYou, needsText(v)
 	case !v.Loaded:
 		t.Status = "Starting"
 	case v.Status.Paused:
@@ -114,12 +117,26 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 	return items
 }
 
+// needsText says how many questions wait for the person.
+func needsText(v View) string {
+	switch {
+	case len(v.Pairing.Requests) == 0:
+		return Plural(len(v.Approvals), "approval needs", "approvals need") + " you"
+	case len(v.Approvals) == 0 && len(v.Pairing.Requests) == 1:
+		return RequestTitle(v.Pairing.Requests[0])
+	}
+	return Plural(v.Needs(), "question needs", "questions need") + " you"
+}
+
 func needsItem(v View) TrayItem {
-	n := len(v.Approvals)
+	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n), Disabled: n == 0}
-	item.Items = limitItems(v.Approvals, func(a protocol.Approval) TrayItem {
+	entries := slices.Concat(Map(v.Pairing.Requests, func(r protocol.DeviceRequest) TrayItem {
+		return TrayItem{Label: display.Clip(RequestTitle(r), 60), Do: TrayPairing, Request: r.ID}
+	}), Map(v.Approvals, func(a protocol.Approval) TrayItem {
 		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
-	}, TrayItem{Do: TrayNeeds})
+	}))
+	item.Items = limitItems(entries, func(i TrayItem) TrayItem { return i }, TrayItem{Do: TrayNeeds})
 	if n > 1 && n <= maxTrayItems {
 		item.Items = append(item.Items, TrayItem{Separator: true}, TrayItem{Label: "Show all", Do: TrayNeeds})
 	}

@@ -83,7 +83,9 @@ type View struct {
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
 	// The following count changes of these parts, so that pages load them again.
-	ConfigChanged, DevicesChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged int
+	ConfigChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged int
+	// Pairing has the paired devices, and the requests of those that want to be paired.
+	Pairing Pairing
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
 
@@ -92,6 +94,9 @@ type View struct {
 	Device protocol.DeviceID
 
 	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
+	// answered are the pairing requests that this window has answered.
+	answered    map[string]bool
+	pairingLoad int64 // number of the request that Pairing is the result of
 	// removed are the transfers that will be removed from the history unless the person undoes that
 	removed map[protocol.TransferID]bool
 }
@@ -107,6 +112,9 @@ const (
 	maxFinished = 32
 	maxClosed   = 32
 )
+
+// Needs returns the number of questions that wait for the person.
+func (v View) Needs() int { return len(v.Approvals) + len(v.Pairing.Requests) }
 
 // Working reports whether any run is in progress.
 func (v View) Working() bool {

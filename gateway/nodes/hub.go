@@ -3,6 +3,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -37,6 +38,7 @@ type Persist interface {
 type Entry struct {
 	Local  bool              // it runs in the gateway's own process
 	Device protocol.DeviceID // its paired device; empty for a node that uses the gateway's token
+	Name   string            // display name of the device, until the person gives the node another; may be empty
 	// Unapproved are the tools that are unavailable until the person approves them.
 	Unapproved []string
 	// Sequence increases with each opened connection. The handshake of an abandoned connection is
@@ -168,7 +170,7 @@ func newNode(p protocol.ConnectParams, e Entry, link Link) (*node, error) {
 		n.listens = listens
 	}
 	n.info = protocol.NodeInfo{
-		ID: id, Online: true, Local: e.Local, Device: e.Device, Held: e.Unapproved, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
+		ID: id, Name: e.Name, Online: true, Local: e.Local, Device: e.Device, Held: e.Unapproved, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
 		Files: slices.Contains(p.Extensions, protocol.ExtFiles), Direct: slices.Contains(p.Extensions, protocol.ExtDirect),
 	}
@@ -196,22 +198,17 @@ func (h *Hub) replace(n *node) (oldLink Link, info protocol.NodeInfo, err error)
 		return nil, info, protocol.ErrConflict.With("a newer connection of this node exists")
 	}
 	if old != nil && old.link != nil && old.info.Local && !n.info.Local {
-		return nil, info, protocol.ErrConflict.With(OwnName(id))
+		return nil, info, protocol.ErrConflict.With(fmt.Sprintf("the gateway's own machine is called %s: give this one another name", id))
 	}
 	h.nodes[id] = n
 	if old != nil {
 		oldLink = old.link
 		h.calls.moveLocked(old, n)
-		n.info.Name, n.info.Colour = old.info.Name, old.info.Colour
+		n.info.Name, n.info.Colour = cmp.Or(old.info.Name, n.info.Name), old.info.Colour
 	}
 	n.stale, n.older = h.calls.leftoverLocked(n)
 	publish(h.bus, n.info)
 	return oldLink, n.info, nil
-}
-
-// OwnName returns the error message for a node with the name of the gateway's own node.
-func OwnName(id protocol.NodeID) string {
-	return fmt.Sprintf("the gateway's own machine is called %s: give this one another name, with --id or in the settings", id)
 }
 
 // Own reports whether a name is that of the gateway's own node and this node is connected.

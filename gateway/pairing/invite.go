@@ -67,7 +67,7 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	}
 	network := m.o.Network()
 	if !network.Listening || len(network.Addresses) == 0 {
-		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot reach this gateway: turn its network on first (fairlead network on)")
+		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot connect to this gateway: let them connect first")
 	}
 	var windows, others bool
 	if m.o.HasPrograms != nil && p.Role == protocol.RoleNode { // a node program has no windows

@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -456,4 +457,40 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 			})
 		})
 	}
+}
+
+// ownVM is a gateway whose own node is called vm.
+type ownVM struct{ noNodes }
+
+func (ownVM) Own(id protocol.NodeID) bool { return id == "vm" }
+
+func TestATakenNameComesWithAFreeOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{"other": {Device: protocol.Device{ID: "other", NodeID: "vm-2"}}}})
+		m.o.Nodes = ownVM{}
+		id := identity.NewKey()
+		ask := func(name protocol.NodeID) error {
+			d := pake.Device{Key: id, Applicant: pake.Applicant{Role: protocol.RoleNode, NodeID: name, Name: string(name)}}
+			out, hangUp := come(t, m, d)
+			defer hangUp()
+			synctest.Wait()
+			select {
+			case r := <-out:
+				return r.err
+			default: // it waits for the person
+				return nil
+			}
+		}
+		var taken protocol.NameTaken
+		refused, ok := errors.AsType[*protocol.Error](ask("vm"))
+		if !ok || json.Unmarshal(refused.Details, &taken) != nil || taken.Free != "vm-3" {
+			t.Fatalf("got %v with %+v, want vm-3", refused, taken)
+		}
+		if strings.Contains(refused.Message, "--") {
+			t.Errorf("the message has a flag: %s", refused.Message)
+		}
+		if err := ask(taken.Free); err != nil {
+			t.Errorf("the suggested name: %v", err)
+		}
+	})
 }

@@ -123,5 +123,9 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 	d.Reach = is
 	m.requests.widen(m.devices.display(d), words)
 	publishChange(m.o.Bus)
-	return nodes.Entry{Device: d.ID, Unapproved: held}
+	e := nodes.Entry{Device: d.ID, Unapproved: held}
+	if d.Name != string(d.NodeID) {
+		e.Name = d.Name
+	}
+	return e
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
@@ -148,8 +147,7 @@ func (m *Manager) drop(r *request, spent bool) {
 }
 
 // newDevice returns the device that asks, with the rights that the invitation gives it.
-// own reports whether a name is that of the gateway's own node.
-func newDevice(g *pake.Gateway, invitation *invite, address string, own func(protocol.NodeID) bool) (protocol.Device, error) {
+func newDevice(g *pake.Gateway, invitation *invite, address string) (protocol.Device, error) {
 	h := g.Hello
 	d := protocol.Device{
 		Name: display.Line(h.Name, maxName), Role: h.Role, NodeID: h.NodeID,
@@ -176,9 +174,6 @@ func newDevice(g *pake.Gateway, invitation *invite, address string, own func(pro
 		if _, err := protocol.ParsePeerNodeID(string(d.NodeID)); err != nil {
 			return d, protocol.ErrBadRequest.With(err.Error())
 		}
-		if own(d.NodeID) {
-			return d, protocol.ErrConflict.With(nodes.OwnName(d.NodeID))
-		}
 		if d.Reach == nil {
 			d.Reach = &protocol.Reach{}
 		}
@@ -200,10 +195,26 @@ func newDevice(g *pake.Gateway, invitation *invite, address string, own func(pro
 	return d, nil
 }
 
+// isTaken reports whether another machine has the ID of a node.
+func (m *Manager) isTaken(d protocol.Device) bool {
+	return d.NodeID != "" && m.o.Nodes.Own(d.NodeID) || m.devices.hasOtherNode(d)
+}
+
+// nameTaken returns the error for a node whose ID another machine has, with an ID that is free.
+func (m *Manager) nameTaken(d protocol.Device) error {
+	taken := d.NodeID
+	for n := 2; m.isTaken(d); n++ {
+		end := fmt.Sprintf("-%d", n)
+		d.NodeID = taken[:min(len(taken), protocol.MaxNodeID-len(end))] + protocol.NodeID(end)
+	}
+	return protocol.ErrConflict.With(fmt.Sprintf("another machine is already called %s: choose another name, such as %s", taken, d.NodeID)).
+		WithDetails(protocol.NameTaken{Free: d.NodeID})
+}
+
 // request creates a request and shows it to the person.
 func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (*request, error) {
 	h := g.Hello
-	d, err := newDevice(g, invitation, address, m.o.Nodes.Own)
+	d, err := newDevice(g, invitation, address)
 	if err != nil {
 		return nil, err
 	}
@@ -217,8 +228,8 @@ func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (
 	d.ID = m.devices.newID(h.Key, d.Role)
 	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
-	if m.devices.hasOtherNode(d) {
-		return nil, protocol.ErrConflict.With(fmt.Sprintf("another machine is paired as %s: name this one differently with --id, or revoke that one", d.NodeID))
+	if m.isTaken(d) {
+		return nil, m.nameTaken(d)
 	}
 	if err := m.requests.add(r, invitation); err != nil {
 		return nil, err

@@ -183,6 +183,12 @@ type DeviceRefused struct {
 	At     int64  `json:"at,omitempty"`
 }
 
+// NameTaken is the details of a 409 error for a node that wants to be paired with the ID of another
+// machine.
+type NameTaken struct {
+	Free NodeID `json:"free"` // an ID that no machine has
+}
+
 // DeviceProof accompanies a device's token: its signature over the TLS session, so that a stolen
 // token alone is worthless (docs/protocol.md#pairing).
 type DeviceProof struct {

@@ -4,6 +4,8 @@ package setup
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -102,14 +105,26 @@ func NewJoin(ctx context.Context, in io.Reader, out io.Writer) client.Join {
 	return client.Join{
 		Find: func(ctx context.Context) []string { return discovery.Find(ctx, "") },
 		Show: func(words []string, seconds int) {
-			fmt.Fprintf(out, "Check that the gateway shows the same words:\n\n  %s\n\nWaiting for approval on the gateway, at most %d s …\n", strings.Join(words, " "), seconds)
+			fmt.Fprintf(out, "Waiting for approval on the other computer (%d s). It must show the same words:\n\n  %s\n\n", seconds, display.Words(words))
 		},
 		Confirm: func(words []string) bool {
-			fmt.Fprintf(out, "Did the gateway show %s? [y/N] ", strings.Join(words, " "))
+			fmt.Fprintf(out, "Does the other computer show %s? [y/N] ", display.Words(words))
 			answer, err := ReadLine(ctx, in)
 			return err == nil && IsYes(answer)
 		},
 	}
+}
+
+// WithFlag adds to the error of a pairing the flag with which it would succeed.
+func WithFlag(err error) error {
+	var taken protocol.NameTaken
+	if e, ok := errors.AsType[*protocol.Error](err); ok && json.Unmarshal(e.Details, &taken) == nil && taken.Free != "" {
+		return fmt.Errorf("%w: add --id %s", err, taken.Free)
+	}
+	if errors.Is(err, protocol.ErrUnavailable) {
+		return fmt.Errorf("%w (there: fairlead network; here: --gateway HOST:PORT)", err)
+	}
+	return err
 }
 
 // Applicant describes the node that would run with opts.

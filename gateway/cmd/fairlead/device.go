@@ -16,7 +16,7 @@ import (
 func printDevices(out io.Writer, r protocol.DeviceListResult) error {
 	var t table
 	for _, d := range r.Devices {
-		t.row(string(d.ID), d.Name, d.Role, deviceState(d), strings.Join(d.Words, " "))
+		t.row(string(d.ID), d.Name, d.Role, deviceState(d), display.Words(d.Words))
 	}
 	err := t.print(out, "No device is paired. To add one: fairlead pair")
 	for _, q := range r.Requests {
@@ -24,7 +24,7 @@ func printDevices(out io.Writer, r protocol.DeviceListResult) error {
 		printRequest(out, q)
 	}
 	for _, i := range r.Invites {
-		fmt.Fprintf(out, "\ninvitation %s for a %s, until %s\n", i.ID, i.Role, time.UnixMilli(i.ExpiresAt).Format("15:04"))
+		fmt.Fprintf(out, "\ninvitation %s for a %s, until %s\n", i.ID, display.Role(i.Role), time.UnixMilli(i.ExpiresAt).Format("15:04"))
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func pairedText(d protocol.Device) string {
 		for _, s := range d.Scopes {
 			rights = append(rights, string(s))
 		}
-		return fmt.Sprintf("%s is paired as a client. It can: %s.", d.Name, strings.Join(rights, ", "))
+		return fmt.Sprintf("%s is paired as a controller. It may: %s.", d.Name, strings.Join(rights, ", "))
 	}
 	tools := "none"
 	if d.Reach != nil && len(d.Reach.Tools) > 0 {
@@ -155,7 +155,7 @@ func noteOtherRole(ctx context.Context, c *connection, ended protocol.Device) {
 	}
 	for _, d := range r.Devices {
 		if d.Fingerprint == ended.Fingerprint && d.ID != ended.ID && d.RevokedAt == 0 {
-			fmt.Fprintf(c.err, "The same device is still paired as a %s. To revoke that too: fairlead pair revoke %s\n", d.Role, d.ID)
+			fmt.Fprintf(c.err, "The same device is still paired as a %s. To revoke that too: fairlead pair revoke %s\n", display.Role(d.Role), d.ID)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 func TestAPairedDeviceIsDescribed(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]protocol.Device{
-		"Phone is paired as a client. It can: read, chat.":             {Name: "Phone", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}},
+		"Phone is paired as a controller. It may: read, chat.":         {Name: "Phone", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}},
 		"Attic is paired as the machine attic. Its tools: Bash, Read.": {Name: "Attic", Role: protocol.RoleNode, NodeID: "attic", Reach: &protocol.Reach{Tools: []string{"Bash", "Read"}}},
 		"Attic is paired as the machine attic. Its tools: none.":       {Name: "Attic", Role: protocol.RoleNode, NodeID: "attic"},
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fairlead/gateway"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
 )
@@ -210,12 +211,12 @@ func printNetwork(ctx context.Context, c *connection, _ []string) error {
 	return show(c, r.Network, err, func(out io.Writer, n protocol.NetworkStatus) (err error) {
 		switch {
 		case !n.Enabled:
-			_, err = fmt.Fprintln(out, "off: only programs on this machine can reach the gateway")
+			_, err = fmt.Fprintln(out, "off: other machines cannot connect to this gateway")
 		case n.Problem != "":
 			_, err = fmt.Fprintf(out, "on, but not listening: %s\n", n.Problem)
 		default:
-			_, err = fmt.Fprintf(out, "on: paired devices can reach the gateway at %s\nkey: %s (%s)\nvisible on the local network: %s\n",
-				strings.Join(n.Addresses, ", "), strings.Join(n.Words, " "), n.Pin, map[bool]string{true: "yes", false: "no"}[n.Discovery])
+			_, err = fmt.Fprintf(out, "on: other machines can connect at %s\nfingerprint: %s (%s)\nvisible on the local network: %s\n",
+				strings.Join(n.Addresses, ", "), display.Words(n.Words), n.Pin, map[bool]string{true: "yes", false: "no"}[n.Discovery])
 		}
 		return err
 	})

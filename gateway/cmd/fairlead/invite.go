@@ -12,6 +12,7 @@ import (
 	"github.com/mdp/qrterminal/v3"
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/node/setup"
 )
@@ -24,6 +25,9 @@ func invite(o *options, cmd *cobra.Command, p pairFlags) error {
 			in.Scopes = append(in.Scopes, protocol.Scope(s))
 		}
 		invite, err := call(ctx, c, protocol.DeviceInviteTo, in)
+		if errors.Is(err, protocol.ErrUnavailable) {
+			return fmt.Errorf("%w: fairlead network on", err)
+		}
 		if err != nil {
 			return err
 		}
@@ -97,7 +101,7 @@ func serveInvite(ctx context.Context, c *connection, i protocol.DeviceInvite) er
 // askToApprove shows the requesting device and carries out the person's decision.
 func askToApprove(ctx context.Context, c *connection, r protocol.DeviceRequest) error {
 	printRequest(c.err, r)
-	fmt.Fprint(c.err, "Does the other machine show the same words, and is it yours? Pair it? [y/N] ")
+	fmt.Fprint(c.err, "Does the other device show the same words? Pair it? [y/N] ")
 	answer, err := setup.ReadLine(ctx, c.in)
 	if errors.Is(err, io.EOF) {
 		return waitForAnswer(ctx, c, r)
@@ -134,14 +138,14 @@ func printPaired(out io.Writer, d protocol.Device) error {
 func printRequest(out io.Writer, r protocol.DeviceRequest) {
 	d := r.Device
 	var t table
+	question, text := display.Request(r)
+	fmt.Fprintf(out, "%s %s\n", question, flat(text))
 	if r.Kind == protocol.RequestWiden {
-		fmt.Fprintf(out, "%s asks for more than it was allowed:\n", flat(d.Name))
 		for _, more := range r.Wider {
 			t.value("  more", more)
 		}
 	} else {
-		fmt.Fprintf(out, "%s asks to be paired as a %s:\n", flat(d.Name), flat(d.Role))
-		t.value("  words", strings.Join(r.Words, " "))
+		t.value("  words", display.Words(r.Words))
 	}
 	t.value("  machine", string(d.NodeID))
 	t.value("  system", d.OS)

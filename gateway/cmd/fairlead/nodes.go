@@ -86,18 +86,7 @@ func presence(n protocol.NodeInfo) string {
 }
 
 // ago returns the time since at (Unix milliseconds), in the largest unit that fits.
-func ago(at int64) string {
-	d := time.Since(time.UnixMilli(at))
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
-}
+func ago(at int64) string { return display.Ago(at, time.Now()) }
 
 func showNode(ctx context.Context, c *connection, args []string) error {
 	nodes, err := c.nodes(ctx)

@@ -77,7 +77,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 	}
 	f := cmd.Flags()
 	p.as = protocol.RoleNode
-	f.Var(choiceFlag[string]{&p.as, roles}, "as", "role of the paired machine: node (runs tools) or client (shows chats and approvals)")
+	f.Var(choiceFlag[string]{&p.as, roles}, "as", "role of the paired device: node (a machine that runs tools) or client (a controller, which shows chats and approvals)")
 	f.StringVar(&p.name, "name", "", "name for the paired machine")
 	f.IntVar(&p.minutes, "minutes", 10, "minutes until the invitation expires, 1 to 60")
 	f.IntVar(&p.days, "days", 0, "days until the pairing expires (default: never)")
@@ -154,7 +154,7 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 	}
 	peer, err := j.Run(cmd.Context())
 	if err != nil {
-		return err
+		return setup.WithFlag(err)
 	}
 	home, err := o.homeDir()
 	if err != nil {

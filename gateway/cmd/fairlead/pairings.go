@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
@@ -121,7 +122,7 @@ func pairResetCommand(o *options) *cobra.Command {
 			}
 			out := cmd.ErrOrStderr()
 			for _, p := range list {
-				fmt.Fprintf(out, "The pairing with %s as a %s ends.\n", p.Name, p.Role)
+				fmt.Fprintf(out, "The pairing with %s as a %s ends.\n", p.Name, display.Role(p.Role))
 			}
 			if !yes {
 				fmt.Fprint(out, "Create a new key? (yes/no) ")
@@ -149,7 +150,7 @@ func pairResetCommand(o *options) *cobra.Command {
 			if id, err = identity.ResetKey(secrets); err != nil {
 				return err
 			}
-			fmt.Fprintf(out, "This machine has a new key: %s\n", strings.Join(identity.KeyWords(id.Public()), " "))
+			fmt.Fprintf(out, "This machine has a new key: %s\n", display.Words(identity.KeyWords(id.Public())))
 			return nil
 		},
 	}

@@ -116,7 +116,7 @@ func Unreachable(ctx context.Context, host string, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET):
 		return Broken("the connection to " + host + " was interrupted")
 	}
-	return Broken("the connection to " + host + " failed: " + err.Error())
+	return Broken(display.Unreachable(host, err))
 }
 
 // IsError reports whether an event's "error" field contains an error: some servers send an empty

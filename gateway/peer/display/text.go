@@ -59,6 +59,55 @@ func Plural(n int, word string) string {
 	return fmt.Sprintf("%d %s", n, word)
 }
 
+// Words formats the words of a key or of a pairing, which people compare on two screens.
+func Words(words []string) string { return strings.Join(words, "-") }
+
+// Request words a request of a device as a question and a sentence.
+func Request(r protocol.DeviceRequest) (question, text string) {
+	name := Line(r.Device.Name, 60)
+	switch {
+	case r.Kind == protocol.RequestWiden:
+		return "Allow more on “" + name + "”?", "It offers more than you allowed: " + strings.Join(r.Wider, "; ") + "."
+	case r.Device.Role == protocol.RoleClient:
+		return "Pair “" + name + "”?", "It wants to control Fairlead."
+	}
+	return "Pair “" + name + "”?", "It wants to be a machine that the agent can use."
+}
+
+// Role is the word for a device's role.
+func Role(role string) string {
+	if role == protocol.RoleClient {
+		return "controller"
+	}
+	return "machine"
+}
+
+// Ago formats the time since then, in Unix milliseconds: just now, 5 min ago, 3 h ago, yesterday,
+// 4 days ago, 3 May, 3 May 2025.
+func Ago(ms int64, now time.Time) string {
+	t := time.UnixMilli(ms).In(now.Location())
+	day := func(t time.Time) time.Time {
+		y, m, d := t.Date()
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	}
+	days := int(day(now).Sub(day(t)).Hours() / 24)
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	case days == 1:
+		return "yesterday"
+	case days < 7:
+		return fmt.Sprintf("%d days ago", days)
+	case t.Year() == now.Year():
+		return t.Format("2 Jan")
+	}
+	return t.Format("2 Jan 2006")
+}
+
 // NotEnforced is the phrase with which a machine reports a missing restriction.
 const NotEnforced = "not enforced on this machine"
 

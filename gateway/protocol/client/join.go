@@ -57,7 +57,7 @@ func (j Join) Run(ctx context.Context) (identity.Peer, error) {
 		addresses = j.Find(ctx)
 	}
 	if len(addresses) == 0 {
-		return identity.Peer{}, protocol.ErrUnavailable.With("no gateway was found on this network: check that network access is on at the gateway, give its address with --gateway HOST:PORT, or use the link")
+		return identity.Peer{}, protocol.ErrUnavailable.With("no gateway was found on this network: check on its computer that other machines can connect, and give its address, or use its link")
 	}
 	if t.Code != nil { // any gateway nearby may be the right one; only that one knows the code
 		return j.tryEach(ctx, addresses, t)

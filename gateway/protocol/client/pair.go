@@ -29,7 +29,7 @@ func Pair(ctx context.Context, addresses []string, device pake.Device) (identity
 	}
 	conn, got, err := identity.Dial(ctx, addresses, pin)
 	if errors.Is(err, protocol.ErrUnavailable) && !device.Renew && !device.End {
-		err = protocol.ErrUnavailable.With(protocol.AsError(err).Message + `. Run "fairlead network" on the gateway's computer to check that network access is on and to see its address`)
+		err = protocol.ErrUnavailable.With(protocol.AsError(err).Message + ". Check on the gateway's computer that other machines can connect, and at which address")
 	}
 	if err != nil {
 		return identity.Pairing{}, err

@@ -157,7 +157,7 @@ func (p pairing) pair(ctx context.Context, opts node.Options, in io.Reader, out,
 	}
 	peer, err := j.Run(ctx)
 	if err != nil {
-		return false, err
+		return false, setup.WithFlag(err)
 	}
 	fmt.Fprintf(out, "Paired with %s. This machine's key is stored in: %s.\n", peer.Name, keychain.Open(p.home).Where())
 	return p.only, nil

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+func pairRequest(id, name string) protocol.DeviceRequest {
+	return protocol.DeviceRequest{
+		ID: id, Kind: protocol.RequestPair, Words: []string{"cobalt", "otter", "lamp", "nine"}, ExpiresAt: time.Now().Add(time.Minute).UnixMilli(),
+		Device: protocol.Device{Name: name, Hostname: "vm", Role: protocol.RoleNode, OS: "Debian 12", Address: "10.0.0.9"},
+	}
+}
+
+func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Approvals = nil
+	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("r", "tower"), {ID: "w", Kind: protocol.RequestWiden, Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}
+	u.update(v)
+	if u.pairing.window == nil {
+		t.Fatal("no window asks")
+	}
+	if title := u.pairing.window.Title(); title != "Pair “tower”?" {
+		t.Errorf("the window is called %q", title)
+	}
+	pagetest.Shows(t, u.pairing.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
+	want(`show pairing-r "Pair “tower”?" deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\nAllow more on “nas”?\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.approvals.openInbox()
+	pagetest.Shows(t, u.nav.box, "Pair “tower”?", "Allow more on “nas”?", "the tool Write")
+	pagetest.Shot(t, u.pairing.window, "pairing")
+
+	// Put off, the request stays on the page, and can be shown again.
+	test.Tap(pagetest.Button(t, u.pairing.window.Content(), "Not now"))
+	if u.pairing.window != nil {
+		t.Fatal("the window asks on")
+	}
+	u.update(v)
+	if u.pairing.window != nil {
+		t.Error("what was put off came back")
+	}
+	u.runTrayItem(state.TrayOf(v).Items[2].Items[0])
+	if u.pairing.window == nil || u.pairing.request.Value.ID != "r" {
+		t.Fatal("the tray does not show the request")
+	}
+
+	// Answered here or elsewhere, it is over.
+	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("s", "attic")}
+	u.update(v)
+	if u.pairing.window == nil || u.pairing.window.Title() != "Pair “attic”?" {
+		t.Error("the next request is not shown")
+	}
+	v.Pairing.Requests = nil
+	u.update(v)
+	if u.pairing.window != nil {
+		t.Error("the window asks about nothing")
+	}
+	pagetest.Shows(t, u.nav.box, "Nothing needs you")
+}
+
+func TestThePlusOfTheMachinesOpensThePageThatAddsOne(t *testing.T) {
+	u := newTestUI(t)
+	v := sample()
+	v.Nodes = nil
+	u.update(v)
+	test.Tap(pagetest.Button(t, u.main.sidebar.headings[machinesHead].box, ""))
+	pagetest.Shows(t, u.nav.box, "Add a machine", "Let other machines connect")
+	u.nav.openMachine("")
+	if s := golden.Words(u.nav.box); strings.Contains(s, "NETWORK") {
+		t.Errorf("it opens again: %s", s)
+	}
+}
