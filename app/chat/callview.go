@@ -11,6 +11,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -122,16 +123,16 @@ func (v callView) output(c *transcript.Call, info *protocol.CallInfo) {
 			c.Output = "" // the diff says it all
 		}
 		if left > 0 {
-			c.Size, c.CanLoad = state.SizeText(int64(len(c.Output))+left), info != nil && info.CallID != ""
+			c.Size, c.CanLoad = display.Size(int64(len(c.Output))+left), info != nil && info.CallID != ""
 		}
 	case info != nil:
 		c.Output = info.Tail
 		if info.Bytes > int64(len(c.Output)) && c.Output != "" {
-			c.Size = "The end of " + state.SizeText(info.Bytes)
+			c.Size = "The end of " + display.Size(info.Bytes)
 		}
 	}
 	if len(c.Output) > maxOutput {
-		c.Size = "The end of " + state.SizeText(int64(len(c.Output)))
+		c.Size = "The end of " + display.Size(int64(len(c.Output)))
 		c.Output = outputEnd(c.Output)
 	}
 }

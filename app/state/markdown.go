@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -213,7 +214,7 @@ func LeftOut(text string) (shown string, bytes int64) {
 	shown = leftOut.ReplaceAllStringFunc(text, func(note string) string {
 		n, _ := strconv.ParseInt(leftOut.FindStringSubmatch(note)[1], 10, 64)
 		bytes += n
-		return "⋯ " + SizeText(n) + " not shown"
+		return "⋯ " + display.Size(n) + " not shown"
 	})
 	return shown, bytes
 }
