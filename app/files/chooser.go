@@ -148,7 +148,7 @@ func (c *Chooser) showPlaces(list []state.Crumb) {
 		rows = append(rows, widgets.NewSidebarRow(widgets.SidebarItem{Icon: icon(p.Dir), Title: p.Name}, func() { c.Enter(p.Dir) }))
 	}
 	if len(c.h.Recent) > 0 {
-		rows = append(rows, widgets.NewSection("RECENT", nil))
+		rows = append(rows, widgets.NewSection("RECENT"))
 	}
 	for _, dir := range c.h.Recent {
 		name := state.VisibleName(path.Base(filepath.ToSlash(dir)))

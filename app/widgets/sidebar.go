@@ -83,11 +83,11 @@ func (r *SidebarRow) Focusable() fyne.Focusable { return r.press }
 // Item returns the item.
 func (r *SidebarRow) Item() SidebarItem { return r.item }
 
-// NewSection creates a small heading of a list, such as MACHINES, with an object at its end.
-func NewSection(title string, end fyne.CanvasObject) fyne.CanvasObject {
+// NewSection creates a small heading of a list, such as MACHINES, with objects at its end.
+func NewSection(title string, end ...fyne.CanvasObject) fyne.CanvasObject {
 	t := NewText(title, style.ColorMuted, style.SizeSmall)
 	t.Style.Bold, t.Ellipsis = true, true
-	return Inset(style.Group, style.Inside, style.Gap, style.Inside, Row(style.Inside, 0, t, end))
+	return Inset(style.Group, style.Inside, style.Gap, style.Inside, Row(style.Inside, 0, append([]fyne.CanvasObject{t}, end...)...))
 }
 
 // Badge is a count on a coloured background. Zero hides it.
