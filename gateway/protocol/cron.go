@@ -9,6 +9,7 @@ var (
 	CronRemove    = Method[CronJobParams, CronRemoveResult]{"cron.remove", ScopeChat, clients, gsv}
 	CronRunNow    = Method[CronRunParams, CronRunNowResult]{"cron.run", ScopeChat, clients, gsv}
 	CronRuns      = Method[CronRunsParams, CronRunsResult]{"cron.runs", ScopeRead, clients, gsv}
+	CronPreview   = Method[CronPreviewParams, CronPreviewResult]{"cron.preview", ScopeRead, clients, extension}
 )
 
 // CronJobID names a job.
@@ -49,8 +50,10 @@ type CronSchedule struct {
 	AtMs     *int64 `json:"atMs,omitempty"`     // at
 	EveryMs  int64  `json:"everyMs,omitempty"`  // every
 	AnchorMs *int64 `json:"anchorMs,omitempty"` // every
-	Expr     string `json:"expr,omitempty"`     // cron, five fields
-	TZ       string `json:"tz,omitempty"`       // cron, IANA name; empty is the person's time zone
+	// Expr is a cron expression of five fields. As an extension, the day of the month may be L, the
+	// last one, and several expressions may be separated by semicolons.
+	Expr string `json:"expr,omitempty"`
+	TZ   string `json:"tz,omitempty"` // cron, IANA name; empty is the person's time zone
 
 	CronWritten
 }
@@ -106,6 +109,19 @@ type CronJob struct {
 	Spec           CronMode     `json:"spec"`
 	State          CronJobState `json:"state"`
 	Missed         string       `json:"missed,omitempty"` // skip, latest (default), all or ask (extension)
+}
+
+// CronPreviewParams asks for the next runs of a schedule that need not be stored (extension).
+type CronPreviewParams struct {
+	Schedule *CronSchedule `json:"schedule"`
+	Count    int           `json:"count,omitempty"` // 1 to 50, default 3
+}
+
+// CronPreviewResult answers cron.preview (extension).
+type CronPreviewResult struct {
+	Schedule   CronSchedule `json:"schedule"`   // as it would be stored
+	TimeZone   string       `json:"timeZone"`   // of a cron schedule: its own, or the person's
+	NextRunsMs []int64      `json:"nextRunsMs"` // fewer than Count if it ends
 }
 
 // CronStatusParams selects an agent (extension).
