@@ -1,5 +1,7 @@
 package protocol
 
+import "cmp"
+
 // Schedules.
 var (
 	CronStatusGet = Method[CronStatusParams, CronStatus]{"cron.status", ScopeRead, clients, gsv}
@@ -43,6 +45,21 @@ const (
 	MissedAll    = "all"
 	MissedAsk    = "ask" // ask the person
 )
+
+// Results of which the person is notified (extension).
+const (
+	NotifyAlways = "always"
+	NotifyNews   = "news" // when the agent has something to say, or failed
+	NotifyNever  = "never"
+)
+
+// Notifies returns of which results the person is notified.
+func (j CronJob) Notifies() string {
+	if j.Notify == "" && j.Spec.Deliver != nil && !*j.Spec.Deliver {
+		return NotifyNever
+	}
+	return cmp.Or(j.Notify, NotifyAlways)
+}
 
 // CronSchedule describes when a job runs. Kind determines which fields are set.
 type CronSchedule struct {
@@ -109,6 +126,9 @@ type CronJob struct {
 	Spec           CronMode     `json:"spec"`
 	State          CronJobState `json:"state"`
 	Missed         string       `json:"missed,omitempty"` // skip, latest (default), all or ask (extension)
+	// Notify tells of which results the person is notified: always, news or never (extension). The
+	// default is always, or never for a task with Deliver false.
+	Notify string `json:"notify,omitempty"`
 }
 
 // CronPreviewParams asks for the next runs of a schedule that need not be stored (extension).
@@ -166,6 +186,7 @@ type CronAddParams struct {
 	Schedule       *CronSchedule `json:"schedule"`
 	Spec           *CronMode     `json:"spec"`
 	Missed         string        `json:"missed,omitempty"` // skip, latest (default), all or ask (extension)
+	Notify         string        `json:"notify,omitempty"` // always, news or never (extension)
 }
 
 // CronJobResult answers cron.add and cron.update.
@@ -190,6 +211,7 @@ type CronJobPatch struct {
 	Schedule       *CronSchedule  `json:"schedule,omitempty"`
 	Spec           *CronModePatch `json:"spec,omitempty"`
 	Missed         *string        `json:"missed,omitempty"` // skip, latest, all or ask (extension)
+	Notify         *string        `json:"notify,omitempty"` // always, news or never (extension)
 }
 
 // CronModePatch changes the work of a job. A patch with the job's mode is merged into it; a patch
