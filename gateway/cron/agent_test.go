@@ -68,7 +68,7 @@ func (a *fakeAgent) Options() cron.Options {
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{
 		Store: a.Store, Bus: a.Bus, Sessions: a, Stats: a.Stats, Config: func() config.Config { return cfg },
-		Deliver: deliver,
+		Deliver: deliver, PromptTokens: func(context.Context, protocol.SessionKey) int64 { return 1000 },
 		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
@@ -193,7 +193,10 @@ func (a *fakeAgent) run(r store.Run, stop chan struct{}) {
 	case end != nil:
 		info.State = protocol.RunFailed
 	default:
-		msg := protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(answer)}}
+		msg := protocol.Message{
+			RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(answer)},
+			Usage: &protocol.Usage{Input: 90, Output: 10, Total: 100, Cost: new(0.5)},
+		}
 		if _, err := a.Store.Messages.Append(context.Background(), r.Session, msg); err != nil {
 			panic(err)
 		}

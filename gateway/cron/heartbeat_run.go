@@ -90,7 +90,7 @@ func isEmptyChecklist(text string) bool {
 }
 
 // runAgent runs the agent and delivers its report; delivered is "" when there is nothing new.
-func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (delivered, expired string, err error) {
+func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState, run protocol.RunID) (delivered, expired string, err error) {
 	prompt := h.Prompt
 	prompt = cmp.Or(prompt, heartbeatPrompt)
 	if text, err := hb.o.HeartbeatFile(id); err == nil && !isEmptyChecklist(text) {
@@ -105,7 +105,6 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 	if _, err := hb.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
 		return "", "", err
 	}
-	run := protocol.RunID(protocol.NewID())
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
 	answer, expired, err := hb.runner.follow(ctx, agentRun{session: key, id: run}, func() error {

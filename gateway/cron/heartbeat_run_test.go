@@ -63,6 +63,24 @@ func TestTheHeartbeatComesInItsHoursAndTellsWhatIsNew(t *testing.T) {
 	})
 }
 
+func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("say HEARTBEAT_OK", nil)
+		if st := r.heartbeat(); st.Runs != 0 || st.EstimatedTokens < 2000 || st.EstimatedTokens > 2100 {
+			t.Errorf("before the first: %+v", st)
+		}
+		for range 2 {
+			if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if st := r.heartbeat(); st.Runs != 2 || st.Usage.Total != 200 || *st.Usage.Cost != 1 || st.EstimatedTokens != 0 {
+			t.Errorf("after two: %+v", st)
+		}
+	})
+}
+
 func TestAHeartbeatWithNothingToTellIsSilent(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.beating("say HEARTBEAT_OK", nil)

@@ -44,7 +44,9 @@ type Options struct {
 	Bus      *event.Bus
 	Sessions Sessions
 	Stats    func(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) // of a chat
-	Config   func() config.Config
+	// PromptTokens estimates the tokens of the system prompt and the tools in a chat.
+	PromptTokens func(ctx context.Context, key protocol.SessionKey) int64
+	Config       func() config.Config
 	// Deliver sends an answer to the person over a channel and returns a description of where; "" if
 	// it names no receiver and they write over none. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)

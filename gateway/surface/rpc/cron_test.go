@@ -83,6 +83,7 @@ func realSchedules(t *testing.T) (s *cron.Scheduler, stop func()) {
 	sched := cron.New(cron.Options{
 		Store: st, Bus: chats.bus, Sessions: chats, Stats: chats.Stats, Config: func() config.Config { return cfg },
 		Deliver:       func(context.Context, cron.Delivery) (string, error) { return "", nil },
+		PromptTokens:  func(context.Context, protocol.SessionKey) int64 { return 1000 },
 		HeartbeatFile: func(protocol.AgentID) (string, error) { return "- look\n", nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
