@@ -80,7 +80,7 @@ func (f Form) Expr() string {
 
 func daysField(days []time.Weekday) string {
 	days = slices.Sorted(slices.Values(days))
-	if slices.Equal(days, workdays) {
+	if slices.Equal(days, Workdays) {
 		return "1-5"
 	}
 	return list(slices.Compact(days), func(d time.Weekday) string { return strconv.Itoa(int(d)) })

@@ -15,7 +15,7 @@ func TestFormsAndExpressionsAreTheSame(t *testing.T) {
 		expr, text string
 	}{
 		{Form{Times: []Clock{540}}, "0 9 * * *", "every day at 09:00"},
-		{Form{Days: workdays, Times: []Clock{450}}, "30 7 * * 1-5", "every weekday at 07:30"},
+		{Form{Days: Workdays, Times: []Clock{450}}, "30 7 * * 1-5", "every weekday at 07:30"},
 		{Form{Days: weekend, Times: []Clock{540, 1020}}, "0 9,17 * * 0,6", "every Saturday and Sunday at 09:00 and 17:00"},
 		{Form{Days: []time.Weekday{0, 1, 3}, Times: []Clock{540}}, "0 9 * * 0,1,3", "every Monday, Wednesday and Sunday at 09:00"},
 		{Form{Times: []Clock{540, 570, 1050}}, "0,30 9 * * *; 30 17 * * *", "every day at 09:00, 09:30 and 17:30"},

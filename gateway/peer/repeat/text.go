@@ -10,10 +10,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-var (
-	workdays = []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}
-	weekend  = []time.Weekday{time.Sunday, time.Saturday}
-)
+// Workdays are Monday to Friday.
+var Workdays = []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}
+
+var weekend = []time.Weekday{time.Sunday, time.Saturday}
 
 // String describes the form: every weekday at 09:00 and 17:30.
 func (f Form) String() string {
@@ -33,7 +33,7 @@ func (f Form) day() string {
 	}
 	days := slices.Sorted(slices.Values(f.Days))
 	switch {
-	case slices.Equal(days, workdays):
+	case slices.Equal(days, Workdays):
 		return "every weekday"
 	case slices.Equal(days, weekend):
 		return "every Saturday and Sunday"
