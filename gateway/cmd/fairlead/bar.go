@@ -135,4 +135,4 @@ func bytesText(n int64) string {
 }
 
 // shortID returns enough of an ID to name a transfer.
-func shortID(id protocol.TransferID) string { return string(id[:min(8, len(id))]) }
+func shortID[T ~string](id T) string { return string(id[:min(8, len(id))]) }
