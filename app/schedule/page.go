@@ -94,10 +94,10 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	return item
 }
 
-// whenText describes a schedule, with its own time zone if it has one.
+// whenText describes a schedule, with its time zone if that has another time.
 func whenText(s protocol.CronSchedule, now time.Time) string {
 	text := display.Capital(repeat.Text(s, now))
-	if s.TZ != "" {
+	if zone, err := time.LoadLocation(s.TZ); err == nil && s.TZ != "" && now.In(zone).Format("15:04") != now.Format("15:04") {
 		text += " (" + s.TZ + ")"
 	}
 	return text
