@@ -129,12 +129,12 @@ func (d *detail) draw() fyne.CanvasObject {
 		widgets.NewFact("Instructions", what),
 		widgets.Beside(2*style.Page, 240, widgets.NewField("Runs in", widgets.NewText(wordsOf(modes, j.Spec.Mode), style.ColorText, "text")),
 			widgets.NewFact("Notify me", wordsOf(notifies, j.Notifies()))))
-	var history fyne.CanvasObject = d.runs
+	head := widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("RUNS", chat))
 	if len(d.shown) == 0 {
-		text := widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text")
-		history = container.NewVBox(widgets.Inset(0, 0, 0, style.Inside, text))
+		none := widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text")
+		return widgets.NewPage(j.Name, widgets.NewVScroll(widgets.Col(style.Inside, facts, head, none)), back)
 	}
-	history = widgets.Border(widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("RUNS", chat)), nil, nil, nil, history)
+	history := widgets.Border(head, nil, nil, nil, d.runs)
 	return widgets.NewPage(j.Name, widgets.Border(nil, d.count, nil, nil, container.New(partsLayout{}, widgets.NewVScroll(facts), history)), back)
 }
 

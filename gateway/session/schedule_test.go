@@ -33,6 +33,11 @@ func TestEachRunOfAScheduleStartsAfresh(t *testing.T) {
 	if err != nil || len(p.Messages) != 8 {
 		t.Errorf("the chat shows %d messages, %v, want all 8", len(p.Messages), err)
 	}
+	for i, want := range []string{protocol.OriginSchedule, "", protocol.OriginSchedule, "", protocol.OriginPerson, "", protocol.OriginSchedule, ""} {
+		if got := p.Messages[i].Origin; got != want {
+			t.Errorf("message %d is from %q, want %q", i, got, want)
+		}
+	}
 	list, err := g.List(t.Context(), protocol.SessionsListParams{})
 	if err != nil || len(list.Sessions) != 1 || list.Sessions[0].Schedule != "j" {
 		t.Errorf("the chat is listed as %+v, %v", list.Sessions, err)

@@ -114,7 +114,7 @@ func (s *session) start(row store.Run) error {
 // each run of a task is independent of the others.
 func (s *session) startAfresh(row store.Run) error {
 	id := s.key.Schedule()
-	if id == "" || id == protocol.HeartbeatSchedule || askedBy(row.Principal, "", protocol.ModelRef{}).Kind != protocol.AskedBySchedule {
+	if id == "" || id == protocol.HeartbeatSchedule || !isScheduled(row) {
 		return nil
 	}
 	return s.m.store.Sessions.StartAfresh(context.WithoutCancel(s.m.ctx), s.key)
