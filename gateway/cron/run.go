@@ -49,11 +49,11 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 	if err != nil {
 		return failedOutcome(err)
 	}
-	return x.deliver(ctx, j, r, answer, expired)
+	return x.deliver(ctx, j, answer, expired)
 }
 
 // deliver delivers the agent's answer. expired is the result of [runner.expiredText].
-func (x *runner) deliver(ctx context.Context, j store.Job, r store.JobRun, answer, expired string) outcome {
+func (x *runner) deliver(ctx context.Context, j store.Job, answer, expired string) outcome {
 	if j.Notifies() == protocol.NotifyNews {
 		answer = textWithout(nothingToReport, answer)
 	}
