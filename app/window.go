@@ -73,7 +73,9 @@ func (w *window) open(key protocol.SessionKey) {
 
 // switchTo shows another chat, now and after the next start.
 func (w *window) switchTo(key protocol.SessionKey) {
-	w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
+	if key.Schedule() == "" { // the next start opens a chat of the person
+		w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
+	}
 	w.load(key)
 }
 

@@ -112,7 +112,7 @@ func (d *detail) draw() fyne.CanvasObject {
 	remove := widgets.NewQuietButton("Delete", "trash", func() {
 		undo := p.m.Delete(d.job)
 		p.back()
-		p.h.Undo("The schedule was deleted.", undo, time.Now().Add(state.UndoTime))
+		p.h.Undo("“"+display.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(state.UndoTime))
 	})
 	widgets.SetVisible(pause, !state.IsFinished(j, p.now()))
 	what := j.Spec.Message

@@ -209,7 +209,6 @@ func (m *form) problem(err error) {
 	place := m.message
 	if field := new(state.FieldError); errors.As(err, &field) {
 		place = m.errors[field.Field]
-		m.message.Hide()
 	}
 	place.Show()
 	place.Set(state.Sentence(err), style.ColorBad)
@@ -221,6 +220,7 @@ func (m *form) preview() {
 	m.cancel()
 	ctx, cancel := context.WithCancel(m.p.ctx)
 	m.cancel = cancel
+	m.message.Hide()
 	now, f := m.p.now(), m.f
 	bind.Go(ctx, func(ctx context.Context) (string, error) { return m.p.m.Preview(ctx, f, now) }, func(text string, err error) {
 		if ctx.Err() != nil {
@@ -228,6 +228,7 @@ func (m *form) preview() {
 		}
 		m.clear(state.FieldTimes, state.FieldDays, state.FieldEvery, state.FieldAt, state.FieldExpr, state.FieldZone)
 		m.next.Set(text, style.ColorMuted)
+		widgets.SetVisible(m.next, text != "")
 		isEmpty := f.Repeat == state.RepeatOnce && f.At == "" || f.Repeat == state.RepeatCron && f.Expr == ""
 		if err != nil && !isEmpty {
 			m.problem(err)
@@ -242,6 +243,7 @@ func (m *form) save() {
 	p, f, now := m.p, m.f, m.p.now()
 	bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, f, now) }, func(j protocol.CronJob, err error) {
 		if err != nil {
+			m.message.Set("Not saved: a field above needs a correction.", style.ColorBad) // its place may be out of view
 			m.problem(err)
 			return
 		}

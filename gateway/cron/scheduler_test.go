@@ -147,7 +147,7 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 		gone := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Minute)}, Spec: task("x")})
 		failed := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(61 * time.Second)}, Spec: task("fail x")})
 		time.Sleep(2 * time.Minute)
-		if got := fmt.Sprint(r.runs()); got != "[ok skipped The gateway was not running at its time. ok error x]" {
+		if got := fmt.Sprint(r.runs()); got != "[ok skipped Fairlead was not running at that time. ok error x]" {
 			t.Errorf("history %s", got)
 		}
 		for _, id := range []protocol.CronJobID{past.ID, late.ID, failed.ID} {

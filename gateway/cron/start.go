@@ -240,7 +240,7 @@ func (p *planner) skip(j *job, due, at, until int64) {
 	} else {
 		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, p.o.zone())
 	}
-	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "The gateway was not running at its time."
+	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "Fairlead was not running at that time."
 	r := store.JobRun{
 		Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
 		NextRunAt: next.State.NextRunAtMs,
