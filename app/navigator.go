@@ -93,6 +93,7 @@ func (n *navigator) pages() []page {
 		{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 			p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
 				OpenChat: n.ui.main.open, OpenRun: n.openRun, EditFile: n.editFile, Undo: n.ui.messages.offerUndo,
+				LeaveChat: n.ui.main.leave,
 			})
 			return p.Box, p.Back
 		}},

@@ -25,6 +25,7 @@ type detail struct {
 	shown []protocol.CronRun
 	next  *widgets.Paragraph // the next run
 	count *widgets.Text
+	chat  *widgets.Button // opens the schedule's chat
 }
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
@@ -32,6 +33,7 @@ func newDetail(p *Page, id protocol.CronJobID) *detail {
 		p: p, id: id, next: widgets.NewParagraph("", style.ColorText, "text"),
 		count: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
+	d.chat = widgets.NewQuietButton("Open chat", "chat", func() { p.h.OpenChat(protocol.ScheduleChat(d.job.AgentID, d.id)) })
 	d.runs = widgets.NewItemList(func(i int) {
 		if r := d.shown[i]; r.SessionKey != "" {
 			p.h.OpenRun(r.SessionKey, r.RunID)
@@ -54,6 +56,7 @@ func (d *detail) show(v state.SchedulesView) {
 	if v.RunsInAll > len(v.Runs) {
 		d.count.SetText(fmt.Sprintf("the last %d of %d", len(v.Runs), v.RunsInAll))
 	}
+	widgets.SetVisible(d.chat, job.Spec.Mode == protocol.CronTask && (len(v.Runs) > 0 || job.State.RunningAtMs > 0))
 	d.next.Set(nextRuns(job, v.Preview, d.p.now()), style.ColorText)
 	what, err := protocol.Marshal([]any{
 		job.ID, job.Name, job.Enabled, state.IsFinished(job, d.p.now()), job.Schedule, job.Spec, job.Notify, job.Missed, v.Preview.TimeZone, len(v.Runs) == 0,
@@ -107,10 +110,9 @@ func (d *detail) draw() fyne.CanvasObject {
 	}
 	edit := widgets.NewButton("Edit", "edit", func() { p.openForm(state.FormOf(d.job)) })
 	duplicate := widgets.NewQuietButton("Duplicate", "copy", func() { p.openForm(state.FormOf(d.job).Copy()) })
-	chat := widgets.NewQuietButton("Open chat", "chat", func() { p.h.OpenChat(protocol.ScheduleChat(d.job.AgentID, d.id)) })
-	widgets.SetVisible(chat, j.Spec.Mode == protocol.CronTask && len(d.shown) > 0)
 	remove := widgets.NewQuietButton("Delete", "trash", func() {
 		undo := p.m.Delete(d.job)
+		p.h.LeaveChat(protocol.ScheduleChat(d.job.AgentID, d.id))
 		p.back()
 		p.h.Undo("“"+display.Line(d.job.Name, 48)+"” was deleted.", undo, time.Now().Add(state.UndoTime))
 	})
@@ -129,7 +131,7 @@ func (d *detail) draw() fyne.CanvasObject {
 		widgets.NewFact("Instructions", what),
 		widgets.Beside(2*style.Page, 240, widgets.NewField("Runs in", widgets.NewText(wordsOf(modes, j.Spec.Mode), style.ColorText, "text")),
 			widgets.NewFact("Notify me", wordsOf(notifies, j.Notifies()))))
-	head := widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("RUNS", chat))
+	head := widgets.Inset(style.Group, 0, 0, 0, widgets.NewSectionHeading("RUNS", d.chat))
 	if len(d.shown) == 0 {
 		none := widgets.NewParagraph("It has not run yet.", style.ColorMuted, "text")
 		return widgets.NewPage(j.Name, widgets.NewVScroll(widgets.Col(style.Inside, facts, head, none)), back)

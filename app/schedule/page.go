@@ -22,7 +22,9 @@ type Handlers struct {
 	OpenChat func(protocol.SessionKey)
 	OpenRun  func(protocol.SessionKey, protocol.RunID) // opens a chat at a run
 	EditFile func(name string)                         // of the agent's files
-	Undo     state.OfferUndo
+	// LeaveChat shows another chat than this one, which will be deleted.
+	LeaveChat func(protocol.SessionKey)
+	Undo      state.OfferUndo
 }
 
 // Page is the page. It belongs to the GUI thread.

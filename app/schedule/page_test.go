@@ -23,7 +23,7 @@ import (
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, state.NewSchedules(app), Handlers{Undo: func(string, func(), time.Time) {}})
+	p := newPage(ctx, state.NewSchedules(app), Handlers{Undo: func(string, func(), time.Time) {}, LeaveChat: func(protocol.SessionKey) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 700)
 	return p
@@ -153,13 +153,14 @@ func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {
 
 func TestDeleteOffersUndo(t *testing.T) {
 	p := inPage(t)
-	message := ""
+	message, left := "", protocol.SessionKey("")
+	p.h.LeaveChat = func(key protocol.SessionKey) { left = key }
 	p.h.Undo = func(text string, undo func(), until time.Time) { message = text; undo() }
 	p.show(jobs())
 	p.list.OnChoose(0)
 	test.Tap(pagetest.Button(t, p.Box, "Delete"))
-	if message == "" || p.detail != nil {
-		t.Errorf("said %q", message)
+	if message != "“Look at the backups” was deleted." || p.detail != nil || left.Schedule() != "a" {
+		t.Errorf("said %q, left %s", message, left)
 	}
 }
 
