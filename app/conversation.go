@@ -178,6 +178,22 @@ func (c *conversation) saveSize() {
 // reachTimeout limits the time for loading back to a message.
 const reachTimeout = time.Minute
 
+// revealRun scrolls to the first message of a run.
+func (c *conversation) revealRun(run protocol.RunID) {
+	to := c.chat
+	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTimeout)
+	bind.Go(ctx, func(ctx context.Context) (protocol.Message, error) { return to.ReachRun(ctx, run) }, func(m protocol.Message, err error) {
+		cancel()
+		switch {
+		case c.chat != to:
+		case err != nil:
+			c.ui.messages.show("The run could not be shown: " + err.Error() + ".")
+		default:
+			c.reveal(m.ID, m.Seq)
+		}
+	})
+}
+
 // reveal scrolls to a message after loading the messages in between.
 func (c *conversation) reveal(id protocol.MessageID, seq int64) {
 	to := c.chat

@@ -39,7 +39,8 @@ func (m *messages) showNotice(v state.View) {
 	}
 	m.noticeAt = n.At
 	if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) {
-		m.showFor(n.Text, 8*time.Second)
+		m.showFor(strings.TrimPrefix(n.Title+": "+n.Text, ": "), 8*time.Second)
+		m.ui.notes.announce(*n)
 	}
 }
 

@@ -79,7 +79,10 @@ func (n *navigator) pages() []page {
 			return p.Box, p.Back
 		}},
 		{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{OpenChat: n.ui.main.open, Undo: n.ui.messages.offerUndo})
+			p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
+				OpenChat: n.ui.main.open, OpenRun: n.openRun, EditFile: n.editFile, Undo: n.ui.messages.offerUndo,
+				LeaveChat: n.ui.main.leave,
+			})
 			return p.Box, p.Back
 		}},
 		{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
@@ -199,6 +202,12 @@ func (n *navigator) openHit(h protocol.SearchHit) {
 	}
 	n.ui.main.open(h.SessionKey)
 	n.ui.main.conversation.reveal(h.MessageID, h.Seq)
+}
+
+// openRun opens a chat at the beginning of a run.
+func (n *navigator) openRun(key protocol.SessionKey, run protocol.RunID) {
+	n.ui.main.open(key)
+	n.ui.main.conversation.revealRun(run)
 }
 
 // openArchives shows the archived conversations of a chat in the main window.

@@ -41,7 +41,7 @@ func (ns *notifications) start() (stop func()) {
 		Review: func(id string) { bind.Do(ns.ui.ctx, func() { ns.review(id) }) },
 		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
-			if id != summaryID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, pairingPrefix) {
+			if id != summaryID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, pairingPrefix) && !strings.HasPrefix(id, chatPrefix) {
 				ns.ui.backend.state.Approvals.MarkShown(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
@@ -54,6 +54,8 @@ func (ns *notifications) start() (stop func()) {
 func (ns *notifications) review(id string) {
 	ns.ui.main.show()
 	switch {
+	case strings.HasPrefix(id, chatPrefix):
+		ns.ui.main.open(protocol.SessionKey(strings.TrimPrefix(id, chatPrefix)))
 	case strings.HasPrefix(id, transferPrefix):
 		ns.ui.nav.openTitled(transfersTitle)
 	case strings.HasPrefix(id, pairingPrefix):
@@ -121,6 +123,16 @@ func (ns *notifications) update(v state.View) {
 
 // pairingPrefix is the prefix of the names of notifications of pairing requests.
 const pairingPrefix = "pairing-"
+
+// chatPrefix is the prefix of the names of notifications that open a chat.
+const chatPrefix = "chat-"
+
+// announce shows a notice that leads to a chat, such as the result of a schedule.
+func (ns *notifications) announce(n protocol.Notice) {
+	if ns.notifier != nil && !ns.hasFocus && n.SessionKey != "" {
+		ns.notifier.Show(notify.Message{ID: chatPrefix + string(n.SessionKey), Title: n.Title, Body: n.Text, News: true})
+	}
+}
 
 // transferPrefix is the prefix of the names of transfer notifications.
 const transferPrefix = "transfer-"

@@ -40,6 +40,19 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	want(`show transfer-a "a to box" deny false`)
 }
 
+func TestNoticesOfSchedulesAreNotifiedWhileNobodyLooks(t *testing.T) {
+	f := &fakeNotifier{}
+	u := notifiedUI(f)
+	want := f.wants(t)
+	n := protocol.Notice{Title: "Backups", Text: "Two failed", SessionKey: protocol.ScheduleChat("main", "j")}
+	u.notes.announce(n)
+	want(`show chat-agent:main:cron:j "Backups" deny false`)
+	u.notes.announce(protocol.Notice{Text: "A notice without a chat"})
+	u.setFocused(true)
+	u.notes.announce(n)
+	want()
+}
+
 func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.setFocused(true)

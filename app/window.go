@@ -72,9 +72,18 @@ func (w *window) open(key protocol.SessionKey) {
 	}
 }
 
+// leave shows the main chat instead of this one.
+func (w *window) leave(key protocol.SessionKey) {
+	if w.key == key {
+		w.switchTo(w.mainChat())
+	}
+}
+
 // switchTo shows another chat, now and after the next start.
 func (w *window) switchTo(key protocol.SessionKey) {
-	w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
+	if key.Schedule() == "" { // the next start opens a chat of the person
+		w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
+	}
 	w.load(key)
 }
 

@@ -65,11 +65,10 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 		runs = call(t, conn, protocol.CronRuns, protocol.CronRunsParams{JobID: job.ID})
 		return runs.Count > 0
 	})
-	if r := runs.Runs[0]; runs.Count != 1 || r.Status != protocol.CronOK || r.DueAtMs != soon || !strings.Contains(r.Summary, "Delivered to the main chat") {
+	if r := runs.Runs[0]; runs.Count != 1 || r.Status != protocol.CronOK || r.DueAtMs != soon {
 		t.Errorf("history %+v", runs)
 	}
-	main := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession})
-	if len(main.Messages) != 1 || !strings.HasPrefix(main.Messages[0].Content.Text(), "**Stamp**") {
+	if main := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession}); len(main.Messages) != 0 {
 		t.Errorf("main chat %+v", main.Messages)
 	}
 	own := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: runs.Runs[0].SessionKey})

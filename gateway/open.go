@@ -203,7 +203,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	})
 	g.schedules = cron.New(cron.Options{
 		Store: g.store, Bus: g.bus, Sessions: g.sessions, Stats: g.sessions.Stats, Config: g.config.Get, Ask: g.gate.Ask, HeartbeatFile: g.files.Heartbeat,
-		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive,
+		Deliver: g.channels.Deliver, LastActive: g.channels.LastActive, PromptTokens: g.sessions.PromptTokens,
 	})
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Sessions: g.sessions, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(func() *cron.Scheduler { return g.schedules }), Transfer: g.transfers.Tool,

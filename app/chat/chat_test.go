@@ -144,6 +144,16 @@ func TestEndsOfBackgroundCommandsAreALineAndNoBubble(t *testing.T) {
 	}
 }
 
+func TestMessagesOfSchedulesAreNotThePersons(t *testing.T) {
+	m := user("u1", "[Scheduled job \"Backups\", Monday, 2 March 2026 09:00 CET]\nLook at the backups.")
+	m.Origin = protocol.OriginSchedule
+	items := newBuilder(nil).build(State{Messages: []protocol.Message{m}}, noon)
+	d, ok := items[len(items)-1].Data.(messageData)
+	if !ok || d.sender != "Schedule" || d.text != "Look at the backups." {
+		t.Errorf("the row is %+v", d)
+	}
+}
+
 func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
 	s := State{
 		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},

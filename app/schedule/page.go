@@ -2,10 +2,8 @@
 package schedule
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -14,13 +12,19 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
 )
 
 // Handlers are the page's callbacks.
 type Handlers struct {
 	OpenChat func(protocol.SessionKey)
-	Undo     state.OfferUndo
+	OpenRun  func(protocol.SessionKey, protocol.RunID) // opens a chat at a run
+	EditFile func(name string)                         // of the agent's files
+	// LeaveChat shows another chat than this one, which will be deleted.
+	LeaveChat func(protocol.SessionKey)
+	Undo      state.OfferUndo
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -69,7 +73,7 @@ func (p *Page) show(v state.SchedulesView) {
 
 func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 	now := p.now()
-	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: state.ScheduleText(j.Schedule, now)}
+	item := widgets.ListItem{Icon: "clock", Color: style.ColorAccent, Title: j.Name, Text: whenText(j.Schedule, now)}
 	switch {
 	case j.State.RunningAtMs > 0:
 		item.Detail = "running"
@@ -90,6 +94,15 @@ func (p *Page) item(j protocol.CronJob) widgets.ListItem {
 		item.Text += " · the last run failed"
 	}
 	return item
+}
+
+// whenText describes a schedule, with its time zone if that has another time.
+func whenText(s protocol.CronSchedule, now time.Time) string {
+	text := display.Capital(repeat.Text(s, now))
+	if zone, err := time.LoadLocation(s.TZ); err == nil && s.TZ != "" && now.In(zone).Format("15:04") != now.Format("15:04") {
+		text += " (" + s.TZ + ")"
+	}
+	return text
 }
 
 func (p *Page) openList() {
@@ -113,7 +126,7 @@ func (p *Page) all() fyne.CanvasObject {
 		body = widgets.NewLoading()
 	case len(v.Jobs) == 0:
 		add.Hide() // the button below does the same
-		body = widgets.NewEmptyPage("calendar", "Nothing is scheduled", "Run something once or repeatedly. Ask in a chat, or create a schedule here.", p.addButton())
+		body = widgets.NewEmptyPage("calendar", "Nothing is scheduled", "Run something once or repeatedly. Ask in a chat, or create one here.", p.addButton())
 	default:
 		body = p.list
 	}
@@ -158,63 +171,4 @@ func (p *Page) Back() bool {
 	p.back()
 	widgets.Focus(p.list)
 	return true
-}
-
-// heartbeat shows the heartbeat, in which the agent does what HEARTBEAT.md says.
-type heartbeat struct {
-	p    *Page
-	box  fyne.CanvasObject
-	line *widgets.Paragraph
-	drop *widgets.Button
-}
-
-var intervals = []option{{"0m", "Off"}, {"15m", "Every 15 min"}, {"30m", "Every 30 min"}, {"1h", "Every hour"}, {"4h", "Every 4 hours"}, {"24h", "Once a day"}}
-
-func newHeartbeat(p *Page) *heartbeat {
-	b := &heartbeat{p: p, line: widgets.NewParagraph("", style.ColorMuted, "text")}
-	b.drop = widgets.NewMenuButton("Off", "", func() []*fyne.MenuItem {
-		return state.Map(intervals, func(o option) *fyne.MenuItem {
-			return fyne.NewMenuItem(o.words, func() { p.m.SetHeartbeat(o.value) })
-		})
-	})
-	now := widgets.NewQuietButton("Now", "play", func() { p.m.RunHeartbeat() })
-	b.box = widgets.Inset(style.Inside, 0, style.Group, 0, widgets.Col(style.Inside, widgets.HLine(),
-		widgets.Row(style.Inside, 0, widgets.NewText("HEARTBEAT", style.ColorMuted, style.SizeSmall), b.drop, now), b.line))
-	return b
-}
-
-func (b *heartbeat) show(v state.SchedulesView) {
-	words, off := "Every "+v.Every, v.Every == "0m" || v.Every == "0" || v.Every == ""
-	if off {
-		words = "Off"
-	}
-	for _, o := range intervals {
-		if o.value == v.Every {
-			words = o.words
-		}
-	}
-	b.drop.SetText(words)
-	h, now := v.Heartbeat, b.p.now()
-	text := "The agent checks HEARTBEAT.md for things to do."
-	if h.NextHeartbeatAt != nil && !off {
-		text += " Next: " + state.UntilText(*h.NextHeartbeatAt, now) + "."
-	}
-	if h.LastHeartbeatAt != nil {
-		text += " Last: " + state.When(*h.LastHeartbeatAt, now) + "."
-	}
-	b.line.Set(text+lastResult(h), style.ColorMuted)
-}
-
-func lastResult(h protocol.HeartbeatState) string {
-	why := map[string]string{
-		protocol.SkipOutsideHours: "it is outside its active hours", protocol.SkipNoFile: "there is no HEARTBEAT.md",
-		protocol.SkipEmptyFile: "HEARTBEAT.md is empty", protocol.SkipBusy: "the chat was busy",
-	}[h.LastError]
-	switch h.LastStatus {
-	case protocol.CronSkipped:
-		return " The last one was skipped: " + cmp.Or(why, h.LastError) + "."
-	case protocol.CronError:
-		return " The last one failed: " + strings.TrimRight(h.LastError, ".") + "."
-	}
-	return ""
 }

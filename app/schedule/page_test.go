@@ -3,6 +3,7 @@ package schedule
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -22,7 +23,7 @@ import (
 func inPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, state.NewSchedules(app), Handlers{Undo: func(string, func(), time.Time) {}})
+	p := newPage(ctx, state.NewSchedules(app), Handlers{Undo: func(string, func(), time.Time) {}, LeaveChat: func(protocol.SessionKey) {}})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 700)
 	return p
@@ -33,7 +34,10 @@ func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
 func jobs() state.SchedulesView {
 	next := at(20 * time.Minute)
 	return state.SchedulesView{
-		Loaded: true, Every: "30m", Heartbeat: protocol.HeartbeatState{NextHeartbeatAt: &next, LastHeartbeatAt: &next, LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile},
+		Loaded: true, Heartbeat: state.Heartbeat{Every: "30m", HeartbeatState: protocol.HeartbeatState{
+			NextHeartbeatAt: &next, LastHeartbeatAt: &next, LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile,
+			Runs: 4, Usage: &protocol.Usage{Total: 12_400, Cost: new(0.016)},
+		}},
 		Jobs: []protocol.CronJob{
 			{
 				ID: "a", Name: "Look at the backups", Enabled: true, Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 * * 1-5", TZ: "Europe/Berlin"},
@@ -57,14 +61,71 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "detail-new", p.Box)
 	v := jobs()
 	v.Shown, v.RunsInAll = "a", 300
+	v.Preview = protocol.CronPreviewResult{TimeZone: "Europe/Berlin", NextRunsMs: []int64{at(21 * time.Hour), at(45 * time.Hour), at(69 * time.Hour)}}
 	v.Runs = []protocol.CronRun{
 		{ID: 2, Ts: at(-time.Hour), Status: protocol.CronError, Error: "the machine nas is offline", DurationMs: 1200},
-		{ID: 1, Ts: at(-25 * time.Hour), Status: protocol.CronOK, Summary: "All backups are good.", DurationMs: 65000},
+		{ID: 1, Ts: at(-25 * time.Hour), Status: protocol.CronOK, Summary: "## All backups are good.\n\x1b[1m\r\nDetails…", DurationMs: 65000},
 	}
 	p.show(v)
 	golden.Markup(t, "detail", p.Box)
+	if row := p.detail.runs.Items()[1].Text; row != "Done: All backups are good." {
+		t.Errorf("the row says %q", row)
+	}
 	test.Tap(pagetest.Button(t, p.Box, "Edit"))
 	golden.Markup(t, "form", p.Box)
+}
+
+func TestRunOpensItsPlaceInTheChat(t *testing.T) {
+	p := inPage(t)
+	opened := ""
+	p.h.OpenRun = func(key protocol.SessionKey, run protocol.RunID) { opened = string(key) + " " + string(run) }
+	p.show(jobs())
+	p.list.OnChoose(0)
+	v := jobs()
+	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Ts: at(-time.Hour), Status: protocol.CronOK, SessionKey: "agent:main:cron:a", RunID: "r"}}
+	p.show(v)
+	p.detail.runs.OnChoose(0)
+	if opened != "agent:main:cron:a r" {
+		t.Errorf("opened %q", opened)
+	}
+}
+
+func TestErrorsAreShownBesideTheirFields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := inPage(t)
+		p.openForm(state.NewScheduleForm())
+		test.Tap(pagetest.Button(t, p.Box, "Save"))
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "Enter a name")
+	})
+}
+
+func TestDuplicateOpensANewScheduleWithTheSameFields(t *testing.T) {
+	p := inPage(t)
+	p.show(jobs())
+	p.list.OnChoose(0)
+	test.Tap(pagetest.Button(t, p.Box, "Duplicate"))
+	pagetest.Shows(t, p.Box, "New schedule")
+	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
+		if e, ok := o.(*widget.Entry); ok && e.PlaceHolder == "Morning report" && e.Text != "Look at the backups (copy)" {
+			t.Errorf("it is called %q", e.Text)
+		}
+	})
+}
+
+func TestHeartbeatSwitchShowsTheSetting(t *testing.T) {
+	p := inPage(t)
+	v := jobs()
+	p.show(v)
+	if !p.heartbeat.on.Checked || !p.heartbeat.interval.Visible() {
+		t.Error("it is shown as off")
+	}
+	v.Heartbeat = state.Heartbeat{Every: "0m", HeartbeatState: protocol.HeartbeatState{EstimatedTokens: 4100}}
+	p.show(v)
+	if p.heartbeat.on.Checked || p.heartbeat.interval.Visible() {
+		t.Error("it is shown as on")
+	}
+	pagetest.Shows(t, p.Box, "Each check asks the model, with about 4k tokens (an estimate).")
 }
 
 func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {
@@ -92,13 +153,14 @@ func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {
 
 func TestDeleteOffersUndo(t *testing.T) {
 	p := inPage(t)
-	message := ""
+	message, left := "", protocol.SessionKey("")
+	p.h.LeaveChat = func(key protocol.SessionKey) { left = key }
 	p.h.Undo = func(text string, undo func(), until time.Time) { message = text; undo() }
 	p.show(jobs())
 	p.list.OnChoose(0)
 	test.Tap(pagetest.Button(t, p.Box, "Delete"))
-	if message == "" || p.detail != nil {
-		t.Errorf("said %q", message)
+	if message != "“Look at the backups” was deleted." || p.detail != nil || left.Schedule() != "a" {
+		t.Errorf("said %q, left %s", message, left)
 	}
 }
 
@@ -145,23 +207,6 @@ func TestNewScheduleBeginsWithItsName(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "New schedule"))
 	if e, ok := w.Canvas().Focused().(*widget.Entry); !ok || e.PlaceHolder != "Morning report" {
 		t.Errorf("the keyboard is with %T", w.Canvas().Focused())
-	}
-}
-
-func TestTheHeartbeatSaysWhyTheLatestWasLeftOut(t *testing.T) {
-	p := inPage(t)
-	last := at(-14 * time.Hour)
-	for want, h := range map[string]protocol.HeartbeatState{
-		" Last: yesterday at 22:00. The last one was skipped: it is outside its active hours.": {LastHeartbeatAt: &last, LastStatus: protocol.CronSkipped, LastError: protocol.SkipOutsideHours},
-		" to do. The last one was skipped: there is no HEARTBEAT.md.":                          {LastStatus: protocol.CronSkipped, LastError: protocol.SkipNoFile},
-		" The last one failed: There is no model.":                                             {LastStatus: protocol.CronError, LastError: "There is no model."},
-	} {
-		v := jobs()
-		v.Heartbeat = h
-		p.show(v)
-		if got := p.heartbeat.line.Text(); !strings.HasSuffix(got, want) {
-			t.Errorf("it says %q, want %q", got, want)
-		}
 	}
 }
 

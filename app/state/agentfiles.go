@@ -24,7 +24,7 @@ var agentFiles = []struct{ name, short, about string }{
 	{"AGENTS.md", "working rules", "Rules for how the agent works. Included in every chat."},
 	{"TOOLS.md", "tool notes", "Notes about your machines and commands. Included in every chat."},
 	{"MEMORY.md", "memory", "What the agent remembers from chat to chat. Included only in your own chats."},
-	{"HEARTBEAT.md", "regular checks", "What the agent checks regularly. While this file is empty, there are no checks."},
+	{"HEARTBEAT.md", "regular checks", "What the agent checks at each heartbeat, if that is on (Schedule). While this file is empty, there are no checks."},
 	{"BOOTSTRAP.md", "first steps", "What the agent does first. It deletes this file when it is done."},
 }
 

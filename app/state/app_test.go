@@ -44,6 +44,30 @@ func TestViewFollowsTheFeed(t *testing.T) {
 	})
 }
 
+func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
+	nightly := protocol.SessionEntry{SessionKey: protocol.ScheduleChat("main", "j"), Schedule: "j", Title: "Nightly"}
+	bubble(t, func(f *fake) {
+		f.snap.Sessions = []protocol.SessionEntry{{SessionKey: "a", LastActiveAt: 10}, nightly}
+	}, func(t *testing.T, a *App, f *fake) {
+		later := nightly
+		later.LastActiveAt = 20
+		for _, step := range []protocol.Change{{}, {Kind: protocol.ChangeSession, Session: &later}} {
+			f.change(step)
+			v := a.Value.Get()
+			if len(v.Sessions) != 1 || v.Sessions[0].SessionKey != "a" || len(v.Scheduled) != 1 {
+				t.Errorf("the chats are %+v, those of schedules %+v", v.Sessions, v.Scheduled)
+			}
+			if got := v.ChatName(nightly.SessionKey); got != "Nightly" {
+				t.Errorf("the schedule's chat is called %q", got)
+			}
+		}
+		f.change(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: nightly.SessionKey})
+		if v := a.Value.Get(); len(v.Scheduled) != 0 {
+			t.Errorf("after its deletion: %+v", v.Scheduled)
+		}
+	})
+}
+
 func TestLostConnectionIsSaidAndMendsItself(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *App, f *fake) {
 		f.cut()

@@ -84,6 +84,29 @@ func (c *Chat) Reach(ctx context.Context, seq int64) error {
 	return ctx.Err()
 }
 
+// ReachRun loads messages back to those of a run and returns its first one. It blocks, also while the
+// chat is loading.
+func (c *Chat) ReachRun(ctx context.Context, run protocol.RunID) (protocol.Message, error) {
+	oldest := int64(0)
+	for v := range c.Value.Changes(ctx) {
+		if v.Problem != "" {
+			return protocol.Message{}, errors.New(v.Problem)
+		}
+		if v.Loading {
+			continue
+		}
+		if m, ok := find(v.Messages, func(m protocol.Message) bool { return m.RunID == run }); ok {
+			return m, nil
+		}
+		if !v.More || v.Messages[0].Seq == oldest {
+			return protocol.Message{}, errors.New("that run is no longer in this chat")
+		}
+		oldest = v.Messages[0].Seq
+		c.older(reachSize)
+	}
+	return protocol.Message{}, ctx.Err()
+}
+
 func (c *Chat) older(n int) {
 	v := c.Value.Get()
 	if !v.More || v.Loading || len(v.Messages) == 0 {

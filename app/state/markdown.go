@@ -29,6 +29,8 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 			fmt.Fprintf(&b, "\n*%s*\n", c.Words(v.MachineName(c.NodeID)))
 		case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
 			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, codeBlock(text))
+		case m.Origin == protocol.OriginSchedule:
+			fmt.Fprintf(&b, "\n## Schedule · %s\n\n%s\n", at, m.RequestText())
 		case m.Role == protocol.RoleUser:
 			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, text)
 		case m.Role == protocol.RoleAssistant:

@@ -10,7 +10,10 @@ import (
 
 // applySnapshot sets the view to a snapshot. The window's own state is retained.
 func applySnapshot(v *View, s protocol.FeedSnapshot) {
-	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
+	v.Loaded, v.Status, v.Nodes, v.Approvals = true, s.Status, s.Nodes, s.Approvals
+	isScheduled := func(e protocol.SessionEntry) bool { return e.Schedule != "" }
+	v.Sessions = without(s.Sessions, isScheduled)
+	v.Scheduled = without(s.Sessions, func(e protocol.SessionEntry) bool { return !isScheduled(e) })
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
 	for kind, counter := range v.counters() {
 		if kind != protocol.ChangeConfig && kind != protocol.ChangeFile {
@@ -67,11 +70,14 @@ func Map[T, R any](list []T, f func(T) R) []R {
 // reduce applies a change to the view, unless it lacks the value that its kind requires.
 func reduce(v *View, c protocol.Change) {
 	switch {
+	case c.Kind == protocol.ChangeSession && c.Session != nil && c.Session.Schedule != "":
+		v.Scheduled = replaceOrAppend(v.Scheduled, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
 		v.Sessions = replaceOrAppend(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
 		slices.SortStableFunc(v.Sessions, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
 	case c.Kind == protocol.ChangeSessionDeleted:
-		v.Sessions = without(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey })
+		gone := func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey }
+		v.Sessions, v.Scheduled = without(v.Sessions, gone), without(v.Scheduled, gone)
 	case c.Kind == protocol.ChangeRun && c.Run != nil:
 		v.Runs = reduceRun(v.Runs, *c.Run)
 	case c.Kind == protocol.ChangeDelta && c.Delta != nil:
@@ -111,7 +117,7 @@ func (v *View) counters() map[string]*int {
 		protocol.ChangeRules: &v.RulesChanged, protocol.ChangeFile: &v.FilesChanged,
 		protocol.ChangeSkills:   &v.SkillsChanged,
 		protocol.ChangeChannels: &v.ChannelsChanged, protocol.ChangeConfig: &v.ConfigChanged,
-		protocol.ChangeTransferRemoved: &v.HistoryChanged,
+		protocol.ChangeTransferRemoved: &v.HistoryChanged, protocol.ChangeSchedules: &v.SchedulesChanged,
 	}
 }
 

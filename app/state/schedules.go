@@ -2,12 +2,12 @@ package state
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/repeat"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,11 +17,10 @@ type SchedulesView struct {
 	Problem   string // reason why loading failed
 	Jobs      []protocol.CronJob
 	Status    protocol.CronStatus
-	Heartbeat protocol.HeartbeatState // of the main agent
-	// Every is the heartbeat's interval from the configuration; "0m" is never.
-	Every string
+	Heartbeat Heartbeat // of the main agent
 	// Shown is the schedule with a loaded history: the latest Runs out of RunsInAll.
 	Shown     protocol.CronJobID
+	Preview   protocol.CronPreviewResult // the next runs of the shown schedule
 	Runs      []protocol.CronRun
 	RunsInAll int
 
@@ -41,20 +40,17 @@ func (v SchedulesView) withoutDeleted() SchedulesView {
 // Schedules is the view model of the page of schedules. Its methods are safe for concurrent use.
 type Schedules struct{ loader[SchedulesView] }
 
-// schedulesInterval is the polling interval: the feed does not report schedules.
-const schedulesInterval = 4 * time.Second
-
 // NewSchedules returns an empty view model; Follow loads it.
 func NewSchedules(a *App) *Schedules {
 	s := &Schedules{}
 	s.loader = loader[SchedulesView]{
 		Value: NewValue(SchedulesView{}), app: a, problem: func(v *SchedulesView) *string { return &v.Problem },
-		key: func(View) string { return "" }, interval: schedulesInterval,
+		key: func(v View) string { return fmt.Sprint(v.SchedulesChanged, v.ConfigChanged) },
 		fetch: func(ctx context.Context) (func(*SchedulesView), error) {
 			next, err := s.read(ctx, s.Value.Get().Shown)
 			return func(v *SchedulesView) {
 				if v.Shown != next.Shown {
-					next.Shown, next.Runs, next.RunsInAll = v.Shown, v.Runs, v.RunsInAll
+					next.Shown, next.Runs, next.RunsInAll, next.Preview = v.Shown, v.Runs, v.RunsInAll, v.Preview
 				}
 				next.deleted = v.deleted
 				*v = next.withoutDeleted()
@@ -72,20 +68,24 @@ func (s *Schedules) read(ctx context.Context, shown protocol.CronJobID) (v Sched
 	if v.Status, err = Call(ctx, s.app, protocol.CronStatusGet, protocol.CronStatusParams{}); err != nil {
 		return v, err
 	}
-	heartbeat, err := Call(ctx, s.app, protocol.HeartbeatStatus, protocol.Empty{})
+	if v.Heartbeat, err = readHeartbeat(ctx, s.app); err != nil {
+		return v, err
+	}
+	job, ok := v.Job(shown)
+	if !ok {
+		return v, nil
+	}
+	runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: new(100)})
 	if err != nil {
 		return v, err
 	}
-	v.Heartbeat = heartbeat.Agents["main"]
-	v.Every, _ = ConfigAt[string](ctx, s.app, "agents.defaultHeartbeat.every") // unknown without the right to read it
-	if shown != "" {
-		runs, err := Call(ctx, s.app, protocol.CronRuns, protocol.CronRunsParams{JobID: shown, Limit: new(100)})
-		if err != nil {
-			return v, err
-		}
-		v.Runs, v.RunsInAll = runs.Runs, runs.Count
+	v.Runs, v.RunsInAll = runs.Runs, runs.Count
+	schedule := job.Schedule
+	if next := job.State.NextRunAtMs; schedule.Kind == protocol.CronEvery && next > 0 {
+		schedule.AnchorMs = &next // an interval without an anchor starts at an unknown time
 	}
-	return v, nil
+	v.Preview, err = Call(ctx, s.app, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &schedule})
+	return v, err
 }
 
 func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
@@ -106,40 +106,84 @@ func (s *Schedules) jobs(ctx context.Context) ([]protocol.CronJob, error) {
 func (s *Schedules) Show(id protocol.CronJobID) {
 	s.Value.Update(func(v *SchedulesView) {
 		if v.Shown != id {
-			v.Shown, v.Runs, v.RunsInAll = id, nil, 0
+			v.Shown, v.Runs, v.RunsInAll, v.Preview = id, nil, 0, protocol.CronPreviewResult{}
 		}
 	})
 	s.Reload()
 }
 
-// Save creates or changes a schedule. It blocks. Errors of the gateway stay unchanged.
+// timeError makes an error of the gateway about a schedule one of the field that it is about.
+func (f ScheduleForm) timeError(err error) error {
+	if !errors.Is(err, protocol.ErrBadRequest) {
+		return err
+	}
+	field := map[string]string{RepeatEvery: FieldEvery, RepeatOnce: FieldAt, RepeatCron: FieldExpr}[f.Repeat]
+	if field == "" {
+		field = FieldTimes
+	}
+	if strings.Contains(err.Error(), "time zone") {
+		field = FieldZone
+	}
+	return &FieldError{field, err}
+}
+
+// Preview describes the time in the form with its next runs. It blocks. Errors about the time are of
+// type [FieldError].
+func (s *Schedules) Preview(ctx context.Context, f ScheduleForm, now time.Time) (string, error) {
+	schedule, err := f.schedule(now)
+	if err != nil {
+		return "", err
+	}
+	p, err := Call(ctx, s.app, protocol.CronPreview, protocol.CronPreviewParams{Schedule: &schedule})
+	if err != nil {
+		return "", f.timeError(err)
+	}
+	return repeat.Sentence(p, now), nil
+}
+
+// Save creates or changes a schedule. It blocks.
 func (s *Schedules) Save(ctx context.Context, f ScheduleForm, now time.Time) (protocol.CronJob, error) {
-	sched, mode, err := f.parts(now)
+	schedule, mode, err := f.parse(now)
 	if err != nil {
 		return protocol.CronJob{}, err
 	}
 	var r protocol.CronJobResult
-	once := f.Once && f.Kind == protocol.CronAt
+	once := f.Once && f.Repeat == RepeatOnce
 	if f.ID == "" {
-		r, err = Call(ctx, s.app, protocol.CronAdd, protocol.CronAddParams{Name: f.Name, Schedule: &sched, Spec: &mode, Missed: f.Missed, DeleteAfterRun: once})
+		r, err = Call(ctx, s.app, protocol.CronAdd, protocol.CronAddParams{
+			Name: f.Name, Schedule: &schedule, Spec: &mode, Missed: f.Missed, Notify: f.Notify, DeleteAfterRun: once,
+		})
 	} else {
-		patch := protocol.CronModePatch{Mode: mode.Mode, Message: &mode.Message}
-		if mode.Mode == protocol.CronSystemEvent {
-			patch.Message, patch.Text = nil, &mode.Text
-		}
-		job := protocol.CronJobPatch{Name: &f.Name, Spec: &patch, Missed: &f.Missed, DeleteAfterRun: &once}
-		if f.timeChanged() {
-			job.Schedule = &sched
-			if IsFinished(f.job, now) {
-				job.Enabled = new(true)
-			}
-		}
-		r, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: &job})
+		r, err = Call(ctx, s.app, protocol.CronUpdate, protocol.CronUpdateParams{ID: f.ID, Patch: f.patch(schedule, mode, once, now)})
 	}
-	if err == nil {
-		s.Reload()
+	if err != nil {
+		if strings.Contains(err.Error(), "cron expression") || strings.Contains(err.Error(), "time zone") {
+			err = f.timeError(err)
+		}
+		return r.Job, err
 	}
-	return r.Job, err
+	s.Reload()
+	return r.Job, nil
+}
+
+// patch returns the changes to the schedule that is edited.
+func (f ScheduleForm) patch(schedule protocol.CronSchedule, mode protocol.CronMode, once bool, now time.Time) *protocol.CronJobPatch {
+	spec := protocol.CronModePatch{Mode: mode.Mode, Message: &mode.Message}
+	if mode.Mode == protocol.CronSystemEvent {
+		spec.Message, spec.Text = nil, &mode.Text
+	}
+	patch := protocol.CronJobPatch{Name: &f.Name, Spec: &spec, Missed: &f.Missed, DeleteAfterRun: &once}
+	if f.Notify != f.job.Notifies() {
+		patch.Notify = &f.Notify
+		spec.Deliver = new(f.Notify != protocol.NotifyNever)
+	}
+	if f.timeChanged() {
+		patch.Schedule = &schedule
+		if IsFinished(f.job, now) {
+			patch.Enabled = new(true)
+		}
+	}
+	return &patch
 }
 
 // Enable pauses or resumes a schedule.
@@ -160,22 +204,6 @@ func (s *Schedules) Run(id protocol.CronJobID) {
 		}
 		return err
 	})
-}
-
-// RunHeartbeat triggers a heartbeat now.
-func (s *Schedules) RunHeartbeat() {
-	s.do(func(ctx context.Context) error {
-		r, err := Call(ctx, s.app, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{})
-		if err == nil {
-			s.app.Notify("info", display.Capital(r.Message))
-		}
-		return err
-	})
-}
-
-// SetHeartbeat sets the heartbeat's interval, such as 30m, or 0m for never.
-func (s *Schedules) SetHeartbeat(every string) {
-	s.do(func(ctx context.Context) error { return s.app.Set(ctx, "agents.defaultHeartbeat.every", every) })
 }
 
 // Delete deletes a schedule with its history after UndoTime, as in [App.deleteLater]. Until then it is
@@ -199,102 +227,7 @@ func (s *Schedules) Delete(j protocol.CronJob) (undo func()) {
 	}, resume)
 }
 
-// ScheduleForm has the fields of the form for a schedule, as they were typed.
-type ScheduleForm struct {
-	ID    protocol.CronJobID // empty for a new one
-	Name  string
-	Kind  string // at, every or cron
-	At    string // 18:30, tomorrow 9:00 or 2026-05-03 18:30, in the person's time zone
-	Every string // a number
-	Unit  string // unit of Every: minutes, hours or days
-	Expr  string
-	TZ    string
-	Mode  string // task or systemEvent
-	Text  string
-	// Missed defines what happens with times at which the gateway was not running.
-	Missed string
-	Once   bool // delete an at schedule after its run
-
-	originalTime [6]string // the schedule's original time fields
-	job          protocol.CronJob
-}
-
-func (f ScheduleForm) timeFields() [6]string {
-	return [6]string{f.Kind, f.At, f.Every, f.Unit, f.Expr, f.TZ}
-}
-
-// timeChanged reports whether the time was changed; otherwise it is retained to the second.
-func (f ScheduleForm) timeChanged() bool { return f.timeFields() != f.originalTime }
-
-// units are the units of intervals, from the shortest.
-var units = []string{"minutes", "hours", "days"}
-
-var unitLength = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}
-
-// NewScheduleForm returns an empty form.
-func NewScheduleForm() ScheduleForm {
-	return ScheduleForm{Kind: protocol.CronEvery, Every: "1", Unit: "hours", Mode: protocol.CronTask, Missed: protocol.MissedLatest, Once: true}
-}
-
-// FormOf returns the form of a schedule.
-func FormOf(j protocol.CronJob) ScheduleForm {
-	f := NewScheduleForm()
-	f.ID, f.Name, f.Kind, f.Mode, f.Once = j.ID, j.Name, j.Schedule.Kind, j.Spec.Mode, j.DeleteAfterRun
-	f.Expr, f.TZ = j.Schedule.Expr, j.Schedule.TZ
-	if j.Missed != "" {
-		f.Missed = j.Missed
-	}
-	if j.Schedule.AtMs != nil {
-		f.At = time.UnixMilli(*j.Schedule.AtMs).Format("2006-01-02 15:04")
-	}
-	if every := time.Duration(j.Schedule.EveryMs) * time.Millisecond; every > 0 {
-		f.Unit = "minutes"
-		for _, u := range units {
-			if every%unitLength[u] == 0 {
-				f.Unit = u
-			}
-		}
-		f.Every = strconv.FormatFloat(float64(every)/float64(unitLength[f.Unit]), 'g', -1, 64)
-	}
-	f.Text = j.Spec.Message
-	if j.Spec.Mode == protocol.CronSystemEvent {
-		f.Text = j.Spec.Text
-	}
-	f.originalTime, f.job = f.timeFields(), j
-	return f
-}
-
 // IsFinished reports whether a one-time schedule has run: it is not paused, and cannot be resumed.
 func IsFinished(j protocol.CronJob, now time.Time) bool {
 	return j.Schedule.AtMs != nil && !j.Enabled && j.State.LastStatus != "" && *j.Schedule.AtMs <= now.UnixMilli()
-}
-
-// parts parses the form. Of its values it validates only times; the gateway validates the rest.
-func (f ScheduleForm) parts(now time.Time) (s protocol.CronSchedule, m protocol.CronMode, err error) {
-	s.Kind, m.Mode = f.Kind, f.Mode
-	switch f.Kind {
-	case protocol.CronAt:
-		at, err := ParseWhen(f.At, now)
-		if err != nil {
-			return s, m, err
-		}
-		if f.timeChanged() && !at.After(now) {
-			return s, m, fmt.Errorf("%s is in the past. Enter a future time", at.Format("2006-01-02 15:04"))
-		}
-		s.AtMs = new(at.UnixMilli())
-	case protocol.CronEvery:
-		n, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(f.Every), ",", ".", 1), 64)
-		if err != nil || n <= 0 || n > 1e6 {
-			return s, m, fmt.Errorf("%q is not a number of %s", f.Every, f.Unit)
-		}
-		s.EveryMs, s.AnchorMs = int64(n*float64(unitLength[f.Unit].Milliseconds())), f.job.Schedule.AnchorMs
-	default:
-		s.Expr, s.TZ = strings.TrimSpace(f.Expr), strings.TrimSpace(f.TZ)
-	}
-	if f.Mode == protocol.CronSystemEvent {
-		m.Text = f.Text
-	} else {
-		m.Message = f.Text
-	}
-	return s, m, nil
 }

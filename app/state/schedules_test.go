@@ -89,17 +89,18 @@ func TestSavedScheduleSaysWhatTheGatewayRefuses(t *testing.T) {
 	bubble(t, func(f *fake) {
 		on(f, protocol.CronAdd, func(p protocol.CronAddParams) (protocol.CronJobResult, error) {
 			if p.Schedule.Kind == protocol.CronExpr && p.Schedule.Expr == "bad" {
-				return protocol.CronJobResult{}, protocol.ErrBadRequest.With("cron expressions have five fields")
+				return protocol.CronJobResult{}, protocol.ErrBadRequest.With("cron expression must have five fields")
 			}
 			return protocol.CronJobResult{OK: true, Job: protocol.CronJob{Name: p.Name, Schedule: *p.Schedule, Spec: *p.Spec}}, nil
 		})
 	}, func(t *testing.T, a *App, f *fake) {
 		s, form := NewSchedules(a), NewScheduleForm()
-		form.Name, form.Kind, form.Expr, form.Text = "n", protocol.CronExpr, "bad", "do it"
-		if _, err := s.Save(t.Context(), form, time.Now()); err == nil || !strings.Contains(err.Error(), "five fields") {
+		form.Name, form.Repeat, form.Expr, form.Text = "n", RepeatCron, "bad", "do it"
+		_, err := s.Save(t.Context(), form, time.Now())
+		if field := new(FieldError); !errors.As(err, &field) || field.Field != FieldExpr || !strings.Contains(err.Error(), "five fields") {
 			t.Errorf("error %v", err)
 		}
-		form.Kind, form.Every, form.Unit = protocol.CronEvery, "1,5", "hours"
+		form.Repeat, form.Every, form.Unit = RepeatEvery, "1,5", "hours"
 		if j, err := s.Save(t.Context(), form, time.Now()); err != nil || j.Schedule.EveryMs != 90*60*1000 || j.Spec.Message != "do it" {
 			t.Errorf("%+v, %v", j, err)
 		}
@@ -115,10 +116,15 @@ func TestFormOfAJobGivesTheSameJob(t *testing.T) {
 	for _, j := range []protocol.CronJob{
 		{Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
 		{Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 45 * 60 * 1000}, Spec: protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "t"}},
-		{Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 90_000}, Spec: protocol.CronMode{Mode: protocol.CronTask}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 90_000}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
 		{Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 * * 1-5", TZ: "Europe/Berlin"}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 * * *"}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0,30 9 * * 0,6"}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 L * *"}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
+		{Schedule: protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 9 1 1 *"}, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}},
 	} {
-		s, m, err := FormOf(j).parts(time.Now())
+		j.Name = "n"
+		s, m, err := FormOf(j).parse(time.Now())
 		if err != nil || s.Kind != j.Schedule.Kind || s.EveryMs != j.Schedule.EveryMs || s.Expr != j.Schedule.Expr || s.TZ != j.Schedule.TZ || m != j.Spec {
 			t.Errorf("%+v became %+v %+v, %v", j, s, m, err)
 		}
@@ -139,8 +145,8 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, _ *fake) {
 		s := NewSchedules(a)
-		ran := protocol.CronJob{ID: "a", Name: "n", Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, State: protocol.CronJobState{LastRunAtMs: at, LastStatus: protocol.CronOK}}
-		grid := protocol.CronJob{ID: "b", Enabled: true, Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000, AnchorMs: &anchor}}
+		ran := protocol.CronJob{ID: "a", Name: "n", Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}, Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: &at}, State: protocol.CronJobState{LastRunAtMs: at, LastStatus: protocol.CronOK}}
+		grid := protocol.CronJob{ID: "b", Name: "n", Enabled: true, Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m"}, Schedule: protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000, AnchorMs: &anchor}}
 		for _, j := range []protocol.CronJob{ran, grid} {
 			form := FormOf(j)
 			form.Name = "another"
@@ -200,20 +206,97 @@ func TestTimesAreSaidInWords(t *testing.T) {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}
-	for expr, want := range map[string]string{
-		"0 9 * * *": "every day at 09:00", "30 7 * * 1-5": "weekdays at 07:30", "*/15 * * * *": "every 15 min", "*/1 * * * *": "every minute", "*/45 * * * *": "*/45 * * * *", "0 9 * * 0": "every Sunday at 09:00",
-		"0 9 1 * *": "day 1 of every month at 09:00", "5 * * * *": "every hour at 5 past", "0 9 1 1 *": "0 9 1 1 *", "0 9,17 * * *": "0 9,17 * * *", "0 9 * * 9": "0 9 * * 9", "x": "x",
+	if s := Sentence(errors.New("  ")); s == "" {
+		t.Error("an empty error says nothing")
+	}
+}
+
+func TestFormSaysWhichFieldIsWrong(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name, want string
+		change     func(*ScheduleForm)
+	}{
+		{"no name", FieldName, func(f *ScheduleForm) { f.Name = " " }},
+		{"no instructions", FieldText, func(f *ScheduleForm) { f.Text = "" }},
+		{"no time of day", FieldTimes, func(f *ScheduleForm) { f.Times = "25:00" }},
+		{"no days", FieldDays, func(f *ScheduleForm) { f.Repeat, f.Days = RepeatWeekly, [7]bool{} }},
+		{"no number", FieldEvery, func(f *ScheduleForm) { f.Repeat, f.Every = RepeatEvery, "often" }},
+		{"a time that is over", FieldAt, func(f *ScheduleForm) { f.Repeat, f.At = RepeatOnce, "2026-03-01 9:00" }},
+		{"nothing", "", func(*ScheduleForm) {}},
 	} {
-		t.Run(expr, func(t *testing.T) {
-			if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, now); got != want {
-				t.Errorf("%q is %q, want %q", expr, got, want)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := NewScheduleForm()
+			f.Name, f.Text = "n", "look"
+			c.change(&f)
+			_, _, err := f.parse(now)
+			field := new(FieldError)
+			if errors.As(err, &field); field.Field != c.want || err == nil != (c.want == "") {
+				t.Errorf("the error is about %q: %v, want %q", field.Field, err, c.want)
 			}
 		})
 	}
-	if got := ScheduleText(protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 5400_000}, now); got != "every 1 h 30 min" {
-		t.Error(got)
+}
+
+func TestPreviewIsASentenceOfTheGateway(t *testing.T) {
+	now := time.Date(2026, 3, 26, 20, 0, 0, 0, time.UTC)
+	bubble(t, func(f *fake) {
+		on(f, protocol.CronPreview, func(p protocol.CronPreviewParams) (protocol.CronPreviewResult, error) {
+			if p.Schedule.TZ != "" {
+				return protocol.CronPreviewResult{}, protocol.ErrBadRequest.With("there is no time zone “Mars”")
+			}
+			return protocol.CronPreviewResult{Schedule: *p.Schedule, TimeZone: "UTC", NextRunsMs: []int64{now.Add(13 * time.Hour).UnixMilli()}}, nil
+		})
+	}, func(t *testing.T, a *App, _ *fake) {
+		s, form := NewSchedules(a), NewScheduleForm()
+		if got, err := s.Preview(t.Context(), form, now); err != nil || got != "Every day at 09:00 (UTC). Next: tomorrow 09:00." {
+			t.Errorf("got %q, %v", got, err)
+		}
+		form.TZ = "Mars"
+		_, err := s.Preview(t.Context(), form, now)
+		if field := new(FieldError); !errors.As(err, &field) || field.Field != FieldZone {
+			t.Errorf("an unknown time zone: %v", err)
+		}
+	})
+}
+
+func TestNotificationsAreChangedOnlyWhenChosen(t *testing.T) {
+	t.Parallel()
+	quiet := protocol.CronJob{ID: "a", Name: "n", Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m", Deliver: new(false)}}
+	f := FormOf(quiet)
+	if f.Notify != protocol.NotifyNever {
+		t.Errorf("a task without delivery notifies %q", f.Notify)
 	}
-	if s := Sentence(errors.New("  ")); s == "" {
-		t.Error("an empty error says nothing")
+	if p := f.patch(protocol.CronSchedule{}, quiet.Spec, false, time.Now()); p.Notify != nil || p.Spec.Deliver != nil {
+		t.Errorf("without a change: %+v", p)
+	}
+	f.Notify = protocol.NotifyNews
+	if p := f.patch(protocol.CronSchedule{}, quiet.Spec, false, time.Now()); *p.Notify != protocol.NotifyNews || !*p.Spec.Deliver {
+		t.Errorf("after the change: %+v", p)
+	}
+}
+
+func TestHeartbeatSaysWhatItDoesAndCosts(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	last := now.Add(-14 * time.Hour).UnixMilli()
+	for want, h := range map[string]Heartbeat{
+		"Off. When on, the agent checks HEARTBEAT.md for things to do, such as every 30 min. | Each check asks the model, with about 4k tokens (an estimate). While HEARTBEAT.md is empty, nothing is asked. | ": {
+			Every: "0m", HeartbeatState: protocol.HeartbeatState{EstimatedTokens: 4100},
+		},
+		"Every 30 min the agent checks HEARTBEAT.md for things to do, from 08:00 to 23:00. | Each check asks the model. The last 10 checks used 3k tokens each ($0.004), which is up to $0.12 a day. While HEARTBEAT.md is empty, nothing is asked. | Last: yesterday at 22:00. The last one was skipped: it is outside its active hours.": {
+			Every: "30m", Start: "08:00", End: "23:00", HeartbeatState: protocol.HeartbeatState{
+				Runs: 10, Usage: &protocol.Usage{Total: 31_000, Cost: new(0.04)}, LastHeartbeatAt: &last, LastStatus: protocol.CronSkipped, LastError: protocol.SkipOutsideHours,
+			},
+		},
+		"Every hour the agent checks HEARTBEAT.md for things to do. | Each check asks the model. The last one used 900 tokens. While HEARTBEAT.md is empty, nothing is asked. | The last one failed: There is no model.": {
+			Every: "1h", HeartbeatState: protocol.HeartbeatState{Runs: 1, Usage: &protocol.Usage{Total: 900}, LastStatus: protocol.CronError, LastError: "There is no model."},
+		},
+	} {
+		if got := h.PurposeText() + " | " + h.CostText() + " | " + h.LastText(now); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }

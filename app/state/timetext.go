@@ -1,13 +1,10 @@
 package state
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"fairlead/gateway/protocol"
 )
 
 // When formats a point in time: 10:41, tomorrow at 9:00, yesterday at 18:30, 3 May at 18:30.
@@ -84,75 +81,6 @@ func ETAText(d time.Duration) string {
 		return fmt.Sprintf("about %d h", int(d.Round(time.Hour).Hours()))
 	}
 	return fmt.Sprintf("about %d days", int(d.Round(24*time.Hour).Hours()/24))
-}
-
-// ScheduleText describes a schedule: every 2 h, weekdays at 9:00, once, tomorrow at 9:00.
-func ScheduleText(s protocol.CronSchedule, now time.Time) string {
-	switch s.Kind {
-	case protocol.CronAt:
-		if s.AtMs == nil {
-			return "once"
-		}
-		return "once, " + When(*s.AtMs, now)
-	case protocol.CronEvery:
-		return everyText(time.Duration(s.EveryMs) * time.Millisecond)
-	}
-	text := cronText(s.Expr)
-	if s.TZ != "" {
-		text += " (" + s.TZ + ")"
-	}
-	return text
-}
-
-func everyText(d time.Duration) string {
-	unit := map[time.Duration]string{time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day"}[d]
-	return "every " + cmp.Or(unit, DurationText(d))
-}
-
-var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-
-func cronText(expr string) string {
-	f := strings.Fields(expr)
-	if len(f) != 5 || f[3] != "*" {
-		return expr
-	}
-	minute, minErr := strconv.Atoi(f[0])
-	hour, hourErr := strconv.Atoi(f[1])
-	rest := f[2] == "*" && f[4] == "*"
-	if step, ok := strings.CutPrefix(f[0], "*/"); ok && f[1] == "*" && rest {
-		// otherwise the last step of each hour would be shorter
-		if n, err := strconv.Atoi(step); err == nil && n > 0 && 60%n == 0 {
-			return everyText(time.Duration(n) * time.Minute)
-		}
-		return expr
-	}
-	if minErr != nil {
-		return expr
-	}
-	if f[1] == "*" && rest {
-		return fmt.Sprintf("every hour at %d past", minute)
-	}
-	if hourErr != nil {
-		return expr
-	}
-	at := fmt.Sprintf(" at %02d:%02d", hour, minute)
-	switch {
-	case rest:
-		return "every day" + at
-	case f[2] == "*" && f[4] == "1-5":
-		return "weekdays" + at
-	case f[2] == "*" && (f[4] == "0,6" || f[4] == "6,0" || f[4] == "6-7"):
-		return "weekends" + at
-	case f[2] == "*":
-		if d, err := strconv.Atoi(f[4]); err == nil && d >= 0 && d < len(weekdays) {
-			return "every " + weekdays[d] + at
-		}
-	case f[4] == "*":
-		if d, err := strconv.Atoi(f[2]); err == nil {
-			return fmt.Sprintf("day %d of every month%s", d, at)
-		}
-	}
-	return expr
 }
 
 // ParseWhen parses a point in time: 18:30, tomorrow 9:00, today 18:30, 2026-05-03 18:30. A time

@@ -69,7 +69,8 @@ type View struct {
 	Problem   string
 	Loaded    bool // the first snapshot has arrived
 	Status    protocol.Status
-	Sessions  []protocol.SessionEntry // newest activity first
+	Sessions  []protocol.SessionEntry // the person's chats, newest activity first
+	Scheduled []protocol.SessionEntry // the chats of schedules, in no order; they are shown with their schedules
 	Nodes     []protocol.NodeInfo     // online first, then by name
 	Approvals []protocol.Approval     // pending and not being answered here, oldest first
 	Runs      []protocol.RunInfo      // active runs, and the latest failed run of each chat
@@ -83,7 +84,7 @@ type View struct {
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
 	// The following count changes of these parts, so that pages load them again.
-	ConfigChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged int
+	ConfigChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged, SchedulesChanged int
 	// Pairing has the paired devices, and the requests of those that want to be paired.
 	Pairing Pairing
 	// AccessRequests is the number of people on channels who wait for access.
@@ -123,8 +124,10 @@ func (v View) Working() bool {
 
 // Session finds a chat. An unknown one has only its key, and Main if the gateway says so.
 func (v View) Session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
-	if s, ok := find(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == key }); ok {
-		return s, true
+	for _, list := range [][]protocol.SessionEntry{v.Sessions, v.Scheduled} {
+		if s, ok := find(list, func(s protocol.SessionEntry) bool { return s.SessionKey == key }); ok {
+			return s, true
+		}
 	}
 	return protocol.SessionEntry{SessionKey: key, Main: key == cmp.Or(v.Status.MainSession, protocol.MainSession)}, false
 }

@@ -128,29 +128,15 @@ func (h *Hub) LastActive(ctx context.Context, agent protocol.AgentID) *protocol.
 	return &protocol.LastActive{Channel: r.Channel, AccountID: r.AccountID, Peer: r.Peer, Timestamp: at}
 }
 
-// Deliver sends a job's answer to the channel or receiver in the job, or else to the main chat and
-// to its last address on a channel. It describes where it went.
+// Deliver sends an answer to its receiver on a channel, or else to the last address of the main chat
+// on a channel. It describes where it went; "" means that the main chat has no such address.
 func (h *Hub) Deliver(ctx context.Context, d cron.Delivery) (receiver string, err error) {
 	home := h.o.Config().Session.Main(d.Agent)
-	if !d.InMainChat && d.Channel == "" && d.To == "" {
-		text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
-		msg := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}, Timestamp: now()}
-		stored, err := h.o.Store.Messages.Append(ctx, home, msg)
-		if err != nil {
-			return "", err
-		}
-		h.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: home, Message: &stored[0]})
-		receiver = "the main chat"
-	}
 	sent, err := h.SendMessage(ctx, home, Outgoing{Text: d.Text, Channel: d.Channel, To: d.To, Later: true})
 	switch {
-	case err == nil && receiver != "":
-		return receiver + " and " + sent.receiver(), nil
 	case err == nil:
 		return sent.receiver(), nil
-	case receiver != "":
-		return receiver, nil
-	case d.InMainChat && (errors.Is(err, protocol.ErrBadRequest) || ctx.Err() != nil):
+	case !d.IsAddressed() && (errors.Is(err, protocol.ErrBadRequest) || ctx.Err() != nil):
 		return "", ctx.Err() // nobody writes to the agent over a channel
 	}
 	return "", err

@@ -4,7 +4,11 @@
 package config
 
 import (
+	"cmp"
+	"sync"
 	"time"
+
+	"github.com/thlib/go-timezone-local/tzlocal"
 
 	"fairlead/gateway/protocol"
 )
@@ -159,7 +163,7 @@ func Default() Config {
 		UI:           UI{Theme: "system", TextSize: 1},
 		Network:      Network{Listen: DefaultNetworkListen, Discovery: true},
 		Agents: Agents{List: []AgentEntry{}, Bindings: []AgentBinding{}, DefaultHeartbeat: Heartbeat{
-			Every: "30m", Target: "last",
+			Every: "0m", Target: "last", // off, because each heartbeat costs tokens
 			ActiveHours: &ActiveHours{Start: "08:00", End: "23:00"},
 		}},
 		Compaction:    Compaction{Enabled: true, ReserveTokens: 20_000, KeepRecentTokens: 20_000, ExtractMemories: true},
@@ -179,9 +183,15 @@ func (c Config) Zone() *time.Location {
 	return zone
 }
 
-func localZone() string {
-	if name := time.Local.String(); name != "Local" {
-		return name
+// localZone returns the name of this computer's time zone, or UTC if it is unknown. Go itself knows
+// the name only where the variable TZ has it.
+var localZone = sync.OnceValue(func() string {
+	name := time.Local.String()
+	if name == "Local" {
+		name, _ = tzlocal.LocalTZ() // an unknown name is empty, which is UTC
 	}
-	return "UTC"
-}
+	if zone, err := time.LoadLocation(name); err != nil || zone == time.Local {
+		return "UTC"
+	}
+	return cmp.Or(name, "UTC")
+})

@@ -62,14 +62,13 @@ func newFakeAgent(t testing.TB, dir string) *fakeAgent {
 }
 
 // Options returns the options of a scheduler on this agent, with the default configuration in UTC.
-// Answers are delivered to the main chat.
 func (a *fakeAgent) Options() cron.Options {
 	cfg := config.Default()
 	cfg.UserTimezone = "UTC"
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{
 		Store: a.Store, Bus: a.Bus, Sessions: a, Stats: a.Stats, Config: func() config.Config { return cfg },
-		Deliver: a.deliverTo(cfg.Session.Main),
+		Deliver: deliver, PromptTokens: func(context.Context, protocol.SessionKey) int64 { return 1000 },
 		Ask: func(ctx context.Context, q protocol.Approval, _ time.Duration, _ func()) (protocol.Approval, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
@@ -194,7 +193,10 @@ func (a *fakeAgent) run(r store.Run, stop chan struct{}) {
 	case end != nil:
 		info.State = protocol.RunFailed
 	default:
-		msg := protocol.Message{RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(answer)}}
+		msg := protocol.Message{
+			RunID: r.ID, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(answer)},
+			Usage: &protocol.Usage{Input: 90, Output: 10, Total: 100, Cost: new(0.5)},
+		}
 		if _, err := a.Store.Messages.Append(context.Background(), r.Session, msg); err != nil {
 			panic(err)
 		}
@@ -268,19 +270,13 @@ func (a *fakeAgent) Stats(_ context.Context, in protocol.SessionParams) (protoco
 	return protocol.SessionStats{SessionKey: in.SessionKey, IsProcessing: a.busy}, nil
 }
 
-// deliverTo delivers to main chats, as if no channel were connected.
-func (a *fakeAgent) deliverTo(main func(protocol.AgentID) protocol.SessionKey) func(context.Context, cron.Delivery) (string, error) {
-	return func(ctx context.Context, d cron.Delivery) (string, error) {
-		switch {
-		case d.InMainChat:
-			return "", nil
-		case d.Channel != "":
-			return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel %s is connected", d.Channel))
-		case d.To != "":
-			return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel is connected that could reach %s", d.To))
-		}
-		text := fmt.Sprintf("**%s**\n\n%s", d.Name, d.Text)
-		_, err := a.Store.Messages.Append(ctx, main(d.Agent), protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(text)}})
-		return "the main chat", err
+// deliver implements cron.Options.Deliver, as if no channel were connected.
+func deliver(_ context.Context, d cron.Delivery) (string, error) {
+	switch {
+	case d.Channel != "":
+		return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel %s is connected", d.Channel))
+	case d.To != "":
+		return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel is connected that could reach %s", d.To))
 	}
+	return "", nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,17 +14,11 @@ import (
 
 func TestThePersonIsToldOnceOfAJobThatKeepsFailing(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		sub := r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
-		defer sub.Close()
-		r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Minute), Spec: task("fail no model")})
+		spec := &protocol.CronMode{Mode: protocol.CronTask, Message: "fail no model"}
+		r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Minute), Spec: spec})
+		r.add(protocol.CronAddParams{Name: "Quiet", Schedule: every(time.Minute), Spec: spec, Notify: protocol.NotifyNever})
 		time.Sleep(5 * time.Minute)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		var told []string
-		for c := range sub.All(ctx) {
-			told = append(told, c.Notice.Text)
-		}
-		if len(told) != 1 || told[0] != `The scheduled job "Mail" failed: no model` {
+		if told := r.notices(); len(told) != 1 || told[0] != "The schedule “Mail” failed: no model" {
 			t.Errorf("told %q", told)
 		}
 	})
@@ -36,7 +31,7 @@ func TestAnswersAreDelivered(t *testing.T) {
 			spec protocol.CronMode
 			want string
 		}{
-			{protocol.CronMode{Message: "say hello"}, "ok [hello\n[Delivered to the main chat]]"},
+			{protocol.CronMode{Message: "say hello"}, "ok [hello]"},
 			{protocol.CronMode{Message: "say quiet", Deliver: &no}, "ok [quiet]"},
 			{protocol.CronMode{Message: "say a", Channel: "xmpp"}, "error The answer could not be delivered: no channel xmpp is connected [a]"},
 			{protocol.CronMode{Message: "say b", To: "you@x", BestEffortDeliver: &yes}, "ok [b\n[Not delivered: no channel is connected that could reach you@x]]"},
@@ -48,7 +43,7 @@ func TestAnswersAreDelivered(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := res.Results[0]
-			summary, named := strings.CutPrefix(got.Summary, "ran in agent:main:cron:"+string(j.ID)+":")
+			summary, named := strings.CutPrefix(got.Summary, "ran in agent:main:cron:"+string(j.ID))
 			if named {
 				_, summary, _ = strings.Cut(summary, "\n")
 			}
@@ -59,9 +54,41 @@ func TestAnswersAreDelivered(t *testing.T) {
 				t.Errorf("%s, want %s", text, c.want)
 			}
 		}
-		msgs, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0)
-		if err != nil || len(msgs) != 1 || msgs[0].Content.Text() != "**Mail**\n\nhello" || msgs[0].Role != protocol.RoleAssistant {
-			t.Errorf("main chat: %+v %v", msgs, err)
+		if told := r.notices(); !slices.Equal(told, []string{"Mail: hello", "The schedule “Mail” failed: The answer could not be delivered: no channel xmpp is connected", "Mail: b"}) {
+			t.Errorf("told %q", told)
+		}
+		if _, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0); !errors.Is(err, protocol.ErrNotFound) {
+			t.Errorf("the main chat has messages of schedules: %v", err)
+		}
+	})
+}
+
+func TestPersonIsNotifiedAsTheyChose(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		for _, c := range []struct{ notify, says, want string }{
+			{"", "## Two backups failed", "[Mail: Two backups failed]"},
+			{protocol.NotifyAlways, "NOTHING_TO_REPORT", "[Mail: NOTHING_TO_REPORT]"},
+			{protocol.NotifyNews, "NOTHING_TO_REPORT", "[]"},
+			{protocol.NotifyNews, "One backup failed", "[Mail: One backup failed]"},
+			{protocol.NotifyNever, "One backup failed", "[]"},
+		} {
+			spec := &protocol.CronMode{Mode: protocol.CronTask, Message: "say " + c.says}
+			j := r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Hour), Spec: spec, Notify: c.notify})
+			if _, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce}); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(r.notices()); got != c.want {
+				t.Errorf("%q, saying %q: notified of %s, want %s", c.notify, c.says, got, c.want)
+			}
+			sent := r.agent.Sent()
+			asks := strings.Contains(sent[len(sent)-1].In.Message, "answer NOTHING_TO_REPORT")
+			if asks != (c.notify == protocol.NotifyNews) {
+				t.Errorf("%q: the agent was asked to stay silent: %v", c.notify, asks)
+			}
+		}
+		_, err := r.sched.Add(t.Context(), protocol.CronAddParams{Name: "x", Schedule: every(time.Hour), Spec: task("x"), Notify: "loudly"})
+		if !errors.Is(err, protocol.ErrBadRequest) {
+			t.Errorf("an unknown choice: %v", err)
 		}
 	})
 }

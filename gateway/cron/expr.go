@@ -12,7 +12,8 @@ import (
 // Expr is a cron expression of five fields in a time zone: minute, hour, day of month, month, day
 // of week (0 and 7 are Sunday). A field is "*", a number, a range a-b, "*" or a range with a /step,
 // or a list of these; only numbers are allowed. When both day fields are restricted, a day that
-// matches either of them matches; only the literal "*" is unrestricted, as in GSV.
+// matches either of them matches; only the literal "*" is unrestricted, as in GSV. The day of the
+// month may also be L, the last one.
 //
 // A time of day that the clock skips runs once, at the moment of the skip. A time that the clock
 // repeats runs at the first of the two. An expression whose hour is "*" follows real hours instead:
@@ -25,7 +26,40 @@ import (
 type Expr struct {
 	minute, hour, dom, month, dow uint64 // one bit per value
 	anyHour, anyDOM, anyDOW       bool
+	lastDay                       bool // of the month
 	zone                          *time.Location
+}
+
+// exprs are the cron expressions of one schedule, which runs at the times of all of them.
+type exprs []*Expr
+
+// maxExprs limits the expressions of a schedule.
+const maxExprs = 24
+
+// parseExprs parses expressions that are separated by semicolons.
+func parseExprs(text string, zone *time.Location) (exprs, error) {
+	var all exprs
+	for part := range strings.SplitSeq(text, ";") {
+		e, err := parseExpr(part, zone)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	if len(all) > maxExprs {
+		return nil, fmt.Errorf("a schedule may have at most %d cron expressions", maxExprs)
+	}
+	return all, nil
+}
+
+// Next returns the first time after t, or the zero time if there is none.
+func (all exprs) Next(t time.Time) (first time.Time) {
+	for _, e := range all {
+		if next := e.Next(t); first.IsZero() || !next.IsZero() && next.Before(first) {
+			first = next
+		}
+	}
+	return first
 }
 
 var exprFields = []struct {
@@ -40,7 +74,11 @@ func parseExpr(text string, zone *time.Location) (*Expr, error) {
 		return nil, fmt.Errorf("cron expression must contain exactly 5 fields, %.60q has %d", text, len(fields))
 	}
 	var bits [5]uint64
+	lastDay := fields[2] == "L"
 	for i, f := range exprFields {
+		if i == 2 && lastDay {
+			continue
+		}
 		var err error
 		if bits[i], err = parseField(fields[i], f.min, f.max); err != nil {
 			return nil, fmt.Errorf("cron expression: %s %w", f.name, err)
@@ -51,7 +89,7 @@ func parseExpr(text string, zone *time.Location) (*Expr, error) {
 	}
 	e := &Expr{
 		minute: bits[0], hour: bits[1], dom: bits[2], month: bits[3], dow: bits[4] & 0x7f,
-		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", zone: zone,
+		anyHour: fields[1] == "*", anyDOM: fields[2] == "*", anyDOW: fields[4] == "*", lastDay: lastDay, zone: zone,
 	}
 	if _, ok := e.nextMatch(time.Unix(0, 0).UTC()); !ok {
 		return nil, fmt.Errorf("cron expression: no day matches %.60q", text)
@@ -160,7 +198,7 @@ func (e *Expr) nextMatch(t time.Time) (time.Time, bool) {
 }
 
 func (e *Expr) day(t time.Time) bool {
-	dom, dow := e.dom&(1<<t.Day()) != 0, e.dow&(1<<t.Weekday()) != 0
+	dom, dow := e.dom&(1<<t.Day()) != 0 || e.lastDay && t.AddDate(0, 0, 1).Day() == 1, e.dow&(1<<t.Weekday()) != 0
 	switch {
 	case e.anyDOM:
 		return dow

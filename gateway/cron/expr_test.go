@@ -89,7 +89,7 @@ func TestExprRefusesWhatItDoesNotKnow(t *testing.T) {
 		"": "exactly 5 fields", "* * * *": "exactly 5 fields", "* * * * * *": "exactly 5 fields", "@daily": "exactly 5 fields",
 		"60 * * * *": "minute", "* 24 * * *": "hour", "* * 0 * *": "day of month", "* * * 13 *": "month", "* * * * 8": "day of week",
 		"* * * JAN *": "must be a number", "5-1 * * * *": "before its start", "*/0 * * * *": "minute", "1,,2 * * * *": "minute", "-1 * * * *": "minute",
-		"0 0 31 2 *": "no day matches", "0 0 L * *": "must be a number", "1-2-3 * * * *": "must be a number", "*-5 * * * *": "must be a number",
+		"0 0 31 2 *": "no day matches", "0 0 LW * *": "must be a number", "1-2-3 * * * *": "must be a number", "*-5 * * * *": "must be a number",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if _, err := parseExpr(text, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
@@ -215,5 +215,25 @@ func TestNamesOfMonthsAndDaysAreStoredAsNumbers(t *testing.T) {
 		if got, err := checkSchedule(protocol.CronSchedule{Kind: protocol.CronExpr, Expr: expr}, time.UTC); err == nil {
 			t.Errorf("%q is %q", expr, got.Expr)
 		}
+	}
+}
+
+func TestSeveralExpressionsRunAtTheTimesOfAll(t *testing.T) {
+	t.Parallel()
+	all, err := parseExprs("0 9 * * 1-5; 30 17 * * 1-5; 0 12 L * *", zone(t, "Europe/Berlin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := time.Parse(time.RFC3339, "2026-02-27T10:00:00+01:00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2026-02-27 17:30", "2026-02-28 12:00", "2026-03-02 09:00", "2026-03-02 17:30"} {
+		if at = all.Next(at); at.Format("2006-01-02 15:04") != want {
+			t.Errorf("the next run is at %s, want %s", at, want)
+		}
+	}
+	if _, err := parseExprs(strings.Repeat("0 9 * * *;", maxExprs)+"0 9 * * *", time.UTC); err == nil {
+		t.Error("a schedule of too many expressions was accepted")
 	}
 }

@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -101,6 +102,7 @@ type heartbeatResult struct {
 	text string // the delivered report
 	// expired describes the calls that were not made because nobody answered their approvals.
 	expired string
+	usage   protocol.Usage // of the model
 	err     error
 }
 
@@ -116,7 +118,9 @@ func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, do
 			end.skip = hb.skipReason(hb.ctx, id, h, at)
 		}
 		if end.skip == "" {
-			end.text, end.expired, end.err = hb.runAgent(hb.ctx, id, h, last)
+			run := protocol.RunID(protocol.NewID())
+			end.text, end.expired, end.err = hb.runAgent(hb.ctx, id, h, last, run)
+			end.usage = hb.usageOf(run)
 		}
 		if done != nil {
 			done <- end
@@ -128,6 +132,13 @@ func (hb *heartbeats) start(id protocol.AgentID, b *beat, h config.Heartbeat, do
 func (hb *heartbeats) finish(b *beat, began int64, end heartbeatResult) {
 	b.running = false
 	st := &b.state
+	if end.usage.Total > 0 {
+		sum := end.usage
+		if st.Usage != nil {
+			sum.Add(*st.Usage)
+		}
+		st.Runs, st.Usage = st.Runs+1, &sum
+	}
 	st.LastStatus, st.LastError = protocol.CronOK, ""
 	switch {
 	case end.skip != "":
@@ -146,6 +157,28 @@ func (hb *heartbeats) finish(b *beat, began int64, end heartbeatResult) {
 		}
 	}
 	hb.save(b)
+}
+
+// usageOf returns the tokens and the cost of a run so far.
+func (hb *heartbeats) usageOf(run protocol.RunID) (sum protocol.Usage) {
+	msgs, err := hb.o.Store.Messages.OfRun(context.WithoutCancel(hb.ctx), run)
+	if err != nil {
+		slog.Warn("The cost of a heartbeat could not be read", "run", run, "err", err)
+	}
+	for _, m := range msgs {
+		if m.Usage != nil {
+			sum.Add(*m.Usage)
+		}
+	}
+	return sum
+}
+
+// estimate returns the estimated tokens of one heartbeat: its prompt is read in two steps, to look at
+// something and to answer.
+func (hb *heartbeats) estimate(id protocol.AgentID, h config.Heartbeat) int64 {
+	text, _ := hb.o.HeartbeatFile(id) // without a file, only the prompt counts
+	own := int64(len(text)+len(cmp.Or(h.Prompt, heartbeatPrompt))) / 4
+	return 2 * (hb.o.PromptTokens(hb.ctx, protocol.HeartbeatChat(id)) + own)
 }
 
 func (hb *heartbeats) lastActive(id protocol.AgentID) *protocol.LastActive {
@@ -167,6 +200,9 @@ func (hb *heartbeats) states() map[protocol.AgentID]protocol.HeartbeatState {
 		st := hb.beat(id).state
 		if _, err := h.Interval(); err != nil {
 			st.LastStatus, st.LastError = protocol.CronError, "The heartbeat is off because its interval is invalid: "+err.Error()
+		}
+		if st.Runs == 0 {
+			st.EstimatedTokens = hb.estimate(id, h)
 		}
 		st.LastActive = hb.lastActive(id)
 		all[id] = st

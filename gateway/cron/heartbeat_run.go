@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
@@ -91,13 +90,13 @@ func isEmptyChecklist(text string) bool {
 }
 
 // runAgent runs the agent and delivers its report; delivered is "" when there is nothing new.
-func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState) (delivered, expired string, err error) {
+func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h config.Heartbeat, last protocol.HeartbeatState, run protocol.RunID) (delivered, expired string, err error) {
 	prompt := h.Prompt
 	prompt = cmp.Or(prompt, heartbeatPrompt)
 	if text, err := hb.o.HeartbeatFile(id); err == nil && !isEmptyChecklist(text) {
 		prompt += "\n\n# HEARTBEAT.md\n\n" + strings.TrimSpace(text)
 	}
-	key := protocol.SessionKey(fmt.Sprintf("agent:%s:heartbeat:system:internal", id))
+	key := protocol.HeartbeatChat(id)
 	if _, err := hb.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: "Heartbeat"}); err != nil {
 		return "", "", err
 	}
@@ -106,7 +105,6 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 	if _, err := hb.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, ResetPolicy: policy}); err != nil {
 		return "", "", err
 	}
-	run := protocol.RunID(protocol.NewID())
 	at := time.UnixMilli(now()).In(hb.o.zone())
 	text := fmt.Sprintf("[Heartbeat, %s]\n%s", at.Format("Monday, 2 January 2006 15:04 MST"), prompt)
 	answer, expired, err := hb.runner.follow(ctx, agentRun{session: key, id: run}, func() error {
@@ -117,12 +115,13 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 	if err != nil {
 		return "", "", err
 	}
-	answer = alertText(answer)
+	answer = textWithout(heartbeatOK, answer)
 	if answer == "" || h.Target == "none" ||
 		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < repeatAfter.Milliseconds() {
 		return "", expired, nil
 	}
-	d := Delivery{Agent: id, Name: "Heartbeat", Text: answer, From: key}
+	hb.o.Bus.PublishNoticeOf(protocol.Notice{Level: "info", Title: "Heartbeat", Text: firstLine(answer), SessionKey: key})
+	d := Delivery{Agent: id, Text: answer}
 	if h.Target != "" && h.Target != "last" {
 		if la := hb.lastActive(id); la == nil || la.Channel != h.Target {
 			return "", expired, nil // a named channel gets the report only if the person used it last
@@ -135,17 +134,17 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 	return answer, expired, nil
 }
 
-// alertText returns the part of an answer that is for the person: without a HEARTBEAT_OK at the
-// beginning or end, and "" when no words remain. GSV drops most real alerts.
-func alertText(answer string) string {
+// textWithout returns the part of an answer that is for the person: without the token for nothing at
+// the beginning or end, and "" when no words remain. GSV drops most real alerts.
+func textWithout(token, answer string) string {
 	text := strings.TrimSpace(answer)
 	const marks = " \t\r\n*_`\"'-"
-	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, marks), heartbeatOK); ok {
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, marks), token); ok {
 		text = strings.TrimLeft(rest, marks+".!:")
-	} else if rest, ok := strings.CutSuffix(strings.TrimRight(text, marks+".!"), heartbeatOK); ok {
+	} else if rest, ok := strings.CutSuffix(strings.TrimRight(text, marks+".!"), token); ok {
 		text = strings.TrimRight(rest, marks)
 	}
-	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+	if !strings.ContainsFunc(text, isWord) {
 		return ""
 	}
 	return text

@@ -53,13 +53,30 @@ func TestTheHeartbeatComesInItsHoursAndTellsWhatIsNew(t *testing.T) {
 			!strings.HasPrefix(s.In.Message, "[Heartbeat, Saturday, 1 January 2000 08:00 UTC]\n") {
 			t.Errorf("%s %q", s, s.In.Message)
 		}
-		msgs, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0)
-		if err != nil || len(msgs) != 1 || !strings.HasPrefix(msgs[0].Content.Text(), "**Heartbeat**\n\nDisk is full.") {
-			t.Errorf("told %d times: %v", len(msgs), err)
+		if told := r.notices(); len(told) != 1 || told[0] != "Heartbeat: Disk is full." {
+			t.Errorf("told %q", told)
 		}
 		time.Sleep(24 * time.Hour)
-		if msgs, _ := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0); len(msgs) != 2 {
-			t.Errorf("after a day it was told %d times", len(msgs))
+		if told := r.notices(); len(told) != 1 {
+			t.Errorf("on the next day it was told %d times", len(told))
+		}
+	})
+}
+
+func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.beating("say HEARTBEAT_OK", nil)
+		if st := r.heartbeat(); st.Runs != 0 || st.EstimatedTokens < 2000 || st.EstimatedTokens > 2100 {
+			t.Errorf("before the first: %+v", st)
+		}
+		for range 2 {
+			if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if st := r.heartbeat(); st.Runs != 2 || st.Usage.Total != 200 || *st.Usage.Cost != 1 || st.EstimatedTokens != 0 {
+			t.Errorf("after two: %+v", st)
 		}
 	})
 }
@@ -72,8 +89,8 @@ func TestAHeartbeatWithNothingToTellIsSilent(t *testing.T) {
 		if len(r.agent.Sent()) == 0 || st.LastStatus != protocol.CronOK || st.LastHeartbeatText != "" {
 			t.Errorf("%+v", st)
 		}
-		if _, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0); err == nil {
-			t.Error("it was told")
+		if told := r.notices(); len(told) != 0 {
+			t.Errorf("told %q", told)
 		}
 	})
 }

@@ -82,7 +82,7 @@ func TestWhatOfAHeartbeatsAnswerIsForThePerson(t *testing.T) {
 		"HEARTBEAT_OK\n\nDisk is full.": "Disk is full.", "Disk is full.\nHEARTBEAT_OK": "Disk is full.", "Disk is full.": "Disk is full.",
 		"The word HEARTBEAT_OK is known.": "The word HEARTBEAT_OK is known.",
 	} {
-		if got := alertText(answer); got != want {
+		if got := textWithout(heartbeatOK, answer); got != want {
 			t.Errorf("%q: %q, want %q", answer, got, want)
 		}
 	}

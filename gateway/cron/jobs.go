@@ -46,7 +46,7 @@ func (s *Scheduler) Add(ctx context.Context, in protocol.CronAddParams) (out pro
 	j := store.Job{Base: at, CronJob: protocol.CronJob{
 		ID: protocol.CronJobID(protocol.NewID()), AgentID: in.AgentID, Name: in.Name,
 		Description: in.Description, Enabled: in.Enabled == nil || *in.Enabled, DeleteAfterRun: in.DeleteAfterRun, CreatedAtMs: at, UpdatedAtMs: at,
-		Schedule: when, Spec: *in.Spec, Missed: in.Missed,
+		Schedule: when, Spec: *in.Spec, Missed: in.Missed, Notify: in.Notify,
 	}}
 	if err := s.check(&j.CronJob); err != nil {
 		return out, bad(err)
@@ -80,6 +80,8 @@ func (s *Scheduler) check(j *protocol.CronJob) (err error) {
 		return fmt.Errorf("description must have at most %d characters", maxDescription)
 	case !slices.Contains([]string{"", protocol.MissedSkip, protocol.MissedLatest, protocol.MissedAll, protocol.MissedAsk}, j.Missed):
 		return fmt.Errorf("missed must be skip, latest, all or ask, not %.20q", j.Missed)
+	case !slices.Contains([]string{"", protocol.NotifyAlways, protocol.NotifyNews, protocol.NotifyNever}, j.Notify):
+		return fmt.Errorf("notify must be always, news or never, not %.20q", j.Notify)
 	}
 	if j.Schedule, err = checkSchedule(j.Schedule, s.o.zone()); err != nil {
 		return err
@@ -162,6 +164,7 @@ func (s *Scheduler) applyPatch(previous store.Job, p protocol.CronJobPatch) (sto
 		j.Schedule = when
 	}
 	set(&j.Missed, p.Missed)
+	set(&j.Notify, p.Notify)
 	if p.Spec != nil {
 		if p.Spec.Mode == "" {
 			return previous, errors.New("spec.mode required")
@@ -206,7 +209,7 @@ func set[T any](to, from *T) {
 	}
 }
 
-// Remove deletes a job and its history. A run in progress continues in its chat.
+// Remove deletes a job with its history and its chat, which also stops a run in progress there.
 func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out protocol.CronRemoveResult, err error) {
 	if in.ID == "" {
 		return out, protocol.ErrBadRequest.With("id required")
@@ -219,6 +222,7 @@ func (s *Scheduler) Remove(ctx context.Context, in protocol.CronJobParams) (out 
 			j.withdrawQuestion()
 			delete(s.planner.jobs, in.ID)
 			s.changed = true
+			s.planner.deleteChat(j)
 		}
 		return err
 	})

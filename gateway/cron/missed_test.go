@@ -24,8 +24,8 @@ func TestWhatBecomesOfMissedTimes(t *testing.T) {
 	}{
 		{"", 35 * time.Minute, "[600 2700 3000]", "[ok ok ok]"},
 		{protocol.MissedLatest, 35 * time.Minute, "[600 2700 3000]", "[ok ok ok]"},
-		{protocol.MissedSkip, 35 * time.Minute, "[600 3000]", "[ok skipped The gateway was not running at its time. ok]"},
-		{protocol.MissedSkip, 30 * time.Minute, "[600 2400 3000]", "[ok skipped The gateway was not running at its time. ok ok]"},
+		{protocol.MissedSkip, 35 * time.Minute, "[600 3000]", "[ok skipped Fairlead was not running at that time. ok]"},
+		{protocol.MissedSkip, 30 * time.Minute, "[600 2400 3000]", "[ok skipped Fairlead was not running at that time. ok ok]"},
 		{protocol.MissedAll, 35 * time.Minute, "[600 2700 2700 2700 3000]", "[ok ok ok ok ok]"},
 	} {
 		t.Run(fmt.Sprint(c.missed, c.off), func(t *testing.T) {
@@ -53,14 +53,14 @@ func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
 		if n := len(r.agent.Sent()); n != 1 {
 			t.Errorf("%d runs after a day of every minute", n)
 		}
-		if got := fmt.Sprint(r.runs()); got != "[skipped The gateway was not running at its time. ok]" {
+		if got := fmt.Sprint(r.runs()); got != "[skipped Fairlead was not running at that time. ok]" {
 			t.Errorf("history %s", got)
 		}
 	})
 }
 
 func TestThePersonSaysWhatBecomesOfMissedTimes(t *testing.T) {
-	for answer, want := range map[string]string{protocol.ApprovalAllowed: "[ok]", protocol.ApprovalDenied: "[skipped The gateway was not running at its time.]"} {
+	for answer, want := range map[string]string{protocol.ApprovalAllowed: "[ok]", protocol.ApprovalDenied: "[skipped Fairlead was not running at that time.]"} {
 		t.Run(answer, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				var asked []protocol.Approval

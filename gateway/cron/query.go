@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -84,6 +85,36 @@ func (s *Scheduler) List(ctx context.Context, in protocol.CronListParams) (out p
 		return nil
 	})
 	return out, err
+}
+
+// Preview returns the next runs of a schedule. A one-time schedule has one, unless it is over.
+func (s *Scheduler) Preview(_ context.Context, in protocol.CronPreviewParams) (out protocol.CronPreviewResult, err error) {
+	if in.Schedule == nil {
+		return out, protocol.ErrBadRequest.With("schedule required")
+	}
+	count := cmp.Or(in.Count, 3)
+	if count < 1 || count > 50 {
+		return out, protocol.ErrBadRequest.With("count must be a number from 1 to 50")
+	}
+	zone := s.o.zone()
+	sched, err := s.resolveSchedule(*in.Schedule)
+	if err == nil {
+		sched, err = checkSchedule(sched, zone)
+	}
+	if err != nil {
+		return out, bad(err)
+	}
+	out = protocol.CronPreviewResult{Schedule: sched, TimeZone: cmp.Or(sched.TZ, zone.String()), NextRunsMs: []int64{}}
+	at := now()
+	base, last := at, at
+	for len(out.NextRunsMs) < count {
+		next := nextRun(sched, base, last, zone)
+		if next <= last { // none, or the time of a one-time schedule
+			break
+		}
+		out.NextRunsMs, last = append(out.NextRunsMs, next), next
+	}
+	return out, nil
 }
 
 // Runs returns a page of the history.

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,6 +26,7 @@ type rig struct {
 	cfg   config.Config
 	opts  func(*cron.Options)
 	sched *cron.Scheduler
+	told  *event.Subscription // to notices
 	stop  func()
 }
 
@@ -47,10 +49,10 @@ func (r *rig) open() {
 		r.cfg = o.Config()
 	}
 	o.Config = r.config
-	o.Deliver = r.agent.deliverTo(func(id protocol.AgentID) protocol.SessionKey { return r.config().Session.Main(id) })
 	if r.opts != nil {
 		r.opts(&o)
 	}
+	r.told = r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
 	r.sched = cron.New(o)
 	ctx, cancel := context.WithCancel(context.Background())
 	if err := r.sched.Load(ctx); err != nil {
@@ -70,6 +72,7 @@ func (r *rig) open() {
 	r.stop = func() {
 		cancel()
 		<-ended
+		r.told.Close()
 		r.agent.Close()
 	}
 	synctest.Wait()
@@ -93,6 +96,17 @@ func (r *rig) off(d time.Duration) {
 	time.Sleep(d)
 	r.open()
 	synctest.Wait()
+}
+
+// notices lists the new notices, as "title: text".
+func (r *rig) notices() (list []string) {
+	synctest.Wait()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Millisecond)
+	defer cancel()
+	for c := range r.told.All(ctx) {
+		list = append(list, c.Notice.Title+": "+c.Notice.Text)
+	}
+	return list
 }
 
 func at(d time.Duration) *int64 {

@@ -1,11 +1,13 @@
 package cron
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
@@ -14,8 +16,16 @@ import (
 	"fairlead/gateway/store"
 )
 
-// maxSummary limits the text of an answer in the history, in characters.
-const maxSummary = 500
+// Limits of an answer's text, in characters.
+const (
+	maxSummary = 500 // in the history
+	maxNotice  = 200 // in a notification
+)
+
+// nothingToReport is the answer of a run that has nothing to say, in a job with [protocol.NotifyNews].
+const nothingToReport = "NOTHING_TO_REPORT"
+
+const newsPrompt = "(If nothing needs the person's attention, answer " + nothingToReport + " and nothing else.)"
 
 // runner runs jobs in the chats of agents.
 type runner struct{ o *Options }
@@ -39,38 +49,49 @@ func (x *runner) execute(ctx context.Context, j store.Job, r store.JobRun, waiti
 	if err != nil {
 		return failedOutcome(err)
 	}
-	return x.deliver(ctx, j, r, answer, expired)
+	return x.deliver(ctx, j, answer, expired)
 }
 
 // deliver delivers the agent's answer. expired is the result of [runner.expiredText].
-func (x *runner) deliver(ctx context.Context, j store.Job, r store.JobRun, answer, expired string) outcome {
-	out := outcome{protocol.CronOK, "", display.Clip(answer, maxSummary)}
+func (x *runner) deliver(ctx context.Context, j store.Job, answer, expired string) outcome {
+	if j.Notifies() == protocol.NotifyNews {
+		answer = textWithout(nothingToReport, answer)
+	}
+	out := outcome{status: protocol.CronOK, summary: cmp.Or(display.Clip(answer, maxSummary), "Nothing to report."), news: firstLine(answer)}
 	if expired != "" {
 		out.status, out.err = protocol.CronError, expired
 	}
-	isTask := j.Spec.Mode == protocol.CronTask
-	if strings.TrimSpace(answer) == "" || isTask && j.Spec.Deliver != nil && !*j.Spec.Deliver {
+	if strings.TrimSpace(answer) == "" || j.Notifies() == protocol.NotifyNever || j.Spec.Deliver != nil && !*j.Spec.Deliver {
 		return out
 	}
 	if expired != "" {
 		answer += "\n\n(" + expired + ")"
 	}
-	d := Delivery{Agent: j.AgentID, Name: j.Name, Text: answer, From: r.Session, InMainChat: !isTask}
-	if isTask {
-		d.Channel, d.To = j.Spec.Channel, j.Spec.To
-	}
+	d := Delivery{Agent: j.AgentID, Text: answer, Channel: j.Spec.Channel, To: j.Spec.To}
 	where, err := x.o.Deliver(ctx, d)
 	switch {
-	case err == nil && where == "": // the main chat has it already
+	case err == nil && where == "": // nobody writes to the agent over a channel
 	case err == nil:
 		out.summary += fmt.Sprintf("\n[Delivered to %s]", where)
-	case !isTask || j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
+	case !d.IsAddressed() || j.Spec.BestEffortDeliver != nil && *j.Spec.BestEffortDeliver:
 		out.summary += fmt.Sprintf("\n[Not delivered: %s]", err)
 	default:
 		out.status, out.err = protocol.CronError, strings.TrimSpace(expired+" The answer could not be delivered: "+err.Error())
 	}
 	return out
 }
+
+// firstLine returns the first line of an answer that has words.
+func firstLine(answer string) string {
+	for line := range strings.Lines(answer) {
+		if strings.ContainsFunc(line, isWord) {
+			return display.Line(strings.Trim(line, " \t\r\n#*_>"), maxNotice)
+		}
+	}
+	return ""
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // send starts the agent's run.
 func (x *runner) send(ctx context.Context, j store.Job, r store.JobRun) error {
@@ -80,6 +101,9 @@ func (x *runner) send(ctx context.Context, j store.Job, r store.JobRun) error {
 		if err := x.prepare(ctx, j, r.Session); err != nil {
 			return err
 		}
+	}
+	if j.Notifies() == protocol.NotifyNews {
+		text += "\n\n" + newsPrompt
 	}
 	// This prefix prevents the text from being parsed as a command or as an answer to an approval.
 	head := fmt.Sprintf("[Scheduled job %q, %s]", j.Name, time.UnixMilli(r.StartedAt).In(x.o.zone()).Format("Monday, 2 January 2006 15:04 MST"))
@@ -93,11 +117,13 @@ func (x *runner) send(ctx context.Context, j store.Job, r store.JobRun) error {
 	return nil
 }
 
-// prepare creates a chat for the task, with the settings of the job.
+// prepare creates the chat of a task, with the settings of the job.
 func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionKey) error {
 	if _, err := x.o.Sessions.Create(ctx, protocol.SessionCreateParams{SessionKey: key, Label: j.Name}); err != nil {
 		return err
 	}
+	manual := "manual" // a reset would hide earlier runs
+	patch := protocol.SessionPatchParams{SessionKey: key, ResetPolicy: &protocol.ResetPolicyPatch{Mode: &manual}}
 	prefs := protocol.SessionPrefsPatch{}
 	if j.Spec.Model != "" {
 		provider, id, ok := strings.Cut(j.Spec.Model, "/")
@@ -109,10 +135,10 @@ func (x *runner) prepare(ctx context.Context, j store.Job, key protocol.SessionK
 	if j.Spec.Thinking != "" {
 		prefs.ThinkingLevel = &j.Spec.Thinking
 	}
-	if prefs == (protocol.SessionPrefsPatch{}) {
-		return nil
+	if prefs != (protocol.SessionPrefsPatch{}) {
+		patch.Settings = &prefs
 	}
-	_, err := x.o.Sessions.Patch(ctx, protocol.SessionPatchParams{SessionKey: key, Settings: &prefs})
+	_, err := x.o.Sessions.Patch(ctx, patch)
 	return err
 }
 

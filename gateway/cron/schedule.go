@@ -41,7 +41,7 @@ func checkSchedule(s protocol.CronSchedule, person *time.Location) (protocol.Cro
 		zone, err := zoneOf(s.TZ, person)
 		expr := normalizeExpr(s.Expr)
 		if err == nil {
-			_, err = parseExpr(expr, zone)
+			_, err = parseExprs(expr, zone)
 		}
 		return protocol.CronSchedule{Kind: s.Kind, Expr: expr, TZ: s.TZ}, err
 	}
@@ -56,10 +56,21 @@ var fieldNames = map[int][]string{
 
 var fieldName = regexp.MustCompile(`-?[a-z]+`)
 
-// normalizeExpr normalizes a cron expression to single spaces and numbers. Unknown words stay
+// normalizeExpr normalizes cron expressions to single spaces and numbers. Unknown words stay
 // unchanged. A range of days that ends on Sunday ends with 7.
-func normalizeExpr(expr string) string {
+func normalizeExpr(text string) string {
+	parts := strings.Split(text, ";")
+	for i, expr := range parts {
+		parts[i] = normalizeOne(expr)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func normalizeOne(expr string) string {
 	fields := strings.Fields(expr)
+	if len(fields) > 2 && fields[2] == "l" {
+		fields[2] = "L"
+	}
 	for i, known := range fieldNames {
 		if i >= len(fields) {
 			continue
@@ -117,7 +128,7 @@ func nextRun(s protocol.CronSchedule, base, now int64, person *time.Location) in
 	if err != nil {
 		return 0
 	}
-	e, err := parseExpr(s.Expr, zone)
+	e, err := parseExprs(s.Expr, zone)
 	if err != nil {
 		return 0
 	}

@@ -27,15 +27,16 @@ type Sessions interface {
 	Delete(ctx context.Context, in protocol.SessionParams) (protocol.SessionDeleteResult, error)
 }
 
-// Delivery is an answer for the person. Without Channel and To it goes to where they wrote last.
+// Delivery is an answer for the person on a channel. Without Channel and To it goes to where they
+// wrote last.
 type Delivery struct {
 	Agent       protocol.AgentID
-	Name        string // the job's name, or "Heartbeat"
 	Channel, To string
 	Text        string
-	From        protocol.SessionKey // the chat that produced the answer
-	InMainChat  bool                // the main chat already has it, so it is only sent to a channel, if the person wrote over one
 }
+
+// IsAddressed reports whether the delivery names its receiver.
+func (d Delivery) IsAddressed() bool { return d.Channel != "" || d.To != "" }
 
 // Options configure a scheduler. All fields except LastActive are required.
 type Options struct {
@@ -43,8 +44,11 @@ type Options struct {
 	Bus      *event.Bus
 	Sessions Sessions
 	Stats    func(ctx context.Context, in protocol.SessionParams) (protocol.SessionStats, error) // of a chat
-	Config   func() config.Config
-	// Deliver delivers an answer to the person and returns a description of where. It may block.
+	// PromptTokens estimates the tokens of the system prompt and the tools in a chat.
+	PromptTokens func(ctx context.Context, key protocol.SessionKey) int64
+	Config       func() config.Config
+	// Deliver sends an answer to the person over a channel and returns a description of where; "" if
+	// it names no receiver and they write over none. It may block.
 	Deliver func(ctx context.Context, d Delivery) (where string, err error)
 	// Ask publishes an approval, calls put, and waits for the approval's end.
 	Ask func(ctx context.Context, a protocol.Approval, limit time.Duration, put func()) (protocol.Approval, error)

@@ -42,10 +42,8 @@ func (p *planner) start(j *job, due, at int64) { p.startRun(j, due, at, newRun(j
 // 0 is outside of the schedule. A due time that has run already only moves the job to its next
 // time.
 func (p *planner) startRun(j *job, due, at int64, run *running) {
-	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at, Session: p.o.mainSession(j.AgentID)}
-	if j.Spec.Mode == protocol.CronTask {
-		r.Session = protocol.SessionKey(fmt.Sprintf("agent:%s%s%s", j.AgentID, ownChat(j.ID), r.Run))
-	}
+	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at}
+	r.Session = p.chatOf(j, r.Run)
 	next := j.Job
 	if due > 0 {
 		next.LastDue = due
@@ -93,8 +91,34 @@ func (p *planner) launch(j *job, run *running) {
 	})
 }
 
+// chatOf returns the chat for a run of a job: a task's own one, which all its runs share, or the
+// main chat. A task that deletes itself runs in an ordinary chat, which stays.
+func (p *planner) chatOf(j *job, run protocol.RunID) protocol.SessionKey {
+	switch {
+	case j.Spec.Mode != protocol.CronTask:
+		return p.o.mainSession(j.AgentID)
+	case j.Schedule.Kind == protocol.CronAt && j.DeleteAfterRun:
+		return protocol.SessionKey(fmt.Sprintf("agent:%s:cron:%s:%s", j.AgentID, j.ID, run))
+	}
+	return protocol.ScheduleChat(j.AgentID, j.ID)
+}
+
+// deleteChat deletes a job's chat.
+func (p *planner) deleteChat(j *job) {
+	key := protocol.ScheduleChat(j.AgentID, j.ID)
+	p.wg.Go(func() {
+		_, err := p.o.Sessions.Delete(p.ctx, protocol.SessionParams{SessionKey: key})
+		if err != nil && !errors.Is(err, protocol.ErrNotFound) && p.ctx.Err() == nil {
+			slog.Warn("The chat of a schedule could not be deleted", "session", key, "err", err)
+		}
+	})
+}
+
 // outcome is the end of a run.
-type outcome struct{ status, err, summary string }
+type outcome struct {
+	status, err, summary string
+	news                 string // text for a notification of the person; "" if there is nothing to say
+}
 
 func failedOutcome(err error) outcome { return outcome{status: protocol.CronError, err: err.Error()} }
 
@@ -113,10 +137,7 @@ func (p *planner) finish(run *running, end outcome) {
 		return // the job was removed meanwhile
 	}
 	j.run = nil
-	// Notify once, and not at every run of a job that keeps failing.
-	if end.status == protocol.CronError && j.State.LastStatus != protocol.CronError {
-		p.o.Bus.PublishNotice("warning", fmt.Sprintf("The scheduled job %q failed: %s", j.Name, display.Clip(end.err, maxSummary)))
-	}
+	p.notify(j, run.Session, end)
 	j.State.RunningAtMs, j.State.LastRunAtMs = 0, run.StartedAt
 	j.State.LastStatus, j.State.LastError, j.State.LastDurationMs = end.status, end.err, &duration
 	remove := false
@@ -135,26 +156,28 @@ func (p *planner) record(j *job, r store.JobRun, remove bool) {
 	if remove {
 		delete(p.jobs, j.ID)
 	}
-	dropped, err := p.o.Store.Jobs.EndRun(context.WithoutCancel(p.ctx), j.Job, r, p.o.Config().Cron.MaxRuns, remove)
-	if err != nil {
+	if err := p.o.Store.Jobs.EndRun(context.WithoutCancel(p.ctx), j.Job, r, p.o.Config().Cron.MaxRuns, remove); err != nil {
 		slog.Error("The end of a job's run could not be stored", "job", j.ID, "run", r.Run, "err", err)
-		return
-	}
-	for _, key := range dropped {
-		if !strings.Contains(string(key), ownChat(j.ID)) {
-			continue // a systemEvent ran in the person's own chat, which stays
-		}
-		p.wg.Go(func() {
-			_, err := p.o.Sessions.Delete(p.ctx, protocol.SessionParams{SessionKey: key})
-			if err != nil && !errors.Is(err, protocol.ErrNotFound) && p.ctx.Err() == nil {
-				slog.Warn("The chat of an old run could not be removed", "session", key, "err", err)
-			}
-		})
 	}
 }
 
-// ownChat returns the part between agent and run in the key of a task's chat.
-func ownChat(id protocol.CronJobID) string { return ":cron:" + string(id) + ":" }
+// notify notifies the person of a run's end as they chose. Of a job that keeps failing they hear
+// once.
+func (p *planner) notify(j *job, chat protocol.SessionKey, end outcome) {
+	n := protocol.Notice{Level: "info", Title: j.Name, Text: end.news, SessionKey: chat}
+	switch {
+	case j.Notifies() == protocol.NotifyNever:
+		return
+	case end.status != protocol.CronError:
+	case j.State.LastStatus == protocol.CronError:
+		return
+	default:
+		n.Level, n.Title, n.Text = "warning", fmt.Sprintf("The schedule “%s” failed", j.Name), display.Line(end.err, maxNotice)
+	}
+	if n.Text != "" {
+		p.o.Bus.PublishNoticeOf(n)
+	}
+}
 
 // runDue handles a job whose time has come or was missed.
 func (p *planner) runDue(j *job, at int64) {
@@ -217,7 +240,7 @@ func (p *planner) skip(j *job, due, at, until int64) {
 	} else {
 		next.State.NextRunAtMs = nextRun(j.Schedule, j.Base, until, p.o.zone())
 	}
-	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "The gateway was not running at its time."
+	next.State.LastStatus, next.State.LastError = protocol.CronSkipped, "Fairlead was not running at that time."
 	r := store.JobRun{
 		Job: j.ID, Due: due, StartedAt: at, EndedAt: at, Status: protocol.CronSkipped, Error: next.State.LastError,
 		NextRunAt: next.State.NextRunAtMs,

@@ -22,9 +22,8 @@ func TestAJobIsNoSuccessWhenNobodyAllowedWhatItWanted(t *testing.T) {
 		if runs := r.runs(); len(runs) != 1 || runs[0] != "error "+missed {
 			t.Errorf("its history: %q", runs)
 		}
-		msgs, err := r.agent.Store.Messages.List(t.Context(), protocol.MainSession, 0, 0)
-		if err != nil || len(msgs) != 1 || msgs[0].Content.Text() != "**Back up**\n\nIt is saved.\n\n("+missed+")" {
-			t.Errorf("the person was told %+v %v", msgs, err)
+		if told := r.notices(); len(told) != 1 || told[0] != "The schedule “Back up” failed: "+missed {
+			t.Errorf("the person was told %q", told)
 		}
 		spec.Channel, spec.Message = "xmpp", "unanswered Sent."
 		r.add(protocol.CronAddParams{Name: "Tell", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec})

@@ -36,7 +36,13 @@ func (b *Bus) Publish(c protocol.Change) {
 
 // PublishNotice publishes a notice for people; level is info, warning or error.
 func (b *Bus) PublishNotice(level, text string) {
-	b.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{Level: level, Text: text, At: time.Now().UnixMilli()}})
+	b.PublishNoticeOf(protocol.Notice{Level: level, Text: text})
+}
+
+// PublishNoticeOf publishes a notice with the present time.
+func (b *Bus) PublishNoticeOf(n protocol.Notice) {
+	n.At = time.Now().UnixMilli()
+	b.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &n})
 }
 
 // Subscribe starts a subscription to all changes; Close ends it.

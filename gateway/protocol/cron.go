@@ -1,5 +1,7 @@
 package protocol
 
+import "cmp"
+
 // Schedules.
 var (
 	CronStatusGet = Method[CronStatusParams, CronStatus]{"cron.status", ScopeRead, clients, gsv}
@@ -9,6 +11,7 @@ var (
 	CronRemove    = Method[CronJobParams, CronRemoveResult]{"cron.remove", ScopeChat, clients, gsv}
 	CronRunNow    = Method[CronRunParams, CronRunNowResult]{"cron.run", ScopeChat, clients, gsv}
 	CronRuns      = Method[CronRunsParams, CronRunsResult]{"cron.runs", ScopeRead, clients, gsv}
+	CronPreview   = Method[CronPreviewParams, CronPreviewResult]{"cron.preview", ScopeRead, clients, extension}
 )
 
 // CronJobID names a job.
@@ -43,14 +46,31 @@ const (
 	MissedAsk    = "ask" // ask the person
 )
 
+// Results of which the person is notified (extension).
+const (
+	NotifyAlways = "always"
+	NotifyNews   = "news" // when the agent has something to say, or failed
+	NotifyNever  = "never"
+)
+
+// Notifies returns of which results the person is notified.
+func (j CronJob) Notifies() string {
+	if j.Notify == "" && j.Spec.Deliver != nil && !*j.Spec.Deliver {
+		return NotifyNever
+	}
+	return cmp.Or(j.Notify, NotifyAlways)
+}
+
 // CronSchedule describes when a job runs. Kind determines which fields are set.
 type CronSchedule struct {
 	Kind     string `json:"kind"`               // at, every or cron
 	AtMs     *int64 `json:"atMs,omitempty"`     // at
 	EveryMs  int64  `json:"everyMs,omitempty"`  // every
 	AnchorMs *int64 `json:"anchorMs,omitempty"` // every
-	Expr     string `json:"expr,omitempty"`     // cron, five fields
-	TZ       string `json:"tz,omitempty"`       // cron, IANA name; empty is the person's time zone
+	// Expr is a cron expression of five fields. As an extension, the day of the month may be L, the
+	// last one, and several expressions may be separated by semicolons.
+	Expr string `json:"expr,omitempty"`
+	TZ   string `json:"tz,omitempty"` // cron, IANA name; empty is the person's time zone
 
 	CronWritten
 }
@@ -106,6 +126,22 @@ type CronJob struct {
 	Spec           CronMode     `json:"spec"`
 	State          CronJobState `json:"state"`
 	Missed         string       `json:"missed,omitempty"` // skip, latest (default), all or ask (extension)
+	// Notify tells of which results the person is notified: always, news or never (extension). The
+	// default is always, or never for a task with Deliver false.
+	Notify string `json:"notify,omitempty"`
+}
+
+// CronPreviewParams asks for the next runs of a schedule that need not be stored (extension).
+type CronPreviewParams struct {
+	Schedule *CronSchedule `json:"schedule"`
+	Count    int           `json:"count,omitempty"` // 1 to 50, default 3
+}
+
+// CronPreviewResult answers cron.preview (extension).
+type CronPreviewResult struct {
+	Schedule   CronSchedule `json:"schedule"`   // as it would be stored
+	TimeZone   string       `json:"timeZone"`   // of a cron schedule: its own, or the person's
+	NextRunsMs []int64      `json:"nextRunsMs"` // fewer than Count if it ends
 }
 
 // CronStatusParams selects an agent (extension).
@@ -150,6 +186,7 @@ type CronAddParams struct {
 	Schedule       *CronSchedule `json:"schedule"`
 	Spec           *CronMode     `json:"spec"`
 	Missed         string        `json:"missed,omitempty"` // skip, latest (default), all or ask (extension)
+	Notify         string        `json:"notify,omitempty"` // always, news or never (extension)
 }
 
 // CronJobResult answers cron.add and cron.update.
@@ -174,6 +211,7 @@ type CronJobPatch struct {
 	Schedule       *CronSchedule  `json:"schedule,omitempty"`
 	Spec           *CronModePatch `json:"spec,omitempty"`
 	Missed         *string        `json:"missed,omitempty"` // skip, latest, all or ask (extension)
+	Notify         *string        `json:"notify,omitempty"` // always, news or never (extension)
 }
 
 // CronModePatch changes the work of a job. A patch with the job's mode is merged into it; a patch

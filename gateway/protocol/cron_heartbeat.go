@@ -28,6 +28,12 @@ type HeartbeatState struct {
 	// error.
 	LastStatus string `json:"lastStatus,omitempty"`
 	LastError  string `json:"lastError,omitempty"`
+	// Runs is the number of heartbeats that asked the model; Usage is the sum of their tokens and cost
+	// (extension).
+	Runs  int    `json:"runs,omitempty"`
+	Usage *Usage `json:"usage,omitempty"`
+	// EstimatedTokens is an estimate of the tokens of one heartbeat, before the first (extension).
+	EstimatedTokens int64 `json:"estimatedTokens,omitempty"`
 }
 
 // LastActive is where the person last sent a message.

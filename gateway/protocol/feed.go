@@ -108,9 +108,12 @@ type Delta struct {
 	Text     string `json:"text"`
 }
 
-// Notice is a message to the person that belongs to no chat.
+// Notice is a message to the person outside of chats.
 type Notice struct {
-	Level string `json:"level"` // info, warning or error
+	Level string `json:"level"`           // info, warning or error
+	Title string `json:"title,omitempty"` // the schedule's name (extension)
 	Text  string `json:"text"`
 	At    int64  `json:"at"`
+	// SessionKey is the chat with more about it (extension).
+	SessionKey SessionKey `json:"sessionKey,omitempty"`
 }

@@ -40,6 +40,32 @@ func (k SessionKey) Agent() AgentID {
 	return MainAgent
 }
 
+// ScheduleChat returns the key of the chat in which an agent runs a schedule.
+func ScheduleChat(agent AgentID, id CronJobID) SessionKey {
+	return SessionKey(fmt.Sprintf("agent:%s:cron:%s", agent, id))
+}
+
+// HeartbeatChat returns the key of the chat of an agent's heartbeat.
+func HeartbeatChat(agent AgentID) SessionKey {
+	return SessionKey(fmt.Sprintf("agent:%s:heartbeat:system:internal", agent))
+}
+
+// HeartbeatSchedule stands for the heartbeat where a schedule is named.
+const HeartbeatSchedule CronJobID = "heartbeat"
+
+// Schedule returns the schedule whose chat has this key, [HeartbeatSchedule] for the chat of a
+// heartbeat, and "" for all other chats.
+func (k SessionKey) Schedule() CronJobID {
+	p := strings.Split(string(k), ":")
+	switch {
+	case k == HeartbeatChat(k.Agent()):
+		return HeartbeatSchedule
+	case len(p) == 4 && p[0] == "agent" && p[2] == "cron":
+		return CronJobID(p[3])
+	}
+	return ""
+}
+
 // MainAgent is the default agent.
 const MainAgent AgentID = "main"
 

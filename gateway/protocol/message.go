@@ -136,7 +136,25 @@ const (
 	OriginDirect = "direct" // a "!command" and its result: displayed, and sent to the model as context
 	OriginNotice = "notice" // from the gateway, such as "stopped" or "retrying"; never sent to a model
 	OriginEvent  = "event"  // an event that the agent reads and answers, see ExecCompletion
+	// OriginSchedule is a scheduled job or the heartbeat. The first line of its message names it, with
+	// the time.
+	OriginSchedule = "schedule"
 )
+
+// IsRequest reports whether a message asks the agent to do something: of the person, or of a
+// schedule.
+func (m Message) IsRequest() bool {
+	return m.Role == RoleUser && (m.Origin == OriginPerson || m.Origin == OriginSchedule)
+}
+
+// RequestText returns the text of a request, without the line that names the schedule.
+func (m Message) RequestText() string {
+	text := m.Content.Text()
+	if _, rest, ok := strings.Cut(text, "\n"); ok && m.Origin == OriginSchedule {
+		return rest
+	}
+	return text
+}
 
 // StopBlind is the stop reason of a notice that an image was not sent, because the model does not
 // accept images (extension).

@@ -48,6 +48,9 @@ type SessionEntry struct {
 	ContextTokens int64 `json:"contextTokens,omitempty"`
 	ContextWindow int64 `json:"contextWindow,omitempty"`
 	Main          bool  `json:"main,omitempty"` // the main chat of its agent (extension)
+	// Schedule is the schedule whose runs the chat contains, or "heartbeat". Windows show such a chat
+	// with its schedule instead of among the person's chats (extension).
+	Schedule CronJobID `json:"schedule,omitempty"`
 }
 
 // SessionParams selects a session.

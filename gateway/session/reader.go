@@ -28,7 +28,7 @@ func (r *reader) entry(s store.Session) protocol.SessionEntry {
 	return protocol.SessionEntry{
 		SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: title(s), MessageCount: s.MessageCount,
 		DeletedAt: s.DeletedAt, ContextTokens: s.ContextTokens, ContextWindow: s.ContextWindow, Usage: &s.Usage, Settings: &s.Prefs,
-		Main: s.Key == r.settings.config().Session.Main(s.Key.Agent()),
+		Schedule: s.Key.Schedule(), Main: s.Key == r.settings.config().Session.Main(s.Key.Agent()),
 	}
 }
 

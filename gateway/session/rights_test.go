@@ -15,6 +15,10 @@ func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			g := start(t)
 			var lines []string
+			from := ""
+			if p.Kind == auth.KindSchedule {
+				from = protocol.OriginSchedule + " "
+			}
 			for _, text := range []string{
 				"/new", "/reset", "/compact", "/compact undo", "/stop", "/status", "/model test/Big", "/think high", "/thinking high", "/t high",
 				"/mode trust 60", "/help", "!rm -rf /", "/think:high", "/model:Test/Big look", "/m:test/Big /t:max look", "yes", "no",
@@ -28,7 +32,7 @@ func TestWhatOthersWriteIsTextWhateverItSays(t *testing.T) {
 					t.Fatalf("%q: %+v, %v", text, res, err)
 				}
 				g.end(res.RunID)
-				lines = append(lines, "user: "+text, "assistant: I see.")
+				lines = append(lines, from+"user: "+text, "assistant: I see.")
 			}
 			g.check(lines...)
 			s, err := g.Get(t.Context(), protocol.SessionParams{})

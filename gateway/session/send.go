@@ -116,6 +116,11 @@ const eventPrincipal = "event "
 
 func isEvent(r store.Run) bool { return strings.HasPrefix(r.Principal, eventPrincipal) }
 
+// isScheduled reports whether a schedule or the heartbeat started a run.
+func isScheduled(r store.Run) bool {
+	return askedBy(r.Principal, "", protocol.ModelRef{}).Kind == protocol.AskedBySchedule
+}
+
 // maxEvents is the number of events that may wait in one chat. Further ones wait at their source.
 const maxEvents = 64
 
@@ -159,8 +164,11 @@ func (m *Manager) PostCompletion(ctx context.Context, chat protocol.SessionKey, 
 // message returns the message that a run answers.
 func message(r store.Run) protocol.Message {
 	msg := protocol.Message{RunID: r.ID, Role: protocol.RoleUser, Timestamp: r.StartedAt}
-	if isEvent(r) {
+	switch {
+	case isEvent(r):
 		msg.Origin = protocol.OriginEvent
+	case isScheduled(r):
+		msg.Origin = protocol.OriginSchedule
 	}
 	if text, _ := splitDirectives(r); text != "" {
 		msg.Content = append(msg.Content, protocol.Text(text))

@@ -96,6 +96,9 @@ func (s *session) start(row store.Run) error {
 		return s.finishKnownEvent(row)
 	}
 	s.resetWhenDue()
+	if err := s.startAfresh(row); err != nil {
+		return err
+	}
 	row.State, row.StartedAt = protocol.RunThinking, now()
 	stored, err := s.m.store.Runs.Start(context.WithoutCancel(s.m.ctx), row, message(row))
 	if err != nil {
@@ -105,6 +108,16 @@ func (s *session) start(row store.Run) error {
 	s.m.publishSession(s.key)
 	s.begin(row)
 	return nil
+}
+
+// startAfresh hides all earlier messages from the model when a schedule starts a run in its own chat:
+// each run of a task is independent of the others.
+func (s *session) startAfresh(row store.Run) error {
+	id := s.key.Schedule()
+	if id == "" || id == protocol.HeartbeatSchedule || !isScheduled(row) {
+		return nil
+	}
+	return s.m.store.Sessions.StartAfresh(context.WithoutCancel(s.m.ctx), s.key)
 }
 
 // begin executes a stored run in its own goroutine.

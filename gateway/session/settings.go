@@ -151,6 +151,20 @@ func (m *Manager) prompt(s store.Session, ref protocol.ModelRef, node protocol.N
 	})
 }
 
+// PromptTokens estimates the tokens of the system prompt and of the tools' descriptions in a chat.
+func (m *Manager) PromptTokens(ctx context.Context, key protocol.SessionKey) int64 {
+	s, err := m.peek(ctx, key)
+	if err != nil {
+		return 0
+	}
+	ref, _ := m.settings.model(s, nil)
+	n := len(m.prompt(s, ref, ""))
+	for _, t := range m.opts.Tools.Tools() {
+		n += len(t.Name) + len(t.Description) + len(t.InputSchema)
+	}
+	return int64(n) / 4
+}
+
 // withTimes returns copies of the messages with the time prepended to what the person wrote. The
 // text for a message never changes, so that providers can cache the conversation.
 func withTimes(msgs []protocol.Message, zone *time.Location) []protocol.Message {

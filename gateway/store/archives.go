@@ -281,5 +281,8 @@ func firstText(m protocol.Message, plain string) string {
 	if m.Role != protocol.RoleUser || m.Origin == protocol.OriginEvent {
 		return ""
 	}
+	if m.Origin == protocol.OriginSchedule {
+		plain = m.RequestText()
+	}
 	return truncate(strings.Join(strings.Fields(plain), " "), maxFirstText)
 }

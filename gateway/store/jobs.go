@@ -85,11 +85,10 @@ func (s *Jobs) StartRun(ctx context.Context, j Job, r JobRun) (JobRun, error) {
 }
 
 // EndRun stores the end of a run, together with the new state of j; if remove is set, it
-// deletes j instead. All but the newest keep runs of the job are deleted; dropped are their
-// sessions.
-func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove bool) (dropped []protocol.SessionKey, err error) {
-	err = s.write(ctx, "end job", func(tx *gorm.DB) error {
-		dropped = nil
+// deletes j instead. All but the newest keep runs of the job are deleted, with their messages in
+// the job's own chat.
+func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove bool) error {
+	return s.write(ctx, "end job", func(tx *gorm.DB) error {
 		if err := tx.Model(&JobRun{}).Where("id = ?", r.ID).Select("*").Omit("id").Updates(&r).Error; err != nil {
 			return err
 		}
@@ -100,10 +99,8 @@ func (s *Jobs) EndRun(ctx context.Context, j Job, r JobRun, keep int, remove boo
 		} else if err := putJob(tx, j); err != nil {
 			return err
 		}
-		dropped, err = deleteOldRuns(tx, j.ID, keep)
-		return err
+		return deleteOldRuns(tx, j.ID, keep)
 	})
-	return dropped, err
 }
 
 // DeleteRun deletes a run whose job no longer exists.
@@ -111,18 +108,29 @@ func (s *Jobs) DeleteRun(ctx context.Context, id int64) error {
 	return s.write(ctx, "delete run of a job", func(tx *gorm.DB) error { return tx.Delete(&JobRun{}, id).Error })
 }
 
-func deleteOldRuns(tx *gorm.DB, job protocol.CronJobID, keep int) (dropped []protocol.SessionKey, err error) {
+// deleteOldRuns deletes the oldest runs of a job. Their messages go too, if they are in the chat of
+// the job, which would otherwise grow without limit.
+func deleteOldRuns(tx *gorm.DB, job protocol.CronJobID, keep int) error {
 	var old []JobRun
-	err = tx.Where("job_id = ? AND ended_at > 0", string(job)).Order("id DESC").Offset(keep).Limit(-1).Find(&old).Error
+	err := tx.Where("job_id = ? AND ended_at > 0", string(job)).Order("id DESC").Offset(keep).Limit(-1).Find(&old).Error
 	if err != nil || len(old) == 0 {
-		return nil, err
+		return err
 	}
 	for _, r := range old {
-		if r.Session != "" {
-			dropped = append(dropped, r.Session)
+		if r.Session.Schedule() != job || r.Run == "" {
+			continue
+		}
+		deleted := tx.Where("session_key = ? AND run_id = ?", string(r.Session), string(r.Run)).Delete(&messageRow{})
+		if deleted.Error != nil {
+			return deleted.Error
+		}
+		err := tx.Model(&sessionRow{}).Where("key = ?", string(r.Session)).
+			Update("message_count", gorm.Expr("max(message_count - ?, 0)", deleted.RowsAffected)).Error
+		if err != nil {
+			return err
 		}
 	}
-	return dropped, tx.Where("job_id = ? AND ended_at > 0 AND id <= ?", string(job), old[0].ID).Delete(&JobRun{}).Error
+	return tx.Where("job_id = ? AND ended_at > 0 AND id <= ?", string(job), old[0].ID).Delete(&JobRun{}).Error
 }
 
 // UnfinishedRuns returns the runs that have not ended, oldest first.

@@ -65,26 +65,32 @@ func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {
 	}
 }
 
-func TestCronHistoryKeepsTheNewestAndNamesTheSessionsThatGo(t *testing.T) {
+func TestCronHistoryKeepsTheNewestRunsWithTheirMessages(t *testing.T) {
 	s := openTest(t)
-	var dropped []protocol.SessionKey
 	for _, id := range []string{"a", "b"} {
 		for i := range 5 {
-			r := JobRun{Job: protocol.CronJobID(id), Due: int64(i + 1), Session: protocol.SessionKey(fmt.Sprintf("%s%d", id, i)), StartedAt: int64(i)}
+			run := protocol.RunID(fmt.Sprintf("%s%d", id, i))
+			chat := protocol.ScheduleChat("main", protocol.CronJobID(id))
+			if id == "b" {
+				chat = protocol.MainSession
+			}
+			must(s.Messages.Append(t.Context(), chat, protocol.Message{RunID: run, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("look")}}))(t)
+			r := JobRun{Job: protocol.CronJobID(id), Due: int64(i + 1), Session: chat, Run: run, StartedAt: int64(i)}
 			r = must(s.Jobs.StartRun(t.Context(), cronJob(id), r))(t)
 			r.EndedAt, r.Status = 9, protocol.CronOK
-			gone, err := s.Jobs.EndRun(t.Context(), cronJob(id), r, 3, false)
-			if err != nil {
+			if err := s.Jobs.EndRun(t.Context(), cronJob(id), r, 3, false); err != nil {
 				t.Fatal(err)
 			}
-			dropped = append(dropped, gone...)
 		}
 	}
-	if fmt.Sprint(dropped) != "[a0 a1 b0 b1]" {
-		t.Errorf("dropped %v", dropped)
+	for chat, want := range map[protocol.SessionKey]int{protocol.ScheduleChat("main", "a"): 3, protocol.MainSession: 5} {
+		msgs := must(s.Messages.List(t.Context(), chat, 0, 0))(t)
+		if entry := must(s.Sessions.Get(t.Context(), chat))(t); len(msgs) != want || entry.MessageCount != want {
+			t.Errorf("%s has %d messages and counts %d, want %d", chat, len(msgs), entry.MessageCount, want)
+		}
 	}
 	page, total, err := s.Jobs.FinishedRuns(t.Context(), "a", 1, 1)
-	if err != nil || total != 3 || len(page) != 1 || page[0].Session != "a3" || page[0].Status != protocol.CronOK {
+	if err != nil || total != 3 || len(page) != 1 || page[0].Run != "a3" || page[0].Status != protocol.CronOK {
 		t.Errorf("%+v %d %v", page, total, err)
 	}
 	if err := s.Jobs.Delete(t.Context(), "a"); err != nil {
@@ -98,7 +104,7 @@ func TestCronHistoryKeepsTheNewestAndNamesTheSessionsThatGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	last.EndedAt = 51
-	if _, err := s.Jobs.EndRun(t.Context(), cronJob("b"), last, 3, true); err != nil {
+	if err := s.Jobs.EndRun(t.Context(), cronJob("b"), last, 3, true); err != nil {
 		t.Fatal(err)
 	}
 	if jobs, _ := s.Jobs.List(t.Context()); len(jobs) != 0 {

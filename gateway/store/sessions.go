@@ -130,6 +130,14 @@ func (s *Sessions) Keys(ctx context.Context) (keys []protocol.SessionKey, err er
 	return keys, err
 }
 
+// StartAfresh hides the messages so far of a session from the model. Windows still show them.
+func (s *Sessions) StartAfresh(ctx context.Context, key protocol.SessionKey) error {
+	return s.write(ctx, "start afresh", func(tx *gorm.DB) error {
+		return tx.Model(&sessionRow{}).Where("key = ?", string(key)).
+			Updates(map[string]any{"compacted_through": gorm.Expr("next_seq - 1"), "context_tokens": 0}).Error
+	})
+}
+
 // PurgeDeleted permanently removes the sessions that were deleted before a time, and returns their
 // number. Their grants are deleted and their pending approvals cancelled, so that a later session
 // with the same key inherits no permission; the journal of calls remains.

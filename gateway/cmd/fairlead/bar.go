@@ -123,4 +123,4 @@ func newName(t protocol.Transfer) string {
 }
 
 // shortID returns enough of an ID to name a transfer.
-func shortID(id protocol.TransferID) string { return string(id[:min(8, len(id))]) }
+func shortID[T ~string](id T) string { return string(id[:min(8, len(id))]) }

@@ -208,7 +208,7 @@ func Outline(previous string, old []protocol.Message) string {
 	fmt.Fprintf(&b, "\n\nNo summary could be made of %s. The person wrote, beginning with the latest:", display.Plural(len(old), "message"))
 	n := 0
 	for _, msg := range slices.Backward(old) {
-		if text := msg.Content.Text(); msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson && text != "" && n < 20 {
+		if text := msg.Content.Text(); msg.IsRequest() && text != "" && n < 20 {
 			fmt.Fprintf(&b, "\n- %s", Shorten(strings.Join(strings.Fields(text), " "), 200))
 			n++
 		}
@@ -219,7 +219,7 @@ func Outline(previous string, old []protocol.Message) string {
 // LastRequest returns the person's last message. ok is false when it is retained anyway.
 func LastRequest(msgs []protocol.Message, at int) (string, bool) {
 	for i, msg := range slices.Backward(msgs) {
-		if msg.Role == protocol.RoleUser && msg.Origin == protocol.OriginPerson {
+		if msg.IsRequest() {
 			return msg.Content.Text(), i < at && msg.Content.Text() != ""
 		}
 	}

@@ -82,12 +82,8 @@ func realSchedules(t *testing.T) (s *cron.Scheduler, stop func()) {
 	chats := jobChats{st, new(event.Bus)}
 	sched := cron.New(cron.Options{
 		Store: st, Bus: chats.bus, Sessions: chats, Stats: chats.Stats, Config: func() config.Config { return cfg },
-		Deliver: func(_ context.Context, d cron.Delivery) (string, error) {
-			if d.InMainChat {
-				return "", nil
-			}
-			return "the main chat", nil
-		},
+		Deliver:       func(context.Context, cron.Delivery) (string, error) { return "", nil },
+		PromptTokens:  func(context.Context, protocol.SessionKey) int64 { return 1000 },
 		HeartbeatFile: func(protocol.AgentID) (string, error) { return "- look\n", nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())

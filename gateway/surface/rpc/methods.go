@@ -143,6 +143,7 @@ func registerSchedules(all methods, s *cron.Scheduler) {
 	handle(all, protocol.CronRemove, plain(s.Remove))
 	handle(all, protocol.CronRunNow, plain(s.RunNow))
 	handle(all, protocol.CronRuns, plain(s.Runs))
+	handle(all, protocol.CronPreview, plain(s.Preview))
 	handle(all, protocol.HeartbeatStatus, plain(s.HeartbeatStatus))
 	handle(all, protocol.HeartbeatStart, plain(s.HeartbeatStart))
 	handle(all, protocol.HeartbeatTrigger, plain(s.HeartbeatTrigger))

@@ -1,0 +1,273 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/peer/repeat"
+	"fairlead/gateway/protocol"
+)
+
+type option struct{ value, words string }
+
+var (
+	repeats = []option{
+		{state.RepeatDaily, "Every day"},
+		{state.RepeatWeekdays, "Every weekday"},
+		{state.RepeatWeekly, "On days of the week"},
+		{state.RepeatMonthly, "Every month"},
+		{state.RepeatEvery, "Every few minutes, hours or days"},
+		{state.RepeatOnce, "Once"},
+		{state.RepeatCron, "Cron"},
+	}
+	units   = []option{{"minutes", "minutes"}, {"hours", "hours"}, {"days", "days"}}
+	seconds = option{"seconds", "seconds"}
+	modes   = []option{{protocol.CronTask, "Its own chat"}, {protocol.CronSystemEvent, "The main chat"}}
+	missed  = []option{
+		{protocol.MissedLatest, "Run once"}, {protocol.MissedAll, "Run for each missed time"}, {protocol.MissedSkip, "Skip"}, {protocol.MissedAsk, "Ask me"},
+	}
+	notifies = []option{
+		{protocol.NotifyAlways, "Always"}, {protocol.NotifyNews, "When there is something to say, or it failed"}, {protocol.NotifyNever, "Never"},
+	}
+)
+
+// wordsOf returns the words of a value; for an unknown one, the value.
+func wordsOf(list []option, value string) string {
+	for _, o := range list {
+		if o.value == value {
+			return o.words
+		}
+	}
+	return value
+}
+
+func choose(list []option, value string, chosen func(string)) *widgets.Select {
+	s := widgets.NewSelect(state.Map(list, func(o option) string { return o.words }), nil)
+	s.SetSelectedIndex(max(0, slices.IndexFunc(list, func(o option) bool { return o.value == value })))
+	s.OnChanged = func(string) { chosen(list[s.SelectedIndex()].value) }
+	return s
+}
+
+func entry(text, hint string, changed func(string)) *widget.Entry {
+	e := widget.NewEntry()
+	e.SetText(text)
+	e.SetPlaceHolder(hint)
+	e.OnChanged = changed
+	return e
+}
+
+// form is the form of a schedule.
+type form struct {
+	p       *Page
+	f       state.ScheduleForm
+	errors  map[string]*widgets.Paragraph // beside the fields of [state.FieldError]
+	shown   map[fyne.CanvasObject]func() bool
+	box     *fyne.Container
+	next    *widgets.Paragraph // the time in words, with the next runs
+	message *widgets.Paragraph
+	cancel  context.CancelFunc // ends the preview in progress
+}
+
+func (p *Page) openForm(f state.ScheduleForm) {
+	p.form, p.detail = true, nil
+	title := "New schedule"
+	if f.ID != "" {
+		title = "Edit " + f.Name
+	}
+	m := &form{
+		p: p, f: f, errors: map[string]*widgets.Paragraph{}, shown: map[fyne.CanvasObject]func() bool{},
+		next: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), cancel: func() {},
+	}
+	m.message.Hide()
+	name := entry(f.Name, "Morning report", func(s string) { m.f.Name = s; m.clear(state.FieldName) })
+	rows := append([]fyne.CanvasObject{m.field("Name", state.FieldName, name)}, m.timeRows()...)
+	rows = append(rows, m.taskRows()...)
+	m.box = widgets.Col(style.Group, rows...)
+	m.arrange()
+	p.Put(widgets.NewPage(title, widgets.NewForm(m.box)))
+	widgets.Focus(name)
+	m.preview()
+}
+
+// field creates an input with its label and the place for its error.
+func (m *form) field(label, id string, input ...fyne.CanvasObject) fyne.CanvasObject {
+	problem := widgets.NewParagraph("", style.ColorBad, style.SizeSmall)
+	problem.Hide()
+	m.errors[id] = problem
+	return widgets.NewField(label, append(input, problem)...)
+}
+
+// only shows a row only for some ways to repeat.
+func (m *form) only(row fyne.CanvasObject, ways ...string) fyne.CanvasObject {
+	m.shown[row] = func() bool { return slices.Contains(ways, m.f.Repeat) }
+	return row
+}
+
+func (m *form) timeRows() []fyne.CanvasObject {
+	f := &m.f
+	text := func(to *string) func(string) {
+		return func(s string) { *to = s; m.preview() }
+	}
+	unitChoices := units
+	if f.Unit == seconds.value {
+		unitChoices = append([]option{seconds}, units...)
+	}
+	zone := m.field("Time zone", state.FieldZone, entry(f.TZ, "Europe/Berlin (empty: yours)", text(&f.TZ)))
+	hasZone := f.TZ != ""
+	m.shown[zone] = func() bool {
+		return f.Repeat == state.RepeatCron || hasZone && f.Repeat != state.RepeatEvery && f.Repeat != state.RepeatOnce
+	}
+	return []fyne.CanvasObject{
+		widgets.NewField("Repeats", choose(repeats, f.Repeat, func(s string) { f.Repeat = s; m.arrange(); m.preview() })),
+		m.only(m.field("Days", state.FieldDays, m.days()), state.RepeatWeekly),
+		m.only(widgets.NewField("Day of the month", choose(monthDays(), strconv.Itoa(f.Day), func(s string) {
+			f.Day, _ = strconv.Atoi(s) // it comes from monthDays
+			m.preview()
+		})), state.RepeatMonthly),
+		m.only(m.field("At", state.FieldTimes, entry(f.Times, "09:00, 17:30", text(&f.Times))),
+			state.RepeatDaily, state.RepeatWeekdays, state.RepeatWeekly, state.RepeatMonthly),
+		m.only(m.field("Every", state.FieldEvery, widgets.Row(style.Inside, -1, limitWidth(entry(f.Every, "1", text(&f.Every))), choose(unitChoices, f.Unit, text(&f.Unit)))),
+			state.RepeatEvery),
+		m.only(m.field("At", state.FieldAt, entry(f.At, "18:30, tomorrow 9:00 or 2026-05-03 18:30", text(&f.At))), state.RepeatOnce),
+		m.only(m.field("Cron expression", state.FieldExpr, entry(f.Expr, "0 9 * * 1-5", text(&f.Expr)),
+			widgets.NewText("Minute, hour, day, month, weekday.", style.ColorMuted, style.SizeSmall)), state.RepeatCron),
+		zone,
+		m.next,
+	}
+}
+
+// days are the days of the week, from Monday.
+func (m *form) days() fyne.CanvasObject {
+	var boxes []fyne.CanvasObject
+	for i := range 7 {
+		day := time.Weekday((i + 1) % 7)
+		check := widget.NewCheck(day.String()[:3], func(on bool) { m.f.Days[day] = on; m.preview() })
+		check.Checked = m.f.Days[day]
+		boxes = append(boxes, check)
+	}
+	return widgets.Flow(style.Inside, boxes...)
+}
+
+func monthDays() (list []option) {
+	for day := 1; day < repeat.LastDay; day++ {
+		list = append(list, option{strconv.Itoa(day), strconv.Itoa(day)})
+	}
+	return append(list, option{strconv.Itoa(repeat.LastDay), "Last day"})
+}
+
+func (m *form) taskRows() []fyne.CanvasObject {
+	f := &m.f
+	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
+	text.SetText(f.Text)
+	text.OnChanged = func(s string) { f.Text = s; m.clear(state.FieldText) }
+	once := widget.NewCheck("Delete after the run", func(on bool) { f.Once = on })
+	once.SetChecked(f.Once)
+	save := widgets.NewButton("Save", "check", m.save)
+	save.Primary = true
+	cancel := widgets.NewQuietButton("Cancel", "", m.close)
+	return []fyne.CanvasObject{
+		m.field("Instructions", state.FieldText, text),
+		widgets.NewField("Runs in", choose(modes, f.Mode, func(s string) { f.Mode = s })),
+		widgets.NewField("Notify me", choose(notifies, f.Notify, func(s string) { f.Notify = s })),
+		widgets.NewField("If Fairlead was not running", choose(missed, f.Missed, func(s string) { f.Missed = s })),
+		m.only(once, state.RepeatOnce),
+		m.message,
+		widgets.Row(style.Inside, -1, save, cancel),
+	}
+}
+
+func (m *form) arrange() {
+	for row, isShown := range m.shown {
+		widgets.SetVisible(row, isShown())
+	}
+	m.box.Refresh()
+}
+
+// clear removes the errors of fields.
+func (m *form) clear(fields ...string) {
+	for _, id := range fields {
+		if e := m.errors[id]; e.Visible() {
+			e.Hide()
+			m.box.Refresh()
+		}
+	}
+}
+
+// problem shows an error beside its field, or above the buttons.
+func (m *form) problem(err error) {
+	place := m.message
+	if field := new(state.FieldError); errors.As(err, &field) {
+		place = m.errors[field.Field]
+	}
+	place.Show()
+	place.Set(state.Sentence(err), style.ColorBad)
+	m.box.Refresh()
+}
+
+// preview shows the next runs of the time in the form, or what is wrong with it.
+func (m *form) preview() {
+	m.cancel()
+	ctx, cancel := context.WithCancel(m.p.ctx)
+	m.cancel = cancel
+	m.message.Hide()
+	now, f := m.p.now(), m.f
+	bind.Go(ctx, func(ctx context.Context) (string, error) { return m.p.m.Preview(ctx, f, now) }, func(text string, err error) {
+		if ctx.Err() != nil {
+			return
+		}
+		m.clear(state.FieldTimes, state.FieldDays, state.FieldEvery, state.FieldAt, state.FieldExpr, state.FieldZone)
+		m.next.Set(text, style.ColorMuted)
+		widgets.SetVisible(m.next, text != "")
+		isEmpty := f.Repeat == state.RepeatOnce && f.At == "" || f.Repeat == state.RepeatCron && f.Expr == ""
+		if err != nil && !isEmpty {
+			m.problem(err)
+		}
+		m.box.Refresh()
+	})
+}
+
+func (m *form) save() {
+	m.message.Show()
+	m.message.Set("Saving…", style.ColorMuted)
+	p, f, now := m.p, m.f, m.p.now()
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.CronJob, error) { return p.m.Save(ctx, f, now) }, func(j protocol.CronJob, err error) {
+		if err != nil {
+			m.message.Set("Not saved: a field above needs a correction.", style.ColorBad) // its place may be out of view
+			m.problem(err)
+			return
+		}
+		m.cancel()
+		if f.ID == "" {
+			p.openList() // its page needs the list with it
+			return
+		}
+		p.openJob(j.ID)
+	})
+}
+
+// close returns to the schedule, or to the list.
+func (m *form) close() {
+	m.cancel()
+	if m.f.ID != "" {
+		m.p.openJob(m.f.ID)
+	} else {
+		m.p.openList()
+	}
+}
+
+func limitWidth(e fyne.CanvasObject) fyne.CanvasObject {
+	room := widgets.NewRect("", "", 0)
+	room.SetMinSize(fyne.NewSize(6*style.Size("text"), 1))
+	return container.NewStack(room, e)
+}

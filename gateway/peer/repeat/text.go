@@ -1,0 +1,171 @@
+package repeat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+)
+
+// Workdays are Monday to Friday.
+var Workdays = []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}
+
+var weekend = []time.Weekday{time.Sunday, time.Saturday}
+
+// String describes the form: every weekday at 09:00 and 17:30.
+func (f Form) String() string {
+	return f.day() + " at " + join(f.Times, Clock.String)
+}
+
+func (f Form) day() string {
+	switch {
+	case f.Day == LastDay:
+		return "on the last day of every month"
+	case f.Day > 28:
+		return fmt.Sprintf("on day %d of every month that has it", f.Day)
+	case f.Day > 0:
+		return fmt.Sprintf("on day %d of every month", f.Day)
+	case len(f.Days) == 0:
+		return "every day"
+	}
+	days := slices.Sorted(slices.Values(f.Days))
+	switch {
+	case slices.Equal(days, Workdays):
+		return "every weekday"
+	case slices.Equal(days, weekend):
+		return "every Saturday and Sunday"
+	case days[0] == time.Sunday:
+		days = append(days[1:], time.Sunday)
+	}
+	return "every " + join(days, time.Weekday.String)
+}
+
+// join lists items: a, b and c.
+func join[T any](items []T, text func(T) string) string {
+	var b strings.Builder
+	for i, item := range items {
+		switch {
+		case i == 0:
+		case i == len(items)-1:
+			b.WriteString(" and ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(text(item))
+	}
+	return b.String()
+}
+
+// Text describes a schedule, without its time zone: every 2 hours, every weekday at 09:00, once,
+// tomorrow 09:00.
+func Text(s protocol.CronSchedule, now time.Time) string {
+	switch s.Kind {
+	case protocol.CronAt:
+		if s.AtMs == nil {
+			return "once"
+		}
+		return "once, " + When(*s.AtMs, now)
+	case protocol.CronEvery:
+		return "every " + Interval(time.Duration(s.EveryMs)*time.Millisecond)
+	}
+	if f, ok := Parse(s.Expr); ok {
+		return f.String()
+	}
+	if text := minutesText(s.Expr); text != "" {
+		return text
+	}
+	return "cron " + s.Expr
+}
+
+// Units are the units of intervals, from the longest.
+var Units = []struct {
+	Name   string
+	Length time.Duration
+}{{"days", 24 * time.Hour}, {"hours", time.Hour}, {"minutes", time.Minute}, {"seconds", time.Second}}
+
+// Interval describes the interval of a schedule in its longest whole unit: day, 90 minutes.
+func Interval(d time.Duration) string {
+	for _, u := range Units {
+		if d >= u.Length && d%u.Length == 0 {
+			if d == u.Length {
+				return strings.TrimSuffix(u.Name, "s")
+			}
+			return fmt.Sprintf("%d %s", d/u.Length, u.Name)
+		}
+	}
+	return d.String()
+}
+
+// minutesText describes an expression that runs every hour, or returns "".
+func minutesText(expr string) string {
+	minute, ok := strings.CutSuffix(expr, " * * * *")
+	if !ok {
+		return ""
+	}
+	if n, ok := numbers(strings.TrimPrefix(minute, "*/"), 59); ok && len(n) == 1 {
+		switch {
+		case n[0] > 0 && 60%n[0] == 0 && strings.HasPrefix(minute, "*/"): // otherwise the last step of an hour is shorter
+			return "every " + Interval(time.Duration(n[0])*time.Minute)
+		case !strings.HasPrefix(minute, "*/"):
+			return fmt.Sprintf("every hour at %d past", n[0])
+		}
+	}
+	return ""
+}
+
+// When describes a time in the near future or past, in the zone of now: tomorrow 09:00, Fri 09:00,
+// 3 May 09:00.
+func When(ms int64, now time.Time) string {
+	t := time.UnixMilli(ms).In(now.Location())
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	switch days := date(t).Sub(date(now)) / (24 * time.Hour); {
+	case days == 0:
+		return t.Format("today 15:04")
+	case days == 1:
+		return t.Format("tomorrow 15:04")
+	case days == -1:
+		return t.Format("yesterday 15:04")
+	case days > 1 && days < 7:
+		return t.Format("Mon 15:04")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan 2006 15:04")
+}
+
+// Sentence describes a previewed schedule with its next runs: Every weekday at 09:00
+// (Europe/Berlin). Next: tomorrow 09:00, Fri 09:00, Mon 09:00.
+func Sentence(p protocol.CronPreviewResult, now time.Time) string {
+	text := display.Capital(Text(p.Schedule, now))
+	if p.Schedule.Kind == protocol.CronExpr && p.TimeZone != "" {
+		text += " (" + p.TimeZone + ")"
+	}
+	next := NextText(p.NextRunsMs, p.TimeZone, now)
+	if p.Schedule.Kind == protocol.CronAt && next != "" {
+		return text + "."
+	}
+	return strings.TrimSuffix(text+". "+next, " ")
+}
+
+// NextText lists the next runs in the zone of now, and says so if the schedule's zone has another
+// time; "" for none.
+func NextText(runs []int64, zone string, now time.Time) string {
+	if len(runs) == 0 {
+		return "No further runs."
+	}
+	label := "Next: "
+	if z, err := time.LoadLocation(zone); err == nil && zone != "" {
+		first := time.UnixMilli(runs[0])
+		if first.In(z).Format("15:04") != first.In(now.Location()).Format("15:04") {
+			label = "Next, in your time zone: "
+		}
+	}
+	var times []string
+	for _, ms := range runs {
+		times = append(times, When(ms, now))
+	}
+	return label + strings.Join(times, ", ") + "."
+}
