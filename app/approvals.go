@@ -92,7 +92,7 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 		Shown:  func(id protocol.ApprovalID) { app.Approvals.MarkShown(id, "") },
 		Snooze: app.Approvals.Snooze,
 		Copy:   a.ui.app.Clipboard().SetContent,
-		Grow:   w.Resize,
+		Resize: w.Resize,
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) {
 				return state.TryRule(ctx, app, policy)

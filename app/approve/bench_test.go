@@ -52,7 +52,7 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 				b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
 			}
 		},
-		Grow:   func(size fyne.Size) { b.window.Resize(size) },
+		Resize: func(size fyne.Size) { b.window.Resize(size) },
 		Snooze: func(list ...protocol.Approval) { b.answers = append(b.answers, string(list[0].ID)+" later") },
 		Copy:   func(text string) { b.copied = text },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {

@@ -94,7 +94,7 @@ func (r *ruleStep) setExpiry(e display.RuleEnd) {
 func (r *ruleStep) showPreview(rows ...fyne.CanvasObject) {
 	widgets.SetContent(r.preview, rows...)
 	r.d.frame.body.Refresh()
-	r.d.frame.grow()
+	r.d.frame.fit()
 	r.d.effectChanged()
 }
 

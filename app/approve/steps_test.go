@@ -160,8 +160,8 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	if len(b.replies) != 1 {
 		t.Errorf("%d calls were made", len(b.replies))
 	}
-	if b.frame.allow.Main.Text != "Allow once" || b.frame.deny.Text != "Deny" {
-		t.Errorf("the next question's buttons say %q and %q", b.frame.allow.Main.Text, b.frame.deny.Text)
+	if b.allowText != "Allow once" || b.frame.deny.Text != "Deny" {
+		t.Errorf("the next question's buttons say %q and %q", b.allowText, b.frame.deny.Text)
 	}
 	if b.Current().ID != "other" {
 		t.Errorf("shows %q", b.Current().ID)
