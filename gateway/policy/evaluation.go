@@ -99,6 +99,7 @@ func (ev *evaluation) result() Decision {
 			r.Verdict, r.Rule, r.Reason = p.Verdict, p.Rule, p.Reason
 		}
 	}
+	r.Reason = ev.summary(r.Reason)
 	if g, ok := ev.textGrant(r); ok {
 		r.Verdict, r.Rule, r.Reason = Allow, g.ID, exactlyAllowed
 	}
@@ -110,6 +111,30 @@ func (ev *evaluation) result() Decision {
 		r.Offers = ev.offers
 	}
 	return r
+}
+
+// summary returns the reason for the whole command. If that is the lack of a rule for one part, it
+// counts the parts that lack one, and names the only one of several.
+func (ev *evaluation) summary(reason string) string {
+	lacking, total := 0, 0
+	isLack := false
+	for _, p := range ev.parts {
+		if p.Kind != "command" {
+			continue
+		}
+		total++
+		if p.Verdict == Ask && p.Reason == ev.defaultReason(p.Text) {
+			lacking++
+			isLack = isLack || p.Reason == reason
+		}
+	}
+	switch {
+	case !isLack || lacking == 1 && total > 1:
+		return reason
+	case lacking == total:
+		return "No rule allows this command"
+	}
+	return fmt.Sprintf("No rule allows %d of its %d parts", lacking, total)
 }
 
 // exactlyAllowed is the reason of a grant for a command.

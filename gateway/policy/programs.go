@@ -41,6 +41,7 @@ var (
 	execOptions        = class("execOptions")
 	unpackers          = class("unpackers")
 	rareWriters        = class("rareWriters")
+	removers           = class("removers")
 	userSwitchers      = class("userSwitchers")
 	writers            = class("writers")
 	fileExtensions     = class("fileExtensions")
