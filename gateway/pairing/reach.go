@@ -123,5 +123,5 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 	d.Reach = is
 	m.requests.widen(m.devices.display(d), words)
 	publishChange(m.o.Bus)
-	return nodes.Entry{Device: d.ID, Unapproved: held}
+	return nodes.Entry{Device: d.ID, Unapproved: held, Words: d.Words}
 }
