@@ -20,7 +20,7 @@ func ask(id, command string) protocol.Approval {
 	return protocol.Approval{
 		ID: protocol.ApprovalID(id), Hash: "hash of " + command, Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "server",
 		Host: &protocol.HostInfo{OS: "Ubuntu", Address: "192.168.1.20"}, Tool: "Bash", Args: args, Effect: protocol.EffectExec,
-		AskedBy: protocol.AskedBy{Kind: "chat", Name: "Refactor the parser", Model: "gpt-x"}, Why: "uses sudo, which is never allowed by a rule",
+		AskedBy: protocol.AskedBy{Kind: "chat", Name: "Refactor the parser", Model: "gpt-x"}, Why: "No rule allows this command",
 		Sandbox: "files: /srv/parser only · network: off · enforced", Preview: &protocol.CallPreview{Folder: "/srv/parser"},
 		Choices: []string{protocol.ScopeOnce, protocol.ScopeSession}, SessionRule: "this exact command on server",
 	}

@@ -150,12 +150,12 @@ func (d *Dialog) show(index int) {
 	}
 	d.queue.index = (index + len(d.queue.list)) % len(d.queue.list)
 	q, f := d.Current(), d.frame
-	f.title.SetText(state.QuestionTitle(q))
+	f.title.Set(state.QuestionTitle(q), style.ColorText)
 	f.position.SetText(d.queue.position())
 	widgets.SetVisible(f.next, len(d.queue.list) > 1)
 	d.step = asking
 	d.options = &options{
-		approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1,
+		folders: make(map[int]*keyCheck), placed: make(map[int]bool), approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1,
 		onKey: d.keys.handle, onChange: d.optionsChanged,
 	}
 	f.wide = q.Preview != nil && q.Preview.Diff != ""

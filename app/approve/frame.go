@@ -26,19 +26,21 @@ type frame struct {
 	given, before fyne.Size       // the size that the window was given last, and the one before that
 	wide          bool            // the content is a change
 
-	title, timeLeft, position *widgets.Text
-	notice                    *widgets.Text
-	noticeRow                 *fyne.Container
-	body                      *fyne.Container
-	scroll                    *container.Scroll
-	head, foot                *fyne.Container // fixed content above and below the scrolled content
-	hint                      *fyne.Container // explains why Allow waits, over the end of the content
-	box                       fyne.CanvasObject
+	title              *widgets.Paragraph
+	timeLeft, position *widgets.Text
+	notice             *widgets.Text
+	noticeRow          *fyne.Container
+	body               *fyne.Container
+	scroll             *container.Scroll
+	head, foot         *fyne.Container // fixed content above and below the scrolled content
+	hint               *fyne.Container // explains why Allow waits, over the end of the content
+	box                fyne.CanvasObject
 }
 
 func newFrame(b *buttons, c fyne.Canvas) *frame {
-	f := &frame{buttons: b, canvas: c, title: widgets.NewHeading("", style.SizeTitle), body: container.NewStack()}
+	f := &frame{buttons: b, canvas: c, title: widgets.NewParagraph("", style.ColorText, style.SizeTitle), body: container.NewStack()}
 	f.timeLeft, f.position = widgets.NewText("", style.ColorMuted, style.SizeSmall), widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	f.title.SetStyle(fyne.TextStyle{Bold: true})
 	f.notice = widgets.NewText("", style.ColorNeedsYou, style.SizeSmall)
 	f.notice.Ellipsis = true
 	f.scroll = container.NewVScroll(f.body)

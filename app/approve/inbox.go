@@ -3,7 +3,6 @@ package approve
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -13,6 +12,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -203,13 +203,13 @@ func (r *inboxRow) set(g state.Group) {
 	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
-	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)
+	text, _ := state.Reveal(askedBy(g.Approval) + " · " + display.Why(g.Approval))
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }
 
 func (r *inboxRow) tick(now time.Time) {
-	text := strings.Trim(state.SeenWord(r.group.Approval)+" · "+timeLeft(r.group.Approval, now), " ·")
+	text := timeLeft(r.group.Approval, now)
 	if r.group.Later != 0 {
 		text = "snoozed until " + time.UnixMilli(r.group.Later).Format("15:04")
 	}

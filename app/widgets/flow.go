@@ -123,12 +123,26 @@ func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 func NewLabelled(width float32, label string, value fyne.CanvasObject) *fyne.Container {
 	name := NewText(label, style.ColorMuted, "text")
 	name.Ellipsis = true
-	return container.New(labelledLayout{width}, name, value)
+	return container.New(labelledLayout{func() float32 { return width * style.Size("text") / 14 }}, name, value)
 }
 
-type labelledLayout struct{ labelWidth float32 }
+// Labels is the column of labels of a list of facts. It is as wide as its widest label, at any size
+// of the text.
+type Labels struct{ names []fyne.CanvasObject }
 
-func (l labelledLayout) width() float32 { return l.labelWidth * style.Size("text") / 14 }
+// Row is a line of the list.
+func (l *Labels) Row(label string, value fyne.CanvasObject) *fyne.Container {
+	name := NewText(label, style.ColorMuted, "text")
+	l.names = append(l.names, name)
+	return container.New(labelledLayout{l.width}, name, value)
+}
+
+func (l *Labels) width() float32 {
+	_, widest := Measure(0, l.names)
+	return widest.Width + style.Inside
+}
+
+type labelledLayout struct{ width func() float32 }
 
 func (l labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	m := o[1].MinSize()

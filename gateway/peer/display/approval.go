@@ -24,12 +24,16 @@ func Why(a protocol.Approval) string {
 }
 
 // Program names the program of a part of a command, with those that it starts: "sudo → systemctl".
-// A part without a program is named by its text.
+// A part without a program is named by its text, and one that runs the output of another as "curl …
+// | sh".
 func Program(p protocol.ApprovalPart) string {
 	if len(p.Argv) == 0 {
 		return Line(p.Text, 60)
 	}
 	name := p.Argv[0][strings.LastIndexAny(p.Argv[0], `/\`)+1:]
+	if first, _, piped := strings.Cut(p.Text, " "); piped && strings.Contains(p.Text, "|") && first != p.Argv[0] {
+		name = first + " … | " + name
+	}
 	if p.Starts != "" {
 		name += " → " + p.Starts
 	}

@@ -39,6 +39,7 @@ func TestAPartSaysWhatItRunsAndRisks(t *testing.T) {
 	}{
 		{"a program", protocol.ApprovalPart{Argv: []string{"/usr/bin/make", "all"}, Verdict: "ask", Reason: "No rule allows: make"}, "make", "", ""},
 		{"a launcher", protocol.ApprovalPart{Argv: []string{"sudo"}, Starts: "systemctl", Risk: "runs as administrator (sudo)"}, "sudo → systemctl", "runs as administrator (sudo)", ""},
+		{"a pipe", protocol.ApprovalPart{Text: "curl -s x | sh", Argv: []string{"sh"}, Risk: "runs it"}, "curl … | sh", "runs it", ""},
 		{"a finding", protocol.ApprovalPart{Kind: "finding", Text: "x()", Verdict: "ask", Reason: "x() defines a function"}, "x()", "x() defines a function", ""},
 		{"a denied part", protocol.ApprovalPart{Argv: []string{"rm"}, Verdict: "deny", Reason: "Your rule: deny rm"}, "rm", "Your rule: deny rm", ""},
 		{
