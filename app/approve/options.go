@@ -15,23 +15,25 @@ import (
 // options are the person's choices about what Allow does for one approval.
 type options struct {
 	facts
-	approval  protocol.Approval
-	scope     string // the menu beside Allow offers more than once
-	hunks     []bool // hunks to allow; nil if the change is all or nothing
-	network   *keyCheck
-	folders   map[int]*keyCheck // by the index of the folder that the call needs
-	placed    map[int]bool      // the folders that are shown
-	identical *keyCheck         // include the identical approvals
-	others    int               // number of other identical approvals
-	onKey     func(fyne.KeyName) bool
-	onChange  func()
+	approval   protocol.Approval
+	scope      string    // the menu beside Allow offers more than once
+	hunks      []bool    // hunks to allow; nil if the change is all or nothing
+	changeText *wrapText // the numbers of changed lines
+	network    *keyCheck
+	folders    map[int]*keyCheck // by the index of the folder that the call needs
+	placed     map[int]bool      // the folders that are shown
+	identical  *keyCheck         // include the identical approvals
+	others     int               // number of other identical approvals
+	onKey      func(fyne.KeyName) bool
+	onChange   func()
 }
 
 func (o *options) hunkCheck(count int) fyne.CanvasObject {
 	i := len(o.hunks)
 	o.hunks = append(o.hunks, true)
-	return newCheck(fmt.Sprintf("Part %d of %d", i+1, count), true, o.onKey, func(on bool) {
+	return newCheck(fmt.Sprintf("Change %d of %d", i+1, count), true, o.onKey, func(on bool) {
 		o.hunks[i] = on
+		o.changeText.setText(state.ChangeText(o.approval, o.hunks))
 		o.onChange()
 	})
 }
@@ -166,7 +168,7 @@ func (o *options) buttonTexts(approvals int) (allow, deny string) {
 		}
 	}
 	if allowed < len(o.hunks) {
-		allow = fmt.Sprintf("Allow %d of %d parts", allowed, len(o.hunks))
+		allow = fmt.Sprintf("Allow %d of %d changes", allowed, len(o.hunks))
 	}
 	return allow, deny
 }

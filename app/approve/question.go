@@ -168,7 +168,8 @@ func warning(text string) fyne.CanvasObject {
 // change shows a change of a file, with a check box for each hunk that can be allowed alone.
 func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
 	name, _ := state.Reveal(state.QuestionText(q))
-	rows := []fyne.CanvasObject{v.fact("file", name), v.fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
+	o.changeText = newWrapText("text", false, span{text: state.ChangeText(q, nil), color: style.ColorText})
+	rows := []fyne.CanvasObject{v.fact("file", name), v.labels.Row("change", o.changeText)}
 	lang := strings.TrimPrefix(path.Ext(name), ".")
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {

@@ -110,7 +110,7 @@ func (d *Dialog) effectChanged() {
 func (d *Dialog) nameButtons() {
 	allow, deny := d.options.buttonTexts(len(d.includedApprovals()))
 	if _, ok := d.options.args(); !ok {
-		allow = "Select a part to allow"
+		allow = "Select a change to allow"
 	}
 	d.allowText, d.frame.allow.Main.Widest = allow, longer(allow, "Allow in 2 s")
 	d.frame.deny.SetText(deny)

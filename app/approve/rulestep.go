@@ -38,7 +38,7 @@ func (d *Dialog) startRule(scope string) {
 	for _, offer := range rules {
 		text, _ := state.Reveal(offer.Text)
 		_, row := newLongCheck(text, slices.Contains(r.selected, offer.Place), d.keys.handle, func(on bool) { r.choose(offer.Place, on) })
-		rows = append(rows, row)
+		rows = append(rows, widgets.Inset(-style.Gap, 0, -style.Gap, 0, row))
 	}
 	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
 	r.expiry.OnKey = d.keys.handle

@@ -40,6 +40,12 @@ func (w *wrapText) measure(text string) float32 {
 	return widgets.MeasureText(text, style.Size(w.size), w.style()).Width
 }
 
+// setText replaces the text of the first span.
+func (w *wrapText) setText(text string) {
+	w.spans[0].text = text
+	w.Refresh()
+}
+
 // text returns the whole text.
 func (w *wrapText) text() string {
 	var b strings.Builder

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,6 +62,41 @@ func (h Hunk) sides() (before, after []string, ok bool) {
 		}
 	}
 	return before, after, true
+}
+
+// counts returns the numbers of lines that a hunk adds and removes.
+func (h Hunk) counts() (added, removed int) {
+	for _, l := range h.Lines {
+		switch l[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// ChangeText says how many lines a change of a file adds and removes: "2 lines added, 1 removed".
+// keep are the hunks to allow; nil is all.
+func ChangeText(q protocol.Approval, keep []bool) string {
+	added, removed := q.Preview.Added, q.Preview.Removed
+	if hunks := Hunks(q.Preview.Diff); slices.Contains(keep, false) && len(hunks) == len(keep) {
+		added, removed = 0, 0
+		for i, h := range hunks {
+			if keep[i] {
+				a, r := h.counts()
+				added, removed = added+a, removed+r
+			}
+		}
+	}
+	switch {
+	case removed == 0:
+		return display.Plural(added, "line") + " added"
+	case added == 0:
+		return display.Plural(removed, "line") + " removed"
+	}
+	return fmt.Sprintf("%s added, %d removed", display.Plural(added, "line"), removed)
 }
 
 var errHunks = errors.New("this change can only be allowed as a whole")
