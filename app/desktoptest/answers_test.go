@@ -110,7 +110,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	scope := d.waitText(question, "on this machine")
 	d.shot("scopes")
 	d.click(scope)
-	d.waitText(question, "also have allowed")
+	d.waitText(question, "it also allows")
 	d.shot("preview")
 	if n := d.rules(); n != 0 {
 		t.Errorf("%d rules before one was wanted", n)

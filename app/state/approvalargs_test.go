@@ -254,14 +254,18 @@ func TestAlikeAreOnlyTheSame(t *testing.T) {
 
 func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 	q := command("make test")
-	exact := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"cwd":"/srv/parser/**","node":"server","verdict":"allow"}`), Words: "in a folder"}
+	exact := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","test"],"cwd":"/srv/parser/**","node":"server","verdict":"allow"}`), Words: "Allow make test in a folder"}
 	wide := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","**"],"verdict":"allow"}`), Words: "always"}
 	q.Offers = []protocol.RuleOffer{
 		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: exact}},
 		{Words: "as offered", As: map[string]protocol.RuleOffer{protocol.ScopeFolder: wide, protocol.ScopeAlways: wide}},
 	}
+	value := protocol.RuleOffer{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`)}
+	if rules := OfferedRules(protocol.Approval{Offers: []protocol.RuleOffer{{As: map[string]protocol.RuleOffer{protocol.ScopeAlways: value}}}}, protocol.ScopeAlways); !rules[0].Wide {
+		t.Error("a rule for any value counts as exact")
+	}
 	rules := OfferedRules(q, protocol.ScopeFolder)
-	if len(rules) != 2 || rules[0].Text != "in a folder" || string(rules[0].Policy) != string(exact.Policy) || !rules[1].Wide || rules[0].Wide {
+	if len(rules) != 2 || rules[0].Text != "exactly make test in a folder" || string(rules[0].Policy) != string(exact.Policy) || !rules[1].Wide || rules[0].Wide {
 		t.Errorf("%+v", rules)
 	}
 	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {

@@ -234,6 +234,16 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 	words := wordTexts(c.Words)
 	argv := escapeStars(words)
 	ev.addOffer(argv, "exactly "+strings.Join(words, " "))
+	for _, pattern := range valueOffers {
+		spelled := func(at int) bool { return at >= 0 && at < len(pattern) && pattern[at] != "*" }
+		if _, doubt := ev.missingWord(c, spelled); matchesOffer(pattern, c.Words) && !doubt {
+			ev.addOffer(pattern, strings.Join(pattern, " "))
+			break
+		}
+	}
+	if wordOffers[name] && len(c.Words) > 1 && len(hits) == 0 {
+		ev.addOffer([]string{name, "**"}, name+" with any arguments")
+	}
 	words = append(words[:1], words[1+lead:]...)
 	for _, u := range openOffers {
 		outside := func(h guard) bool { return h.at <= lead || h.at >= lead+len(u) }
@@ -242,6 +252,14 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 			break
 		}
 	}
+}
+
+// matchesOffer reports whether a command has the words of an offer, with any value that is not an
+// option for each *.
+func matchesOffer(pattern []string, words []shell.Word) bool {
+	return slices.EqualFunc(pattern, words, func(p string, w shell.Word) bool {
+		return p == w.Text || p == "*" && !isFlag(w.Text)
+	})
 }
 
 func (ev *evaluation) addOffer(argv []string, text string) {
