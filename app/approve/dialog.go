@@ -185,12 +185,15 @@ func (d *Dialog) focus(o fyne.Focusable) {
 	d.hadFocus = true
 }
 
-// OnScreen sets whether the dialog's window is visible.
+// OnScreen sets whether the dialog's window is visible. It opens without the keyboard.
 func (d *Dialog) OnScreen(on bool) {
 	d.arming.onScreen = on
 	if !on {
 		d.arming.Hide()
 		return
+	}
+	if o := d.canvas.Focused(); o != nil {
+		o.FocusLost() // a change of the window's content has focused it again
 	}
 	d.arming.begin(d.Current())
 	d.Tick(d.arming.now())

@@ -52,7 +52,7 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(b.questionRow, b.stepRow)))
 	layout := &widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}
 	f.hint = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
-		widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, widgets.NewText(whyWaiting, style.ColorText, style.SizeSmall)))
+		widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, newWrapText(style.SizeSmall, false, span{text: whyWaiting, color: style.ColorText})))
 	f.hint.Hide()
 	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot), container.New(hintLayout{f.foot}, f.hint))
 	return f
@@ -67,9 +67,10 @@ type hintLayout struct{ foot fyne.CanvasObject }
 func (hintLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l hintLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	m := o[0].MinSize()
-	o[0].Resize(m)
-	o[0].Move(fyne.NewPos(max(size.Width-m.Width-style.Page, 0), size.Height-l.foot.MinSize().Height-m.Height))
+	text := widgets.MeasureText(whyWaiting, style.Size(style.SizeSmall), fyne.TextStyle{})
+	width := min(text.Width+2*style.Inside+1, max(size.Width-2*style.Page, 0))
+	height := widgets.Fit(o[0], width)
+	o[0].Move(fyne.NewPos(size.Width-width-style.Page, size.Height-l.foot.MinSize().Height-height))
 }
 
 // setNotice shows a line above the question; empty hides it.

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -86,8 +87,8 @@ func (o *options) folderRows(places ...int) []fyne.CanvasObject {
 			o.folders[i] = check
 			rows = append(rows, row)
 		}
-		if f.Warning != "" {
-			rows = append(rows, warning("Warning about "+path+": "+f.Warning+"."))
+		if last := len(rows) - 1; f.Warning != "" {
+			rows[last] = widgets.Col(0, rows[last], widgets.Inset(0, 0, style.Inside, style.Group+style.Inside, warning("Warning about "+path+": "+f.Warning+".")))
 		}
 	}
 	return rows

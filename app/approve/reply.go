@@ -127,21 +127,21 @@ func (d *Dialog) enterStep(s step, content fyne.CanvasObject, confirm string, fo
 	d.frame.questionRow.Hide()
 	d.frame.stepRow.Show()
 	d.effectChanged()
-	d.focus(focus)
+	d.canvas.Focus(focus)
 	d.frame.fit()
 }
 
 // askReason shows the field for a reason instead of the other answers.
 func (d *Dialog) askReason() {
 	d.frame.showReason(true)
-	d.focus(d.frame.reason)
+	d.canvas.Focus(d.frame.reason)
 	d.frame.fit()
 }
 
 // hideReason shows the other answers again.
 func (d *Dialog) hideReason() {
 	d.frame.showReason(false)
-	d.focus(d.frame.deny)
+	d.canvas.Focus(d.frame.deny)
 	d.frame.fit()
 }
 

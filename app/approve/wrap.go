@@ -172,10 +172,14 @@ func wordLength(s string) int {
 	return i + 1
 }
 
-// pieceLength returns the length of a word up to and with its first separator of paths.
+// pieceLength returns the length of a word up to and with its first separators of paths.
 func pieceLength(s string) int {
-	if i := strings.IndexAny(s, `/\`); i >= 0 {
-		return i + 1
+	i := strings.IndexAny(s, `/\`)
+	if i < 0 {
+		return len(s)
 	}
-	return len(s)
+	for i < len(s) && (s[i] == '/' || s[i] == '\\') {
+		i++
+	}
+	return i
 }

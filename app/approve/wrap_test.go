@@ -32,6 +32,7 @@ func TestLinesEndBetweenWordsAndPathsAtSeparators(t *testing.T) {
 		{"in /srv/one/two/three", 12, "in /srv/one/|two/three"},
 		{"/srv/abcdefghijkl/x", 8, "/srv/|abcdefgh|ijkl/x"},
 		{"abcdefghij", 4, "abcd|efgh|ij"},
+		{"https://a.example/b", 8, "https://|a.exampl|e/b"},
 		{"a\nb\n\nc", 8, "a\n|b\n|\n|c"},
 		{"éé éé éé", 5, "éé éé |éé"},
 		{"one   two", 5, "one   |two"},

@@ -36,8 +36,8 @@ func TestRiskyPartsAreMarkedWhereTheyStand(t *testing.T) {
 		parts = append(parts, fmt.Sprint(p.Program, "|", p.Risk, "|", p.Stopped, "|", p.Network))
 	}
 	wantParts := []string{
-		"curl … | sh|runs a script||false", "/usr/bin/sudo → make|runs as administrator (sudo)||false",
 		"curl||the sandbox stops it: the network is off|true",
+		"curl … | sh|runs a script||false", "/usr/bin/sudo → make|runs as administrator (sudo)||false",
 	}
 	if !slices.Equal(parts, wantParts) {
 		t.Errorf("parts %q, want %q", parts, wantParts)

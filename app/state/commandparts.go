@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -63,8 +62,8 @@ func CommandSpans(q protocol.Approval) []CommandSpan {
 	return spans
 }
 
-// CommandParts returns the parts to explain, each once: the risky ones, those that the sandbox will
-// stop, and the paths of programs.
+// CommandParts returns the parts to explain, each once: the risky ones and those that the sandbox
+// will stop, then the paths of programs.
 func CommandParts(q protocol.Approval) []CommandPart {
 	var list []CommandPart
 	where := programPaths(q)
@@ -94,7 +93,7 @@ func CommandParts(q protocol.Approval) []CommandPart {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b CommandPart) int {
-		return cmp.Or(trueFirst(a.Risk != "", b.Risk != ""), trueFirst(a.Stopped != "", b.Stopped != ""))
+		return trueFirst(a.Risk+a.Stopped != "", b.Risk+b.Stopped != "")
 	})
 	return list
 }

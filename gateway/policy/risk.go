@@ -226,7 +226,10 @@ func (ev *evaluation) addBlocked(p *Part, w shell.Word) {
 			continue
 		}
 		for _, s := range possiblePaths(w) {
-			if slices.ContainsFunc(ev.resolver.pathsOf(s), func(at string) bool { return isIn(ev.resolver.realPath(at), clean(f.Path)) }) {
+			if slices.ContainsFunc(ev.resolver.pathsOf(s), func(at string) bool {
+				at = ev.resolver.realPath(at)
+				return isIn(at, clean(f.Path)) && !isIn(at, ev.resolver.root)
+			}) {
 				p.Blocked = append(p.Blocked, k)
 				break
 			}

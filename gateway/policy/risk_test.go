@@ -139,7 +139,7 @@ func TestPartsSayWhatTheSandboxWillStop(t *testing.T) {
 		q := Request{
 			Tool: "pc__Bash", Node: "pc", Bare: "Bash", Effect: protocol.EffectExec, Args: []byte(args),
 			Host:    &protocol.HostInfo{Workspace: corpusCwd, Home: corpusHome, Enforcement: host},
-			Preview: &protocol.CallPreview{Folder: corpusCwd, Shell: "/bin/bash", Folders: []protocol.FolderAccess{{Path: "/srv/www", Write: true}, {Path: "/home/me/.ssh"}}},
+			Preview: &protocol.CallPreview{Folder: corpusCwd, Shell: "/bin/bash", Folders: []protocol.FolderAccess{{Path: "/srv/www", Write: true}, {Path: "/home/me/.ssh"}, {Path: "/home/me", Write: true}}},
 		}
 		d := Policy{Rules: set}.Decide(q)
 		parts := map[string]Part{}
@@ -148,11 +148,11 @@ func TestPartsSayWhatTheSandboxWillStop(t *testing.T) {
 		}
 		return parts
 	}
-	const args = `{"command":"git pull && git status && cp a /srv/www/x && cat ~/.ssh/config > /srv/www/y"}`
+	const args = `{"command":"git pull && git status && cat a.txt && cp a /srv/www/x && cat ~/.ssh/config > /srv/www/y"}`
 	parts := decide("", args, &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "contained"})
 	for text, want := range map[string]Part{
-		"git pull": {NoNetwork: true}, "git status": {},
-		"cp a /srv/www/x": {Blocked: []int{0}}, "cat ~/.ssh/config": {Blocked: []int{1}}, "> /srv/www/y": {Blocked: []int{0}},
+		"git pull": {NoNetwork: true}, "git status": {}, "cat a.txt": {},
+		"cp a /srv/www/x": {Blocked: []int{0}}, "cat ~/.ssh/config": {Blocked: []int{1, 2}}, "> /srv/www/y": {Blocked: []int{0}},
 	} {
 		got, ok := parts[text]
 		if !ok || got.NoNetwork != want.NoNetwork || len(got.Blocked) != len(want.Blocked) || len(want.Blocked) > 0 && got.Blocked[0] != want.Blocked[0] {

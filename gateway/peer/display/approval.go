@@ -56,6 +56,9 @@ func Stopped(p protocol.ApprovalPart, a protocol.Approval) string {
 	var list []string
 	if p.NoNetwork {
 		list = append(list, "the network is off")
+		if a.Host != nil && a.Host.Enforcement != nil && !a.Host.Enforcement.Lends {
+			list[0] += " for commands, as set for this machine"
+		}
 	}
 	for _, i := range p.Folders {
 		if a.Preview == nil || i < 0 || i >= len(a.Preview.Folders) {
