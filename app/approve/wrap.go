@@ -36,8 +36,20 @@ func newWrapText(size fyne.ThemeSizeName, mono bool, spans ...span) *wrapText {
 
 func (w *wrapText) style() fyne.TextStyle { return fyne.TextStyle{Monospace: w.mono} }
 
-func (w *wrapText) measure(text string) float32 {
-	return widgets.MeasureText(text, style.Size(w.size), w.style()).Width
+// measurer returns a function for the width of a text. Letters of a monospaced font are counted,
+// because a command may have thousands of words.
+func (w *wrapText) measurer() func(string) float32 {
+	size, textStyle := style.Size(w.size), w.style()
+	cell := float32(0)
+	if w.mono {
+		cell = widgets.MeasureText("MMMMMMMMMM", size, textStyle).Width / 10
+	}
+	return func(text string) float32 {
+		if w.mono && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+			return cell * float32(len(text))
+		}
+		return widgets.MeasureText(text, size, textStyle).Width
+	}
 }
 
 // setText replaces the text of the first span.
@@ -59,9 +71,11 @@ func (w *wrapText) text() string {
 func (w *wrapText) CreateRenderer() fyne.WidgetRenderer { return &wrapRenderer{w: w} }
 
 type wrapRenderer struct {
-	w      *wrapText
-	lines  int
-	pieces []fyne.CanvasObject
+	w       *wrapText
+	width   float32 // of the last layout
+	measure func(string) float32
+	lines   int
+	pieces  []fyne.CanvasObject
 }
 
 // lineHeight is the distance of two lines.
@@ -74,7 +88,11 @@ func (r *wrapRenderer) MinSize() fyne.Size {
 }
 
 func (r *wrapRenderer) Layout(size fyne.Size) {
-	ends := lineEnds(r.w.text(), size.Width, r.w.measure)
+	if size.Width == r.width {
+		return
+	}
+	r.width, r.measure = size.Width, r.w.measurer()
+	ends := lineEnds(r.w.text(), size.Width, r.measure)
 	r.lines, r.pieces = len(ends), r.pieces[:0]
 	height, line, at, x := r.lineHeight(), 0, 0, float32(0)
 	for _, s := range r.w.spans {
@@ -100,7 +118,7 @@ func (r *wrapRenderer) draw(text string, s span, at fyne.Position) float32 {
 	t := canvas.NewText(text, style.Color(s.color))
 	t.TextSize, t.TextStyle = style.Size(r.w.size), r.w.style()
 	t.TextStyle.Underline = s.underline
-	size := fyne.NewSize(r.w.measure(text), t.MinSize().Height)
+	size := fyne.NewSize(r.measure(text), t.MinSize().Height)
 	t.Move(at.AddXY(0, float32(int((r.lineHeight()-size.Height)/2))))
 	t.Resize(size)
 	r.pieces = append(r.pieces, t)
@@ -108,6 +126,7 @@ func (r *wrapRenderer) draw(text string, s span, at fyne.Position) float32 {
 }
 
 func (r *wrapRenderer) Refresh() {
+	r.width = -1
 	r.Layout(r.w.Size())
 	canvas.Refresh(r.w)
 }

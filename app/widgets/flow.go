@@ -85,6 +85,17 @@ func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(a.Height, at.Y+Fit(o[1], width))
 }
 
+// lineWidth returns the width of an object, and that of a Flow in one line.
+func lineWidth(o fyne.CanvasObject) float32 {
+	if box, ok := o.(*fyne.Container); ok {
+		if l, ok := box.Layout.(*flowLayout); ok {
+			sum, _ := Measure(l.gap, box.Objects)
+			return sum.Width
+		}
+	}
+	return o.MinSize().Width
+}
+
 // WithControls puts controls at the right of an object, or below it if less than least is left.
 func WithControls(least float32, o, controls fyne.CanvasObject) *fyne.Container {
 	return container.New(&controlsLayout{minWidth: least}, o, controls)
@@ -100,11 +111,11 @@ func (l *controlsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	if l.below {
 		return fyne.NewSize(max(a.Width, b.Width), a.Height+style.Inside+b.Height)
 	}
-	return fyne.NewSize(a.Width+style.Inside+b.Width, max(a.Height, b.Height))
+	return fyne.NewSize(a.Width+style.Inside+lineWidth(o[1]), max(a.Height, b.Height))
 }
 
 func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	height, controls := o[0].MinSize().Height, o[1].MinSize()
+	height, controls := o[0].MinSize().Height, fyne.NewSize(lineWidth(o[1]), o[1].MinSize().Height)
 	width := size.Width - controls.Width - style.Inside
 	at := fyne.NewPos(width+style.Inside, (size.Height-controls.Height)/2)
 	if l.below = width < l.minWidth*style.Size("text")/14; l.below {
@@ -115,7 +126,7 @@ func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	o[0].Resize(fyne.NewSize(width, height))
 	o[0].Move(fyne.Position{})
-	o[1].Resize(controls)
+	Fit(o[1], controls.Width)
 	o[1].Move(at)
 }
 

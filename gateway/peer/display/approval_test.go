@@ -43,7 +43,9 @@ func TestAPartSaysWhatItRunsAndRisks(t *testing.T) {
 		{"a finding", protocol.ApprovalPart{Kind: "finding", Text: "x()", Verdict: "ask", Reason: "x() defines a function"}, "x()", "x() defines a function", ""},
 		{"a denied part", protocol.ApprovalPart{Argv: []string{"rm"}, Verdict: "deny", Reason: "Your rule: deny rm"}, "rm", "Your rule: deny rm", ""},
 		{
-			"what is stopped", protocol.ApprovalPart{Argv: []string{"curl"}, NoNetwork: true, Folders: []int{0, 1, 7}}, "curl", "",
+			"what is stopped",
+			protocol.ApprovalPart{Argv: []string{"curl"}, NoNetwork: true, Folders: []int{0, 1, 7}},
+			"curl", "",
 			"the sandbox stops it: the network is off, /srv cannot be written, /home/a/.ssh cannot be read",
 		},
 	} {
