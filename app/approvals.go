@@ -39,7 +39,6 @@ func (a *approvals) update(v state.View) {
 	} else {
 		a.dialog.Update(waiting, v.Closed)
 	}
-	a.window.SetTitle(state.QuestionTitle(a.dialog.Current()))
 	if a.pending != "" {
 		a.review(a.pending)
 	}
@@ -93,6 +92,7 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 		Snooze: app.Approvals.Snooze,
 		Copy:   a.ui.app.Clipboard().SetContent,
 		Resize: w.Resize,
+		Title:  w.SetTitle,
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) {
 				return state.TryRule(ctx, app, policy)

@@ -52,7 +52,8 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 				b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
 			}
 		},
-		Resize: func(size fyne.Size) { b.window.Resize(size) },
+		Resize: func(size fyne.Size) { b.window.Resize(b.rounded(size)) },
+		Title:  b.window.SetTitle,
 		Snooze: func(list ...protocol.Approval) { b.answers = append(b.answers, string(list[0].ID)+" later") },
 		Copy:   func(text string) { b.copied = text },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
@@ -67,9 +68,14 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 		open[i].ExpiresAt = b.now.Add(5 * time.Minute).UnixMilli()
 	}
 	b.Update(open, nil)
-	b.window.Resize(b.Best())
+	b.window.Resize(b.rounded(b.Best()))
 	b.OnScreen(true)
 	return b
+}
+
+// rounded returns a size in whole pixels, as window managers give it.
+func (b *bench) rounded(s fyne.Size) fyne.Size {
+	return fyne.NewSize(float32(int(s.Width)), float32(int(s.Height)))
 }
 
 // wait lets time pass with the window's ticks.

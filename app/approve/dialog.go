@@ -31,6 +31,8 @@ type Handlers struct {
 	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
 	// Resize gives the window the size of its content.
 	Resize func(fyne.Size)
+	// Title sets the window's title.
+	Title func(string)
 	// Copy copies a text to the clipboard.
 	Copy func(string)
 }
@@ -150,7 +152,9 @@ func (d *Dialog) show(index int) {
 	}
 	d.queue.index = (index + len(d.queue.list)) % len(d.queue.list)
 	q, f := d.Current(), d.frame
-	f.title.Set(state.QuestionTitle(q), style.ColorText)
+	title := state.QuestionTitle(q)
+	f.title.Set(title, style.ColorText)
+	d.handlers.Title(title)
 	f.position.SetText(d.queue.position())
 	widgets.SetVisible(f.next, len(d.queue.list) > 1)
 	d.step = asking

@@ -186,6 +186,9 @@ func TestOneFocusIsSeenAtATime(t *testing.T) {
 	}
 	b.frame.deny.FocusGained() // the window gets it
 	test.Tap(b.frame.next)
+	if b.window.Title() != "Fairlead wants to run a command" {
+		t.Errorf("the window's title is %q", b.window.Title())
+	}
 	if !b.frame.deny.HasKeyboard() {
 		t.Error("Deny is not marked although the window has the keyboard")
 	}

@@ -1,6 +1,8 @@
 package approve
 
 import (
+	"math"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
@@ -97,19 +99,25 @@ func (f *frame) atEnd() bool {
 func (f *frame) best() fyne.Size {
 	width := widgets.Choose(f.wide, WideWidth, Width)
 	full := widgets.Fit(f.body, width) + widgets.Fit(f.head, width) + widgets.Fit(f.foot, width) + style.Inside
+	full = float32(math.Ceil(float64(full)))
 	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
 
 // fit gives the window the size of its content. If the person has resized it, it only grows.
 func (f *frame) fit() {
 	has, want := f.canvas.Size(), f.best()
-	if has != f.given && has != f.before { // before: the window manager has not followed yet
+	if !isNear(has, f.given) && !isNear(has, f.before) { // before: the window manager has not followed yet
 		want = want.Max(has)
 	}
-	if want != has || want != f.given {
+	if !isNear(want, has) || !isNear(want, f.given) {
 		f.given, f.before = want, has
 		f.onResize(want)
 	}
+}
+
+// isNear reports whether two sizes are the same window's, in whole pixels.
+func isNear(a, b fyne.Size) bool {
+	return max(a.Width-b.Width, b.Width-a.Width) < 1 && max(a.Height-b.Height, b.Height-a.Height) < 1
 }
 
 // buttons are the dialog's buttons, and the field for a reason.
