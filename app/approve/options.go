@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 
@@ -156,11 +157,18 @@ func (o *options) buttonTexts(approvals int) (allow, deny string) {
 		allow, deny = fmt.Sprintf("Allow all %d", approvals), fmt.Sprintf("Deny all %d", approvals)
 	}
 	allow += widgets.Choose(o.scope == protocol.ScopeSession, " in this chat", " once")
+	var grants []string
+	if asks, _ := state.AsksNetwork(o.approval); o.network != nil && o.network.Checked && !asks {
+		grants = append(grants, "network")
+	}
 	switch n := len(o.folderAccess()); {
 	case n == 1:
-		allow += " with folder access"
+		grants = append(grants, "folder access")
 	case n > 1:
-		allow += fmt.Sprintf(" with access to %d folders", n)
+		grants = append(grants, fmt.Sprintf("access to %d folders", n))
+	}
+	if grants != nil {
+		allow += " with " + strings.Join(grants, " and ")
 	}
 	allowed := 0
 	for _, on := range o.hunks {

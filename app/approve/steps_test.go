@@ -126,6 +126,9 @@ func TestWhatTheSandboxStopsIsOfferedBesideIt(t *testing.T) {
 	b.toggle(0)
 	b.toggle(1)
 	b.wait(2 * time.Second)
+	if got := b.frame.allow.Main.Text; got != "Allow once with network and folder access" {
+		t.Errorf("the button says %q", got)
+	}
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 	if r := b.replies[0]; !strings.Contains(string(r.Args), `"network":true`) || len(r.Access) != 1 {
