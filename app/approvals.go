@@ -39,7 +39,6 @@ func (a *approvals) update(v state.View) {
 	} else {
 		a.dialog.Update(waiting, v.Closed)
 	}
-	a.window.SetTitle(state.QuestionTitle(a.dialog.Current()))
 	if a.pending != "" {
 		a.review(a.pending)
 	}
@@ -92,7 +91,8 @@ func (a *approvals) handlers(w fyne.Window) approve.Handlers {
 		Shown:  func(id protocol.ApprovalID) { app.Approvals.MarkShown(id, "") },
 		Snooze: app.Approvals.Snooze,
 		Copy:   a.ui.app.Clipboard().SetContent,
-		Grow:   w.Resize,
+		Resize: w.Resize,
+		Title:  w.SetTitle,
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
 			bind.Go(a.ui.ctx, func(ctx context.Context) (protocol.RuleTryResult, error) {
 				return state.TryRule(ctx, app, policy)

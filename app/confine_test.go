@@ -12,6 +12,7 @@ import (
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
+	"fairlead/node"
 	"fairlead/node/sandbox"
 )
 
@@ -141,5 +142,15 @@ func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
 	})
 	if line := state.ConfinementOf(v.Nodes[0]).Line; strings.Contains(line, "wish") {
 		t.Log("nothing is enforced here: ", line)
+	}
+}
+
+func TestCommandsGetTheNetworkOnlyWhenThePersonAllowsIt(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]sandbox.Network{"": node.AskNetwork, "blocked": sandbox.NetBlocked, "allowed": sandbox.NetAllowed} {
+		c, err := parseConfinement(settings.Confinement{Network: set})
+		if err != nil || c.Network != want {
+			t.Errorf("set to %q, the network is %q (%v), want %q", set, c.Network, err, want)
+		}
 	}
 }

@@ -60,7 +60,7 @@ func parseConfinement(c settings.Confinement) (node.Confinement, error) {
 	for _, f := range c.Folders {
 		grants = append(grants, f.String())
 	}
-	parsed, err := node.ParseConfinement(c.Mode, c.Network, grants)
+	parsed, err := node.ParseConfinement(c.Mode, c.NetworkOrDefault(), grants)
 	if err == nil && c.Disk {
 		parsed.WholeDisk, parsed.Grants = true, nil
 	}

@@ -235,9 +235,6 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 func (u *ui) setFocused(on bool) {
 	u.notes.hasFocus = on
 	if on {
-		if d := u.approvals.dialog; d != nil {
-			d.WindowActivated()
-		}
 		u.notes.update(u.view) // withdraws the notifications
 		u.notes.removeTransfers()
 	}

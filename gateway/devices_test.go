@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -268,6 +269,9 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	h.until("the node is online", func() bool { return h.info("laptop").Online })
 	if n := h.info("laptop"); len(n.Held) > 0 {
 		t.Errorf("held although nothing changed: %v, %+v", n.Held, h.list().Requests)
+	}
+	if host, key := h.info("laptop").Host, identity.KeyWords(m.id.Public()); !slices.Equal(host.Words, key) || host.Address == "" {
+		t.Errorf("the machine is at %q with the words %v, want those of its key, %v", host.Address, host.Words, key)
 	}
 	stop()
 	<-ended

@@ -20,7 +20,7 @@ func ask(id, command string) protocol.Approval {
 	return protocol.Approval{
 		ID: protocol.ApprovalID(id), Hash: "hash of " + command, Kind: protocol.AskCall, State: protocol.ApprovalPending, Node: "server",
 		Host: &protocol.HostInfo{OS: "Ubuntu", Address: "192.168.1.20"}, Tool: "Bash", Args: args, Effect: protocol.EffectExec,
-		AskedBy: protocol.AskedBy{Kind: "chat", Name: "Refactor the parser", Model: "gpt-x"}, Why: "uses sudo, which is never allowed by a rule",
+		AskedBy: protocol.AskedBy{Kind: "chat", Name: "Refactor the parser", Model: "gpt-x"}, Why: "No rule allows this command",
 		Sandbox: "files: /srv/parser only · network: off · enforced", Preview: &protocol.CallPreview{Folder: "/srv/parser"},
 		Choices: []string{protocol.ScopeOnce, protocol.ScopeSession}, SessionRule: "this exact command on server",
 	}
@@ -52,7 +52,8 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 				b.answers = append(b.answers, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", q.ID, r.Decision, r.Scope, r.Reason)))
 			}
 		},
-		Grow:   func(size fyne.Size) { b.window.Resize(size) },
+		Resize: func(size fyne.Size) { b.window.Resize(b.rounded(size)) },
+		Title:  b.window.SetTitle,
 		Snooze: func(list ...protocol.Approval) { b.answers = append(b.answers, string(list[0].ID)+" later") },
 		Copy:   func(text string) { b.copied = text },
 		Try: func(policy json.RawMessage, done func(protocol.RuleTryResult, error)) {
@@ -67,9 +68,14 @@ func newBench(t *testing.T, open ...protocol.Approval) *bench {
 		open[i].ExpiresAt = b.now.Add(5 * time.Minute).UnixMilli()
 	}
 	b.Update(open, nil)
-	b.window.Resize(b.Best())
+	b.window.Resize(b.rounded(b.Best()))
 	b.OnScreen(true)
 	return b
+}
+
+// rounded returns a size in whole pixels, as window managers give it.
+func (b *bench) rounded(s fyne.Size) fyne.Size {
+	return fyne.NewSize(float32(int(s.Width)), float32(int(s.Height)))
 }
 
 // wait lets time pass with the window's ticks.

@@ -32,8 +32,11 @@ func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
 	golden.Markup(t, "parts", b.Dialog)
 	b.wait(2 * time.Second)
 	b.toggle(1)
-	if b.frame.allow.Main.Text != "Allow 1 of 2 parts" || b.frame.allow.More.Visible() {
-		t.Errorf("the button says %q", b.frame.allow.Main.Text)
+	if b.allowText != "Allow 1 of 2 changes" || b.frame.allow.More.Visible() {
+		t.Errorf("the button says %q", b.allowText)
+	}
+	if got := b.options.changeText.text(); got != "1 line added, 1 removed" {
+		t.Errorf("the change is said to be %q", got)
 	}
 	test.Tap(b.frame.allow.Main) // its effect changed
 	b.want()

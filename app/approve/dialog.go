@@ -7,6 +7,7 @@
 package approve
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -28,8 +29,10 @@ type Handlers struct {
 	Snooze func(...protocol.Approval)
 	// Try finds the earlier calls that a rule would have decided differently.
 	Try func(policy json.RawMessage, done func(protocol.RuleTryResult, error))
-	// Grow enlarges the window when its content needs more space.
-	Grow func(fyne.Size)
+	// Resize gives the window the size of its content.
+	Resize func(fyne.Size)
+	// Title sets the window's title.
+	Title func(string)
 	// Copy copies a text to the clipboard.
 	Copy func(string)
 }
@@ -47,6 +50,10 @@ type Dialog struct {
 	frame    *frame
 	question *questionView
 	options  *options // of the current approval
+
+	allowText, confirmText string // of the buttons, once they can be pressed
+
+	hadFocus bool // something in the window has been given the focus
 
 	step   step
 	rule   *ruleStep
@@ -68,9 +75,9 @@ func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 	d.arming = arming{now: time.Now, reported: make(map[protocol.ApprovalID]bool), onShown: h.Shown}
 	d.keys = keys{d: d}
 	d.frame = newFrame(newButtons(d), c)
-	d.frame.onGrow = func(size fyne.Size) {
+	d.frame.onResize = func(size fyne.Size) {
 		if d.arming.onScreen {
-			h.Grow(size)
+			h.Resize(size)
 		}
 	}
 	d.frame.scroll.OnScrolled = func(fyne.Position) { d.arming.checkRead(d.frame) }
@@ -83,7 +90,10 @@ func New(h Handlers, machines *style.Machines, c fyne.Canvas) *Dialog {
 }
 
 // Best returns the size that fits the current approval within limits; larger content scrolls.
-func (d *Dialog) Best() fyne.Size { return d.frame.best() }
+func (d *Dialog) Best() fyne.Size {
+	d.frame.given = d.frame.best()
+	return d.frame.given
+}
 
 // Current returns the approval that is shown, or the zero value.
 func (d *Dialog) Current() protocol.Approval { return d.queue.current() }
@@ -109,7 +119,7 @@ func (d *Dialog) Update(open []protocol.Approval, closed []state.Closed) (empty 
 		if d.options.setOthers(len(d.queue.identical()) - 1) {
 			d.optionsChanged()
 			d.frame.body.Refresh()
-			d.frame.grow()
+			d.frame.fit()
 		}
 		return false
 	}
@@ -142,41 +152,56 @@ func (d *Dialog) show(index int) {
 	}
 	d.queue.index = (index + len(d.queue.list)) % len(d.queue.list)
 	q, f := d.Current(), d.frame
-	f.title.SetText(state.QuestionTitle(q))
+	title := state.QuestionTitle(q)
+	f.title.Set(title, style.ColorText)
+	d.handlers.Title(title)
 	f.position.SetText(d.queue.position())
 	widgets.SetVisible(f.next, len(d.queue.list) > 1)
 	d.step = asking
 	d.options = &options{
-		approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1,
+		folders: make(map[int]*keyCheck), placed: make(map[int]bool), approval: q, scope: protocol.ScopeOnce, others: len(d.queue.identical()) - 1,
 		onKey: d.keys.handle, onChange: d.optionsChanged,
 	}
 	f.wide = q.Preview != nil && q.Preview.Diff != ""
 	f.setContent(d.question.content(q, d.options))
-	f.reasonRow.Hide()
 	f.reason.SetText("")
 	f.setNotice("")
 	f.questionRow.Show()
 	f.stepRow.Hide()
+	f.showReason(false)
 	_, _, editable := state.Editable(q)
 	widgets.SetVisible(f.edit, editable)
 	widgets.SetVisible(f.allow.More, len(q.Choices) > 1)
 	d.nameButtons()
 	d.rearm()
-	d.canvas.Focus(f.deny)
+	d.focus(f.deny)
+	f.fit()
 }
 
-// OnScreen sets whether the dialog's window is visible.
+// focus gives an object the keyboard. While the window does not have the keyboard itself, no ring
+// marks the object: another window shows where typing goes.
+func (d *Dialog) focus(o fyne.Focusable) {
+	b, isButton := d.canvas.Focused().(*widgets.Button)
+	d.canvas.Focus(o)
+	if !d.hadFocus || isButton && !b.HasKeyboard() { // the window opens without the keyboard
+		o.FocusLost()
+	}
+	d.hadFocus = true
+}
+
+// OnScreen sets whether the dialog's window is visible. It opens without the keyboard.
 func (d *Dialog) OnScreen(on bool) {
 	d.arming.onScreen = on
 	if !on {
 		d.arming.Hide()
 		return
 	}
+	if o := d.canvas.Focused(); o != nil {
+		o.FocusLost() // a change of the window's content has focused it again
+	}
 	d.arming.begin(d.Current())
+	d.Tick(d.arming.now())
 }
-
-// WindowActivated tells that a window came to the front: the click that caused it must not allow.
-func (d *Dialog) WindowActivated() { d.arming.WindowActivated(d.arming.now()) }
 
 // Tick passes the time, several times a second while the window is open.
 func (d *Dialog) Tick(now time.Time) {
@@ -185,11 +210,15 @@ func (d *Dialog) Tick(now time.Time) {
 		return
 	}
 	d.arming.checkRead(d.frame)
-	armed, progress := d.arming.IsArmed(now)
+	armed := d.arming.IsArmed(now)
 	_, any := d.options.args()
 	widgets.SetEnabled(d.frame.allow, armed && any && d.step == asking)
 	widgets.SetEnabled(d.frame.confirm, armed && (d.step == editing || d.step == ruling && len(d.rule.selected) > 0))
-	d.frame.setProgress(armed, progress, d.Size().Width)
+	d.frame.allow.Main.SetText(cmp.Or(d.arming.WaitingText(now, "Allow"), d.allowText))
+	d.frame.confirm.SetText(cmp.Or(d.arming.WaitingText(now, widgets.Choose(d.step == editing, "Run", "Allow")), d.confirmText))
+	if f := d.frame; f.hint.Visible() && armed {
+		f.hint.Hide()
+	}
 	d.frame.timeLeft.SetText(timeLeft(q, now))
 }
 
@@ -199,6 +228,13 @@ func timeLeft(q protocol.Approval, now time.Time) string {
 	}
 	left := max(time.UnixMilli(q.ExpiresAt).Sub(now).Round(time.Second), 0)
 	return fmt.Sprintf("%d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
+}
+
+// explain says why Allow waits while the mouse is over it.
+func (d *Dialog) explain(hovered bool) {
+	f := d.frame
+	widgets.SetVisible(f.hint, hovered && d.arming.WaitingText(d.arming.now(), "Allow") != "")
+	f.box.Refresh()
 }
 
 // rearm starts arming again, so that the person looks again before allowing.

@@ -25,10 +25,17 @@ func TestAllowWaitsUntilTheQuestionWasSeen(t *testing.T) {
 	}
 	test.Tap(b.frame.allow.Main)
 	b.want()
-	b.wait(900 * time.Millisecond)
-	test.Tap(b.frame.allow.Main)
-	b.want()
-	b.wait(200 * time.Millisecond)
+	for _, want := range []string{"Allow in 2 s", "Allow in 1 s"} {
+		if got := b.frame.allow.Main.Text; got != want {
+			t.Errorf("the button says %q, want %q", got, want)
+		}
+		test.Tap(b.frame.allow.Main)
+		b.want()
+		b.wait(time.Second)
+	}
+	if got := b.frame.allow.Main.Text; got != "Allow once" {
+		t.Errorf("the button says %q", got)
+	}
 	pagetest.Shot(b.t, b.window, "approve-armed")
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
@@ -92,8 +99,8 @@ func TestTheMenuBesideAllowIsUsedByKeysAndAllowsNothingByItself(t *testing.T) {
 	b.press(fyne.KeyDown)
 	b.press(fyne.KeyReturn)
 	b.want()
-	if b.frame.allow.Main.Text != "Allow in this chat" || c.Focused() != fyne.Focusable(b.frame.allow.More) || !strings.Contains(b.frame.notice.Text, allowKeys()) {
-		t.Errorf("%q, %T has the keyboard, %q is said", b.frame.allow.Main.Text, c.Focused(), b.frame.notice.Text)
+	if b.allowText != "Allow in this chat" || c.Focused() != fyne.Focusable(b.frame.allow.More) || !strings.Contains(b.frame.notice.Text, allowKeys()) {
+		t.Errorf("%q, %T has the keyboard, %q is said", b.allowText, c.Focused(), b.frame.notice.Text)
 	}
 	b.keys.allow(nil)
 	b.want() // it must be seen again
@@ -153,15 +160,38 @@ func TestWhatIsTypedWhenTheQuestionAppearsAnswersNothing(t *testing.T) {
 	b.want()
 }
 
-func TestClickThatActivatesTheWindowDoesNotAllow(t *testing.T) {
-	b := newBench(t, ask("q", "make"))
+func TestTheButtonSaysWhyItWaits(t *testing.T) {
+	b := newBench(t, ask("q", strings.Repeat("echo a line of a long script\n", 200)))
 	b.wait(3 * time.Second)
-	b.WindowActivated()
-	test.Tap(b.frame.allow.Main)
-	b.want()
-	b.wait(500 * time.Millisecond)
-	test.Tap(b.frame.allow.Main)
-	b.want("q allow once")
+	if got := b.frame.allow.Main.Text; got != "Scroll to the end to allow" {
+		t.Errorf("the button says %q", got)
+	}
+	b.frame.allow.Main.MouseIn(nil)
+	if !b.frame.hint.Visible() {
+		t.Error("nothing explains it while the mouse is over it")
+	}
+	pagetest.Shot(b.t, b.window, "approve-hint")
+	b.frame.scroll.ScrollToBottom()
+	b.wait(200 * time.Millisecond)
+	if b.frame.hint.Visible() || b.frame.allow.Main.Text != "Allow once" {
+		t.Errorf("at the end the button says %q", b.frame.allow.Main.Text)
+	}
+}
+
+// TestOneFocusIsSeenAtATime shows an approval in a window without the keyboard, as a new one opens.
+func TestOneFocusIsSeenAtATime(t *testing.T) {
+	b := newBench(t, ask("one", "make"), ask("two", "ls"))
+	if b.frame.deny.HasKeyboard() {
+		t.Error("Deny is marked although the window does not have the keyboard")
+	}
+	b.frame.deny.FocusGained() // the window gets it
+	test.Tap(b.frame.next)
+	if b.window.Title() != "Fairlead wants to run a command" {
+		t.Errorf("the window's title is %q", b.window.Title())
+	}
+	if !b.frame.deny.HasKeyboard() {
+		t.Error("Deny is not marked although the window has the keyboard")
+	}
 }
 
 func TestQuestionThatChangesStartsOver(t *testing.T) {
@@ -242,6 +272,20 @@ func TestAnswerGivenElsewhereIsSaid(t *testing.T) {
 func TestReasonGoesWithTheDenial(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(time.Second)
+	before := b.window.Canvas().Size()
+	test.Tap(b.frame.denyWithReason)
+	if b.frame.deny.Visible() && b.frame.answerRow.Visible() {
+		t.Error("two buttons deny")
+	}
+	test.Tap(b.frame.leaveReason)
+	if got := b.window.Canvas().Size(); got != before || !b.frame.answerRow.Visible() {
+		t.Errorf("without the reason the window is %v large, want %v", got, before)
+	}
+	test.Tap(b.frame.denyWithReason)
+	b.press(fyne.KeyEscape)
+	if b.frame.reasonRow.Visible() {
+		t.Error("Escape does not leave the reason")
+	}
 	test.Tap(b.frame.denyWithReason)
 	test.Type(b.frame.reason, "use the cache")
 	pagetest.Shot(b.t, b.window, "approve-reason")

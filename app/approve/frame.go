@@ -1,8 +1,9 @@
 package approve
 
 import (
+	"math"
+
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
@@ -22,36 +23,56 @@ const minHeight, maxHeight float32 = 300, 640
 // frame is the window around a question: title, notice, scrolled content and buttons.
 type frame struct {
 	*buttons
-	canvas fyne.Canvas
-	onGrow func(fyne.Size) // enlarges the window
-	wide   bool            // the content is a change
+	canvas        fyne.Canvas
+	onResize      func(fyne.Size) // resizes the window
+	given, before fyne.Size       // the size that the window was given last, and the one before that
+	wide          bool            // the content is a change
 
-	title, timeLeft, position *widgets.Text
-	notice                    *widgets.Text
-	noticeRow                 *fyne.Container
-	body                      *fyne.Container
-	scroll                    *container.Scroll
-	progress                  *canvas.Rectangle // of arming Allow
-	head, foot                *fyne.Container   // fixed content above and below the scrolled content
-	box                       fyne.CanvasObject
+	title              *widgets.Paragraph
+	timeLeft, position *widgets.Text
+	notice             *widgets.Text
+	noticeRow          *fyne.Container
+	body               *fyne.Container
+	scroll             *container.Scroll
+	head, foot         *fyne.Container // fixed content above and below the scrolled content
+	hint               *fyne.Container // explains why Allow waits, over the end of the content
+	box                fyne.CanvasObject
 }
 
 func newFrame(b *buttons, c fyne.Canvas) *frame {
-	f := &frame{buttons: b, canvas: c, title: widgets.NewHeading("", style.SizeTitle), body: container.NewStack()}
+	f := &frame{buttons: b, canvas: c, title: widgets.NewParagraph("", style.ColorText, style.SizeTitle), body: container.NewStack()}
 	f.timeLeft, f.position = widgets.NewText("", style.ColorMuted, style.SizeSmall), widgets.NewText("", style.ColorMuted, style.SizeSmall)
+	f.title.SetStyle(fyne.TextStyle{Bold: true})
 	f.notice = widgets.NewText("", style.ColorNeedsYou, style.SizeSmall)
 	f.notice.Ellipsis = true
 	f.scroll = container.NewVScroll(f.body)
-	f.progress = canvas.NewRectangle(style.Color(style.ColorAccent))
 	title := widgets.Inset(style.Group, style.Page, style.Inside, style.Page, widgets.Row(style.Group, 0, f.title, f.position, f.timeLeft))
 	f.noticeRow = widgets.Inset(0, style.Page, style.Inside, style.Page, f.notice)
 	f.noticeRow.Hide()
 	f.head = container.NewVBox(title, f.noticeRow, widgets.HLine())
-	f.foot = container.NewVBox(widgets.HLine(), container.NewWithoutLayout(f.progress),
+	f.foot = container.NewVBox(widgets.HLine(),
 		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(b.questionRow, b.stepRow)))
 	layout := &widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}
-	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot))
+	f.hint = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
+		widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, newWrapText(style.SizeSmall, false, span{text: whyWaiting, color: style.ColorText})))
+	f.hint.Hide()
+	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot), container.New(hintLayout{f.foot}, f.hint))
 	return f
+}
+
+// whyWaiting explains the texts of [state.Arming.WaitingText] while the mouse is over the button.
+const whyWaiting = "Allow needs all of the question in view, unchanged for two seconds."
+
+// hintLayout puts a hint above the right end of the buttons.
+type hintLayout struct{ foot fyne.CanvasObject }
+
+func (hintLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
+
+func (l hintLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	text := widgets.MeasureText(whyWaiting, style.Size(style.SizeSmall), fyne.TextStyle{})
+	width := min(text.Width+2*style.Inside+1, max(size.Width-2*style.Page, 0))
+	height := widgets.Fit(o[0], width)
+	o[0].Move(fyne.NewPos(size.Width-width-style.Page, size.Height-l.foot.MinSize().Height-height))
 }
 
 // setNotice shows a line above the question; empty hides it.
@@ -59,30 +80,13 @@ func (f *frame) setNotice(text string) {
 	f.notice.SetText(text)
 	widgets.SetVisible(f.noticeRow, text != "")
 	f.box.Refresh()
-	if text != "" {
-		f.grow()
-	}
+	f.fit()
 }
 
 // setContent shows an object between the title and the buttons.
 func (f *frame) setContent(o fyne.CanvasObject) {
 	widgets.SetContent(f.body, widgets.Inset(style.Inside, style.Page, style.Inside, style.Page, o))
 	f.scroll.ScrollToTop()
-	f.grow()
-}
-
-func (f *frame) askReason() {
-	f.reasonRow.Show()
-	f.box.Refresh()
-	f.grow()
-	f.canvas.Focus(f.reason)
-}
-
-// setProgress shows how far Allow is armed.
-func (f *frame) setProgress(armed bool, progress float64, width float32) {
-	f.progress.FillColor = style.Color(style.ColorAccent)
-	f.progress.Resize(fyne.NewSize(float32(progress)*width, 2))
-	widgets.SetVisible(f.progress, !armed)
 }
 
 // atEnd reports whether the end of the content is in view.
@@ -95,14 +99,25 @@ func (f *frame) atEnd() bool {
 func (f *frame) best() fyne.Size {
 	width := widgets.Choose(f.wide, WideWidth, Width)
 	full := widgets.Fit(f.body, width) + widgets.Fit(f.head, width) + widgets.Fit(f.foot, width) + style.Inside
+	full = float32(math.Ceil(float64(full)))
 	return fyne.NewSize(width, min(max(full, minHeight), maxHeight))
 }
 
-// grow enlarges the window if the content does not fit.
-func (f *frame) grow() {
-	if has, want := f.canvas.Size(), f.best(); want.Width > has.Width || want.Height > has.Height {
-		f.onGrow(has.Max(want))
+// fit gives the window the size of its content. If the person has resized it, it only grows.
+func (f *frame) fit() {
+	has, want := f.canvas.Size(), f.best()
+	if !isNear(has, f.given) && !isNear(has, f.before) { // before: the window manager has not followed yet
+		want = want.Max(has)
 	}
+	if !isNear(want, has) || !isNear(want, f.given) {
+		f.given, f.before = want, has
+		f.onResize(want)
+	}
+}
+
+// isNear reports whether two sizes are the same window's, in whole pixels.
+func isNear(a, b fyne.Size) bool {
+	return max(a.Width-b.Width, b.Width-a.Width) < 1 && max(a.Height-b.Height, b.Height-a.Height) < 1
 }
 
 // buttons are the dialog's buttons, and the field for a reason.
@@ -110,9 +125,11 @@ type buttons struct {
 	deny, denyWithReason, notNow *widgets.Button
 	next, edit                   *widgets.Button
 	allow                        *widgets.SplitButton
-	reason                       *textEntry
-	reasonRow                    *fyne.Container
-	questionRow                  *fyne.Container
+	answerRow, questionRow       *fyne.Container
+
+	reason                     *textEntry
+	denyForReason, leaveReason *widgets.Button
+	reasonRow                  *fyne.Container
 
 	back, confirm *widgets.Button // of a step
 	stepRow       *fyne.Container
@@ -121,27 +138,36 @@ type buttons struct {
 func newButtons(d *Dialog) *buttons {
 	b := &buttons{
 		deny:           widgets.NewButton("Deny", "denied", d.Deny),
-		denyWithReason: widgets.NewQuietButton("Deny with reason…", "", func() { d.frame.askReason() }),
+		denyWithReason: widgets.NewQuietButton("Deny with reason…", "", d.askReason),
 		notNow:         widgets.NewQuietButton("Not now", "clock", d.snooze),
 		next:           widgets.NewQuietButton("Next", "right", func() { d.show(d.queue.index + 1) }),
 		edit:           widgets.NewQuietButton("Edit…", "", d.startEdit),
 		allow:          widgets.NewSplitButton("Allow once", true, func() { d.allow(d.options.scope) }, d.scopeMenu),
 		reason:         newTextEntry(d.keys.handle, d.arming.keyPressed),
+		denyForReason:  widgets.NewButton("Deny", "denied", d.Deny),
+		leaveReason:    widgets.NewQuietButton("Cancel", "", d.hideReason),
 		back:           widgets.NewButton("Back", "back", func() { d.show(d.queue.index) }),
 		confirm:        widgets.NewButton("", "", d.finishStep),
 	}
-	b.deny.Danger, b.confirm.Primary = true, true
-	for _, k := range []*widgets.Button{b.deny, b.denyWithReason, b.allow.Main, b.allow.More, b.next, b.notNow, b.edit, b.back, b.confirm} {
+	b.deny.Danger, b.denyForReason.Danger, b.confirm.Primary = true, true, true
+	for _, k := range []*widgets.Button{b.deny, b.denyWithReason, b.allow.Main, b.allow.More, b.next, b.notNow, b.edit, b.denyForReason, b.leaveReason, b.back, b.confirm} {
 		k.OnKey = d.keys.handle
 	}
 	b.reason.SetPlaceHolder("Reason for the agent (optional)")
 	b.reason.OnSubmitted = func(string) { d.Deny() }
-	b.reasonRow = widgets.Border(nil, nil, nil, widgets.NewButton("Deny", "", d.Deny), b.reason)
-	b.reasonRow.Hide()
-	b.questionRow = widgets.Col(style.Gap, b.reasonRow, buttonRow([]fyne.CanvasObject{b.deny, b.denyWithReason, b.notNow}, []fyne.CanvasObject{b.next, b.edit, b.allow}))
+	b.reasonRow = widgets.Col(style.Inside, b.reason, buttonRow([]fyne.CanvasObject{b.denyForReason, b.leaveReason}, nil))
+	b.answerRow = buttonRow([]fyne.CanvasObject{b.deny, b.denyWithReason, b.notNow}, []fyne.CanvasObject{b.next, b.edit, b.allow})
+	b.questionRow = widgets.Col(0, b.reasonRow, b.answerRow)
+	b.allow.Main.OnHover, b.confirm.OnHover = d.explain, d.explain
 	b.stepRow = buttonRow([]fyne.CanvasObject{b.back}, []fyne.CanvasObject{b.confirm})
 	b.stepRow.Hide()
 	return b
+}
+
+// showReason shows the field for a reason instead of the answers, or the answers again.
+func (b *buttons) showReason(on bool) {
+	widgets.SetVisible(b.reasonRow, on)
+	widgets.SetVisible(b.answerRow, !on)
 }
 
 // buttonRow puts buttons at the left and the right, or below each other if they do not fit.

@@ -3,7 +3,6 @@ package approve
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -14,6 +13,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -176,7 +176,7 @@ func newInboxRow(in *Inbox, i int) *inboxRow {
 		}
 		in.h.Snooze(r.group.All...)
 	})
-	buttons := widgets.Row(style.Inside, -1, r.all, r.deny, r.later)
+	buttons := widgets.Flow(style.Inside, r.all, r.deny, r.later)
 	r.box = widgets.Col(0, widgets.WithControls(rowText, r.press, buttons), widgets.HLine())
 	return r
 }
@@ -209,13 +209,13 @@ func (r *inboxRow) set(g state.Group) {
 	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
-	text, _ := state.Reveal(askedBy(g.Approval) + " · " + g.Why)
+	text, _ := state.Reveal(askedBy(g.Approval) + " · " + display.Why(g.Approval))
 	r.text.SetText(text)
 	r.tick(r.in.clock())
 }
 
 func (r *inboxRow) tick(now time.Time) {
-	text := strings.Trim(state.SeenWord(r.group.Approval)+" · "+timeLeft(r.group.Approval, now), " ·")
+	text := timeLeft(r.group.Approval, now)
 	if r.group.Later != 0 {
 		text = "snoozed until " + time.UnixMilli(r.group.Later).Format("15:04")
 	}

@@ -60,7 +60,10 @@ func (k *keys) handle(name fyne.KeyName) (consumed bool) {
 			d.show(d.queue.index)
 		}
 		return true
-	case focused == fyne.Focusable(d.frame.reason) && name != fyne.KeyEscape:
+	case d.frame.reasonRow.Visible() && name == fyne.KeyEscape:
+		d.hideReason()
+		return true
+	case focused == fyne.Focusable(d.frame.reason):
 		return false
 	case d.step == editing && d.editor != nil && focused == fyne.Focusable(d.editor):
 		return false
@@ -171,10 +174,7 @@ func (a *arming) begin(q protocol.Approval) {
 }
 
 // isArmed reports whether an allow counts now.
-func (a *arming) isArmed() bool {
-	ok, _ := a.IsArmed(a.now())
-	return ok
-}
+func (a *arming) isArmed() bool { return a.IsArmed(a.now()) }
 
 // checkRead records when the end of the text is in view.
 func (a *arming) checkRead(f *frame) {

@@ -36,7 +36,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 	}{
 		{"command", []protocol.Approval{folder}, func(*bench) {}},
 		{"several", []protocol.Approval{folder, rule, edit}, func(*bench) {}},
-		{"reason", []protocol.Approval{folder}, func(b *bench) { b.frame.askReason() }},
+		{"reason", []protocol.Approval{folder}, func(b *bench) { b.askReason() }},
 		{"rule", []protocol.Approval{rule}, func(b *bench) { b.startRule(protocol.ScopeAlways) }},
 		{"change", []protocol.Approval{edit}, func(*bench) {}},
 		{"parts", []protocol.Approval{edit, rule}, func(b *bench) { b.options.hunks[0] = false; b.optionsChanged() }},
@@ -51,7 +51,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 			for _, width := range []float32{narrow, 520, 640, 700, narrow} {
 				b.window.Resize(fyne.NewSize(width, 600))
 				var seen []fyne.CanvasObject
-				for _, o := range []fyne.CanvasObject{b.frame.deny, b.frame.denyWithReason, b.frame.notNow, b.frame.next, b.frame.edit, b.frame.allow, b.frame.back, b.frame.confirm} {
+				for _, o := range []fyne.CanvasObject{b.frame.deny, b.frame.denyWithReason, b.frame.notNow, b.frame.next, b.frame.edit, b.frame.allow, b.frame.denyForReason, b.frame.leaveReason, b.frame.back, b.frame.confirm} {
 					if visible(b, o) {
 						seen = append(seen, o)
 					}
@@ -83,7 +83,8 @@ func visible(b *bench, o fyne.CanvasObject) bool {
 	if (o == b.frame.back || o == b.frame.confirm) != (b.step != asking) {
 		return false
 	}
-	return o.Visible()
+	isForReason := o == b.frame.denyForReason || o == b.frame.leaveReason
+	return o.Visible() && (b.step != asking || isForReason == b.frame.reasonRow.Visible())
 }
 
 // TestALongCheckBoxIsClickedByItsText uses a check box with its text beside it.
@@ -107,8 +108,8 @@ func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
 	if got := fmt.Sprint(b.options.folderAccess()); got != "[0]" {
 		t.Errorf("the click opens %s", got)
 	}
-	if !strings.Contains(b.frame.allow.Main.Text, "folder") {
-		t.Errorf("Allow says %q", b.frame.allow.Main.Text)
+	if !strings.Contains(b.allowText, "folder") {
+		t.Errorf("Allow says %q", b.allowText)
 	}
 }
 

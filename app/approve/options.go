@@ -4,71 +4,92 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // options are the person's choices about what Allow does for one approval.
 type options struct {
-	approval  protocol.Approval
-	scope     string // the menu beside Allow offers more than once
-	hunks     []bool // hunks to allow; nil if the change is all or nothing
-	network   *keyCheck
-	folders   []*keyCheck // one for each folder that the call needs
-	identical *keyCheck   // include the identical approvals
-	others    int         // number of other identical approvals
-	onKey     func(fyne.KeyName) bool
-	onChange  func()
+	facts
+	approval   protocol.Approval
+	scope      string    // the menu beside Allow offers more than once
+	hunks      []bool    // hunks to allow; nil if the change is all or nothing
+	changeText *wrapText // the numbers of changed lines
+	network    *keyCheck
+	folders    map[int]*keyCheck // by the index of the folder that the call needs
+	placed     map[int]bool      // the folders that are shown
+	identical  *keyCheck         // include the identical approvals
+	others     int               // number of other identical approvals
+	onKey      func(fyne.KeyName) bool
+	onChange   func()
 }
 
 func (o *options) hunkCheck(count int) fyne.CanvasObject {
 	i := len(o.hunks)
 	o.hunks = append(o.hunks, true)
-	return newCheck(fmt.Sprintf("Part %d of %d", i+1, count), true, o.onKey, func(on bool) {
+	return newCheck(fmt.Sprintf("Change %d of %d", i+1, count), true, o.onKey, func(on bool) {
 		o.hunks[i] = on
+		o.changeText.setText(state.ChangeText(o.approval, o.hunks))
 		o.onChange()
 	})
 }
 
-// rows returns the check boxes below a question.
+// rows returns the check boxes below a question, without those that stand beside a part.
 func (o *options) rows() []fyne.CanvasObject {
-	var rows []fyne.CanvasObject
-	if asks, offer := state.AsksNetwork(o.approval); offer {
-		text := "Allow network access for this command"
-		if asks {
-			text = "Allow network access, which this command requests"
-		}
-		o.network = newCheck(text, asks, o.onKey, func(bool) { o.onChange() })
-		rows = append(rows, o.network)
+	rows := o.networkRows()
+	for i := range state.FolderOffers(o.approval) {
+		rows = append(rows, o.folderRows(i)...)
 	}
-	rows = append(rows, o.folderRows()...)
 	o.identical = newCheck("", false, o.onKey, func(bool) { o.onChange() })
 	o.showIdentical()
 	return append(rows, o.identical)
 }
 
-// folderRows offers access to folders for this one call, or says that allowing opens them.
-func (o *options) folderRows() []fyne.CanvasObject {
+// networkRows offers network access, once.
+func (o *options) networkRows() []fyne.CanvasObject {
+	asks, offer := state.AsksNetwork(o.approval)
+	if !offer || o.network != nil {
+		return nil
+	}
+	text := "Allow network access for this command"
+	if asks {
+		text = "Allow network access, which this command requests"
+	}
+	o.network = newCheck(text, asks, o.onKey, func(bool) { o.onChange() })
+	return []fyne.CanvasObject{o.network}
+}
+
+// folderRows offers access to some of the offered folders for this one call, each once, or says
+// that allowing opens them.
+func (o *options) folderRows(places ...int) []fyne.CanvasObject {
 	var rows []fyne.CanvasObject
-	for _, f := range state.FolderOffers(o.approval) {
+	offers := state.FolderOffers(o.approval)
+	for _, i := range places {
+		if i < 0 || i >= len(offers) || o.placed[i] {
+			continue
+		}
+		o.placed[i] = true
+		f := offers[i]
 		path, _ := state.Reveal(f.Path)
 		switch {
 		case state.GrantsFolder(o.approval) && f.Write:
-			rows = append(rows, fact("access", path+" (write, for this call only)"))
+			rows = append(rows, o.fact("access", path+" (write, for this call only)"))
 		case state.GrantsFolder(o.approval):
-			rows = append(rows, fact("access", path+" (read, for this call only)"))
+			rows = append(rows, o.fact("access", path+" (read, for this call only)"))
 		default:
 			access := widgets.Choose(f.Write, "writing to ", "reading ")
 			check, row := newLongCheck("Allow "+access+path+" (this time only)", false, o.onKey, func(bool) { o.onChange() })
-			o.folders = append(o.folders, check)
+			o.folders[i] = check
 			rows = append(rows, row)
 		}
-		if f.Warning != "" {
-			rows = append(rows, warning("Warning about "+path+": "+f.Warning+"."))
+		if last := len(rows) - 1; f.Warning != "" {
+			rows[last] = widgets.Col(0, rows[last], widgets.Inset(0, 0, style.Inside, style.Group+style.Inside, warning("Warning about "+path+": "+f.Warning+".")))
 		}
 	}
 	return rows
@@ -102,8 +123,8 @@ func (o *options) setOthers(n int) (changed bool) {
 func (o *options) includesIdentical() bool { return o.identical != nil && o.identical.Checked }
 
 func (o *options) folderAccess() (list []int) {
-	for i, c := range o.folders {
-		if c.Checked {
+	for i := range state.FolderOffers(o.approval) {
+		if c := o.folders[i]; c != nil && c.Checked {
 			list = append(list, i)
 		}
 	}
@@ -136,11 +157,18 @@ func (o *options) buttonTexts(approvals int) (allow, deny string) {
 		allow, deny = fmt.Sprintf("Allow all %d", approvals), fmt.Sprintf("Deny all %d", approvals)
 	}
 	allow += widgets.Choose(o.scope == protocol.ScopeSession, " in this chat", " once")
+	var grants []string
+	if asks, _ := state.AsksNetwork(o.approval); o.network != nil && o.network.Checked && !asks {
+		grants = append(grants, "network")
+	}
 	switch n := len(o.folderAccess()); {
 	case n == 1:
-		allow += " with folder access"
+		grants = append(grants, "folder access")
 	case n > 1:
-		allow += fmt.Sprintf(" with access to %d folders", n)
+		grants = append(grants, fmt.Sprintf("access to %d folders", n))
+	}
+	if grants != nil {
+		allow += " with " + strings.Join(grants, " and ")
 	}
 	allowed := 0
 	for _, on := range o.hunks {
@@ -149,7 +177,7 @@ func (o *options) buttonTexts(approvals int) (allow, deny string) {
 		}
 	}
 	if allowed < len(o.hunks) {
-		allow = fmt.Sprintf("Allow %d of %d parts", allowed, len(o.hunks))
+		allow = fmt.Sprintf("Allow %d of %d changes", allowed, len(o.hunks))
 	}
 	return allow, deny
 }

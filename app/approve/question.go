@@ -20,6 +20,7 @@ import (
 // questionView creates the content of the dialog for an approval.
 type questionView struct {
 	machines *style.Machines
+	facts
 	copyText func(string) // copies to the clipboard
 	onKey    func(fyne.KeyName) bool
 	onScroll func(*fyne.ScrollEvent) // receives scroll events over panels
@@ -27,27 +28,37 @@ type questionView struct {
 
 // content has everything the person must see, in order of importance.
 func (v *questionView) content(q protocol.Approval, o *options) fyne.CanvasObject {
+	v.facts = facts{new(widgets.Labels)}
+	o.facts = v.facts
 	rows := []fyne.CanvasObject{}
 	if q.Node != "" {
 		rows = append(rows, v.machine(q))
 	}
-	rows = append(rows, fact("asked by", askedBy(q)))
+	rows = append(rows, v.fact("asked by", askedBy(q)))
 	if q.Kind == protocol.AskCall {
 		rows = append(rows, v.call(q, o)...)
 	}
-	rows = append(rows, previewRows(q.Preview)...)
-	rows = append(rows, sandboxRows(q)...)
-	rows = append(rows, fact("reason", q.Why))
+	rows = append(rows, v.previewRows(q.Preview)...)
+	rows = append(rows, v.sandboxRows(q)...)
+	rows = append(rows, v.fact("reason", display.Why(q)))
 	return widgets.Col(style.Inside, append(rows, o.rows()...)...)
 }
 
+// facts are lines with labels in one column.
+type facts struct{ labels *widgets.Labels }
+
+func (f facts) fact(label, text string) fyne.CanvasObject {
+	text, _ = state.Reveal(text)
+	return f.labels.Row(label, newWrapText("text", false, span{text: text, color: style.ColorText}))
+}
+
 // previewRows shows where the call works, and warnings about that.
-func previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
+func (f facts) previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 	if p == nil {
 		return nil
 	}
 	if p.Folder != "" {
-		rows = append(rows, fact("folder", p.Folder))
+		rows = append(rows, f.fact("folder", p.Folder))
 	}
 	if p.Problem != "" {
 		rows = append(rows, warning(p.Problem))
@@ -65,14 +76,14 @@ func previewRows(p *protocol.CallPreview) (rows []fyne.CanvasObject) {
 }
 
 // sandboxRows shows what limits the call.
-func sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
+func (f facts) sandboxRows(q protocol.Approval) (rows []fyne.CanvasObject) {
 	add := func(label, text string, isWarning bool) {
 		switch {
 		case text == "":
 		case isWarning:
-			rows = append(rows, labelledRow(label, warning(text)))
+			rows = append(rows, f.labels.Row(label, warning(text)))
 		default:
-			rows = append(rows, fact(label, text))
+			rows = append(rows, f.fact(label, text))
 		}
 	}
 	if state.NotConfined(q) {
@@ -97,16 +108,19 @@ func (v *questionView) machine(q protocol.Approval) fyne.CanvasObject {
 		about = append(about, id)
 	}
 	if q.Host != nil {
-		for _, s := range []string{q.Host.OS, q.Host.Address} {
+		for _, s := range []string{q.Host.OS, display.Peer(q.Host)} {
 			if s != "" {
 				about = append(about, s)
 			}
 		}
 	}
-	info := widgets.NewText(strings.Join(about, ", "), style.ColorMuted, "text")
-	info.Ellipsis = true
-	return widgets.Row(style.Inside, 3, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), icon, name, info)
+	text, _ := state.Reveal(strings.Join(about, ", "))
+	head := widgets.Row(style.Inside, -1, container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(12), mark)), icon, name)
+	return widgets.Beside(style.Inside, machineWidth, head, newWrapText("text", false, span{text: text, color: style.ColorMuted}))
 }
+
+// machineWidth is the least width of the text about a machine beside its name.
+const machineWidth float32 = 240
 
 func askedBy(q protocol.Approval) string {
 	s := q.AskedBy.Kind
@@ -134,7 +148,7 @@ func (v *questionView) call(q protocol.Approval, o *options) []fyne.CanvasObject
 	if q.Preview != nil && q.Preview.Diff != "" {
 		rows = v.change(q, o)
 	} else {
-		rows = v.command(q)
+		rows = v.command(q, o)
 	}
 	if hidden {
 		rows = append(rows, warning("It contains invisible characters, shown here as ⟨U+…⟩."))
@@ -145,27 +159,17 @@ func (v *questionView) call(q protocol.Approval, o *options) []fyne.CanvasObject
 	return rows
 }
 
-// labelWidth aligns the texts of the facts in one column.
-const labelWidth = 84
-
-func fact(label, text string) fyne.CanvasObject {
-	text, _ = state.Reveal(text)
-	return labelledRow(label, widgets.NewParagraph(text, style.ColorText, "text"))
-}
-
-func labelledRow(label string, o fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewLabelled(labelWidth, label, o)
-}
-
 func warning(text string) fyne.CanvasObject {
 	icon := widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou))
-	return widgets.WithIcon("text", 0, icon, widgets.NewParagraph(text, style.ColorNeedsYou, "text"))
+	text, _ = state.Reveal(text)
+	return widgets.WithIcon("text", 0, icon, newWrapText("text", false, span{text: text, color: style.ColorNeedsYou}))
 }
 
 // change shows a change of a file, with a check box for each hunk that can be allowed alone.
 func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObject {
 	name, _ := state.Reveal(state.QuestionText(q))
-	rows := []fyne.CanvasObject{fact("file", name), fact("change", fmt.Sprintf("+%d −%d", q.Preview.Added, q.Preview.Removed))}
+	o.changeText = newWrapText("text", false, span{text: state.ChangeText(q, nil), color: style.ColorText})
+	rows := []fyne.CanvasObject{v.fact("file", name), v.labels.Row("change", o.changeText)}
 	lang := strings.TrimPrefix(path.Ext(name), ".")
 	hunks := state.Hunks(q.Preview.Diff)
 	if len(hunks) == 0 {
@@ -185,17 +189,14 @@ func (v *questionView) change(q protocol.Approval, o *options) []fyne.CanvasObje
 }
 
 // command shows a command with its risky parts underlined, and the parts explained below it.
-func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
-	text := widget.NewRichText()
-	text.Wrapping = fyne.TextWrapBreak
+func (v *questionView) command(q protocol.Approval, o *options) []fyne.CanvasObject {
+	var spans []span
 	for _, s := range state.CommandSpans(q) {
 		shown, _ := state.Reveal(s.Text)
-		textStyle := widget.RichTextStyle{Inline: true, SizeName: style.SizeCode, TextStyle: fyne.TextStyle{Monospace: true}}
-		if s.Risky {
-			textStyle.ColorName, textStyle.TextStyle.Underline, textStyle.TextStyle.Bold = style.ColorBad, true, true
-		}
-		text.Segments = append(text.Segments, &widget.TextSegment{Text: shown, Style: textStyle})
+		shown = strings.ReplaceAll(shown, "\t", "    ")
+		spans = append(spans, span{shown, widgets.Choose(s.Risky, style.ColorBad, style.ColorText), s.Risky})
 	}
+	text := widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, newWrapText(style.SizeCode, true, spans...))
 	background := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
 	copyButton := widgets.NewQuietButton("", "copy", func() { v.copyText(state.QuestionText(q)) })
 	copyButton.Muted = true
@@ -207,6 +208,13 @@ func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 			break
 		}
 		rows = append(rows, part(p))
+		grants := o.folderRows(p.Folders...)
+		if p.Network {
+			grants = append(o.networkRows(), grants...)
+		}
+		for _, g := range grants {
+			rows = append(rows, widgets.Inset(-style.Inside, 0, -style.Inside, style.Group, g))
+		}
 	}
 	return rows
 }
@@ -214,20 +222,33 @@ func (v *questionView) command(q protocol.Approval) []fyne.CanvasObject {
 // maxParts is the maximum number of parts listed.
 const maxParts = 12
 
+// part explains a part of a command: its program, its risk, and what the sandbox will stop.
 func part(p state.CommandPart) fyne.CanvasObject {
-	color := widgets.Choose(p.Risky, style.ColorBad, style.ColorMuted)
-	icon := style.IconIn(widgets.Choose(p.Risky, "warning", "right"), color)
-	line, _ := state.Reveal(p.Text)
-	name := &widget.TextSegment{Text: display.Clip(line, 60), Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, TextStyle: fyne.TextStyle{Monospace: true}}}
-	details := ""
-	if p.Path != "" {
-		details += "  " + p.Path
+	icon, color := "right", style.ColorMuted
+	var lines []fyne.CanvasObject
+	line := func(text string, c fyne.ThemeColorName) {
+		if text != "" {
+			text, _ = state.Reveal(text)
+			lines = append(lines, newWrapText("text", false, span{text: display.Capital(text), color: c}))
+		}
 	}
-	if p.Reason != "" {
-		details += "  " + p.Reason
+	line(p.Risk, style.ColorBad)
+	line(p.Stopped, style.ColorNeedsYou)
+	switch {
+	case p.Risk != "":
+		icon, color = "warning", style.ColorBad
+	case p.Stopped != "":
+		icon, color = "warning", style.ColorNeedsYou
 	}
-	details, _ = state.Reveal(details)
-	description := widget.NewRichText(name, &widget.TextSegment{Text: details, Style: widget.RichTextStyle{Inline: true, SizeName: style.SizeSmall, ColorName: style.ColorMuted}})
-	description.Wrapping = fyne.TextWrapWord
-	return widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(icon), widgets.WithoutPadding(description))
+	program, _ := state.Reveal(p.Program)
+	name := widgets.NewText(program, widgets.Choose(lines == nil, style.ColorMuted, style.ColorText), style.SizeCode)
+	name.Style.Monospace, name.Ellipsis = true, lines == nil
+	var text fyne.CanvasObject = name
+	if lines != nil { // 2: the texts stand on one line
+		text = widgets.Beside(style.Inside, riskWidth, widgets.Inset(2, 0, 0, 0, name), widgets.Col(0, lines...))
+	}
+	return widgets.WithIcon(style.SizeCode, 0, widget.NewIcon(style.IconIn(icon, color)), text)
 }
+
+// riskWidth is the least width of the words about a part beside its program.
+const riskWidth float32 = 280

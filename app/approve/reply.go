@@ -109,20 +109,40 @@ func (d *Dialog) effectChanged() {
 
 func (d *Dialog) nameButtons() {
 	allow, deny := d.options.buttonTexts(len(d.includedApprovals()))
-	d.frame.allow.Main.SetText(allow)
+	if _, ok := d.options.args(); !ok {
+		allow = "Select a change to allow"
+	}
+	d.allowText, d.frame.allow.Main.Widest = allow, longer(allow, "Allow in 2 s")
 	d.frame.deny.SetText(deny)
+	d.frame.denyForReason.SetText(deny)
 }
+
+func longer(a, b string) string { return widgets.Choose(len(a) > len(b), a, b) }
 
 // enterStep shows a step's content with its own buttons.
 func (d *Dialog) enterStep(s step, content fyne.CanvasObject, confirm string, focus fyne.Focusable) {
 	d.step = s
 	d.frame.setContent(content)
-	d.frame.confirm.SetText(confirm)
+	d.confirmText, d.frame.confirm.Widest = confirm, longer(confirm, "Allow in 2 s")
 	d.frame.questionRow.Hide()
 	d.frame.stepRow.Show()
-	d.frame.reasonRow.Hide()
 	d.effectChanged()
 	d.canvas.Focus(focus)
+	d.frame.fit()
+}
+
+// askReason shows the field for a reason instead of the other answers.
+func (d *Dialog) askReason() {
+	d.frame.showReason(true)
+	d.canvas.Focus(d.frame.reason)
+	d.frame.fit()
+}
+
+// hideReason shows the other answers again.
+func (d *Dialog) hideReason() {
+	d.frame.showReason(false)
+	d.canvas.Focus(d.frame.deny)
+	d.frame.fit()
 }
 
 // finishStep completes a step with its allow.

@@ -34,18 +34,18 @@ func (d *Dialog) startRule(scope string) {
 	rules := state.OfferedRules(d.Current(), scope)
 	r := &ruleStep{d: d, scope: scope, rules: rules, selected: state.NarrowOffers(rules), preview: widgets.Col(style.Gap)}
 	d.rule = r
-	rows := []fyne.CanvasObject{widgets.NewHeading("Always allow", "text")}
+	rows := []fyne.CanvasObject{widgets.NewHeading("Don’t ask again for", "text")}
 	for _, offer := range rules {
 		text, _ := state.Reveal(offer.Text)
 		_, row := newLongCheck(text, slices.Contains(r.selected, offer.Place), d.keys.handle, func(on bool) { r.choose(offer.Place, on) })
-		rows = append(rows, row)
+		rows = append(rows, widgets.Inset(-style.Gap, 0, -style.Gap, 0, row))
 	}
 	r.expiry = widgets.NewQuietButton("", "clock", func() { widgets.ShowMenu(r.expiry, r.expiryMenu()) })
 	r.expiry.OnKey = d.keys.handle
 	r.expiryText = widgets.NewText("", style.ColorMuted, "text")
 	r.setExpiry(display.RuleEnds[0])
 	rows = append(rows, container.NewHBox(r.expiry, r.expiryText), r.preview,
-		widgets.NewParagraph("You can change or delete the rule on the Rules page. Commands such as sudo always require approval.", style.ColorMuted, style.SizeSmall))
+		widgets.NewParagraph("You can change or delete the rule on the Rules page. Some things, such as sudo, are always asked.", style.ColorMuted, style.SizeSmall))
 	d.enterStep(ruling, widgets.Col(style.Inside, rows...), "Create rule and allow", d.frame.back)
 	r.updatePreview()
 }
@@ -83,7 +83,7 @@ func expiryName(e display.RuleEnd) string {
 func (r *ruleStep) setExpiry(e display.RuleEnd) {
 	r.until = e.At(r.d.arming.now())
 	r.expiry.SetText(expiryName(e))
-	text := "valid until you delete it"
+	text := ""
 	if r.until > 0 {
 		text = "expires on " + time.UnixMilli(r.until).Format("2 January 2006 15:04")
 	}
@@ -94,7 +94,7 @@ func (r *ruleStep) setExpiry(e display.RuleEnd) {
 func (r *ruleStep) showPreview(rows ...fyne.CanvasObject) {
 	widgets.SetContent(r.preview, rows...)
 	r.d.frame.body.Refresh()
-	r.d.frame.grow()
+	r.d.frame.fit()
 	r.d.effectChanged()
 }
 
@@ -144,9 +144,9 @@ func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.
 	case checked == 0:
 		return []fyne.CanvasObject{widgets.NewText(state.NoCallsText, style.ColorMuted, "text")}
 	case len(calls) == 0:
-		return []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it would have allowed nothing else.", style.ColorMuted, "text")}
+		return []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it allows nothing else.", style.ColorMuted, "text")}
 	}
-	rows := []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it would also have allowed:", style.ColorText, "text")}
+	rows := []fyne.CanvasObject{widgets.NewText(state.CheckedText(checked)+": it also allows:", style.ColorText, "text")}
 	lines := r.callLines(calls)
 	for i, line := range lines {
 		if i == maxPreview {

@@ -38,7 +38,7 @@ func offering(id string) protocol.Approval {
 }
 
 func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
-	for looked, want := range map[int]string{0: state.NoCallsText, 1: "Checked against the last call: it would have allowed nothing else.", 2: "Checked against the last 2 calls: it"} {
+	for looked, want := range map[int]string{0: state.NoCallsText, 1: "Checked against the last call: it allows nothing else.", 2: "Checked against the last 2 calls: it allows"} {
 		b := newBench(t, offering("q"))
 		b.found = protocol.RuleTryResult{Looked: looked}
 		b.wait(2 * time.Second)
@@ -63,7 +63,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	if len(b.tried) != 1 || !strings.Contains(b.tried[0], `"cwd":"/srv/parser/**"`) {
 		t.Errorf("tried %v", b.tried)
 	}
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Checked against the last 120 calls: it would also have allowed:") {
+	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Checked against the last 120 calls: it also allows:") {
 		t.Error("what it would also have allowed is not said")
 	}
 	test.Tap(b.frame.confirm) // it was not read

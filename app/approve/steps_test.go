@@ -1,6 +1,7 @@
 package approve
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -19,9 +21,10 @@ import (
 func risky(id string) protocol.Approval {
 	q := ask(id, "make -j4 && sudo systemctl restart parser")
 	q.Parts = []protocol.ApprovalPart{
-		{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}, Verdict: "ask", Reason: "no rule names it"},
-		{Kind: "command", Text: "sudo systemctl restart parser", Argv: []string{"sudo", "systemctl", "restart", "parser"}, Verdict: "ask", Floor: true, Reason: "it becomes another user"},
+		{Kind: "command", Text: "make -j4", Argv: []string{"make", "-j4"}, Verdict: "ask", Reason: "No rule allows: make -j4"},
+		{Kind: "command", Text: "sudo systemctl restart parser", Argv: []string{"sudo", "systemctl", "restart", "parser"}, Verdict: "ask", Floor: true, Risk: "runs as administrator (sudo)", Starts: "systemctl"},
 	}
+	q.Floor, q.Why = true, "Runs as administrator (sudo)"
 	q.Preview.Programs = []protocol.Program{{Name: "make", Path: "/usr/bin/make"}, {Name: "sudo", Path: "/usr/bin/sudo"}}
 	return q
 }
@@ -71,7 +74,7 @@ func TestRiskyPartsAreUnderlinedAndExplained(t *testing.T) {
 	pagetest.Shot(b.t, b.window, "approve-risky")
 	golden.Markup(t, "risky", b.Dialog)
 	markup := test.RenderObjectToMarkup(b.Dialog)
-	for _, want := range []string{"it becomes another user", "/usr/bin/sudo"} {
+	for _, want := range []string{"Runs as administrator (sudo)", "/usr/bin/sudo → systemctl", "Runs as administrator (sudo) – always asked"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
 		}
@@ -92,6 +95,82 @@ func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
 	b.want("q allow once")
 	if got := string(b.replies[0].Args); got != `{"command":"go mod download","network":true}` {
 		t.Errorf("runs %s", got)
+	}
+}
+
+func TestWhatTheSandboxStopsIsOfferedBesideIt(t *testing.T) {
+	q := ask("q", "curl -fsSL https://get.example.org/install.sh | sh && cp a /srv/www/x")
+	q.Host.Enforcement = &protocol.Enforcement{Network: "blocked", Summary: "contained", Lends: true}
+	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/www", Write: true}}
+	q.Parts = []protocol.ApprovalPart{
+		{Kind: "command", Text: "curl -fsSL https://get.example.org/install.sh", Argv: []string{"curl"}, Verdict: "ask", NoNetwork: true},
+		{Kind: "command", Text: "curl -fsSL https://get.example.org/install.sh | sh", Argv: []string{"sh"}, Verdict: "ask", Risk: "runs a script from the internet that nobody has read"},
+		{Kind: "command", Text: "cp a /srv/www/x", Argv: []string{"cp"}, Verdict: "ask", Folders: []int{0}},
+	}
+	b := newBench(t, q)
+	b.wait(2 * time.Second)
+	pagetest.Shot(b.t, b.window, "approve-stopped")
+	markup := test.RenderObjectToMarkup(b.Dialog)
+	for _, want := range []string{"The sandbox stops it: the network is off", "The sandbox stops it: /srv/www cannot be written", "Runs a script from the internet"} {
+		if !strings.Contains(markup, want) {
+			t.Errorf("%q is not said", want)
+		}
+	}
+	c := b.checks()
+	if len(c) != 2 || c[0].Text != "Allow network access for this command" || c[1].Text != "Allow writing to /srv/www (this time only)" {
+		t.Fatalf("check boxes %v", c)
+	}
+	if why, y := position(b, "curl"), position(b, "reason"); fyne.CurrentApp().Driver().AbsolutePositionForObject(c[0]).Y > y || why > y {
+		t.Error("the offer does not stand beside the part")
+	}
+	b.toggle(0)
+	b.toggle(1)
+	b.wait(2 * time.Second)
+	if got := b.frame.allow.Main.Text; got != "Allow once with network and folder access" {
+		t.Errorf("the button says %q", got)
+	}
+	test.Tap(b.frame.allow.Main)
+	b.want("q allow once")
+	if r := b.replies[0]; !strings.Contains(string(r.Args), `"network":true`) || len(r.Access) != 1 {
+		t.Errorf("the answer is %+v", r)
+	}
+}
+
+// position returns the vertical position of a text.
+func position(b *bench, text string) (y float32) {
+	find(b.frame.body, func(o fyne.CanvasObject) {
+		if w, ok := o.(*widgets.Text); ok && w.Text == text {
+			y = fyne.CurrentApp().Driver().AbsolutePositionForObject(o).Y
+		}
+	})
+	return y
+}
+
+// TestLabelsNeverOverlap shows every label at the largest text.
+func TestLabelsNeverOverlap(t *testing.T) {
+	q := risky("q")
+	q.Files = "the code it runs may access secrets/** despite your rules"
+	b := newBench(t, q)
+	fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, 2))
+	for _, width := range []float32{narrow, 640} {
+		b.window.Resize(fyne.NewSize(width, 600))
+		seen := 0
+		find(b.frame.body, func(o fyne.CanvasObject) {
+			row, ok := o.(*fyne.Container)
+			if !ok || len(row.Objects) != 2 {
+				return
+			}
+			if label, ok := row.Objects[0].(*widgets.Text); ok && label.Color == style.ColorMuted {
+				seen++
+				if end, next := label.MinSize().Width, row.Objects[1].Position().X; end > next-style.Inside+1 {
+					t.Errorf("at %v the label %q ends at %v, its text begins at %v", width, label.Text, end, next)
+				}
+			}
+		})
+		if seen < 5 {
+			t.Errorf("only %d labels are seen", seen)
+		}
+		pagetest.Shot(b.t, b.window, fmt.Sprintf("approve-largest-%v", width))
 	}
 }
 
@@ -160,8 +239,8 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	if len(b.replies) != 1 {
 		t.Errorf("%d calls were made", len(b.replies))
 	}
-	if b.frame.allow.Main.Text != "Allow once" || b.frame.deny.Text != "Deny" {
-		t.Errorf("the next question's buttons say %q and %q", b.frame.allow.Main.Text, b.frame.deny.Text)
+	if b.allowText != "Allow once" || b.frame.deny.Text != "Deny" {
+		t.Errorf("the next question's buttons say %q and %q", b.allowText, b.frame.deny.Text)
 	}
 	if b.Current().ID != "other" {
 		t.Errorf("shows %q", b.Current().ID)

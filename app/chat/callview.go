@@ -228,7 +228,7 @@ func (v callView) status(s transcript.CallState, info *protocol.CallInfo, exit s
 	switch s {
 	case transcript.CallWaiting:
 		if v.approval != nil {
-			return state.WaitingWord(*v.approval)
+			return state.WaitingText
 		}
 		return "waiting for you"
 	case transcript.CallRunning:

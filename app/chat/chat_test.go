@@ -87,9 +87,8 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatNobodyHasSeenSaysSo has an approval that no surface acknowledged in time, until
-// one did.
-func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
+// TestAQuestionWaitsForThePerson has an approval, whether or not any surface has shown it.
+func TestAQuestionWaitsForThePerson(t *testing.T) {
 	s := State{
 		Messages:  []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Edit", `{"path":"x"}`))},
 		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Edit", State: protocol.CallWaiting, ApprovalID: "q"}},
@@ -97,14 +96,10 @@ func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}},
 	}
 	b := newBuilder(&style.Machines{})
-	for _, c := range []struct {
-		unseen int
-		shown  bool
-		want   string
-	}{{0, false, "waiting for you"}, {1, false, "waiting, not seen yet"}, {2, false, "waiting, not seen yet"}, {2, true, "waiting for you"}} {
+	for _, unseen := range []int{0, 2} {
 		s.Approvals = []protocol.Approval{s.Approvals[0]}
-		s.Approvals[0].Unseen, s.Approvals[0].Shown = c.unseen, c.shown
-		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+c.want+"]")
+		s.Approvals[0].Unseen = unseen
+		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x waiting for you]")
 	}
 	s.Approvals, s.Runs = nil, nil
 	for text, want := range map[string]string{"Nobody answered the question within 5m0s, so the call was not run.": "not answered", "The person denied this call.": "denied"} {
@@ -112,7 +107,7 @@ func TestAQuestionThatNobodyHasSeenSaysSo(t *testing.T) {
 		assertLines(t, b.build(s, noon), "You: hi", "Fairlead:", "[Edit server x "+want+"]")
 	}
 	s = State{Approvals: []protocol.Approval{{ID: "q", Kind: protocol.AskContinue, Why: "50 steps are done", Unseen: 1}}}
-	assertLines(t, b.build(s, noon), "[Continue? 50 steps are done waiting, not seen yet]")
+	assertLines(t, b.build(s, noon), "[Continue? 50 steps are done waiting for you]")
 }
 
 func TestRunStatesAreSaid(t *testing.T) {

@@ -200,7 +200,7 @@ func (p *pass) live() {
 	for _, q := range p.state.Approvals {
 		if q.Kind == protocol.AskContinue {
 			card := transcript.Call{
-				Verb: "Continue?", Argument: q.Why, State: transcript.CallWaiting, Status: state.WaitingWord(q), CanAnswer: true,
+				Verb: "Continue?", Argument: q.Why, State: transcript.CallWaiting, Status: state.WaitingText, CanAnswer: true,
 				AllowEnabled: p.seen[q.ID].allows(q, p.now),
 			}
 			p.add("ask/"+string(q.ID), kindTool, 80, toolData{id: string(q.ID), card: card, approval: q.ID, hash: q.Hash, open: true})

@@ -68,8 +68,7 @@ func (d *desk) ends(key protocol.SessionKey, want ...string) {
 	d.until(fmt.Sprintf("calls that end as %v", want), func() bool { return slices.Equal(d.calls(key), want) })
 }
 
-// button brings the approval to the front, which a click on Allow requires, and returns the
-// position of a button.
+// button brings the approval to the front, and returns the position of a button.
 func (d *desk) button(phrase string) image.Point {
 	d.t.Helper()
 	d.activate(d.waitWindow(question))
@@ -111,7 +110,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	scope := d.waitText(question, "on this machine")
 	d.shot("scopes")
 	d.click(scope)
-	d.waitText(question, "also have allowed")
+	d.waitText(question, "it also allows")
 	d.shot("preview")
 	if n := d.rules(); n != 0 {
 		t.Errorf("%d rules before one was wanted", n)
@@ -156,10 +155,10 @@ func TestManyQuestionsAreAnsweredByTheirKind(t *testing.T) {
 	}
 	d.ask(first, "write to boats.txt:\n```\n"+strings.ReplaceAll(text, "paper", "cardboard")+"```")
 	d.activate(d.waitWindow(question))
-	d.click(d.waitText(question, "Part 2 of 2"))
-	d.acting("Allow 1 of 2 parts")
+	d.click(d.waitText(question, "Change 2 of 2"))
+	d.acting("Allow 1 of 2 changes")
 	d.shot("one-part")
-	d.act("Allow 1 of 2 parts")
+	d.act("Allow 1 of 2 changes")
 	d.waitNoWindow(question)
 	d.ends(first, protocol.CallDone)
 	if got, _ := os.ReadFile(file); string(got) != strings.Replace(text, "paper boat", "cardboard boat", 1) {

@@ -17,11 +17,12 @@ func (d *desktop) act(says string) {
 	d.click(d.acting(says)[0])
 }
 
-// acting waits until an approval in front has an enabled (coloured) action button with this text.
+// acting waits until an approval has an enabled (coloured) action button with this text. It does not
+// give the window the keyboard: a click counts without it.
 // It returns the centres of the button and of the one to its right.
 func (d *desktop) acting(says string) (middles []image.Point) {
 	d.t.Helper()
-	d.activate(d.waitWindow(question))
+	d.waitWindow(question)
 	d.until("a button that acts and says "+says, func() bool {
 		w, ok := d.windowNamed(question)
 		if !ok {

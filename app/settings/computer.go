@@ -23,9 +23,13 @@ type Confinement struct {
 	Disk bool `json:"wholeDisk,omitempty"` // the file tools may access all paths
 	// for commands: read-only, workspace-write or full; empty is workspace-write
 	Mode    string   `json:"sandbox,omitempty"`
-	Network string   `json:"network,omitempty"` // for commands: blocked, ask or allowed; empty is blocked
+	Network string   `json:"network,omitempty"` // for commands: blocked, ask or allowed; empty is ask
 	Folders []Folder `json:"grants,omitempty"`
 }
+
+// NetworkOrDefault returns whether commands may use the network. By default they may not, unless the
+// person allows it for one: a question offers that.
+func (c Confinement) NetworkOrDefault() string { return cmp.Or(c.Network, "ask") }
 
 // Folder is an additional folder outside the workspace.
 type Folder struct {
@@ -79,7 +83,7 @@ func (p *Page) computer() fyne.CanvasObject {
 	c.redraw = func() {
 		setReach(c.current.Disk)
 		setMode(cmp.Or(c.current.Mode, "workspace-write"))
-		setNetwork(cmp.Or(c.current.Network, "blocked"))
+		setNetwork(c.current.NetworkOrDefault())
 		c.drawFolders()
 	}
 	c.redraw()

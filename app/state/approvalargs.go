@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead/gateway/peer/display"
@@ -116,7 +117,8 @@ type OfferedRule struct {
 	Wide   bool // it allows more than the words shown
 }
 
-// OfferedRules returns the rules that allowing with a scope can create, in the gateway's words.
+// OfferedRules returns the rules that allowing with a scope can create, in the gateway's words after
+// "Don't ask again for".
 func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 	var out []OfferedRule
 	for i, o := range q.Offers {
@@ -125,8 +127,12 @@ func OfferedRules(q protocol.Approval, scope string) []OfferedRule {
 		if !ok || json.Unmarshal(as.Policy, &p) != nil {
 			continue
 		}
-		wide := len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**"
-		out = append(out, OfferedRule{Place: i, Text: as.Words, Policy: as.Policy, Wide: wide})
+		wide := slices.ContainsFunc(p.Argv, func(word any) bool { return word == "*" || word == "**" })
+		text := strings.TrimPrefix(as.Words, "Allow ")
+		if !wide && text != as.Words {
+			text = "exactly " + text
+		}
+		out = append(out, OfferedRule{Place: i, Text: text, Policy: as.Policy, Wide: wide})
 	}
 	return out
 }

@@ -80,24 +80,8 @@ func onMachine(id protocol.NodeID, name string) string {
 	return " on " + name
 }
 
-// SeenWord says whether any surface has shown an approval; "" while that is unknown.
-func SeenWord(q protocol.Approval) string {
-	switch {
-	case q.Shown:
-		return "shown"
-	case q.Unseen > 0:
-		return "not seen yet"
-	}
-	return ""
-}
-
-// WaitingWord says whether an approval waits for the person, and was not seen in time.
-func WaitingWord(q protocol.Approval) string {
-	if !q.Shown && q.Unseen > 0 {
-		return "waiting, not seen yet"
-	}
-	return "waiting for you"
-}
+// WaitingText says that an approval needs the person.
+const WaitingText = "waiting for you"
 
 // QuestionText returns the full subject of an approval: the command, the file, or the arguments.
 func QuestionText(a protocol.Approval) string {

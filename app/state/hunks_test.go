@@ -80,3 +80,27 @@ func applied(t *testing.T, file string, args json.RawMessage) string {
 	}
 	return file
 }
+
+func TestAChangeIsCountedInLines(t *testing.T) {
+	t.Parallel()
+	q := protocol.Approval{Preview: &protocol.CallPreview{Added: 3, Removed: 2, Diff: "@@ -1,2 +1,3 @@\n-a\n+b\n+c\n@@ -9 +9 @@\n-d\n+e\n@@ -20 +19 @@\n-f\n"}}
+	for _, c := range []struct {
+		name           string
+		keep           []bool
+		added, removed int
+		want           string
+	}{
+		{"all", nil, 3, 2, "3 lines added, 2 removed"},
+		{"all parts", []bool{true, true, true}, 3, 2, "3 lines added, 2 removed"},
+		{"one part", []bool{false, true, false}, 3, 2, "1 line added, 1 removed"},
+		{"only removed", []bool{false, false, true}, 3, 2, "1 line removed"},
+		{"only added", nil, 1, 0, "1 line added"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q.Preview.Added, q.Preview.Removed = c.added, c.removed
+			if got := ChangeText(q, c.keep); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

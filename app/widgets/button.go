@@ -15,6 +15,8 @@ type pressable struct {
 	OnTap func()
 	// OnKey receives each key first while the object has the focus; it may consume it.
 	OnKey func(fyne.KeyName) bool
+	// OnHover is called when the mouse comes over the object or leaves it, also while disabled.
+	OnHover func(on bool)
 
 	hovered, focused bool
 	changed          func() // shows whether it is hovered and focused
@@ -52,13 +54,23 @@ func (p *pressable) typedKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
 }
 
 // MouseIn implements desktop.Hoverable.
-func (p *pressable) MouseIn(*desktop.MouseEvent) { p.hovered = true; p.changed() }
+func (p *pressable) MouseIn(*desktop.MouseEvent) { p.hover(true) }
 
 // MouseMoved implements desktop.Hoverable.
 func (p *pressable) MouseMoved(*desktop.MouseEvent) {}
 
 // MouseOut implements desktop.Hoverable.
-func (p *pressable) MouseOut() { p.hovered = false; p.changed() }
+func (p *pressable) MouseOut() { p.hover(false) }
+
+func (p *pressable) hover(on bool) {
+	p.hovered = on
+	p.changed()
+	CallWith(p.OnHover, on)
+}
+
+// HasKeyboard reports whether typing goes to the object: it has the focus of its window, and the
+// window that of the desktop.
+func (p *pressable) HasKeyboard() bool { return p.focused }
 
 // Button is a compact button with a text, an icon, or both. Enter and Space press it.
 type Button struct {
@@ -71,6 +83,7 @@ type Button struct {
 	Danger       bool   // in the colour of errors
 	Muted        bool   // text in the secondary colour
 	Small        bool   // 12 instead of 14
+	Widest       string // a text for which the button has room, so that a change to it moves nothing
 }
 
 // NewButton creates a button.
@@ -185,6 +198,9 @@ var buttonRow = &rowLayout{gap: style.Gap, stretch: -1}
 func (r *buttonRenderer) MinSize() fyne.Size {
 	m := buttonRow.MinSize(r.parts)
 	h := max(Choose(r.b.Small, smallHeight, buttonHeight), m.Height+8)
+	if r.b.Widest != "" {
+		m.Width += max(MeasureText(r.b.Widest, r.text.TextSize, r.text.TextStyle).Width-r.text.MinSize().Width, 0)
+	}
 	pad := Choose(r.b.Text == "", max((h-m.Width)/2, 2), buttonPad)
 	return fyne.NewSize(m.Width+2*pad, h)
 }

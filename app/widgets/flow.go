@@ -85,6 +85,17 @@ func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.height = max(a.Height, at.Y+Fit(o[1], width))
 }
 
+// lineWidth returns the width of an object, and that of a Flow in one line.
+func lineWidth(o fyne.CanvasObject) float32 {
+	if box, ok := o.(*fyne.Container); ok {
+		if l, ok := box.Layout.(*flowLayout); ok {
+			sum, _ := Measure(l.gap, box.Objects)
+			return sum.Width
+		}
+	}
+	return o.MinSize().Width
+}
+
 // WithControls puts controls at the right of an object, or below it if less than least is left.
 func WithControls(least float32, o, controls fyne.CanvasObject) *fyne.Container {
 	return container.New(&controlsLayout{minWidth: least}, o, controls)
@@ -100,11 +111,11 @@ func (l *controlsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	if l.below {
 		return fyne.NewSize(max(a.Width, b.Width), a.Height+style.Inside+b.Height)
 	}
-	return fyne.NewSize(a.Width+style.Inside+b.Width, max(a.Height, b.Height))
+	return fyne.NewSize(a.Width+style.Inside+lineWidth(o[1]), max(a.Height, b.Height))
 }
 
 func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	height, controls := o[0].MinSize().Height, o[1].MinSize()
+	height, controls := o[0].MinSize().Height, fyne.NewSize(lineWidth(o[1]), o[1].MinSize().Height)
 	width := size.Width - controls.Width - style.Inside
 	at := fyne.NewPos(width+style.Inside, (size.Height-controls.Height)/2)
 	if l.below = width < l.minWidth*style.Size("text")/14; l.below {
@@ -115,7 +126,7 @@ func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 	o[0].Resize(fyne.NewSize(width, height))
 	o[0].Move(fyne.Position{})
-	o[1].Resize(controls)
+	Fit(o[1], controls.Width)
 	o[1].Move(at)
 }
 
@@ -123,12 +134,26 @@ func (l *controlsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 func NewLabelled(width float32, label string, value fyne.CanvasObject) *fyne.Container {
 	name := NewText(label, style.ColorMuted, "text")
 	name.Ellipsis = true
-	return container.New(labelledLayout{width}, name, value)
+	return container.New(labelledLayout{func() float32 { return width * style.Size("text") / 14 }}, name, value)
 }
 
-type labelledLayout struct{ labelWidth float32 }
+// Labels is the column of labels of a list of facts. It is as wide as its widest label, at any size
+// of the text.
+type Labels struct{ names []fyne.CanvasObject }
 
-func (l labelledLayout) width() float32 { return l.labelWidth * style.Size("text") / 14 }
+// Row is a line of the list.
+func (l *Labels) Row(label string, value fyne.CanvasObject) *fyne.Container {
+	name := NewText(label, style.ColorMuted, "text")
+	l.names = append(l.names, name)
+	return container.New(labelledLayout{l.width}, name, value)
+}
+
+func (l *Labels) width() float32 {
+	_, widest := Measure(0, l.names)
+	return widest.Width + style.Inside
+}
+
+type labelledLayout struct{ width func() float32 }
 
 func (l labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	m := o[1].MinSize()

@@ -36,7 +36,7 @@ func (r *Rules) Grant(ctx context.Context, by string, a protocol.Approval) error
 		if err != nil {
 			return err
 		}
-		open := len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**"
+		open := slices.Contains(p.Argv, "*") || slices.Contains(p.Argv, "**")
 		if len(a.Chosen) > 0 && !slices.Contains(a.Chosen, i) || len(a.Chosen) == 0 && open {
 			continue
 		}

@@ -178,15 +178,26 @@ func (r *Rules) describe(p policy.Rule) string {
 	return Describe(p)
 }
 
+// argvText returns a command's pattern for people, with "(any value)" for a word that may be anything.
+func argvText(argv []string) string {
+	words := slices.Clone(argv)
+	for i, w := range words {
+		if w == "*" {
+			words[i] = "(any value)"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // Describe returns a description of a rule for people.
 func Describe(p policy.Rule) string {
 	var b strings.Builder
 	b.WriteString(cmp.Or(map[policy.Verdict]string{policy.Allow: "Allow ", policy.Deny: "Deny "}[p.Verdict], "Ask about "))
 	switch {
 	case len(p.Argv) > 0 && p.Argv[len(p.Argv)-1] == "**":
-		b.WriteString(strings.Join(p.Argv[:len(p.Argv)-1], " ") + " with anything after it")
+		b.WriteString(argvText(p.Argv[:len(p.Argv)-1]) + " with anything after it")
 	case len(p.Argv) > 0:
-		b.WriteString(strings.Join(p.Argv, " "))
+		b.WriteString(argvText(p.Argv))
 	case p.Path != "":
 		fmt.Fprintf(&b, "%s of %s", p.Tool, p.Path)
 	default:

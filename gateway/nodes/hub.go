@@ -39,6 +39,10 @@ type Entry struct {
 	Local  bool              // it runs in the gateway's own process
 	Device protocol.DeviceID // its paired device; empty for a node that uses the gateway's token
 	Name   string            // display name of the device, until the person gives the node another; may be empty
+	// Address is the host from which it connected, and Words those of its device's key. They replace
+	// what the node reports about itself; both are empty for a local node.
+	Address string
+	Words   []string
 	// Unapproved are the tools that are unavailable until the person approves them.
 	Unapproved []string
 	// Sequence increases with each opened connection. The handshake of an abandoned connection is
@@ -157,6 +161,9 @@ func newNode(p protocol.ConnectParams, e Entry, link Link) (*node, error) {
 	host, err := hostOf(id, p.Host)
 	if err != nil {
 		return nil, err
+	}
+	if host != nil {
+		host.Address, host.Words = e.Address, e.Words
 	}
 	now := time.Now()
 	n := &node{link: link, sequence: e.Sequence, tools: p.Tools, ext: p.Extensions, calls: p.Calls, listens: e.Listens, saved: now}

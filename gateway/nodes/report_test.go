@@ -72,3 +72,17 @@ func TestWhatAMachineSaysOfACallIsBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestAddressAndWordsComeFromTheGateway(t *testing.T) {
+	t.Parallel()
+	h := New(nil, nil)
+	p := params("nas")
+	p.Host = &protocol.HostInfo{Address: "10.0.0.1, the person's laptop", Words: []string{"trust", "me"}}
+	if _, err := h.Attach(t.Context(), p, Entry{Address: "192.168.1.20", Words: []string{"cobalt", "otter"}}, newLink()); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := h.Node("nas")
+	if got.Host.Address != "192.168.1.20" || strings.Join(got.Host.Words, " ") != "cobalt otter" {
+		t.Errorf("the node is at %q with the words %q", got.Host.Address, got.Host.Words)
+	}
+}

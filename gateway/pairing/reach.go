@@ -123,7 +123,7 @@ func (m *Manager) Admit(p auth.Principal, params protocol.ConnectParams) nodes.E
 	d.Reach = is
 	m.requests.widen(m.devices.display(d), words)
 	publishChange(m.o.Bus)
-	e := nodes.Entry{Device: d.ID, Unapproved: held}
+	e := nodes.Entry{Device: d.ID, Unapproved: held, Words: d.Words}
 	if d.Name != string(d.NodeID) {
 		e.Name = d.Name
 	}

@@ -55,30 +55,35 @@ var verbs = map[string]verb{
 func parseAccesses(text string) map[string][]accessLine {
 	m := map[string][]accessLine{}
 	for _, line := range shell.TableLines(text) {
-		var l accessLine
-		line, l.continues = strings.CutPrefix(line, "+")
-		head, rest, _ := strings.Cut(line+" ", ": ")
-		fields := strings.Fields(head)
-		if i := slices.Index(fields, "takes"); i >= 0 {
-			fields, l.takes = fields[:i], fields[i+1]
-		}
-		for _, f := range fields[1:] {
-			if strings.ContainsAny(f[:1], "-!@=") || strings.ContainsAny(f, "=<>") {
-				l.conditions = append(l.conditions, f)
-			} else {
-				l.subs = append(l.subs, strings.Split(f, "|"))
-			}
-		}
+		l, programs, rest := parseHead(line)
 		for text := range strings.SplitSeq(rest, ";") {
 			if words := strings.Fields(text); len(words) > 0 {
 				l.accesses = append(l.accesses, parseTemplate(words))
 			}
 		}
-		for program := range strings.SplitSeq(fields[0], "|") {
+		for _, program := range programs {
 			m[program] = append(m[program], l)
 		}
 	}
 	return m
+}
+
+// parseHead parses a line up to its colon, and returns the rest.
+func parseHead(line string) (l accessLine, programs []string, rest string) {
+	line, l.continues = strings.CutPrefix(line, "+")
+	head, rest, _ := strings.Cut(line+" ", ": ")
+	fields := strings.Fields(head)
+	if i := slices.Index(fields, "takes"); i >= 0 {
+		fields, l.takes = fields[:i], fields[i+1]
+	}
+	for _, f := range fields[1:] {
+		if strings.ContainsAny(f[:1], "-!@=") || strings.ContainsAny(f, "=<>") {
+			l.conditions = append(l.conditions, f)
+		} else {
+			l.subs = append(l.subs, strings.Split(f, "|"))
+		}
+	}
+	return l, strings.Split(fields[0], "|"), rest
 }
 
 func parseTemplate(words []string) accessTemplate {
@@ -351,6 +356,9 @@ func (in *invocation) specs(a access, words []shell.Word) (list []access) {
 var accessChecks = map[string]func(words []shell.Word) bool{
 	"recursive": recursive,
 	"dynamic":   hasDynamic,
+	"forced": func(words []shell.Word) bool { // git push origin +main or :main
+		return slices.ContainsFunc(words, func(w shell.Word) bool { return strings.HasPrefix(w.Text, "+") || strings.HasPrefix(w.Text, ":") })
+	},
 	"reads": func(words []shell.Word) bool { // of find: it starts only programs that read
 		for i := 1; i < len(words); i++ {
 			if execOptions[words[i-1].Text] && !readers[baseName(words[i].Text)] {

@@ -204,6 +204,15 @@ func (q Request) isForeign() bool {
 	return slices.Contains(foreign, q.By.Kind)
 }
 
+// blocksNetwork reports whether the machine keeps the call off the network.
+func (q Request) blocksNetwork() bool {
+	if q.Effect != protocol.EffectExec || q.Preview.Network || q.Host == nil || q.Host.Enforcement == nil {
+		return false
+	}
+	e := q.Host.Enforcement
+	return e.Mode != "full" && e.Network == "blocked" && e.Summary != "none"
+}
+
 // Call converts a request to the form that rules decide.
 func (q Request) Call() Call {
 	c := Call{Tool: q.Bare, Node: q.Node, Agent: q.Session.Agent(), Session: q.Session, Args: q.Args, Whole: q.Whole}
@@ -216,7 +225,8 @@ func (q Request) Call() Call {
 	}
 	if q.Preview != nil {
 		c.Cwd = cmp.Or(q.Preview.Folder, c.Cwd)
-		c.Shell = q.Preview.Shell
+		c.Shell, c.Blocked = q.Preview.Shell, q.Preview.Folders
+		c.NoNetwork = q.blocksNetwork()
 		if q.Preview.Path != "" {
 			c.Paths = []string{q.Preview.Path}
 		}

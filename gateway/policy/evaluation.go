@@ -99,6 +99,7 @@ func (ev *evaluation) result() Decision {
 			r.Verdict, r.Rule, r.Reason = p.Verdict, p.Rule, p.Reason
 		}
 	}
+	r.Reason = ev.summary(r.Reason)
 	if g, ok := ev.textGrant(r); ok {
 		r.Verdict, r.Rule, r.Reason = Allow, g.ID, exactlyAllowed
 	}
@@ -110,6 +111,30 @@ func (ev *evaluation) result() Decision {
 		r.Offers = ev.offers
 	}
 	return r
+}
+
+// summary returns the reason for the whole command. If that is the lack of a rule for one part, it
+// counts the parts that lack one, and names the only one of several.
+func (ev *evaluation) summary(reason string) string {
+	lacking, total := 0, 0
+	isLack := false
+	for _, p := range ev.parts {
+		if p.Kind != "command" {
+			continue
+		}
+		total++
+		if p.Verdict == Ask && p.Reason == ev.defaultReason(p.Text) {
+			lacking++
+			isLack = isLack || p.Reason == reason
+		}
+	}
+	switch {
+	case !isLack || lacking == 1 && total > 1:
+		return reason
+	case lacking == total:
+		return "No rule allows this command"
+	}
+	return fmt.Sprintf("No rule allows %d of its %d parts", lacking, total)
 }
 
 // exactlyAllowed is the reason of a grant for a command.
@@ -209,6 +234,16 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 	words := wordTexts(c.Words)
 	argv := escapeStars(words)
 	ev.addOffer(argv, "exactly "+strings.Join(words, " "))
+	for _, pattern := range valueOffers {
+		spelled := func(at int) bool { return at >= 0 && at < len(pattern) && pattern[at] != "*" }
+		if _, doubt := ev.missingWord(c, spelled); matchesOffer(pattern, c.Words) && !doubt {
+			ev.addOffer(pattern, strings.Join(pattern, " "))
+			break
+		}
+	}
+	if wordOffers[name] && len(c.Words) > 1 && len(hits) == 0 {
+		ev.addOffer([]string{name, "**"}, name+" with any arguments")
+	}
 	words = append(words[:1], words[1+lead:]...)
 	for _, u := range openOffers {
 		outside := func(h guard) bool { return h.at <= lead || h.at >= lead+len(u) }
@@ -217,6 +252,14 @@ func (ev *evaluation) addOffers(c shell.Command, why string) {
 			break
 		}
 	}
+}
+
+// matchesOffer reports whether a command has the words of an offer, with any value that is not an
+// option for each *.
+func matchesOffer(pattern []string, words []shell.Word) bool {
+	return slices.EqualFunc(pattern, words, func(p string, w shell.Word) bool {
+		return p == w.Text || p == "*" && !isFlag(w.Text)
+	})
 }
 
 func (ev *evaluation) addOffer(argv []string, text string) {

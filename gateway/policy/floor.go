@@ -36,7 +36,7 @@ func (fl *floor) reason(c shell.Command) string {
 func (fl *floor) commandReason(c shell.Command, name string) string {
 	switch {
 	case userSwitchers[name]:
-		return name + " runs a command as another user"
+		return switchReason(c, name)
 	case (name == "fairlead" || name == "fairlead-node") && !isReadOnlyCommand(c.Words[1:]):
 		return "Only you may control Fairlead"
 	case diskTools.MatchString(name):
@@ -50,6 +50,21 @@ func (fl *floor) commandReason(c shell.Command, name string) string {
 		return name + " " + verbs[a.verb].text
 	}
 	return ""
+}
+
+// administrators are the programs that run a command as the administrator by default.
+var administrators = set("sudo doas pkexec run0 sudoedit visudo")
+
+// switchReason says as which user a program runs a command.
+func switchReason(c shell.Command, name string) string {
+	w := c.Words
+	switch {
+	case len(w) > 3 && w[1].Text == "-u" && !w[2].Dynamic && w[2].Text != "root" && !isFlag(w[3].Text):
+		return "Runs as the user " + shorten(w[2].Text) + " (" + name + ")"
+	case administrators[name]:
+		return "Runs as administrator (" + name + ")"
+	}
+	return "Runs as another user (" + name + ")"
 }
 
 // isReadOnlyCommand reports whether a command of our own program cannot answer its own approval.

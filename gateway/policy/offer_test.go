@@ -17,8 +17,15 @@ func TestOffersAreNarrow(t *testing.T) {
 	t.Parallel()
 	s := readPolicy(t, "small")
 	for command, want := range map[string]string{
-		"make test":                  "make test",
-		"go test ./... && make lint": "go test ./...|go test **|make lint",
+		"make test":                  "make test|make *",
+		"go test ./... && make lint": "go test ./...|go test **|make lint|make *",
+		"make -C sub test":           "",
+		"seq 3":                      "seq 3|seq **",
+		"git commit -m x":            "git commit -m x|git commit -m *",
+		"git commit -m '*'":          `git commit -m \*|git commit -m *`,
+		"git add -A":                 "git add -A",
+		"git add a.go":               "git add a.go|git add *",
+		"npm run dev":                "npm run dev|npm run *",
 		"git status; npm test":       "npm test|npm test **",
 		"git log -1":                 "git log -1",
 		"grep 'a*b' x":               `grep a\*b x`,
@@ -74,7 +81,7 @@ func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 					continue
 				}
 				for _, p := range got.Parts {
-					prefix := strings.TrimSuffix(strings.Join(o.Rule.Argv, " "), " **")
+					prefix, _, _ := strings.Cut(strings.Join(o.Rule.Argv, " "), " *")
 					if p.Kind == "command" && !strings.HasPrefix(strings.ReplaceAll(strings.Join(p.Argv, " "), "*", `\*`), prefix) {
 						t.Errorf("offer %q allows %q", o.Text, c.command)
 					}
@@ -84,5 +91,33 @@ func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 	}
 	if tried < 20 {
 		t.Errorf("only %d offers", tried)
+	}
+}
+
+func TestAnOfferForAnyValueAllowsOtherValuesOnly(t *testing.T) {
+	t.Parallel()
+	s := readPolicy(t, "empty")
+	for command, c := range map[string]struct{ other, not string }{
+		"make test":       {"make lint", "make -C /tmp"},
+		"git commit -m x": {"git commit -m 'y z'", "git commit -m x --amend"},
+		"npm run dev":     {"npm run build", "npm install"},
+		"seq 3":           {"seq 1 9", "seq 3 | sh"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			offers := s.Decide(corpusCall("bash", command)).Offers
+			if len(offers) != 2 {
+				t.Fatalf("offers %+v", offers)
+			}
+			saved, _, err := New(File{Default: Ask, Rules: []Rule{offers[1].Rule}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for text, want := range map[string]Verdict{command: Allow, c.other: Allow, c.not: Ask} {
+				if d := saved.Decide(corpusCall("bash", text)); d.Verdict != want {
+					t.Errorf("%q: %s (%s), want %s", text, d.Verdict, d.Reason, want)
+				}
+			}
+		})
 	}
 }

@@ -43,7 +43,7 @@ func (ev *evaluation) foreignRestriction(p *Part) (found bool) {
 	p.byRule = false // whether the shell runs such a command is uncertain
 	if first, _, _ := strings.Cut(text, " "); !found && userSwitchers[baseName(first)] {
 		p.Floor, found = true, true
-		p.set(Ask, "", "Runs a command as another user")
+		p.set(Ask, "", "Runs as another user ("+baseName(first)+")")
 	}
 	return found
 }

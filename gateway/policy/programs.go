@@ -41,7 +41,9 @@ var (
 	execOptions        = class("execOptions")
 	unpackers          = class("unpackers")
 	rareWriters        = class("rareWriters")
+	removers           = class("removers")
 	userSwitchers      = class("userSwitchers")
+	wordOffers         = class("wordOffers")
 	writers            = class("writers")
 	fileExtensions     = class("fileExtensions")
 	needSubcommand     = class("needSubcommand")
@@ -90,13 +92,17 @@ func byProgram[T any](prefix string, read func(line string) T) map[string]T {
 	return m
 }
 
-// openOffers are programs that may be offered with any arguments, with the words of the offer.
-var openOffers = func() (list [][]string) {
-	for _, o := range classes["openOffers"] {
+// openOffers are programs that may be offered with any arguments, with the words of the offer, and
+// valueOffers commands with any value in the place of *.
+var openOffers, valueOffers = patterns("openOffers"), patterns("valueOffers")
+
+// patterns reads a class of commands whose words are joined by +.
+func patterns(name string) (list [][]string) {
+	for _, o := range classes[name] {
 		list = append(list, strings.Split(o, "+"))
 	}
 	return list
-}()
+}
 
 // vocabulary describes the alternative names of a program's subcommands: aliases and abbreviations.
 type vocabulary struct {

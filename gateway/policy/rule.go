@@ -131,7 +131,11 @@ type Call struct {
 	// A rule and a call mean the same folder by either name.
 	Aliases []protocol.Alias
 	Sandbox Sandbox
-	Now     time.Time // default time.Now()
+	// NoNetwork means that the machine blocks the network for the command, and Blocked are the folders
+	// that it blocks.
+	NoNetwork bool
+	Blocked   []protocol.FolderAccess
+	Now       time.Time // default time.Now()
 }
 
 // Part is one part of a call.
@@ -144,6 +148,17 @@ type Part struct {
 	Rule    string   `json:"rule,omitempty"` // ID of the deciding rule or grant
 	Floor   bool     `json:"floor,omitempty"`
 	Reason  string   `json:"reason"`
+	// From and To delimit Text in the command, in bytes; To is 0 if it is not there literally.
+	From int `json:"from,omitempty"`
+	To   int `json:"to,omitempty"`
+	// Risk says in plain words why the part is dangerous; "" if it is not known to be.
+	Risk string `json:"risk,omitempty"`
+	// Starts are the programs that the part's program starts, such as "systemctl" for sudo.
+	Starts  string `json:"starts,omitempty"`
+	Started bool   `json:"started,omitempty"` // the program of another part starts this one
+	// The sandbox will stop the part: it uses the network, or one of Call.Blocked, by index.
+	NoNetwork bool  `json:"noNetwork,omitempty"`
+	Blocked   []int `json:"blocked,omitempty"`
 
 	byRule bool // a rule, not the lack of one, makes it ask
 }
@@ -176,7 +191,10 @@ type Offer struct {
 // ApprovalParts returns the parts of a decision for an approval.
 func (d Decision) ApprovalParts() (list []protocol.ApprovalPart) {
 	for _, p := range d.Parts {
-		list = append(list, protocol.ApprovalPart{Kind: p.Kind, Text: p.Text, Argv: p.Argv, Verdict: string(p.Verdict), Reason: p.Reason, Floor: p.Floor})
+		list = append(list, protocol.ApprovalPart{
+			Kind: p.Kind, Text: p.Text, From: p.From, To: p.To, Argv: p.Argv, Verdict: string(p.Verdict), Reason: p.Reason, Floor: p.Floor,
+			Risk: p.Risk, Starts: p.Starts, Started: p.Started, NoNetwork: p.NoNetwork, Folders: p.Blocked,
+		})
 	}
 	return list
 }

@@ -121,6 +121,21 @@ type ApprovalPart struct {
 	Verdict string   `json:"verdict"` // allow, ask or deny
 	Reason  string   `json:"reason"`
 	Floor   bool     `json:"floor,omitempty"`
+	// From and To delimit the part in the command, in bytes; To is 0 if it is not there literally.
+	From int `json:"from,omitempty"`
+	To   int `json:"to,omitempty"`
+	// Risk says in plain words why the part is dangerous, such as "runs as administrator (sudo)"; empty
+	// if it is not known to be.
+	Risk string `json:"risk,omitempty"`
+	// Starts are the programs that the part's program starts, such as "systemctl" for sudo. Started
+	// means that the program of another part starts this one.
+	Starts  string `json:"starts,omitempty"`
+	Started bool   `json:"started,omitempty"`
+	// NoNetwork means that the part uses the network, which the machine's sandbox blocks for the call.
+	// Folders are the indexes in Preview.Folders of the folders that the part uses: the sandbox blocks
+	// them unless the answer allows them.
+	NoNetwork bool  `json:"noNetwork,omitempty"`
+	Folders   []int `json:"folders,omitempty"`
 }
 
 // RuleOffer is a rule that the person can save with the answer.

@@ -91,7 +91,7 @@ type HostInfo struct {
 	Hostname  string `json:"hostname,omitempty"`
 	OS        string `json:"os,omitempty"` // for people, such as "Debian GNU/Linux 12"
 	Arch      string `json:"arch,omitempty"`
-	Address   string `json:"address,omitempty"`
+	Address   string `json:"address,omitempty"` // the gateway replaces it by the host from which the node connected
 	User      string `json:"user,omitempty"`
 	Home      string `json:"home,omitempty"`      // the user's home folder, absolute
 	Workspace string `json:"workspace,omitempty"` // absolute
@@ -107,6 +107,9 @@ type HostInfo struct {
 	// Private is the absolute path of the program's own data folder on that machine. A call that
 	// changes anything in it always needs an approval, whatever the rules say.
 	Private string `json:"private,omitempty"`
+	// Words are the words of the key of the node's device, so that people can recognize it. The gateway
+	// sets them for a paired node.
+	Words []string `json:"words,omitempty"`
 	// Enforcement has the details of Sandbox.
 	Enforcement *Enforcement `json:"enforcement,omitempty"`
 }

@@ -82,9 +82,11 @@ func questionBox(a protocol.Approval, name string) string {
 			line("", "(the change is longer than shown here)")
 		}
 	}
-	if len(a.Parts) > 1 || a.Floor {
-		for _, p := range a.Parts {
-			line("", p.Text+": "+p.Verdict+", "+p.Reason)
+	for _, p := range a.Parts {
+		for _, words := range []string{display.Risk(p), display.Stopped(p, a)} {
+			if words != "" {
+				line("", display.Program(p)+": "+words)
+			}
 		}
 	}
 	for i, o := range a.Offers {
@@ -92,7 +94,7 @@ func questionBox(a protocol.Approval, name string) string {
 	}
 	line("sandbox", display.Sandbox(a.Sandbox, a.Host))
 	line("your rules", a.Files)
-	line("reason", a.Why)
+	line("reason", display.Why(a))
 	line("shown", shownWords(a))
 	if a.ExpiresAt > 0 {
 		line("time", time.Until(time.UnixMilli(a.ExpiresAt)).Round(time.Second).String()+" left")
@@ -111,7 +113,7 @@ func questionMachine(a protocol.Approval, name string) string {
 		machine, about = name, machine+", "
 	}
 	if a.Host != nil {
-		about += a.Host.OS + ", " + a.Host.Address
+		about += a.Host.OS + ", " + display.Peer(a.Host)
 	}
 	if about = strings.Trim(about, ", "); about != "" || a.Host != nil {
 		machine += " (" + about + ")"

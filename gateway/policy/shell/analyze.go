@@ -210,6 +210,19 @@ func (a *analysis) text(n syntax.Node) string {
 	return a.src[from:to]
 }
 
+// place returns where the text from the start of one node to the end of another is in the whole
+// text; to is 0 for a part of a nested text and for a guess.
+func (a *analysis) place(first, last syntax.Node) (from, to int) {
+	if a.depth != 1 || a.guess {
+		return 0, 0
+	}
+	from, to = int(first.Pos().Offset()), int(last.End().Offset())
+	if from >= to || to > len(a.src) {
+		return 0, 0
+	}
+	return from, to
+}
+
 // asGuess runs f, whose commands are marked as guesses.
 func (a *analysis) asGuess(f func()) {
 	was := a.guess

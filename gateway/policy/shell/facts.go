@@ -32,6 +32,8 @@ type Facts struct {
 type Command struct {
 	Words []Word // the program and its arguments; never empty
 	Text  string // as written
+	// From and To delimit Text in the analyzed text, in bytes; To is 0 if it is not there literally.
+	From, To int
 	// its context: "" at the top level, or such as "substitution", "function" or "here-document"
 	Origin string
 	Parent int    // index of the command that starts it, -1 for none
@@ -72,6 +74,8 @@ type Redirect struct {
 	Path  Word
 	Write bool // otherwise it is only read
 	Text  string
+	// From and To delimit Text as in [Command].
+	From, To int
 	// Command is the index of the redirect's command, -1 if there is none or more than one.
 	Command int
 	Loop    bool

@@ -76,6 +76,9 @@ func (a redirects) redirect(r *syntax.Redirect, own int) {
 		}
 	}
 	d := Redirect{Text: text, Command: own, Loop: a.loop, Guess: a.guess}
+	if r.Word != nil {
+		d.From, d.To = a.place(r, r.Word)
+	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		// The shell reads <<'X'# as the delimiter X#, the parser as the delimiter X and a comment.

@@ -166,7 +166,8 @@ func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	if redirected && list[0].Text == "exec" {
 		a.addFinding(text, "redirects the shell's own input or output")
 	}
-	a.run(Command{Words: list, Text: text, Parent: a.parent, Via: a.via}, 0)
+	from, to := a.place(c.Args[0], c)
+	a.run(Command{Words: list, Text: text, From: from, To: to, Parent: a.parent, Via: a.via}, 0)
 	if dynamic {
 		if guess := a.guesser.guessWords(c.Args); len(guess) > 0 {
 			a.asGuess(func() { a.run(Command{Words: guess, Text: text, Parent: a.parent, Via: a.via}, 0) })

@@ -119,6 +119,9 @@ func (h *handshake) attachNode(ctx context.Context) error {
 		entry = services.Devices.Admit(h.principal, p)
 	}
 	entry.Sequence, entry.Listens = h.conn.sequence, listens
+	if !entry.Local {
+		entry.Address = h.conn.remote
+	}
 	h.afterResponse(func() { nodes.Listening(p, listens) })
 	detach, err := services.Nodes.Attach(context.WithoutCancel(ctx), p, entry, h.conn)
 	h.params.Programs, h.params.Environment, h.params.Calls = nil, nil, nil // the node registry retains them
