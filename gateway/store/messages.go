@@ -72,7 +72,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		return err
 	}
 	rows, contents := make([]messageRow, len(msgs)), make([]protocol.Content, len(msgs))
-	var texts []messageTextRow
 	for i := range msgs {
 		m := &msgs[i]
 		m.ID = cmp.Or(m.ID, protocol.MessageID(protocol.NewID()))
@@ -86,9 +85,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		plain := m.Content.Text()
 		rows[i] = messageRow{row.ID, m.Seq, row.Key, m.ID, m.RunID, m.Role, string(raw), m.Timestamp}
 		contents[i] = m.Content
-		if words := searchText(*m, plain); words != "" {
-			texts = append(texts, messageTextRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
-		}
 		row.countMessage(*m, plain)
 	}
 	row.UpdatedAt, row.LastActiveAt = now, now
@@ -98,16 +94,10 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err := tx.CreateInBatches(&rows, 100).Error; err != nil {
 		return err
 	}
-	if err := addMediaRefs(tx, row.Key, contents...); err != nil || len(texts) == 0 {
+	if err := addMediaRefs(tx, row.Key, contents...); err != nil {
 		return err
 	}
-	if err := assignIDs(tx, texts); err != nil {
-		return err
-	}
-	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
-		return err
-	}
-	return s.search.addTimeChecks(tx, texts)
+	return s.search.add(tx, row.Session, msgs)
 }
 
 // truncate shortens s to at most n bytes, between characters.
@@ -136,6 +126,9 @@ func (s *Messages) Conversation(ctx context.Context, key protocol.SessionKey, be
 // noNotice is the SQL condition for a message that is not the notice of a compaction.
 const noNotice = "json ->> '$.compaction' IS NULL"
 
+// notRemoved is the SQL condition for a message that no edit and no deletion has removed.
+const notRemoved = "removed_by = ''"
+
 func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int64, limit int, which string) ([]protocol.Message, error) {
 	var msgs []protocol.Message
 	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
@@ -147,7 +140,7 @@ func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int
 		if before > 0 {
 			from = 0
 		}
-		msgs, err = loadMessages(db.Where(which), row.ID, from, before, limit)
+		msgs, err = loadMessages(db.Where(which).Where(notRemoved), row.ID, from, before, limit)
 		return err
 	})
 	return msgs, err
