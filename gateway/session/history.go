@@ -190,13 +190,15 @@ func (h *history) writeMissingArchives(ctx context.Context) {
 	}
 }
 
-// Archives lists a chat's archives, newest first.
+// Archives lists a chat's archives without those of deletions, newest first.
 func (h *history) Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 	chat := h.Canonical(in.SessionKey)
 	out := protocol.SessionArchivesResult{SessionKey: chat, Archives: []protocol.ArchiveInfo{}}
 	list, err := h.store.Archives.List(ctx, chat)
 	for _, x := range list {
-		out.Archives = append(out.Archives, archiveInfo(x))
+		if x.Kind != protocol.ArchiveDelete {
+			out.Archives = append(out.Archives, archiveInfo(x))
+		}
 	}
 	return out, err
 }
@@ -235,7 +237,8 @@ func (h *history) removeUnusedArchives(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// RestoreArchive replaces a chat's conversation with an archived one, after archiving it.
+// RestoreArchive replaces a chat's conversation with an archived one, after archiving it; or undoes
+// an edit or a deletion.
 func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 	var out protocol.SessionArchiveRestoreResult
 	if in.ID == "" {
@@ -257,8 +260,14 @@ func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 	out = protocol.SessionArchiveRestoreResult{OK: true, SessionKey: key, SessionID: restored.Session, Messages: restored.Messages}
 	if old.ID != "" {
 		info := archiveInfo(old)
-		info.ArchivedTo = h.writeArchive(ctx, old)
+		if old.Kind == protocol.ArchiveReset {
+			info.ArchivedTo = h.writeArchive(ctx, old)
+		}
 		out.Archived = &info
+	}
+	if restored.Kind != protocol.ArchiveReset { // the same conversation continues, with its permissions
+		h.publishHistory(key)
+		return out, nil
 	}
 	// Archiving the restored conversation again writes its file again.
 	if err := os.Remove(h.archivePath(restored.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
