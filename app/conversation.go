@@ -115,10 +115,13 @@ func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, image
 func (c *conversation) handlers() chat.Handlers {
 	u := c.ui
 	return chat.Handlers{
-		Send:     c.send,
-		Stop:     func() { c.chat.Stop("") },
-		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
-		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
+		Send:          c.send,
+		Resend:        c.resend,
+		DeleteMessage: c.deleteMessage,
+		Fork:          c.fork,
+		Stop:          func() { c.chat.Stop("") },
+		Unqueue:       func(id protocol.RunID) { c.chat.Stop(id) },
+		StopCall:      func(id protocol.CallID) { c.chat.StopCall(id) },
 		Answer: func(q protocol.Approval, decision string) {
 			u.backend.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
 		},

@@ -30,10 +30,13 @@ type composer struct {
 	stop          *widgets.Button
 	frame         *widgets.Background
 	problem       *widgets.Text // reason why a file could not be added
+	editNote      fyne.CanvasObject
 	box           fyne.CanvasObject
 
 	images  []protocol.Attachment
-	machine protocol.NodeID // chosen by the person; empty is automatic
+	machine protocol.NodeID    // chosen by the person; empty is automatic
+	edited  protocol.MessageID // the message that the text replaces; empty for a new one
+	before  draft              // what the field had before a message was edited
 }
 
 func newComposer(p *Pane) *composer {
@@ -56,6 +59,13 @@ func newComposer(p *Pane) *composer {
 		return true
 	}
 	c.entry.onGrow = p.relayout
+	c.entry.onRecall = c.recalled
+	c.entry.onCancel = func() bool {
+		editing := c.edited != ""
+		c.endEdit()
+		return editing
+	}
+	c.editNote = newEditNote(c)
 	c.thumbnails = widgets.Flow(style.Inside)
 	c.imageStrip = container.New(&stripLayout{c: c}, widgets.NewVScroll(c.thumbnails))
 	c.imageStrip.Hide()
@@ -79,7 +89,7 @@ func newComposer(p *Pane) *composer {
 	// Fyne does so only at the first drawing, and then forgets the earlier size
 	edge.ExtendBaseWidget(edge)
 	plain := container.New(entryLayout{c.entry}, edge)
-	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.imageStrip, plain, c.problem, foot)))
+	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.editNote, c.imageStrip, plain, c.problem, foot)))
 	return c
 }
 
@@ -126,12 +136,17 @@ func (c *composer) submit() {
 		return
 	}
 	c.entry.remember(text)
-	images := c.images
+	images, edited := c.images, c.edited
 	c.images = nil
 	c.entry.SetText("")
+	c.endEdit()
 	c.showThumbnails()
 	c.problem.Hide()
 	c.pane.transcript.ScrollToEnd()
+	if edited != "" {
+		c.pane.handlers.Resend(protocol.ChatResendParams{MessageID: edited, Message: &text, Attachments: &images, Node: c.machine})
+		return
+	}
 	c.pane.handlers.Send(text, images, c.machine)
 }
 
@@ -176,11 +191,15 @@ func (c *composer) update(s State) {
 	}
 	c.machineButton.SetText("@" + name)
 	widgets.SetVisible(c.machineButton, id != "")
-	var sent []string
+	var sent []sentText
 	for _, m := range s.Messages[max(len(s.Messages)-400, 0):] {
 		if m.Role == protocol.RoleUser && (m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect) {
 			if t := m.Content.Text(); t != "" && len(t) < 10_000 {
-				sent = append(sent, t)
+				own := sentText{text: t}
+				if m.Origin == protocol.OriginPerson {
+					own.id = m.ID
+				}
+				sent = append(sent, own)
 			}
 		}
 	}

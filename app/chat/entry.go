@@ -9,13 +9,20 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // maxLines is the maximum height of the entry in lines.
 const maxLines = 8
 
+// sentText is something that the person sent; id names the message that can be edited.
+type sentText struct {
+	text string
+	id   protocol.MessageID
+}
+
 // entry is the composer's text field: Enter sends, Shift+Enter starts a new line, Up and Down in an
-// empty field browse the sent messages, Escape and Ctrl+. stop.
+// empty field browse the sent messages to edit one, Escape and Ctrl+. stop.
 type entry struct {
 	widgets.ShiftEntry
 	onSend func()
@@ -24,7 +31,9 @@ type entry struct {
 	onPaste      func() bool
 	onGrow       func()
 	onFocus      func(bool)
-	history      []string
+	onRecall     func(sentText) // called when a sent message or, without an ID, the draft is shown
+	onCancel     func() bool    // called for Escape; reports whether there was something to cancel
+	history      []sentText
 	historyIndex int // index in history; len(history) is the present
 	draft        string
 	cursorToEnd  bool // move the cursor to the end
@@ -42,14 +51,14 @@ func newEntry() *entry {
 }
 
 func (e *entry) remember(text string) {
-	if n := len(e.history); n == 0 || e.history[n-1] != text {
-		e.history = append(e.history, text)
+	if n := len(e.history); n == 0 || e.history[n-1].text != text {
+		e.history = append(e.history, sentText{text: text})
 	}
 	e.historyIndex, e.draft = len(e.history), ""
 }
 
 // setHistory replaces the history, oldest first.
-func (e *entry) setHistory(texts []string) {
+func (e *entry) setHistory(texts []sentText) {
 	if e.historyIndex == len(e.history) {
 		e.history = texts
 		e.historyIndex = len(texts)
@@ -80,7 +89,7 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 			return
 		}
 	case fyne.KeyEscape:
-		if e.onStop() {
+		if e.onCancel() || e.onStop() {
 			return
 		}
 	case fyne.KeyUp:
@@ -104,15 +113,16 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 
 // isFromHistory reports whether the text is an unchanged entry of the history.
 func (e *entry) isFromHistory() bool {
-	return e.historyIndex < len(e.history) && e.Text == e.history[e.historyIndex]
+	return e.historyIndex < len(e.history) && e.Text == e.history[e.historyIndex].text
 }
 
 func (e *entry) recall() {
-	text := e.draft
+	now := sentText{text: e.draft}
 	if e.historyIndex < len(e.history) {
-		text = e.history[e.historyIndex]
+		now = e.history[e.historyIndex]
 	}
-	e.setText(text)
+	e.setText(now.text)
+	e.onRecall(now)
 }
 
 // setText sets the text with the cursor at its end: now, or once its line breaks are known.

@@ -50,6 +50,7 @@ type Pane struct {
 	expanded        map[string]bool // parts that the reader expanded or collapsed
 	showSource      map[string]bool // rows shown as raw Markdown
 	images          map[string]fyne.Resource
+	pointed         *transcript.MessageView // the message whose buttons are shown, or nil
 }
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
@@ -118,10 +119,7 @@ func (p *Pane) Update(s State) {
 		clear(p.expanded)
 		clear(p.showSource)
 		clear(p.images)
-		p.composer.images, p.composer.machine = nil, ""
-		p.composer.entry.history, p.composer.entry.historyIndex = nil, 0
-		p.composer.entry.SetText("")
-		p.composer.showThumbnails()
+		p.composer.reset()
 		p.revealID = ""
 		p.endReveal()
 		p.transcript.ClearSelection()
@@ -248,17 +246,21 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 	return list
 }
 
-// Draft returns the unsent text.
-func (p *Pane) Draft() string { return p.composer.entry.Text }
+// Draft returns the unsent text of a new message, also while an earlier one is edited.
+func (p *Pane) Draft() string { return p.composer.draft().text }
 
-// SetDraft replaces the unsent text.
-func (p *Pane) SetDraft(text string) { p.composer.entry.setText(text) }
+// SetDraft replaces the unsent text. It ends the editing of a message.
+func (p *Pane) SetDraft(text string) {
+	p.composer.endEdit()
+	p.composer.entry.setText(text)
+}
 
 // Attachments returns the pictures of the unsent message.
-func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }
+func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.draft().images) }
 
 // SetAttachments replaces the pictures of the unsent message.
 func (p *Pane) SetAttachments(list []protocol.Attachment) {
+	p.composer.endEdit()
 	p.composer.images = slices.Clone(list)
 	p.composer.showThumbnails()
 }

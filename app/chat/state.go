@@ -94,7 +94,12 @@ func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Approval {
 // Handlers are the pane's callbacks, called on the GUI thread. Those with a done function call it
 // later, on the GUI thread. A reader uses only OpenURL, OpenImage, Media, Settings and Older.
 type Handlers struct {
-	Send       func(text string, images []protocol.Attachment, node protocol.NodeID)
+	Send func(text string, images []protocol.Attachment, node protocol.NodeID)
+	// Resend replaces a message of the person, and everything after it. SessionKey is not set.
+	Resend        func(protocol.ChatResendParams)
+	DeleteMessage func(id protocol.MessageID, what string) // what names it, such as "The answer"
+	// Fork opens a new chat with the messages up to one; with a draft, with those before it.
+	Fork       func(id protocol.MessageID, draft protocol.Content)
 	Stop       func() // stops the run in progress
 	Unqueue    func(protocol.RunID)
 	StopCall   func(protocol.CallID)

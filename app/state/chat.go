@@ -34,14 +34,16 @@ type Chat struct {
 }
 
 // Reload loads the newest messages again.
-func (c *Chat) Reload() {
+func (c *Chat) Reload() { c.reload(pageSize) }
+
+func (c *Chat) reload(n int) {
 	load := 0
 	c.Value.Update(func(v *ChatView) {
 		v.load++
 		load = v.load
 		v.Loading, v.Problem, v.late = true, "", nil
 	})
-	c.page(0, pageSize, func(v *ChatView, p page, err error) {
+	c.page(0, n, func(v *ChatView, p page, err error) {
 		if v.load != load {
 			return
 		}
@@ -135,8 +137,8 @@ func appendNew(list []protocol.Message, m protocol.Message) []protocol.Message {
 
 func (c *Chat) apply(ch protocol.Change) {
 	if ch.Kind == protocol.ChangeHistory {
-		c.Value.Update(func(v *ChatView) { v.Messages, v.More = nil, false })
-		c.Reload()
+		// As many messages as are shown, so that the reader stays at the same one.
+		c.reload(min(max(len(c.Value.Get().Messages), pageSize), reachSize))
 		return
 	}
 	if ch.Message == nil {

@@ -10,8 +10,8 @@ var (
 	SessionArchiveRead = Method[SessionArchiveReadParams, SessionArchiveReadResult]{"session.archive.read", ScopeRead, clients, extension}
 	// SessionArchiveRestore replaces the current conversation of a chat with an archived one. The
 	// current one is archived first, so that it can be restored in the same way. The archive of an
-	// edit replaces only what came after the edit; that of a deletion puts its messages back. It fails
-	// with ErrConflict while a run is in progress.
+	// edit replaces only what came after the edit, and stops the run in progress; that of a deletion
+	// puts its messages back. Otherwise it fails with ErrConflict while a run is in progress.
 	SessionArchiveRestore = Method[SessionArchiveRestoreParams, SessionArchiveRestoreResult]{"session.archive.restore", ScopeChat, clients, extension}
 )
 

@@ -83,10 +83,11 @@ func TestAnswerIsRegeneratedWithAnotherModel(t *testing.T) {
 // TestResentTurnGoesOnAfterAKill: the old turn is archived and the new one stored at once, so that
 // a kill leaves either of them.
 func TestResentTurnGoesOnAfterAKill(t *testing.T) {
-	g := start(t, llmtest.Say("One."), llmtest.Hang())
+	g := start(t, llmtest.Say("One."), llmtest.Say("Tw").Hang())
 	g.end(g.send("first").RunID)
 	text := "changed"
 	out := g.resend(protocol.ChatResendParams{MessageID: g.message("first").ID, Message: &text})
+	g.until(func(c protocol.Change) bool { return c.Kind == protocol.ChangeDelta && c.Delta.RunID == out.RunID })
 	g.again(true, &tooltest.Machine{}, llmtest.Say("After the kill."))
 	g.end(out.RunID)
 	g.check("user: changed", "assistant: After the kill.")
@@ -106,6 +107,20 @@ func TestResendStopsTheRunAndKeepsTheQueue(t *testing.T) {
 	g.end(out.RunID)
 	g.end(waiting.RunID)
 	g.check("user: do not build", "assistant: Fine.", "user: and then?", "assistant: Later.")
+	g.noneOpen()
+}
+
+func TestUndoOfAnEditStopsItsRun(t *testing.T) {
+	g := start(t, llmtest.Say("One."), llmtest.Call(bash, `{"command":"make"}`))
+	g.end(g.send("first").RunID)
+	text := "changed"
+	out := g.resend(protocol.ChatResendParams{MessageID: g.message("first").ID, Message: &text})
+	g.question()
+	if err := g.restore(out.ArchiveID); err != nil {
+		t.Fatal(err)
+	}
+	g.end(out.RunID)
+	g.check("user: first", "assistant: One.")
 	g.noneOpen()
 }
 

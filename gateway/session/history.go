@@ -238,20 +238,29 @@ func (h *history) removeUnusedArchives(ctx context.Context) error {
 }
 
 // RestoreArchive replaces a chat's conversation with an archived one, after archiving it; or undoes
-// an edit or a deletion.
+// an edit, which stops the run in progress, or a deletion.
 func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 	var out protocol.SessionArchiveRestoreResult
 	if in.ID == "" {
 		return out, protocol.ErrBadRequest.With("id required")
 	}
 	key := h.Canonical(in.SessionKey)
-	if _, err := h.store.Archives.Get(ctx, key, in.ID); err != nil { // checked before the chat is blocked
+	back, err := h.store.Archives.Get(ctx, key, in.ID)
+	if err != nil { // checked before the chat is blocked
 		return out, err
 	}
-	if err := h.blockIdle(key, "restore the earlier conversation"); err != nil {
+	if back.Kind == protocol.ArchiveEdit {
+		err = h.stopRunAndBlock(ctx, key) // the run answers what is replaced
+	} else {
+		err = h.blockIdle(key, "restore the earlier conversation")
+	}
+	if err != nil {
 		return out, err
 	}
 	defer h.unblock(key)
+	if len(h.runs.commandsOf(key)) > 0 {
+		return out, errOwnCommand
+	}
 	restored, old, err := h.store.Archives.Restore(ctx, key, in.ID, now())
 	if err != nil {
 		return out, h.pause.onStoreError(err)
