@@ -149,6 +149,7 @@ func (d *desk) assert(t *testing.T, want ...string) {
 	d.did = nil
 }
 
+// button returns a visible button with a text, or one without a text by its icon.
 func (d *desk) button(text string) *widgets.Button {
 	var found *widgets.Button
 	var visit func(o fyne.CanvasObject)
@@ -158,7 +159,7 @@ func (d *desk) button(text string) *widgets.Button {
 		}
 		switch o := o.(type) {
 		case *widgets.Button:
-			if o.Text == text {
+			if o.Text == text || o.Text == "" && o.Icon == text {
 				found = o
 			}
 		case *fyne.Container:

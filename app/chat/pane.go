@@ -34,6 +34,7 @@ type Pane struct {
 	finder             *finder
 	transcript         *transcript.View
 	composer           *composer
+	hint               *hint
 	empty              fyne.CanvasObject
 	content            *fyne.Container
 	headerBackground   *widgets.Background // backgrounds, and the line below the header
@@ -78,6 +79,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	}
 	p.transcript.OnLeave = p.FocusComposer
 	p.header, p.finder = newHeader(p), newFinder(p)
+	p.hint = newHint()
 	p.composer = newComposer(p)
 	p.empty = newEmpty(p)
 	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { rowFactory{p}.runAction(actionReload, "") })
@@ -85,7 +87,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
 	// Above the transcript: Fyne's software painter does not clip what scrolls within a row.
-	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box))
+	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.hint.box))
 	p.show()
 	return p
 }
