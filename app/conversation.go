@@ -119,9 +119,14 @@ func (c *conversation) handlers() chat.Handlers {
 		Resend:        c.resend,
 		DeleteMessage: c.deleteMessage,
 		Fork:          c.fork,
-		Stop:          func() { c.chat.Stop("") },
-		Unqueue:       func(id protocol.RunID) { c.chat.Stop(id) },
-		StopCall:      func(id protocol.CallID) { c.chat.StopCall(id) },
+		Complete: func(before string, node protocol.NodeID, done func(state.Completions)) {
+			to := c.chat
+			bind.Go(u.ctx, func(ctx context.Context) (state.Completions, error) { return to.Complete(ctx, before, node), nil },
+				func(r state.Completions, _ error) { done(r) })
+		},
+		Stop:     func() { c.chat.Stop("") },
+		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
+		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
 		Answer: func(q protocol.Approval, decision string) {
 			u.backend.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
 		},

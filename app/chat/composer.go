@@ -45,6 +45,7 @@ type composer struct {
 func newComposer(p *Pane) *composer {
 	c := &composer{pane: p, entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), problem: widgets.NewText("", style.ColorBad, style.SizeSmall)}
 	c.entry.SetPlaceHolder("Message Fairlead…")
+	c.entry.completion = newCompletion(p)
 	c.entry.onSend = c.submit
 	c.entry.onStop = func() bool {
 		if !p.state.isRunning() {
@@ -142,6 +143,11 @@ func (l *stripLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 func (c *composer) submit() {
 	text := strings.TrimSpace(c.entry.Text)
 	if text == "" && len(c.images) == 0 {
+		return
+	}
+	if text == state.Export && c.edited == "" {
+		c.entry.SetText("")
+		c.pane.handlers.Export()
 		return
 	}
 	c.entry.remember(text)

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
@@ -38,6 +39,10 @@ type entry struct {
 	draft        string
 	cursorToEnd  bool // move the cursor to the end
 	lines        int
+
+	completion *completion // what can be inserted at the cursor; set by the composer
+	isTyping   bool        // the text changes because the person types
+	last       string      // the text before the latest change
 }
 
 func newEntry() *entry {
@@ -46,8 +51,55 @@ func newEntry() *entry {
 	e.Wrapping = fyne.TextWrapWord
 	e.ExtendBaseWidget(e)
 	e.SetMinRowsVisible(1)
-	e.OnChanged = func(string) { e.fitHeight() }
+	e.OnChanged = func(text string) {
+		e.fitHeight()
+		before := ""
+		if e.isTyping {
+			before = beforeCursor(e.last, text)
+		}
+		e.last = text
+		if e.completion != nil {
+			e.completion.typed(before)
+		}
+	}
 	return e
+}
+
+// beforeCursor returns the text before the cursor after a change by typing: the cursor is behind
+// what was inserted, or where something was deleted.
+func beforeCursor(old, text string) string {
+	same := 0 // bytes at the beginning
+	for same < min(len(old), len(text)) && old[same] == text[same] {
+		same++
+	}
+	end := len(text)
+	for n := len(old); end > same && n > same && old[n-1] == text[end-1]; n-- {
+		end--
+	}
+	return strings.ToValidUTF8(text[:end], "")
+}
+
+// replaceWord replaces n characters before the cursor.
+func (e *entry) replaceWord(n int, text string) {
+	for range n {
+		e.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyBackspace})
+	}
+	for _, r := range text {
+		e.Entry.TypedRune(r)
+	}
+}
+
+// TypedRune implements fyne.Focusable.
+func (e *entry) TypedRune(r rune) {
+	e.isTyping = true
+	e.Entry.TypedRune(r)
+	e.isTyping = false
+}
+
+// MouseDown implements desktop.Mouseable: the cursor moves, so that the completions no longer fit.
+func (e *entry) MouseDown(m *desktop.MouseEvent) {
+	e.completion.typed("")
+	e.Entry.MouseDown(m)
 }
 
 func (e *entry) remember(text string) {
@@ -65,23 +117,31 @@ func (e *entry) setHistory(texts []sentText) {
 	}
 }
 
-// AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons and the chats.
-func (e *entry) AcceptsTab() bool { return false }
+// AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons and the chats, unless it chooses
+// a completion.
+func (e *entry) AcceptsTab() bool { return e.completion != nil && e.completion.box.Visible() }
 
 // FocusGained implements fyne.Focusable.
 func (e *entry) FocusGained() {
 	e.Entry.FocusGained()
+	e.completion.leftAt = time.Time{}
 	e.onFocus(true)
 }
 
 // FocusLost implements fyne.Focusable.
 func (e *entry) FocusLost() {
 	e.ShiftEntry.FocusLost()
+	if e.completion.box.Visible() {
+		e.completion.leftAt = time.Now()
+	}
 	e.onFocus(false)
 }
 
 // TypedKey implements fyne.Focusable.
 func (e *entry) TypedKey(k *fyne.KeyEvent) {
+	if !e.Shift && e.completion.key(k.Name) {
+		return
+	}
 	switch k.Name {
 	case fyne.KeyReturn, fyne.KeyEnter:
 		if !e.Shift {
@@ -108,7 +168,9 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 			return
 		}
 	}
+	e.isTyping = k.Name == fyne.KeyBackspace
 	e.Entry.TypedKey(k)
+	e.isTyping = false
 }
 
 // isFromHistory reports whether the text is an unchanged entry of the history.

@@ -86,6 +86,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	p.composerBackground.Move(fyne.NewPos(0, size.Height-h-margin))
 	p.composerBackground.Resize(fyne.NewSize(size.Width, h+margin))
 	p.hint.layOut(x, size.Height-h-margin/2, width)
+	p.composer.entry.completion.layOut(x, size.Height-h-margin/2, width)
 }
 
 // position is the scroll position that the reader left, and the end of the conversation then.

@@ -87,7 +87,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
 	// Above the transcript: Fyne's software painter does not clip what scrolls within a row.
-	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.hint.box))
+	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.hint.box, p.composer.entry.completion.box))
 	p.show()
 	return p
 }
@@ -140,6 +140,7 @@ func (p *Pane) Tick(now time.Time) {
 	// a new day, or the end of the chat's trust period
 	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay()
 	p.now = now
+	p.composer.entry.completion.tick(time.Now())
 	over = over || p.header.mode.Text != p.header.modeName(p.state)
 	if !p.revealedAt.IsZero() && now.Sub(p.revealedAt) >= revealTime {
 		p.endReveal()

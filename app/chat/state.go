@@ -99,7 +99,9 @@ type Handlers struct {
 	Resend        func(protocol.ChatResendParams)
 	DeleteMessage func(id protocol.MessageID, what string) // what names it, such as "The answer"
 	// Fork opens a new chat with the messages up to one; with a draft, with those before it.
-	Fork       func(id protocol.MessageID, draft protocol.Content)
+	Fork func(id protocol.MessageID, draft protocol.Content)
+	// Complete finds what can be inserted after a text; nil offers nothing.
+	Complete   func(before string, node protocol.NodeID, done func(state.Completions))
 	Stop       func() // stops the run in progress
 	Unqueue    func(protocol.RunID)
 	StopCall   func(protocol.CallID)
