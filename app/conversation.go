@@ -136,6 +136,7 @@ func (c *conversation) handlers() chat.Handlers {
 			u.nav.search(query)
 			u.main.window.RequestFocus()
 		},
+		Shortcuts:  u.nav.openShortcuts,
 		Reload:     func() { c.chat.Reload() },
 		Rename:     func(title string) { u.backend.state.Chats.Rename(c.key, title) },
 		Export:     func() { u.chats.export(c.key, c.window) },

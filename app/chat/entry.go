@@ -137,6 +137,23 @@ func (e *entry) FocusLost() {
 	e.onFocus(false)
 }
 
+// Key describes a key that a field of the pane handles itself.
+type Key struct{ Keys, Text string }
+
+// KeysGroup is the heading of Keys.
+const KeysGroup = "Writing a message"
+
+// Keys are those of [entry.TypedKey].
+var Keys = []Key{
+	{"Enter", "Send"},
+	{"Shift Enter", "New line"},
+	{"Up in an empty field", "Edit your last message"},
+	{"/ at the beginning", "Commands and skills"},
+	{"@", "Mention a machine, file, skill or chat"},
+	{"! at the beginning", "Run a command yourself"},
+	{"Esc", "Close the list, leave the edit or stop the run"},
+}
+
 // TypedKey implements fyne.Focusable.
 func (e *entry) TypedKey(k *fyne.KeyEvent) {
 	if !e.Shift && e.completion.key(k.Name) {

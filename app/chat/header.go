@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -125,6 +126,8 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	add("Rename", "edit", h.Rename)
 	add("Export as Markdown…", "export", h.pane.handlers.Export)
 	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
+	add("Find in this chat", "search", h.pane.Find).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
+	add("Keyboard shortcuts", "question", h.pane.handlers.Shortcuts).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeySlash, Modifier: fyne.KeyModifierShortcutDefault}
 	if !h.model.Visible() {
 		add("Model", "person", nil).ChildMenu = fyne.NewMenu("", h.modelMenu()...)
 	}

@@ -110,6 +110,7 @@ type Handlers struct {
 	Older      func()
 	SearchAll  func(query string) // searches in all chats
 	Reload     func()
+	Shortcuts  func() // shows the keyboard shortcuts
 	Rename     func(title string)
 	Export     func()
 	Earlier    func() // shows the archived conversations of the chat

@@ -23,6 +23,9 @@ func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 	}
 	x := min(at.X, c.Size().Width-m.Width-8)
 	menu.ShowAtPosition(fyne.NewPos(max(x, 4), y))
+	if b, ok := o.(interface{ isPressedByKey() bool }); ok && b.isPressedByKey() {
+		menu.ActivateNext()
+	}
 }
 
 // NewMenuButton creates a button that opens a menu; menu is called each time it opens.

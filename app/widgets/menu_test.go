@@ -35,6 +35,29 @@ func TestAMenuHasRoomInItsWindow(t *testing.T) {
 	}
 }
 
+// TestMenuOpenedByKeyHighlightsItsFirstLine: Enter then chooses that line. A menu opened by mouse
+// has no line that Enter would choose.
+func TestMenuOpenedByKeyHighlightsItsFirstLine(t *testing.T) {
+	for name, open := range map[string]func(*Button){
+		"key":   func(b *Button) { b.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) },
+		"space": func(b *Button) { b.TypedRune(' ') },
+		"mouse": func(b *Button) { b.Tapped(&fyne.PointEvent{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			chosen := 0
+			b := NewMenuButton("Model", "", func() []*fyne.MenuItem {
+				return []*fyne.MenuItem{fyne.NewMenuItem("One", func() { chosen++ }), fyne.NewMenuItem("Two", func() { chosen += 10 })}
+			})
+			w := widgettest.Window(t, b, 480, 300)
+			open(b)
+			w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+			if want := Choose(name == "mouse", 0, 1); chosen != want {
+				t.Errorf("Enter chose %d, want %d", chosen, want)
+			}
+		})
+	}
+}
+
 func TestASelectHasTheBorderOfAField(t *testing.T) {
 	s := NewSelect([]string{"One", "Two"}, nil)
 	s.SetSelected("One")
