@@ -25,7 +25,7 @@ func (c *composer) draft() draft {
 
 // newEditNote explains that the composer edits an earlier message.
 func newEditNote(c *composer) fyne.CanvasObject {
-	text := widgets.NewText("Editing your message. Sending it replaces what came after.", style.ColorMuted, style.SizeSmall)
+	text := widgets.NewText("Editing. Sending replaces what came after.", style.ColorMuted, style.SizeSmall)
 	text.Ellipsis = true
 	cancel := widgets.NewQuietButton("Cancel", "", func() {
 		c.endEdit()

@@ -107,8 +107,16 @@ func (m *popupMenu) Resize(size fyne.Size) {
 // Tapped implements fyne.Tappable: a click beside the menu closes it.
 func (m *popupMenu) Tapped(*fyne.PointEvent) { m.dismiss() }
 
-// TappedSecondary implements fyne.SecondaryTappable.
-func (m *popupMenu) TappedSecondary(*fyne.PointEvent) { m.dismiss() }
+// MouseDown implements desktop.Mouseable: so does a press of another button. Its release does not,
+// because a menu may have opened at its press.
+func (m *popupMenu) MouseDown(e *desktop.MouseEvent) {
+	if e.Button != desktop.MouseButtonPrimary {
+		m.dismiss()
+	}
+}
+
+// MouseUp implements desktop.Mouseable.
+func (m *popupMenu) MouseUp(*desktop.MouseEvent) {}
 
 // FocusGained implements fyne.Focusable.
 func (m *popupMenu) FocusGained() {}
