@@ -122,7 +122,10 @@ type page struct {
 
 func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
 	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
-	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
+	// A short page reaches the beginning, which may have been deleted, or the last summary.
+	isShort := len(p.Messages) < n
+	afterSummary := before == 0 && slices.ContainsFunc(p.Messages, func(m protocol.Message) bool { return m.Compaction != nil })
+	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1 && (!isShort || afterSummary), err
 }
 
 // appendNew appends a message unless the list has it already. It does not change the given list.

@@ -78,3 +78,26 @@ func TestReaderStaysWhereTheyAreWhenAMessageIsDeleted(t *testing.T) {
 		}
 	})
 }
+
+func TestDeletedBeginningIsNotWaitedFor(t *testing.T) {
+	summary := text(9, "summary")
+	summary.Compaction = &protocol.Compaction{Through: 5}
+	for name, c := range map[string]struct {
+		messages []protocol.Message
+		want     bool
+	}{"the first message was edited": {[]protocol.Message{text(3, "x"), text(4, "y")}, false}, "a summary": {[]protocol.Message{text(6, "x"), summary}, true}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(f *fake) {
+				on(f, protocol.SessionPreview, func(protocol.SessionPreviewParams) (protocol.SessionPreviewResult, error) {
+					return protocol.SessionPreviewResult{Messages: c.messages}, nil
+				})
+			}, func(t *testing.T, a *App, f *fake) {
+				v := a.Chats.Open("a").Value
+				synctest.Wait()
+				if got := v.Get(); len(got.Messages) != 2 || got.More != c.want {
+					t.Errorf("%d messages, more %v, want %v", len(got.Messages), got.More, c.want)
+				}
+			})
+		})
+	}
+}
