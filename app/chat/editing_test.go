@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
@@ -82,6 +83,24 @@ func TestButtonsAreShownForOneMessageAtATime(t *testing.T) {
 	}
 	test.Tap(d.button("Regenerate"))
 	d.assert(t, `resend a "as it was" -1 by the chat's`)
+}
+
+func TestButtonsOfAMessageFitTheNarrowestWindow(t *testing.T) {
+	for _, scale := range []float32{1, 1.5} {
+		d := newDesk(t, 480, 560)
+		fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, scale))
+		d.Update(talk())
+		for _, r := range d.transcript.VisibleRows() {
+			m, ok := r.(*row).content.(*transcript.MessageView)
+			if !ok {
+				continue
+			}
+			m.MouseIn(nil)
+			if w := m.MinSize().Width; w > d.transcript.Width {
+				t.Errorf("at %v a message wants %v, and has %v", scale, w, d.transcript.Width)
+			}
+		}
+	}
 }
 
 func TestEditedMessageIsReplacedAndTheDraftStays(t *testing.T) {

@@ -161,6 +161,26 @@ func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit 
 	return msgs, err
 }
 
+// Message returns a message by its ID, also one that a summary has replaced. If it is not in the
+// conversation, it fails with protocol.ErrNotFound.
+func (s *Messages) Message(ctx context.Context, key protocol.SessionKey, id protocol.MessageID) (m protocol.Message, err error) {
+	err = s.read(ctx, "read message", func(db *gorm.DB) error {
+		var text string
+		err := db.Raw("SELECT m.json FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ? AND s.key = ? AND m."+notRemoved, string(id), string(key)).Scan(&text).Error
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			return errMessageGone
+		}
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			return fmt.Errorf("%w: %w", errDamaged, err)
+		}
+		return nil
+	})
+	return m, err
+}
+
 // OfRun returns the messages that a run has stored so far, in order.
 func (s *Messages) OfRun(ctx context.Context, id protocol.RunID) (msgs []protocol.Message, err error) {
 	err = s.read(ctx, "read messages", func(db *gorm.DB) error {
