@@ -111,12 +111,7 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	last := cw.ui.backend.prefs.get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
 	w.SetOnClosed(func() { cw.windowClosed(c) })
-	shortcut(w, fyne.KeyW, w.Close)
-	shortcut(w, fyne.KeyQ, cw.ui.quit)
-	shortcut(w, fyne.KeyComma, cw.ui.settings.open)
-	shortcut(w, fyne.KeyPeriod, func() { c.pane.Stop() })
-	shortcut(w, fyne.KeyF, c.pane.Find)
-	shortcut(w, fyne.KeyN, func() { cw.create(); cw.ui.main.window.Show(); cw.ui.main.window.RequestFocus() })
+	register(w, c.bindings())
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyEscape {
 			c.focusComposer()

@@ -115,7 +115,15 @@ func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, image
 func (c *conversation) handlers() chat.Handlers {
 	u := c.ui
 	return chat.Handlers{
-		Send:     c.send,
+		Send:          c.send,
+		Resend:        c.resend,
+		DeleteMessage: c.deleteMessage,
+		Fork:          c.fork,
+		Complete: func(before string, node protocol.NodeID, done func(state.Completions)) {
+			to := c.chat
+			bind.Go(u.ctx, func(ctx context.Context) (state.Completions, error) { return to.Complete(ctx, before, node), nil },
+				func(r state.Completions, _ error) { done(r) })
+		},
 		Stop:     func() { c.chat.Stop("") },
 		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
 		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
@@ -137,6 +145,7 @@ func (c *conversation) handlers() chat.Handlers {
 			u.nav.search(query)
 			u.main.window.RequestFocus()
 		},
+		Shortcuts:  u.nav.openShortcuts,
 		Reload:     func() { c.chat.Reload() },
 		Rename:     func(title string) { u.backend.state.Chats.Rename(c.key, title) },
 		Export:     func() { u.chats.export(c.key, c.window) },

@@ -140,32 +140,7 @@ func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
 }
 
 func (w *window) addShortcuts() {
-	shortcut(w.window, fyne.KeyN, w.ui.chats.create)
-	shortcut(w.window, fyne.KeyK, w.focusSearch)
-	shortcut(w.window, fyne.KeyI, w.ui.approvals.openInbox)
-	shortcut(w.window, fyne.KeyL, func() {
-		if w.ui.nav.files != nil {
-			w.ui.nav.files.EditPath()
-		}
-	})
-	shortcut(w.window, fyne.KeyH, func() {
-		if w.ui.nav.files != nil {
-			w.ui.nav.files.ToggleHidden()
-		}
-	})
-	w.window.Canvas().AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) {
-		if w.ui.nav.files != nil {
-			w.ui.nav.files.Undo()
-		}
-	})
-	shortcut(w.window, fyne.KeyF, w.findInChat)
-	w.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) {
-		w.ui.nav.search(w.sidebar.search.Text)
-	})
-	shortcut(w.window, fyne.KeyComma, w.ui.settings.open)
-	shortcut(w.window, fyne.KeyW, w.closeByKey)
-	shortcut(w.window, fyne.KeyQ, w.ui.quit)
-	shortcut(w.window, fyne.KeyPeriod, func() { w.pane.Stop() })
+	register(w.window, w.bindings())
 	w.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyF3 && w.ui.nav.files != nil {
 			w.ui.nav.files.Toggle()
@@ -268,12 +243,7 @@ func (sw *settingsWindow) open() {
 		sw.saveSize()
 		sw.window = nil
 	})
-	shortcut(w, fyne.KeyW, func() { w.Close() })
-	shortcut(w, fyne.KeyQ, sw.ui.quit)
-	for key, by := range map[fyne.KeyName]int{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1, fyne.KeyTab: 1} {
-		shortcut(w, key, func() { page.MoveTab(by) })
-	}
-	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyTab, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) { page.MoveTab(-1) })
+	register(w, sw.bindings(func() { w.Close() }, page.MoveTab))
 	w.CenterOnScreen()
 	sw.window, sw.invite, sw.find, sw.join = w, page.Invite, page.Find, page.Join
 	w.Show()

@@ -87,7 +87,7 @@ func (p *Page) draw() {
 		body = widgets.NewLoading()
 	case len(p.archives) == 0:
 		body = widgets.NewEmptyPage("clock", "No earlier conversations",
-			"When you clear a chat, its messages are archived here. This chat was never cleared.", widgets.NewButton("Back to chat", "back", p.openChat))
+			"When you clear a chat or edit a message, the earlier messages are archived here.", widgets.NewButton("Back to chat", "back", p.openChat))
 		back.Hide()
 	default:
 		name := widgets.NewText(p.app.Chats.Title(p.key), style.ColorMuted, "text")
@@ -138,8 +138,12 @@ func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
 	back := widgets.NewQuietButton("Earlier conversations", "back", p.back)
 	export := widgets.NewButton("Export as Markdown…", "export", p.export)
 	p.restoreButton = widgets.NewButton("Restore", "undo", func() { p.restoreWithUndo(a) })
+	replaces := "the current conversation, which is"
+	if a.Kind == protocol.ArchiveEdit {
+		replaces = "the messages since the edit, which are"
+	}
 	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
-		". Restoring it replaces the current conversation, which is archived here.", style.ColorText, "text")
+		". Restoring it replaces "+replaces+" archived here.", style.ColorText, "text")
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.WithIcon("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
 	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.restoreButton, export), banner)

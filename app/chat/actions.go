@@ -24,7 +24,8 @@ func (p rowFactory) runAction(what string, run protocol.RunID) {
 	widgets.Call(map[string]func(){actionSettings: h.Settings, actionReset: h.Reset, actionReload: h.Reload, actionResume: h.Resume}[what])
 }
 
-// retry sends the message of a run again.
+// retry answers the message of a run again. If the run called tools, the message is sent anew, so
+// that the agent knows what was done already.
 func (p rowFactory) retry(run protocol.RunID) {
 	text := ""
 	for _, r := range p.state.Runs {
@@ -33,20 +34,38 @@ func (p rowFactory) retry(run protocol.RunID) {
 		}
 	}
 	var content protocol.Content
-	for i := len(p.state.Messages) - 1; i >= 0; i-- {
-		m := p.state.Messages[i]
+	calledTools := false
+	for _, m := range slices.Backward(p.state.Messages) {
+		calledTools = calledTools || m.Role == protocol.RoleToolResult
 		if m.Role != protocol.RoleUser || m.RunID != run && m.RunID != "" {
 			continue
+		}
+		if m.Origin == protocol.OriginPerson && m.ID != "" && !calledTools {
+			p.resend(protocol.ChatResendParams{MessageID: m.ID})
+			return
 		}
 		content = m.Content
 		if m.Origin == protocol.OriginEvent {
 			c, _ := m.Completion()
 			text = cmp.Or(text, c.Words(string(c.NodeID)))
 		}
-		text = cmp.Or(text, content.Text())
 		break
 	}
-	p.resend(text, content)
+	p.sendAgain(cmp.Or(text, content.Text()), content)
+}
+
+// sendAgain sends a text with the pictures of an earlier message as a new one.
+func (p rowFactory) sendAgain(text string, content protocol.Content) {
+	if p.readOnly {
+		return
+	}
+	p.withPictures(content, func(list []protocol.Attachment) {
+		if text == "" && len(list) == 0 {
+			return
+		}
+		p.transcript.ScrollToEnd()
+		p.handlers.Send(text, list, p.composer.machine)
+	})
 }
 
 // newEmpty shows the suggestions of an empty chat; each one sends a real request.
@@ -61,42 +80,14 @@ func newEmpty(p *Pane) fyne.CanvasObject {
 		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
 }
 
-// resendMenu offers to send a message again, unchanged or edited, and to ask for another answer.
-func (p rowFactory) resendMenu(d messageData) []*fyne.MenuItem {
-	if p.readOnly {
-		return nil
-	}
-	if m := p.state.storedMessage(d.id); m != nil && m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
-		content := m.Content
-		return []*fyne.MenuItem{
-			fyne.NewMenuItem("Edit and send again", func() {
-				p.withPictures(content, func(list []protocol.Attachment) {
-					p.SetDraft(content.Text())
-					p.SetAttachments(list)
-					p.FocusComposer()
-				})
-			}),
-			fyne.NewMenuItem("Send again", func() { p.resend(content.Text(), content) }),
-		}
-	}
-	if content := p.state.questionOf(d); content != nil {
-		return []*fyne.MenuItem{fyne.NewMenuItem("Answer again", func() { p.resend(content.Text(), content) })}
-	}
-	return nil
-}
-
-// resend sends a text with the pictures of an earlier message.
-func (p rowFactory) resend(text string, content protocol.Content) {
+// resend replaces a message and what followed it.
+func (p rowFactory) resend(in protocol.ChatResendParams) {
 	if p.readOnly {
 		return
 	}
-	p.withPictures(content, func(list []protocol.Attachment) {
-		if text == "" && len(list) == 0 {
-			return
-		}
-		p.transcript.ScrollToEnd()
-		p.handlers.Send(text, list, p.composer.machine)
-	})
+	in.Node = p.composer.machine
+	p.transcript.ScrollToEnd()
+	p.handlers.Resend(in)
 }
 
 // withPictures calls a function with the pictures of a message, if the chat is still open then.
@@ -120,19 +111,4 @@ func (s *State) storedMessage(id protocol.MessageID) *protocol.Message {
 		return nil
 	}
 	return &s.Messages[i]
-}
-
-// questionOf returns the person's message before an answer.
-func (s *State) questionOf(d messageData) protocol.Content {
-	var content protocol.Content
-	for i := range s.Messages {
-		m := &s.Messages[i]
-		if m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson {
-			content = m.Content
-		}
-		if m.ID == d.id {
-			return content
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
@@ -8,12 +9,14 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 
+	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,20 +28,24 @@ type composer struct {
 	imageStrip    *fyne.Container // container of the pictures, which scrolls
 	attach        *widgets.Button
 	machineButton *widgets.Button
-	usage         *widgets.Text
+	usage         *hoverText // tokens and cost; explained in the hint
 	send          *widgets.Button
 	stop          *widgets.Button
 	frame         *widgets.Background
 	problem       *widgets.Text // reason why a file could not be added
+	editNote      fyne.CanvasObject
 	box           fyne.CanvasObject
 
 	images  []protocol.Attachment
-	machine protocol.NodeID // chosen by the person; empty is automatic
+	machine protocol.NodeID    // chosen by the person; empty is automatic
+	edited  protocol.MessageID // the message that the text replaces; empty for a new one
+	before  draft              // what the field had before a message was edited
 }
 
 func newComposer(p *Pane) *composer {
-	c := &composer{pane: p, entry: newEntry(), usage: widgets.NewText("", style.ColorMuted, style.SizeSmall), problem: widgets.NewText("", style.ColorBad, style.SizeSmall)}
+	c := &composer{pane: p, entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), problem: widgets.NewText("", style.ColorBad, style.SizeSmall)}
 	c.entry.SetPlaceHolder("Message Fairlead…")
+	c.entry.completion = newCompletion(p)
 	c.entry.onSend = c.submit
 	c.entry.onStop = func() bool {
 		if !p.state.isRunning() {
@@ -56,6 +63,17 @@ func newComposer(p *Pane) *composer {
 		return true
 	}
 	c.entry.onGrow = p.relayout
+	c.entry.onRecall = c.recalled
+	c.entry.onCancel = func() bool {
+		editing := c.edited != ""
+		c.endEdit()
+		return editing
+	}
+	c.editNote = newEditNote(c)
+	c.usage.onHover = func(on bool) {
+		p.hint.set(widgets.Choose(on, state.UsageWords(p.state.Session), ""))
+		p.relayout()
+	}
 	c.thumbnails = widgets.Flow(style.Inside)
 	c.imageStrip = container.New(&stripLayout{c: c}, widgets.NewVScroll(c.thumbnails))
 	c.imageStrip.Hide()
@@ -79,7 +97,9 @@ func newComposer(p *Pane) *composer {
 	// Fyne does so only at the first drawing, and then forgets the earlier size
 	edge.ExtendBaseWidget(edge)
 	plain := container.New(entryLayout{c.entry}, edge)
-	c.box = container.NewStack(c.frame, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.imageStrip, plain, c.problem, foot)))
+	// A click beside the text goes to the text.
+	area := widgets.NewTapArea(widgets.NewRect("", "", 0), p.FocusComposer)
+	c.box = container.NewStack(c.frame, area, widgets.Inset(4, 8, 8, 8, widgets.Col(style.Gap, c.editNote, c.imageStrip, plain, c.problem, foot)))
 	return c
 }
 
@@ -125,13 +145,23 @@ func (c *composer) submit() {
 	if text == "" && len(c.images) == 0 {
 		return
 	}
+	if text == state.Export && c.edited == "" {
+		c.entry.SetText("")
+		c.pane.handlers.Export()
+		return
+	}
 	c.entry.remember(text)
-	images := c.images
+	images, edited := c.images, c.edited
 	c.images = nil
 	c.entry.SetText("")
+	c.endEdit()
 	c.showThumbnails()
 	c.problem.Hide()
 	c.pane.transcript.ScrollToEnd()
+	if edited != "" {
+		c.pane.handlers.Resend(protocol.ChatResendParams{MessageID: edited, Message: &text, Attachments: &images, Node: c.machine})
+		return
+	}
 	c.pane.handlers.Send(text, images, c.machine)
 }
 
@@ -148,20 +178,30 @@ func (c *composer) addAttachment(a protocol.Attachment, err error) {
 func (c *composer) showThumbnails() {
 	c.thumbnails.Objects = nil
 	for i, a := range c.images {
-		// an unreadable attachment shows an empty picture
-		raw, _ := base64.StdEncoding.DecodeString(a.Data)
-		r := drawable(a.Filename, raw)
-		thumb := transcript.NewThumbnail(r, func() { c.pane.handlers.OpenImage(r) })
-		remove := widgets.NewQuietButton("Remove", "cross", func() {
+		c.thumbnails.Add(c.chip(a, func() {
 			c.images = slices.Delete(slices.Clone(c.images), i, i+1)
 			c.showThumbnails()
 			c.pane.FocusComposer() // the focused button was removed
-		})
-		remove.Small, remove.Muted = true, true
-		c.thumbnails.Add(container.NewVBox(container.NewGridWrap(fyne.NewSize(112, 84), thumb), remove))
+		}))
 	}
 	widgets.SetVisible(c.imageStrip, len(c.images) > 0)
 	c.pane.relayout()
+}
+
+// chip shows an attachment: its picture, name and size, and a button that removes it.
+func (c *composer) chip(a protocol.Attachment, remove func()) fyne.CanvasObject {
+	// an unreadable attachment shows an icon
+	raw, _ := base64.StdEncoding.DecodeString(a.Data)
+	r := drawable(a.Filename, raw)
+	picture := canvas.NewImageFromResource(r)
+	picture.FillMode = canvas.ImageFillContain
+	picture.SetMinSize(fyne.NewSize(36, 28))
+	name := widgets.NewText(display.Clip(cmp.Or(a.Filename, "picture"), 32), style.ColorText, style.SizeSmall)
+	size := widgets.NewText(display.Size(int64(len(raw))), style.ColorMuted, style.SizeSmall)
+	open := widgets.NewClickable(widgets.Inset(2, 4, 2, 4, widgets.Row(style.Inside, -1, picture, name, size)), func() { c.pane.handlers.OpenImage(r) })
+	button := widgets.NewQuietButton("", "cross", remove)
+	button.Small, button.Muted = true, true
+	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, open, button))
 }
 
 func (c *composer) update(s State) {
@@ -176,11 +216,15 @@ func (c *composer) update(s State) {
 	}
 	c.machineButton.SetText("@" + name)
 	widgets.SetVisible(c.machineButton, id != "")
-	var sent []string
+	var sent []sentText
 	for _, m := range s.Messages[max(len(s.Messages)-400, 0):] {
 		if m.Role == protocol.RoleUser && (m.Origin == protocol.OriginPerson || m.Origin == protocol.OriginDirect) {
 			if t := m.Content.Text(); t != "" && len(t) < 10_000 {
-				sent = append(sent, t)
+				own := sentText{text: t}
+				if m.Origin == protocol.OriginPerson {
+					own.id = m.ID
+				}
+				sent = append(sent, own)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -163,7 +165,7 @@ func TestARemovedPictureLeavesTheKeyboardWhereOneWrites(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/a.png"})
-	remove := d.button("Remove")
+	remove := d.button("cross")
 	d.win.Canvas().Focus(remove)
 	test.Tap(remove)
 	if d.win.Canvas().Focused() != fyne.Focusable(d.composer.entry) || len(d.Attachments()) != 0 {
@@ -192,5 +194,56 @@ func TestWhatCouldNotBeAddedIsSaidAlsoWhereTheNextOneCould(t *testing.T) {
 	d.AddFiles([]string{"/tmp/b.png"})
 	if d.composer.problem.Visible() {
 		t.Error("the note of the files before stayed")
+	}
+}
+
+func TestAttachmentShowsItsNameAndSize(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	data := base64.StdEncoding.EncodeToString(make([]byte, 2_000_000))
+	d.SetAttachments([]protocol.Attachment{{Filename: "holiday.png", Data: data}, {Data: data}})
+	var texts []string
+	var visit func(o fyne.CanvasObject)
+	visit = func(o fyne.CanvasObject) {
+		switch o := o.(type) {
+		case *widgets.Text:
+			texts = append(texts, o.Text)
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				visit(c)
+			}
+		case fyne.Widget:
+			for _, c := range test.WidgetRenderer(o).Objects() {
+				visit(c)
+			}
+		}
+	}
+	visit(d.composer.thumbnails)
+	if got := strings.Join(texts, " "); got != "holiday.png 2.0 MB picture 2.0 MB" {
+		t.Errorf("the attachments show %q", got)
+	}
+}
+
+func TestClickAnywhereInTheComposerFocusesIt(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.win.Canvas().Unfocus()
+	box := d.composer.box
+	test.TapCanvas(d.win.Canvas(), box.Position().AddXY(box.Size().Width/2, box.Size().Height-12))
+	if d.win.Canvas().Focused() != fyne.Focusable(d.composer.entry) {
+		t.Errorf("%T has the keyboard", d.win.Canvas().Focused())
+	}
+}
+
+func TestTokensAreExplainedUnderTheMouse(t *testing.T) {
+	d := newDesk(t, 480, 560)
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", ContextTokens: 42_000, ContextWindow: 100_000}})
+	d.composer.usage.MouseIn(nil)
+	if box := d.hint.box; !box.Visible() || box.Position().X < 0 || box.Position().Y+box.Size().Height > d.composer.box.Position().Y {
+		t.Errorf("the explanation is at %v with %v, above %v", box.Position(), box.Size(), d.composer.box.Position())
+	}
+	d.composer.usage.MouseOut()
+	if d.hint.box.Visible() {
+		t.Error("the explanation stays")
 	}
 }

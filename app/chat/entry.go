@@ -2,6 +2,7 @@ package chat
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
@@ -9,13 +10,20 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // maxLines is the maximum height of the entry in lines.
 const maxLines = 8
 
+// sentText is something that the person sent; id names the message that can be edited.
+type sentText struct {
+	text string
+	id   protocol.MessageID
+}
+
 // entry is the composer's text field: Enter sends, Shift+Enter starts a new line, Up and Down in an
-// empty field browse the sent messages, Escape and Ctrl+. stop.
+// empty field browse the sent messages to edit one, Escape and Ctrl+. stop.
 type entry struct {
 	widgets.ShiftEntry
 	onSend func()
@@ -24,11 +32,17 @@ type entry struct {
 	onPaste      func() bool
 	onGrow       func()
 	onFocus      func(bool)
-	history      []string
+	onRecall     func(sentText) // called when a sent message or, without an ID, the draft is shown
+	onCancel     func() bool    // called for Escape; reports whether there was something to cancel
+	history      []sentText
 	historyIndex int // index in history; len(history) is the present
 	draft        string
 	cursorToEnd  bool // move the cursor to the end
 	lines        int
+
+	completion *completion // what can be inserted at the cursor; set by the composer
+	isTyping   bool        // the text changes because the person types
+	last       string      // the text before the latest change
 }
 
 func newEntry() *entry {
@@ -37,42 +51,114 @@ func newEntry() *entry {
 	e.Wrapping = fyne.TextWrapWord
 	e.ExtendBaseWidget(e)
 	e.SetMinRowsVisible(1)
-	e.OnChanged = func(string) { e.fitHeight() }
+	e.OnChanged = func(text string) {
+		e.fitHeight()
+		before := ""
+		if e.isTyping {
+			before = beforeCursor(e.last, text)
+		}
+		e.last = text
+		if e.completion != nil {
+			e.completion.typed(before)
+		}
+	}
 	return e
 }
 
+// beforeCursor returns the text before the cursor after a change by typing: the cursor is behind
+// what was inserted, or where something was deleted.
+func beforeCursor(old, text string) string {
+	same := 0 // bytes at the beginning
+	for same < min(len(old), len(text)) && old[same] == text[same] {
+		same++
+	}
+	end := len(text)
+	for n := len(old); end > same && n > same && old[n-1] == text[end-1]; n-- {
+		end--
+	}
+	return strings.ToValidUTF8(text[:end], "")
+}
+
+// replaceWord replaces n characters before the cursor.
+func (e *entry) replaceWord(n int, text string) {
+	for range n {
+		e.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyBackspace})
+	}
+	for _, r := range text {
+		e.Entry.TypedRune(r)
+	}
+}
+
+// TypedRune implements fyne.Focusable.
+func (e *entry) TypedRune(r rune) {
+	e.isTyping = true
+	e.Entry.TypedRune(r)
+	e.isTyping = false
+}
+
+// MouseDown implements desktop.Mouseable: the cursor moves, so that the completions no longer fit.
+func (e *entry) MouseDown(m *desktop.MouseEvent) {
+	e.completion.typed("")
+	e.Entry.MouseDown(m)
+}
+
 func (e *entry) remember(text string) {
-	if n := len(e.history); n == 0 || e.history[n-1] != text {
-		e.history = append(e.history, text)
+	if n := len(e.history); n == 0 || e.history[n-1].text != text {
+		e.history = append(e.history, sentText{text: text})
 	}
 	e.historyIndex, e.draft = len(e.history), ""
 }
 
 // setHistory replaces the history, oldest first.
-func (e *entry) setHistory(texts []string) {
+func (e *entry) setHistory(texts []sentText) {
 	if e.historyIndex == len(e.history) {
 		e.history = texts
 		e.historyIndex = len(texts)
 	}
 }
 
-// AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons and the chats.
-func (e *entry) AcceptsTab() bool { return false }
+// AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons and the chats, unless it chooses
+// a completion.
+func (e *entry) AcceptsTab() bool { return e.completion != nil && e.completion.box.Visible() }
 
 // FocusGained implements fyne.Focusable.
 func (e *entry) FocusGained() {
 	e.Entry.FocusGained()
+	e.completion.leftAt = time.Time{}
 	e.onFocus(true)
 }
 
 // FocusLost implements fyne.Focusable.
 func (e *entry) FocusLost() {
 	e.ShiftEntry.FocusLost()
+	if e.completion.box.Visible() {
+		e.completion.leftAt = time.Now()
+	}
 	e.onFocus(false)
+}
+
+// Key describes a key that a field of the pane handles itself.
+type Key struct{ Keys, Text string }
+
+// KeysGroup is the heading of Keys.
+const KeysGroup = "Writing a message"
+
+// Keys are those of [entry.TypedKey].
+var Keys = []Key{
+	{"Enter", "Send"},
+	{"Shift Enter", "New line"},
+	{"Up in an empty field", "Edit your last message"},
+	{"/ at the beginning", "Commands and skills"},
+	{"@", "Mention a machine, file, skill or chat"},
+	{"! at the beginning", "Run a command yourself"},
+	{"Esc", "Close the list, leave the edit or stop the run"},
 }
 
 // TypedKey implements fyne.Focusable.
 func (e *entry) TypedKey(k *fyne.KeyEvent) {
+	if !e.Shift && e.completion.key(k.Name) {
+		return
+	}
 	switch k.Name {
 	case fyne.KeyReturn, fyne.KeyEnter:
 		if !e.Shift {
@@ -80,7 +166,7 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 			return
 		}
 	case fyne.KeyEscape:
-		if e.onStop() {
+		if e.onCancel() || e.onStop() {
 			return
 		}
 	case fyne.KeyUp:
@@ -99,20 +185,23 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 			return
 		}
 	}
+	e.isTyping = k.Name == fyne.KeyBackspace
 	e.Entry.TypedKey(k)
+	e.isTyping = false
 }
 
 // isFromHistory reports whether the text is an unchanged entry of the history.
 func (e *entry) isFromHistory() bool {
-	return e.historyIndex < len(e.history) && e.Text == e.history[e.historyIndex]
+	return e.historyIndex < len(e.history) && e.Text == e.history[e.historyIndex].text
 }
 
 func (e *entry) recall() {
-	text := e.draft
+	now := sentText{text: e.draft}
 	if e.historyIndex < len(e.history) {
-		text = e.history[e.historyIndex]
+		now = e.history[e.historyIndex]
 	}
-	e.setText(text)
+	e.setText(now.text)
+	e.onRecall(now)
 }
 
 // setText sets the text with the cursor at its end: now, or once its line breaks are known.

@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -14,7 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// header is the line above the transcript: title, model, thinking level, and a menu for the rest.
+// header is the line above the transcript: title, approval mode, model, thinking level, and a menu
+// for the rest.
 type header struct {
 	pane     *Pane
 	title    *widgets.Text
@@ -25,7 +27,6 @@ type header struct {
 	menu     *widgets.Button
 	leading  *fyne.Container // objects of the window before the title
 	box      fyne.CanvasObject
-	narrow   bool
 }
 
 func newHeader(p *Pane) *header {
@@ -54,15 +55,31 @@ func (h *header) show(s State) {
 			model = cmp.Or(m.Name, model)
 		}
 	}
-	h.model.SetText(display.Clip(model, widgets.Choose(h.narrow, 20, 28)))
+	h.model.SetText(display.Clip(model, 28))
 	thinking := "auto"
 	if level := thinkingLevel(s); level != "" {
 		thinking = strings.ToLower(state.ThinkingName(level))
 	}
 	h.thinking.SetText("Thinking: " + thinking)
-	widgets.SetVisible(h.thinking, !h.narrow)
 	h.mode.SetText(h.modeName(s))
-	widgets.SetVisible(h.mode, !h.narrow)
+}
+
+// minTitleWidth is the width that is left for the title, at the normal text size.
+const minTitleWidth = 96
+
+// fit hides the thinking level, and then the model, in a header that is too narrow; the menu has
+// them then. The approval mode is always shown.
+func (h *header) fit(width float32) {
+	room := width - minTitleWidth*style.Size("text")/14 - style.Group - 12 - 2*style.Inside
+	for _, o := range []fyne.CanvasObject{h.leading, h.mode, h.menu} {
+		if o.Visible() {
+			room -= o.MinSize().Width + style.Inside
+		}
+	}
+	for _, b := range []*widgets.Button{h.model, h.thinking} {
+		room -= b.MinSize().Width + style.Inside
+		widgets.SetVisible(b, room >= 0)
+	}
 }
 
 func (h *header) modelMenu() []*fyne.MenuItem {
@@ -109,9 +126,13 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	add("Rename", "edit", h.Rename)
 	add("Export as Markdown…", "export", h.pane.handlers.Export)
 	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
-	if h.narrow {
+	add("Find in this chat", "search", h.pane.Find).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
+	add("Keyboard shortcuts", "question", h.pane.handlers.Shortcuts).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeySlash, Modifier: fyne.KeyModifierShortcutDefault}
+	if !h.model.Visible() {
+		add("Model", "person", nil).ChildMenu = fyne.NewMenu("", h.modelMenu()...)
+	}
+	if !h.thinking.Visible() {
 		add("Thinking", "thinking", nil).ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)
-		add("Approvals", "shield", nil).ChildMenu = fyne.NewMenu("", h.modeMenu()...)
 	}
 	items = append(items, fyne.NewMenuItemSeparator())
 	add("Clear chat", "reset", h.pane.handlers.Reset)

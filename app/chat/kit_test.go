@@ -94,15 +94,27 @@ func newDesk(t testing.TB, width, height float32) *desk {
 			note("send %q %d @%s", text, len(images), node)
 			d.sent = images
 		},
-		Stop:     func() { note("stop") },
-		Unqueue:  func(id protocol.RunID) { note("unqueue %s", id) },
-		StopCall: func(id protocol.CallID) { note("stop call %s", id) },
-		Answer:   func(q protocol.Approval, decision string) { note("%s %s %s", decision, q.ID, q.Hash) },
-		Review:   func(id protocol.ApprovalID) { note("review %s", id) },
-		Older:    func() { note("older") },
-		Rename:   func(s string) { note("rename %q", s) },
-		Settings: func() { note("settings") },
-		SetModel: func(protocol.ModelRef) {}, SetThink: func(string) {},
+		Resend: func(in protocol.ChatResendParams) {
+			text, pictures, model := "as it was", -1, "the chat's"
+			if in.Message != nil {
+				text, pictures, d.sent = *in.Message, len(*in.Attachments), *in.Attachments
+			}
+			if in.Model != nil {
+				model = in.Model.ID
+			}
+			note("resend %s %q %d by %s", in.MessageID, text, pictures, model)
+		},
+		DeleteMessage: func(id protocol.MessageID, what string) { note("delete %s %q", id, what) },
+		Fork:          func(id protocol.MessageID, draft protocol.Content) { note("fork %s %q", id, draft.Text()) },
+		Stop:          func() { note("stop") },
+		Unqueue:       func(id protocol.RunID) { note("unqueue %s", id) },
+		StopCall:      func(id protocol.CallID) { note("stop call %s", id) },
+		Answer:        func(q protocol.Approval, decision string) { note("%s %s %s", decision, q.ID, q.Hash) },
+		Review:        func(id protocol.ApprovalID) { note("review %s", id) },
+		Older:         func() { note("older") },
+		Rename:        func(s string) { note("rename %q", s) },
+		Settings:      func() { note("settings") },
+		SetModel:      func(protocol.ModelRef) {}, SetThink: func(string) {},
 		Media: func(string, func([]byte, error)) {},
 		ReadFile: func(path string, done func(protocol.Attachment, error)) {
 			if strings.Contains(path, "bad") {
@@ -137,6 +149,7 @@ func (d *desk) assert(t *testing.T, want ...string) {
 	d.did = nil
 }
 
+// button returns a visible button with a text, or one without a text by its icon.
 func (d *desk) button(text string) *widgets.Button {
 	var found *widgets.Button
 	var visit func(o fyne.CanvasObject)
@@ -146,7 +159,7 @@ func (d *desk) button(text string) *widgets.Button {
 		}
 		switch o := o.(type) {
 		case *widgets.Button:
-			if o.Text == text {
+			if o.Text == text || o.Text == "" && o.Icon == text {
 				found = o
 			}
 		case *fyne.Container:

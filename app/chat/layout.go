@@ -14,9 +14,6 @@ import (
 // letters of text, and 80 of code.
 const columnWidth = 640
 
-// shortHeaderWidth is the width below which the header moves its controls to its menu.
-const shortHeaderWidth = 640
-
 // relayout repeats the layout after the composer or the header changed in size.
 func (p *Pane) relayout() {
 	if s := p.Size(); s.Width > 0 {
@@ -49,10 +46,6 @@ func (paneLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(3
 func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	p := l.p
 	narrow := size.Width < style.Narrow-200
-	if short := size.Width < shortHeaderWidth*style.Size("text")/14; short != p.header.narrow {
-		p.header.narrow = short
-		p.header.show(p.state)
-	}
 	margin := widgets.Choose(narrow, 12, style.Page)
 	if p.readOnly {
 		p.transcript.Width = min(size.Width-2*margin, columnWidth*style.Size("text")/14)
@@ -60,6 +53,7 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 		p.content.Layout.Layout(p.content.Objects, size)
 		return
 	}
+	p.header.fit(size.Width)
 	head := p.header.box.MinSize().Height
 	p.header.box.Resize(fyne.NewSize(size.Width, head))
 	p.header.box.Move(fyne.NewPos(0, 0))
@@ -92,6 +86,8 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	p.headerBackground.Resize(fyne.NewSize(size.Width, top))
 	p.composerBackground.Move(fyne.NewPos(0, size.Height-h-margin))
 	p.composerBackground.Resize(fyne.NewSize(size.Width, h+margin))
+	p.hint.layOut(x, size.Height-h-margin/2, width)
+	p.composer.entry.completion.layOut(x, size.Height-h-margin/2, width)
 }
 
 // position is the scroll position that the reader left, and the end of the conversation then.

@@ -1,10 +1,14 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,5 +26,30 @@ func TestATrustAndADayEndInAWindowWhereNothingHappens(t *testing.T) {
 	d.Tick(noon.Add(13 * time.Hour))
 	if got := lines(d.transcript.Items()); !strings.Contains(got, "-- Yesterday") {
 		t.Errorf("after midnight:\n%s", got)
+	}
+}
+
+// TestApprovalModeIsAlwaysShown: what the agent may do without asking is never out of sight. What
+// does not fit beside it is in the menu.
+func TestApprovalModeIsAlwaysShown(t *testing.T) {
+	for _, c := range []struct {
+		width, scale    float32
+		model, thinking bool
+	}{{1120, 1, true, true}, {1120, 1.5, true, true}, {480, 1, true, false}, {480, 1.5, false, false}} {
+		t.Run(fmt.Sprintf("%v at %v", c.width, c.scale), func(t *testing.T) {
+			d := newDesk(t, c.width, 600)
+			fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, c.scale))
+			d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Refactor the parser"}, Model: protocol.ModelRef{ID: "built-in operator"}})
+			if h := d.header; !h.mode.Visible() || h.model.Visible() != c.model || h.thinking.Visible() != c.thinking || h.box.MinSize().Width > c.width {
+				t.Errorf("mode %v, model %v, thinking %v, wants %v", h.mode.Visible(), h.model.Visible(), h.thinking.Visible(), h.box.MinSize().Width)
+			}
+			menu := ""
+			for _, i := range d.header.menuItems() {
+				menu += i.Label + " "
+			}
+			if strings.Contains(menu, "Model") == c.model || strings.Contains(menu, "Thinking") == c.thinking {
+				t.Errorf("the menu has %s", menu)
+			}
+		})
 	}
 }

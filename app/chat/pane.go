@@ -34,6 +34,7 @@ type Pane struct {
 	finder             *finder
 	transcript         *transcript.View
 	composer           *composer
+	hint               *hint
 	empty              fyne.CanvasObject
 	content            *fyne.Container
 	headerBackground   *widgets.Background // backgrounds, and the line below the header
@@ -51,6 +52,7 @@ type Pane struct {
 	showSource      map[string]bool // rows shown as raw Markdown
 	wrapOutput      bool            // outputs wrap their lines
 	images          map[string]fyne.Resource
+	pointed         *transcript.MessageView // the message whose buttons are shown, or nil
 }
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
@@ -78,6 +80,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	}
 	p.transcript.OnLeave = p.FocusComposer
 	p.header, p.finder = newHeader(p), newFinder(p)
+	p.hint = newHint()
 	p.composer = newComposer(p)
 	p.empty = newEmpty(p)
 	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { rowFactory{p}.runAction(actionReload, "") })
@@ -85,7 +88,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
 	// Above the transcript: Fyne's software painter does not clip what scrolls within a row.
-	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box))
+	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.hint.box, p.composer.entry.completion.box))
 	p.show()
 	return p
 }
@@ -119,10 +122,7 @@ func (p *Pane) Update(s State) {
 		clear(p.expanded)
 		clear(p.showSource)
 		clear(p.images)
-		p.composer.images, p.composer.machine = nil, ""
-		p.composer.entry.history, p.composer.entry.historyIndex = nil, 0
-		p.composer.entry.SetText("")
-		p.composer.showThumbnails()
+		p.composer.reset()
 		p.revealID = ""
 		p.endReveal()
 		p.transcript.ClearSelection()
@@ -141,6 +141,7 @@ func (p *Pane) Tick(now time.Time) {
 	// a new day, or the end of the chat's trust period
 	over := p.now.Year() != now.Year() || p.now.YearDay() != now.YearDay()
 	p.now = now
+	p.composer.entry.completion.tick(time.Now())
 	over = over || p.header.mode.Text != p.header.modeName(p.state)
 	if !p.revealedAt.IsZero() && now.Sub(p.revealedAt) >= revealTime {
 		p.endReveal()
@@ -256,17 +257,21 @@ func (p *Pane) Questions() []fyne.CanvasObject {
 // FootHeight returns the height of the composer and of the space around it.
 func (p *Pane) FootHeight() float32 { return p.Size().Height - p.composer.box.Position().Y }
 
-// Draft returns the unsent text.
-func (p *Pane) Draft() string { return p.composer.entry.Text }
+// Draft returns the unsent text of a new message, also while an earlier one is edited.
+func (p *Pane) Draft() string { return p.composer.draft().text }
 
-// SetDraft replaces the unsent text.
-func (p *Pane) SetDraft(text string) { p.composer.entry.setText(text) }
+// SetDraft replaces the unsent text. It ends the editing of a message.
+func (p *Pane) SetDraft(text string) {
+	p.composer.endEdit()
+	p.composer.entry.setText(text)
+}
 
 // Attachments returns the pictures of the unsent message.
-func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.images) }
+func (p *Pane) Attachments() []protocol.Attachment { return slices.Clone(p.composer.draft().images) }
 
 // SetAttachments replaces the pictures of the unsent message.
 func (p *Pane) SetAttachments(list []protocol.Attachment) {
+	p.composer.endEdit()
 	p.composer.images = slices.Clone(list)
 	p.composer.showThumbnails()
 }

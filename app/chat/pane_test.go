@@ -144,30 +144,25 @@ func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
 	}
 }
 
-func TestTryAgainSendsThePicturesOfTheMessage(t *testing.T) {
-	for name, said := range map[string]protocol.Content{
-		"with words": {protocol.Text("what is this"), {Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"}, {Type: protocol.BlockImage, MediaKey: "media/b.png"}},
-		"alone":      {{Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"}, {Type: protocol.BlockImage, MediaKey: "media/b.png"}},
+func TestTryAgainKeepsWhatTheRunDid(t *testing.T) {
+	said := protocol.Content{protocol.Text("what is this"), {Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"}}
+	m := protocol.Message{ID: "1", RunID: "r", Role: protocol.RoleUser, Content: said}
+	call := assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))
+	for name, c := range map[string]struct {
+		messages []protocol.Message
+		want     string
+	}{
+		"nothing yet": {[]protocol.Message{user("0", "before"), m}, `resend 1 "as it was" -1 by the chat's`},
+		"a call":      {[]protocol.Message{user("0", "before"), m, call, result("3", "a", "ok", nil)}, `send "what is this" 1 @`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, 860, 700)
-			m := protocol.Message{ID: "1", RunID: "r", Role: protocol.RoleUser, Origin: protocol.OriginPerson, Content: said}
 			d.Update(State{
-				Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("0", "before"), m},
+				Session: protocol.SessionEntry{SessionKey: "k"}, Messages: c.messages,
 				Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel}},
 			})
 			test.Tap(d.button("Try again"))
-			d.assert(t, fmt.Sprintf("send %q 2 @", said.Text()))
-			if len(d.sent) != 2 || d.sent[0].Filename != "a.png" || d.sent[1].Data != "of media/b.png" {
-				t.Errorf("sent %v", d.sent)
-			}
-			menu := rowFactory{d.Pane}.resendMenu(messageData{id: "1"})
-			menu[1].Action()
-			d.assert(t, fmt.Sprintf("send %q 2 @", said.Text()))
-			menu[0].Action()
-			if d.Draft() != said.Text() || len(d.Attachments()) != 2 {
-				t.Errorf("to be changed: %q with %d pictures", d.Draft(), len(d.Attachments()))
-			}
+			d.assert(t, c.want)
 		})
 	}
 }

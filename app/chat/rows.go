@@ -7,7 +7,6 @@ import (
 	_ "image/gif"  // the supported formats
 	_ "image/jpeg" // these three only
 	_ "image/png"
-	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -134,41 +133,6 @@ func (p rowFactory) queuedRow() *row {
 		}
 		text.SetText(first)
 	})
-}
-
-func (p rowFactory) messageRow() *row {
-	var d messageData
-	var key string
-	m := transcript.NewMessageView()
-	m.Forward, m.OnCopy, m.OnPress = p.transcript.Scrolled, copyText, p.transcript.Press
-	m.OnCopyMessage = func() { copyText(p.source(d)) }
-	m.OnLink = func(u *url.URL) { p.handlers.OpenURL(u.String()) }
-	m.OnImage = func(i int) {
-		if keys := strings.Split(d.images, "\n"); i < len(keys) {
-			p.handlers.OpenImage(p.images[keys[i]])
-		}
-	}
-	m.OnMenu = func(at fyne.Position) {
-		raw := fyne.NewMenuItem("Show Markdown source", func() {
-			p.showSource[key] = !p.showSource[key]
-			m.SetRaw(p.showSource[key])
-			p.transcript.HeightChanged()
-		})
-		raw.Checked = p.showSource[key]
-		more := p.resendMenu(d)
-		if !d.plain {
-			more = append(more, raw)
-		}
-		p.copyMenu(m, at, "Copy message", p.source(d), more...)
-	}
-	r := newRow(0, m, nil)
-	r.bind = func(i transcript.Item) {
-		d, key = i.Data.(messageData), i.Key
-		r.top = widgets.Choose(d.sender != "", style.Group, style.Gap)
-		m.SetRaw(p.showSource[key])
-		m.Set(transcript.Message{Sender: d.sender, Time: d.time, FullTime: d.fullTime, Text: d.text, Plain: d.plain, Images: p.pictures(d.images)})
-	}
-	return r
 }
 
 // source returns the whole text of the message that a row belongs to.

@@ -94,21 +94,29 @@ func (s *State) pendingApproval(c protocol.CallInfo) *protocol.Approval {
 // Handlers are the pane's callbacks, called on the GUI thread. Those with a done function call it
 // later, on the GUI thread. A reader uses only OpenURL, OpenImage, Media, Settings and Older.
 type Handlers struct {
-	Send     func(text string, images []protocol.Attachment, node protocol.NodeID)
-	Stop     func() // stops the run in progress
-	Unqueue  func(protocol.RunID)
-	StopCall func(protocol.CallID)
 	// Output loads the whole output of a call; done is not called on failure.
 	Output func(id protocol.CallID, done func(text string))
 	// OpenOutput opens an output in a window; search focuses its search field.
 	OpenOutput func(title, text string, search bool)
 	// Undo reverts a call's change of a file, or with redo repeats it.
-	Undo       func(call protocol.CallInfo, redo bool, done func(error))
+	Undo func(call protocol.CallInfo, redo bool, done func(error))
+	Send func(text string, images []protocol.Attachment, node protocol.NodeID)
+	// Resend replaces a message of the person, and everything after it. SessionKey is not set.
+	Resend        func(protocol.ChatResendParams)
+	DeleteMessage func(id protocol.MessageID, what string) // what names it, such as "The answer"
+	// Fork opens a new chat with the messages up to one; with a draft, with those before it.
+	Fork func(id protocol.MessageID, draft protocol.Content)
+	// Complete finds what can be inserted after a text; nil offers nothing.
+	Complete   func(before string, node protocol.NodeID, done func(state.Completions))
+	Stop       func() // stops the run in progress
+	Unqueue    func(protocol.RunID)
+	StopCall   func(protocol.CallID)
 	Answer     func(q protocol.Approval, decision string)
 	Review     func(protocol.ApprovalID) // opens the approval dialog
 	Older      func()
 	SearchAll  func(query string) // searches in all chats
 	Reload     func()
+	Shortcuts  func() // shows the keyboard shortcuts
 	Rename     func(title string)
 	Export     func()
 	Earlier    func() // shows the archived conversations of the chat

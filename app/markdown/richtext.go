@@ -245,7 +245,12 @@ func (p *RichText) Tapped(e *fyne.PointEvent) {
 }
 
 // MouseIn implements desktop.Hoverable.
-func (p *RichText) MouseIn(e *desktop.MouseEvent) { p.MouseMoved(e) }
+func (p *RichText) MouseIn(e *desktop.MouseEvent) {
+	if p.Events != nil && p.OnHover != nil {
+		p.OnHover()
+	}
+	p.MouseMoved(e)
+}
 
 // MouseMoved implements desktop.Hoverable: the link under the mouse is underlined.
 func (p *RichText) MouseMoved(e *desktop.MouseEvent) {

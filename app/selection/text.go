@@ -35,6 +35,7 @@ type Events struct {
 	OnMenu  func(at fyne.Position) // for the secondary button, with its position on the canvas
 	OnLink  func(*url.URL)         // for a click on a link
 	OnCopy  func(text string)      // for the Copy button of a code block
+	OnHover func()                 // when the mouse enters a text
 	Forward func(*fyne.ScrollEvent)
 }
 

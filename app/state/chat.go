@@ -34,14 +34,16 @@ type Chat struct {
 }
 
 // Reload loads the newest messages again.
-func (c *Chat) Reload() {
+func (c *Chat) Reload() { c.reload(pageSize) }
+
+func (c *Chat) reload(n int) {
 	load := 0
 	c.Value.Update(func(v *ChatView) {
 		v.load++
 		load = v.load
 		v.Loading, v.Problem, v.late = true, "", nil
 	})
-	c.page(0, pageSize, func(v *ChatView, p page, err error) {
+	c.page(0, n, func(v *ChatView, p page, err error) {
 		if v.load != load {
 			return
 		}
@@ -143,7 +145,10 @@ type page struct {
 
 func (c *Chat) preview(ctx context.Context, before int64, n int) ([]protocol.Message, bool, error) {
 	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: c.Key, Limit: n, Before: before, Notices: true})
-	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1, err
+	// A short page reaches the beginning, which may have been deleted, or the last summary.
+	isShort := len(p.Messages) < n
+	afterSummary := before == 0 && slices.ContainsFunc(p.Messages, func(m protocol.Message) bool { return m.Compaction != nil })
+	return p.Messages, len(p.Messages) > 0 && p.Messages[0].Seq > 1 && (!isShort || afterSummary), err
 }
 
 // appendNew appends a message unless the list has it already. It does not change the given list.
@@ -158,8 +163,8 @@ func appendNew(list []protocol.Message, m protocol.Message) []protocol.Message {
 
 func (c *Chat) apply(ch protocol.Change) {
 	if ch.Kind == protocol.ChangeHistory {
-		c.Value.Update(func(v *ChatView) { v.Messages, v.More = nil, false })
-		c.Reload()
+		// As many messages as are shown, so that the reader stays at the same one.
+		c.reload(min(max(len(c.Value.Get().Messages), pageSize), reachSize))
 		return
 	}
 	if ch.Message == nil {

@@ -209,16 +209,19 @@ func HitWho(h protocol.SearchHit, now time.Time) string {
 // Archives reads and restores the archived conversations of chats.
 type Archives struct{ app *App }
 
-// List returns the conversations from before a chat's resets, newest first. It blocks.
+// List returns the conversations from before a chat's resets, and what edits replaced, newest first.
+// It blocks.
 func (s Archives) List(ctx context.Context, key protocol.SessionKey) ([]protocol.ArchiveInfo, error) {
 	r, err := Call(ctx, s.app, protocol.SessionArchives, protocol.SessionParams{SessionKey: key})
-	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind != protocol.ArchiveReset }), err
+	return slices.DeleteFunc(r.Archives, func(i protocol.ArchiveInfo) bool { return i.Kind == protocol.ArchiveCompact }), err
 }
 
 // Find returns the archive that contains a message found by a search. It blocks.
 func (s Archives) Find(ctx context.Context, h protocol.SearchHit) (protocol.ArchiveInfo, error) {
 	list, err := s.List(ctx, h.SessionKey)
-	i, ok := find(list, func(i protocol.ArchiveInfo) bool { return i.SessionID == h.SessionID })
+	i, ok := find(list, func(i protocol.ArchiveInfo) bool {
+		return i.SessionID == h.SessionID && i.Kind == protocol.ArchiveReset
+	})
 	if err == nil && !ok {
 		err = protocol.ErrNotFound.With("the conversation is no longer in the archive")
 	}
@@ -255,11 +258,14 @@ func (s Archives) Restore(ctx context.Context, key protocol.SessionKey, id proto
 	return before, err
 }
 
-// ArchiveLine summarizes an archive: 24 messages · 12k tokens.
+// ArchiveLine summarizes an archive: 24 messages · 12k tokens, or 2 messages · replaced by an edit.
 func ArchiveLine(i protocol.ArchiveInfo) string {
 	line := Plural(i.Messages, "message", "messages")
 	if n := i.Tokens.Total; n > 0 {
 		line += " · " + Tokens(n) + " tokens"
+	}
+	if i.Kind == protocol.ArchiveEdit {
+		line += " · replaced by an edit"
 	}
 	return line
 }

@@ -27,32 +27,57 @@ type Message struct {
 // MessageView shows a message or a part of one.
 type MessageView struct {
 	widgets.Composite
-	selection.Events
-	OnCopyMessage func()
-	OnImage       func(index int)
+	selection.Events // OnMenu opens the menu of the message, also from its button
+	OnImage          func(index int)
 
-	msg        Message
-	from       *widgets.Text
-	time       *hoverText
-	copyButton *widgets.Button
-	head       *fyne.Container
-	text       *markdown.View
-	plain      *markdown.RichText
-	images     *fyne.Container
-	raw        bool
+	msg     Message
+	from    *widgets.Text
+	time    *hoverText
+	actions *fyne.Container // see SetActions
+	more    *widgets.Button // opens the menu
+	head    *fyne.Container
+	text    *markdown.View
+	plain   *markdown.RichText
+	images  *fyne.Container
+	raw     bool
 }
 
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
 	m := &MessageView{from: widgets.NewHeading("", "text"), time: newHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}
-	m.copyButton = widgets.NewQuietButton("", "copy", func() { widgets.Call(m.OnCopyMessage) })
-	m.copyButton.Muted, m.copyButton.Small = true, true
-	m.head = widgets.Row(style.Inside, 1, m.from, layout.NewSpacer(), m.copyButton, m.time)
+	m.more = widgets.NewQuietButton("", "more", func() {
+		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(m.more)
+		widgets.CallWith(m.OnMenu, at.AddXY(0, m.more.Size().Height+style.Gap))
+	})
+	m.more.Muted, m.more.Small = true, true
+	m.actions = widgets.Row(0, -1)
+	m.actions.Hide()
+	m.head = widgets.Row(style.Inside, 1, m.from, layout.NewSpacer(), m.actions, m.more, m.time)
 	m.text.Events, m.plain.Events = &m.Events, &m.Events
 	m.images = widgets.Flow(style.Inside)
 	m.Compose(m, widgets.Col(style.Gap, m.head, m.text, m.plain, m.images))
 	return m
 }
+
+// SetActions shows buttons above the message, such as while the mouse is over it; none hides them.
+func (m *MessageView) SetActions(list ...fyne.CanvasObject) {
+	if len(list) == 0 && !m.actions.Visible() {
+		return
+	}
+	m.actions.Objects = list
+	m.actions.Refresh()
+	widgets.SetVisible(m.actions, len(list) > 0)
+	m.head.Refresh()
+}
+
+// MouseIn implements desktop.Hoverable.
+func (m *MessageView) MouseIn(*desktop.MouseEvent) { widgets.Call(m.OnHover) }
+
+// MouseMoved implements desktop.Hoverable.
+func (m *MessageView) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (m *MessageView) MouseOut() {}
 
 // SetRaw shows the unformatted text, so that any part of it can be selected and copied.
 func (m *MessageView) SetRaw(on bool) {

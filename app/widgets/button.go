@@ -19,6 +19,7 @@ type pressable struct {
 	OnHover func(on bool)
 
 	hovered, focused bool
+	byKey            bool   // OnTap is called for a key
 	changed          func() // shows whether it is hovered and focused
 }
 
@@ -38,16 +39,26 @@ func (p *pressable) FocusLost() { p.focused = false; p.changed() }
 // TypedRune implements fyne.Focusable.
 func (p *pressable) TypedRune(r rune) {
 	if r == ' ' && p.OnKey == nil {
-		p.Tapped(nil)
+		p.press()
 	}
 }
+
+// press taps it by key.
+func (p *pressable) press() {
+	p.byKey = true
+	p.Tapped(nil)
+	p.byKey = false
+}
+
+// isPressedByKey reports whether OnTap was called for a key: a menu then highlights its first line.
+func (p *pressable) isPressedByKey() bool { return p.byKey }
 
 // typedKey handles a key of the object o.
 func (p *pressable) typedKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
 	switch {
 	case p.OnKey != nil && p.OnKey(e.Name):
 	case e.Name == fyne.KeyReturn, e.Name == fyne.KeyEnter, e.Name == fyne.KeySpace && p.OnKey != nil:
-		p.Tapped(nil)
+		p.press()
 	case e.Name == fyne.KeyEscape:
 		PassKey(o, e)
 	}
@@ -235,6 +246,8 @@ func NewSplitButton(text string, primary bool, onTap func(), menu func() []*fyne
 	s.Compose(s, Row(1, 0, s.Main, s.More))
 	return s
 }
+
+func (s *SplitButton) isPressedByKey() bool { return s.More.isPressedByKey() }
 
 // Open shows the menu.
 func (s *SplitButton) Open() { ShowMenu(s, s.menu()) }

@@ -3,7 +3,6 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 )
@@ -14,15 +13,15 @@ func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 	if c == nil || len(items) == 0 {
 		return
 	}
-	menu := widget.NewPopUpMenu(fitMenu(items, c), c)
+	fitMenu(items, c)
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(o)
-	m := menu.MinSize()
+	height := menuSize(items).Height
 	y := at.Y + o.Size().Height + 4
-	if y+m.Height > c.Size().Height && at.Y-m.Height-4 >= 0 {
-		y = at.Y - m.Height - 4
+	if y+height > c.Size().Height && at.Y-height-4 >= 0 {
+		y = at.Y - height - 4
 	}
-	x := min(at.X, c.Size().Width-m.Width-8)
-	menu.ShowAtPosition(fyne.NewPos(max(x, 4), y))
+	b, ok := o.(interface{ isPressedByKey() bool })
+	showPopupMenu(items, c, fyne.NewPos(at.X, y), ok && b.isPressedByKey())
 }
 
 // NewMenuButton creates a button that opens a menu; menu is called each time it opens.
@@ -36,7 +35,8 @@ func NewMenuButton(text, icon string, menu func() []*fyne.MenuItem) *Button {
 // ShowMenuAt opens a menu at a position of o's canvas.
 func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && len(items) > 0 {
-		widget.ShowPopUpMenuAtPosition(fitMenu(items, c), c, at)
+		fitMenu(items, c)
+		showPopupMenu(items, c, at, false)
 	}
 }
 
@@ -46,10 +46,9 @@ const (
 	menuMargin    = 96
 )
 
-// fitMenu shortens a menu to its window: Fyne's menus extend beyond the edge.
-func fitMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
+// fitMenu shortens the labels of a menu to its window.
+func fitMenu(items []*fyne.MenuItem, c fyne.Canvas) {
 	truncateLabels(items, min(maxLabelWidth*style.Size("text")/14, c.Size().Width-menuMargin))
-	return fyne.NewMenu("", items...)
 }
 
 func truncateLabels(items []*fyne.MenuItem, width float32) {

@@ -35,6 +35,119 @@ func TestAMenuHasRoomInItsWindow(t *testing.T) {
 	}
 }
 
+// TestMenuOpenedByKeyHighlightsItsFirstLine: Enter then chooses that line. A menu opened by mouse
+// has no line that Enter would choose.
+func TestMenuOpenedByKeyHighlightsItsFirstLine(t *testing.T) {
+	for name, open := range map[string]func(*Button){
+		"key":   func(b *Button) { b.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) },
+		"space": func(b *Button) { b.TypedRune(' ') },
+		"mouse": func(b *Button) { b.Tapped(&fyne.PointEvent{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			chosen := 0
+			b := NewMenuButton("Model", "", func() []*fyne.MenuItem {
+				return []*fyne.MenuItem{fyne.NewMenuItem("One", func() { chosen++ }), fyne.NewMenuItem("Two", func() { chosen += 10 })}
+			})
+			w := widgettest.Window(t, b, 480, 300)
+			open(b)
+			w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+			if want := Choose(name == "mouse", 0, 1); chosen != want {
+				t.Errorf("Enter chose %d, want %d", chosen, want)
+			}
+		})
+	}
+}
+
+func TestMenuIsUsedByKeys(t *testing.T) {
+	var chosen []string
+	item := func(label string) *fyne.MenuItem {
+		return fyne.NewMenuItem(label, func() { chosen = append(chosen, label) })
+	}
+	disabled := item("Disabled")
+	disabled.Disabled = true
+	more := fyne.NewMenuItem("More", nil)
+	more.ChildMenu = fyne.NewMenu("", item("Inner one"), item("Inner two"))
+	items := []*fyne.MenuItem{item("First"), disabled, fyne.NewMenuItemSeparator(), more, item("Last")}
+	b := NewButton("Menu", "", nil)
+	w := widgettest.Window(t, b, 480, 300)
+	for keys, want := range map[string]string{
+		"Down Return": "First", "Down Down Down Return": "Last", "Up Return": "Last", "Down Down Right Down Return": "Inner two",
+		"Down Down Return Return": "Inner one", "Down Down Right Left Down Return": "Last", "Escape": "", "Return Escape": "",
+	} {
+		chosen = nil
+		ShowMenu(b, items)
+		menu := w.Canvas().Focused()
+		for k := range strings.FieldsSeq(keys) {
+			menu.TypedKey(&fyne.KeyEvent{Name: fyne.KeyName(k)})
+		}
+		if got := strings.Join(chosen, " "); got != want || w.Canvas().Overlays().Top() != nil {
+			t.Errorf("%s chose %q, want %q; still open: %v", keys, got, want, w.Canvas().Overlays().Top() != nil)
+		}
+	}
+	chosen = nil
+	ShowMenu(b, items)
+	w.Canvas().Focused().TypedRune('l')
+	w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if strings.Join(chosen, " ") != "Last" {
+		t.Errorf("the letter l chose %q", chosen)
+	}
+}
+
+func TestMenuIsUsedByMouse(t *testing.T) {
+	chosen := 0
+	inner := fyne.NewMenuItem("Inner", func() { chosen++ })
+	more := fyne.NewMenuItem("More", nil)
+	more.ChildMenu = fyne.NewMenu("", inner)
+	items := []*fyne.MenuItem{more, fyne.NewMenuItem("Other", func() {})}
+	b := NewButton("Menu", "", nil)
+	w := widgettest.Window(t, b, 480, 300)
+	ShowMenu(b, items)
+	m := w.Canvas().Overlays().Top().(*popupMenu)
+	if h := m.levels[0].rows[0].Size().Height; h != menuRowHeight {
+		t.Errorf("a row is %v high, want %v", h, menuRowHeight)
+	}
+	m.levels[0].rows[0].MouseIn(nil)
+	m.levels[0].rows[1].MouseIn(nil)
+	if len(m.levels) != 1 {
+		t.Error("the submenu stays open")
+	}
+	m.levels[0].rows[0].MouseIn(nil)
+	test.Tap(m.levels[1].rows[0])
+	if chosen != 1 || w.Canvas().Overlays().Top() != nil {
+		t.Errorf("chosen %d times; still open: %v", chosen, w.Canvas().Overlays().Top() != nil)
+	}
+	ShowMenu(b, items)
+	test.TapCanvas(w.Canvas(), fyne.NewPos(470, 290))
+	if w.Canvas().Overlays().Top() != nil {
+		t.Error("a click beside the menu leaves it open")
+	}
+}
+
+func TestMenuStaysInItsWindow(t *testing.T) {
+	var items []*fyne.MenuItem
+	for range 40 {
+		more := fyne.NewMenuItem("A line with a submenu", nil)
+		more.ChildMenu = fyne.NewMenu("", fyne.NewMenuItem("A line of the submenu", nil))
+		items = append(items, more)
+	}
+	b := NewButton("Menu", "", nil)
+	w := widgettest.Window(t, b, 480, 300)
+	ShowMenuAt(b, fyne.NewPos(470, 290), items)
+	m := w.Canvas().Overlays().Top().(*popupMenu)
+	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
+	for i, l := range m.levels {
+		from, to := l.box.Position(), l.box.Position().Add(l.box.Size())
+		if from.X < 0 || from.Y < 0 || to.X > 480 || to.Y > 300 {
+			t.Errorf("level %d is at %v to %v", i, from, to)
+		}
+	}
+	w.Resize(fyne.NewSize(600, 300))
+	if w.Canvas().Overlays().Top() != nil {
+		t.Error("the menu stays where it was in a window of another size")
+	}
+}
+
 func TestASelectHasTheBorderOfAField(t *testing.T) {
 	s := NewSelect([]string{"One", "Two"}, nil)
 	s.SetSelected("One")

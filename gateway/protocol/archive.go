@@ -9,8 +9,9 @@ var (
 	SessionArchives    = Method[SessionParams, SessionArchivesResult]{"session.archives", ScopeRead, clients, extension}
 	SessionArchiveRead = Method[SessionArchiveReadParams, SessionArchiveReadResult]{"session.archive.read", ScopeRead, clients, extension}
 	// SessionArchiveRestore replaces the current conversation of a chat with an archived one. The
-	// current one is archived first, so that it can be restored in the same way. It fails with
-	// ErrConflict while a run is in progress.
+	// current one is archived first, so that it can be restored in the same way. The archive of an
+	// edit replaces only what came after the edit, and stops the run in progress; that of a deletion
+	// puts its messages back. Otherwise it fails with ErrConflict while a run is in progress.
 	SessionArchiveRestore = Method[SessionArchiveRestoreParams, SessionArchiveRestoreResult]{"session.archive.restore", ScopeChat, clients, extension}
 )
 
@@ -18,6 +19,8 @@ var (
 const (
 	ArchiveReset   = "reset"
 	ArchiveCompact = "compact"
+	ArchiveEdit    = "edit"   // a message was replaced, and with it everything after it
+	ArchiveDelete  = "delete" // messages were deleted; it exists for ten seconds
 )
 
 // SessionCompactParams shortens a chat to its last messages. KeepMessages is 20 when missing.
@@ -52,7 +55,7 @@ type SessionArchivesResult struct {
 type ArchiveInfo struct {
 	ID        ArchiveID `json:"id"`
 	SessionID SessionID `json:"sessionId"`
-	Kind      string    `json:"kind"` // reset or compact
+	Kind      string    `json:"kind"` // reset, compact or edit
 	Messages  int       `json:"messages"`
 	Tokens    Tokens    `json:"tokens"` // of the whole conversation for a reset; zero for a compaction
 	CreatedAt int64     `json:"createdAt"`
@@ -77,7 +80,7 @@ type SessionArchiveReadResult struct {
 	Messages []Message   `json:"messages"`
 }
 
-// SessionArchiveRestoreParams names an archive of kind reset (extension).
+// SessionArchiveRestoreParams names an archive of kind reset, edit or delete (extension).
 type SessionArchiveRestoreParams struct {
 	SessionKey SessionKey `json:"sessionKey"`
 	ID         ArchiveID  `json:"id"`

@@ -166,7 +166,7 @@ var Methods = []MethodInfo{
 	MethodInfo(ModelsDetect), MethodInfo(SessionsSearch), MethodInfo(SessionArchives), MethodInfo(SessionArchiveRead),
 	MethodInfo(SessionUncompact), MethodInfo(JournalList), MethodInfo(RulesList), MethodInfo(RulePut), MethodInfo(RuleDelete),
 	MethodInfo(RuleRestore), MethodInfo(RuleTry), MethodInfo(RulesSave), MethodInfo(RulesImport), MethodInfo(AuditList),
-	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview),
+	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),
 }
 
 // Events that the gateway sends.

@@ -242,7 +242,8 @@ type MediaGetResult struct {
 	Data     string `json:"data"` // base64
 }
 
-// SessionsSearchParams searches all messages of all chats, including archived ones (extension).
+// SessionsSearchParams searches all messages of all chats, including archived ones, but not those
+// that an edit or a deletion removed (extension).
 // Messages must have all the words of Query, in any order, ignoring case and accents. Words in
 // double quotes must be adjacent. The last word may be a prefix if it has three letters or more. An
 // empty field does not filter. Limit 0 means 20; at most 100.

@@ -27,7 +27,7 @@ var thinkingLevels = map[string]string{
 }
 
 const helpText = `Commands:
-/new or /reset  start this chat over; the old messages go to the archive
+/new, /clear or /reset  start this chat over; the old messages go to the archive
 /compact [N] [FOCUS]  replace all but the last N messages (20) by a summary; /compact undo reverts it
 /stop           stop the run in progress
 /status         show model, tokens and queue
@@ -90,7 +90,7 @@ var commands = map[string]func(c command, ctx context.Context) (string, error){
 	"think": command.think, "mode": command.mode, "help": func(command, context.Context) (string, error) { return helpText, nil },
 }
 
-var shortNames = map[string]string{"new": "reset", "m": "model", "thinking": "think", "t": "think"}
+var shortNames = map[string]string{"new": "reset", "clear": "reset", "m": "model", "thinking": "think", "t": "think"}
 
 func messages(n int) string { return display.Plural(n, "message") }
 

@@ -191,13 +191,15 @@ func (h *history) writeMissingArchives(ctx context.Context) {
 	}
 }
 
-// Archives lists a chat's archives, newest first.
+// Archives lists a chat's archives without those of deletions, newest first.
 func (h *history) Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 	chat := h.Canonical(in.SessionKey)
 	out := protocol.SessionArchivesResult{SessionKey: chat, Archives: []protocol.ArchiveInfo{}}
 	list, err := h.store.Archives.List(ctx, chat)
 	for _, x := range list {
-		out.Archives = append(out.Archives, archiveInfo(x))
+		if x.Kind != protocol.ArchiveDelete {
+			out.Archives = append(out.Archives, archiveInfo(x))
+		}
 	}
 	return out, err
 }
@@ -236,20 +238,30 @@ func (h *history) removeUnusedArchives(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// RestoreArchive replaces a chat's conversation with an archived one, after archiving it.
+// RestoreArchive replaces a chat's conversation with an archived one, after archiving it; or undoes
+// an edit, which stops the run in progress, or a deletion.
 func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 	var out protocol.SessionArchiveRestoreResult
 	if in.ID == "" {
 		return out, protocol.ErrBadRequest.With("id required")
 	}
 	key := h.Canonical(in.SessionKey)
-	if _, err := h.store.Archives.Get(ctx, key, in.ID); err != nil { // checked before the chat is blocked
+	back, err := h.store.Archives.Get(ctx, key, in.ID)
+	if err != nil { // checked before the chat is blocked
 		return out, err
 	}
-	if err := h.blockIdle(key, "restore the earlier conversation"); err != nil {
+	if back.Kind == protocol.ArchiveEdit {
+		err = h.stopRunAndBlock(ctx, key) // the run answers what is replaced
+	} else {
+		err = h.blockIdle(key, "restore the earlier conversation")
+	}
+	if err != nil {
 		return out, err
 	}
 	defer h.unblock(key)
+	if len(h.runs.commandsOf(key)) > 0 {
+		return out, errOwnCommand
+	}
 	restored, old, err := h.store.Archives.Restore(ctx, key, in.ID, now())
 	if err != nil {
 		return out, h.pause.onStoreError(err)
@@ -258,8 +270,14 @@ func (h *history) RestoreArchive(ctx context.Context, in protocol.SessionArchive
 	out = protocol.SessionArchiveRestoreResult{OK: true, SessionKey: key, SessionID: restored.Session, Messages: restored.Messages}
 	if old.ID != "" {
 		info := archiveInfo(old)
-		info.ArchivedTo = h.writeArchive(ctx, old)
+		if old.Kind == protocol.ArchiveReset {
+			info.ArchivedTo = h.writeArchive(ctx, old)
+		}
 		out.Archived = &info
+	}
+	if restored.Kind != protocol.ArchiveReset { // the same conversation continues, with its permissions
+		h.publishHistory(key)
+		return out, nil
 	}
 	// Archiving the restored conversation again writes its file again.
 	if err := os.Remove(h.archivePath(restored.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {

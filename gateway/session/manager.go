@@ -131,7 +131,8 @@ func (m *Manager) Load(ctx context.Context) error {
 }
 
 // Resume lets runs start, beginning with those that Load has registered: started runs continue, and
-// pending approvals are asked again. It also starts the permanent removal of deleted chats.
+// pending approvals are asked again. It also starts the permanent removal of deleted chats and
+// messages.
 func (m *Manager) Resume() {
 	m.resumed.Store(true)
 	m.startNext()
@@ -198,10 +199,11 @@ func (m *Manager) Restore(ctx context.Context, in protocol.SessionParams) (proto
 	return protocol.OK{OK: true}, nil
 }
 
-// purgeInterval is the interval at which deleted chats are removed permanently.
+// purgeInterval is the interval at which deleted chats and messages are removed permanently.
 const purgeInterval = 30 * time.Second
 
-// purgeDeleted permanently removes deleted chats whose time for undo has passed, with their files.
+// purgeDeleted permanently removes deleted chats and messages whose time for undo has passed, with
+// their files.
 func (m *Manager) purgeDeleted() {
 	m.removeUnusedFiles(m.ctx)
 	for {
@@ -209,7 +211,11 @@ func (m *Manager) purgeDeleted() {
 		if err != nil && m.ctx.Err() == nil {
 			slog.Warn("Removing deleted chats failed", "err", err)
 		}
-		if n > 0 {
+		messages, err := m.store.Archives.PurgeDeletions(m.ctx, now()-protocol.UndoMillis)
+		if err != nil && m.ctx.Err() == nil {
+			slog.Warn("Removing deleted messages failed", "err", err)
+		}
+		if n+messages > 0 {
 			m.removeUnusedFiles(m.ctx)
 		}
 		select {

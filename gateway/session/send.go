@@ -12,6 +12,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
 )
 
@@ -25,26 +26,43 @@ func (m *Manager) Send(ctx context.Context, p auth.Principal, in protocol.ChatSe
 	if strings.TrimSpace(in.Message) == "" && len(in.Attachments) == 0 {
 		return protocol.ChatSendResult{}, protocol.ErrBadRequest.With("sessionKey and message required")
 	}
-	if len(in.Message) > maxMessage {
-		return protocol.ChatSendResult{}, protocol.ErrTooLarge.With(fmt.Sprintf("the message is too large (%s); put it into a file and name that", display.Size(int64(len(in.Message)))))
+	if err := checkLength(in.Message); err != nil {
+		return protocol.ChatSendResult{}, err
 	}
 	if in.RunID == "" {
 		in.RunID = protocol.RunID(protocol.NewID())
 	}
-	// Processing an attachment such as a recording takes time, and the sender may retry meanwhile.
-	if _, isBeingSent := m.sending.LoadOrStore(in.RunID, true); isBeingSent {
-		return protocol.ChatSendResult{}, errRunExists(in.RunID)
-	}
-	defer m.sending.Delete(in.RunID)
-	if err := m.checkNewRun(ctx, in.RunID); err != nil {
+	done, err := m.reserve(ctx, in.RunID)
+	if err != nil {
 		return protocol.ChatSendResult{}, err
 	}
+	defer done()
 	if p.Kind == auth.KindOwner {
 		if res, ok, err := m.handleOwner(ctx, p, in); ok || err != nil {
 			return res, err
 		}
 	}
 	return m.sendToAgent(ctx, p, in)
+}
+
+func checkLength(text string) error {
+	if len(text) > maxMessage {
+		return protocol.ErrTooLarge.With(fmt.Sprintf("the message is too large (%s); put it into a file and name that", display.Size(int64(len(text)))))
+	}
+	return nil
+}
+
+// reserve reserves the ID of a new run until done: processing an attachment such as a recording
+// takes time, and the sender may retry meanwhile.
+func (m *Manager) reserve(ctx context.Context, id protocol.RunID) (done func(), err error) {
+	if _, isBeingSent := m.sending.LoadOrStore(id, true); isBeingSent {
+		return nil, errRunExists(id)
+	}
+	if err := m.checkNewRun(ctx, id); err != nil {
+		m.sending.Delete(id)
+		return nil, err
+	}
+	return func() { m.sending.Delete(id) }, nil
 }
 
 // handleOwner handles what only the person can send: their own command after "!", a slash command,
@@ -73,11 +91,7 @@ func (m *Manager) handleOwner(ctx context.Context, p auth.Principal, in protocol
 func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	files := m.media.Upload()
 	defer files.Close()
-	// A sender who disconnects while a recording is transcribed will not send the message again.
-	uploadCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(m.ctx, cancel)()
-	blocks, err := files.Attachments(uploadCtx, in.Attachments)
+	blocks, err := m.upload(ctx, files, in.Attachments)
 	if err != nil {
 		return protocol.ChatSendResult{}, err
 	}
@@ -92,6 +106,15 @@ func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol
 		return protocol.ChatSendResult{}, m.pause.onStoreError(err)
 	}
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID, Queued: queued, Directives: m.withProvider(ctx, in.SessionKey, d)}, nil
+}
+
+// upload stores attachments. A sender who disconnects while a recording is transcribed will not send
+// the message again, so that only the end of the manager stops it.
+func (m *Manager) upload(ctx context.Context, files *media.Upload, list []protocol.Attachment) (protocol.Content, error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(m.ctx, cancel)()
+	return files.Attachments(ctx, list)
 }
 
 // withProvider returns a message's settings with the provider of a model that was named without

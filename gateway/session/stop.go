@@ -89,6 +89,28 @@ func (a *sessions) stopAndBlock(ctx context.Context, key protocol.SessionKey) er
 	return nil
 }
 
+// stopRunAndBlock cancels the agent's run in progress, waits for its end, and prevents runs from
+// starting until unblock. Queued messages stay queued.
+func (a *sessions) stopRunAndBlock(ctx context.Context, key protocol.SessionKey) error {
+	var ended <-chan struct{}
+	if err := a.do(key, func(s *session) {
+		s.blocks++
+		if s.run != nil {
+			s.run.stop()
+			ended = s.run.done
+		}
+	}); err != nil || ended == nil {
+		return err
+	}
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		a.unblock(key)
+		return ctx.Err()
+	}
+}
+
 // blockIdle prevents runs of a chat from starting until unblock. While a run is in progress it
 // returns a protocol.ErrConflict that names the requested action.
 func (a *sessions) blockIdle(key protocol.SessionKey, action string) error {
@@ -113,7 +135,7 @@ func (a *sessions) blockIdle(key protocol.SessionKey, action string) error {
 	return nil
 }
 
-// unblock reverts stopAndBlock or blockIdle, and starts the next queued message.
+// unblock reverts stopAndBlock, stopRunAndBlock or blockIdle, and starts the next queued message.
 func (a *sessions) unblock(key protocol.SessionKey) {
 	a.do(key, func(s *session) {
 		s.blocks--

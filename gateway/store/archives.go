@@ -13,13 +13,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Archive is an archived part of a session: its messages from First to Last. They stay in the
-// database; the file of the same name is a copy. Size is that of the file, 0 until it is written.
+// Archive is an archived part of a session: its messages from First to Last, of an edit or a
+// deletion those that it removed. They stay in the database; the file of the same name is a copy.
+// Size is that of the file, 0 until it is written. Edits and deletions have no file.
 type Archive struct {
 	ID        protocol.ArchiveID
 	Key       protocol.SessionKey `gorm:"column:session_key"`
 	Session   protocol.SessionID  `gorm:"column:session_id"`
-	Kind      string              // protocol.ArchiveReset or protocol.ArchiveCompact
+	Kind      string              // such as protocol.ArchiveReset
 	First     int64               `gorm:"column:first_seq"`
 	Last      int64               `gorm:"column:last_seq"`
 	Messages  int                 `gorm:"column:message_count"`
@@ -40,7 +41,7 @@ type Archives struct {
 
 func storeArchive(tx *gorm.DB, a *Archive) error {
 	var n int64
-	err := tx.Model(&messageRow{}).Where("session_id = ? AND seq BETWEEN ? AND ?", string(a.Session), a.First, a.Last).Count(&n).Error
+	err := tx.Model(&messageRow{}).Where("session_id = ? AND seq BETWEEN ? AND ? AND "+notRemoved, string(a.Session), a.First, a.Last).Count(&n).Error
 	if err != nil {
 		return err
 	}
@@ -82,10 +83,10 @@ func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID pro
 	return old, a, err
 }
 
-// countMessages returns the number of messages that count as conversation: all but the notices of
-// compactions.
+// countMessages returns the number of messages that count as conversation: all but removed ones and
+// the notices of compactions.
 func countMessages(tx *gorm.DB, id protocol.SessionID, first, last int64) (n int, err error) {
-	err = tx.Raw("SELECT count(*) FROM messages WHERE session_id = ? AND seq BETWEEN ? AND ? AND "+noNotice, string(id), first, last).Scan(&n).Error
+	err = tx.Raw("SELECT count(*) FROM messages WHERE session_id = ? AND seq BETWEEN ? AND ? AND "+notRemoved+" AND "+noNotice, string(id), first, last).Scan(&n).Error
 	return n, err
 }
 
@@ -166,7 +167,9 @@ func (s *Archives) List(ctx context.Context, key protocol.SessionKey) ([]Archive
 
 // WithoutFile returns the archives whose file has not been written, oldest first.
 func (s *Archives) WithoutFile(ctx context.Context) ([]Archive, error) {
-	return find[Archive](ctx, s.conn, "list archives", func(db *gorm.DB) *gorm.DB { return db.Where("file_size = 0").Order("created_at") })
+	return find[Archive](ctx, s.conn, "list archives", func(db *gorm.DB) *gorm.DB {
+		return db.Where("file_size = 0 AND kind IN ('reset', 'compact')").Order("created_at")
+	})
 }
 
 // Get returns an archive of a session, or protocol.ErrNotFound.
@@ -183,7 +186,11 @@ func (s *Archives) Messages(ctx context.Context, a Archive, before int64, limit 
 		before = a.Last + 1
 	}
 	err = s.read(ctx, "read archive", func(db *gorm.DB) error {
-		msgs, err = loadMessages(db, a.Session, a.First, before, limit)
+		holder := "" // of the messages
+		if a.isRemoval() {
+			holder = string(a.ID)
+		}
+		msgs, err = loadMessages(db.Where("removed_by = ?", holder), a.Session, a.First, before, limit)
 		return err
 	})
 	return msgs, err
@@ -207,13 +214,18 @@ const archivePage = 500
 
 // Restore makes archived messages current again, under their old session ID; the archive is
 // then gone. The current messages are archived first; if there are none, old.ID is empty. If the
-// archive is only a part of a session ID's messages, or some of its messages are missing or
-// unreadable, it fails with protocol.ErrConflict and changes nothing.
+// archive is a compacted part, or some of its messages are missing or unreadable, it fails with
+// protocol.ErrConflict and changes nothing. The archive of an edit replaces only what came after the
+// edit; that of a deletion replaces nothing.
 func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id protocol.ArchiveID, now int64) (back, old Archive, err error) {
 	if back, err = s.Get(ctx, key, id); err != nil {
 		return back, old, err
 	}
-	if back.Kind != protocol.ArchiveReset {
+	switch {
+	case back.isRemoval():
+		old, err = s.restoreRemoval(ctx, back, now)
+		return back, old, err
+	case back.Kind != protocol.ArchiveReset:
 		return back, old, protocol.ErrConflict.With("This archive is a compacted part of a conversation; session.uncompact restores it.")
 	}
 	first, err := s.checkArchive(ctx, back)

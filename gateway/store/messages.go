@@ -72,7 +72,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		return err
 	}
 	rows, contents := make([]messageRow, len(msgs)), make([]protocol.Content, len(msgs))
-	var texts []messageTextRow
 	for i := range msgs {
 		m := &msgs[i]
 		m.ID = cmp.Or(m.ID, protocol.MessageID(protocol.NewID()))
@@ -86,9 +85,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 		plain := m.Content.ResultText()
 		rows[i] = messageRow{row.ID, m.Seq, row.Key, m.ID, m.RunID, m.Role, string(raw), m.Timestamp}
 		contents[i] = m.Content
-		if words := searchText(*m, plain); words != "" {
-			texts = append(texts, messageTextRow{SessionKey: string(row.Key), SessionID: string(row.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
-		}
 		row.countMessage(*m, plain)
 		if m.Usage != nil {
 			ref := protocol.ModelRef{Provider: m.Provider, ID: m.Model}
@@ -104,16 +100,10 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	if err := tx.CreateInBatches(&rows, 100).Error; err != nil {
 		return err
 	}
-	if err := addMediaRefs(tx, row.Key, contents...); err != nil || len(texts) == 0 {
+	if err := addMediaRefs(tx, row.Key, contents...); err != nil {
 		return err
 	}
-	if err := assignIDs(tx, texts); err != nil {
-		return err
-	}
-	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
-		return err
-	}
-	return s.search.addTimeChecks(tx, texts)
+	return s.search.add(tx, row.Session, msgs)
 }
 
 // truncate shortens s to at most n bytes, between characters.
@@ -142,6 +132,9 @@ func (s *Messages) Conversation(ctx context.Context, key protocol.SessionKey, be
 // noNotice is the SQL condition for a message that is not the notice of a compaction.
 const noNotice = "json ->> '$.compaction' IS NULL"
 
+// notRemoved is the SQL condition for a message that no edit and no deletion has removed.
+const notRemoved = "removed_by = ''"
+
 func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int64, limit int, which string) ([]protocol.Message, error) {
 	var msgs []protocol.Message
 	err := s.read(ctx, "read messages", func(db *gorm.DB) error {
@@ -153,7 +146,7 @@ func (s *Messages) list(ctx context.Context, key protocol.SessionKey, before int
 		if before > 0 {
 			from = 0
 		}
-		msgs, err = loadMessages(db.Where(which), row.ID, from, before, limit)
+		msgs, err = loadMessages(db.Where(which).Where(notRemoved), row.ID, from, before, limit)
 		return err
 	})
 	return msgs, err
@@ -172,6 +165,26 @@ func loadMessages(db *gorm.DB, id protocol.SessionID, from, before int64, limit 
 	msgs, err := decodeMessages(q)
 	slices.Reverse(msgs)
 	return msgs, err
+}
+
+// Message returns a message by its ID, also one that a summary has replaced. If it is not in the
+// conversation, it fails with protocol.ErrNotFound.
+func (s *Messages) Message(ctx context.Context, key protocol.SessionKey, id protocol.MessageID) (m protocol.Message, err error) {
+	err = s.read(ctx, "read message", func(db *gorm.DB) error {
+		var text string
+		err := db.Raw("SELECT m.json FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ? AND s.key = ? AND m."+notRemoved, string(id), string(key)).Scan(&text).Error
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			return errMessageGone
+		}
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			return fmt.Errorf("%w: %w", errDamaged, err)
+		}
+		return nil
+	})
+	return m, err
 }
 
 // OfRun returns the messages that a run has stored so far, in order.

@@ -36,8 +36,10 @@ CREATE TABLE messages (
   role        TEXT NOT NULL,
   json        TEXT NOT NULL,                       -- protocol.Message
   created_at  INTEGER NOT NULL,
+  removed_by  TEXT NOT NULL DEFAULT '',            -- the archive of an edit or deletion that holds the message
   PRIMARY KEY (session_id, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX messages_removed ON messages (removed_by) WHERE removed_by <> '';
 CREATE INDEX messages_of_session ON messages (session_key);
 CREATE INDEX messages_of_run ON messages (run_id) WHERE run_id <> '';
 
@@ -58,12 +60,12 @@ CREATE TABLE runs (
 CREATE INDEX runs_open ON runs (ended_at, created_at);
 CREATE INDEX runs_of_session ON runs (session_key);
 
--- Archived parts of sessions, by a reset or a compaction. Their messages stay in the table messages.
+-- Archived parts of sessions, by a reset, a compaction, an edit or a deletion. Their messages stay in the table messages.
 CREATE TABLE archives (
   id                TEXT PRIMARY KEY,
   session_key       TEXT NOT NULL REFERENCES sessions (key) ON DELETE CASCADE,
   session_id        TEXT NOT NULL,
-  kind              TEXT NOT NULL CHECK (kind IN ('reset', 'compact')),
+  kind              TEXT NOT NULL CHECK (kind IN ('reset', 'compact', 'edit', 'delete')),
   first_seq         INTEGER NOT NULL,
   last_seq          INTEGER NOT NULL,
   message_count     INTEGER NOT NULL,

@@ -63,6 +63,26 @@ func assignIDs(tx *gorm.DB, texts []messageTextRow) error {
 	return nil
 }
 
+// add makes messages of a session searchable.
+func (s *Search) add(tx *gorm.DB, of Session, msgs []protocol.Message) error {
+	var texts []messageTextRow
+	for _, m := range msgs {
+		if words := searchText(m, m.Content.Text()); words != "" {
+			texts = append(texts, messageTextRow{SessionKey: string(of.Key), SessionID: string(of.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if err := assignIDs(tx, texts); err != nil {
+		return err
+	}
+	if err := tx.CreateInBatches(&texts, 100).Error; err != nil {
+		return err
+	}
+	return s.addTimeChecks(tx, texts)
+}
+
 // wordSeparator is a zero-width separator between characters that are words of their own for the
 // index: those of scripts that are written without spaces, and symbols.
 const wordSeparator = "\u200b"

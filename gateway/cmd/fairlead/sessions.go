@@ -76,9 +76,13 @@ func printSessions(out io.Writer, r protocol.SessionsListResult) error {
 func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {
 	var t table
 	for _, a := range r.Archives {
-		if a.Kind == protocol.ArchiveReset { // other archives are parts of a conversation and are restored with it
-			t.row(string(a.ID), minuteText(a.CreatedAt), display.Plural(a.Messages, "message"))
-		}
+		cells := []string{string(a.ID), minuteText(a.CreatedAt), display.Plural(a.Messages, "message")}
+		switch a.Kind {
+		case protocol.ArchiveReset:
+			t.row(cells...)
+		case protocol.ArchiveEdit:
+			t.row(append(cells, "replaced by an edit")...)
+		} // a compacted part is restored with its conversation
 	}
 	return t.print(out, fmt.Sprintf("The chat %s has no archived conversations.", r.SessionKey))
 }

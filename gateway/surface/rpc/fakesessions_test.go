@@ -27,6 +27,18 @@ func (s fakeSessions) Send(_ context.Context, p auth.Principal, in protocol.Chat
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: in.RunID}, fails(in.Message)
 }
 
+func (fakeSessions) Resend(_ context.Context, p auth.Principal, in protocol.ChatResendParams) (protocol.ChatResendResult, error) {
+	return protocol.ChatResendResult{RunID: in.RunID, ArchiveID: protocol.ArchiveID(p.Kind)}, fails(string(in.MessageID))
+}
+
+func (fakeSessions) DeleteMessage(_ context.Context, in protocol.MessageParams) (protocol.MessageDeleteResult, error) {
+	return protocol.MessageDeleteResult{OK: true, ArchiveID: "a", Messages: 3, UndoUntil: 10}, fails(string(in.MessageID))
+}
+
+func (fakeSessions) Fork(_ context.Context, in protocol.SessionForkParams) (protocol.SessionEntry, error) {
+	return protocol.SessionEntry{SessionKey: in.SessionKey + ":fork", Label: string(in.MessageID)}, fails(string(in.MessageID))
+}
+
 func (fakeSessions) Cancel(_ context.Context, in protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
 	return protocol.ChatCancelResult{OK: true, RunID: in.RunID, Cancelled: in.RunID != ""}, nil
 }

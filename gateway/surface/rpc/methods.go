@@ -177,6 +177,17 @@ func registerChannels(all methods, hub *channel.Hub) {
 func registerSessions(all methods, s Services) {
 	handle(all, protocol.ChatSend, s.send)
 	handle(all, protocol.ChatCancel, bySession(s, s.Chats.Cancel))
+	handle(all, protocol.ChatResend, func(ctx context.Context, r *request, p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
+		if err := checkID("runId", string(p.RunID)); err != nil {
+			return protocol.ChatResendResult{}, err
+		}
+		resend := func(ctx context.Context, p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
+			return s.Messages.Resend(ctx, r.conn.principal(), p)
+		}
+		return bySession(s, resend)(ctx, r, p)
+	})
+	handle(all, protocol.MessageDelete, bySession(s, s.Messages.DeleteMessage))
+	handle(all, protocol.SessionFork, bySession(s, s.Messages.Fork))
 	handle(all, protocol.SessionCreate, plain(s.Chats.Create).check(func(_ context.Context, _ *request, p protocol.SessionCreateParams) error {
 		return cmp.Or(checkKey(p.SessionKey), checkLabel(p.Label))
 	}))

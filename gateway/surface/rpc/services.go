@@ -53,6 +53,13 @@ type SessionEditor interface {
 	Uncompact(ctx context.Context, in protocol.SessionParams) (protocol.SessionUncompactResult, error)
 }
 
+// MessageEditor changes the messages of chats, and copies chats.
+type MessageEditor interface {
+	Resend(ctx context.Context, p auth.Principal, in protocol.ChatResendParams) (protocol.ChatResendResult, error)
+	DeleteMessage(ctx context.Context, in protocol.MessageParams) (protocol.MessageDeleteResult, error)
+	Fork(ctx context.Context, in protocol.SessionForkParams) (protocol.SessionEntry, error)
+}
+
 // Archives returns and restores the former conversations of a chat.
 type Archives interface {
 	Archives(ctx context.Context, in protocol.SessionParams) (protocol.SessionArchivesResult, error)
@@ -117,12 +124,13 @@ type Services struct {
 	Version string
 	Bus     *event.Bus
 
-	// Chats and the next four are usually one value.
+	// Chats and the next five are usually one value.
 	Chats       Chats
 	Sessions    Sessions
 	Transcripts Transcripts
 	Editor      SessionEditor
 	Archives    Archives
+	Messages    MessageEditor
 
 	Tools     Tools
 	Registry  Registry

@@ -1,0 +1,129 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/state"
+	"fairlead/gateway/protocol"
+)
+
+// completing is a pane that offers three machines for words that begin with "@".
+func completing(t *testing.T) *desk {
+	t.Helper()
+	d := newDesk(t, 860, 600)
+	d.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
+		at := strings.LastIndex(before, "@")
+		found := state.Completions{Start: at}
+		for _, name := range []string{"server", "studio", "src/"} {
+			if at >= 0 && strings.HasPrefix(name, before[at+1:]) {
+				found.List = append(found.List, state.Completion{Icon: "machine", Label: name, Detail: "Machine", Insert: "@" + name})
+			}
+		}
+		if before == "/new" {
+			found = state.Completions{List: []state.Completion{{Icon: "reset", Label: "/new", Insert: "/new"}}}
+		}
+		done(found)
+	}
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.FocusComposer()
+	return d
+}
+
+func TestCompletionFiltersAndIsChosenByKeys(t *testing.T) {
+	d := completing(t)
+	e := d.composer.entry
+	test.Type(e, "ask @s")
+	if n := len(e.completion.found.List); !e.AcceptsTab() || n != 3 {
+		t.Fatalf("%d completions, open %v", n, e.AcceptsTab())
+	}
+	if box := e.completion.box; box.Position().Y+box.Size().Height > d.composer.box.Position().Y {
+		t.Error("the list covers the composer")
+	}
+	key(e, fyne.KeyDown)
+	key(e, fyne.KeyDown)
+	key(e, fyne.KeyUp)
+	key(e, fyne.KeyTab)
+	if e.Text != "ask @studio" || e.AcceptsTab() {
+		t.Errorf("Tab: %q, open %v", e.Text, e.AcceptsTab())
+	}
+	e.SetText("")
+	test.Type(e, "@ser")
+	key(e, fyne.KeyReturn)
+	if e.Text != "@server" {
+		t.Errorf("Enter: %q", e.Text)
+	}
+	d.assert(t) // nothing was sent
+	test.Type(e, " @st")
+	key(e, fyne.KeyEscape)
+	if e.AcceptsTab() || e.Text != "@server @st" {
+		t.Errorf("Escape: %q, open %v", e.Text, e.AcceptsTab())
+	}
+	test.Type(e, "x")
+	if e.AcceptsTab() {
+		t.Error("a list without a match is open")
+	}
+}
+
+func TestCompletionInTheMiddleReplacesOnlyItsWord(t *testing.T) {
+	d := completing(t)
+	e := d.composer.entry
+	test.Type(e, "on and on")
+	for range len(" and on") {
+		key(e, fyne.KeyLeft)
+	}
+	test.Type(e, " @stu")
+	key(e, fyne.KeyReturn)
+	if e.Text != "on @studio and on" {
+		t.Errorf("%q", e.Text)
+	}
+	key(e, fyne.KeyBackspace)
+	if !e.AcceptsTab() {
+		t.Error("deleting does not offer the word again")
+	}
+	key(e, fyne.KeyLeft)
+	if e.AcceptsTab() {
+		t.Error("the list stays when the cursor leaves its place")
+	}
+}
+
+func TestCompletionIsChosenByMouseAndFolderContinues(t *testing.T) {
+	d := completing(t)
+	e := d.composer.entry
+	test.Type(e, "@s")
+	row := e.completion.rows.Objects[2].(*completionRow)
+	row.MouseIn(nil)
+	d.win.Canvas().Unfocus() // as a press does
+	test.Tap(row)
+	if e.Text != "@src/" || d.win.Canvas().Focused() != fyne.Focusable(e) || !e.AcceptsTab() {
+		t.Errorf("%q, open %v", e.Text, e.AcceptsTab())
+	}
+	d.win.Canvas().Unfocus()
+	e.completion.tick(time.Now().Add(2 * closeAfter))
+	if e.AcceptsTab() {
+		t.Error("the list stays after the composer has lost the keyboard")
+	}
+}
+
+func TestCompleteCommandIsSentByEnter(t *testing.T) {
+	d := completing(t)
+	e := d.composer.entry
+	test.Type(e, "/new")
+	if !e.AcceptsTab() {
+		t.Fatal("no completion")
+	}
+	key(e, fyne.KeyReturn)
+	d.assert(t, `send "/new" 0 @`)
+	exported := 0
+	d.handlers.Export = func() { exported++ }
+	test.Type(e, "/export")
+	key(e, fyne.KeyReturn)
+	d.assert(t)
+	if exported != 1 || e.Text != "" {
+		t.Errorf("exported %d times, left %q", exported, e.Text)
+	}
+}

@@ -1,0 +1,99 @@
+package chat
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// draft is the content of the composer.
+type draft struct {
+	text   string
+	images []protocol.Attachment
+}
+
+// draft returns the unsent new message, also while an earlier one is edited.
+func (c *composer) draft() draft {
+	if c.edited != "" {
+		return c.before
+	}
+	return draft{c.entry.Text, c.images}
+}
+
+// newEditNote explains that the composer edits an earlier message.
+func newEditNote(c *composer) fyne.CanvasObject {
+	text := widgets.NewText("Editing. Sending replaces what came after.", style.ColorMuted, style.SizeSmall)
+	text.Ellipsis = true
+	cancel := widgets.NewQuietButton("Cancel", "", func() {
+		c.endEdit()
+		c.pane.FocusComposer()
+	})
+	cancel.Small = true
+	note := widgets.Inset(0, 0, 0, style.Inside, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("edit", style.ColorMuted)), text, cancel))
+	note.Hide()
+	return note
+}
+
+// edit puts a message of the person into the field, to be changed and sent again.
+func (c *composer) edit(m protocol.Message) {
+	c.startEdit(m)
+	c.entry.setText(m.Content.Text())
+	c.pane.FocusComposer()
+}
+
+// recalled follows the browsing of sent messages: one with an ID is edited.
+func (c *composer) recalled(s sentText) {
+	if m := c.pane.state.storedMessage(s.id); m != nil {
+		c.startEdit(*m)
+		return
+	}
+	if c.edited != "" { // the text is the recalled one already
+		c.leaveEdit()
+	}
+}
+
+func (c *composer) startEdit(m protocol.Message) {
+	if c.edited == "" {
+		c.before = draft{c.entry.draft, c.images}
+		if c.entry.historyIndex == len(c.entry.history) {
+			c.before.text = c.entry.Text
+		}
+	}
+	c.edited, c.images = m.ID, nil
+	rowFactory{c.pane}.withPictures(m.Content, func(list []protocol.Attachment) {
+		if c.edited == m.ID {
+			c.images = list
+			c.showThumbnails()
+		}
+	})
+	c.editNote.Show()
+	c.showThumbnails()
+}
+
+// endEdit shows the unsent new message again, if an earlier one was edited.
+func (c *composer) endEdit() {
+	if c.edited == "" {
+		return
+	}
+	c.leaveEdit()
+	c.entry.historyIndex = len(c.entry.history)
+	c.entry.setText(c.before.text)
+}
+
+func (c *composer) leaveEdit() {
+	c.edited, c.images = "", c.before.images
+	c.editNote.Hide()
+	c.showThumbnails()
+}
+
+// reset empties the composer for another chat.
+func (c *composer) reset() {
+	c.edited, c.images, c.machine = "", nil, ""
+	c.editNote.Hide()
+	c.entry.history, c.entry.historyIndex = nil, 0
+	c.entry.SetText("")
+	c.showThumbnails()
+}

@@ -1,0 +1,164 @@
+package chat
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/transcript"
+	"fairlead/gateway/protocol"
+)
+
+// talk is a chat with a question, an answer, and a command of the person.
+func talk() State {
+	command := user("c", "!ls")
+	command.Origin = protocol.OriginDirect
+	picture := user("q", "what is this")
+	picture.Content = append(picture.Content, protocol.Block{Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"})
+	return State{
+		Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{picture, assistant("a", "r", protocol.Text("A cat.")), command},
+		Models: []state.ModelChoice{{Ref: protocol.ModelRef{Provider: "p", ID: "big"}, Name: "Big"}},
+	}
+}
+
+func labels(items []messageAction) (list []string) {
+	for _, i := range items {
+		list = append(list, i.text)
+	}
+	return list
+}
+
+func TestEveryMessageOffersWhatFitsIt(t *testing.T) {
+	d := newDesk(t, 860, 700)
+	d.Update(talk())
+	actions := func(id protocol.MessageID) []messageAction {
+		return rowFactory{d.Pane}.messageActions(messageData{id: id})
+	}
+	for id, want := range map[protocol.MessageID][]string{
+		"q": {"Edit and resend", "Fork from here", "Delete message"},
+		"a": {"Regenerate", "Regenerate with", "Fork from here", "Delete answer"},
+		"c": {"Delete command"},
+		"":  nil, // still streaming
+	} {
+		if got := labels(actions(id)); len(got) != len(want) || len(got) > 0 && got[0] != want[0] {
+			t.Errorf("message %q offers %q, want %q", id, got, want)
+		}
+	}
+	a := actions("a")
+	a[0].do()
+	a[1].choices[0].Action()
+	a[2].do()
+	a[3].do()
+	d.assert(t, `resend a "as it was" -1 by the chat's`, `resend a "as it was" -1 by big`, `fork a ""`, `delete a "The answer"`)
+	q := actions("q")
+	q[1].do()
+	q[2].do()
+	actions("c")[0].do()
+	d.assert(t, `fork q "what is this"`, `delete q "The message"`, `delete c "The command"`)
+	d.readOnly = true
+	if got := actions("q"); got != nil {
+		t.Errorf("a reader offers %q", labels(got))
+	}
+}
+
+func TestButtonsAreShownForOneMessageAtATime(t *testing.T) {
+	d := newDesk(t, 860, 700)
+	d.Update(talk())
+	var views []*transcript.MessageView
+	for _, r := range d.transcript.VisibleRows() {
+		if m, ok := r.(*row).content.(*transcript.MessageView); ok {
+			views = append(views, m)
+		}
+	}
+	views[0].MouseIn(nil)
+	if d.button("Edit") == nil || d.button("Regenerate") != nil {
+		t.Error("the question does not show its own buttons alone")
+	}
+	views[1].OnHover() // the mouse is over its text
+	if d.button("Edit") != nil || d.button("Regenerate") == nil {
+		t.Error("the answer does not show its own buttons alone")
+	}
+	test.Tap(d.button("Regenerate"))
+	d.assert(t, `resend a "as it was" -1 by the chat's`)
+}
+
+func TestButtonsOfAMessageFitTheNarrowestWindow(t *testing.T) {
+	for _, scale := range []float32{1, 1.5} {
+		d := newDesk(t, 480, 560)
+		fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, scale))
+		d.Update(talk())
+		for _, r := range d.transcript.VisibleRows() {
+			m, ok := r.(*row).content.(*transcript.MessageView)
+			if !ok {
+				continue
+			}
+			m.MouseIn(nil)
+			if w := m.MinSize().Width; w > d.transcript.Width {
+				t.Errorf("at %v a message wants %v, and has %v", scale, w, d.transcript.Width)
+			}
+		}
+	}
+}
+
+func TestEditedMessageIsReplacedAndTheDraftStays(t *testing.T) {
+	d := newDesk(t, 860, 700)
+	d.Update(talk())
+	d.SetDraft("half a thought")
+	rowFactory{d.Pane}.messageActions(messageData{id: "q"})[0].do()
+	e := d.composer.entry
+	if e.Text != "what is this" || len(d.composer.images) != 1 || !d.composer.editNote.Visible() {
+		t.Fatalf("the field has %q and %d pictures", e.Text, len(d.composer.images))
+	}
+	if d.Draft() != "half a thought" || len(d.Attachments()) != 0 {
+		t.Errorf("the draft is %q with %d pictures", d.Draft(), len(d.Attachments()))
+	}
+	e.SetText("what is that")
+	key(e, fyne.KeyReturn)
+	d.assert(t, `resend q "what is that" 1 by the chat's`)
+	if e.Text != "half a thought" || d.composer.editNote.Visible() {
+		t.Errorf("afterwards the field has %q", e.Text)
+	}
+	rowFactory{d.Pane}.messageActions(messageData{id: "q"})[0].do()
+	key(e, fyne.KeyEscape)
+	if e.Text != "half a thought" || d.composer.edited != "" {
+		t.Errorf("after Escape the field has %q", e.Text)
+	}
+	key(e, fyne.KeyReturn)
+	d.assert(t, `send "half a thought" 0 @`)
+}
+
+func TestUpEditsTheLastMessageAndRecallsACommand(t *testing.T) {
+	d := newDesk(t, 860, 700)
+	d.Update(talk())
+	e := d.composer.entry
+	key(e, fyne.KeyUp)
+	if e.Text != "!ls" || d.composer.edited != "" {
+		t.Fatalf("%q edits %q", e.Text, d.composer.edited)
+	}
+	key(e, fyne.KeyUp)
+	if e.Text != "what is this" || d.composer.edited != "q" {
+		t.Fatalf("%q edits %q", e.Text, d.composer.edited)
+	}
+	key(e, fyne.KeyDown)
+	if e.Text != "!ls" || d.composer.edited != "" {
+		t.Fatalf("%q edits %q", e.Text, d.composer.edited)
+	}
+	key(e, fyne.KeyDown)
+	if e.Text != "" || d.Draft() != "" {
+		t.Errorf("the field has %q", e.Text)
+	}
+	key(e, fyne.KeyUp)
+	key(e, fyne.KeyReturn)
+	d.assert(t, `send "!ls" 0 @`)
+	other := talk()
+	other.Session.SessionKey = "other"
+	key(e, fyne.KeyUp)
+	key(e, fyne.KeyUp)
+	d.Update(other)
+	if e.Text != "" || d.composer.edited != "" || d.composer.editNote.Visible() {
+		t.Error("another chat continues the edit")
+	}
+}

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/chat"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// binding is a key with Ctrl (Command on macOS), and what it does. The windows register their keys
+// from lists of bindings, and the sheet of shortcuts shows the same lists.
+type binding struct {
+	group, text string
+	key         fyne.KeyName
+	shift       bool
+	do          func()
+}
+
+func (b binding) shortcut() fyne.Shortcut {
+	if b.key == fyne.KeyZ && !b.shift {
+		return &fyne.ShortcutUndo{} // the toolkit reports this key by its meaning
+	}
+	s := &desktop.CustomShortcut{KeyName: b.key, Modifier: fyne.KeyModifierShortcutDefault}
+	if b.shift {
+		s.Modifier |= fyne.KeyModifierShift
+	}
+	return s
+}
+
+// name is the key as the sheet shows it, such as "Ctrl Shift F".
+func (b binding) name() string {
+	names := map[fyne.KeyName]string{fyne.KeyPageDown: "Page Down", fyne.KeyPageUp: "Page Up"}
+	if name, ok := names[b.key]; ok {
+		return widgets.ShortcutName(name, b.shift)
+	}
+	return widgets.ShortcutName(string(b.key), b.shift)
+}
+
+// register makes a window obey the bindings.
+func register(w fyne.Window, list []binding) {
+	for _, b := range list {
+		w.Canvas().AddShortcut(b.shortcut(), func(fyne.Shortcut) { b.do() })
+	}
+}
+
+// Groups of the sheet of shortcuts.
+const (
+	groupProgram  = "Program"
+	groupChats    = "Chats"
+	groupFiles    = "Files"
+	groupSettings = "Settings"
+)
+
+// bindings are the keys of the main window.
+func (w *window) bindings() []binding {
+	u := w.ui
+	return []binding{
+		{groupChats, "New chat", fyne.KeyN, false, u.chats.create},
+		{groupChats, "Search chats", fyne.KeyK, false, w.focusSearch},
+		{groupChats, "Find in this chat", fyne.KeyF, false, w.findInChat},
+		{groupChats, "Search all messages", fyne.KeyF, true, func() { u.nav.search(w.sidebar.search.Text) }},
+		{groupChats, "Stop the run in progress", fyne.KeyPeriod, false, func() { w.pane.Stop() }},
+		{groupProgram, "Needs you", fyne.KeyI, false, u.approvals.openInbox},
+		{groupProgram, "Settings", fyne.KeyComma, false, u.settings.open},
+		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, false, u.nav.openShortcuts},
+		{groupProgram, "Close the window", fyne.KeyW, false, w.closeByKey},
+		{groupProgram, "Quit", fyne.KeyQ, false, u.quit},
+		{groupFiles, "Go to a folder", fyne.KeyL, false, func() {
+			if u.nav.files != nil {
+				u.nav.files.EditPath()
+			}
+		}},
+		{groupFiles, "Show or hide hidden files", fyne.KeyH, false, func() {
+			if u.nav.files != nil {
+				u.nav.files.ToggleHidden()
+			}
+		}},
+		{groupFiles, "Undo", fyne.KeyZ, false, func() {
+			if u.nav.files != nil {
+				u.nav.files.Undo()
+			}
+		}},
+	}
+}
+
+// bindings are the keys of a chat in a window of its own.
+func (c *conversation) bindings() []binding {
+	u := c.ui
+	return []binding{
+		{groupChats, "New chat", fyne.KeyN, false, func() {
+			u.chats.create()
+			u.main.show()
+		}},
+		{groupChats, "Find in this chat", fyne.KeyF, false, c.pane.Find},
+		{groupChats, "Stop the run in progress", fyne.KeyPeriod, false, func() { c.pane.Stop() }},
+		{groupProgram, "Settings", fyne.KeyComma, false, u.settings.open},
+		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, false, u.nav.openShortcuts},
+		{groupProgram, "Close the window", fyne.KeyW, false, c.window.Close},
+		{groupProgram, "Quit", fyne.KeyQ, false, u.quit},
+	}
+}
+
+// bindings are the keys of the settings window. moveTab opens the next page, or with -1 the one
+// before.
+func (sw *settingsWindow) bindings(closeWindow func(), moveTab func(by int)) []binding {
+	return []binding{
+		{groupSettings, "Next page", fyne.KeyPageDown, false, func() { moveTab(1) }},
+		{groupSettings, "Previous page", fyne.KeyPageUp, false, func() { moveTab(-1) }},
+		{groupSettings, "Next page", fyne.KeyTab, false, func() { moveTab(1) }},
+		{groupSettings, "Previous page", fyne.KeyTab, true, func() { moveTab(-1) }},
+		{groupProgram, "Close the window", fyne.KeyW, false, closeWindow},
+		{groupProgram, "Quit", fyne.KeyQ, false, sw.ui.quit},
+	}
+}
+
+const shortcutsTitle = "Keyboard shortcuts"
+
+// openShortcuts shows all shortcuts in the main window.
+func (n *navigator) openShortcuts() {
+	var field *widgets.SearchField
+	n.open(page{"question", shortcutsTitle, func(context.Context) (fyne.CanvasObject, func() bool) {
+		list := widgets.NewItemList(nil)
+		list.Compact = true
+		field = widgets.NewSearchField("Filter shortcuts", "")
+		field.OnChanged = func(query string) { list.Set(n.shortcutLines(query)) }
+		field.OnChanged("")
+		body := widgets.Border(widgets.Inset(0, 0, style.Inside, 0, field), nil, nil, nil, list)
+		return widgets.NewPage(shortcutsTitle, widgets.LimitWidth(720, true, body)), nil
+	}})
+	n.ui.main.show()
+	n.ui.main.window.Canvas().Focus(field)
+}
+
+// shortcutLines lists the shortcuts that contain a text, by group.
+func (n *navigator) shortcutLines(query string) (lines []widgets.ListItem) {
+	all := append(n.ui.main.bindings(), n.ui.settings.bindings(nil, nil)...)
+	groups := []string{groupChats, chat.KeysGroup, groupProgram, groupFiles, groupSettings}
+	rows := map[string][]widgets.ListItem{}
+	seen := map[string]bool{}
+	add := func(group, text, keys string) {
+		isFound := strings.Contains(strings.ToLower(group+" "+text+" "+keys), strings.ToLower(strings.TrimSpace(query)))
+		if id := group + keys; isFound && !seen[id] { // the windows share some
+			seen[id] = true
+			rows[group] = append(rows[group], widgets.ListItem{Title: text, Detail: keys})
+		}
+	}
+	for _, b := range all {
+		add(b.group, b.text, b.name())
+	}
+	for _, k := range chat.Keys {
+		add(chat.KeysGroup, k.Text, k.Keys)
+	}
+	for _, g := range groups {
+		if len(rows[g]) > 0 {
+			lines = append(append(lines, widgets.ListItem{Title: g, Heading: true}), rows[g]...)
+		}
+	}
+	return lines
+}

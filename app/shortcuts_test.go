@@ -1,0 +1,46 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"fairlead/app/widgets"
+)
+
+func TestEveryShortcutIsOnTheSheet(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	for _, b := range u.main.bindings() {
+		if b.name() == widgets.ShortcutName("/", false) {
+			b.do()
+		}
+	}
+	if u.nav.title != shortcutsTitle {
+		t.Fatalf("the page %q is open", u.nav.title)
+	}
+	sheet := ""
+	for _, l := range u.nav.shortcutLines("") {
+		sheet += l.Title + "\t" + l.Detail + "\n"
+	}
+	taken := map[string]string{}
+	for _, b := range u.main.bindings() {
+		if other, ok := taken[b.name()]; ok {
+			t.Errorf("%s is %q and %q", b.name(), other, b.text)
+		}
+		taken[b.name()] = b.text
+		if !strings.Contains(sheet, b.text+"\t"+b.name()+"\n") {
+			t.Errorf("the sheet does not have %q:\n%s", b.text, sheet)
+		}
+	}
+	for _, b := range append(u.main.conversation.bindings(), u.settings.bindings(nil, nil)...) {
+		if !strings.Contains(sheet, "\t"+b.name()+"\n") {
+			t.Errorf("the sheet does not have %s", b.name())
+		}
+	}
+	if found := u.nav.shortcutLines("find"); len(found) != 2 || found[1].Title != "Find in this chat" {
+		t.Errorf("a search for find has %+v", found)
+	}
+	if found := u.nav.shortcutLines("nothing like it"); len(found) != 0 {
+		t.Errorf("a search without a result has %+v", found)
+	}
+}

@@ -1,0 +1,40 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/protocol"
+)
+
+// UsageWords explains a chat's counts of tokens and its cost; empty before the first answer.
+func UsageWords(s protocol.SessionEntry) string {
+	var parts []string
+	if s.ContextTokens > 0 {
+		text := "The model read " + Tokens(s.ContextTokens) + " tokens in its last step: this chat, its instructions and tools."
+		if s.ContextWindow > 0 {
+			text += fmt.Sprintf(" That is %d%% of the %s that it can read; older messages are summarized before it is full.",
+				100*s.ContextTokens/s.ContextWindow, Tokens(s.ContextWindow))
+		}
+		parts = append(parts, text)
+	}
+	if u := s.Usage; u != nil && u.Total > 0 {
+		text := fmt.Sprintf("All answers together: %s tokens read", Tokens(u.Input+u.CacheRead+u.CacheWrite))
+		if u.CacheRead > 0 {
+			text += " (" + Tokens(u.CacheRead) + " of them from a cache, which costs less)"
+		}
+		text += " and " + Tokens(u.Output) + " written."
+		switch {
+		case u.Cost == nil:
+			text += " Their cost is not known."
+		case *u.Cost > 0 && *u.Cost < 0.01:
+			text += " They cost less than $0.01."
+		case *u.Cost > 0:
+			text += fmt.Sprintf(" They cost $%.2f.", *u.Cost)
+		default:
+			text += " They cost nothing."
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n")
+}
