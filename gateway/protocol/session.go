@@ -35,8 +35,8 @@ type SessionEntry struct {
 	CreatedAt    int64      `json:"createdAt"`
 	LastActiveAt int64      `json:"lastActiveAt"`
 	Label        string     `json:"label,omitempty"`
-	// Title is the name for lists: the label, otherwise the beginning of the first message,
-	// otherwise empty (extension).
+	// Title is the name for lists: the label, otherwise a title made by the model, otherwise the
+	// beginning of the first message, otherwise empty (extension).
 	Title string `json:"title,omitempty"`
 	// MessageCount is the number of stored messages (extension).
 	MessageCount int           `json:"messageCount,omitempty"`
@@ -47,7 +47,12 @@ type SessionEntry struct {
 	// model's limit. 0 means unknown (extension).
 	ContextTokens int64 `json:"contextTokens,omitempty"`
 	ContextWindow int64 `json:"contextWindow,omitempty"`
-	Main          bool  `json:"main,omitempty"` // the main chat of its agent (extension)
+	Main          bool  `json:"main,omitempty"`   // the main chat of its agent (extension)
+	Pinned        bool  `json:"pinned,omitempty"` // extension
+	// Archived hides the chat from the list of chats. A new message of the person ends that
+	// (extension).
+	Archived bool     `json:"archived,omitempty"`
+	Tags     []string `json:"tags,omitempty"` // the person's names for groups of chats, sorted (extension)
 }
 
 // SessionParams selects a session.
@@ -117,6 +122,10 @@ type SessionPatchParams struct {
 	Settings    *SessionPrefsPatch `json:"settings,omitempty"`
 	Label       *string            `json:"label,omitempty"`
 	ResetPolicy *ResetPolicyPatch  `json:"resetPolicy,omitempty"`
+	Pinned      *bool              `json:"pinned,omitempty"`   // extension
+	Archived    *bool              `json:"archived,omitempty"` // archiving also unpins (extension)
+	// Tags replaces the tags: at most 20, each of at most 40 characters without commas (extension).
+	Tags *[]string `json:"tags,omitempty"`
 }
 
 // UnmarshalJSON accepts a number as a label too, as GSV's command line sends.
@@ -126,9 +135,12 @@ func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
 		Settings    *SessionPrefsPatch `json:"settings"`
 		Label       json.RawMessage    `json:"label"`
 		ResetPolicy *ResetPolicyPatch  `json:"resetPolicy"`
+		Pinned      *bool              `json:"pinned"`
+		Archived    *bool              `json:"archived"`
+		Tags        *[]string          `json:"tags"`
 	}
 	err := json.Unmarshal(raw, &in)
-	*p = SessionPatchParams{SessionKey: in.SessionKey, Settings: in.Settings, ResetPolicy: in.ResetPolicy}
+	*p = SessionPatchParams{SessionKey: in.SessionKey, Settings: in.Settings, ResetPolicy: in.ResetPolicy, Pinned: in.Pinned, Archived: in.Archived, Tags: in.Tags}
 	if err != nil || len(in.Label) == 0 {
 		return err
 	}

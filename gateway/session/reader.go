@@ -22,11 +22,10 @@ type reader struct {
 	runs     *runs
 }
 
-func title(s store.Session) string { return cmp.Or(s.Label, s.FirstText) }
-
 func (r *reader) entry(s store.Session) protocol.SessionEntry {
 	return protocol.SessionEntry{
-		SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: title(s), MessageCount: s.MessageCount,
+		SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: s.Title(), MessageCount: s.MessageCount,
+		Pinned: s.Pinned, Archived: s.Archived, Tags: s.Tags,
 		DeletedAt: s.DeletedAt, ContextTokens: s.ContextTokens, ContextWindow: s.ContextWindow, Usage: &s.Usage, Settings: &s.Prefs,
 		Main: s.Key == r.settings.config().Session.Main(s.Key.Agent()),
 	}

@@ -34,12 +34,9 @@ type Messages struct {
 	search   *Search
 }
 
-// maxFirstText is the greatest length of Session.FirstText, in bytes.
-const maxFirstText = 80
-
 // Append stores messages at the end of a session and returns them with their ID and Seq. It creates
 // a missing session, and updates counts, usage and activity in the same transaction. A user's
-// message restores a deleted session, so that [Sessions.PurgeDeleted] never deletes a message that
+// message restores a deleted or archived session, so that [Sessions.PurgeDeleted] never deletes a message that
 // was acknowledged after the deletion. A message whose ID exists already fails with
 // protocol.ErrConflict.
 func (s *Messages) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
@@ -60,7 +57,7 @@ func (s *Session) countMessage(m protocol.Message, plain string) {
 		s.ContextTokens = m.Usage.Total
 	}
 	if m.Role == protocol.RoleUser {
-		s.DeletedAt = 0
+		s.DeletedAt, s.Archived = 0, false
 		s.FirstText = cmp.Or(s.FirstText, firstText(m, plain))
 	}
 }
