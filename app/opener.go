@@ -19,22 +19,6 @@ import (
 // opener opens links, files and pictures, and asks for files.
 type opener struct{ ui *ui }
 
-func fileName(title string) string {
-	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
-			return '-'
-		}
-		return r
-	}, title)
-	if r := []rune(name); len(r) > 60 {
-		name = string(r[:60])
-	}
-	if name = strings.Trim(name, " .-"); name == "" {
-		return "chat"
-	}
-	return name
-}
-
 func (o *opener) openURL(u *url.URL) {
 	if u == nil {
 		return
@@ -152,13 +136,12 @@ func (o *opener) newSaveDialog(window fyne.Window, name, failed string, write fu
 	return d
 }
 
-// saveAs asks for a file name and saves a text there as Markdown.
-func (o *opener) saveAs(window fyne.Window, title, text string) {
-	d := o.newSaveDialog(window, fileName(title)+".md", "The chat could not be saved: ", func(_ context.Context, w fyne.URIWriteCloser) (string, error) {
-		_, err := io.WriteString(w, text)
-		return "Saved to " + w.URI().Path(), err
+// saveChat asks for a file name, with a suggestion, and calls write with the file.
+func (o *opener) saveChat(window fyne.Window, name string, write func(context.Context, io.Writer) error) {
+	d := o.newSaveDialog(window, name, "The chat could not be saved: ", func(ctx context.Context, w fyne.URIWriteCloser) (string, error) {
+		return "Saved to " + w.URI().Path(), write(ctx, w)
 	})
-	d.SetFilter(storage.NewExtensionFileFilter([]string{".md"}))
+	d.SetFilter(storage.NewExtensionFileFilter([]string{filepath.Ext(name)}))
 	showFiles(d)
 }
 

@@ -133,6 +133,9 @@ func (w *window) addShortcuts() {
 	shortcut(w.window, fyne.KeyN, w.ui.chats.create)
 	shortcut(w.window, fyne.KeyK, w.focusSearch)
 	shortcut(w.window, fyne.KeyI, w.ui.approvals.openInbox)
+	w.window.Canvas().AddShortcut(keyNextQuestion, func(fyne.Shortcut) { w.ui.chats.nextQuestion() })
+	w.window.Canvas().AddShortcut(keyNextUnread, func(fyne.Shortcut) { w.ui.chats.openUnread(1) })
+	w.window.Canvas().AddShortcut(keyLastUnread, func(fyne.Shortcut) { w.ui.chats.openUnread(-1) })
 	shortcut(w.window, fyne.KeyL, func() {
 		if w.ui.nav.files != nil {
 			w.ui.nav.files.EditPath()

@@ -11,6 +11,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -93,7 +94,7 @@ func (v callView) card(machines *style.Machines, now time.Time) transcript.Call 
 		showWholeCall(&c, *v.approval, args)
 	}
 	if v.result != nil {
-		c.Output = state.Readable(v.result.Content.Text())
+		c.Output = display.Readable(v.result.Content.Text())
 	} else if info != nil {
 		c.Output = info.Tail
 	}

@@ -11,6 +11,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -107,7 +108,7 @@ func (h *header) menuItems() []*fyne.MenuItem {
 		return item
 	}
 	add("Rename", "edit", h.Rename)
-	add("Export as Markdown…", "export", h.pane.handlers.Export)
+	add("Export", "export", nil).ChildMenu = fyne.NewMenu("", ExportMenu(h.pane.handlers.Export)...)
 	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
 	if h.narrow {
 		add("Thinking", "thinking", nil).ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)
@@ -117,6 +118,13 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	add("Clear chat", "reset", h.pane.handlers.Reset)
 	add("Delete chat", "trash", h.pane.handlers.Delete)
 	return items
+}
+
+// ExportMenu returns the formats in which a chat can be exported.
+func ExportMenu(choose func(export.Format)) []*fyne.MenuItem {
+	return state.Map(export.Formats, func(f export.Format) *fyne.MenuItem {
+		return fyne.NewMenuItem(f.Title+"…", func() { choose(f) })
+	})
 }
 
 // Rename lets the person edit the title in place.

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -104,7 +105,7 @@ type Handlers struct {
 	SearchAll  func(query string) // searches in all chats
 	Reload     func()
 	Rename     func(title string)
-	Export     func()
+	Export     func(export.Format)
 	Earlier    func() // shows the archived conversations of the chat
 	Reset      func()
 	Delete     func()

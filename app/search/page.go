@@ -116,7 +116,7 @@ func (p *Page) show(r protocol.SessionsSearchResult) {
 	}
 	p.list.Set(state.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
 		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
-		return widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
+		return widgets.ListItem{Icon: "chat", Found: state.HitText(h, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + state.HitWho(h, p.now())}
 	}))
 	p.draw("")
 }

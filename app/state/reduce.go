@@ -12,6 +12,7 @@ import (
 func applySnapshot(v *View, s protocol.FeedSnapshot) {
 	v.Loaded, v.Status, v.Sessions, v.Nodes, v.Approvals = true, s.Status, s.Sessions, s.Nodes, s.Approvals
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
+	v.LoadingChats = len(s.Sessions) >= protocol.MaxSnapshotSessions
 	for kind, counter := range v.counters() {
 		if kind != protocol.ChangeConfig && kind != protocol.ChangeFile {
 			*counter++
@@ -69,7 +70,7 @@ func reduce(v *View, c protocol.Change) {
 	switch {
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
 		v.Sessions = replaceOrAppend(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
-		slices.SortStableFunc(v.Sessions, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
+		sortByActivity(v.Sessions)
 	case c.Kind == protocol.ChangeSessionDeleted:
 		v.Sessions = without(v.Sessions, func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey })
 	case c.Kind == protocol.ChangeRun && c.Run != nil:
@@ -103,6 +104,11 @@ func reduce(v *View, c protocol.Change) {
 			*counter++
 		}
 	}
+}
+
+// sortByActivity sorts chats, the newest activity first.
+func sortByActivity(list []protocol.SessionEntry) {
+	slices.SortStableFunc(list, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
 }
 
 // counters returns the counters of changes that are only counted, by the kind of change.

@@ -66,16 +66,18 @@ func (v *Value[S]) Changes(ctx context.Context) iter.Seq[S] {
 type View struct {
 	Connected bool
 	// Problem says why there is no connection; empty while connected and at first.
-	Problem   string
-	Loaded    bool // the first snapshot has arrived
-	Status    protocol.Status
-	Sessions  []protocol.SessionEntry // newest activity first
-	Nodes     []protocol.NodeInfo     // online first, then by name
-	Approvals []protocol.Approval     // pending and not being answered here, oldest first
-	Runs      []protocol.RunInfo      // active runs, and the latest failed run of each chat
-	Calls     []protocol.CallInfo
-	Transfers []protocol.Transfer // unfinished, oldest first
-	Notice    *protocol.Notice    // the latest notice
+	Problem  string
+	Loaded   bool // the first snapshot has arrived
+	Status   protocol.Status
+	Sessions []protocol.SessionEntry // newest activity first
+	// LoadingChats reports that Sessions lacks older chats, which are being loaded.
+	LoadingChats bool
+	Nodes        []protocol.NodeInfo // online first, then by name
+	Approvals    []protocol.Approval // pending and not being answered here, oldest first
+	Runs         []protocol.RunInfo  // active runs, and the latest failed run of each chat
+	Calls        []protocol.CallInfo
+	Transfers    []protocol.Transfer // unfinished, oldest first
+	Notice       *protocol.Notice    // the latest notice
 	// Closed are recently closed approvals, oldest first, for the windows that showed them.
 	Closed []Closed
 	// Finished are the transfers that succeeded or failed while this window was open, oldest first.

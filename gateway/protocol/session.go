@@ -215,6 +215,9 @@ type SessionPreviewParams struct {
 	Notices bool `json:"notices,omitempty"`
 }
 
+// AfterAll, as SessionPreviewParams.Before, selects all messages, also compacted ones.
+const AfterAll = int64(1) << 52
+
 // SessionPreviewResult answers session.preview. MessageCount is the number of messages since the
 // last compaction.
 type SessionPreviewResult struct {

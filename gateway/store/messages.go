@@ -13,6 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -188,17 +189,39 @@ func decodeMessages(query *gorm.DB) ([]protocol.Message, error) {
 	return msgs, nil
 }
 
-// searchText returns the text of a message for searching. For a tool's result, which is JSON, that
-// is the texts in it, each on its own line. In the raw JSON, the first word of each line would
+// searchText returns the text of a message for searching, which the results of a search show: with
+// the commands and paths of its tool calls. Of a tool's result, which is JSON, it is the output, or
+// else the texts in it, each on its own line. In the raw JSON, the first word of each line would
 // start with the n of the escaped line break before it.
 func searchText(m protocol.Message, plain string) string {
-	if m.Role != protocol.RoleToolResult || !strings.HasPrefix(plain, "{") && !strings.HasPrefix(plain, "[") {
-		return plain
+	if m.Role != protocol.RoleToolResult {
+		parts := callTexts(m.Content)
+		if plain != "" {
+			parts = slices.Insert(parts, 0, plain)
+		}
+		return strings.Join(parts, "\n")
+	}
+	if text, ok := display.Output(plain); ok {
+		return text
 	}
 	if texts, ok := textValues(plain); ok {
 		return texts
 	}
 	return plain
+}
+
+// callTexts returns the arguments of tool calls for which people search.
+func callTexts(c protocol.Content) (list []string) {
+	for _, call := range c.Calls() {
+		var args struct{ Command, Path, Pattern, URL string }
+		_ = json.Unmarshal(call.Arguments, &args) // other types of arguments are not searchable
+		for _, text := range []string{args.Command, args.Path, args.Pattern, args.URL} {
+			if text != "" {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
 }
 
 // textValues returns the text values in JSON, in order; ok is false for invalid JSON.

@@ -152,7 +152,7 @@ type Found struct {
 	Key       protocol.SessionKey
 	SessionID protocol.SessionID
 	Current   bool   // it belongs to the current session ID
-	Title     string // as [Session.Title] returns it
+	Title     string // the session's label, else its automatic title, else its first words
 	JSON      string // the message
 	Snippet   string // the text around the words, which are between MarkStart and MarkEnd
 }

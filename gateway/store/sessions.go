@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,10 +54,6 @@ func (r *sessionRow) save(tx *gorm.DB) error {
 	r.SearchText = strings.ToLower(strings.Join(append([]string{r.Label, r.AutoTitle, r.FirstText}, r.Tags...), "\n"))
 	return tx.Save(r).Error
 }
-
-// Title returns the session's name for lists: the person's label, else the model's title, else the
-// beginning of the first message.
-func (s Session) Title() string { return cmp.Or(s.Label, s.AutoTitle, s.FirstText) }
 
 // Sessions are the conversations without their messages.
 type Sessions struct {

@@ -1,30 +1,28 @@
-package state
+package export
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
-// Markdown renders a conversation as Markdown, with the display names of machines.
-func Markdown(title string, messages []protocol.Message, v View, zone *time.Location) string {
+// markdown renders a chat as Markdown.
+func markdown(c Chat) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(title, "\n", " "))
-	for _, m := range messages {
-		at := time.UnixMilli(m.Timestamp).In(zone).Format("2 Jan 2006 15:04")
+	fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(c.Title, "\n", " "))
+	for _, m := range c.Messages {
+		at := c.timeText(m)
 		text := m.Content.Text()
 		switch {
 		case m.Origin == protocol.OriginNotice:
 			fmt.Fprintf(&b, "\n*%s*\n", text)
 		case m.Origin == protocol.OriginEvent:
-			c, _ := m.Completion()
-			fmt.Fprintf(&b, "\n*%s*\n", c.Words(v.MachineName(c.NodeID)))
+			fmt.Fprintf(&b, "\n*%s*\n", c.eventText(m))
 		case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
 			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, codeBlock(text))
 		case m.Role == protocol.RoleUser:
@@ -34,13 +32,13 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 				fmt.Fprintf(&b, "\n## Fairlead · %s\n\n%s\n", at, text)
 			}
 			for _, call := range m.Content.Calls() {
-				fmt.Fprintf(&b, "\n%s", callMarkdown(call, v))
+				fmt.Fprintf(&b, "\n%s", callMarkdown(call, c))
 			}
 			if m.ErrorMessage != "" {
 				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
 			}
 		case m.Role == protocol.RoleToolResult:
-			if text = Readable(text); text != "" {
+			if text = display.Readable(text); text != "" {
 				fmt.Fprintf(&b, "\n%s\n", codeBlock(text))
 			}
 		}
@@ -73,14 +71,10 @@ const longArgument = 80
 var argumentWords = map[string]string{"command": "", "oldString": "old text", "newString": "new text", "content": "content"}
 
 // callMarkdown renders a call: its tool, short arguments as a list, commands and texts as blocks.
-func callMarkdown(call protocol.Block, v View) string {
-	node, name, _ := protocol.ToolName(call.Name).Split()
+func callMarkdown(call protocol.Block, c Chat) string {
+	name, where := c.callName(call)
 	var b strings.Builder
-	if name == "" {
-		fmt.Fprintf(&b, "**%s**\n", call.Name)
-	} else {
-		fmt.Fprintf(&b, "**%s**%s\n", name, onMachine(node, v.MachineName(node)))
-	}
+	fmt.Fprintf(&b, "**%s**%s\n", name, where)
 	args, ok := orderedArgs(call.Arguments)
 	if !ok {
 		fmt.Fprintf(&b, "\n%s\n", codeBlock(string(call.Arguments)))
@@ -138,82 +132,4 @@ func inlineCode(text string) string {
 		return tick + " " + text + " " + tick
 	}
 	return tick + text + tick
-}
-
-// Readable formats a result: of a JSON object its output, text, or matches; other JSON is indented.
-// JSON that was truncated for the model is read as far as possible.
-func Readable(s string) string {
-	if rest, ok := strings.CutPrefix(s, "Error: "); ok {
-		if _, until, found := strings.Cut(rest, "\nUntil then: "); found {
-			return Readable(until)
-		}
-		return rest
-	}
-	trimmed := strings.TrimSpace(s)
-	if !strings.HasPrefix(trimmed, "{") {
-		return s
-	}
-	var m map[string]any
-	if json.Unmarshal([]byte(trimmed), &m) != nil {
-		for _, k := range textKeys {
-			if text, ok := lenientString(trimmed, k); ok {
-				return text
-			}
-		}
-		return s
-	}
-	var parts []string
-	for _, k := range textKeys {
-		if v, ok := m[k].(string); ok && v != "" {
-			if k == "tail" && len(parts) > 0 {
-				continue // the end of output
-			}
-			parts = append(parts, strings.TrimRight(v, "\n"))
-		}
-	}
-	status, _ := m["status"].(string)
-	if pid, ok := m["pid"].(float64); ok && status == "running" && m["sessionId"] != nil {
-		parts = append(parts, fmt.Sprintf("Running in the background as process %.0f. This chat is notified when it ends.", pid))
-	}
-	if len(parts) > 0 {
-		return strings.Join(parts, "\n")
-	}
-	if matches, ok := m["matches"].([]any); ok {
-		lines := make([]string, 0, len(matches))
-		for _, x := range matches {
-			switch x := x.(type) {
-			case string:
-				lines = append(lines, x)
-			case map[string]any:
-				lines = append(lines, fmt.Sprintf("%v:%v: %v", x["path"], x["line"], x["content"]))
-			}
-		}
-		return strings.Join(lines, "\n")
-	}
-	if status != "" && m["tail"] != nil && status != "running" {
-		return "" // a command without output
-	}
-	var b bytes.Buffer
-	if json.Indent(&b, []byte(trimmed), "", "  ") != nil {
-		return s
-	}
-	return b.String()
-}
-
-var textKeys = []string{"output", "stdout", "stderr", "content", "tail", "error"}
-
-// lenientString reads the string value of a key from JSON that is invalid at some later position.
-func lenientString(s, key string) (string, bool) {
-	_, rest, ok := strings.Cut(s, `"`+key+`":"`)
-	var b strings.Builder
-	for rest != "" && rest[0] != '"' {
-		r, _, after, err := strconv.UnquoteChar(rest, '"')
-		if err != nil { // the escape sequence was cut off, or is valid in JSON only
-			rest = rest[1:]
-			continue
-		}
-		b.WriteRune(r)
-		rest = after
-	}
-	return b.String(), ok
 }
