@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/state"
-	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -63,6 +62,9 @@ func (b *sidebar) setRows(rows []row) {
 		switch {
 		case r.heading != "":
 			lines[i].Heading = b.heading(r.heading, r.count)
+			if r.isGroup {
+				lines[i].Heading = b.groupHeading(r.heading)
+			}
 		case r.chat != nil:
 			r.id = string(r.chat.SessionKey)
 			keys = append(keys, r.id)
@@ -126,7 +128,7 @@ func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
 	}
 	groups := state.ChatGroups(v.Sessions, b.filter, b.now())
 	for _, g := range groups {
-		rows = append(rows, row{heading: g.Title})
+		rows = append(rows, row{heading: g.Title, isGroup: true})
 		for i := range g.Chats {
 			r := row{chat: &g.Chats[i]}
 			if r.chat.SessionKey == key && b.ui.nav.title == "" {
@@ -275,13 +277,7 @@ func (b *sidebar) openMenu(i int, at fyne.Position) {
 	}
 }
 
-// newListMenu creates the button that opens the menu of the whole list.
-func (b *sidebar) newListMenu() fyne.CanvasObject {
-	more := widgets.NewQuietButton("", "more", nil)
-	more.OnTap = func() { widgets.ShowMenu(more, b.listMenu()) }
-	return widgets.Inset(style.Inside, style.Gap, 0, 0, more)
-}
-
+// listMenu returns the actions on the whole list.
 func (b *sidebar) listMenu() []*fyne.MenuItem {
 	u, v := b.ui, b.ui.view
 	ask := menuItem("Next question", keyNextQuestion, u.chats.nextQuestion)

@@ -31,8 +31,9 @@ type sidebar struct {
 	pool        []*widgets.SidebarRow
 	rowsInUse   int // number of pooled rows in use
 	headings    map[string]*sectionHeading
-	facts       chatFacts         // of the last view
-	results     []state.ChatMatch // search results
+	groups      map[string]fyne.CanvasObject // headings of groups of chats
+	facts       chatFacts                    // of the last view
+	results     []state.ChatMatch            // search results
 	query       string
 	stop        func() // cancels the latest search
 	complete    bool   // the search is complete
@@ -45,7 +46,7 @@ type sidebar struct {
 
 func newSidebar(u *ui) *sidebar {
 	b := &sidebar{ui: u, list: widgets.NewRowList(), machineRows: container.NewVBox(),
-		headings: make(map[string]*sectionHeading), highlighted: -1, stop: func() {}, now: time.Now}
+		headings: make(map[string]*sectionHeading), groups: make(map[string]fyne.CanvasObject), highlighted: -1, stop: func() {}, now: time.Now}
 	b.connectList()
 	name := widgets.NewHeading(cmp.Or(u.backend.flags.gatewayName(), "Fairlead"), style.SizeTitle)
 	name.Ellipsis = true

@@ -23,9 +23,13 @@ func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
 	h := b.headings[title]
 	if h == nil {
 		h = &sectionHeading{badge: widgets.NewBadge(0)}
-		h.box = widgets.NewSection(title, h.badge)
-		if title == chatsHead {
-			h.box = widgets.Row(0, 0, h.box, b.newListMenu())
+		switch title {
+		case chatsHead:
+			more := widgets.NewQuietButton("", "more", nil)
+			more.OnTap = func() { widgets.ShowMenu(more, b.listMenu()) }
+			h.box = widgets.Row(0, 0, widgets.NewSection(title, h.badge), widgets.Inset(10, 0, -3, 0, more))
+		default:
+			h.box = widgets.NewSection(title, h.badge)
 		}
 		b.headings[title] = h
 	}
@@ -33,10 +37,23 @@ func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
 	return h.box
 }
 
+// groupHeading returns the heading of a group of chats, such as Today.
+func (b *sidebar) groupHeading(title string) fyne.CanvasObject {
+	o := b.groups[title]
+	if o == nil {
+		t := widgets.NewText(title, style.ColorMuted, style.SizeSmall)
+		t.Ellipsis = true
+		o = widgets.Inset(style.Gap, style.Inside, 0, style.Inside, t)
+		b.groups[title] = o
+	}
+	return o
+}
+
 // row is one row of the list, or a heading.
 type row struct {
 	heading string
-	count   int // shown beside the heading
+	count   int  // shown beside the heading
+	isGroup bool // the heading is that of a group of chats
 	item    widgets.SidebarItem
 	tap     func()
 	menu    func(fyne.Position)

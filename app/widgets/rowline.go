@@ -81,7 +81,8 @@ func (c *rowContent) draw() {
 			o = l.bind(i)
 		}
 		o.Move(fyne.NewPos(0, l.tops[i]))
-		o.Resize(fyne.NewSize(c.Size().Width, l.tops[i+1]-l.tops[i]-theme.Padding()))
+		// the width does not change when the scroll bar appears
+		o.Resize(fyne.NewSize(l.Size().Width-ScrollBarWidth, l.tops[i+1]-l.tops[i]-theme.Padding()))
 		objects = append(objects, o)
 	}
 	c.box.Objects = objects
