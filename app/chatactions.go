@@ -187,8 +187,8 @@ func (cw *chatWindows) markRead(read bool, list ...protocol.SessionEntry) {
 func (cw *chatWindows) unreadChats() (list []protocol.SessionEntry) {
 	for _, g := range state.ChatGroups(cw.ui.view.Sessions, state.ChatFilter{}, time.Now()) {
 		for _, e := range g.Chats {
-			if cw.ui.unread.has(e) {
-				list = append(list, e)
+			if cw.ui.unread.has(*e) {
+				list = append(list, *e)
 			}
 		}
 	}
@@ -204,7 +204,9 @@ func (cw *chatWindows) openUnread(step int) {
 	}
 	var order []protocol.SessionKey
 	for _, g := range state.ChatGroups(cw.ui.view.Sessions, state.ChatFilter{}, time.Now()) {
-		order = append(order, keysOf(g.Chats)...)
+		for _, e := range g.Chats {
+			order = append(order, e.SessionKey)
+		}
 	}
 	shown := slices.Index(order, cw.ui.main.key)
 	if shown < 0 && step < 0 {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -74,7 +75,10 @@ func (b *sidebar) setRows(rows []row) {
 		lines[i].ID, lines[i].Tall = r.id, r.hit != nil
 	}
 	b.rows = rows
-	b.chosen.Set(keys)
+	if !slices.Equal(keys, b.keys) {
+		b.keys = keys
+		b.chosen.Set(keys)
+	}
 	b.list.Set(lines)
 }
 
@@ -100,13 +104,13 @@ func (b *sidebar) itemOf(r row) widgets.SidebarItem {
 		item.Detail = e.Tags[0]
 	}
 	if r.hit != nil {
-		item.Text = state.HitText(*r.hit, widgets.MarkStart, widgets.MarkEnd)
+		item.Text = state.HitText(*r.hit, hitLead, widgets.MarkStart, widgets.MarkEnd)
 	}
 	return item
 }
 
-// chatRows are the chats of the present filter, in groups.
-func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
+// appendChats appends the chats of the present filter, in groups.
+func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey) []row {
 	b.facts = factsOf(v)
 	selected := widgets.SidebarItem{Selected: true}
 	head := chatsHead
@@ -116,7 +120,7 @@ func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
 	case b.filter.Tag != "":
 		head = strings.ToUpper(b.filter.Tag)
 	}
-	rows := []row{{heading: head}}
+	rows = append(rows, row{heading: head})
 	if b.filter != (state.ChatFilter{}) {
 		rows = append(rows, row{item: widgets.SidebarItem{Icon: "back", Title: "All chats"}, tap: func() { b.setFilter(state.ChatFilter{}) }})
 	} else if e, known := v.Session(key); !known && key != "" && v.Loaded {
@@ -129,9 +133,9 @@ func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
 	groups := state.ChatGroups(v.Sessions, b.filter, b.now())
 	for _, g := range groups {
 		rows = append(rows, row{heading: g.Title, isGroup: true})
-		for i := range g.Chats {
-			r := row{chat: &g.Chats[i]}
-			if r.chat.SessionKey == key && b.ui.nav.title == "" {
+		for _, e := range g.Chats {
+			r := row{chat: e}
+			if e.SessionKey == key && b.ui.nav.title == "" {
 				r.item = selected
 			}
 			rows = append(rows, r)
@@ -148,6 +152,9 @@ func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
 	}
 	return rows
 }
+
+// hitLead is the number of characters that a result shows before the first match.
+const hitLead = 12
 
 // resultRows are the search results.
 func (b *sidebar) resultRows(v state.View) []row {

@@ -72,6 +72,10 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	shortcut(w, fyne.KeyPeriod, func() { c.pane.Stop() })
 	shortcut(w, fyne.KeyF, c.pane.Find)
 	shortcut(w, fyne.KeyN, func() { cw.create(); cw.ui.main.window.Show(); cw.ui.main.window.RequestFocus() })
+	w.Canvas().AddShortcut(keyNextQuestion, func(fyne.Shortcut) {
+		cw.ui.main.show()
+		cw.nextQuestion()
+	})
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyEscape {
 			c.focusComposer()

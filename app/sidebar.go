@@ -24,6 +24,7 @@ type sidebar struct {
 	search      *widgets.SearchField
 	list        *widgets.RowList // of approvals and chats, or of search results
 	rows        []row            // of the list
+	keys        []string         // of the chats in the list
 	chosen      state.Selection  // the chats that were selected together, by key
 	filter      state.ChatFilter
 	machineRows *fyne.Container // rows of machines
@@ -45,8 +46,10 @@ type sidebar struct {
 }
 
 func newSidebar(u *ui) *sidebar {
-	b := &sidebar{ui: u, list: widgets.NewRowList(), machineRows: container.NewVBox(),
-		headings: make(map[string]*sectionHeading), groups: make(map[string]fyne.CanvasObject), highlighted: -1, stop: func() {}, now: time.Now}
+	b := &sidebar{
+		ui: u, list: widgets.NewRowList(), machineRows: container.NewVBox(),
+		headings: make(map[string]*sectionHeading), groups: make(map[string]fyne.CanvasObject), highlighted: -1, stop: func() {}, now: time.Now,
+	}
 	b.connectList()
 	name := widgets.NewHeading(cmp.Or(u.backend.flags.gatewayName(), "Fairlead"), style.SizeTitle)
 	name.Ellipsis = true

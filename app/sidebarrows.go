@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -71,7 +72,7 @@ const (
 
 func (b *sidebar) show() {
 	v := b.ui.view
-	rows := make([]row, 0, len(v.Sessions)+len(v.Nodes)+16)
+	rows := b.rows[:0]
 	if len(v.Approvals) > 0 {
 		rows = append(rows, row{heading: "NEEDS YOU", count: len(v.Approvals)})
 	}
@@ -85,7 +86,7 @@ func (b *sidebar) show() {
 	if b.query != "" {
 		rows = append(rows, b.resultRows(v)...)
 	} else {
-		rows = append(rows, b.chatRows(v, b.ui.main.key)...)
+		rows = b.appendChats(rows, v, b.ui.main.key)
 	}
 	b.draw(append(rows, b.machineRowsOf(v)...)) // the machines come last: see machineAt
 	b.showLinks(v)
@@ -223,6 +224,12 @@ func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) 
 		u.seen = u.prefs.get().Seen
 	}
 	first := u.seen == nil
+	isUnseen := func(e protocol.SessionEntry) bool {
+		return isVisible(e.SessionKey) && u.seen[e.SessionKey] < e.LastActiveAt
+	}
+	if !first && len(u.seen) <= len(v.Sessions) && !slices.ContainsFunc(v.Sessions, isUnseen) {
+		return // as for most views, of which there are many while an answer arrives
+	}
 	next := make(map[protocol.SessionKey]int64, len(v.Sessions)) // drops deleted chats
 	for _, e := range v.Sessions {
 		at, known := u.seen[e.SessionKey]

@@ -1,10 +1,11 @@
 package app
 
 import (
-	"fairlead/gateway/protocol"
 	"strings"
 	"testing"
 	"time"
+
+	"fairlead/gateway/protocol"
 )
 
 func TestDeletedChatsAreNamed(t *testing.T) {

@@ -66,7 +66,7 @@ func (f *finder) open() {
 	}
 	f.box.Show()
 	f.pane.relayout()
-	widgets.Focus(f.field)
+	widgets.FocusIn(f.pane, f.field)
 	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 

@@ -17,14 +17,14 @@ type ChatFilter struct {
 	Tag      string
 }
 
-func (f ChatFilter) has(e protocol.SessionEntry) bool {
+func (f ChatFilter) has(e *protocol.SessionEntry) bool {
 	return e.Archived == f.Archived && (f.Tag == "" || slices.Contains(e.Tags, f.Tag))
 }
 
-// ChatGroup is a part of the list of chats, with at least one chat.
+// ChatGroup is a part of the list of chats, with at least one chat. The chats must not be changed.
 type ChatGroup struct {
 	Title string
-	Chats []protocol.SessionEntry
+	Chats []*protocol.SessionEntry
 }
 
 // ChatGroups returns the chats of a list in groups: the pinned ones, and the others by the day of
@@ -34,7 +34,8 @@ func ChatGroups(all []protocol.SessionEntry, f ChatFilter, now time.Time) []Chat
 	var groups []ChatGroup
 	var until int64 // the present group ends there
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	for _, e := range all {
+	for i := range all {
+		e := &all[i]
 		switch {
 		case !f.has(e):
 			continue
@@ -95,8 +96,8 @@ func (v View) Tags() (list []TagCount) {
 
 // ArchivedChats returns the number of archived chats.
 func (v View) ArchivedChats() (n int) {
-	for _, e := range v.Sessions {
-		if e.Archived {
+	for i := range v.Sessions {
+		if v.Sessions[i].Archived {
 			n++
 		}
 	}

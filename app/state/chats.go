@@ -150,15 +150,14 @@ func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (p
 	return Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 }
 
-// beforeHit is the number of characters before the first match, so that it is visible.
-const beforeHit = 40
-
 // HitText returns the text around the matches in one line, with the matches between begin and end.
-func HitText(h protocol.SearchHit, begin, end string) string {
+// So that the first match is visible, at most lead characters precede it.
+func HitText(h protocol.SearchHit, lead int, begin, end string) string {
 	var b strings.Builder
 	for i, s := range h.Snippet {
-		if r := []rune(s.Text); i == 0 && !s.Mark && len(r) > beforeHit {
-			s.Text = "…" + string(r[len(r)-beforeHit:])
+		if r := []rune(s.Text); i == 0 && !s.Mark && len(r) > lead {
+			_, words, _ := strings.Cut(string(r[len(r)-lead:]), " ") // whole words
+			s.Text = "…" + words
 		}
 		if s.Mark {
 			b.WriteString(begin + strings.TrimSpace(s.Text) + end)

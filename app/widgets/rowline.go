@@ -2,7 +2,6 @@ package widgets
 
 import (
 	"cmp"
-	"fairlead/app/style"
 	"sort"
 
 	"fyne.io/fyne/v2"
@@ -10,6 +9,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
 )
 
 // rowContent is the content of the scroller: it draws the visible rows.
@@ -142,7 +143,7 @@ func (r *rowLine) paint() {
 // Tapped implements fyne.Tappable.
 func (r *rowLine) Tapped(*fyne.PointEvent) {
 	if r.index < len(r.list.rows) {
-		r.list.cursor = r.index
+		r.list.place(r.index)
 		r.list.OnTap(r.index)
 	}
 }

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
@@ -35,6 +37,7 @@ type RowList struct {
 	rows     []ListRow
 	tops     []float32 // of the rows, and the end of the last
 	cursor   int       // -1 means none
+	cursorID string    // ID of its row
 	focused  bool
 	lines    map[int]*rowLine // of visible rows, by index
 	free     []*rowLine
@@ -54,19 +57,13 @@ func NewRowList() *RowList {
 
 // Set shows other rows, or the same ones with other items.
 func (l *RowList) Set(rows []ListRow) {
-	id := ""
-	if l.cursor >= 0 {
-		id = l.rows[l.cursor].ID
-	}
 	at := l.cursor
-	l.rows, l.cursor = rows, -1
-	for i, r := range rows {
-		if r.ID == id && id != "" {
-			l.cursor = i
-		}
+	l.rows = rows
+	if at >= 0 {
+		l.cursor = slices.IndexFunc(rows, func(r ListRow) bool { return r.ID == l.cursorID && r.Heading == nil })
 	}
 	if l.cursor < 0 && at >= 0 {
-		l.cursor = l.near(min(at, len(rows)-1), 1)
+		l.place(l.near(min(at, len(rows)-1), 1))
 	}
 	l.layOut()
 }
@@ -79,9 +76,16 @@ func (l *RowList) Cursor() int { return l.cursor }
 
 // SetCursor moves the cursor to a row and scrolls it into view; -1 removes it.
 func (l *RowList) SetCursor(i int) {
-	l.cursor = i
-	l.layOut()
+	l.place(i)
+	l.content.draw()
 	l.reveal()
+}
+
+func (l *RowList) place(i int) {
+	l.cursor, l.cursorID = i, ""
+	if i >= 0 {
+		l.cursorID = l.rows[i].ID
+	}
 }
 
 // Height returns the height of all rows.
@@ -152,10 +156,10 @@ func (l *RowList) reveal() {
 func (l *RowList) FocusGained() {
 	l.focused = true
 	if l.cursor < 0 {
-		l.cursor = l.near(0, 1)
+		l.place(l.near(0, 1))
 		for i := range l.rows { // the current one
 			if l.rows[i].Heading == nil && l.Item(i).Selected {
-				l.cursor = i
+				l.place(i)
 				break
 			}
 		}
