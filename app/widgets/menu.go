@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
@@ -48,8 +50,57 @@ const (
 
 // fitMenu shortens a menu to its window: Fyne's menus extend beyond the edge.
 func fitMenu(items []*fyne.MenuItem, c fyne.Canvas) *fyne.Menu {
+	labelShortcuts(items)
 	truncateLabels(items, min(maxLabelWidth*style.Size("text")/14, c.Size().Width-menuMargin))
 	return fyne.NewMenu("", items...)
+}
+
+// labelShortcuts appends the shortcuts to the labels, with spaces up to a common right edge. Fyne
+// would draw them almost invisibly (fyne 2.8.0, widget/menu_item.go shortcutColor).
+func labelShortcuts(items []*fyne.MenuItem) {
+	width := func(text string) float32 { return MeasureText(text, style.Size("text"), fyne.TextStyle{}).Width }
+	edge := float32(0)
+	for _, i := range items {
+		if name := keyName(i.Shortcut); name != "" {
+			edge = max(edge, width(i.Label+"    "+name))
+		}
+	}
+	for _, i := range items {
+		if name := keyName(i.Shortcut); name != "" {
+			spaces := (edge - width(i.Label+name)) / width(" ")
+			i.Label, i.Shortcut = i.Label+strings.Repeat(" ", int(spaces+0.5))+name, nil
+		}
+	}
+}
+
+// keyNames are the names of keys that differ from Fyne's.
+var keyNames = map[fyne.KeyName]string{
+	fyne.KeyReturn: "Enter", fyne.KeyDown: "↓", fyne.KeyUp: "↑", fyne.KeyLeft: "←", fyne.KeyRight: "→", fyne.KeySlash: "/",
+}
+
+// keyName returns the displayed name of a shortcut, such as "Ctrl Shift F" or "F2"; empty for none.
+func keyName(s fyne.Shortcut) string {
+	k, ok := s.(fyne.KeyboardShortcut)
+	if !ok {
+		return ""
+	}
+	name := string(k.Key())
+	if own, ok := keyNames[k.Key()]; ok {
+		name = own
+	}
+	mods := k.Mod()
+	if mods&fyne.KeyModifierShortcutDefault != 0 {
+		return ShortcutName(name, mods&fyne.KeyModifierShift != 0)
+	}
+	for _, m := range []struct {
+		mod  fyne.KeyModifier
+		name string
+	}{{fyne.KeyModifierShift, "Shift "}, {fyne.KeyModifierAlt, "Alt "}} {
+		if mods&m.mod != 0 {
+			name = m.name + name
+		}
+	}
+	return name
 }
 
 func truncateLabels(items []*fyne.MenuItem, width float32) {

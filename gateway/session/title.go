@@ -18,7 +18,8 @@ func (r *run) makeTitle(msgs []protocol.Message) {
 	if cfg := m.settings.config().Session; !cfg.AutoTitle || !isPrivate(cfg, key) || answer == "" || m.ctx.Err() != nil {
 		return
 	}
-	if r.model == nil || r.snapshot().Model.Provider == builtIn || isEvent(r.row) || isDirect(r.row) {
+	isPerson := !isEvent(r.row) && !isDirect(r.row) && !askedBy(r.row.Principal, "", protocol.ModelRef{}).IsUnattended()
+	if r.model == nil || r.snapshot().Model.Provider == builtIn || !isPerson {
 		return
 	}
 	question := message(r.row).Content.Text()

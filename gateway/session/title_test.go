@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/llm/llmtest"
 	"fairlead/gateway/protocol"
@@ -48,6 +49,20 @@ func TestModelNamesAChatAfterTheFirstExchange(t *testing.T) {
 	g.Close()
 	if n := len(g.model.Requests()); n != 3 {
 		t.Errorf("%d requests, want 3: the chat has a title", n)
+	}
+}
+
+func TestOnlyThePersonsMessagesNameAChat(t *testing.T) {
+	t.Parallel()
+	g := titled(t, llmtest.Say("Nothing to do."))
+	res, err := g.Send(t.Context(), auth.Schedule("heartbeat"), protocol.ChatSendParams{SessionKey: chat, Message: "Look around"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.end(res.RunID)
+	g.Close()
+	if n := len(g.model.Requests()); n != 1 {
+		t.Errorf("%d requests, want 1", n)
 	}
 }
 
