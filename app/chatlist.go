@@ -176,6 +176,7 @@ func (b *sidebar) setFilter(f state.ChatFilter) {
 	b.chosen.None()
 	b.list.SetCursor(-1)
 	b.show()
+	b.list.ScrollToTop()
 }
 
 // tap opens a row; with Ctrl it selects or deselects the chat, with Shift all chats up to it.

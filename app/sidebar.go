@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,8 +73,9 @@ func newSidebar(u *ui) *sidebar {
 	b.search.OnMove = func(by int) {
 		switch n := len(b.results); {
 		case n > 0:
-			b.highlighted = min(max(b.highlighted+by, 0), n-1)
+			b.highlighted = min(max(max(b.highlighted, 0)+by, 0), n-1)
 			b.show()
+			b.list.Reveal(slices.IndexFunc(b.rows, func(r row) bool { return r.item.Selected }))
 		case b.query == "" && by > 0:
 			u.main.window.Canvas().Focus(b.list)
 		}
@@ -112,6 +114,7 @@ func (b *sidebar) find(query string) {
 	b.complete = false
 	b.results = b.ui.view.MatchTitles(b.query) // at once; those with matching messages follow
 	b.show()
+	b.list.ScrollToTop()
 	if b.query == "" {
 		return
 	}

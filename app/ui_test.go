@@ -108,6 +108,16 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 	if got := drawn(); !strings.Contains(got, ">Chat 4999<") || strings.Contains(got, ">Chat 1<") {
 		t.Errorf("the End key does not show the last chat:\n%s", got)
 	}
+	u.main.sidebar.search.SetText("chat 49")
+	if got := drawn(); !strings.Contains(got, "RESULTS") || !strings.Contains(got, ">Chat 49<") {
+		t.Errorf("the search results do not start at the top:\n%s", got)
+	}
+	for range 30 {
+		u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	}
+	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+state.TitleOf(u.main.sidebar.results[30].Chat)+"<") {
+		t.Errorf("the highlighted result is not in view:\n%s", got)
+	}
 }
 
 func TestNarrowWindowHasADrawer(t *testing.T) {

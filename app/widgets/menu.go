@@ -75,7 +75,7 @@ func labelShortcuts(items []*fyne.MenuItem) {
 
 // keyNames are the names of keys that differ from Fyne's.
 var keyNames = map[fyne.KeyName]string{
-	fyne.KeyReturn: "Enter", fyne.KeyDown: "↓", fyne.KeyUp: "↑", fyne.KeyLeft: "←", fyne.KeyRight: "→", fyne.KeySlash: "/",
+	fyne.KeyReturn: "Enter", fyne.KeyDelete: "Del", fyne.KeyDown: "↓", fyne.KeyUp: "↑", fyne.KeyLeft: "←", fyne.KeyRight: "→", fyne.KeySlash: "/",
 }
 
 // keyName returns the displayed name of a shortcut, such as "Ctrl Shift F" or "F2"; empty for none.

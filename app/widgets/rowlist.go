@@ -78,8 +78,11 @@ func (l *RowList) Cursor() int { return l.cursor }
 func (l *RowList) SetCursor(i int) {
 	l.place(i)
 	l.content.draw()
-	l.reveal()
+	l.Reveal(i)
 }
+
+// ScrollToTop scrolls to the first row.
+func (l *RowList) ScrollToTop() { l.scroller.MoveTo(fyne.Position{}) }
 
 func (l *RowList) place(i int) {
 	l.cursor, l.cursorID = i, ""
@@ -135,14 +138,14 @@ func (l *RowList) near(i, step int) int {
 	return -1
 }
 
-// reveal scrolls the row with the cursor into view.
-func (l *RowList) reveal() {
-	if l.cursor < 0 || l.cursor+1 >= len(l.tops) {
+// Reveal scrolls a row into view, with a heading above it; -1 means none.
+func (l *RowList) Reveal(i int) {
+	if i < 0 || i+1 >= len(l.tops) {
 		return
 	}
-	top, bottom := l.tops[l.cursor], l.tops[l.cursor+1]
-	if l.cursor > 0 && l.rows[l.cursor-1].Heading != nil {
-		top = l.tops[l.cursor-1]
+	top, bottom := l.tops[i], l.tops[i+1]
+	if i > 0 && l.rows[i-1].Heading != nil {
+		top = l.tops[i-1]
 	}
 	to, height := l.scroller.offset, l.Size().Height
 	if bottom > to.Y+height {
@@ -165,7 +168,7 @@ func (l *RowList) FocusGained() {
 		}
 	}
 	l.content.draw()
-	l.reveal()
+	l.Reveal(l.cursor)
 }
 
 // FocusLost implements fyne.Focusable.
