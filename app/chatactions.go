@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/chat"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/export"
@@ -80,6 +81,22 @@ func (cw *chatWindows) listActions(list []protocol.SessionEntry) []*fyne.MenuIte
 	pin.Disabled = archived
 	mark := menuItem(widgets.Choose(read, "Mark as unread", "Mark as read"), listKey(fyne.KeyU), func() { cw.markRead(!read, list...) })
 	return []*fyne.MenuItem{pin, mark, menuItem(widgets.Choose(archived, "Restore to list", "Archive")+countText(list), listKey(fyne.KeyE), func() { cw.archive(!archived, list) })}
+}
+
+// organizeMenu returns the actions of the list for the menu of an open chat.
+func (cw *chatWindows) organizeMenu(key protocol.SessionKey) []*fyne.MenuItem {
+	e, known := cw.ui.view.Session(key)
+	if !known {
+		return nil
+	}
+	list := []protocol.SessionEntry{e}
+	actions := cw.listActions(list)
+	pin, archive := actions[0], actions[2]
+	tags := fyne.NewMenuItem("Tags", nil)
+	tags.ChildMenu = fyne.NewMenu("", cw.tagMenu(list)...)
+	pin.Icon, archive.Icon, tags.Icon = style.Icon("pin"), style.Icon("archive"), style.Icon("tag")
+	pin.Shortcut, archive.Shortcut = nil, nil // they work in the list only
+	return []*fyne.MenuItem{pin, tags, archive}
 }
 
 func keysOf(list []protocol.SessionEntry) []protocol.SessionKey {

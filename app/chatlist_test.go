@@ -202,3 +202,24 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOpenChatIsOrganizedFromItsMenu(t *testing.T) {
+	u, v := listed(t)
+	v.Sessions[0].Pinned, v.Sessions[0].Tags = true, []string{"work"}
+	v.Sessions[1].Tags = []string{"home"}
+	u.update(v)
+	items := u.chats.organizeMenu("agent:main:a")
+	if len(items) != 3 || items[0].Label != "Unpin" || items[2].Label != "Archive" {
+		t.Fatalf("%+v", items)
+	}
+	got := ""
+	for _, i := range items[1].ChildMenu.Items {
+		got += fmt.Sprintf("%s %v, ", i.Label, i.Checked)
+	}
+	if got != "home false, work true, New tag… false, " {
+		t.Errorf("tags: %s", got)
+	}
+	if items := u.chats.organizeMenu("agent:main:unknown"); items != nil {
+		t.Errorf("a chat that is not stored: %+v", items)
+	}
+}

@@ -129,11 +129,12 @@ func (c *conversation) handlers() chat.Handlers {
 			u.nav.search(query)
 			u.main.window.RequestFocus()
 		},
-		Reload:  func() { c.chat.Reload() },
-		Rename:  func(title string) { u.backend.state.Chats.Rename(c.key, title) },
-		Export:  func(f export.Format) { u.chats.export(c.key, f, c.window) },
-		Earlier: func() { u.nav.openArchives(c.key) },
-		Reset:   func() { u.backend.state.Chats.Reset(c.key) },
+		Reload:   func() { c.chat.Reload() },
+		Rename:   func(title string) { u.backend.state.Chats.Rename(c.key, title) },
+		Export:   func(f export.Format) { u.chats.export(c.key, f, c.window) },
+		Organize: func() []*fyne.MenuItem { return u.chats.organizeMenu(c.key) },
+		Earlier:  func() { u.nav.openArchives(c.key) },
+		Reset:    func() { u.backend.state.Chats.Reset(c.key) },
 		Delete: func() {
 			e, _ := u.view.Session(c.key)
 			u.chats.delete([]protocol.SessionEntry{e})

@@ -109,6 +109,9 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	}
 	add("Rename", "edit", h.Rename)
 	add("Export", "export", nil).ChildMenu = fyne.NewMenu("", ExportMenu(h.pane.handlers.Export)...)
+	if h.pane.handlers.Organize != nil {
+		items = append(items, h.pane.handlers.Organize()...)
+	}
 	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
 	if h.narrow {
 		add("Thinking", "thinking", nil).ChildMenu = fyne.NewMenu("", h.thinkingMenu()...)

@@ -106,7 +106,8 @@ type Handlers struct {
 	Reload     func()
 	Rename     func(title string)
 	Export     func(export.Format)
-	Earlier    func() // shows the archived conversations of the chat
+	Organize   func() []*fyne.MenuItem // menu items that pin, archive and tag the chat; may be nil
+	Earlier    func()                  // shows the archived conversations of the chat
 	Reset      func()
 	Delete     func()
 	SetModel   func(protocol.ModelRef) // the zero value restores the default
