@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
+	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
 
@@ -221,5 +222,20 @@ func TestAnOpenChatIsOrganizedFromItsMenu(t *testing.T) {
 	}
 	if items := u.chats.organizeMenu("agent:main:unknown"); items != nil {
 		t.Errorf("a chat that is not stored: %+v", items)
+	}
+}
+
+func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
+	u, _ := listed(t)
+	b := u.main.sidebar
+	before := b.heading(chatsHead, 0)
+	b.search.SetText("chat")
+	u.setTheme(style.Dark, 1)
+	b.search.SetText("")
+	if b.heading(chatsHead, 0) == before {
+		t.Error("the heading keeps the icon of the old theme")
+	}
+	if same := b.heading(chatsHead, 0); same != b.heading(chatsHead, 0) {
+		t.Error("the heading is not reused")
 	}
 }

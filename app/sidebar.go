@@ -34,6 +34,7 @@ type sidebar struct {
 	rowsInUse   int // number of pooled rows in use
 	headings    map[string]*sectionHeading
 	groups      map[string]fyne.CanvasObject // headings of groups of chats
+	look        [2]any                       // text colour and size of the headings
 	facts       chatFacts                    // of the last view
 	results     []state.ChatMatch            // search results
 	query       string
@@ -76,7 +77,7 @@ func newSidebar(u *ui) *sidebar {
 			b.highlighted = min(max(max(b.highlighted, 0)+by, 0), n-1)
 			b.show()
 			b.list.Reveal(slices.IndexFunc(b.rows, func(r row) bool { return r.item.Selected }))
-		case b.query == "" && by > 0:
+		case by > 0:
 			u.main.window.Canvas().Focus(b.list)
 		}
 	}

@@ -72,6 +72,12 @@ const (
 
 func (b *sidebar) show() {
 	v := b.ui.view
+	// icons that are not visible when the theme changes keep their old colour
+	if now := [2]any{style.Color(style.ColorText), style.Size("text")}; now != b.look {
+		b.look = now
+		clear(b.headings)
+		clear(b.groups)
+	}
 	rows := b.rows[:0]
 	if len(v.Approvals) > 0 {
 		rows = append(rows, row{heading: "NEEDS YOU", count: len(v.Approvals)})

@@ -227,8 +227,10 @@ func (l *RowList) RowPosition(i int) fyne.Position {
 // MinSize implements fyne.Widget.
 func (l *RowList) MinSize() fyne.Size { return fyne.NewSize(40, 0) }
 
-// Refresh implements fyne.Widget. The text size may have changed.
+// Refresh implements fyne.Widget. The theme may have changed: icons that are not visible then keep
+// their old colour.
 func (l *RowList) Refresh() {
+	l.free = nil
 	l.layOut()
 	l.BaseWidget.Refresh()
 }
