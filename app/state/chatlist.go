@@ -1,9 +1,11 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -143,18 +145,34 @@ func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
 	})
 }
 
-// patchAll changes chats one after the other.
+// patchAll changes chats.
 func (c *Chats) patchAll(keys []protocol.SessionKey, change func(*protocol.SessionPatchParams)) {
 	c.app.do(func(ctx context.Context) error {
-		for _, key := range keys {
+		return forAll(keys, func(key protocol.SessionKey) error {
 			p := protocol.SessionPatchParams{SessionKey: key}
 			change(&p)
-			if err := send(ctx, c.app, protocol.SessionPatch, p); err != nil {
-				return err
-			}
-		}
-		return nil
+			return send(ctx, c.app, protocol.SessionPatch, p)
+		})
 	})
+}
+
+// parallelRequests is the number of requests for many chats that are sent at once.
+const parallelRequests = 16
+
+// forAll calls f for all chats, for several at once, and returns the first error.
+func forAll(keys []protocol.SessionKey, f func(protocol.SessionKey) error) error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(keys))
+	slots := make(chan struct{}, parallelRequests)
+	for i, key := range keys {
+		slots <- struct{}{}
+		wg.Go(func() {
+			errs[i] = f(key)
+			<-slots
+		})
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
 }
 
 // olderPage is the number of chats per request for those that the snapshot does not have.
@@ -264,24 +282,23 @@ func addHit(v View, list []ChatMatch, h protocol.SearchHit) []ChatMatch {
 // DeleteAll deletes chats. Until the returned time, [Chats.RestoreAll] can undo that. deleted are
 // those that were deleted, also after an error. It blocks.
 func (c *Chats) DeleteAll(ctx context.Context, keys []protocol.SessionKey) (deleted []protocol.SessionKey, until time.Time, err error) {
-	for _, key := range keys {
+	var mu sync.Mutex // guards deleted and until
+	err = forAll(keys, func(key protocol.SessionKey) error {
 		at, err := c.Delete(ctx, key)
 		if err != nil {
-			return deleted, until, err
+			return err
 		}
-		if deleted = append(deleted, key); until.IsZero() {
+		mu.Lock()
+		defer mu.Unlock()
+		if deleted = append(deleted, key); until.IsZero() || at.Before(until) {
 			until = at
 		}
-	}
-	return deleted, until, nil
+		return nil
+	})
+	return deleted, until, err
 }
 
 // RestoreAll restores deleted chats. It blocks.
 func (c *Chats) RestoreAll(ctx context.Context, keys []protocol.SessionKey) error {
-	for _, key := range keys {
-		if err := c.Restore(ctx, key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return forAll(keys, func(key protocol.SessionKey) error { return c.Restore(ctx, key) })
 }

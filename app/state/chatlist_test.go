@@ -1,8 +1,10 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -116,8 +118,31 @@ func TestTagsArePatchedForEachChat(t *testing.T) {
 			got = append(got, string(c))
 		}
 		want := []string{`{"sessionKey":"a","tags":["home","work"]}`, `{"sessionKey":"b","tags":["work"]}`, `{"sessionKey":"a","tags":[]}`}
+		slices.Sort(got[:2]) // sent at once
 		if !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestManyChatsAreDeletedExceptThoseThatFail(t *testing.T) {
+	bubble(t, func(f *fake) {
+		on(f, protocol.SessionDelete, func(p protocol.SessionParams) (protocol.SessionDeleteResult, error) {
+			if p.SessionKey == "c7" {
+				return protocol.SessionDeleteResult{}, protocol.ErrNotFound.With("no chat")
+			}
+			at, _ := strconv.ParseInt(string(p.SessionKey[1:]), 10, 64)
+			return protocol.SessionDeleteResult{OK: true, UndoUntil: 1000 - at}, nil
+		})
+	}, func(t *testing.T, a *App, _ *fake) {
+		synctest.Wait()
+		var keys []protocol.SessionKey
+		for i := range 40 {
+			keys = append(keys, protocol.SessionKey(fmt.Sprint("c", i)))
+		}
+		deleted, until, err := a.Chats.DeleteAll(t.Context(), keys)
+		if len(deleted) != 39 || slices.Contains(deleted, "c7") || !errors.Is(err, protocol.ErrNotFound) || until.UnixMilli() != 1000-39 {
+			t.Errorf("%d deleted, until %d, %v", len(deleted), until.UnixMilli(), err)
 		}
 	})
 }
