@@ -124,11 +124,9 @@ func (b *sidebar) appendChats(rows []row, v state.View, key protocol.SessionKey)
 	if b.filter != (state.ChatFilter{}) {
 		rows = append(rows, row{item: widgets.SidebarItem{Icon: "back", Title: "All chats"}, tap: func() { b.setFilter(state.ChatFilter{}) }})
 	} else if e, known := v.Session(key); !known && key != "" && v.Loaded {
-		r := row{chat: &e}
-		if b.ui.nav.title == "" {
-			r.item = selected
-		}
-		rows = append(rows, r)
+		// without the actions on chats, because it is not stored
+		item := widgets.SidebarItem{Title: state.TitleOf(e), Selected: b.ui.nav.title == ""}
+		rows = append(rows, row{item: item, tap: func() { b.choose(key) }})
 	}
 	groups := state.ChatGroups(v.Sessions, b.filter, b.now())
 	for _, g := range groups {

@@ -157,6 +157,11 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 	if n := strings.Count(u.main.lines(), "✓"); n != 5 {
 		t.Errorf("Ctrl+A selects %d chats", n)
 	}
+	u.main.open("agent:main:new") // which is not stored
+	b.list.TypedShortcut(&fyne.ShortcutSelectAll{})
+	if n := len(b.affected(-1)); n != 5 || !strings.HasPrefix(u.main.lines(), "> New chat\n✓ Chat A") {
+		t.Errorf("%d chats would be deleted:\n%s", n, u.main.lines())
+	}
 	b.tap(rowOf(t, u, "Chat C"), 0)
 	if u.main.key != "agent:main:c" || strings.Contains(u.main.lines(), "✓") {
 		t.Errorf("a click opens %s and leaves\n%s", u.main.key, u.main.lines())

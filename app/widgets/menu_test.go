@@ -52,7 +52,9 @@ func TestMenusShowShortcutsAtACommonEdge(t *testing.T) {
 		return &desktop.CustomShortcut{KeyName: name, Modifier: mods}
 	}
 	items := []*fyne.MenuItem{
-		{Label: "Open", Shortcut: key(fyne.KeyReturn, 0)}, {Label: "Plain"}, {Label: "Archive 12 chats", Shortcut: key(fyne.KeyE, fyne.KeyModifierShortcutDefault)},
+		{Label: "Open", Shortcut: key(fyne.KeyReturn, 0)},
+		{Label: "Plain"},
+		{Label: "Archive 12 chats", Shortcut: key(fyne.KeyE, fyne.KeyModifierShortcutDefault)},
 		{Label: "Next unread chat", Shortcut: key(fyne.KeyDown, fyne.KeyModifierAlt|fyne.KeyModifierShift)},
 	}
 	labelShortcuts(items)
