@@ -2,14 +2,14 @@ package app
 
 import (
 	"context"
-	"time"
+	"io"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,67 +25,22 @@ func (cw *chatWindows) create() {
 	cw.ui.main.closeDrawer()
 }
 
-// export saves a chat as Markdown to a file that the person chooses.
-func (cw *chatWindows) export(key protocol.SessionKey, window fyne.Window) {
-	request(cw.ui, window, "", func(ctx context.Context) ([2]string, error) {
-		title, text, err := cw.ui.backend.state.Chats.Export(ctx, key)
-		return [2]string{title, text}, err
-	}, func(r [2]string) { cw.ui.opener.saveAs(window, r[0], r[1]) })
+// export saves a chat to a file that the person chooses.
+func (cw *chatWindows) export(key protocol.SessionKey, f export.Format, window fyne.Window) {
+	chats := cw.ui.backend.state.Chats
+	cw.ui.opener.saveChat(window, f.FileName(chats.Title(key)), func(ctx context.Context, w io.Writer) error { return chats.Export(ctx, key, f, w) })
 }
 
-// delete deletes a chat and offers to undo that.
-func (cw *chatWindows) delete(key protocol.SessionKey) {
-	e, _ := cw.ui.view.Session(key)
-	title := state.TitleOf(e)
-	request(cw.ui, cw.ui.main.window, "The chat was not deleted: ", func(ctx context.Context) (time.Time, error) {
-		return cw.ui.backend.state.Chats.Delete(ctx, key)
-	}, func(until time.Time) {
-		if c := cw.windows[key]; c != nil {
-			c.window.Close()
-		}
-		shown := cw.ui.main.key == key
-		cw.ui.messages.offerUndo(deletedText(title), func() { cw.restore(key, shown) }, until)
-		if shown {
-			cw.openAnother(key)
-		}
-		cw.ui.drafts.saveText(key, "")
-	})
-}
-
-// deletedText shows which chat was deleted.
-func deletedText(title string) string { return "“" + display.Line(title, 48) + "” was deleted." }
-
-// openAnother opens the chat with the newest activity other than the given one, or the main chat.
-func (cw *chatWindows) openAnother(but protocol.SessionKey) {
+// openAnother opens the listed chat with the newest activity other than the given ones, or the main
+// chat.
+func (cw *chatWindows) openAnother(but []protocol.SessionKey) {
 	for _, e := range cw.ui.view.Sessions {
-		if e.SessionKey != but {
+		if !e.Archived && !slices.Contains(but, e.SessionKey) {
 			cw.ui.main.open(e.SessionKey)
 			return
 		}
 	}
 	cw.ui.main.open(cw.ui.main.mainChat())
-}
-
-// restore restores a deleted chat, and opens it if it was open before.
-func (cw *chatWindows) restore(key protocol.SessionKey, show bool) {
-	request(cw.ui, cw.ui.main.window, "The chat could not be restored: ", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, cw.ui.backend.state.Chats.Restore(ctx, key)
-	}, func(struct{}) {
-		if show {
-			cw.ui.main.open(key)
-		}
-	})
-}
-
-func (cw *chatWindows) menu(e protocol.SessionEntry, at fyne.Position) {
-	widgets.ShowMenuAt(cw.ui.main.sidebar.rows, at, []*fyne.MenuItem{
-		fyne.NewMenuItem("Open", func() { cw.ui.main.open(e.SessionKey) }),
-		fyne.NewMenuItem("Open in new window", func() { cw.openWindow(e.SessionKey) }),
-		fyne.NewMenuItem("Rename", func() { cw.ui.main.open(e.SessionKey); cw.ui.main.pane.Rename() }),
-		fyne.NewMenuItem("Export as Markdown…", func() { cw.export(e.SessionKey, cw.ui.main.window) }),
-		fyne.NewMenuItemSeparator(),
-		fyne.NewMenuItem("Delete", func() { cw.delete(e.SessionKey) }),
-	})
 }
 
 // release drops a chat's messages when no window shows it any more.

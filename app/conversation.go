@@ -10,6 +10,7 @@ import (
 	"fairlead/app/chat"
 	"fairlead/app/state"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -145,13 +146,17 @@ func (c *conversation) handlers() chat.Handlers {
 			u.nav.search(query)
 			u.main.window.RequestFocus()
 		},
-		Shortcuts:  u.nav.openShortcuts,
-		Reload:     func() { c.chat.Reload() },
-		Rename:     func(title string) { u.backend.state.Chats.Rename(c.key, title) },
-		Export:     func() { u.chats.export(c.key, c.window) },
-		Earlier:    func() { u.nav.openArchives(c.key) },
-		Reset:      func() { u.backend.state.Chats.Reset(c.key) },
-		Delete:     func() { u.chats.delete(c.key) },
+		Shortcuts: u.nav.openShortcuts,
+		Reload:    func() { c.chat.Reload() },
+		Rename:    func(title string) { u.backend.state.Chats.Rename(c.key, title) },
+		Export:    func(f export.Format) { u.chats.export(c.key, f, c.window) },
+		Organize:  func() []*fyne.MenuItem { return u.chats.organizeMenu(c.key) },
+		Earlier:   func() { u.nav.openArchives(c.key) },
+		Reset:     func() { u.backend.state.Chats.Reset(c.key) },
+		Delete: func() {
+			e, _ := u.view.Session(c.key)
+			u.chats.delete([]protocol.SessionEntry{e})
+		},
 		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
 		SetMode:    func(m state.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
 		SetThink:   func(level string) { c.chat.SetThinking(level) },
@@ -198,15 +203,15 @@ func (c *conversation) revealRun(run protocol.RunID) {
 		case err != nil:
 			c.ui.messages.show("The run could not be shown: " + err.Error() + ".")
 		default:
-			c.reveal(m.ID, m.Seq)
+			c.reveal(m.ID, m.Seq, "")
 		}
 	})
 }
 
-// reveal scrolls to a message after loading the messages in between.
-func (c *conversation) reveal(id protocol.MessageID, seq int64) {
+// reveal scrolls to a message after loading the messages in between, and marks a text in it.
+func (c *conversation) reveal(id protocol.MessageID, seq int64, text string) {
 	to := c.chat
-	c.pane.Reveal(id)
+	c.pane.RevealText(id, text)
 	if c.pane.PendingReveal() == "" {
 		return
 	}

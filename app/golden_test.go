@@ -15,7 +15,10 @@ func TestMainViewsLookAsTheyDid(t *testing.T) {
 	u.main.window.Resize(fyne.NewSize(1120, 760))
 	u.update(sample())
 	golden.Markup(t, "sidebar", u.main.sidebar.box)
-	u.main.sidebar.query, u.main.sidebar.results = "nas", []protocol.SessionEntry{{SessionKey: "agent:main:2", Title: "Photos on the NAS"}}
+	u.main.sidebar.query, u.main.sidebar.results = "nas", []state.ChatMatch{
+		{Chat: protocol.SessionEntry{SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
+		{Chat: protocol.SessionEntry{SessionKey: "agent:main:3", Title: "Backup"}, Hit: &protocol.SearchHit{Snippet: []protocol.Snippet{{Text: "copy it to the "}, {Text: "nas", Mark: true}, {Text: " at night"}}}},
+	}
 	u.update(sample())
 	golden.Markup(t, "sidebar-search", u.main.sidebar.box)
 	u.main.sidebar.query, u.main.sidebar.results, u.main.sidebar.complete = "nothing like it", nil, true

@@ -151,8 +151,11 @@ func (l *toastLayout) freePosition(y, height float32) float32 {
 }
 
 // sectionsLayout puts the machines below the chats and keeps both in view: when they do not fit,
-// each scrolls by itself. It measures the contents of the two scrollers.
-type sectionsLayout struct{ chats, machines fyne.CanvasObject }
+// each scrolls by itself. It measures their contents.
+type sectionsLayout struct {
+	chats    *widgets.RowList
+	machines fyne.CanvasObject
+}
 
 // maxMachinesShare is the machines' maximum share of the height when not everything fits.
 const maxMachinesShare = 0.45
@@ -160,7 +163,7 @@ const maxMachinesShare = 0.45
 func (sectionsLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l sectionsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	chats, machines := l.chats.MinSize().Height, l.machines.MinSize().Height
+	chats, machines := l.chats.Height(), l.machines.MinSize().Height
 	if chats+machines > size.Height {
 		machines = min(machines, max(float32(int(maxMachinesShare*size.Height)), size.Height-chats))
 		chats = size.Height - machines

@@ -201,7 +201,7 @@ func (n *navigator) openHit(h protocol.SearchHit) {
 		return
 	}
 	n.ui.main.open(h.SessionKey)
-	n.ui.main.conversation.reveal(h.MessageID, h.Seq)
+	n.ui.main.conversation.reveal(h.MessageID, h.Seq, state.HitWord(h))
 }
 
 // openRun opens a chat at the beginning of a run.
@@ -219,7 +219,10 @@ func (n *navigator) openArchives(key protocol.SessionKey) {
 func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
 	all := n.ui.main.conversation.handlers()
 	h := archive.Handlers{
-		OpenChat: n.ui.main.open, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Save: func(title, text string) { n.ui.opener.saveAs(n.ui.main.window, title, text) }, Machines: &n.ui.machines,
+		OpenChat: n.ui.main.open, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Machines: &n.ui.machines,
+		Save: func(name string, write func(context.Context, io.Writer) error) {
+			n.ui.opener.saveChat(n.ui.main.window, name, write)
+		},
 		Chat: chat.Handlers{
 			OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings, Output: all.Output, OpenOutput: all.OpenOutput,
 		},

@@ -21,22 +21,6 @@ import (
 // opener opens links, files and pictures, and saves files.
 type opener struct{ ui *ui }
 
-func fileName(title string) string {
-	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
-			return '-'
-		}
-		return r
-	}, title)
-	if r := []rune(name); len(r) > 60 {
-		name = string(r[:60])
-	}
-	if name = strings.Trim(name, " .-"); name == "" {
-		return "chat"
-	}
-	return name
-}
-
 func (o *opener) openURL(u *url.URL) {
 	if u == nil {
 		return
@@ -149,11 +133,10 @@ func (o *opener) save(w fyne.Window, title, name, failed string, write func(ctx 
 	})
 }
 
-// saveAs asks for a file name and saves a text there as Markdown.
-func (o *opener) saveAs(w fyne.Window, title, text string) {
-	o.save(w, "Export chat", fileName(title)+".md", "The chat could not be saved: ", func(_ context.Context, f io.Writer, path string) (string, error) {
-		_, err := io.WriteString(f, text)
-		return "Saved to " + path, err
+// saveChat asks for a file name, with a suggestion, and calls write with the file.
+func (o *opener) saveChat(w fyne.Window, name string, write func(context.Context, io.Writer) error) {
+	o.save(w, "Export chat", name, "The chat could not be saved: ", func(ctx context.Context, f io.Writer, path string) (string, error) {
+		return "Saved to " + path, write(ctx, f)
 	})
 }
 

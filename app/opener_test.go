@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -47,12 +48,15 @@ func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
 				u := newTestUI(t)
 				u.update(sample())
 				u.picker = pick.New(u.ctx, u.app, pickMemory(u.backend.prefs), func(_ context.Context, _ string, q system.Question) ([]string, error) {
-					if q.Name != "A-chat.md" || q.Kind != system.SaveFile {
+					if q.Name != "A chat.md" || q.Kind != system.SaveFile {
 						t.Errorf("asked %+v", q)
 					}
 					return []string{c.path}, nil
 				}, u.messages.show)
-				u.opener.saveAs(u.main.window, "A/chat", "text")
+				u.opener.saveChat(u.main.window, "A chat.md", func(_ context.Context, f io.Writer) error {
+					_, err := io.WriteString(f, "text")
+					return err
+				})
 				pagetest.Settle()
 				pagetest.Shows(t, u.messages.toast, c.want)
 				if data, err := os.ReadFile(c.path); (err == nil) != (c.want == "Saved") || err == nil && string(data) != "text" {

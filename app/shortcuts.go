@@ -12,39 +12,49 @@ import (
 	"fairlead/app/widgets"
 )
 
-// binding is a key with Ctrl (Command on macOS), and what it does. The windows register their keys
+// binding is a key with its modifiers, and what it does. The windows register their keys
 // from lists of bindings, and the sheet of shortcuts shows the same lists.
 type binding struct {
 	group, text string
 	key         fyne.KeyName
-	shift       bool
+	mod         modifier
 	do          func()
 }
 
-func (b binding) shortcut() fyne.Shortcut {
-	if b.key == fyne.KeyZ && !b.shift {
-		return &fyne.ShortcutUndo{} // the toolkit reports this key by its meaning
+// modifier are the keys that are held with a key.
+type modifier int
+
+const (
+	ctrl modifier = iota // Command on macOS
+	ctrlShift
+	altShift
+)
+
+func (m modifier) keys() fyne.KeyModifier {
+	switch m {
+	case ctrlShift:
+		return fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift
+	case altShift:
+		return fyne.KeyModifierAlt | fyne.KeyModifierShift
 	}
-	s := &desktop.CustomShortcut{KeyName: b.key, Modifier: fyne.KeyModifierShortcutDefault}
-	if b.shift {
-		s.Modifier |= fyne.KeyModifierShift
-	}
-	return s
+	return fyne.KeyModifierShortcutDefault
+}
+
+func (b binding) shortcut() fyne.KeyboardShortcut {
+	return &desktop.CustomShortcut{KeyName: b.key, Modifier: b.mod.keys()}
 }
 
 // name is the key as the sheet shows it, such as "Ctrl Shift F".
-func (b binding) name() string {
-	names := map[fyne.KeyName]string{fyne.KeyPageDown: "Page Down", fyne.KeyPageUp: "Page Up"}
-	if name, ok := names[b.key]; ok {
-		return widgets.ShortcutName(name, b.shift)
-	}
-	return widgets.ShortcutName(string(b.key), b.shift)
-}
+func (b binding) name() string { return widgets.KeyName(b.shortcut()) }
 
 // register makes a window obey the bindings.
 func register(w fyne.Window, list []binding) {
 	for _, b := range list {
-		w.Canvas().AddShortcut(b.shortcut(), func(fyne.Shortcut) { b.do() })
+		var s fyne.Shortcut = b.shortcut()
+		if b.key == fyne.KeyZ && b.mod == ctrl {
+			s = &fyne.ShortcutUndo{} // the toolkit reports this key by its meaning
+		}
+		w.Canvas().AddShortcut(s, func(fyne.Shortcut) { b.do() })
 	}
 }
 
@@ -60,27 +70,30 @@ const (
 func (w *window) bindings() []binding {
 	u := w.ui
 	return []binding{
-		{groupChats, "New chat", fyne.KeyN, false, u.chats.create},
-		{groupChats, "Search chats", fyne.KeyK, false, w.focusSearch},
-		{groupChats, "Find in this chat", fyne.KeyF, false, w.findInChat},
-		{groupChats, "Search all messages", fyne.KeyF, true, func() { u.nav.search(w.sidebar.search.Text) }},
-		{groupChats, "Stop the run in progress", fyne.KeyPeriod, false, func() { w.pane.Stop() }},
-		{groupProgram, "Needs you", fyne.KeyI, false, u.approvals.openInbox},
-		{groupProgram, "Settings", fyne.KeyComma, false, u.settings.open},
-		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, false, u.nav.openShortcuts},
-		{groupProgram, "Close the window", fyne.KeyW, false, w.closeByKey},
-		{groupProgram, "Quit", fyne.KeyQ, false, u.quit},
-		{groupFiles, "Go to a folder", fyne.KeyL, false, func() {
+		{groupChats, "New chat", fyne.KeyN, ctrl, u.chats.create},
+		{groupChats, "Search chats", fyne.KeyK, ctrl, w.focusSearch},
+		{groupChats, "Find in this chat", fyne.KeyF, ctrl, w.findInChat},
+		{groupChats, "Search all messages", fyne.KeyF, ctrlShift, func() { u.nav.search(w.sidebar.search.Text) }},
+		{groupChats, "Next question", fyne.KeyJ, ctrl, u.chats.nextQuestion},
+		{groupChats, "Next unread chat", fyne.KeyDown, altShift, func() { u.chats.openUnread(1) }},
+		{groupChats, "Previous unread chat", fyne.KeyUp, altShift, func() { u.chats.openUnread(-1) }},
+		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { w.pane.Stop() }},
+		{groupProgram, "Needs you", fyne.KeyI, ctrl, u.approvals.openInbox},
+		{groupProgram, "Settings", fyne.KeyComma, ctrl, u.settings.open},
+		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, ctrl, u.nav.openShortcuts},
+		{groupProgram, "Close the window", fyne.KeyW, ctrl, w.closeByKey},
+		{groupProgram, "Quit", fyne.KeyQ, ctrl, u.quit},
+		{groupFiles, "Go to a folder", fyne.KeyL, ctrl, func() {
 			if u.nav.files != nil {
 				u.nav.files.EditPath()
 			}
 		}},
-		{groupFiles, "Show or hide hidden files", fyne.KeyH, false, func() {
+		{groupFiles, "Show or hide hidden files", fyne.KeyH, ctrl, func() {
 			if u.nav.files != nil {
 				u.nav.files.ToggleHidden()
 			}
 		}},
-		{groupFiles, "Undo", fyne.KeyZ, false, func() {
+		{groupFiles, "Undo", fyne.KeyZ, ctrl, func() {
 			if u.nav.files != nil {
 				u.nav.files.Undo()
 			}
@@ -92,16 +105,20 @@ func (w *window) bindings() []binding {
 func (c *conversation) bindings() []binding {
 	u := c.ui
 	return []binding{
-		{groupChats, "New chat", fyne.KeyN, false, func() {
+		{groupChats, "New chat", fyne.KeyN, ctrl, func() {
 			u.chats.create()
 			u.main.show()
 		}},
-		{groupChats, "Find in this chat", fyne.KeyF, false, c.pane.Find},
-		{groupChats, "Stop the run in progress", fyne.KeyPeriod, false, func() { c.pane.Stop() }},
-		{groupProgram, "Settings", fyne.KeyComma, false, u.settings.open},
-		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, false, u.nav.openShortcuts},
-		{groupProgram, "Close the window", fyne.KeyW, false, c.window.Close},
-		{groupProgram, "Quit", fyne.KeyQ, false, u.quit},
+		{groupChats, "Find in this chat", fyne.KeyF, ctrl, c.pane.Find},
+		{groupChats, "Next question", fyne.KeyJ, ctrl, func() {
+			u.main.show()
+			u.chats.nextQuestion()
+		}},
+		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { c.pane.Stop() }},
+		{groupProgram, "Settings", fyne.KeyComma, ctrl, u.settings.open},
+		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, ctrl, u.nav.openShortcuts},
+		{groupProgram, "Close the window", fyne.KeyW, ctrl, c.window.Close},
+		{groupProgram, "Quit", fyne.KeyQ, ctrl, u.quit},
 	}
 }
 
@@ -109,12 +126,12 @@ func (c *conversation) bindings() []binding {
 // before.
 func (sw *settingsWindow) bindings(closeWindow func(), moveTab func(by int)) []binding {
 	return []binding{
-		{groupSettings, "Next page", fyne.KeyPageDown, false, func() { moveTab(1) }},
-		{groupSettings, "Previous page", fyne.KeyPageUp, false, func() { moveTab(-1) }},
-		{groupSettings, "Next page", fyne.KeyTab, false, func() { moveTab(1) }},
-		{groupSettings, "Previous page", fyne.KeyTab, true, func() { moveTab(-1) }},
-		{groupProgram, "Close the window", fyne.KeyW, false, closeWindow},
-		{groupProgram, "Quit", fyne.KeyQ, false, sw.ui.quit},
+		{groupSettings, "Next page", fyne.KeyPageDown, ctrl, func() { moveTab(1) }},
+		{groupSettings, "Previous page", fyne.KeyPageUp, ctrl, func() { moveTab(-1) }},
+		{groupSettings, "Next page", fyne.KeyTab, ctrl, func() { moveTab(1) }},
+		{groupSettings, "Previous page", fyne.KeyTab, ctrlShift, func() { moveTab(-1) }},
+		{groupProgram, "Close the window", fyne.KeyW, ctrl, closeWindow},
+		{groupProgram, "Quit", fyne.KeyQ, ctrl, sw.ui.quit},
 	}
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -21,14 +23,20 @@ type sidebar struct {
 	box         *fyne.Container // the sidebar's place beside the chat
 	inner       fyne.CanvasObject
 	search      *widgets.SearchField
-	rows        *fyne.Container // rows of approvals and chats
+	list        *widgets.RowList // of approvals and chats, or of search results
+	rows        []row            // of the list
+	keys        []string         // of the chats in the list
+	chosen      state.Selection  // the chats that were selected together, by key
+	filter      state.ChatFilter
 	machineRows *fyne.Container // rows of machines
-	middle      *fyne.Container // contains rows and shelf
+	middle      *fyne.Container // contains the list and the machines
 	pool        []*widgets.SidebarRow
 	rowsInUse   int // number of pooled rows in use
 	headings    map[string]*sectionHeading
-	maxChats    int                     // maximum number of chats shown
-	results     []protocol.SessionEntry // search results
+	groups      map[string]fyne.CanvasObject // headings of groups of chats
+	look        [2]any                       // text colour and size of the headings
+	facts       chatFacts                    // of the last view
+	results     []state.ChatMatch            // search results
 	query       string
 	stop        func() // cancels the latest search
 	complete    bool   // the search is complete
@@ -40,7 +48,11 @@ type sidebar struct {
 }
 
 func newSidebar(u *ui) *sidebar {
-	b := &sidebar{ui: u, rows: container.NewVBox(), machineRows: container.NewVBox(), headings: make(map[string]*sectionHeading), maxChats: chatsShown, highlighted: -1, stop: func() {}, now: time.Now}
+	b := &sidebar{
+		ui: u, list: widgets.NewRowList(), machineRows: container.NewVBox(),
+		headings: make(map[string]*sectionHeading), groups: make(map[string]fyne.CanvasObject), highlighted: -1, stop: func() {}, now: time.Now,
+	}
+	b.connectList()
 	name := widgets.NewHeading(cmp.Or(u.backend.flags.gatewayName(), "Fairlead"), style.SizeTitle)
 	name.Ellipsis = true
 	newChat := widgets.NewSidebarRow(widgets.SidebarItem{Icon: "plus", Title: "New chat", Detail: widgets.ShortcutName("N", false)}, u.chats.create)
@@ -56,13 +68,17 @@ func newSidebar(u *ui) *sidebar {
 	}
 	b.search.OnChoose = func() {
 		if len(b.results) > 0 {
-			b.choose(b.results[max(b.highlighted, 0)].SessionKey)
+			b.openMatch(b.results[max(b.highlighted, 0)])
 		}
 	}
 	b.search.OnMove = func(by int) {
-		if n := len(b.results); n > 0 {
-			b.highlighted = min(max(b.highlighted+by, 0), n-1)
+		switch n := len(b.results); {
+		case n > 0:
+			b.highlighted = min(max(max(b.highlighted, 0)+by, 0), n-1)
 			b.show()
+			b.list.Reveal(slices.IndexFunc(b.rows, func(r row) bool { return r.item.Selected }))
+		case by > 0:
+			u.main.window.Canvas().Focus(b.list)
 		}
 	}
 	foot := container.New(linksLayout{}) // two columns, to leave the height to the chats
@@ -77,17 +93,12 @@ func newSidebar(u *ui) *sidebar {
 	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, u.settings.open))
 	head := widgets.Inset(style.Group, style.Inside, style.Inside, style.Inside, container.NewVBox(
 		widgets.Inset(0, style.Inside, style.Inside, style.Inside, name), newChat, b.search))
-	part := func(rows fyne.CanvasObject) fyne.CanvasObject {
-		return widgets.NewVScroll(widgets.Inset(0, style.Inside, 0, style.Inside, rows))
-	}
-	b.middle = container.New(sectionsLayout{b.rows, b.machineRows}, part(b.rows), part(b.machineRows))
+	machines := widgets.NewVScroll(widgets.Inset(0, style.Inside, 0, style.Inside, b.machineRows))
+	b.middle = container.New(sectionsLayout{b.list, b.machineRows}, widgets.Inset(0, 0, 0, style.Inside, b.list), machines)
 	b.inner = container.NewStack(widgets.NewBackground(style.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(style.Inside, style.Gap, style.Inside, style.Inside, foot)), nil, nil, b.middle))
 	b.box = container.NewStack(b.inner)
 	return b
 }
-
-// chatsShown is the number of chats listed at first, and the number added by each "more".
-const chatsShown = 60
 
 // choose opens a chat and closes the drawer.
 func (b *sidebar) choose(key protocol.SessionKey) {
@@ -102,9 +113,10 @@ func (b *sidebar) find(query string) {
 	b.query, b.highlighted = strings.TrimSpace(query), -1
 	b.stop()
 	b.complete = false
+	b.results = b.ui.view.MatchTitles(b.query) // at once; those with matching messages follow
+	b.show()
+	b.list.ScrollToTop()
 	if b.query == "" {
-		b.results = nil
-		b.show()
 		return
 	}
 	var ctx context.Context
@@ -116,7 +128,7 @@ func (b *sidebar) find(query string) {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-		return b.ui.backend.state.Chats.Search(ctx, query, func(list []protocol.SessionEntry, all bool) {
+		return b.ui.backend.state.Chats.Search(ctx, query, func(list []state.ChatMatch, all bool) {
 			bind.Do(ctx, func() {
 				b.results, b.complete = list, all
 				b.show()

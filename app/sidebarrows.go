@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"fyne.io/fyne/v2"
 
@@ -22,11 +23,17 @@ func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
 	h := b.headings[title]
 	if h == nil {
 		h = &sectionHeading{badge: widgets.NewBadge(0)}
-		h.box = widgets.NewSection(title, h.badge)
-		if title == machinesHead {
+		switch title {
+		case chatsHead:
+			more := widgets.NewQuietButton("", "more", nil)
+			more.OnTap = func() { widgets.ShowMenu(more, b.listMenu()) }
+			h.box = widgets.Row(0, 0, widgets.NewSection(title, h.badge), widgets.Inset(10, 0, -3, 0, more))
+		case machinesHead:
 			add := widgets.NewQuietButton("", "plus", b.ui.nav.addMachine)
 			add.Muted = true
 			h.box = widgets.NewSection(title, widgets.Inset(-6, -6, -6, 0, add)) // no higher than the text
+		default:
+			h.box = widgets.NewSection(title, h.badge)
 		}
 		b.headings[title] = h
 	}
@@ -34,21 +41,47 @@ func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
 	return h.box
 }
 
+// groupHeading returns the heading of a group of chats, such as Today.
+func (b *sidebar) groupHeading(title string) fyne.CanvasObject {
+	o := b.groups[title]
+	if o == nil {
+		t := widgets.NewText(title, style.ColorMuted, style.SizeSmall)
+		t.Ellipsis = true
+		o = widgets.Inset(style.Gap, style.Inside, 0, style.Inside, t)
+		b.groups[title] = o
+	}
+	return o
+}
+
 // row is one row of the list, or a heading.
 type row struct {
 	heading string
-	count   int // shown beside the heading
+	count   int  // shown beside the heading
+	isGroup bool // the heading is that of a group of chats
 	item    widgets.SidebarItem
 	tap     func()
 	menu    func(fyne.Position)
+
+	id   string                 // unique among the rows of the list
+	chat *protocol.SessionEntry // of the row of a chat; its item is made when it is visible
+	hit  *protocol.SearchHit    // the chat's message that a search found
 }
 
-// machinesHead is the heading above the machines.
-const machinesHead = "MACHINES"
+// Headings of the chats and of the machines.
+const (
+	chatsHead    = "CHATS"
+	machinesHead = "MACHINES"
+)
 
 func (b *sidebar) show() {
 	v := b.ui.view
-	var rows []row
+	// icons that are not visible when the theme changes keep their old colour
+	if now := [2]any{style.Color(style.ColorText), style.Size("text")}; now != b.look {
+		b.look = now
+		clear(b.headings)
+		clear(b.groups)
+	}
+	rows := b.rows[:0]
 	if v.Needs() > 0 {
 		rows = append(rows, row{heading: "NEEDS YOU", count: v.Needs()})
 	}
@@ -56,52 +89,20 @@ func (b *sidebar) show() {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.RequestTitle(r)}
 		rows = append(rows, row{item: item, tap: func() { b.ui.pairing.review(r.ID) }})
 	}
-	for _, a := range v.Approvals {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(a)}
-		rows = append(rows, row{item: item, tap: func() { b.ui.approvals.review(a.ID) }})
+	for _, g := range state.Inbox(v) {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(g.Approval)}
+		if n := len(g.All); n > 1 {
+			item.Detail = fmt.Sprintf("×%d", n)
+		}
+		rows = append(rows, row{item: item, tap: func() { b.ui.approvals.review(g.ID) }})
 	}
 	if b.query != "" {
 		rows = append(rows, b.resultRows(v)...)
 	} else {
-		rows = append(rows, b.chatRows(v, b.ui.main.key)...)
+		rows = b.appendChats(rows, v, b.ui.main.key)
 	}
 	b.draw(append(rows, b.machineRowsOf(v)...)) // the machines come last: see machineAt
 	b.showLinks(v)
-}
-
-func (b *sidebar) resultRows(v state.View) []row {
-	rows := []row{{heading: "RESULTS"}}
-	for i, e := range b.results {
-		// Enter opens the highlighted chat
-		rows = append(rows, b.chatRow(e, v, i == max(b.highlighted, 0)))
-	}
-	if len(b.results) == 0 && b.complete {
-		rows = append(rows, row{item: widgets.SidebarItem{Title: "No results", Muted: true}})
-	}
-	return append(rows, row{item: widgets.SidebarItem{Icon: "search", Title: "Search all messages"}, tap: func() { b.ui.nav.search(b.query) }})
-}
-
-// chatRows are the newest chats, and the chat with this key.
-func (b *sidebar) chatRows(v state.View, key protocol.SessionKey) []row {
-	u := b.ui
-	rows := []row{{heading: "CHATS"}}
-	listed := false
-	for i, e := range v.Sessions {
-		if i == b.maxChats {
-			item := widgets.SidebarItem{Icon: "down", Title: state.Plural(len(v.Sessions)-i, "older chat", "older chats"), Muted: true}
-			rows = append(rows, row{item: item, tap: func() {
-				b.maxChats += chatsShown
-				b.show()
-			}})
-			break
-		}
-		listed = listed || e.SessionKey == key
-		rows = append(rows, b.chatRow(e, v, e.SessionKey == key && u.nav.title == ""))
-	}
-	if e, known := v.Session(key); !listed && !known && key != "" && v.Loaded {
-		rows = append(rows, b.chatRow(e, v, u.nav.title == ""))
-	}
-	return rows
 }
 
 func (b *sidebar) machineRowsOf(v state.View) []row {
@@ -148,35 +149,20 @@ func (b *sidebar) showLinks(v state.View) {
 	}
 }
 
-func (b *sidebar) chatRow(e protocol.SessionEntry, v state.View, selected bool) row {
-	item := widgets.SidebarItem{Title: state.TitleOf(e), Selected: selected}
-	for _, r := range v.Runs {
-		if r.SessionKey == e.SessionKey && !r.Over() {
-			item.Detail = "working"
-		}
-	}
-	if item.Unread = b.ui.unread.has(e); item.Unread && item.Detail == "" {
-		item.Detail = "new"
-	}
-	for _, a := range v.Approvals {
-		if a.SessionKey == e.SessionKey {
-			item.Count++
-			item.Detail = ""
-		}
-	}
-	return row{item: item, tap: func() { b.choose(e.SessionKey) }, menu: func(at fyne.Position) { b.ui.chats.menu(e, at) }}
-}
-
+// draw shows the rows: those of machines at the end below the others.
 func (b *sidebar) draw(lines []row) {
-	var objects, shelf []fyne.CanvasObject
-	into := &objects
+	at := len(lines)
+	for i, l := range lines {
+		if l.heading == machinesHead {
+			at = i
+		}
+	}
+	b.setRows(lines[:at])
+	var shelf []fyne.CanvasObject
 	b.rowsInUse = 0
-	for _, l := range lines {
+	for _, l := range lines[at:] {
 		if l.heading != "" {
-			if l.heading == machinesHead {
-				into = &shelf
-			}
-			*into = append(*into, b.heading(l.heading, l.count))
+			shelf = append(shelf, b.heading(l.heading, l.count))
 			continue
 		}
 		if b.rowsInUse == len(b.pool) {
@@ -188,11 +174,10 @@ func (b *sidebar) draw(lines []row) {
 			row.Set(l.item)
 		}
 		row.OnTap, row.OnMenu = l.tap, l.menu
-		*into = append(*into, row)
+		shelf = append(shelf, row)
 	}
-	b.rows.Objects, b.machineRows.Objects = objects, shelf
+	b.machineRows.Objects = shelf
 	b.middle.Layout.Layout(b.middle.Objects, b.middle.Size())
-	b.rows.Refresh()
 	b.machineRows.Refresh()
 }
 
@@ -225,13 +210,19 @@ type unread struct {
 
 // update processes a view: visible chats become read. At the very first start all chats do.
 func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) {
-	if !v.Loaded {
+	if !v.Loaded || v.LoadingChats {
 		return
 	}
 	if u.seen == nil {
 		u.seen = u.prefs.get().Seen
 	}
 	first := u.seen == nil
+	isUnseen := func(e protocol.SessionEntry) bool {
+		return isVisible(e.SessionKey) && u.seen[e.SessionKey] < e.LastActiveAt
+	}
+	if !first && len(u.seen) <= len(v.Sessions) && !slices.ContainsFunc(v.Sessions, isUnseen) {
+		return // as for most views, of which there are many while an answer arrives
+	}
 	next := make(map[protocol.SessionKey]int64, len(v.Sessions)) // drops deleted chats
 	for _, e := range v.Sessions {
 		at, known := u.seen[e.SessionKey]
@@ -250,4 +241,17 @@ func (u *unread) update(v state.View, isVisible func(protocol.SessionKey) bool) 
 
 func (u *unread) has(e protocol.SessionEntry) bool {
 	return u.seen != nil && e.MessageCount > 0 && e.LastActiveAt > u.seen[e.SessionKey]
+}
+
+// mark marks chats as read or unread.
+func (u *unread) mark(read bool, chats ...protocol.SessionEntry) {
+	next := maps.Clone(u.seen)
+	if next == nil {
+		return // the first view has not arrived
+	}
+	for _, e := range chats {
+		next[e.SessionKey] = widgets.Choose(read, e.LastActiveAt, e.LastActiveAt-1)
+	}
+	u.seen = next
+	u.prefs.update(func(r *preferences) { r.Seen = next })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,11 +55,22 @@ func question(id string, key protocol.SessionKey) protocol.Approval {
 
 func (w *window) lines() string {
 	var out []string
+	var items []widgets.SidebarItem
+	for _, r := range w.sidebar.rows {
+		if r.heading == "" {
+			items = append(items, w.sidebar.itemOf(r))
+		}
+	}
 	for _, r := range w.sidebar.pool[:w.sidebar.rowsInUse] {
-		i := r.Item()
+		items = append(items, r.Item())
+	}
+	for _, i := range items {
 		line := strings.TrimSpace(i.Title + " " + i.Detail)
-		if i.Count > 0 {
-			line += fmt.Sprintf(" (%d)", i.Count)
+		if i.Dot {
+			line += " ●"
+		}
+		if i.Checked {
+			line = "✓ " + line
 		}
 		if i.Selected {
 			line = "> " + line
@@ -71,7 +83,7 @@ func (w *window) lines() string {
 func TestSidebarShowsWhatThereIs(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	want := "Run make -j4 on laptop\n> Refactor the parser (1)\nPhotos on the NAS working\nlaptop (this)\nnas yesterday"
+	want := "Run make -j4 on laptop\n> Refactor the parser ●\nPhotos on the NAS working\nlaptop (this)\nnas yesterday"
 	if got := u.main.lines(); got != want {
 		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
 	}
@@ -80,24 +92,31 @@ func TestSidebarShowsWhatThereIs(t *testing.T) {
 	pagetest.Shot(t, u.main.window, "shell-dark")
 }
 
-func TestThousandsOfChatsAreShownByPieces(t *testing.T) {
+func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for i := range 5000 {
 		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
 	}
 	u.update(v)
-	if u.main.sidebar.rowsInUse > chatsShown+10 || !strings.Contains(u.main.lines(), "4942 older chats") {
-		t.Errorf("%d rows", u.main.sidebar.rowsInUse)
+	drawn := func() string { return test.RenderObjectToMarkup(u.main.sidebar.list) }
+	if n := strings.Count(drawn(), ">Chat "); n < 5 || n > 40 {
+		t.Errorf("%d rows of chats are drawn", n)
 	}
-	for _, r := range u.main.sidebar.pool {
-		if strings.Contains(r.Item().Title, "older chats") {
-			r.OnTap()
-			break
-		}
+	u.main.window.Canvas().Focus(u.main.sidebar.list)
+	u.main.sidebar.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
+	if got := drawn(); !strings.Contains(got, ">Chat 4999<") || strings.Contains(got, ">Chat 1<") {
+		t.Errorf("the End key does not show the last chat:\n%s", got)
 	}
-	if !strings.Contains(u.main.lines(), "4882 older chats") {
-		t.Error("the wish for more did not show more")
+	u.main.sidebar.search.SetText("chat 49")
+	if got := drawn(); !strings.Contains(got, "RESULTS") || !strings.Contains(got, ">Chat 49<") {
+		t.Errorf("the search results do not start at the top:\n%s", got)
+	}
+	for range 30 {
+		u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	}
+	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+state.TitleOf(u.main.sidebar.results[30].Chat)+"<") {
+		t.Errorf("the highlighted result is not in view:\n%s", got)
 	}
 }
 
@@ -365,19 +384,6 @@ func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
 	a, err := readAttachment(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
 	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {
 		t.Errorf("%+v, %v", a, err)
-	}
-}
-
-func TestFileNamesOfExports(t *testing.T) {
-	for in, want := range map[string]string{
-		"Refactor the parser": "Refactor the parser", "a/b\\c:d": "a-b-c-d", "...": "chat", "": "chat", "line\nbreak": "line-break",
-		strings.Repeat("ä", 80): strings.Repeat("ä", 60),
-	} {
-		t.Run(in, func(t *testing.T) {
-			if got := fileName(in); got != want {
-				t.Errorf("%q: %q, want %q", in, got, want)
-			}
-		})
 	}
 }
 

@@ -4,6 +4,7 @@ package archive
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -15,6 +16,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,8 +25,8 @@ type Handlers struct {
 	OpenChat func(protocol.SessionKey)
 	Say      state.Say
 	Undo     state.OfferUndo // shows an action; undo may be nil
-	// saves Markdown to a file that the person chooses
-	Save func(title, text string)
+	// calls write with a file that the person chooses; name is a suggestion
+	Save func(name string, write func(context.Context, io.Writer) error)
 	// links and pictures; handlers for changes are not needed
 	Chat     chat.Handlers
 	Machines *style.Machines
@@ -136,7 +138,8 @@ func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
 	h.Older, h.Reload = c.Older, c.Reload
 	p.pane = chat.NewReader(h, p.h.Machines)
 	back := widgets.NewQuietButton("Earlier conversations", "back", p.back)
-	export := widgets.NewButton("Export as Markdown…", "export", p.export)
+	var save *widgets.Button
+	save = widgets.NewButton("Export", "export", func() { widgets.ShowMenu(save, chat.ExportMenu(p.export)) })
 	p.restoreButton = widgets.NewButton("Restore", "undo", func() { p.restoreWithUndo(a) })
 	replaces := "the current conversation, which is"
 	if a.Kind == protocol.ArchiveEdit {
@@ -146,7 +149,7 @@ func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
 		". Restoring it replaces "+replaces+" archived here.", style.ColorText, "text")
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.WithIcon("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
-	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.restoreButton, export), banner)
+	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.restoreButton, save), banner)
 	p.Put(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.pane))
 	p.pane.Tick(p.now())
 	p.show(c.Value.Get())
@@ -181,17 +184,9 @@ func (p *Page) back() {
 	p.draw()
 }
 
-func (p *Page) export() {
-	a, title, text := p.current, "", ""
-	bind.Run(p.ctx, func(ctx context.Context) (err error) {
-		title, text, err = p.app.Archives.Export(ctx, p.key, a)
-		return err
-	}, func(err error) {
-		if p.h.Say.Failed("The conversation could not be exported", err) {
-			return
-		}
-		p.h.Save(title, text)
-	})
+func (p *Page) export(f export.Format) {
+	a, archives := p.current, p.app.Archives
+	p.h.Save(f.FileName(archives.Title(p.key, a)), func(ctx context.Context, w io.Writer) error { return archives.Export(ctx, p.key, a, f, w) })
 }
 
 // undoFor is how long the window offers to undo; the page can do it later, too.

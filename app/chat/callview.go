@@ -114,11 +114,11 @@ func (v callView) output(c *transcript.Call, info *protocol.CallInfo) {
 		c.Output = v.whole
 	case v.result != nil:
 		text := v.result.Content.ResultText()
-		if c.State != transcript.CallUnknown || strings.Contains(text, state.OutputSoFar) { // else it is the reason only
-			c.Output = state.Readable(text)
+		if c.State != transcript.CallUnknown || strings.Contains(text, display.OutputSoFar) { // else it is the reason only
+			c.Output = display.Readable(text)
 		}
 		var left int64
-		c.Output, left = state.LeftOut(c.Output)
+		c.Output, left = display.LeftOut(c.Output)
 		if c.Diff != "" && c.State == transcript.CallDone {
 			c.Output = "" // the diff says it all
 		}
@@ -201,7 +201,7 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 	}
 	switch {
 	case c.State == transcript.CallUnknown:
-		notes = append(notes, state.UnknownOutcome(c.Machine))
+		notes = append(notes, display.UnknownOutcome(c.Machine))
 	case info != nil && info.Error != "" && !strings.Contains(c.Output, info.Error):
 		if c.Output == "" {
 			c.Output = info.Error

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/state"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -119,7 +120,7 @@ func TestCompleteCommandIsSentByEnter(t *testing.T) {
 	key(e, fyne.KeyReturn)
 	d.assert(t, `send "/new" 0 @`)
 	exported := 0
-	d.handlers.Export = func() { exported++ }
+	d.handlers.Export = func(export.Format) { exported++ }
 	test.Type(e, "/export")
 	key(e, fyne.KeyReturn)
 	d.assert(t)

@@ -17,6 +17,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -147,7 +148,7 @@ func (c *composer) submit() {
 	}
 	if text == state.Export && c.edited == "" {
 		c.entry.SetText("")
-		c.pane.handlers.Export()
+		c.pane.handlers.Export(export.Formats[0])
 		return
 	}
 	c.entry.remember(text)

@@ -27,6 +27,7 @@ type finder struct {
 	searching     bool    // a search is running
 	searchAgain   bool    // another search must follow
 	scrollToMatch bool
+	startKey      string          // row whose first match becomes the current one; empty for none
 	before        map[string]bool // the reader's choices in [Pane.expanded] without those of the search
 }
 
@@ -55,16 +56,30 @@ func newFinder(p *Pane) *finder {
 
 // Find opens the search bar with the text of the previous search.
 func (p *Pane) Find() {
-	f := p.finder
+	p.finder.open()
+	p.finder.search(true)
+}
+
+func (f *finder) open() {
 	if !f.box.Visible() {
-		f.before = maps.Clone(p.expanded)
+		f.before = maps.Clone(f.pane.expanded)
 	}
 	f.box.Show()
-	p.rebindCards()
-	p.relayout()
-	widgets.Focus(f.field)
+	f.pane.rebindCards()
+	f.pane.relayout()
+	widgets.FocusIn(f.pane, f.field)
 	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
-	f.search(true)
+}
+
+// openAt opens the search bar with a text, at its first match in a row.
+func (f *finder) openAt(key, text string) {
+	f.open()
+	f.startKey, f.matches = key, nil
+	if f.field.Text == text {
+		f.search(true)
+		return
+	}
+	f.field.SetText(text) // which searches
 }
 
 func (f *finder) close() {
@@ -115,6 +130,9 @@ func (f *finder) showMatches(query string, hits []match) {
 	f.matches, f.index = hits, max(len(hits)-1, 0) // the newest match
 	if i := slices.IndexFunc(hits, func(h match) bool { return h.key == current.key && h.index == current.index }); i >= 0 {
 		f.index = i
+	}
+	if i := slices.IndexFunc(hits, func(h match) bool { return h.key == f.startKey }); i >= 0 {
+		f.index, f.startKey = i, ""
 	}
 	f.showCount(query)
 	if f.scrollToMatch {

@@ -12,6 +12,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -124,7 +125,10 @@ func (h *header) menuItems() []*fyne.MenuItem {
 		return item
 	}
 	add("Rename", "edit", h.Rename)
-	add("Export as Markdown…", "export", h.pane.handlers.Export)
+	add("Export", "export", nil).ChildMenu = fyne.NewMenu("", ExportMenu(h.pane.handlers.Export)...)
+	if h.pane.handlers.Organize != nil {
+		items = append(items, h.pane.handlers.Organize()...)
+	}
 	add("Earlier conversations", "clock", h.pane.handlers.Earlier)
 	add("Find in this chat", "search", h.pane.Find).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	add("Keyboard shortcuts", "question", h.pane.handlers.Shortcuts).Shortcut = &desktop.CustomShortcut{KeyName: fyne.KeySlash, Modifier: fyne.KeyModifierShortcutDefault}
@@ -138,6 +142,13 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	add("Clear chat", "reset", h.pane.handlers.Reset)
 	add("Delete chat", "trash", h.pane.handlers.Delete)
 	return items
+}
+
+// ExportMenu returns the formats in which a chat can be exported.
+func ExportMenu(choose func(export.Format)) []*fyne.MenuItem {
+	return state.Map(export.Formats, func(f export.Format) *fyne.MenuItem {
+		return fyne.NewMenuItem(f.Title+"…", func() { choose(f) })
+	})
 }
 
 // Rename lets the person edit the title in place.

@@ -101,8 +101,12 @@ type position struct {
 const revealTime = 3 * time.Second
 
 // Reveal scrolls to a message and highlights it briefly: now, or as soon as it is loaded.
-func (p *Pane) Reveal(id protocol.MessageID) {
-	p.revealID = id
+func (p *Pane) Reveal(id protocol.MessageID) { p.RevealText(id, "") }
+
+// RevealText is Reveal that also finds a text: the search bar opens at its first match in the
+// message. An empty text is not searched for.
+func (p *Pane) RevealText(id protocol.MessageID, text string) {
+	p.revealID, p.revealText = id, text
 	p.revealPending()
 }
 
@@ -116,6 +120,9 @@ func (p *Pane) revealPending() {
 	}
 	p.revealID, p.revealedAt = "", p.now
 	p.transcript.Highlight(key)
+	if p.revealText != "" {
+		p.finder.openAt(key, p.revealText)
+	}
 }
 
 func (p *Pane) endReveal() {

@@ -44,6 +44,7 @@ type Pane struct {
 	loadingText        *widgets.Text
 	loadingSince       time.Time          // start of loading
 	revealID           protocol.MessageID // message to reveal once it is loaded
+	revealText         string             // text to find in it; may be empty
 	revealedAt         time.Time          // time when a row was highlighted; zero for none
 
 	positions       map[protocol.SessionKey]position

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
@@ -85,5 +86,33 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	d.Update(other)
 	if d.PendingReveal() != "" || d.marked(t) != "" {
 		t.Error("another chat is searched for the message")
+	}
+}
+
+func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
+	d := newDesk(t, 860, 500)
+	s := long(60)
+	s.Messages[92].Content = protocol.Content{protocol.Text(`{"output":"one\nthe needle\n"}`)} // result t30
+	s.Messages[3].Content = protocol.Content{protocol.Text("a needle further up")}
+	s.Messages[171].Content = protocol.Content{protocol.Text("a needle further down")}
+	d.RevealText("t30", "needle")
+	d.Update(s)
+	f := d.finder
+	if f.count.Text != "2 of 3, card expanded" || !f.box.Visible() {
+		t.Errorf("the search bar says %q", f.count.Text)
+	}
+	if _, ok := d.position("r/r30/1/call0"); !ok {
+		t.Error("the card is not in view")
+	}
+	if got := d.win.Canvas().Focused(); got != fyne.Focusable(f.field) {
+		t.Errorf("%T has the keyboard, so Escape does not close the bar", got)
+	}
+	f.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	if f.count.Text != "3 of 3" {
+		t.Errorf("after Down it says %q", f.count.Text)
+	}
+	d.RevealText("t30", "needle")
+	if f.count.Text != "2 of 3, card expanded" {
+		t.Errorf("the second time it says %q", f.count.Text)
 	}
 }

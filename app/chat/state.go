@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/state"
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -118,8 +119,9 @@ type Handlers struct {
 	Reload     func()
 	Shortcuts  func() // shows the keyboard shortcuts
 	Rename     func(title string)
-	Export     func()
-	Earlier    func() // shows the archived conversations of the chat
+	Export     func(export.Format)
+	Organize   func() []*fyne.MenuItem // menu items that pin, archive and tag the chat; may be nil
+	Earlier    func()                  // shows the archived conversations of the chat
 	Reset      func()
 	Delete     func()
 	SetModel   func(protocol.ModelRef) // the zero value restores the default

@@ -39,6 +39,9 @@ type Page struct {
 
 const showOlder = "Show older"
 
+// hitLead is the number of characters that a result shows before the first match.
+const hitLead = 40
+
 const typingPause = 200 * time.Millisecond
 
 // New creates the page; it lives until ctx ends. open shows a message in its chat or archive.
@@ -116,7 +119,7 @@ func (p *Page) show(r protocol.SessionsSearchResult) {
 	}
 	p.list.Set(state.Map(p.hits, func(h protocol.SearchHit) widgets.ListItem {
 		title := cmp.Or(h.Title, p.app.Chats.Title(h.SessionKey))
-		return widgets.ListItem{Icon: "chat", Title: state.HitText(h), Text: title + " · " + state.HitWho(h, p.now())}
+		return widgets.ListItem{Icon: "chat", Found: state.HitText(h, hitLead, widgets.MarkStart, widgets.MarkEnd), Text: title + " · " + state.HitWho(h, p.now())}
 	}))
 	p.draw("")
 }

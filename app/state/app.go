@@ -129,6 +129,9 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Value.Update(func(v *View) { applySnapshot(v, s) })
 	a.Chats.reload()
+	if n := len(s.Sessions); n >= protocol.MaxSnapshotSessions {
+		a.startRequest(func(ctx context.Context) { a.Chats.loadOlder(ctx, n) })
+	}
 	a.Models.load()
 	a.loadAccessRequests()
 	a.Pairings.load()

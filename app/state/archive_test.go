@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -45,9 +46,10 @@ func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 		if _, err := a.Archives.Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "gone"}); err == nil {
 			t.Error("an archive that is gone is found")
 		}
-		title, md, err := a.Archives.Export(t.Context(), "k", list[0])
-		if err != nil || !strings.Contains(title, "until 1 January 1970") || strings.Count(md, "## You") != 4 {
-			t.Errorf("%q: %s, %v", title, md, err)
+		var md strings.Builder
+		err = a.Archives.Export(t.Context(), "k", list[0], export.Formats[0], &md)
+		if err != nil || !strings.Contains(md.String(), "until 1 January 1970\n") || strings.Count(md.String(), "## You") != 4 {
+			t.Errorf("%s, %v", md.String(), err)
 		}
 	})
 }

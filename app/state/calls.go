@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -30,7 +31,7 @@ func (c *Chat) Output(ctx context.Context, id protocol.CallID) (string, error) {
 	if json.Unmarshal(r.Calls[0].Output, &part) == nil && part.Truncated && part.Preview != "" {
 		text = part.Preview
 	}
-	text, _ = LeftOut(Readable(text))
+	text, _ = display.LeftOut(display.Readable(text))
 	return text, nil
 }
 

@@ -1,9 +1,7 @@
 package state
 
 import (
-	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -174,27 +172,6 @@ func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
 	})
 }
 
-func TestExportHoldsEverythingThatWasSaid(t *testing.T) {
-	at := time.Date(2026, 5, 3, 10, 41, 0, 0, time.UTC).UnixMilli()
-	got := Markdown("A chat", []protocol.Message{
-		{Role: protocol.RoleUser, Timestamp: at, Content: protocol.Content{protocol.Text("Why?"), {Type: protocol.BlockImage, Filename: "shot.png"}}},
-		{Role: protocol.RoleAssistant, Timestamp: at, Content: protocol.Content{
-			protocol.Text("Let me look."),
-			{Type: protocol.BlockToolCall, Name: "nas__Bash", Arguments: []byte(`{"command":"ls"}`)},
-		}},
-		{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text("a\n```\nb\n")}},
-		{Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("Stopped.")}},
-	}, View{Nodes: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}}}, time.UTC)
-	want := "# A chat\n\n## You · 3 May 2026 10:41\n\nWhy?\n\n*(picture: shot.png)*\n\n## Fairlead · 3 May 2026 10:41\n\nLet me look.\n" +
-		"\n**Bash** on Cellar\n\n```\nls\n```\n\n````\na\n```\nb\n````\n\n*Stopped.*\n"
-	if got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-	if strings.Contains(Markdown("one\ntwo", nil, View{}, time.UTC), "one\ntwo") {
-		t.Error("a title spans two lines")
-	}
-}
-
 func TestChatLoadsBackToAMessage(t *testing.T) {
 	bubble(t, func(f *fake) { history(f, 5000) }, func(t *testing.T, a *App, f *fake) {
 		c := a.Chats.Open("a")
@@ -219,40 +196,4 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 			t.Error("a failure is not told")
 		}
 	})
-}
-
-func TestExportHasCallsInWords(t *testing.T) {
-	for args, want := range map[string]string{
-		`{"path":"a.txt","oldString":"one","newString":"two\nthree"}`: "**Edit** on nas\n\n- path: `a.txt`\n\nold text:\n\n```\none\n```\n\nnew text:\n\n```\ntwo\nthree\n```\n",
-		"{\"pattern\":\"a`b\",\"limit\":5}":                           "**Edit** on nas\n\n- pattern: `` a`b ``\n- limit: `5`\n",
-		"{\"command\":\"ls\\n# ```\",\"workdir\":\"/srv\"}":           "**Edit** on nas\n\n- workdir: `/srv`\n\n````\nls\n# ```\n````\n",
-		`{}`:       "**Edit** on nas\n",
-		`[1]`:      "**Edit** on nas\n\n```\n[1]\n```\n",
-		`{"path":`: "**Edit** on nas\n\n```\n{\"path\":\n```\n",
-	} {
-		t.Run(args, func(t *testing.T) {
-			if got := callMarkdown(protocol.Block{Name: "nas__Edit", Arguments: json.RawMessage(args)}, View{}); got != want {
-				t.Errorf("%s: %q, want %q", args, got, want)
-			}
-		})
-	}
-	if got := callMarkdown(protocol.Block{Name: "strange", Arguments: json.RawMessage(`{"a":1}`)}, View{}); got != "**strange**\n\n- a: `1`\n" {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestExportHasTheTextOfResults(t *testing.T) {
-	result := func(text string) string {
-		return Markdown("A chat", []protocol.Message{{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(text)}}}, View{}, time.UTC)
-	}
-	for text, want := range map[string]string{
-		`{"status":"completed","tail":"b\n","output":"a\nb\n"}`:               "\n```\na\nb\n```\n",
-		`{"content":"1\tpackage main"}`:                                       "\n```\n1\tpackage main\n```\n",
-		`{"matches":[{"path":"a.go","line":3,"content":"func A"}],"count":1}`: "\n```\na.go:3: func A\n```\n",
-		"no JSON at all": "\n```\nno JSON at all\n```\n",
-	} {
-		if got := result(text); !strings.Contains(got, want) || strings.Contains(want, "`") && strings.Contains(got, "status") {
-			t.Errorf("%s is exported as %s", text, got)
-		}
-	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -90,15 +92,23 @@ func (c *Chats) Reset(key protocol.SessionKey) {
 	callInBackground(c.app, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
 }
 
-// Export writes a whole chat as Markdown. It blocks while the messages are loaded.
-func (c *Chats) Export(ctx context.Context, key protocol.SessionKey) (title, text string, err error) {
-	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key, Notices: true})
+// Export writes a whole chat, also its compacted part. It blocks.
+func (c *Chats) Export(ctx context.Context, key protocol.SessionKey, f export.Format, w io.Writer) error {
+	p, err := Call(ctx, c.app, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key, Before: protocol.AfterAll, Notices: true})
 	if err != nil {
-		return "", "", fmt.Errorf("loading the chat: %w", err)
+		return fmt.Errorf("loading the chat: %w", err)
 	}
-	entry, _ := c.app.Value.Get().Session(key)
-	title = TitleOf(entry)
-	return title, Markdown(title, p.Messages, c.app.Value.Get(), time.Local), nil
+	return f.Write(w, c.exported(ctx, key, c.Title(key), p.Messages))
+}
+
+// exported returns a conversation to export. Its pictures are loaded until ctx ends.
+func (c *Chats) exported(ctx context.Context, key protocol.SessionKey, title string, messages []protocol.Message) export.Chat {
+	return export.Chat{
+		Key: key, Title: title, Messages: messages, Machine: c.app.Value.Get().MachineName, Zone: time.Local,
+		Picture: func(key string) (protocol.MediaGetResult, error) {
+			return Call(ctx, c.app, protocol.MediaGet, protocol.MediaGetParams{Key: key})
+		},
+	}
 }
 
 // Media loads a stored picture. It blocks.
@@ -140,51 +150,32 @@ func (c *Chats) SearchMessages(ctx context.Context, query string, page int64) (p
 	return Call(ctx, c.app, protocol.SessionsSearch, protocol.SessionsSearchParams{Query: query, Limit: SearchPage, Page: page})
 }
 
-const chatsFound = 50
-
-// Search searches chats by title or text and blocks until the end. It calls found, which owns the
-// list, with all results so far whenever there are more, and at the end with all set.
-func (c *Chats) Search(ctx context.Context, query string, found func(list []protocol.SessionEntry, all bool)) error {
-	var list []protocol.SessionEntry
-	for page := ""; ; {
-		r, err := Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Query: query, Limit: chatsFound, Page: page})
-		if err != nil {
-			return err
-		}
-		had := len(list)
-		for _, e := range r.Sessions { // a chat may be in several pages
-			if len(list) < chatsFound && !slices.ContainsFunc(list, func(f protocol.SessionEntry) bool { return f.SessionKey == e.SessionKey }) {
-				list = append(list, e)
-			}
-		}
-		page = r.Next
-		all := page == "" || len(list) == chatsFound
-		if all || len(list) > had {
-			found(slices.Clone(list), all)
-		}
-		if all {
-			return nil
-		}
-	}
-}
-
-// beforeHit is the number of characters before the first match, so that it is visible.
-const beforeHit = 40
-
-// HitText returns the text around the matches in one line, with the matches in “quotes”.
-func HitText(h protocol.SearchHit) string {
+// HitText returns the text around the matches in one line, with the matches between begin and end.
+// So that the first match is visible, at most lead characters precede it.
+func HitText(h protocol.SearchHit, lead int, begin, end string) string {
 	var b strings.Builder
 	for i, s := range h.Snippet {
-		if r := []rune(s.Text); i == 0 && !s.Mark && len(r) > beforeHit {
-			s.Text = "…" + string(r[len(r)-beforeHit:])
+		if r := []rune(s.Text); i == 0 && !s.Mark && len(r) > lead {
+			_, words, _ := strings.Cut(string(r[len(r)-lead:]), " ") // whole words
+			s.Text = "…" + words
 		}
 		if s.Mark {
-			b.WriteString("“" + strings.TrimSpace(s.Text) + "”")
+			b.WriteString(begin + strings.TrimSpace(s.Text) + end)
 		} else {
 			b.WriteString(s.Text)
 		}
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// HitWord returns the first text that matches.
+func HitWord(h protocol.SearchHit) string {
+	for _, s := range h.Snippet {
+		if s.Mark {
+			return strings.TrimSpace(s.Text)
+		}
+	}
+	return ""
 }
 
 // HitWho describes the author and time of a message, and whether its chat was reset since.
@@ -201,7 +192,7 @@ func HitWho(h protocol.SearchHit, now time.Time) string {
 	}
 	who += " · " + When(h.Timestamp, now)
 	if h.Archived {
-		who += " · archived"
+		who += " · earlier conversation"
 	}
 	return who
 }
@@ -239,14 +230,18 @@ func (s Archives) Open(key protocol.SessionKey, id protocol.ArchiveID) *Chat {
 	return c
 }
 
-// Export writes an archived conversation as Markdown. It blocks.
-func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo) (title, text string, err error) {
+// Title returns the title of an archived conversation.
+func (s Archives) Title(key protocol.SessionKey, i protocol.ArchiveInfo) string {
+	return s.app.Chats.Title(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
+}
+
+// Export writes an archived conversation. It blocks.
+func (s Archives) Export(ctx context.Context, key protocol.SessionKey, i protocol.ArchiveInfo, f export.Format, w io.Writer) error {
 	r, err := Call(ctx, s.app, protocol.SessionArchiveRead, protocol.SessionArchiveReadParams{SessionKey: key, ID: i.ID})
 	if err != nil {
-		return "", "", fmt.Errorf("loading the conversation: %w", err)
+		return fmt.Errorf("loading the conversation: %w", err)
 	}
-	title = s.app.Chats.Title(key) + ", until " + time.UnixMilli(i.CreatedAt).Format("2 January 2006")
-	return title, Markdown(title, r.Messages, s.app.Value.Get(), time.Local), nil
+	return f.Write(w, s.app.Chats.exported(ctx, key, s.Title(key, i), r.Messages))
 }
 
 // Restore replaces the present conversation, whose archive is before, if any. It blocks.

@@ -15,6 +15,7 @@ func applySnapshot(v *View, s protocol.FeedSnapshot) {
 	v.Sessions = without(s.Sessions, isScheduled)
 	v.Scheduled = without(s.Sessions, func(e protocol.SessionEntry) bool { return !isScheduled(e) })
 	v.Runs, v.Calls, v.Transfers = s.Runs, s.Calls, s.Transfers
+	v.LoadingChats = len(s.Sessions) >= protocol.MaxSnapshotSessions
 	for kind, counter := range v.counters() {
 		if kind != protocol.ChangeConfig && kind != protocol.ChangeFile {
 			*counter++
@@ -74,7 +75,7 @@ func reduce(v *View, c protocol.Change) {
 		v.Scheduled = replaceOrAppend(v.Scheduled, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
 	case c.Kind == protocol.ChangeSession && c.Session != nil:
 		v.Sessions = replaceOrAppend(v.Sessions, *c.Session, func(s protocol.SessionEntry) bool { return s.SessionKey == c.Session.SessionKey })
-		slices.SortStableFunc(v.Sessions, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
+		sortByActivity(v.Sessions)
 	case c.Kind == protocol.ChangeSessionDeleted:
 		gone := func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey }
 		v.Sessions, v.Scheduled = without(v.Sessions, gone), without(v.Scheduled, gone)
@@ -109,6 +110,11 @@ func reduce(v *View, c protocol.Change) {
 			*counter++
 		}
 	}
+}
+
+// sortByActivity sorts chats, the newest activity first.
+func sortByActivity(list []protocol.SessionEntry) {
+	slices.SortStableFunc(list, func(a, b protocol.SessionEntry) int { return cmp.Compare(b.LastActiveAt, a.LastActiveAt) })
 }
 
 // counters returns the counters of changes that are only counted, by the kind of change.

@@ -91,5 +91,8 @@ func (p *Selection) HasCursor(i int) bool {
 	return i >= 0 && i < len(p.paths) && p.paths[i] == p.cursor
 }
 
+// HasPath reports whether the entry with a path is selected.
+func (p *Selection) HasPath(path string) bool { return p.selected[path] }
+
 // Has reports whether an entry is selected.
 func (p *Selection) Has(i int) bool { return i >= 0 && i < len(p.paths) && p.selected[p.paths[i]] }

@@ -144,7 +144,8 @@ func needsItem(v View) TrayItem {
 }
 
 func recentItem(v View) TrayItem {
-	items := Map(v.Sessions[:min(len(v.Sessions), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
+	recent := without(v.Sessions, func(s protocol.SessionEntry) bool { return s.Archived })
+	items := Map(recent[:min(len(recent), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
 		return TrayItem{Label: display.Clip(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
 	})
 	return TrayItem{Label: "Recent chats", Disabled: len(items) == 0, Items: items}

@@ -71,12 +71,14 @@ type View struct {
 	Status    protocol.Status
 	Sessions  []protocol.SessionEntry // the person's chats, newest activity first
 	Scheduled []protocol.SessionEntry // the chats of schedules, in no order; they are shown with their schedules
-	Nodes     []protocol.NodeInfo     // online first, then by name
-	Approvals []protocol.Approval     // pending and not being answered here, oldest first
-	Runs      []protocol.RunInfo      // active runs, and the latest failed run of each chat
-	Calls     []protocol.CallInfo
-	Transfers []protocol.Transfer // unfinished, oldest first
-	Notice    *protocol.Notice    // the latest notice
+	// LoadingChats reports that Sessions lacks older chats, which are being loaded.
+	LoadingChats bool
+	Nodes        []protocol.NodeInfo // online first, then by name
+	Approvals    []protocol.Approval // pending and not being answered here, oldest first
+	Runs         []protocol.RunInfo  // active runs, and the latest failed run of each chat
+	Calls        []protocol.CallInfo
+	Transfers    []protocol.Transfer // unfinished, oldest first
+	Notice       *protocol.Notice    // the latest notice
 	// Closed are recently closed approvals, oldest first, for the windows that showed them.
 	Closed []Closed
 	// Finished are the transfers that succeeded or failed while this window was open, oldest first.

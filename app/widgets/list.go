@@ -16,6 +16,7 @@ type ListItem struct {
 	Icon   string              // name in package assets; empty for none
 	Color  fyne.ThemeColorName // of the icon; empty is muted
 	Title  string
+	Found  string // instead of Title: a text with parts between MarkStart and MarkEnd
 	Text   string // a second line, muted; empty for none
 	Detail string // muted, at the right
 	Warn   bool   // shows Detail in the *needs you* colour
@@ -125,6 +126,7 @@ type listRow struct {
 	item      ListItem
 	icon      *widget.Icon
 	title     *Text
+	found     *MarkedText
 	text      *Text
 	detail    *Text
 	focusRing *Rect
@@ -132,12 +134,13 @@ type listRow struct {
 
 func newListRow(l *ItemList) *listRow {
 	r := &listRow{
-		list: l, icon: widget.NewIcon(nil), title: NewText("M", style.ColorText, "text"), text: NewText("M", style.ColorMuted, style.SizeSmall),
+		list: l, icon: widget.NewIcon(nil), title: NewText("M", style.ColorText, "text"), found: NewMarkedText("", style.ColorText, "text"), text: NewText("M", style.ColorMuted, style.SizeSmall),
 		detail: NewText("", style.ColorMuted, style.SizeSmall), focusRing: NewRect("", style.ColorAccent, style.Corner),
 	}
 	r.focusRing.Hide()
+	r.found.Hide()
 	r.title.Ellipsis, r.text.Ellipsis = true, true
-	r.Compose(r, container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.text), r.detail)), r.focusRing))
+	r.Compose(r, container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.found, r.text), r.detail)), r.focusRing))
 	return r
 }
 
@@ -152,6 +155,9 @@ func (r *listRow) set(i int, item ListItem) {
 	r.title.Style.Bold = item.Heading
 	r.title.SizeName = Choose(item.Heading, style.SizeSmall, "text") // like [NewSectionHeading]
 	r.title.Set(item.Title, Choose(item.Muted || item.Heading, style.ColorMuted, style.ColorText))
+	r.found.Set(item.Found, style.ColorText)
+	SetVisible(r.found, item.Found != "")
+	SetVisible(r.title, item.Found == "")
 	r.text.SetText(item.Text)
 	SetVisible(r.text, item.Text != "")
 	r.detail.Set(item.Detail, Choose(item.Warn, style.ColorNeedsYou, style.ColorMuted))

@@ -51,6 +51,36 @@ func fitMenu(items []*fyne.MenuItem, c fyne.Canvas) {
 	truncateLabels(items, min(maxLabelWidth*style.Size("text")/14, c.Size().Width-menuMargin))
 }
 
+// keyNames are the names of keys that differ from Fyne's.
+var keyNames = map[fyne.KeyName]string{
+	fyne.KeyReturn: "Enter", fyne.KeyDelete: "Del", fyne.KeyDown: "↓", fyne.KeyUp: "↑", fyne.KeyLeft: "←", fyne.KeyRight: "→", fyne.KeySlash: "/", fyne.KeyPageDown: "Page Down", fyne.KeyPageUp: "Page Up",
+}
+
+// KeyName returns the displayed name of a shortcut, such as "Ctrl Shift F" or "F2"; empty for none.
+func KeyName(s fyne.Shortcut) string {
+	k, ok := s.(fyne.KeyboardShortcut)
+	if !ok {
+		return ""
+	}
+	name := string(k.Key())
+	if own, ok := keyNames[k.Key()]; ok {
+		name = own
+	}
+	mods := k.Mod()
+	if mods&fyne.KeyModifierShortcutDefault != 0 {
+		return ShortcutName(name, mods&fyne.KeyModifierShift != 0)
+	}
+	for _, m := range []struct {
+		mod  fyne.KeyModifier
+		name string
+	}{{fyne.KeyModifierShift, "Shift "}, {fyne.KeyModifierAlt, "Alt "}} {
+		if mods&m.mod != 0 {
+			name = m.name + name
+		}
+	}
+	return name
+}
+
 func truncateLabels(items []*fyne.MenuItem, width float32) {
 	size := style.Size("text")
 	for _, i := range items {

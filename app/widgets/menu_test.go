@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/style"
@@ -155,5 +156,23 @@ func TestASelectHasTheBorderOfAField(t *testing.T) {
 	border := test.WidgetRenderer(s).(*selectRenderer).border
 	if border.Size() != s.Size() || border.Line != "inputBorder" || !slices.Contains(test.WidgetRenderer(s).Objects(), fyne.CanvasObject(border)) {
 		t.Errorf("its border is %v of %v", border.Size(), s.Size())
+	}
+}
+
+func TestKeysAreNamedAsOnTheKeyboard(t *testing.T) {
+	key := func(name fyne.KeyName, mods fyne.KeyModifier) fyne.Shortcut {
+		return &desktop.CustomShortcut{KeyName: name, Modifier: mods}
+	}
+	for want, s := range map[string]fyne.Shortcut{
+		"Enter":                  key(fyne.KeyReturn, 0),
+		"F2":                     key(fyne.KeyF2, 0),
+		ShortcutName("E", false): key(fyne.KeyE, fyne.KeyModifierShortcutDefault),
+		ShortcutName("F", true):  key(fyne.KeyF, fyne.KeyModifierShortcutDefault|fyne.KeyModifierShift),
+		"Alt Shift ↓":            key(fyne.KeyDown, fyne.KeyModifierAlt|fyne.KeyModifierShift),
+		"":                       nil,
+	} {
+		if got := KeyName(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

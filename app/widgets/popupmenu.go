@@ -242,8 +242,8 @@ func newMenuRow(l *menuLevel, index int, item *fyne.MenuItem, checks, icons bool
 	}
 	parts = append(parts, label)
 	stretch := len(parts) - 1
-	if s, ok := item.Shortcut.(fyne.KeyboardShortcut); ok {
-		keys := NewText(ShortcutName(string(s.Key()), s.Mod()&fyne.KeyModifierShift != 0), style.ColorMuted, style.SizeSmall)
+	if name := KeyName(item.Shortcut); name != "" {
+		keys := NewText(name, style.ColorMuted, style.SizeSmall)
 		parts = append(parts, Inset(0, 0, 0, style.Group, keys))
 	}
 	if item.ChildMenu != nil {

@@ -17,9 +17,12 @@ type SidebarItem struct {
 	Icon     string              // name in package assets; empty for none
 	Color    fyne.ThemeColorName // of the icon; empty is muted
 	Title    string
+	Text     string // a second line in a [RowList], muted; parts between MarkStart and MarkEnd are highlighted
 	Detail   string // muted, at the right: a time, a key, a state
 	Count    int    // a badge
+	Dot      bool   // a dot in the *needs you* colour
 	Selected bool
+	Checked  bool // one of several chosen rows: a check mark instead of the icon
 	Unread   bool // has unread content: bold title, Detail in the accent colour
 	Muted    bool // mutes the title, too
 }
@@ -30,12 +33,8 @@ type SidebarRow struct {
 	OnTap  func()
 	OnMenu func(at fyne.Position)
 
-	item   SidebarItem
-	icon   *widget.Icon
-	title  *Text
-	detail *Text
-	badge  *Badge
-	press  *Clickable
+	line  *itemLine
+	press *Clickable
 }
 
 // NewSidebarRow creates a row.
@@ -49,12 +48,8 @@ func NewSidebarLink(item SidebarItem, onTap func()) *SidebarRow {
 }
 
 func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
-	r := &SidebarRow{
-		OnTap: onTap, icon: widget.NewIcon(nil), title: NewText("", style.ColorText, style.SizeSidebar),
-		detail: NewText("", style.ColorMuted, style.SizeSmall), badge: NewBadge(0),
-	}
-	r.title.Ellipsis = true
-	r.press = NewClickable(Inset(4, gap, 4, style.Inside, Row(gap, 1, r.icon, Row(style.Gap, 0, r.title, r.detail, r.badge))), func() { Call(r.OnTap) })
+	r := &SidebarRow{OnTap: onTap, line: newItemLine(gap)}
+	r.press = NewClickable(r.line.box, func() { Call(r.OnTap) })
 	r.press.OnMenu = func(at fyne.Position) { CallWith(r.OnMenu, at) }
 	r.Compose(r, r.press)
 	r.Set(item)
@@ -63,16 +58,7 @@ func newSidebarRow(item SidebarItem, onTap func(), gap float32) *SidebarRow {
 
 // Set shows another item.
 func (r *SidebarRow) Set(item SidebarItem) {
-	r.item = item
-	SetIcon(r.icon, item.Icon, cmp.Or(item.Color, style.ColorMuted))
-	if r.title.Style.Bold != item.Unread {
-		r.title.Style.Bold = item.Unread
-		r.title.Refresh()
-	}
-	r.title.Set(item.Title, Choose(item.Muted, style.ColorMuted, style.ColorText))
-	r.detail.Set(item.Detail, Choose(item.Unread, style.ColorAccent, style.ColorMuted))
-	SetVisible(r.detail, item.Detail != "")
-	r.badge.Set(item.Count)
+	r.line.set(item)
 	r.press.SetBackground(Choose(item.Selected, style.ColorSelected, ""))
 	r.LayOut()
 }
@@ -81,7 +67,47 @@ func (r *SidebarRow) Set(item SidebarItem) {
 func (r *SidebarRow) Focusable() fyne.Focusable { return r.press }
 
 // Item returns the item.
-func (r *SidebarRow) Item() SidebarItem { return r.item }
+func (r *SidebarRow) Item() SidebarItem { return r.line.item }
+
+// itemLine shows a [SidebarItem].
+type itemLine struct {
+	box    *fyne.Container
+	item   SidebarItem
+	icon   *widget.Icon
+	title  *Text
+	text   *MarkedText
+	detail *Text
+	dot    *widget.Icon
+	badge  *Badge
+}
+
+func newItemLine(gap float32) *itemLine {
+	l := &itemLine{
+		icon: widget.NewIcon(nil), title: NewText("", style.ColorText, style.SizeSidebar), text: NewMarkedText("", style.ColorMuted, style.SizeSmall),
+		detail: NewText("", style.ColorMuted, style.SizeSmall), dot: widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), badge: NewBadge(0),
+	}
+	l.title.Ellipsis = true
+	l.dot.Hide()
+	l.text.Hide()
+	l.box = Inset(4, gap, 4, style.Inside, Row(gap, 1, l.icon, Col(0, Row(style.Gap, 0, l.title, l.detail, l.dot, l.badge), l.text)))
+	return l
+}
+
+func (l *itemLine) set(item SidebarItem) {
+	l.item = item
+	SetIcon(l.icon, Choose(item.Checked, "check", item.Icon), Choose(item.Checked, style.ColorAccent, cmp.Or(item.Color, style.ColorMuted)))
+	if l.title.Style.Bold != item.Unread {
+		l.title.Style.Bold = item.Unread
+		l.title.Refresh()
+	}
+	l.title.Set(item.Title, Choose(item.Muted, style.ColorMuted, style.ColorText))
+	l.text.Set(item.Text, style.ColorMuted)
+	SetVisible(l.text, item.Text != "")
+	l.detail.Set(item.Detail, Choose(item.Unread, style.ColorAccent, style.ColorMuted))
+	SetVisible(l.detail, item.Detail != "")
+	SetVisible(l.dot, item.Dot)
+	l.badge.Set(item.Count)
+}
 
 // NewSection creates a small heading of a list, such as MACHINES, with objects at its end.
 func NewSection(title string, end ...fyne.CanvasObject) fyne.CanvasObject {

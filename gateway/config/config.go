@@ -135,6 +135,8 @@ type SessionConfig struct {
 	DMScope            string               `json:"dmScope" oneof:"main,per-peer,per-channel-peer,per-account-channel-peer"`
 	IdentityLinks      map[string][]string  `json:"identityLinks"`
 	DefaultResetPolicy protocol.ResetPolicy `json:"defaultResetPolicy"`
+	// AutoTitle lets the model name new chats.
+	AutoTitle bool `json:"autoTitle"`
 }
 
 // UI holds settings of the windows that every window on every machine shares.
@@ -157,7 +159,7 @@ func Default() Config {
 		ToolApproval: ToolApproval{DefaultDecision: "ask", Rules: []ToolRule{}},
 		Session: SessionConfig{
 			MainKey: "main", DMScope: "main", IdentityLinks: map[string][]string{},
-			DefaultResetPolicy: protocol.ResetPolicy{Mode: "manual"},
+			DefaultResetPolicy: protocol.ResetPolicy{Mode: "manual"}, AutoTitle: true,
 		},
 		UserTimezone: localZone(),
 		UI:           UI{Theme: "system", TextSize: 1},

@@ -1,11 +1,14 @@
 package protocol
 
+// MaxSnapshotSessions is the number of sessions in a snapshot of the feed.
+const MaxSnapshotSessions = 500
+
 // FeedSnapshot answers feed.subscribe with the current state. Numbered feed events follow from
 // Seq+1 on (extension; docs/protocol.md#the-feed).
 type FeedSnapshot struct {
 	Seq       uint64         `json:"seq"`
 	Status    Status         `json:"status"`
-	Sessions  []SessionEntry `json:"sessions"`
+	Sessions  []SessionEntry `json:"sessions"`  // the newest MaxSnapshotSessions; sessions.list has the rest
 	Approvals []Approval     `json:"approvals"` // pending
 	Nodes     []NodeInfo     `json:"nodes"`
 	Runs      []RunInfo      `json:"runs"`                // in progress or queued

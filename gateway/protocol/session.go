@@ -35,8 +35,8 @@ type SessionEntry struct {
 	CreatedAt    int64      `json:"createdAt"`
 	LastActiveAt int64      `json:"lastActiveAt"`
 	Label        string     `json:"label,omitempty"`
-	// Title is the name for lists: the label, otherwise the beginning of the first message,
-	// otherwise empty (extension).
+	// Title is the name for lists: the label, otherwise a title made by the model, otherwise the
+	// beginning of the first message, otherwise empty (extension).
 	Title string `json:"title,omitempty"`
 	// MessageCount is the number of stored messages (extension).
 	MessageCount int           `json:"messageCount,omitempty"`
@@ -51,6 +51,11 @@ type SessionEntry struct {
 	// Schedule is the schedule whose runs the chat contains, or "heartbeat". Windows show such a chat
 	// with its schedule instead of among the person's chats (extension).
 	Schedule CronJobID `json:"schedule,omitempty"`
+	Pinned   bool      `json:"pinned,omitempty"` // extension
+	// Archived hides the chat from the list of chats. A new message of the person ends that
+	// (extension).
+	Archived bool     `json:"archived,omitempty"`
+	Tags     []string `json:"tags,omitempty"` // the person's names for groups of chats, sorted (extension)
 }
 
 // SessionParams selects a session.
@@ -120,6 +125,10 @@ type SessionPatchParams struct {
 	Settings    *SessionPrefsPatch `json:"settings,omitempty"`
 	Label       *string            `json:"label,omitempty"`
 	ResetPolicy *ResetPolicyPatch  `json:"resetPolicy,omitempty"`
+	Pinned      *bool              `json:"pinned,omitempty"`   // extension
+	Archived    *bool              `json:"archived,omitempty"` // archiving also unpins (extension)
+	// Tags replaces the tags: at most 20, each of at most 40 characters without commas (extension).
+	Tags *[]string `json:"tags,omitempty"`
 }
 
 // UnmarshalJSON accepts a number as a label too, as GSV's command line sends.
@@ -129,9 +138,12 @@ func (p *SessionPatchParams) UnmarshalJSON(raw []byte) error {
 		Settings    *SessionPrefsPatch `json:"settings"`
 		Label       json.RawMessage    `json:"label"`
 		ResetPolicy *ResetPolicyPatch  `json:"resetPolicy"`
+		Pinned      *bool              `json:"pinned"`
+		Archived    *bool              `json:"archived"`
+		Tags        *[]string          `json:"tags"`
 	}
 	err := json.Unmarshal(raw, &in)
-	*p = SessionPatchParams{SessionKey: in.SessionKey, Settings: in.Settings, ResetPolicy: in.ResetPolicy}
+	*p = SessionPatchParams{SessionKey: in.SessionKey, Settings: in.Settings, ResetPolicy: in.ResetPolicy, Pinned: in.Pinned, Archived: in.Archived, Tags: in.Tags}
 	if err != nil || len(in.Label) == 0 {
 		return err
 	}
@@ -205,6 +217,9 @@ type SessionPreviewParams struct {
 	// conversation, and no count includes them.
 	Notices bool `json:"notices,omitempty"`
 }
+
+// AfterAll, as SessionPreviewParams.Before, selects all messages, also compacted ones.
+const AfterAll = int64(1) << 52
 
 // SessionPreviewResult answers session.preview. MessageCount is the number of messages since the
 // last compaction.

@@ -46,6 +46,7 @@ type gateway struct {
 	sub        *event.Subscription // subscribed before Resume
 	current    atomic.Pointer[config.Config]
 	transcribe media.Transcribe
+	autoTitle  bool // off by default: a title would take a step of the model's script
 }
 
 // set changes the settings while the gateway runs.
@@ -85,6 +86,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 		Registry: tool.NewRegistry(hub), Executor: hub, Policy: openRules(g.t, s, cfg), Approver: g.gate, Journal: journal.New(s.Calls),
 		Grants: s.Grants, Sessions: s.Sessions, Bus: g.bus, Config: func() config.Config { return cfg },
 	})
+	cfg.Session.AutoTitle = g.autoTitle
 	g.current.Store(&cfg)
 	m := New(Options{
 		Store: s, Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,

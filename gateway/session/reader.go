@@ -22,11 +22,13 @@ type reader struct {
 	runs     *runs
 }
 
-func title(s store.Session) string { return cmp.Or(s.Label, s.FirstText) }
+// title returns a chat's name for lists: the person's, else the model's, else the first words.
+func title(s store.Session) string { return cmp.Or(s.Label, s.AutoTitle, s.FirstText) }
 
 func (r *reader) entry(s store.Session) protocol.SessionEntry {
 	return protocol.SessionEntry{
 		SessionKey: s.Key, CreatedAt: s.CreatedAt, LastActiveAt: s.LastActiveAt, Label: s.Label, Title: title(s), MessageCount: s.MessageCount,
+		Pinned: s.Pinned, Archived: s.Archived, Tags: s.Tags,
 		DeletedAt: s.DeletedAt, ContextTokens: s.ContextTokens, ContextWindow: s.ContextWindow, Usage: &s.Usage, Settings: &s.Prefs,
 		Schedule: s.Key.Schedule(), Main: s.Key == r.settings.config().Session.Main(s.Key.Agent()),
 	}
@@ -86,12 +88,9 @@ func (r *reader) List(ctx context.Context, in protocol.SessionsListParams) (prot
 	return out, err
 }
 
-// maxSnapshot is the number of chats in a feed's snapshot; sessions.list has the rest.
-const maxSnapshot = 500
-
 // Snapshot returns the chats and the runs that have not ended.
 func (r *reader) Snapshot(ctx context.Context) ([]protocol.SessionEntry, []protocol.RunInfo, error) {
-	list, err := r.List(ctx, protocol.SessionsListParams{Limit: maxSnapshot})
+	list, err := r.List(ctx, protocol.SessionsListParams{Limit: protocol.MaxSnapshotSessions})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 	"fairlead/gateway/workspace"
@@ -239,6 +240,13 @@ func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error 
 	if in.Label != nil {
 		s.Label = strings.TrimSpace(*in.Label)
 	}
+	set(&s.Pinned, in.Pinned)
+	if in.Archived != nil {
+		s.Archived, s.Pinned = *in.Archived, s.Pinned && !*in.Archived
+	}
+	if in.Tags != nil {
+		s.Tags = cleanTags(*in.Tags)
+	}
 	if in.Settings != nil {
 		current, _ := c.model(*s, nil)
 		patchPrefs(&s.Prefs, *in.Settings)
@@ -249,6 +257,18 @@ func (c settings) patch(s *store.Session, in protocol.SessionPatchParams) error 
 	}
 	s.UpdatedAt = now()
 	return nil
+}
+
+// cleanTags returns the tags sorted, without empty and repeated ones.
+func cleanTags(tags []string) []string {
+	list := []string{}
+	for _, t := range tags {
+		if t = display.Line(t, 0); t != "" {
+			list = append(list, t)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 func set[T any](to, from *T) {

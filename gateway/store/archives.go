@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gorm.io/gorm"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -76,7 +76,7 @@ func (s *Archives) Reset(ctx context.Context, key protocol.SessionKey, newID pro
 			return err
 		}
 		row.ID, row.Previous = newID, append(slices.Clone(row.Previous), old.ID)
-		row.FirstText, row.MessageCount, row.Usage, row.ContextTokens, row.CompactedThrough = "", 0, protocol.Usage{}, 0, 0
+		row.AutoTitle, row.FirstText, row.MessageCount, row.Usage, row.ContextTokens, row.CompactedThrough = "", "", 0, protocol.Usage{}, 0, 0
 		row.UpdatedAt, row.LastResetAt, row.NextSeq = now, now, 1
 		return row.save(tx)
 	})
@@ -252,7 +252,7 @@ func (s *Archives) Restore(ctx context.Context, key protocol.SessionKey, id prot
 			row.Previous = append(row.Previous, row.ID)
 		}
 		row.Previous = slices.DeleteFunc(row.Previous, func(id protocol.SessionID) bool { return id == back.Session })
-		row.ID, row.FirstText, row.Usage, row.ContextTokens = back.Session, first, back.Usage, 0
+		row.ID, row.AutoTitle, row.FirstText, row.Usage, row.ContextTokens = back.Session, "", first, back.Usage, 0
 		row.CompactedThrough = back.CompactedThrough
 		if row.MessageCount, err = countMessages(tx, back.Session, back.CompactedThrough+1, back.Last); err != nil {
 			return err
@@ -296,5 +296,5 @@ func firstText(m protocol.Message, plain string) string {
 	if m.Origin == protocol.OriginSchedule {
 		plain = m.RequestText()
 	}
-	return truncate(strings.Join(strings.Fields(plain), " "), maxFirstText)
+	return display.Title(truncate(plain, maxSearchText))
 }

@@ -13,6 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -34,12 +35,9 @@ type Messages struct {
 	search   *Search
 }
 
-// maxFirstText is the greatest length of Session.FirstText, in bytes.
-const maxFirstText = 80
-
 // Append stores messages at the end of a session and returns them with their ID and Seq. It creates
 // a missing session, and updates counts, usage and activity in the same transaction. A user's
-// message restores a deleted session, so that [Sessions.PurgeDeleted] never deletes a message that
+// message restores a deleted or archived session, so that [Sessions.PurgeDeleted] never deletes a message that
 // was acknowledged after the deletion. A message whose ID exists already fails with
 // protocol.ErrConflict.
 func (s *Messages) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
@@ -60,7 +58,7 @@ func (s *Session) countMessage(m protocol.Message, plain string) {
 		s.ContextTokens = m.Usage.Total
 	}
 	if m.Role == protocol.RoleUser {
-		s.DeletedAt = 0
+		s.DeletedAt, s.Archived = 0, false
 		s.FirstText = cmp.Or(s.FirstText, firstText(m, plain))
 	}
 }
@@ -210,17 +208,39 @@ func decodeMessages(query *gorm.DB) ([]protocol.Message, error) {
 	return msgs, nil
 }
 
-// searchText returns the text of a message for searching. For a tool's result, which is JSON, that
-// is the texts in it, each on its own line. In the raw JSON, the first word of each line would
+// searchText returns the text of a message for searching, which the results of a search show: with
+// the commands and paths of its tool calls. Of a tool's result, which is JSON, it is the output, or
+// else the texts in it, each on its own line. In the raw JSON, the first word of each line would
 // start with the n of the escaped line break before it.
 func searchText(m protocol.Message, plain string) string {
-	if m.Role != protocol.RoleToolResult || !strings.HasPrefix(plain, "{") && !strings.HasPrefix(plain, "[") {
-		return plain
+	if m.Role != protocol.RoleToolResult {
+		parts := callTexts(m.Content)
+		if plain != "" {
+			parts = slices.Insert(parts, 0, plain)
+		}
+		return strings.Join(parts, "\n")
+	}
+	if text, ok := display.Output(plain); ok {
+		return text
 	}
 	if texts, ok := textValues(plain); ok {
 		return texts
 	}
 	return plain
+}
+
+// callTexts returns the arguments of tool calls for which people search.
+func callTexts(c protocol.Content) (list []string) {
+	for _, call := range c.Calls() {
+		var args struct{ Command, Path, Pattern, URL string }
+		_ = json.Unmarshal(call.Arguments, &args) // other types of arguments are not searchable
+		for _, text := range []string{args.Command, args.Path, args.Pattern, args.URL} {
+			if text != "" {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
 }
 
 // textValues returns the text values in JSON, in order; ok is false for invalid JSON.

@@ -9,6 +9,10 @@ CREATE TABLE sessions (
   agent             TEXT NOT NULL,
   label             TEXT NOT NULL DEFAULT '',
   first_text        TEXT NOT NULL DEFAULT '',      -- beginning of the first message since the last reset
+  auto_title        TEXT NOT NULL DEFAULT '',      -- title made by the model after the first exchange
+  pinned            INTEGER NOT NULL DEFAULT 0,
+  archived          INTEGER NOT NULL DEFAULT 0,    -- hidden from the list of chats
+  tags              TEXT NOT NULL DEFAULT '[]',    -- names, sorted
   created_at        INTEGER NOT NULL,
   updated_at        INTEGER NOT NULL,
   last_active_at    INTEGER NOT NULL,
@@ -22,7 +26,7 @@ CREATE TABLE sessions (
   usage             TEXT NOT NULL DEFAULT '{}',    -- protocol.Usage
   context_tokens    INTEGER NOT NULL DEFAULT 0,
   context_window    INTEGER NOT NULL DEFAULT 0,
-  search_text       TEXT NOT NULL DEFAULT '',      -- label and first text in lower case
+  search_text       TEXT NOT NULL DEFAULT '',      -- label, auto title, first text and tags in lower case
   compacted_through INTEGER NOT NULL DEFAULT 0     -- the model no longer reads messages up to this seq
 ) STRICT;
 CREATE INDEX sessions_by_activity ON sessions (deleted_at, last_active_at DESC);

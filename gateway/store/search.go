@@ -172,7 +172,7 @@ type Found struct {
 	Key       protocol.SessionKey
 	SessionID protocol.SessionID
 	Current   bool   // it belongs to the current session ID
-	Title     string // the session's label or first words
+	Title     string // the session's label, else its automatic title, else its first words
 	JSON      string // the message
 	Snippet   string // the text around the words, which are between MarkStart and MarkEnd
 }
@@ -271,7 +271,7 @@ func withMessages(db *gorm.DB, found []Found) (list []Found, err error) {
 	}
 	var all []Found
 	if err := db.Raw(`SELECT t.id, t.session_key AS key, t.session_id, s.id = t.session_id AS current,
-			CASE s.label WHEN '' THEN s.first_text ELSE s.label END AS title, m.json
+			coalesce(nullif(s.label, ''), nullif(s.auto_title, ''), s.first_text) AS title, m.json
 		FROM message_texts t
 		JOIN sessions s ON s.key = t.session_key
 		JOIN messages m ON m.session_id = t.session_id AND m.seq = t.seq

@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-const result = `{"output":"first line\nsecond \"quoted\" <b>","exitCode":3,"ok":true,"files":["a.go","日本.go",{"name":"c.go"},[]],"empty":"","none":null}`
+const result = `{"text":"first line\nsecond \"quoted\" <b>","exitCode":3,"ok":true,"files":["a.go","日本.go",{"name":"c.go"},[]],"empty":"","none":null}`
 
 func toolResult(text string) protocol.Message {
 	return protocol.Message{Role: protocol.RoleToolResult, ToolName: "tower__Bash", Content: protocol.Content{protocol.Text(text)}}
@@ -23,6 +23,25 @@ func TestResultsOfToolsAreFoundByTheTextsWithin(t *testing.T) {
 		"exitCode":   "",
 		"output":     `{"[output]":"mine"} | [1] not JSON, but [output]`,
 		"line quote": "first [line]\nsecond \"[quoted]\" <b>\na.go\n日本.go\nc.go",
+	} {
+		if got := snippets(t, s, query, "", 0, 0); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestSearchShowsCommandsAndTheirOutput(t *testing.T) {
+	s := openTest(t)
+	call := protocol.Block{Type: protocol.BlockToolCall, Name: "tower__Bash", Arguments: []byte(`{"command":"grep -n nut parts.txt","timeout":"soon","path":7}`)}
+	must(s.Messages.Append(t.Context(), key,
+		protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("I look."), call}},
+		toolResult(`{"status":"completed","sessionId":"7cdc","output":"4: loose nut\n","tail":"loose nut","workdir":"/srv","startedAt":1795381429455}`),
+		toolResult(`{"output":"a cut nut and then [… 9 bytes left out`)))(t)
+	for query, want := range map[string]string{
+		"nut":    "a cut [nut] and then [… 9 bytes left out | 4: loose [nut] | I look.\ngrep -n [nut] parts.txt",
+		"7cdc":   "",
+		"status": "",
+		"soon":   "",
 	} {
 		if got := snippets(t, s, query, "", 0, 0); got != want {
 			t.Errorf("%q: %q, want %q", query, got, want)

@@ -20,9 +20,14 @@ type Session struct {
 	Agent protocol.AgentID
 	Label string
 	// FirstText is the beginning of the first message since the last reset.
-	FirstText    string
-	CreatedAt    int64 `gorm:"autoCreateTime:false"`
-	UpdatedAt    int64 `gorm:"autoUpdateTime:false"`
+	FirstText string
+	// AutoTitle is the title that the model made of the first exchange since the last reset.
+	AutoTitle    string
+	Pinned       bool
+	Archived     bool     // hidden from the list of chats until a user's message arrives
+	Tags         []string `gorm:"serializer:json"` // sorted
+	CreatedAt    int64    `gorm:"autoCreateTime:false"`
+	UpdatedAt    int64    `gorm:"autoUpdateTime:false"`
 	LastActiveAt int64
 	LastResetAt  int64
 	DeletedAt    int64
@@ -46,7 +51,7 @@ type sessionRow struct {
 }
 
 func (r *sessionRow) save(tx *gorm.DB) error {
-	r.SearchText = strings.ToLower(r.Label + "\n" + r.FirstText)
+	r.SearchText = strings.ToLower(strings.Join(append([]string{r.Label, r.AutoTitle, r.FirstText}, r.Tags...), "\n"))
 	return tx.Save(r).Error
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 func sessionsCommand(o *options) *cobra.Command {
-	return group("sessions", "List chats and restore archived conversations",
+	return group("sessions", "List, change and export chats, and restore archived conversations",
 		command("list", "List the chats, newest first", cobra.NoArgs, onMethod(o, protocol.SessionsList, nil, printSessions)),
-		sessionsArchivesCommand(o), sessionsRestoreCommand(o))
+		sessionsSetCommand(o), sessionsExportCommand(o), sessionsArchivesCommand(o), sessionsRestoreCommand(o))
 }
 
 func sessionsArchivesCommand(o *options) *cobra.Command {
@@ -68,9 +68,20 @@ func (c *connection) sessionOrMain(ctx context.Context, named string) (protocol.
 func printSessions(out io.Writer, r protocol.SessionsListResult) error {
 	var t table
 	for _, s := range r.Sessions {
-		t.row(minuteText(s.LastActiveAt), string(s.SessionKey), display.Plural(s.MessageCount, "message"), s.Title)
+		t.row(minuteText(s.LastActiveAt), string(s.SessionKey), display.Plural(s.MessageCount, "message"), strings.Join(marks(s), ", "), s.Title)
 	}
 	return t.print(out, "No chats.")
+}
+
+// marks returns the words about how a chat is listed.
+func marks(s protocol.SessionEntry) (list []string) {
+	if s.Pinned {
+		list = append(list, "pinned")
+	}
+	if s.Archived {
+		list = append(list, "archived")
+	}
+	return append(list, s.Tags...)
 }
 
 func printArchives(out io.Writer, r protocol.SessionArchivesResult) error {

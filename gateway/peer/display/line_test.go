@@ -1,6 +1,9 @@
 package display
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
 	t.Parallel()
@@ -38,6 +41,25 @@ func TestOneThingIsOne(t *testing.T) {
 	for n, want := range map[int]string{0: "0 steps", 1: "1 step", 2: "2 steps"} {
 		if got := Plural(n, "step"); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestTitleIsALineOfWholeWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                  "",
+		"  \n- ":                            "",
+		"ls -la":                            "ls -la",
+		"# Fix:\n\n the `make` file":        "Fix: the make file",
+		"“Lärm im Getriebe”":                "Lärm im Getriebe",
+		strings.Repeat("word, ", 20):        strings.TrimSuffix(strings.Repeat("word, ", 10), ", ") + "…",
+		strings.Repeat("x", 100):            strings.Repeat("x", 59) + "…",
+		"1. first\u202e":                    "1. first",
+		"Please compare these two lists:":   "Please compare these two lists",
+		"Refactor the parser in pkg/parse.": "Refactor the parser in pkg/parse.",
+	} {
+		if got := Title(in); got != want {
+			t.Errorf("Title(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -42,6 +42,23 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
+// maxTitle is the greatest length of a title, in characters.
+const maxTitle = 60
+
+// Title makes a title for a list of the beginning of a text: one line of whole words, without the
+// marks of Markdown and quotes around it.
+func Title(s string) string {
+	words := strings.Fields(strings.Trim(strings.ReplaceAll(Line(s, 0), "`", ""), "\"'“”„«»#>*_- "))
+	title := ""
+	for _, w := range words {
+		if title != "" && utf8.RuneCountInString(title+" "+w) >= maxTitle {
+			return strings.TrimRight(title, ",;:.") + "…"
+		}
+		title = strings.TrimPrefix(title+" "+w, " ")
+	}
+	return Clip(strings.TrimRight(title, ",;:"), maxTitle)
+}
+
 // Capital returns the text with its first letter in upper case, if its script has cases.
 func Capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

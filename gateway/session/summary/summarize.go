@@ -67,11 +67,10 @@ func (s Summarizer) Summarize(ctx context.Context, previous string, msgs []proto
 			}
 		}
 		text = text[len(part):]
-		answer, used, err := s.ask(ctx, request(out.Text, part, focus))
+		answer, used, err := s.ask(ctx, systemPrompt, request(out.Text, part, focus), 0)
 		if err != nil {
 			return Summary{}, err
 		}
-		llm.Price(s.Info, &used)
 		out.Usage.Add(used)
 		if out.Text = section(answer, "summary"); out.Text == "" {
 			return Summary{}, protocol.ErrModel.With("The model gave no summary.")
@@ -95,10 +94,10 @@ func request(previous, part, focus string) string {
 	return b.String()
 }
 
-// ask returns the model's whole answer and its token usage.
-func (s Summarizer) ask(ctx context.Context, text string) (answer string, used protocol.Usage, err error) {
+// ask returns the model's whole answer and its token usage with the price.
+func (s Summarizer) ask(ctx context.Context, system, text string, maxTokens int) (answer string, used protocol.Usage, err error) {
 	var b strings.Builder
-	req := llm.Request{System: systemPrompt, Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}}}
+	req := llm.Request{System: system, MaxTokens: maxTokens, Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}}}
 	for e, err := range s.Model.Stream(ctx, req) {
 		if err != nil {
 			return "", used, err
@@ -111,6 +110,7 @@ func (s Summarizer) ask(ctx context.Context, text string) (answer string, used p
 		}
 	}
 	used.Total = cmp.Or(used.Total, used.Input+used.Output+used.CacheRead+used.CacheWrite)
+	llm.Price(s.Info, &used)
 	return b.String(), used, nil
 }
 

@@ -232,6 +232,11 @@ func (s Services) patch(ctx context.Context, r *request, p protocol.SessionPatch
 			return protocol.OK{}, err
 		}
 	}
+	if p.Tags != nil {
+		if err := checkTags(*p.Tags); err != nil {
+			return protocol.OK{}, err
+		}
+	}
 	p.By = r.by()
 	return bySession(s, s.Editor.Patch)(ctx, r, p)
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -95,6 +96,22 @@ const maxLabel = 200
 func checkLabel(label string) error {
 	if utf8.RuneCountInString(label) > maxLabel || strings.ContainsFunc(label, unicode.IsControl) {
 		return protocol.ErrBadRequest.With(fmt.Sprintf("label must be one line of at most %d characters", maxLabel))
+	}
+	return nil
+}
+
+// Limits of a chat's tags.
+const (
+	maxTags   = 20
+	maxTagLen = 40 // characters
+)
+
+func checkTags(tags []string) error {
+	wrong := func(t string) bool {
+		return utf8.RuneCountInString(t) > maxTagLen || strings.ContainsRune(t, ',') || strings.ContainsFunc(t, unicode.IsControl)
+	}
+	if len(tags) > maxTags || slices.ContainsFunc(tags, wrong) {
+		return protocol.ErrBadRequest.With(fmt.Sprintf("tags: at most %d, each of at most %d characters without commas", maxTags, maxTagLen))
 	}
 	return nil
 }

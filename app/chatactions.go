@@ -1,0 +1,254 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/chat"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/export"
+	"fairlead/gateway/protocol"
+)
+
+// Shortcuts of the main window for moving between chats.
+var (
+	keyNextQuestion = &desktop.CustomShortcut{KeyName: fyne.KeyJ, Modifier: fyne.KeyModifierShortcutDefault}
+	keyNextUnread   = &desktop.CustomShortcut{KeyName: fyne.KeyDown, Modifier: fyne.KeyModifierAlt | fyne.KeyModifierShift}
+	keyLastUnread   = &desktop.CustomShortcut{KeyName: fyne.KeyUp, Modifier: fyne.KeyModifierAlt | fyne.KeyModifierShift}
+)
+
+func menuItem(label string, shortcut fyne.Shortcut, act func()) *fyne.MenuItem {
+	item := fyne.NewMenuItem(label, act)
+	item.Shortcut = shortcut
+	return item
+}
+
+// listKey is a shortcut of the list of chats, with Ctrl (Command on macOS).
+func listKey(key fyne.KeyName) fyne.Shortcut {
+	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
+}
+
+// menu returns the actions on one chat, or on several together.
+func (cw *chatWindows) menu(list []protocol.SessionEntry) []*fyne.MenuItem {
+	var items []*fyne.MenuItem
+	if len(list) == 1 {
+		e := list[0]
+		files := fyne.NewMenuItem("Export", nil)
+		files.ChildMenu = fyne.NewMenu("", chat.ExportMenu(func(f export.Format) { cw.export(e.SessionKey, f, cw.ui.main.window) })...)
+		items = []*fyne.MenuItem{
+			menuItem("Open", &desktop.CustomShortcut{KeyName: fyne.KeyReturn}, func() { cw.ui.main.sidebar.choose(e.SessionKey) }),
+			fyne.NewMenuItem("Open in new window", func() { cw.openWindow(e.SessionKey) }),
+			menuItem("Rename", &desktop.CustomShortcut{KeyName: fyne.KeyF2}, func() { cw.rename(e.SessionKey) }),
+			files,
+			fyne.NewMenuItemSeparator(),
+		}
+	}
+	items = append(items, cw.listActions(list)...)
+	tags := fyne.NewMenuItem("Tags", nil)
+	tags.ChildMenu = fyne.NewMenu("", cw.tagMenu(list)...)
+	return append(items, tags, fyne.NewMenuItemSeparator(),
+		menuItem("Delete"+countText(list), &desktop.CustomShortcut{KeyName: fyne.KeyDelete}, func() { cw.delete(list) }))
+}
+
+// countText names the number of several chats: " 3 chats".
+func countText(list []protocol.SessionEntry) string {
+	if len(list) == 1 {
+		return ""
+	}
+	return " " + display.Plural(len(list), "chat")
+}
+
+// listActions returns the actions that have a shortcut in the list of chats.
+func (cw *chatWindows) listActions(list []protocol.SessionEntry) []*fyne.MenuItem {
+	if len(list) == 0 {
+		return nil
+	}
+	every := func(f func(protocol.SessionEntry) bool) bool {
+		return !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !f(e) })
+	}
+	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
+	pinned := every(func(e protocol.SessionEntry) bool { return e.Pinned })
+	archived := every(func(e protocol.SessionEntry) bool { return e.Archived })
+	read := every(func(e protocol.SessionEntry) bool { return !cw.ui.unread.has(e) })
+	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+countText(list), listKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
+	pin.Disabled = archived
+	mark := menuItem(widgets.Choose(read, "Mark as unread", "Mark as read"), listKey(fyne.KeyU), func() { cw.markRead(!read, list...) })
+	return []*fyne.MenuItem{pin, mark, menuItem(widgets.Choose(archived, "Restore to list", "Archive")+countText(list), listKey(fyne.KeyE), func() { cw.archive(!archived, list) })}
+}
+
+// organizeMenu returns the actions of the list for the menu of an open chat.
+func (cw *chatWindows) organizeMenu(key protocol.SessionKey) []*fyne.MenuItem {
+	e, known := cw.ui.view.Session(key)
+	if !known {
+		return nil
+	}
+	list := []protocol.SessionEntry{e}
+	actions := cw.listActions(list)
+	pin, archive := actions[0], actions[2]
+	tags := fyne.NewMenuItem("Tags", nil)
+	tags.ChildMenu = fyne.NewMenu("", cw.tagMenu(list)...)
+	pin.Icon, archive.Icon, tags.Icon = style.Icon("pin"), style.Icon("archive"), style.Icon("tag")
+	pin.Shortcut, archive.Shortcut = nil, nil // they work in the list only
+	return []*fyne.MenuItem{pin, tags, archive}
+}
+
+func keysOf(list []protocol.SessionEntry) []protocol.SessionKey {
+	return state.Map(list, func(e protocol.SessionEntry) protocol.SessionKey { return e.SessionKey })
+}
+
+// tagMenu returns all tags, with those of the chats checked, and an entry for a new one.
+func (cw *chatWindows) tagMenu(list []protocol.SessionEntry) (items []*fyne.MenuItem) {
+	chats := cw.ui.backend.state.Chats
+	for _, t := range cw.ui.view.Tags() {
+		on := !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !slices.Contains(e.Tags, t.Name) })
+		item := fyne.NewMenuItem(t.Name, func() { chats.Tag(t.Name, !on, keysOf(list)...) })
+		item.Checked = on
+		items = append(items, item)
+	}
+	return append(items, fyne.NewMenuItem("New tag…", func() {
+		widgets.AskText(cw.ui.main.window.Canvas(), "New tag", "Add tag", func(name string) { chats.Tag(name, true, keysOf(list)...) })
+	}))
+}
+
+func (cw *chatWindows) rename(key protocol.SessionKey) {
+	cw.ui.main.sidebar.choose(key)
+	cw.ui.main.pane.Rename()
+}
+
+// archive hides chats from the list, or lists them again, and offers to undo that.
+func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry) {
+	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
+	chats.Archive(archived, keys...)
+	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
+	cw.ui.messages.offerUndo(text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(state.UndoTime))
+	if archived && slices.Contains(keys, cw.ui.main.key) {
+		cw.openAnother(keys)
+	}
+}
+
+// nameOf names one chat or the number of several, as the subject of a sentence.
+func (cw *chatWindows) nameOf(list []protocol.SessionEntry) string {
+	if len(list) == 1 {
+		return "“" + display.Line(state.TitleOf(list[0]), 48) + "” is"
+	}
+	return display.Plural(len(list), "chat") + " are"
+}
+
+// delete deletes chats and offers to undo that.
+func (cw *chatWindows) delete(list []protocol.SessionEntry) {
+	type result struct {
+		keys  []protocol.SessionKey
+		until time.Time
+	}
+	request(cw.ui, cw.ui.main.window, "", func(ctx context.Context) (result, error) {
+		keys, until, err := cw.ui.backend.state.Chats.DeleteAll(ctx, keysOf(list))
+		if err != nil {
+			cw.ui.backend.state.Notify("error", "Not deleted: "+err.Error())
+		}
+		return result{keys, until}, nil
+	}, func(r result) {
+		if len(r.keys) == 0 {
+			return
+		}
+		gone := slices.DeleteFunc(slices.Clone(list), func(e protocol.SessionEntry) bool { return !slices.Contains(r.keys, e.SessionKey) })
+		shown := protocol.SessionKey("")
+		for _, key := range r.keys {
+			if c := cw.windows[key]; c != nil {
+				c.window.Close()
+			}
+			if cw.ui.main.key == key {
+				shown = key
+			}
+			cw.ui.drafts.saveText(key, "")
+		}
+		cw.ui.messages.offerUndo(deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
+		if shown != "" {
+			cw.openAnother(r.keys)
+		}
+	})
+}
+
+// deletedText says which chats were deleted.
+func deletedText(list []protocol.SessionEntry) string {
+	if len(list) == 1 {
+		return "“" + display.Line(state.TitleOf(list[0]), 48) + "” was deleted."
+	}
+	return display.Plural(len(list), "chat") + " were deleted."
+}
+
+// restore restores deleted chats, and opens the one that was open before, if any.
+func (cw *chatWindows) restore(keys []protocol.SessionKey, show protocol.SessionKey) {
+	request(cw.ui, cw.ui.main.window, "Not everything could be restored: ", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, cw.ui.backend.state.Chats.RestoreAll(ctx, keys)
+	}, func(struct{}) {
+		if show != "" {
+			cw.ui.main.open(show)
+		}
+	})
+}
+
+// markRead marks chats as read or unread.
+func (cw *chatWindows) markRead(read bool, list ...protocol.SessionEntry) {
+	cw.ui.unread.mark(read, list...)
+	cw.ui.main.updateSidebar()
+}
+
+// unreadChats returns the listed chats with something new, in the order of the list.
+func (cw *chatWindows) unreadChats() (list []protocol.SessionEntry) {
+	for _, g := range state.ChatGroups(cw.ui.view.Sessions, state.ChatFilter{}, time.Now()) {
+		for _, e := range g.Chats {
+			if cw.ui.unread.has(*e) {
+				list = append(list, *e)
+			}
+		}
+	}
+	return list
+}
+
+// openUnread opens the next unread chat below the present one in the list, or above it.
+func (cw *chatWindows) openUnread(step int) {
+	list := cw.unreadChats()
+	if len(list) == 0 {
+		cw.ui.messages.show("No unread chats.")
+		return
+	}
+	var order []protocol.SessionKey
+	for _, g := range state.ChatGroups(cw.ui.view.Sessions, state.ChatFilter{}, time.Now()) {
+		for _, e := range g.Chats {
+			order = append(order, e.SessionKey)
+		}
+	}
+	shown := slices.Index(order, cw.ui.main.key)
+	if shown < 0 && step < 0 {
+		shown = len(order)
+	}
+	for range order {
+		shown = (shown + step + len(order)) % len(order)
+		if slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return e.SessionKey == order[shown] }) {
+			break
+		}
+	}
+	cw.ui.main.sidebar.choose(order[shown])
+}
+
+// nextQuestion opens the next chat that waits for the person, at its question.
+func (cw *chatWindows) nextQuestion() {
+	q, ok := cw.ui.view.NextQuestion(cw.ui.main.key)
+	if !ok {
+		cw.ui.messages.show("Nothing needs you.")
+		return
+	}
+	if q.SessionKey == "" {
+		cw.ui.approvals.review(q.ID)
+		return
+	}
+	cw.ui.main.sidebar.choose(q.SessionKey)
+	cw.ui.main.pane.ScrollToEnd()
+}

@@ -1,0 +1,246 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/gateway/protocol"
+)
+
+var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+
+// listed shows chats a to e, the newest first, a and b of today, the others older. a is open.
+func listed(t *testing.T) (*ui, state.View) {
+	u := newTestUI(t)
+	u.main.sidebar.now = func() time.Time { return noon }
+	v := state.View{Connected: true, Loaded: true, Status: protocol.Status{MainSession: "agent:main:a"}}
+	for i, hours := range []int{1, 2, 20, 60, 500} {
+		key := protocol.SessionKey(fmt.Sprintf("agent:main:%c", 'a'+i))
+		v.Sessions = append(v.Sessions, protocol.SessionEntry{SessionKey: key, Title: fmt.Sprintf("Chat %c", 'A'+i), MessageCount: 2, LastActiveAt: noon.Add(-time.Duration(hours) * time.Hour).UnixMilli()})
+	}
+	u.update(v)
+	u.main.open("agent:main:a")
+	return u, v
+}
+
+// type presses keys in the list.
+func press(u *ui, keys ...fyne.KeyName) {
+	for _, k := range keys {
+		u.main.sidebar.list.TypedKey(&fyne.KeyEvent{Name: k})
+	}
+}
+
+// rowOf returns the row of a chat.
+func rowOf(t *testing.T, u *ui, title string) int {
+	t.Helper()
+	for i, r := range u.main.sidebar.rows {
+		if r.heading == "" && u.main.sidebar.itemOf(r).Title == title {
+			return i
+		}
+	}
+	t.Fatalf("no row %q in\n%s", title, u.main.lines())
+	return 0
+}
+
+func headings(u *ui) string {
+	var list []string
+	for _, r := range u.main.sidebar.rows {
+		if r.heading != "" {
+			list = append(list, r.heading)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
+	u, _ := listed(t)
+	c := u.main.window.Canvas()
+	c.Focus(u.main.sidebar.search)
+	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	if c.Focused() != fyne.Focusable(u.main.sidebar.list) || u.main.sidebar.list.Cursor() != rowOf(t, u, "Chat A") {
+		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.sidebar.list.Cursor())
+	}
+	pagetest.Shot(t, u.main.window, "list-focus")
+	press(u, fyne.KeyDown, fyne.KeyDown)
+	if got, want := u.main.sidebar.list.Cursor(), rowOf(t, u, "Chat C"); got != want {
+		t.Errorf("after two times Down the cursor is on row %d, want %d", got, want)
+	}
+	press(u, fyne.KeyEnd, fyne.KeyReturn)
+	if u.main.key != "agent:main:e" || c.Focused() != u.main.pane.Composer() {
+		t.Errorf("End and Enter open %s", u.main.key)
+	}
+	c.Focus(u.main.sidebar.list)
+	press(u, fyne.KeyHome, fyne.KeyF2)
+	if u.main.key != "agent:main:a" {
+		t.Errorf("F2 renames in %s", u.main.key)
+	}
+	c.Focus(u.main.sidebar.list)
+	u.main.sidebar.list.TypedRune('b')
+	if c.Focused() != fyne.Focusable(u.main.sidebar.search) || u.main.sidebar.search.Text != "b" {
+		t.Errorf("a letter focuses %T with %q", c.Focused(), u.main.sidebar.search.Text)
+	}
+	if got := u.main.lines(); got != "> Chat B\nSearch all messages" {
+		t.Errorf("titles are not found at once:\n%s", got)
+	}
+	c.FocusNext()
+	if c.Focused() != fyne.Focusable(u.main.sidebar.list) {
+		t.Errorf("Tab goes from the search field to %T", c.Focused())
+	}
+}
+
+func TestChatsAreInGroupsWithViewsForArchivedAndTagged(t *testing.T) {
+	u, v := listed(t)
+	v.Sessions[1].Pinned = true
+	v.Sessions[2].Tags = []string{"work"}
+	v.Sessions[3].Archived = true
+	u.update(v)
+	if got, want := headings(u), "CHATS, Pinned, Today, Yesterday, March"; got != want {
+		t.Errorf("headings %q, want %q", got, want)
+	}
+	if got, want := u.main.lines(), "Chat B\n> Chat A\nChat C work\nChat E\nArchived 1"; got != want {
+		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
+	}
+	pagetest.Shot(t, u.main.window, "list-groups")
+	press(u, fyne.KeyEnd, fyne.KeyReturn)
+	if got, want := headings(u)+"\n"+u.main.lines(), "ARCHIVED, Previous 7 days\nAll chats\nChat D"; got != want {
+		t.Errorf("archived:\n%s\nwant:\n%s", got, want)
+	}
+	for _, item := range u.main.sidebar.listMenu() {
+		if item.Label == "Tag “work” (1)" {
+			item.Action()
+		}
+	}
+	if got, want := headings(u)+"\n"+u.main.lines(), "WORK, Yesterday\nAll chats\nChat C"; got != want {
+		t.Errorf("tagged:\n%s\nwant:\n%s", got, want)
+	}
+	v.Sessions[2].Tags = nil
+	u.update(v)
+	if got := u.main.lines(); got != "All chats\nNo chats with this tag" {
+		t.Errorf("without a chat:\n%s", got)
+	}
+}
+
+func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
+	u, _ := listed(t)
+	b := u.main.sidebar
+	b.tap(rowOf(t, u, "Chat B"), fyne.KeyModifierShortcutDefault)
+	b.tap(rowOf(t, u, "Chat D"), fyne.KeyModifierShift)
+	if got, want := u.main.lines(), "> Chat A\n✓ Chat B\n✓ Chat C\n✓ Chat D\nChat E"; got != want {
+		t.Errorf("selected:\n%s\nwant:\n%s", got, want)
+	}
+	pagetest.Shot(t, u.main.window, "list-selected")
+	var labels []string
+	for _, item := range u.chats.menu(b.affected(rowOf(t, u, "Chat C"))) {
+		if !item.IsSeparator {
+			labels = append(labels, item.Label)
+		}
+	}
+	if got, want := strings.Join(labels, ", "), "Pin 3 chats, Mark as unread, Archive 3 chats, Tags, Delete 3 chats"; got != want {
+		t.Errorf("menu %q, want %q", got, want)
+	}
+	if n := len(b.affected(rowOf(t, u, "Chat E"))); n != 1 {
+		t.Errorf("the menu of a row that is not selected is for %d chats", n)
+	}
+	u.main.window.Canvas().Focus(b.list)
+	press(u, fyne.KeyEscape)
+	if strings.Contains(u.main.lines(), "✓") {
+		t.Errorf("after Escape:\n%s", u.main.lines())
+	}
+	b.list.TypedShortcut(&fyne.ShortcutSelectAll{})
+	if n := strings.Count(u.main.lines(), "✓"); n != 5 {
+		t.Errorf("Ctrl+A selects %d chats", n)
+	}
+	u.main.open("agent:main:new") // which is not stored
+	b.list.TypedShortcut(&fyne.ShortcutSelectAll{})
+	if n := len(b.affected(-1)); n != 5 || !strings.HasPrefix(u.main.lines(), "> New chat\n✓ Chat A") {
+		t.Errorf("%d chats would be deleted:\n%s", n, u.main.lines())
+	}
+	b.tap(rowOf(t, u, "Chat C"), 0)
+	if u.main.key != "agent:main:c" || strings.Contains(u.main.lines(), "✓") {
+		t.Errorf("a click opens %s and leaves\n%s", u.main.key, u.main.lines())
+	}
+}
+
+func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
+	u, v := listed(t)
+	b := u.main.sidebar
+	b.list.SetCursor(rowOf(t, u, "Chat C"))
+	b.list.TypedShortcut(listKey(fyne.KeyU))
+	u.chats.markRead(false, v.Sessions[4])
+	if got, want := u.main.lines(), "> Chat A\nChat B\nChat C new\nChat D\nChat E new"; got != want {
+		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
+	}
+	u.chats.openUnread(-1)
+	if u.main.key != "agent:main:e" {
+		t.Errorf("the previous unread chat is %s", u.main.key)
+	}
+	u.chats.openUnread(1)
+	if u.main.key != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
+		t.Errorf("the next unread chat is %s:\n%s", u.main.key, u.main.lines())
+	}
+	u.chats.openUnread(1)
+	pagetest.Shows(t, u.messages.toast, "No unread chats.")
+}
+
+func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
+	u, v := listed(t)
+	for i, key := range []protocol.SessionKey{"agent:main:b", "agent:main:b", "agent:main:d"} {
+		q := question(fmt.Sprint("q", i), key)
+		q.Why = ""
+		v.Approvals = append(v.Approvals, q)
+	}
+	v.Approvals[2].Args = []byte(`{"command":"make clean"}`)
+	u.update(v)
+	if got, want := u.main.lines(), "Run make -j4 on laptop ×2\nRun make clean on laptop\n> Chat A\nChat B ●\nChat C\nChat D ●\nChat E"; got != want {
+		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
+	}
+	for _, want := range []protocol.SessionKey{"agent:main:b", "agent:main:d", "agent:main:b"} {
+		u.chats.nextQuestion()
+		if u.main.key != want {
+			t.Errorf("the next question is in %s, want %s", u.main.key, want)
+		}
+	}
+}
+
+func TestAnOpenChatIsOrganizedFromItsMenu(t *testing.T) {
+	u, v := listed(t)
+	v.Sessions[0].Pinned, v.Sessions[0].Tags = true, []string{"work"}
+	v.Sessions[1].Tags = []string{"home"}
+	u.update(v)
+	items := u.chats.organizeMenu("agent:main:a")
+	if len(items) != 3 || items[0].Label != "Unpin" || items[2].Label != "Archive" {
+		t.Fatalf("%+v", items)
+	}
+	got := ""
+	for _, i := range items[1].ChildMenu.Items {
+		got += fmt.Sprintf("%s %v, ", i.Label, i.Checked)
+	}
+	if got != "home false, work true, New tag… false, " {
+		t.Errorf("tags: %s", got)
+	}
+	if items := u.chats.organizeMenu("agent:main:unknown"); items != nil {
+		t.Errorf("a chat that is not stored: %+v", items)
+	}
+}
+
+func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
+	u, _ := listed(t)
+	b := u.main.sidebar
+	before := b.heading(chatsHead, 0)
+	b.search.SetText("chat")
+	u.setTheme(style.Dark, 1)
+	b.search.SetText("")
+	if b.heading(chatsHead, 0) == before {
+		t.Error("the heading keeps the icon of the old theme")
+	}
+	if same := b.heading(chatsHead, 0); same != b.heading(chatsHead, 0) {
+		t.Error("the heading is not reused")
+	}
+}

@@ -1,0 +1,304 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"fairlead/gateway/protocol"
+)
+
+// ChatFilter selects the chats of a list: those with a tag, or all if it is empty. Archived chats
+// have a list of their own.
+type ChatFilter struct {
+	Archived bool
+	Tag      string
+}
+
+func (f ChatFilter) has(e *protocol.SessionEntry) bool {
+	return e.Archived == f.Archived && (f.Tag == "" || slices.Contains(e.Tags, f.Tag))
+}
+
+// ChatGroup is a part of the list of chats, with at least one chat. The chats must not be changed.
+type ChatGroup struct {
+	Title string
+	Chats []*protocol.SessionEntry
+}
+
+// ChatGroups returns the chats of a list in groups: the pinned ones, and the others by the day of
+// their last activity. all is in the order of activity.
+func ChatGroups(all []protocol.SessionEntry, f ChatFilter, now time.Time) []ChatGroup {
+	pinned := ChatGroup{Title: "Pinned"}
+	var groups []ChatGroup
+	var until int64 // the present group ends there
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	for i := range all {
+		e := &all[i]
+		switch {
+		case !f.has(e):
+			continue
+		case e.Pinned:
+			pinned.Chats = append(pinned.Chats, e)
+			continue
+		case len(groups) == 0 || e.LastActiveAt < until:
+			title, from := dayGroup(e.LastActiveAt, today)
+			groups, until = append(groups, ChatGroup{Title: title}), from.UnixMilli()
+		}
+		last := &groups[len(groups)-1]
+		last.Chats = append(last.Chats, e)
+	}
+	if len(pinned.Chats) > 0 {
+		groups = slices.Insert(groups, 0, pinned)
+	}
+	return groups
+}
+
+// dayGroup returns the name of the group of a time, and when the group begins.
+func dayGroup(ms int64, today time.Time) (title string, from time.Time) {
+	t := time.UnixMilli(ms).In(today.Location())
+	for _, g := range []struct {
+		title string
+		days  int
+	}{{"Today", 0}, {"Yesterday", 1}, {"Previous 7 days", 7}} {
+		if from = today.AddDate(0, 0, -g.days); !t.Before(from) {
+			return g.title, from
+		}
+	}
+	from = time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, t.Location())
+	if t.Year() == today.Year() {
+		return t.Format("January"), from
+	}
+	return t.Format("January 2006"), from
+}
+
+// TagCount is a tag and the number of chats with it that are not archived.
+type TagCount struct {
+	Name  string
+	Chats int
+}
+
+// Tags returns all tags, sorted.
+func (v View) Tags() (list []TagCount) {
+	count := make(map[string]int)
+	for _, e := range v.Sessions {
+		for _, t := range e.Tags {
+			count[t] += map[bool]int{false: 1}[e.Archived]
+		}
+	}
+	for name, n := range count {
+		list = append(list, TagCount{name, n})
+	}
+	slices.SortFunc(list, func(a, b TagCount) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// ArchivedChats returns the number of archived chats.
+func (v View) ArchivedChats() (n int) {
+	for i := range v.Sessions {
+		if v.Sessions[i].Archived {
+			n++
+		}
+	}
+	return n
+}
+
+// NextQuestion returns the first pending approval of the next chat after the given one that waits
+// for the person, in the order of waiting. Without another chat, it is of the given one.
+func (v View) NextQuestion(after protocol.SessionKey) (q protocol.Approval, ok bool) {
+	var first []protocol.Approval // of each chat
+	for _, a := range v.Approvals {
+		if !slices.ContainsFunc(first, func(x protocol.Approval) bool { return x.SessionKey == a.SessionKey }) {
+			first = append(first, a)
+		}
+	}
+	if len(first) == 0 {
+		return q, false
+	}
+	at := slices.IndexFunc(first, func(x protocol.Approval) bool { return x.SessionKey == after })
+	return first[(at+1)%len(first)], true
+}
+
+// Pin lists chats first, or no longer.
+func (c *Chats) Pin(pinned bool, keys ...protocol.SessionKey) {
+	c.patchAll(keys, func(p *protocol.SessionPatchParams) { p.Pinned = &pinned })
+}
+
+// Archive hides chats from the list, or lists them again.
+func (c *Chats) Archive(archived bool, keys ...protocol.SessionKey) {
+	c.patchAll(keys, func(p *protocol.SessionPatchParams) { p.Archived = &archived })
+}
+
+// Tag adds a tag to chats, or removes it.
+func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
+	v := c.app.Value.Get()
+	c.patchAll(keys, func(p *protocol.SessionPatchParams) {
+		e, _ := v.Session(p.SessionKey)
+		tags := without(e.Tags, func(t string) bool { return t == tag })
+		if on {
+			tags = append(tags, tag)
+		}
+		p.Tags = &tags
+	})
+}
+
+// patchAll changes chats.
+func (c *Chats) patchAll(keys []protocol.SessionKey, change func(*protocol.SessionPatchParams)) {
+	c.app.do(func(ctx context.Context) error {
+		return forAll(keys, func(key protocol.SessionKey) error {
+			p := protocol.SessionPatchParams{SessionKey: key}
+			change(&p)
+			return send(ctx, c.app, protocol.SessionPatch, p)
+		})
+	})
+}
+
+// parallelRequests is the number of requests for many chats that are sent at once.
+const parallelRequests = 16
+
+// forAll calls f for all chats, for several at once, and returns the first error.
+func forAll(keys []protocol.SessionKey, f func(protocol.SessionKey) error) error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(keys))
+	slots := make(chan struct{}, parallelRequests)
+	for i, key := range keys {
+		slots <- struct{}{}
+		wg.Go(func() {
+			errs[i] = f(key)
+			<-slots
+		})
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
+// olderPage is the number of chats per request for those that the snapshot does not have.
+const olderPage = 500
+
+// loadOlder loads the chats that a snapshot with so many chats does not have.
+func (c *Chats) loadOlder(ctx context.Context, offset int) {
+	for {
+		r, err := Call(ctx, c.app, protocol.SessionsList, protocol.SessionsListParams{Offset: offset, Limit: olderPage})
+		if err != nil {
+			c.app.fail(err)
+			return
+		}
+		offset += len(r.Sessions)
+		done := len(r.Sessions) == 0 || offset >= r.Count
+		c.app.Value.Update(func(v *View) {
+			v.Sessions, v.LoadingChats = withOlder(v.Sessions, r.Sessions), !done
+		})
+		if done {
+			return
+		}
+	}
+}
+
+// withOlder returns the chats with those of another list that are not among them.
+func withOlder(list, more []protocol.SessionEntry) []protocol.SessionEntry {
+	known := make(map[protocol.SessionKey]bool, len(list))
+	for _, e := range list {
+		known[e.SessionKey] = true
+	}
+	out := append(slices.Clone(list), without(more, func(e protocol.SessionEntry) bool { return known[e.SessionKey] })...)
+	sortByActivity(out)
+	return out
+}
+
+// ChatMatch is a chat that a search found. Hit is its newest message that matches, nil if only the
+// chat's title or tags do.
+type ChatMatch struct {
+	Chat protocol.SessionEntry
+	Hit  *protocol.SearchHit
+}
+
+// MatchTitles returns the chats whose title or tags contain all words of a query, ignoring case.
+func (v View) MatchTitles(query string) (list []ChatMatch) {
+	words := strings.Fields(strings.ToLower(strings.ReplaceAll(query, `"`, " ")))
+	for _, e := range v.Sessions {
+		text := strings.ToLower(TitleOf(e) + "\n" + strings.Join(e.Tags, "\n"))
+		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			list = append(list, ChatMatch{Chat: e})
+		}
+		if len(list) == maxMatches {
+			break
+		}
+	}
+	return list
+}
+
+// maxMatches is the number of chats that a search returns.
+const maxMatches = 50
+
+// Search searches the messages of all chats and blocks until the end. It calls found, which owns
+// the list, with the matches so far of titles and messages whenever there are more, and at the end
+// with all set. Each chat is in the list once: those with a matching title first.
+func (c *Chats) Search(ctx context.Context, query string, found func(list []ChatMatch, all bool)) error {
+	v := c.app.Value.Get()
+	list := v.MatchTitles(query)
+	if !strings.ContainsFunc(query, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII }) {
+		found(list, true) // the gateway searches for words only
+		return nil
+	}
+	for page := int64(0); ; {
+		r, err := c.SearchMessages(ctx, query, page)
+		if err != nil {
+			return err
+		}
+		for _, h := range r.Hits {
+			list = addHit(v, list, h)
+		}
+		page = r.Next
+		all := page == 0 || len(list) >= maxMatches
+		if all || len(r.Hits) > 0 {
+			found(slices.Clone(list), all)
+		}
+		if all {
+			return nil
+		}
+	}
+}
+
+// addHit adds a message to the match of its chat. A message of the present conversation replaces
+// one from before a reset.
+func addHit(v View, list []ChatMatch, h protocol.SearchHit) []ChatMatch {
+	at := slices.IndexFunc(list, func(m ChatMatch) bool { return m.Chat.SessionKey == h.SessionKey })
+	if at < 0 {
+		e, known := v.Session(h.SessionKey)
+		if !known {
+			e.Title = h.Title
+		}
+		return append(list, ChatMatch{e, &h})
+	}
+	if old := list[at].Hit; old == nil || old.Archived && !h.Archived {
+		list[at].Hit = &h
+	}
+	return list
+}
+
+// DeleteAll deletes chats. Until the returned time, [Chats.RestoreAll] can undo that. deleted are
+// those that were deleted, also after an error. It blocks.
+func (c *Chats) DeleteAll(ctx context.Context, keys []protocol.SessionKey) (deleted []protocol.SessionKey, until time.Time, err error) {
+	var mu sync.Mutex // guards deleted and until
+	err = forAll(keys, func(key protocol.SessionKey) error {
+		at, err := c.Delete(ctx, key)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if deleted = append(deleted, key); until.IsZero() || at.Before(until) {
+			until = at
+		}
+		return nil
+	})
+	return deleted, until, err
+}
+
+// RestoreAll restores deleted chats. It blocks.
+func (c *Chats) RestoreAll(ctx context.Context, keys []protocol.SessionKey) error {
+	return forAll(keys, func(key protocol.SessionKey) error { return c.Restore(ctx, key) })
+}
