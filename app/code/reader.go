@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/selection"
@@ -37,9 +38,16 @@ func NewReader(lines []Line, size string) *Reader {
 	copyAll := widgets.NewButton("Copy all", "copy", func() { fyne.CurrentApp().Clipboard().SetContent(view.PlainText()) })
 	bar := widgets.Row(style.Inside, 0, r.field, r.count, up, down, wrap, copyAll)
 	foot := widgets.Inset(style.Gap, 0, 0, 0, widgets.NewText(size, style.ColorMuted, style.SizeSmall))
-	r.Compose(r, widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, bar), foot, nil, nil, r.panel)))
+	r.Compose(r, widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, bar), foot, nil, nil, container.New(fillLayout{}, r.panel))))
 	return r
 }
+
+// fillLayout gives its object all space, however high the object's content is.
+type fillLayout struct{}
+
+func (fillLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(240, 120) }
+
+func (fillLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }
 
 // SearchField returns the search field, for a window that focuses it.
 func (r *Reader) SearchField() fyne.Focusable { return r.field }
