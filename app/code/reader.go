@@ -16,6 +16,8 @@ import (
 // mouse.
 type Reader struct {
 	widgets.Composite
+	OnClose func() // for Escape in the empty search field
+
 	panel  *Panel
 	field  *widgets.SearchField
 	count  *widgets.Text
@@ -25,11 +27,12 @@ type Reader struct {
 
 // NewReader creates a reader of lines; size says how many there are.
 func NewReader(lines []Line, size string) *Reader {
-	r := &Reader{panel: NewPanel(100_000), field: widgets.NewSearchField("Search in output", "Ctrl+F"), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
+	r := &Reader{panel: NewPanel(100_000), field: widgets.NewSearchField("Search", ""), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
 	r.panel.SetLines(lines)
 	view := r.panel.View()
 	view.Events = &selection.Events{OnPress: r.press}
 	r.field.OnChanged = func(string) { r.show(0) }
+	r.field.OnCancel = func() { widgets.Call(r.OnClose) }
 	r.field.OnMove = func(by int) { r.show(r.hit + by) }
 	r.field.OnChoose = func() { r.show(r.hit + widgets.Choose(r.field.Shift, -1, 1)) }
 	up := widgets.NewQuietButton("", "up", func() { r.show(r.hit - 1) })
