@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"fairlead/gateway/protocol"
 )
 
@@ -41,7 +43,7 @@ func Markdown(title string, messages []protocol.Message, v View, zone *time.Loca
 				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
 			}
 		case m.Role == protocol.RoleToolResult:
-			if text = Readable(m.Content.ResultText()); text != "" {
+			if text = ansi.Strip(Readable(m.Content.ResultText())); text != "" {
 				fmt.Fprintf(&b, "\n%s\n", codeBlock(text))
 			}
 		}

@@ -1,6 +1,12 @@
 package state
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
 
 func TestResultsReadWell(t *testing.T) {
 	for in, want := range map[string]string{
@@ -26,4 +32,11 @@ func FuzzResults(f *testing.F) {
 	f.Add(`{"output":"a\u00e9\`)
 	f.Add("Error: Error: x\nUntil then: {")
 	f.Fuzz(func(t *testing.T, s string) { Readable(s) })
+}
+
+func TestExportedOutputHasNoEscapeSequences(t *testing.T) {
+	m := protocol.Message{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(`{"output":"\u001b[31mred\u001b[0m"}`)}}
+	if got := Markdown("x", []protocol.Message{m}, View{}, time.UTC); !strings.Contains(got, "\nred\n") {
+		t.Errorf("%q", got)
+	}
 }
