@@ -169,3 +169,20 @@ func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
 		t.Error("it is not shown")
 	}
 }
+
+func TestWrappingIsChosenForAllCardsAndStored(t *testing.T) {
+	d := newDesk(t, 900, 700)
+	d.handlers.SetWrap = func(on bool) { d.did = append(d.did, fmt.Sprint("wrap ", on)) }
+	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "server", Effect: protocol.EffectExec, State: protocol.CallDone}
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
+		user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`)), result("3", "a", strings.Repeat("a long line ", 40), info),
+	}})
+	rows := d.transcript.VisibleRows()
+	card := rows[len(rows)-1].(*row).content.(*transcript.CallCard)
+	low := card.Size().Height
+	card.OnWrap(true)
+	d.assert(t, "wrap true")
+	if card.Size().Height <= low {
+		t.Errorf("the card is %v high, wrapped %v", low, card.Size().Height)
+	}
+}
