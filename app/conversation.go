@@ -133,6 +133,8 @@ func (c *conversation) handlers() chat.Handlers {
 			request(u, c.window, "The output could not be loaded: ", func(ctx context.Context) (string, error) { return chat.Output(ctx, id) }, done)
 		},
 		OpenOutput: func(title, text string, search bool) { openOutput(u.app, title, text, search) },
+		WrapOutput: u.backend.prefs.get().WrapOutput,
+		SetWrap:    func(on bool) { u.backend.prefs.update(func(r *preferences) { r.WrapOutput = on }) },
 		Undo: func(call protocol.CallInfo, redo bool, done func(error)) {
 			chat := c.chat
 			bind.Run(u.ctx, func(ctx context.Context) error { return chat.Undo(ctx, call, redo) }, done)

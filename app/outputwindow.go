@@ -14,6 +14,7 @@ func openOutput(a fyne.App, title, text string, search bool) {
 	w.SetPadded(false)
 	lines := code.OutputLines(text)
 	r := code.NewReader(lines, state.LineCount(len(lines)))
+	r.OnClose = w.Close
 	w.SetContent(r)
 	w.Resize(fyne.NewSize(900, 640))
 	shortcut(w, fyne.KeyW, w.Close)

@@ -31,7 +31,8 @@ type preferences struct {
 	// Theme and TextSize copy the configuration, for the first frame.
 	Theme        string  `json:"theme,omitempty"`
 	TextSize     float32 `json:"textSize,omitempty"`
-	FirstRunDone bool    `json:"begun,omitempty"` // the first-run page is done
+	FirstRunDone bool    `json:"begun,omitempty"`      // the first-run page is done
+	WrapOutput   bool    `json:"wrapOutput,omitempty"` // outputs of commands wrap their lines
 	// Seen has, per chat, the time of the last activity that the person has seen.
 	Seen map[protocol.SessionKey]int64 `json:"seen,omitempty"`
 	// Drafts are the unsent texts by chat. Never changed in place.

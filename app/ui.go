@@ -51,7 +51,7 @@ type ui struct {
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
+	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheels{}}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.pairing, u.settings = &navigator{ui: u}, &approvals{ui: u}, &pairing{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}

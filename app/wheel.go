@@ -1,8 +1,10 @@
 package app
 
 import (
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver"
@@ -24,15 +26,18 @@ const (
 type wheels map[fyne.Window]bool
 
 // update includes new windows. It must run on the GUI thread.
-func (s *wheels) update(windows []fyne.Window) {
+func (s wheels) update(windows []fyne.Window) {
 	if runtime.GOOS == "darwin" {
 		return
 	}
-	now := make(wheels, len(windows))
 	for _, w := range windows {
-		now[w] = (*s)[w] || speedUpWheel(w)
+		if !s[w] {
+			s[w] = speedUpWheel(w)
+		}
 	}
-	*s = now
+	if len(s) > len(windows) { // some were closed
+		maps.DeleteFunc(s, func(w fyne.Window, _ bool) bool { return !slices.Contains(windows, w) })
+	}
 }
 
 // speedUpWheel changes what a window is told about its wheel. It reports whether it did: the

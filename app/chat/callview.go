@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,6 +130,9 @@ func (v callView) output(c *transcript.Call, info *protocol.CallInfo) {
 		c.Output = info.Tail
 		if info.Bytes > int64(len(c.Output)) && c.Output != "" {
 			c.Size = "The end of " + display.Size(info.Bytes)
+			if _, whole, ok := strings.Cut(c.Output, "\n"); ok { // the first line may begin in a colour's code
+				c.Output = whole
+			}
 		}
 	}
 	if len(c.Output) > maxOutput {
@@ -190,6 +194,9 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 	case edited != "":
 		brief = append(brief, edited)
 	}
+	if v.isLate(info) {
+		notes = append(notes, "The machine reported this result after its connection had been lost.")
+	}
 	if c.State == transcript.CallRunning && v.offline {
 		notes = append(notes, "The outcome will be known when the machine reconnects.")
 	}
@@ -210,6 +217,12 @@ func (v callView) describe(c *transcript.Call, info *protocol.CallInfo, now time
 		}
 	}
 	c.Brief, c.Note = strings.Join(brief, " · "), strings.Join(notes, " ")
+}
+
+// isLate reports whether the result came after the call's outcome had been unknown.
+func (v callView) isLate(info *protocol.CallInfo) bool {
+	return v.result != nil && info != nil && !info.Edited &&
+		slices.ContainsFunc(v.result.Content, func(b protocol.Block) bool { return b.Aside })
 }
 
 // editedNote says that the person changed the call before it ran; empty if not.

@@ -59,6 +59,22 @@ func TestOutputBeforeACrashStaysInTheCard(t *testing.T) {
 	}
 }
 
+func TestLateResultSaysThatItIsLate(t *testing.T) {
+	m := protocol.Message{Role: protocol.RoleToolResult, Content: protocol.Content{
+		aside("The outcome of the call of Bash on server that started at 10:00:00 was unknown. The machine has now reported it:"), protocol.Text(`{"output":"built\n"}`),
+	}, Call: &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallDone}}
+	if c := cardOf(m); c.Output != "built" || !strings.Contains(c.Note, "after its connection had been lost") {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestEndOfALiveOutputBeginsWithALine(t *testing.T) {
+	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallRunning, Tail: "32mok\x1b[0m\nnext\n", Bytes: 9000}
+	if c := (callView{info: info}).card(new(style.Machines), noon); c.Output != "next\n" || c.Size != "The end of 9.0 kB" {
+		t.Errorf("%q, %q", c.Output, c.Size)
+	}
+}
+
 // changed is a chat with a change of a file.
 func changed() State {
 	info := &protocol.CallInfo{
@@ -151,5 +167,22 @@ func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
 	}
 	if d.button("Show less") == nil {
 		t.Error("it is not shown")
+	}
+}
+
+func TestWrappingIsChosenForAllCardsAndStored(t *testing.T) {
+	d := newDesk(t, 900, 700)
+	d.handlers.SetWrap = func(on bool) { d.did = append(d.did, fmt.Sprint("wrap ", on)) }
+	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "server", Effect: protocol.EffectExec, State: protocol.CallDone}
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
+		user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`)), result("3", "a", strings.Repeat("a long line ", 40), info),
+	}})
+	rows := d.transcript.VisibleRows()
+	card := rows[len(rows)-1].(*row).content.(*transcript.CallCard)
+	low := card.Size().Height
+	card.OnWrap(true)
+	d.assert(t, "wrap true")
+	if card.Size().Height <= low {
+		t.Errorf("the card is %v high, wrapped %v", low, card.Size().Height)
 	}
 }

@@ -58,7 +58,7 @@ type Pane struct {
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
 func New(h Handlers, machines *style.Machines) *Pane {
-	p := &Pane{handlers: h, machines: machines, builder: newBuilder(machines), now: time.Now(), positions: map[protocol.SessionKey]position{}, expanded: map[string]bool{}, showSource: map[string]bool{}, images: map[string]fyne.Resource{}}
+	p := &Pane{handlers: h, machines: machines, builder: newBuilder(machines), wrapOutput: h.WrapOutput, now: time.Now(), positions: map[protocol.SessionKey]position{}, expanded: map[string]bool{}, showSource: map[string]bool{}, images: map[string]fyne.Resource{}}
 	if h.Work == nil {
 		p.handlers.Work = func(work, done func()) { work(); done() }
 	}

@@ -168,6 +168,7 @@ func (p rowFactory) toolRow() *row {
 	}
 	c.OnWrap = func(on bool) {
 		p.wrapOutput = on
+		widgets.CallWith(p.handlers.SetWrap, on)
 		p.rebindCards()
 	}
 	c.OnOpenOutput = func(search bool) { p.openOutput(d, search) }

@@ -99,6 +99,9 @@ type Handlers struct {
 	Output func(id protocol.CallID, done func(text string))
 	// OpenOutput opens an output in a window; search focuses its search field.
 	OpenOutput func(title, text string, search bool)
+	// WrapOutput is whether outputs wrap their lines at first; SetWrap stores a change.
+	WrapOutput bool
+	SetWrap    func(on bool)
 	// Undo reverts a call's change of a file, or with redo repeats it.
 	Undo func(call protocol.CallInfo, redo bool, done func(error))
 	Send func(text string, images []protocol.Attachment, node protocol.NodeID)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/selection"
@@ -15,6 +16,8 @@ import (
 // mouse.
 type Reader struct {
 	widgets.Composite
+	OnClose func() // for Escape in the empty search field
+
 	panel  *Panel
 	field  *widgets.SearchField
 	count  *widgets.Text
@@ -24,11 +27,12 @@ type Reader struct {
 
 // NewReader creates a reader of lines; size says how many there are.
 func NewReader(lines []Line, size string) *Reader {
-	r := &Reader{panel: NewPanel(100_000), field: widgets.NewSearchField("Search in output", "Ctrl+F"), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
+	r := &Reader{panel: NewPanel(100_000), field: widgets.NewSearchField("Search", ""), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
 	r.panel.SetLines(lines)
 	view := r.panel.View()
 	view.Events = &selection.Events{OnPress: r.press}
 	r.field.OnChanged = func(string) { r.show(0) }
+	r.field.OnCancel = func() { widgets.Call(r.OnClose) }
 	r.field.OnMove = func(by int) { r.show(r.hit + by) }
 	r.field.OnChoose = func() { r.show(r.hit + widgets.Choose(r.field.Shift, -1, 1)) }
 	up := widgets.NewQuietButton("", "up", func() { r.show(r.hit - 1) })
@@ -37,9 +41,16 @@ func NewReader(lines []Line, size string) *Reader {
 	copyAll := widgets.NewButton("Copy all", "copy", func() { fyne.CurrentApp().Clipboard().SetContent(view.PlainText()) })
 	bar := widgets.Row(style.Inside, 0, r.field, r.count, up, down, wrap, copyAll)
 	foot := widgets.Inset(style.Gap, 0, 0, 0, widgets.NewText(size, style.ColorMuted, style.SizeSmall))
-	r.Compose(r, widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, bar), foot, nil, nil, r.panel)))
+	r.Compose(r, widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, bar), foot, nil, nil, container.New(fillLayout{}, r.panel))))
 	return r
 }
+
+// fillLayout gives its object all space, however high the object's content is.
+type fillLayout struct{}
+
+func (fillLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(240, 120) }
+
+func (fillLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }
 
 // SearchField returns the search field, for a window that focuses it.
 func (r *Reader) SearchField() fyne.Focusable { return r.field }

@@ -158,7 +158,7 @@ func (c *CallCard) Reset(open bool) {
 
 // CopyText returns the text that the card's button copies.
 func (c *CallCard) CopyText() string {
-	return cmp.Or(c.call.Output, c.call.Diff, c.call.Input, c.call.Argument)
+	return cmp.Or(code.CleanOutput(c.call.Output), c.call.Diff, c.call.Input, c.call.Argument)
 }
 
 // Passages returns its passages: always the same number, some of which may be hidden.

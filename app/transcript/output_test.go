@@ -45,6 +45,10 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 	if c.CopyText() != tool.Output {
 		t.Error("Copy leaves something out")
 	}
+	c.Set(Call{Verb: "Bash", State: CallDone, Output: "\x1b[31mred\x1b[0m"})
+	if got := c.CopyText(); got != "red" {
+		t.Errorf("Copy returns %q", got)
+	}
 	tool.State = CallRunning
 	c.Set(tool)
 	if text = c.output.panel.View().PlainText(); strings.Count(text, "\n") != 1233 {

@@ -129,8 +129,15 @@ func TestChangeOfOneCallIsRevertedAndRepeated(t *testing.T) {
 		redo bool
 		want string
 	}{
-		{"c2", file, false, "two\n"}, {"c2", file, false, "two\n"}, {"c1", file, false, "one\n"}, {"c1", file, true, "two\n"}, {"c2", file, true, "three\n"},
-		{"c2", file, true, "three\n"}, {"c2", file, false, "two\n"}, {"c3", fresh, false, "<none>"}, {"c3", fresh, true, "new\n"},
+		{"c2", file, false, "two\n"},
+		{"c2", file, false, "two\n"},
+		{"c1", file, false, "one\n"},
+		{"c1", file, true, "two\n"},
+		{"c2", file, true, "three\n"},
+		{"c2", file, true, "three\n"},
+		{"c2", file, false, "two\n"},
+		{"c3", fresh, false, "<none>"},
+		{"c3", fresh, true, "new\n"},
 	} {
 		if err := revert(step.call, step.path, step.redo); err != nil || text(t, step.path) != step.want {
 			t.Fatalf("%s, redo %v: %q, %v, want %q", step.call, step.redo, text(t, step.path), err, step.want)

@@ -143,3 +143,14 @@ func TestJSONHasTheMessagesAndTheirPictures(t *testing.T) {
 		t.Errorf("an empty chat: %s", raw)
 	}
 }
+
+func TestExportedOutputHasNoEscapeSequences(t *testing.T) {
+	m := protocol.Message{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(`{"output":"\u001b[31mred\u001b[0m"}`)}}
+	c := Chat{Title: "x", Messages: []protocol.Message{m}, Zone: time.UTC}
+	for _, f := range Formats[:2] {
+		var b strings.Builder
+		if err := f.Write(&b, c); err != nil || !strings.Contains(b.String(), "red") || strings.Contains(b.String(), "\x1b") {
+			t.Errorf("%s: got %q (%v), want it to contain red without escape sequences", f.Name, b.String(), err)
+		}
+	}
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
-	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -70,7 +69,7 @@ func (c Chat) entries(m protocol.Message, results map[string]protocol.Message) [
 	case m.Origin == protocol.OriginEvent:
 		return []entry{{Kind: "notice", Body: plain(c.eventText(m))}}
 	case m.Role == protocol.RoleToolResult && m.Origin == protocol.OriginDirect:
-		e.Kind, e.Parts = "tool", []part{{"", display.Readable(text)}}
+		e.Kind, e.Parts = "tool", []part{{"", resultText(m)}}
 	case m.Role == protocol.RoleToolResult:
 		return nil
 	case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
@@ -106,7 +105,7 @@ func (c Chat) callEntry(call protocol.Block, results map[string]protocol.Message
 		e.Parts = append(e.Parts, part{a.name, a.text})
 	}
 	if result, ok := results[call.ID]; ok {
-		e.Parts = append(e.Parts, part{"result", display.Readable(result.Content.Text())})
+		e.Parts = append(e.Parts, part{"result", resultText(result)})
 		e.Pictures = pictures(result)
 	}
 	return e

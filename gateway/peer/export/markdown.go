@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
@@ -40,7 +42,7 @@ func markdown(c Chat) string {
 				fmt.Fprintf(&b, "\n*%s*\n", m.ErrorMessage)
 			}
 		case m.Role == protocol.RoleToolResult:
-			if text = display.Readable(m.Content.ResultText()); text != "" {
+			if text = resultText(m); text != "" {
 				fmt.Fprintf(&b, "\n%s\n", codeBlock(text))
 			}
 		}
@@ -134,4 +136,10 @@ func inlineCode(text string) string {
 		return tick + " " + text + " " + tick
 	}
 	return tick + text + tick
+}
+
+// resultText returns the readable part of a tool's result, without notes for the model and the
+// terminal's control sequences.
+func resultText(m protocol.Message) string {
+	return ansi.Strip(display.Readable(m.Content.ResultText()))
 }
