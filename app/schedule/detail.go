@@ -26,6 +26,7 @@ type detail struct {
 	next  *widgets.Paragraph // the next run
 	count *widgets.Text
 	chat  *widgets.Button // opens the schedule's chat
+	zone  string          // time zone of a schedule by the calendar, once it is loaded
 }
 
 func newDetail(p *Page, id protocol.CronJobID) *detail {
@@ -49,7 +50,10 @@ func (d *detail) show(v state.SchedulesView) {
 		d.p.back()
 		return
 	}
-	d.job = job
+	if v.Shown != d.id { // the history of another schedule, until this one's is loaded
+		v.Runs, v.RunsInAll, v.Preview = nil, 0, protocol.CronPreviewResult{}
+	}
+	d.job, d.zone = job, v.Preview.TimeZone
 	d.shown = v.Runs
 	d.runs.Set(state.Map(v.Runs, d.item))
 	d.count.SetText("")
@@ -122,8 +126,8 @@ func (d *detail) draw() fyne.CanvasObject {
 		what = j.Spec.Text
 	}
 	when := display.Capital(repeat.Text(j.Schedule, p.now()))
-	if zone := d.p.view.Preview.TimeZone; zone != "" && j.Schedule.Kind == protocol.CronExpr {
-		when += " (" + zone + ")"
+	if d.zone != "" && j.Schedule.Kind == protocol.CronExpr {
+		when += " (" + d.zone + ")"
 	}
 	facts := widgets.Col(style.Group,
 		widgets.Flow(style.Inside, run, pause, edit, duplicate, remove),

@@ -96,7 +96,7 @@ func (p *Page) openForm(f state.ScheduleForm) {
 	m.box = widgets.Col(style.Group, rows...)
 	m.arrange()
 	p.Put(widgets.NewPage(title, widgets.NewForm(m.box)))
-	widgets.Focus(name)
+	widgets.FocusIn(p.Box, name) // it has not been drawn yet
 	m.preview()
 }
 

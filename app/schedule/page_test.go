@@ -90,6 +90,17 @@ func TestRunOpensItsPlaceInTheChat(t *testing.T) {
 	}
 }
 
+func TestHistoryOfAnotherScheduleIsNotShown(t *testing.T) {
+	p := inPage(t)
+	v := jobs()
+	v.Shown, v.Runs = "a", []protocol.CronRun{{ID: 1, Status: protocol.CronOK}}
+	p.show(v)
+	p.list.OnChoose(1)
+	if n := len(p.detail.runs.Items()); n != 0 {
+		t.Errorf("it shows %d runs", n)
+	}
+}
+
 func TestErrorsAreShownBesideTheirFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := inPage(t)

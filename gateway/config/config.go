@@ -195,5 +195,8 @@ var localZone = sync.OnceValue(func() string {
 	if zone, err := time.LoadLocation(name); err != nil || zone == time.Local {
 		return "UTC"
 	}
+	if name == "Etc/UTC" {
+		name = "UTC"
+	}
 	return cmp.Or(name, "UTC")
 })

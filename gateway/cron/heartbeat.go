@@ -198,7 +198,14 @@ func (hb *heartbeats) states() map[protocol.AgentID]protocol.HeartbeatState {
 	all := make(map[protocol.AgentID]protocol.HeartbeatState)
 	for id, h := range hb.agents() {
 		st := hb.beat(id).state
-		if _, err := h.Interval(); err != nil {
+		d, err := h.Interval()
+		switch { // the configuration may have changed since the last tick
+		case d == 0:
+			st.NextHeartbeatAt = nil
+		case st.NextHeartbeatAt == nil:
+			st.NextHeartbeatAt = new(now() + d.Milliseconds())
+		}
+		if err != nil {
 			st.LastStatus, st.LastError = protocol.CronError, "The heartbeat is off because its interval is invalid: "+err.Error()
 		}
 		if st.Runs == 0 {

@@ -45,7 +45,7 @@ func schedulesCommand(o *options) *cobra.Command {
 		command("run SCHEDULE", "Run a schedule now and wait for the answer", one, run),
 		command("pause SCHEDULE", "Pause a schedule", one, enable(false, "Paused")),
 		command("resume SCHEDULE", "Resume a paused schedule", one, enable(true, "Resumed")),
-		command("delete SCHEDULE", "Delete a schedule with its runs", one, remove))
+		command("delete SCHEDULE", "Delete a schedule with its runs", one, remove), heartbeatCommand(o))
 	cmd.Long = "Lists schedules, or changes one. SCHEDULE is a name, or the beginning of an ID."
 	return cmd
 }
