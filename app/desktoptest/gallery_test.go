@@ -312,7 +312,7 @@ func TestGalleryOfWhatIsInUse(t *testing.T) {
 	})
 	g.main("schedule-form")
 	g.page("Files")
-	g.clickText(mainWindow, "AGENTS.md")
+	g.clickText(mainWindow, "README.md")
 	g.main("file")
 	g.keys("ctrl+f")
 	g.typeText("package")

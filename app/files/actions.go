@@ -142,7 +142,7 @@ func (a actions) menu(at fyne.Position) {
 		add(words, one, open)
 	}
 	if p.machine().Local && p.h.Reveal != nil {
-		add("Show in file manager", one, func() { p.h.Reveal(p.absolutePath(e.Path)) })
+		add("Show in folder", one, func() { p.h.Reveal(p.absolutePath(e.Path)) })
 	}
 	add("Copy path", one, func() { p.h.Copy(p.absolutePath(e.Path)) })
 	if p.view.Place != "" && p.view.CanBrowse {

@@ -117,7 +117,7 @@ func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
 		widgets.CallWith(h.Sorted, by)
 	})
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
-	p.place = widgets.NewMenuButton("", "folder", p.placeMenu)
+	p.place = widgets.NewMenuButton("", "folder", head{p}.placeMenu)
 	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.actions.startRename), widgets.NewQuietButton("", "trash", p.actions.delete)}
 	p.model.Sort(h.Sort)
 	p.model.Value.Update(func(v *state.FilesView) { v.ShowHidden = h.ShowHidden })
@@ -165,7 +165,7 @@ func (p *Page) draw() {
 		return // it is closed by its own button
 	}
 	if f := v.File; f != nil {
-		p.drawFile(f)
+		showFile(p, f)
 		return
 	}
 	p.viewer.close()
@@ -225,7 +225,7 @@ func (p *Page) drawFrame() {
 		row = append(row, widgets.NewButton(name, "plus", p.actions.newFolder))
 	}
 	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
-	widgets.SetContent(p.Box, p.withHead(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body)))
+	widgets.SetContent(p.Box, head{p}.wrap(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body)))
 }
 
 // replaceList replaces the list, which loses the focus: keys must not act on hidden content.
@@ -240,45 +240,4 @@ func (p *Page) replaceList(drawn string, o fyne.CanvasObject) {
 func (p *Page) frameKey() string {
 	v := p.view
 	return fmt.Sprint(v.Place == "", v.Dir == "", v.CanBrowse, v.ReadOnly, len(v.Changed) > 0, p.isBeside, p.pair.hasRoom())
-}
-
-// withHead adds the controls above a list; beside another list they have icons only.
-func (p *Page) withHead(body fyne.CanvasObject) fyne.CanvasObject {
-	words := func(text string) string {
-		if p.isBeside || style.Size("text") > 18 { // with large text the header would need two lines
-			return ""
-		}
-		return text
-	}
-	actions := []fyne.CanvasObject{widgets.NewQuietButton("", "reset", p.model.Reload)}
-	if !p.isBeside {
-		actions = append(actions, p.place)
-	}
-	switch {
-	case p.view.Place == "":
-		actions = append(actions, widgets.NewButton(words("New file"), "plus", func() {
-			f := state.OpenFile{Editable: true}
-			if p.view.Dir != "" {
-				f.Path = p.view.Dir + "/"
-			}
-			p.viewer = newViewer(p, f)
-			p.replaceList("file", p.viewer.box)
-		}))
-	case p.view.CanBrowse && len(p.view.Changed) > 0:
-		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.changes.list("") }))
-	}
-	var more *widgets.Button
-	more = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(more, p.moreMenu()) })
-	actions = append(actions, more)
-	switch {
-	case p.isBeside && p.pair.right == p:
-		actions = append(actions, widgets.NewQuietButton("", "cross", p.pair.Toggle))
-	case p.pair.hasRoom():
-		actions = append(actions, widgets.NewQuietButton("", "columns", p.pair.Toggle))
-	}
-	if !p.isBeside {
-		return widgets.NewPage("Files", body, actions...)
-	}
-	row := widgets.Row(style.Gap, 1, append([]fyne.CanvasObject{p.place, container.NewStack()}, actions...)...)
-	return widgets.Inset(style.Group, style.Group, 0, style.Group, widgets.Border(widgets.Inset(0, 0, style.Inside, 0, row), nil, nil, nil, body))
 }

@@ -64,39 +64,7 @@ func (p *Page) OpenAt(file string) {
 	}
 }
 
-func (p *Page) placeMenu() []*fyne.MenuItem {
-	v := p.app.Value.Get()
-	var items []*fyne.MenuItem
-	for _, n := range v.Nodes {
-		item := fyne.NewMenuItem(v.PlaceName(n.ID), func() { p.Open(n.ID); p.focus() })
-		item.Disabled = !n.Online
-		items = append(items, item)
-		for _, g := range state.Folders(n) {
-			if n.Online && n.Files {
-				items = append(items, fyne.NewMenuItem("      "+g.Name, func() { p.Open(n.ID); p.enter(g.Dir) }))
-			}
-		}
-	}
-	if len(items) > 0 {
-		items = append(items, fyne.NewMenuItemSeparator())
-	}
-	return append(items, fyne.NewMenuItem(v.PlaceName(""), func() { p.Open("") }))
-}
-
 func (p *Page) showPlace() { p.place.SetText(p.app.Value.Get().PlaceName(p.view.Place)) }
-
-func (p *Page) moreMenu() []*fyne.MenuItem {
-	item := func(words, key string, do func()) *fyne.MenuItem { return fyne.NewMenuItem(words+"   "+key, do) }
-	hidden := item("Show hidden files", widgets.ShortcutName("H", false), p.ToggleHidden)
-	hidden.Checked = p.view.ShowHidden
-	items := []*fyne.MenuItem{hidden, item("Go to folder", widgets.ShortcutName("L", false), p.EditPath)}
-	if p.pair.hasRoom() {
-		two := item("Two panes", "F3", p.pair.Toggle)
-		two.Checked = p.isBeside
-		items = append(items, two)
-	}
-	return items
-}
 
 // ToggleHidden shows hidden files or leaves them out (Ctrl+H).
 func (p *Page) ToggleHidden() {

@@ -38,9 +38,9 @@ func (v *viewer) close() {
 	}
 }
 
-// drawFile shows a file, and reads it again when the list reports that it changed. An editor does
+// showFile shows a file, and reads it again when the list reports that it changed. An editor does
 // that by itself.
-func (p *Page) drawFile(f *state.OpenFile) {
+func showFile(p *Page, f *state.OpenFile) {
 	info := p.view.InfoOf(f.Path)
 	switch w := p.viewer; {
 	case w != nil && w.path == f.Path && w.edit != nil:
@@ -127,7 +127,7 @@ func (v *viewer) editAction(f state.OpenFile) []fyne.CanvasObject {
 	if f.Truncated || !v.page.canChange() {
 		return nil
 	}
-	return []fyne.CanvasObject{widgets.NewQuietButton("Edit", "edit", func() { v.page.edit(f.Path) })}
+	return []fyne.CanvasObject{widgets.NewQuietButton("Edit", "edit", func() { v.startEdit() })}
 }
 
 func isMarkdown(name string) bool {
@@ -150,9 +150,9 @@ func (v *viewer) source(f state.OpenFile) *code.Panel {
 	return panel
 }
 
-// edit replaces the view of a machine's file by an editor.
-func (p *Page) edit(file string) {
-	viewer, files := p.viewer, p.model.TextFiles()
+// startEdit replaces the view of a machine's file by an editor.
+func (v *viewer) startEdit() {
+	p, file, files := v.page, v.path, v.page.model.TextFiles()
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) {
 		text, exists, err := files.Text(ctx, file)
 		if err == nil && !exists {
@@ -160,7 +160,7 @@ func (p *Page) edit(file string) {
 		}
 		return text, err
 	}, func(text string, err error) {
-		if p.viewer != viewer || p.h.Say.Failed("Could not edit the file", err) {
+		if p.viewer != v || p.h.Say.Failed("Could not edit the file", err) {
 			return
 		}
 		p.viewer = newViewer(p, state.OpenFile{Path: file, Text: text, Editable: true})

@@ -24,8 +24,8 @@ type fileList struct {
 	truncated bool // the list is incomplete: the machine's tool limits its results
 }
 
-// search returns the files that match the view's filter.
-func (f *Files) search(ctx context.Context, v FilesView) (fileList, error) {
+// searchFiles returns the files that match the view's filter.
+func searchFiles(ctx context.Context, f *Files, v FilesView) (fileList, error) {
 	f.mu.Lock()
 	files := f.found
 	f.mu.Unlock()
@@ -171,7 +171,7 @@ const (
 func (f *Files) Look(p string) {
 	f.app.startRequest(func(ctx context.Context) {
 		place := f.Value.Get().Place
-		file, err := f.read(ctx, place, p)
+		file, err := readFrom(ctx, f, place, p)
 		switch {
 		case err == nil:
 		case strings.HasPrefix(err.Error(), binaryFile):
@@ -190,7 +190,7 @@ func (f *Files) Look(p string) {
 // binaryFile begins the error of the Read tool for files that are neither text nor a picture.
 const binaryFile = "Binary file: "
 
-func (f *Files) read(ctx context.Context, place protocol.NodeID, p string) (OpenFile, error) {
+func readFrom(ctx context.Context, f *Files, place protocol.NodeID, p string) (OpenFile, error) {
 	file := OpenFile{Path: p}
 	if place == "" {
 		return f.open(ctx, p)

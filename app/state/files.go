@@ -188,7 +188,7 @@ func (f *Files) show() {
 			f.adoptWatch(request, r.WatchID)
 		default:
 			var all fileList
-			all, err = f.search(ctx, want)
+			all, err = searchFiles(ctx, f, want)
 			entries, note = entriesOf(all.paths, want), all.note
 		}
 		if f.isGone(request, err) {

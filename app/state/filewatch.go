@@ -24,7 +24,7 @@ func (f *Files) adoptWatch(request uint64, id string) {
 		f.watching, f.early = false, false
 	}
 	f.mu.Unlock()
-	f.unwatch(id)
+	unwatch(f.app, id)
 	if again {
 		f.scheduleRefresh()
 	}
@@ -35,14 +35,14 @@ func (f *Files) stopWatch() {
 	id := f.watchID
 	f.watchID = ""
 	f.mu.Unlock()
-	f.unwatch(id)
+	unwatch(f.app, id)
 }
 
-func (f *Files) unwatch(id string) {
+func unwatch(a *App, id string) {
 	if id != "" {
-		f.app.start(func(ctx context.Context) {
+		a.start(func(ctx context.Context) {
 			// errors are ignored: a lost connection stops the watch, too
-			Call(ctx, f.app, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
+			Call(ctx, a, protocol.FilesUnwatch, protocol.FilesUnwatchParams{WatchID: id})
 		})
 	}
 }

