@@ -13,6 +13,9 @@
 // needs none: only a rule that denies stops it. The package does not depend on the store or the
 // gateway, so the gateway and the command line make the same decision.
 //
+// For the person, the parts of a command also say what is dangerous about them (programs/risks.txt)
+// and what the machine's sandbox will stop. That decides nothing.
+//
 // A chat that allows changes or everything without asking does so for the messages of the person
 // only. Others write to the same chat: strangers on a channel (in the main chat, as in GSV, unless
 // session.dmScope separates them), jobs, and the agents of other chats. Their runs still need

@@ -18,6 +18,7 @@ type evaluation struct {
 	parts      []Part
 	facts      shell.Facts
 	covered    map[int]coverage // by index of the command
+	children   map[int][]int    // the first commands that a command starts; see started
 	offers     []Offer
 	noOffers   bool // more than a missing rule prevents an allow
 	enforced   []string

@@ -86,17 +86,25 @@ func (ev *evaluation) describe(i int, c shell.Command, p *Part) {
 	}
 }
 
-// maxStarted limits the nesting of programs that are named.
-const maxStarted = 4
+// Limits of the programs that are named for one part.
+const maxStartedDepth, maxStartedNames = 4, 8
 
 // started names the programs that command i starts: "env → make" or "make, ls".
 func (ev *evaluation) started(i, depth int) string {
-	var list []string
-	for j, c := range ev.facts.Commands {
-		if c.Parent != i || c.Guess || depth == maxStarted {
-			continue
+	if ev.children == nil {
+		ev.children = make(map[int][]int)
+		for j, c := range ev.facts.Commands {
+			if !c.Guess && len(ev.children[c.Parent]) < maxStartedNames {
+				ev.children[c.Parent] = append(ev.children[c.Parent], j)
+			}
 		}
-		name := shorten(baseName(c.Words[0].Text))
+	}
+	if depth == maxStartedDepth {
+		return ""
+	}
+	var list []string
+	for _, j := range ev.children[i] {
+		name := shorten(baseName(ev.facts.Commands[j].Words[0].Text))
 		if more := ev.started(j, depth+1); more != "" {
 			name += " → " + more
 		}
