@@ -52,6 +52,7 @@ type Pane struct {
 	showSource      map[string]bool // rows shown as raw Markdown
 	images          map[string]fyne.Resource
 	pointed         *transcript.MessageView // the message whose buttons are shown, or nil
+	pointedID       protocol.MessageID      // of that message; empty while it is streamed
 }
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
