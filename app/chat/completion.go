@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -51,7 +52,8 @@ func newCompletion(p *Pane) *completion {
 func (c *completion) typed(before string) {
 	c.request++
 	request := c.request
-	if before == "" || c.pane.handlers.Complete == nil {
+	isCommand := strings.HasPrefix(before, "/") && c.pane.composer.edited != "" // it cannot replace a message
+	if before == "" || isCommand || c.pane.handlers.Complete == nil {
 		c.close()
 		return
 	}

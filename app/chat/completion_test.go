@@ -119,6 +119,12 @@ func TestCompleteCommandIsSentByEnter(t *testing.T) {
 	}
 	key(e, fyne.KeyReturn)
 	d.assert(t, `send "/new" 0 @`)
+	d.composer.startEdit(user("1", "x"))
+	test.Type(e, "/new")
+	if e.AcceptsTab() {
+		t.Error("a command is offered in place of a message")
+	}
+	key(e, fyne.KeyEscape)
 	exported := 0
 	d.handlers.Export = func(export.Format) { exported++ }
 	test.Type(e, "/export")

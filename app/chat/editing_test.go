@@ -83,6 +83,18 @@ func TestButtonsAreShownForOneMessageAtATime(t *testing.T) {
 	}
 	test.Tap(d.button("Regenerate"))
 	d.assert(t, `resend a "as it was" -1 by the chat's`)
+
+	// A row that shows another message has no buttons until the mouse is over it again.
+	d.Update(State{Session: protocol.SessionEntry{SessionKey: "other"}, Messages: []protocol.Message{user("z", "another")}})
+	if d.button("Regenerate") != nil || d.button("Edit") != nil {
+		t.Error("another chat shows buttons")
+	}
+	for _, r := range d.transcript.VisibleRows() {
+		r.(*row).content.(*transcript.MessageView).MouseIn(nil)
+	}
+	if d.button("Edit") == nil {
+		t.Error("the message of another chat has no buttons")
+	}
 }
 
 func TestButtonsOfAMessageFitTheNarrowestWindow(t *testing.T) {

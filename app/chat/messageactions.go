@@ -48,6 +48,7 @@ func (p rowFactory) messageRow() *row {
 	r.bind = func(i transcript.Item) {
 		if i.Key != key && p.pointed == m { // the row shows another message now
 			m.SetActions()
+			p.Pane.pointed = nil
 		}
 		d, key = i.Data.(messageData), i.Key
 		r.top = widgets.Choose(d.sender != "", style.Group, style.Gap)
@@ -75,13 +76,13 @@ func (a messageAction) menuItem() *fyne.MenuItem {
 
 // showActions shows the buttons of the message under the mouse, and hides those of the one before.
 func (p rowFactory) showActions(m *transcript.MessageView, d messageData) {
-	if p.pointed == m {
+	if p.pointed == m && p.pointedID == d.id {
 		return
 	}
 	if p.pointed != nil {
 		p.pointed.SetActions()
 	}
-	p.Pane.pointed = m
+	p.Pane.pointed, p.Pane.pointedID = m, d.id
 	button := func(text string, do func()) fyne.CanvasObject {
 		b := widgets.NewQuietButton(text, "", do)
 		b.Muted, b.Small = true, true

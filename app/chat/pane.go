@@ -54,6 +54,7 @@ type Pane struct {
 	wrapOutput      bool            // outputs wrap their lines
 	images          map[string]fyne.Resource
 	pointed         *transcript.MessageView // the message whose buttons are shown, or nil
+	pointedID       protocol.MessageID      // of that message; empty while it is streamed
 }
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.

@@ -247,8 +247,6 @@ func NewSplitButton(text string, primary bool, onTap func(), menu func() []*fyne
 	return s
 }
 
-func (s *SplitButton) isPressedByKey() bool { return s.More.isPressedByKey() }
-
 // Open shows the menu.
 func (s *SplitButton) Open() { ShowMenu(s, s.menu()) }
 

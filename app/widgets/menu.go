@@ -20,8 +20,7 @@ func ShowMenu(o fyne.CanvasObject, items []*fyne.MenuItem) {
 	if y+height > c.Size().Height && at.Y-height-4 >= 0 {
 		y = at.Y - height - 4
 	}
-	b, ok := o.(interface{ isPressedByKey() bool })
-	showPopupMenu(items, c, fyne.NewPos(at.X, y), ok && b.isPressedByKey())
+	showPopupMenu(items, c, fyne.NewPos(at.X, y))
 }
 
 // NewMenuButton creates a button that opens a menu; menu is called each time it opens.
@@ -36,7 +35,7 @@ func NewMenuButton(text, icon string, menu func() []*fyne.MenuItem) *Button {
 func ShowMenuAt(o fyne.CanvasObject, at fyne.Position, items []*fyne.MenuItem) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && len(items) > 0 {
 		fitMenu(items, c)
-		showPopupMenu(items, c, at, false)
+		showPopupMenu(items, c, at)
 	}
 }
 

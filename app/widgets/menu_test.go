@@ -50,6 +50,7 @@ func TestMenuOpenedByKeyHighlightsItsFirstLine(t *testing.T) {
 				return []*fyne.MenuItem{fyne.NewMenuItem("One", func() { chosen++ }), fyne.NewMenuItem("Two", func() { chosen += 10 })}
 			})
 			w := widgettest.Window(t, b, 480, 300)
+			w.Canvas().Focus(b)
 			open(b)
 			w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 			if want := Choose(name == "mouse", 0, 1); chosen != want {

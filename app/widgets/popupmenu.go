@@ -22,8 +22,11 @@ type popupMenu struct {
 	levels []*menuLevel // the menu and its open submenus
 }
 
-// showPopupMenu opens a menu with its corner at a position, or as close to it as it fits.
-func showPopupMenu(items []*fyne.MenuItem, c fyne.Canvas, at fyne.Position, byKey bool) {
+// showPopupMenu opens a menu with its corner at a position, or as close to it as it fits. If it is
+// opened by the key of a button, its first line is highlighted.
+func showPopupMenu(items []*fyne.MenuItem, c fyne.Canvas, at fyne.Position) {
+	b, ok := c.Focused().(interface{ isPressedByKey() bool })
+	byKey := ok && b.isPressedByKey()
 	m := &popupMenu{canvas: c, box: container.NewWithoutLayout()}
 	m.Compose(m, m.box)
 	m.Resize(c.Size())

@@ -2,7 +2,9 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"fairlead/gateway/auth"
@@ -107,6 +109,28 @@ func TestResendStopsTheRunAndKeepsTheQueue(t *testing.T) {
 	g.end(out.RunID)
 	g.end(waiting.RunID)
 	g.check("user: do not build", "assistant: Fine.", "user: and then?", "assistant: Later.")
+	g.noneOpen()
+}
+
+// TestOneOfTwoEditsAtOnceWins: two windows replace the same message.
+func TestOneOfTwoEditsAtOnceWins(t *testing.T) {
+	g := start(t, llmtest.Say("One."), llmtest.Say("Two."))
+	g.end(g.send("first").RunID)
+	id := g.message("first").ID
+	var wg sync.WaitGroup
+	errs, outs := make([]error, 2), make([]protocol.ChatResendResult, 2)
+	for i, text := range []string{"second", "third"} {
+		wg.Go(func() {
+			outs[i], errs[i] = g.Resend(t.Context(), ann, protocol.ChatResendParams{SessionKey: chat, MessageID: id, Message: &text})
+		})
+	}
+	wg.Wait()
+	won := slices.Index(errs, nil)
+	if won < 0 || !errors.Is(errs[1-won], protocol.ErrNotFound) {
+		t.Fatalf("got %v", errs)
+	}
+	g.end(outs[won].RunID)
+	g.check("user: "+[]string{"second", "third"}[won], "assistant: Two.")
 	g.noneOpen()
 }
 
