@@ -21,6 +21,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -75,7 +76,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 			}
 		}
 		if p.Refusal != nil {
-			item.RefusedReason, item.RefusalFinal = strings.TrimSpace(p.Refusal.Reason+" "+p.Refusal.By), p.HasEnded()
+			item.RefusedReason, item.RefusalFinal = refusedText(*p.Refusal, time.Now()), p.HasEnded()
 		}
 		list = append(list, item)
 	}
@@ -89,6 +90,20 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		*list = lines
 	})
 	return list, nil
+}
+
+// refusedText says why a gateway no longer accepts this computer.
+func refusedText(r protocol.DeviceRefused, now time.Time) string {
+	switch r.Reason {
+	case protocol.RefusedExpired:
+		return "it was for a limited time"
+	case protocol.RefusedUnknown:
+		return "this computer was removed there"
+	}
+	if r.At == 0 {
+		return "it was revoked there"
+	}
+	return "it was revoked there, " + display.Ago(r.At, now)
 }
 
 // nodePrefix begins the IDs of pairings as a machine. The IDs of windows are certificate pins.

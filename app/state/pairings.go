@@ -202,6 +202,11 @@ func (p Pairing) Device(id protocol.DeviceID) (protocol.Device, bool) {
 func (p Pairing) MachineFacts(v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
 	facts, details = FactsOf(v, n, now)
 	d, ok := p.Machine(n)
+	if n.Host != nil && n.Host.Address != "" {
+		facts = append(facts, MachineFact{"Address", n.Host.Address})
+	} else if d.Address != "" {
+		facts = append(facts, MachineFact{"Address", d.Address})
+	}
 	if !ok {
 		return facts, details
 	}
