@@ -1,18 +1,15 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -278,30 +275,4 @@ func (g *gateways) start(ctx context.Context) error {
 		return err
 	}
 	return client.NotifyEndedPairings(ctx, g.peers, id)
-}
-
-// writeCounts writes the number of pending approvals for the parent process, one per line.
-func writeCounts(w io.Writer, views iter.Seq[state.View]) {
-	last := 0
-	for v := range views {
-		n := v.Needs()
-		if n == last {
-			continue
-		}
-		last = n
-		if _, err := fmt.Fprintln(w, n); err != nil {
-			return
-		}
-	}
-}
-
-// readCounts reads the output of writeCounts. It ignores other lines, such as a library's output.
-func readCounts(r io.Reader, onCount func(int)) {
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		if n, err := strconv.Atoi(lines.Text()); err == nil && n >= 0 {
-			onCount(n)
-		}
-	}
-	io.Copy(io.Discard, r) //nolint:errcheck // a line that is too long
 }
