@@ -1,18 +1,15 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +18,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/discovery"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -75,7 +73,7 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 			}
 		}
 		if p.Refusal != nil {
-			item.RefusedReason, item.RefusalFinal = strings.TrimSpace(p.Refusal.Reason+" "+p.Refusal.By), p.HasEnded()
+			item.RefusedReason, item.RefusalFinal = refusedText(*p.Refusal, time.Now()), p.HasEnded()
 		}
 		list = append(list, item)
 	}
@@ -89,6 +87,20 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		*list = lines
 	})
 	return list, nil
+}
+
+// refusedText says why a gateway no longer accepts this computer.
+func refusedText(r protocol.DeviceRefused, now time.Time) string {
+	switch r.Reason {
+	case protocol.RefusedExpired:
+		return "it was for a limited time"
+	case protocol.RefusedUnknown:
+		return "this computer was removed there"
+	}
+	if r.At == 0 {
+		return "it was revoked there"
+	}
+	return "it was revoked there, " + display.Ago(r.At, now)
 }
 
 // nodePrefix begins the IDs of pairings as a machine. The IDs of windows are certificate pins.
@@ -263,30 +275,4 @@ func (g *gateways) start(ctx context.Context) error {
 		return err
 	}
 	return client.NotifyEndedPairings(ctx, g.peers, id)
-}
-
-// writeCounts writes the number of pending approvals for the parent process, one per line.
-func writeCounts(w io.Writer, views iter.Seq[state.View]) {
-	last := 0
-	for v := range views {
-		n := v.Needs()
-		if n == last {
-			continue
-		}
-		last = n
-		if _, err := fmt.Fprintln(w, n); err != nil {
-			return
-		}
-	}
-}
-
-// readCounts reads the output of writeCounts. It ignores other lines, such as a library's output.
-func readCounts(r io.Reader, onCount func(int)) {
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		if n, err := strconv.Atoi(lines.Text()); err == nil && n >= 0 {
-			onCount(n)
-		}
-	}
-	io.Copy(io.Discard, r) //nolint:errcheck // a line that is too long
 }

@@ -247,3 +247,18 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Errorf("after leaving the gateways are %v, %v", list, err)
 	}
 }
+
+func TestTheEndOfAPairingIsExplained(t *testing.T) {
+	now := time.Now()
+	for want, r := range map[string]protocol.DeviceRefused{
+		"it was revoked there, 5 min ago": {Reason: protocol.RefusedRevoked, By: "owner (command line)", At: now.Add(-5 * time.Minute).UnixMilli()},
+		"it was for a limited time":       {Reason: protocol.RefusedExpired},
+		"this computer was removed there": {Reason: protocol.RefusedUnknown},
+	} {
+		t.Run(want, func(t *testing.T) {
+			if got := refusedText(r, now); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}

@@ -203,10 +203,10 @@ func (w *window) findInChat() {
 // settingsWindow is the window of the settings.
 type settingsWindow struct {
 	ui     *ui
-	window fyne.Window        // nil while it is closed
-	invite func(link string)  // shows an invitation
-	join   func(offer bool)   // shows the form that joins another gateway
-	find   func(query string) // searches
+	window fyne.Window                         // nil while it is closed
+	invite func(link string)                   // shows an invitation
+	join   func(asMachine bool) fyne.Focusable // shows the form that joins another gateway
+	find   func(query string)                  // searches
 }
 
 // saveSize saves the size of the settings window, if it is open.
@@ -252,7 +252,9 @@ func (sw *settingsWindow) open() {
 // openJoin shows the form that joins another gateway, as a machine of it or to control it.
 func (sw *settingsWindow) openJoin(asMachine bool) {
 	sw.open()
-	sw.join(asMachine)
+	if field := sw.join(asMachine); field != nil {
+		sw.window.Canvas().Focus(field)
+	}
 }
 
 // openInvitation shows a pairing invitation, if there is one, for the person to accept.

@@ -12,6 +12,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
 	"fairlead/gateway/protocol"
 )
 
@@ -200,8 +201,9 @@ func (a *actions) confirm(button string) {
 func (a *actions) confirmButtons(c confirmation, do func()) []fyne.CanvasObject {
 	yes := widgets.NewQuietButton(c.yes, c.icon, do)
 	yes.Danger = true
-	question := widgets.NewText(c.question, style.ColorText, "text")
-	return []fyne.CanvasObject{question, yes, widgets.NewQuietButton(c.no, "", func() { a.confirm("") })}
+	question := widgets.NewText(display.Clip(c.question, 60), style.ColorText, "text")
+	no := widgets.NewQuietButton(c.no, "", func() { a.confirm("") })
+	return []fyne.CanvasObject{question, widgets.Row(style.Inside, -1, yes, no)}
 }
 
 func (a *actions) rename() {

@@ -71,7 +71,7 @@ func (d *detail) show() {
 	drawn = d.bar.draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
 	facts, details := p.pairing.MachineFacts(p.view, n, p.now())
 	c := state.ConfinementOf(n)
-	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return widgets.NewParagraph(c.Line, levelColors[c.Level], "text") }) || drawn
+	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return summary(c) }) || drawn
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn

@@ -27,16 +27,17 @@ type invite struct {
 	changing bool            // the answer to turn is pending
 	section  *fyne.Container // hidden while no other machine can connect
 	message  *widgets.Paragraph
-	result   *fyne.Container // the invitation, or the machine that used it
+	result   widgets.Body // the invitation, or the machine that used it
 
 	invitation protocol.DeviceInvite // without an ID: none
 	listed     bool                  // the gateway has listed the invitation
+	paired     protocol.Device       // the device that used the last invitation; without an ID: none
 }
 
 // Invite shows the page that adds a machine.
 func (p *Page) Invite() {
 	p.detail, p.client = nil, nil
-	i := &invite{p: p, network: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), result: container.NewVBox()}
+	i := &invite{p: p, network: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), result: widgets.NewBody()}
 	p.invite = i
 	i.turn = widgets.NewButton("", "globe", i.turnNetwork)
 	i.section = widgets.Col(style.Group, i.rows()...)
@@ -69,22 +70,43 @@ func (i *invite) show() {
 // showOutcome replaces an invitation that was used or has ended.
 func (i *invite) showOutcome(r state.Pairing) {
 	if i.invitation.ID == "" {
+		i.showPaired()
 		return
 	}
 	outcome, d := r.InviteOutcome(i.invitation, i.p.now())
 	i.listed = i.listed || outcome == state.InviteOpen
 	switch {
 	case outcome == state.InvitePaired:
-		i.invitation = protocol.DeviceInvite{}
-		open := func() { i.p.openClient(d.ID) }
-		if d.Role == protocol.RoleNode {
-			open = func() { i.p.Open(d.NodeID) }
-		}
-		widgets.SetContent(i.result, widgets.NewParagraph("✓ “"+d.Name+"” is paired.", style.ColorGood, "text"), widgets.Row(style.Inside, -1, widgets.NewButton("Show it", "right", open)))
+		i.invitation, i.paired = protocol.DeviceInvite{}, d
+		i.showPaired()
 	case outcome == state.InviteEnded && i.listed:
 		i.invitation = protocol.DeviceInvite{}
-		widgets.SetContent(i.result, widgets.NewParagraph("This invitation has ended. Create a new one to try again.", style.ColorMuted, "text"))
+		i.result.Put(widgets.NewParagraph("This invitation has ended. Create a new one to try again.", style.ColorMuted, "text"))
 	}
+}
+
+// showPaired shows the device that used the last invitation. A machine can be opened once it is
+// connected.
+func (i *invite) showPaired() {
+	d := i.paired
+	if d.ID == "" {
+		return
+	}
+	open, text := func() { i.p.openClient(d.ID) }, "✓ “"+d.Name+"” is paired."
+	_, known := i.p.view.Node(d.NodeID)
+	if d.Role == protocol.RoleNode {
+		open = func() { i.p.Open(d.NodeID) }
+		if !known {
+			text += " It appears under Machines as soon as Fairlead runs there."
+		}
+	}
+	i.result.Draw(text, func() fyne.CanvasObject {
+		rows := []fyne.CanvasObject{widgets.NewParagraph(text, style.ColorGood, "text")}
+		if known || d.Role == protocol.RoleClient {
+			rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewButton("Show it", "right", open)))
+		}
+		return widgets.Col(style.Inside, rows...)
+	})
 }
 
 func (i *invite) turnNetwork() {
@@ -118,7 +140,7 @@ func (i *invite) rows() []fyne.CanvasObject {
 		widgets.NewSectionHeading("INVITATION"),
 		widgets.NewParagraph("Works once, within ten minutes. You confirm who uses it.", style.ColorMuted, "text"),
 		widgets.NewField("Access lasts", widgets.Row(style.Inside, -1, until)),
-		widgets.Flow(style.Inside, machine, controller), i.message, i.result,
+		widgets.Flow(style.Inside, machine, controller), i.message, i.result.Box,
 	}
 }
 
@@ -131,8 +153,8 @@ func (i *invite) create(params protocol.DeviceInviteParams) {
 			return
 		}
 		i.message.Hide()
-		i.invitation, i.listed = r, false
-		widgets.SetContent(i.result, i.texts(r))
+		i.invitation, i.listed, i.paired = r, false, protocol.Device{}
+		i.result.Put(i.texts(r))
 	})
 }
 
@@ -177,5 +199,5 @@ func NetworkText(r state.Pairing) (string, fyne.ThemeColorName) {
 	case n.Enabled:
 		return "The gateway is starting to listen.", style.ColorMuted
 	}
-	return "Other machines cannot connect to this gateway yet.", style.ColorText
+	return "Other machines cannot connect to this gateway yet. Once they can, only those that you pair may use it.", style.ColorText
 }

@@ -181,7 +181,12 @@ func (p *Page) Back() bool {
 // Confinement says what commands can do on a machine, and lists the restrictions that hold or are
 // missing.
 func Confinement(c state.Confinement) fyne.CanvasObject {
-	return widgets.Col(style.Gap, widgets.NewParagraph(c.Line, levelColors[c.Level], "text"), guarantees(c))
+	return widgets.Col(style.Gap, summary(c), guarantees(c))
+}
+
+func summary(c state.Confinement) fyne.CanvasObject {
+	icon := widgets.Choose(c.Level == state.LevelGood, "shield", "warning")
+	return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, levelColors[c.Level])), widgets.NewParagraph(c.Line, style.ColorText, "text"))
 }
 
 func guarantees(c state.Confinement) fyne.CanvasObject {
@@ -202,7 +207,7 @@ func guarantees(c state.Confinement) fyne.CanvasObject {
 	return widgets.Col(style.Gap, rows...)
 }
 
-// levelColors are the colours of levels. The sentence itself also states the level.
+// levelColors are the colours of levels. The icon and the sentence state the level, too.
 var levelColors = map[string]fyne.ThemeColorName{
 	state.LevelGood: style.ColorGood, state.LevelWarning: style.ColorNeedsYou, state.LevelBad: style.ColorBad,
 }

@@ -171,7 +171,7 @@ func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 	pagetest.WheelReachesPage(t, p.Box, 1)
 	showPairing(p, state.Pairing{DeviceListResult: protocol.DeviceListResult{Network: protocol.NetworkStatus{Enabled: true, Listening: true}}})
 	p.Invite()
-	widgets.SetContent(p.invite.result, p.invite.texts(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"}))
+	p.invite.result.Put(p.invite.texts(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp", Install: "curl example.org | sh"}))
 	pagetest.WheelReachesPage(t, p.Box, 3)
 }
 

@@ -30,10 +30,10 @@ type Request struct {
 // NewRequest shows a request. notNow closes it without an answer; nil is without that button.
 func NewRequest(r protocol.DeviceRequest, now time.Time, answer func(id string, allow bool), notNow func()) *Request {
 	q := &Request{Value: r, shown: now, left: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
-	title := widgets.NewHeading(state.RequestTitle(r), "text")
-	title.Ellipsis = true
+	title := widgets.NewParagraph(state.RequestTitle(r), style.ColorText, "text")
+	title.SetStyle(fyne.TextStyle{Bold: true})
 	rows := []fyne.CanvasObject{
-		widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), title, q.left),
+		widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), title, q.left),
 		widgets.NewParagraph(state.RequestText(r, now), style.ColorText, "text"),
 	}
 	if source := state.RequestSource(r); source != "" {

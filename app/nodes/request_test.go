@@ -63,7 +63,7 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 
 	i := protocol.DeviceInvite{ID: "i", Role: protocol.RoleNode, Link: "fairlead://pair?x", Code: "7-otter-lamp", CreatedAt: pagetest.Noon.UnixMilli(), ExpiresAt: pagetest.Noon.Add(time.Minute).UnixMilli()}
 	p.invite.invitation = i
-	p.invite.result.Add(p.invite.texts(i))
+	p.invite.result.Put(p.invite.texts(i))
 	on.Invites = []protocol.DeviceInvite{i}
 	showPairing(p, state.Pairing{DeviceListResult: on})
 	on.Requests = []protocol.DeviceRequest{asking("r")}
@@ -74,6 +74,12 @@ func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 	on.Devices = []protocol.Device{{ID: "d", Name: "tower", Role: protocol.RoleNode, NodeID: "nas", PairedAt: pagetest.Noon.UnixMilli()}}
 	showPairing(p, state.Pairing{DeviceListResult: on})
 	pagetest.Shows(t, p.Box, "✓ “tower” is paired.")
+	v := p.view
+	v.Nodes = nil
+	p.show(v)
+	pagetest.Shows(t, p.Box, "It appears under Machines as soon as Fairlead runs there.")
+	v.Nodes = machines().Nodes
+	p.show(v)
 	test.Tap(pagetest.Button(t, p.Box, "Show it"))
 	if p.detail == nil || p.detail.id != "nas" {
 		t.Error("the new machine is not shown")

@@ -202,12 +202,13 @@ func (e *gatewaysPage) showResult(text string, color fyne.ThemeColorName) {
 func (e *gatewaysPage) showFailure(err error) {
 	if free := state.FreeName(err); free != "" {
 		e.name.SetText(free)
+		e.name.CursorColumn = len(free)
 		e.showResult(fmt.Sprintf("Another machine there has this name already. “%s” is free: press Pair again, or choose another name.", free), style.ColorNeedsYou)
 		widgets.FocusIn(e.box, e.name)
 		return
 	}
 	e.pair.Set("Try again", "reset")
-	e.showResult(state.Sentence(err), style.ColorBad)
+	e.showResult(strings.TrimSuffix(state.Sentence(err), ".")+".", style.ColorBad)
 }
 
 // pairOrCancel starts pairing, or cancels it.

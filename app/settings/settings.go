@@ -97,13 +97,15 @@ func (p *Page) Invite(link string) {
 	}
 }
 
-// Join shows the form that joins another gateway, as a machine of it or to control it.
-func (p *Page) Join(asMachine bool) {
-	if p.gateways != nil {
-		p.tabs.Select(p.gatewaysTab)
-		p.gateways.setRole(asMachine)
-		widgets.Focus(p.gateways.invitation)
+// Join shows the form that joins another gateway, as a machine of it or to control it. It returns
+// the field for the invitation; nil without other gateways.
+func (p *Page) Join(asMachine bool) fyne.Focusable {
+	if p.gateways == nil {
+		return nil
 	}
+	p.tabs.Select(p.gatewaysTab)
+	p.gateways.setRole(asMachine)
+	return p.gateways.invitation
 }
 
 // Find shows the settings that contain each word of a query.

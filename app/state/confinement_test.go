@@ -23,7 +23,7 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 		t.Errorf("contained: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "allowed", Summary: "contained", Checks: checks[1:], Warnings: []string{"the node runs as root: beware"}}))
-	if c.Line != "Commands here cannot change files and can use the network." || c.Warnings[0] != "Fairlead runs as administrator there: beware." {
+	if c.Line != "Commands here cannot change files and can use the network." || c.Warnings[0] != "Fairlead runs as administrator here: beware." {
 		t.Errorf("read only: %+v", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "blocked", Summary: "none", Checks: checks[:1]}))

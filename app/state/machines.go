@@ -88,13 +88,15 @@ func (l *factList) add(name, text string) {
 func FactsOf(v View, n protocol.NodeInfo, now time.Time) (facts, details []MachineFact) {
 	var list, more factList
 	presence := PresenceText(v, n, now)
+	if n.Online && !n.Local && n.PingMs > 0 {
+		presence = "online, " + presence
+	}
 	if n.Online && n.ConnectedAt > 0 {
 		presence += ", connected since " + When(n.ConnectedAt, now)
 	}
 	list.add("Status", display.Capital(presence))
 	list.add("System", PlatformText(n))
 	if h := n.Host; h != nil {
-		list.add("Address", h.Address)
 		more.add("Computer name", h.Hostname)
 		more.add("User", h.User)
 		more.add("Workspace", h.Workspace)
@@ -154,7 +156,7 @@ func (m Machines) Forget(ctx context.Context, n protocol.NodeInfo) error {
 	}
 	for _, d := range list.Devices {
 		if d.Fingerprint == gone.Fingerprint && d.ID != gone.ID && d.RevokedAt == 0 {
-			m.app.Notify("warning", fmt.Sprintf("%s can still control Fairlead. To end that too, revoke it under Machines, Paired devices.", d.Name))
+			m.app.Notify("warning", fmt.Sprintf("%s can still control Fairlead. To end that too, revoke it under Machines, Controllers.", d.Name))
 		}
 	}
 	return nil
@@ -228,7 +230,7 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 	e := n.Host.Enforcement
 	c := Confinement{Line: modeText(e) + ".", Level: LevelWarning}
 	c.Warnings = Map(e.Warnings, func(w string) string {
-		return display.Capital(strings.Replace(w, "the node runs as root", "Fairlead runs as administrator there", 1)) + "."
+		return display.Capital(strings.Replace(w, "the node runs as root", "Fairlead runs as administrator here", 1)) + "."
 	})
 	c.Guarantees = guaranteesOf(e.Checks)
 	switch {
@@ -238,6 +240,8 @@ func ConfinementOf(n protocol.NodeInfo) Confinement {
 		c.Line, c.Level = "This machine cannot limit commands. They can change any file of yours and use the network.", LevelBad
 	case e.Summary == "contained":
 		c.Level = LevelGood
+	default:
+		c.Line += " Some of these limits do not hold here."
 	}
 	return c
 }

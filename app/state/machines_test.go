@@ -107,7 +107,7 @@ func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
 		if err := a.Machines.Forget(t.Context(), protocol.NodeInfo{ID: "laptop", Device: "d1"}); err != nil {
 			t.Fatal(err)
 		}
-		if n := a.Value.Get().Notice; n == nil || n.Text != "laptop can still control Fairlead. To end that too, revoke it under Machines, Paired devices." {
+		if n := a.Value.Get().Notice; n == nil || n.Text != "laptop can still control Fairlead. To end that too, revoke it under Machines, Controllers." {
 			t.Errorf("%+v", n)
 		}
 	})

@@ -13,7 +13,7 @@ func NewFold(title string, content fyne.CanvasObject, onToggle func()) *fyne.Con
 	box := container.NewStack(content)
 	box.Hide()
 	button := NewQuietButton(title, "right", nil)
-	fold := Col(style.Group, Row(style.Inside, -1, button), box)
+	fold := Col(style.Group, Inset(0, 0, 0, -style.Inside, Row(style.Inside, -1, button)), box) // the icon aligns with the content
 	button.OnTap = func() {
 		SetVisible(box, !box.Visible())
 		button.Set(title, Choose(box.Visible(), "down", "right"))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -69,6 +70,10 @@ func TestUnreachableSaysWhichServer(t *testing.T) {
 	err := Unreachable(t.Context(), "127.0.0.1:1234", refused)
 	var f *Failure
 	if !errors.As(err, &f) || f.Again || !strings.Contains(err.Error(), "Nothing answers at 127.0.0.1:1234") {
+		t.Error(err)
+	}
+	unknown := &url.Error{Op: "Post", URL: "https://api.example.org/v1/x", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "api.example.org", IsNotFound: true}}}
+	if err := Unreachable(t.Context(), "api.example.org", unknown); !errors.As(err, &f) || !f.Again || !strings.HasPrefix(err.Error(), "The address api.example.org was not found") {
 		t.Error(err)
 	}
 	if err := Unreachable(t.Context(), "127.0.0.1:1234", io.ErrUnexpectedEOF); !errors.As(err, &f) || !f.Again {

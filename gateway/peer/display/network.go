@@ -18,7 +18,7 @@ func Unreachable(address string, err error) string {
 	var limited net.Error
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Sprintf("the address %s was not found: check its spelling and the network connection", address)
+		return fmt.Sprintf("the address %s was not found: check the network connection and its spelling", address)
 	case errors.As(err, &dns):
 		return fmt.Sprintf("the address %s could not be looked up%s", address, check)
 	case errors.As(err, &cert):

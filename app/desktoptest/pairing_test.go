@@ -1,0 +1,95 @@
+//go:build desktop
+
+package desktoptest
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// output collects what a program prints.
+type output struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// TestAPairingRequestIsSeenWhereOneWaitsForIt lets other machines connect, invites one, and answers
+// its request in the window that asks, while the page with the invitation is open.
+func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
+	p := start(newDesktop(t))
+	c := p.gateway()
+	p.clickText(mainWindow, "Start now")
+	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
+		if err := setConfig(c, path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	devices := func() protocol.DeviceListResult {
+		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
+		return r
+	}
+	p.click(p.waitTextIn(mainWindow, "Machines", left))
+	p.clickText(mainWindow, "Add a machine")
+	p.waitText(mainWindow, "Once they can")
+	if err := setConfig(c, "network.enabled", true); err != nil {
+		t.Fatal(err)
+	}
+	p.clickText(mainWindow, "Invite a machine") // the page follows without being opened again
+	p.until("an invitation", func() bool { return len(devices().Invites) == 1 })
+	p.clickText(mainWindow, "Copy")
+	link := ""
+	p.until("a link in the clipboard", func() bool {
+		link, _ = p.try("xclip", "-selection", "clipboard", "-o")
+		return strings.HasPrefix(link, "fairlead://pair?")
+	})
+
+	var out output
+	pair := exec.Command(filepath.Join(filepath.Dir(binary(t)), "fairlead"), "pair", link, "--id", "tower", "--workspace", p.workspace)
+	pair.Env = append(os.Environ(), "FAIRLEAD_HOME="+t.TempDir(), "FAIRLEAD_SECRETS=file")
+	pair.Stdout, pair.Stderr = &out, &out
+	if err := pair.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pair.Process.Kill(); pair.Wait() })
+	const asks = "^Pair .*tower"
+	w := p.waitWindow(asks)
+	if front := p.front(); front != "Fairlead" {
+		t.Errorf("the keyboard is with %q", front)
+	}
+	p.waitText(mainWindow, "wants to be a machine")
+	p.waitTray("Pair “tower”?")
+	p.shot("asked")
+	r := devices().Requests
+	if len(r) != 1 || !regexp.MustCompile(`\n  `+display.Words(r[0].Words)+`\n`).MatchString(out.String()) {
+		t.Errorf("the other side shows other words than %v: %s", r, out.String())
+	}
+	p.click(image.Pt(w.x+240, w.y+w.h-32)) // Allow, the last button; its text is too bright to be read
+	p.until("the pairing", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Name == "tower" })
+	p.waitNoWindow(asks)
+	p.waitText(mainWindow, "is paired")
+	p.shot("paired")
+}
