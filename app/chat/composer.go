@@ -40,6 +40,7 @@ func newComposer(p *Pane) *composer {
 	c := &composer{pane: p, entry: newEntry(), usage: widgets.NewText("", style.ColorMuted, style.SizeSmall), problem: widgets.NewText("", style.ColorBad, style.SizeSmall)}
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.onSend = c.submit
+	c.entry.onEscape = func() { p.finder.close() }
 	c.entry.onStop = func() bool {
 		if !p.state.isRunning() {
 			return false
