@@ -30,7 +30,7 @@ func menuItem(label string, shortcut fyne.Shortcut, act func()) *fyne.MenuItem {
 	return item
 }
 
-// listKey is a shortcut of the list of chats, with Ctrl (Command on macOS).
+// listKey is a shortcut with Ctrl (Command on macOS).
 func listKey(key fyne.KeyName) fyne.Shortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
 }
@@ -41,7 +41,8 @@ func (cw *chatWindows) menu(list []protocol.SessionEntry) []*fyne.MenuItem {
 	if len(list) == 1 {
 		e := list[0]
 		files := fyne.NewMenuItem("Export", nil)
-		files.ChildMenu = fyne.NewMenu("", chat.ExportMenu(func(f export.Format) { cw.export(e.SessionKey, f, cw.ui.main.window) })...)
+		save := func(f export.Format) { cw.export(e.SessionKey, f, cw.ui.main.window) }
+		files.ChildMenu = fyne.NewMenu("", chat.ExportMenu(save)...)
 		items = []*fyne.MenuItem{
 			menuItem("Open", &desktop.CustomShortcut{KeyName: fyne.KeyReturn}, func() { cw.ui.main.sidebar.choose(e.SessionKey) }),
 			fyne.NewMenuItem("Open in new window", func() { cw.openWindow(e.SessionKey) }),
@@ -77,10 +78,13 @@ func (cw *chatWindows) listActions(list []protocol.SessionEntry) []*fyne.MenuIte
 	pinned := every(func(e protocol.SessionEntry) bool { return e.Pinned })
 	archived := every(func(e protocol.SessionEntry) bool { return e.Archived })
 	read := every(func(e protocol.SessionEntry) bool { return !cw.ui.unread.has(e) })
-	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+countText(list), listKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
+	n := countText(list)
+	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+n, listKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
 	pin.Disabled = archived
-	mark := menuItem(widgets.Choose(read, "Mark as unread", "Mark as read"), listKey(fyne.KeyU), func() { cw.markRead(!read, list...) })
-	return []*fyne.MenuItem{pin, mark, menuItem(widgets.Choose(archived, "Restore to list", "Archive")+countText(list), listKey(fyne.KeyE), func() { cw.archive(!archived, list) })}
+	label := widgets.Choose(read, "Mark as unread", "Mark as read")
+	mark := menuItem(label, listKey(fyne.KeyU), func() { cw.markRead(!read, list...) })
+	label = widgets.Choose(archived, "Restore to list", "Archive") + n
+	return []*fyne.MenuItem{pin, mark, menuItem(label, listKey(fyne.KeyE), func() { cw.archive(!archived, list) })}
 }
 
 // organizeMenu returns the actions of the list for the menu of an open chat.
@@ -113,7 +117,8 @@ func (cw *chatWindows) tagMenu(list []protocol.SessionEntry) (items []*fyne.Menu
 		items = append(items, item)
 	}
 	return append(items, fyne.NewMenuItem("New tag…", func() {
-		widgets.AskText(cw.ui.main.window.Canvas(), "New tag", "Add tag", func(name string) { chats.Tag(name, true, keysOf(list)...) })
+		add := func(name string) { chats.Tag(name, true, keysOf(list)...) }
+		widgets.AskText(cw.ui.main.window.Canvas(), "New tag", "Add tag", add)
 	}))
 }
 
@@ -157,7 +162,8 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 		if len(r.keys) == 0 {
 			return
 		}
-		gone := slices.DeleteFunc(slices.Clone(list), func(e protocol.SessionEntry) bool { return !slices.Contains(r.keys, e.SessionKey) })
+		isKept := func(e protocol.SessionEntry) bool { return !slices.Contains(r.keys, e.SessionKey) }
+		gone := slices.DeleteFunc(slices.Clone(list), isKept)
 		shown := protocol.SessionKey("")
 		for _, key := range r.keys {
 			if c := cw.windows[key]; c != nil {

@@ -48,6 +48,7 @@ func newComposer(p *Pane) *composer {
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.completion = newCompletion(p)
 	c.entry.onSend = c.submit
+	c.entry.onEscape = func() { p.finder.close() }
 	c.entry.onStop = func() bool {
 		if !p.state.isRunning() {
 			return false

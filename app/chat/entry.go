@@ -26,8 +26,9 @@ type sentText struct {
 // empty field browse the sent messages to edit one, Escape and Ctrl+. stop.
 type entry struct {
 	widgets.ShiftEntry
-	onSend func()
-	onStop func() bool // reports whether there was something to stop
+	onSend   func()
+	onStop   func() bool // reports whether there was something to stop
+	onEscape func()      // called for Escape if there was nothing to stop
 	// called if the clipboard has no text; reports whether something else was pasted
 	onPaste      func() bool
 	onGrow       func()
@@ -169,6 +170,7 @@ func (e *entry) TypedKey(k *fyne.KeyEvent) {
 		if e.onCancel() || e.onStop() {
 			return
 		}
+		e.onEscape()
 	case fyne.KeyUp:
 		if (e.Text == "" || e.isFromHistory()) && e.historyIndex > 0 {
 			if e.historyIndex == len(e.history) {

@@ -56,8 +56,11 @@ func newFinder(p *Pane) *finder {
 
 // Find opens the search bar with the text of the previous search.
 func (p *Pane) Find() {
-	p.finder.open()
-	p.finder.search(true)
+	f := p.finder
+	f.open()
+	widgets.Focus(f.field)
+	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+	f.search(true)
 }
 
 func (f *finder) open() {
@@ -67,11 +70,10 @@ func (f *finder) open() {
 	f.box.Show()
 	f.pane.rebindCards()
 	f.pane.relayout()
-	widgets.FocusIn(f.pane, f.field)
-	f.field.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
-// openAt opens the search bar with a text, at its first match in a row.
+// openAt opens the search bar with a text, at its first match in a row. The composer keeps the
+// focus, so that a person who came for the chat can write at once; Escape closes the bar.
 func (f *finder) openAt(key, text string) {
 	f.open()
 	f.startKey, f.matches = key, nil

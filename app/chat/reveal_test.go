@@ -95,6 +95,7 @@ func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
 	s.Messages[92].Content = protocol.Content{protocol.Text(`{"output":"one\nthe needle\n"}`)} // result t30
 	s.Messages[3].Content = protocol.Content{protocol.Text("a needle further up")}
 	s.Messages[171].Content = protocol.Content{protocol.Text("a needle further down")}
+	d.FocusComposer()
 	d.RevealText("t30", "needle")
 	d.Update(s)
 	f := d.finder
@@ -104,8 +105,8 @@ func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
 	if _, ok := d.position("r/r30/1/call0"); !ok {
 		t.Error("the card is not in view")
 	}
-	if got := d.win.Canvas().Focused(); got != fyne.Focusable(f.field) {
-		t.Errorf("%T has the keyboard, so Escape does not close the bar", got)
+	if got := d.win.Canvas().Focused(); got != d.Composer() {
+		t.Errorf("%T has the keyboard, want the composer", got)
 	}
 	f.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	if f.count.Text != "3 of 3" {
@@ -114,5 +115,9 @@ func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
 	d.RevealText("t30", "needle")
 	if f.count.Text != "2 of 3, card expanded" {
 		t.Errorf("the second time it says %q", f.count.Text)
+	}
+	d.composer.entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if f.box.Visible() {
+		t.Error("Escape in the composer does not close the search bar")
 	}
 }

@@ -80,7 +80,13 @@ func (d *day) menu(choice string) {
 	d.t.Helper()
 	w := d.main()
 	d.click(image.Pt(w.x+w.w-26, w.y+20))
-	d.click(d.waitTextIn(mainWindow, choice, corner))
+	below := func(w window) window {
+		all := w.h
+		w = corner(w)
+		w.h = min(all, 440)
+		return w
+	}
+	d.click(d.waitTextIn(mainWindow, choice, below))
 }
 
 func hasPicture(m protocol.Message) bool {
@@ -168,6 +174,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.keys("Return")
 	d.until("the new name", func() bool { e, _ := d.session(fresh.SessionKey); return e.Title == "Paper boats" })
 	d.menu("Export")
+	d.clickText(mainWindow, "Markdown")
 	d.waitWindow("^Export chat")
 	d.shot("export")
 	d.keys("Return")

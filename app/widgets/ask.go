@@ -26,7 +26,8 @@ func AskText(c fyne.Canvas, title, verb string, done func(text string)) {
 	}
 	ok := NewButton(verb, "", submit)
 	ok.Primary = true
-	box := Col(style.Group, NewHeading(title, style.SizeTitle), container.NewGridWrap(fyne.NewSize(askWidth, field.MinSize().Height), field),
+	box := Col(style.Group, NewHeading(title, style.SizeTitle),
+		container.NewGridWrap(fyne.NewSize(askWidth, field.MinSize().Height), field),
 		Row(style.Inside, -1, ok, NewButton("Cancel", "", func() { ask.Hide() })))
 	ask = widget.NewModalPopUp(Inset(style.Group, style.Group, style.Group, style.Group, box), c)
 	field.OnSubmitted = func(string) { submit() }

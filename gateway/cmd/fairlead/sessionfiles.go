@@ -38,9 +38,12 @@ func sessionsSetCommand(o *options) *cobra.Command {
 			if f.NFlag() == 0 {
 				return usageError("nothing to change: use --title, --tags, --pinned or --archived")
 			}
-			return showCall(ctx, c, protocol.SessionPatch, p, func(out io.Writer, _ protocol.OK) error { return printf(out, "Changed.\n") })
+			return showCall(ctx, c, protocol.SessionPatch, p, func(out io.Writer, _ protocol.OK) error {
+				return printf(out, "Changed.\n")
+			})
 		}))
-	cmd.Example = "  fairlead sessions set agent:main:main --title \"Home server\" --tags work,server\n  fairlead sessions set agent:main:main --archived"
+	cmd.Example = `  fairlead sessions set agent:main:main --title "Home server" --tags work,server
+  fairlead sessions set agent:main:main --archived`
 	f := cmd.Flags()
 	f.StringVar(&title, "title", "", "title; an empty one restores the automatic title")
 	f.StringVar(&tags, "tags", "", "tags, separated by commas; they replace the present ones")
@@ -79,7 +82,8 @@ func sessionsExportCommand(o *options) *cobra.Command {
 			return w.Close()
 		}))
 	cmd.Long = "Writes the whole current conversation of a chat. HTML and JSON contain its pictures."
-	cmd.Example = "  fairlead sessions export > chat.md\n  fairlead sessions export --session agent:main:main --format html --output chat.html"
+	cmd.Example = `  fairlead sessions export > chat.md
+  fairlead sessions export --session agent:main:main --format html --output chat.html`
 	f := cmd.Flags()
 	f.StringVar(&session, "session", "", "chat to use (default: the main chat)")
 	f.StringVar(&format, "format", names[0], strings.Join(names, ", "))
@@ -97,7 +101,8 @@ func (c *connection) exportedChat(ctx context.Context, named string) (export.Cha
 	if err != nil {
 		return export.Chat{}, err
 	}
-	p, err := call(ctx, c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key, Before: protocol.AfterAll, Notices: true})
+	all := protocol.SessionPreviewParams{SessionKey: key, Before: protocol.AfterAll, Notices: true}
+	p, err := call(ctx, c, protocol.SessionPreview, all)
 	if err != nil {
 		return export.Chat{}, err
 	}
