@@ -45,6 +45,27 @@ func TestTheGatewaysOwnNodeIsNotForgotten(t *testing.T) {
 	}
 }
 
+func TestANodeHasTheNameOfItsPairingUntilThePersonGivesItAnother(t *testing.T) {
+	h := New(nil, nil)
+	connect := func() string {
+		t.Helper()
+		if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Name: "Anna's tower"}, newLink()); err != nil {
+			t.Fatal(err)
+		}
+		n, _ := h.Node("n")
+		return n.Name
+	}
+	if got := connect(); got != "Anna's tower" {
+		t.Errorf("paired as Anna's tower, it is called %q", got)
+	}
+	if _, err := h.Update(t.Context(), protocol.NodesUpdateParams{NodeID: "n", Name: ptr("attic")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := connect(); got != "attic" {
+		t.Errorf("renamed to attic, it is called %q", got)
+	}
+}
+
 func TestNameAndColourOutliveReconnectAndRestart(t *testing.T) {
 	kept := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
 	h := New(nil, kept)

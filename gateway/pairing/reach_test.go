@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 func TestWiderReachHoldsWhatReachesFurther(t *testing.T) {
@@ -73,4 +75,16 @@ func FuzzFolders(f *testing.F) {
 			t.Errorf("%q covers %q", dir, p)
 		}
 	})
+}
+
+func TestAMachineConnectsWithTheNameOfItsPairing(t *testing.T) {
+	for name, want := range map[string]string{"Anna's tower": "Anna's tower", "tower": ""} {
+		t.Run(name, func(t *testing.T) {
+			d := protocol.Device{ID: "d", Name: name, Role: protocol.RoleNode, NodeID: "tower"}
+			m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: d}}})
+			if got := m.Admit(auth.Device(d), protocol.ConnectParams{}); got.Name != want || got.Device != "d" {
+				t.Errorf("got %+v, want the name %q", got, want)
+			}
+		})
+	}
 }
