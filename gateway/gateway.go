@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -139,6 +141,8 @@ func (g *Gateway) configChanged(path string) {
 				g.log.Error("The new token could not be stored; the old one stays valid", "err", err)
 			}
 		}
+	case "agent", "agent.paused":
+		g.sessions.SetPaused(g.config.Get().Agent.Paused)
 	case "session", "session.mainKey":
 		if err := g.sessions.MainKeyChanged(context.Background()); err != nil {
 			g.log.Error("The notice in the former main chat could not be posted", "err", err)
@@ -163,6 +167,17 @@ func (g *Gateway) currentStatus(context.Context) protocol.Status {
 func (g *Gateway) publishStatus() {
 	s := g.currentStatus(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+}
+
+// setPaused pauses or resumes the agent, now and after the next start.
+func (g *Gateway) setPaused(ctx context.Context, paused bool) (protocol.Status, error) {
+	g.sessions.SetPaused(paused) // also when it cannot be stored
+	g.publishStatus()
+	var err error
+	if g.config.Get().Agent.Paused != paused {
+		err = g.config.Set(ctx, "agent.paused", json.RawMessage(strconv.FormatBool(paused)))
+	}
+	return g.currentStatus(ctx), err
 }
 
 // remindOfApproval notifies the person over a channel of an approval that nobody has seen.
