@@ -16,13 +16,31 @@ import (
 type notifications struct {
 	ui       *ui
 	notifier notifier
-	hasFocus bool // a window of this program has the focus
+	settings state.NotificationSettings
+	// isInFront reports whether a window of this program has the focus.
+	isInFront func() bool
+	answer    func(protocol.Approval, state.Reply)
+	// openDialog shows an approval in the dialog.
+	openDialog func(protocol.ApprovalID)
 	// announced approvals, in a notification or a window, with the text
-	announced          map[string]string
-	onScreen           map[string]bool               // notifications on the screen
+	announced map[string]string
+	onScreen  map[string]shown // notifications of approvals on the screen
+
 	announcedTransfers map[protocol.TransferID]int64 // announced transfers, and when they ended
-	transferIDs        []string                      // notifications of transfers on the screen
+	announcedRuns      map[protocol.RunID]bool
+	news               map[string]protocol.SessionKey // other notifications on the screen, and their chats
+	checked            time.Time                      // of the latest check by tick
 }
+
+// shown is a notification of an approval.
+type shown struct {
+	question protocol.Approval // as it was shown; zero for the one of several approvals
+	at       time.Time
+}
+
+// allowDelay is how long a notification must have been visible before its Allow counts, as in the
+// dialog: a click that was meant for another window allows nothing.
+const allowDelay = 2 * time.Second
 
 // maxSeparate is the largest number of approvals with a notification each; more share one.
 const maxSeparate = 3
@@ -36,12 +54,22 @@ type notifier interface {
 	Remove(id string)
 }
 
+// newNotifications returns the notifications of a user interface; start begins showing them.
+func newNotifications(u *ui) *notifications {
+	return &notifications{
+		ui: u, isInFront: func() bool { return u.hasFocus },
+		answer:     func(q protocol.Approval, r state.Reply) { u.backend.state.Approvals.Answer([]protocol.Approval{q}, r) },
+		openDialog: u.approvals.review,
+	}
+}
+
 func (ns *notifications) start() (stop func()) {
 	n := notify.New(notify.Actions{
 		Review: func(id string) { bind.Do(ns.ui.ctx, func() { ns.review(id) }) },
+		Allow:  func(id string) { bind.Do(ns.ui.ctx, func() { ns.allow(id, time.Now()) }) },
 		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
-			if id != summaryID && !strings.HasPrefix(id, transferPrefix) {
+			if id != summaryID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, runPrefix) {
 				ns.ui.backend.state.Approvals.MarkShown(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
@@ -52,51 +80,54 @@ func (ns *notifications) start() (stop func()) {
 }
 
 func (ns *notifications) review(id string) {
-	ns.ui.main.show()
 	switch {
 	case strings.HasPrefix(id, transferPrefix):
+		ns.ui.main.show()
 		ns.ui.nav.openTitled(transfersTitle)
+	case strings.HasPrefix(id, runPrefix):
+		ns.ui.main.show()
+		ns.ui.main.open(ns.news[id])
 	case id == summaryID:
+		ns.ui.main.show()
 		ns.ui.approvals.openInbox()
 	default:
-		ns.ui.approvals.review(protocol.ApprovalID(id))
+		ns.openDialog(protocol.ApprovalID(id))
 	}
+}
+
+// allow allows an approval once, exactly as the notification showed it: the gateway refuses the
+// answer if the approval has changed. A click that comes too early opens the dialog instead.
+func (ns *notifications) allow(id string, now time.Time) {
+	s := ns.onScreen[id]
+	if s.question.ID == "" || now.Sub(s.at) < allowDelay {
+		ns.openDialog(protocol.ApprovalID(id))
+		return
+	}
+	ns.answer(s.question, state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 }
 
 // deny denies an approval in its current form, even if the person has not seen the latest change.
 func (ns *notifications) deny(id string) {
 	for _, q := range ns.ui.view.Approvals {
 		if string(q.ID) == id {
-			ns.ui.backend.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: protocol.DecisionDeny})
+			ns.answer(q, state.Reply{Decision: protocol.DecisionDeny})
 			return
 		}
 	}
 }
 
 // update announces pending approvals and withdraws the notifications of the others.
-func (ns *notifications) update(v state.View) {
+func (ns *notifications) update(v state.View, now time.Time) {
 	if ns.notifier == nil {
 		return
 	}
-	want := make(map[string]notify.Message)
-	if waiting := v.UnsnoozedApprovals(); len(waiting) > maxSeparate {
-		text := fmt.Sprintf("%d approvals need you", len(waiting))
-		want[summaryID] = notify.Message{ID: summaryID, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1])}
-	} else {
-		for _, q := range waiting {
-			want[string(q.ID)] = notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true}
-		}
-	}
 	if ns.announced == nil {
-		ns.announced, ns.onScreen = make(map[string]string), make(map[string]bool)
+		ns.announced, ns.onScreen = make(map[string]string), make(map[string]shown)
 	}
+	want, questions := ns.questionMessages(v)
 	for id := range ns.announced {
-		_, waits := want[id]
-		if ns.onScreen[id] && (!waits || ns.hasFocus) {
-			ns.notifier.Remove(id)
-			delete(ns.onScreen, id)
-		}
-		if !waits {
+		if _, waits := want[id]; !waits {
+			ns.withdraw(id)
 			delete(ns.announced, id)
 		}
 	}
@@ -106,11 +137,90 @@ func (ns *notifications) update(v state.View) {
 			continue
 		}
 		ns.announced[id] = text // also when a window is in front: the dialog is visible there
-		if !ns.hasFocus {
+		if !ns.isInFront() && ns.settings.Allows(state.NotifyQuestions, now) {
 			ns.notifier.Show(m)
-			ns.onScreen[id] = true
+			ns.onScreen[id] = shown{questions[id], now}
 		}
 	}
+}
+
+// questionMessages returns the notifications of the pending approvals, and the approvals, by ID.
+func (ns *notifications) questionMessages(v state.View) (list map[string]notify.Message, questions map[string]protocol.Approval) {
+	list, questions = make(map[string]notify.Message), make(map[string]protocol.Approval)
+	waiting := v.UnsnoozedApprovals()
+	if len(waiting) > maxSeparate {
+		text := fmt.Sprintf("%d approvals need you", len(waiting))
+		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1]), Sound: ns.settings.Sound}
+		return list, questions
+	}
+	for _, q := range waiting {
+		m := notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true, Sound: ns.settings.Sound}
+		if whole, ok := v.WholeQuestion(q); ok {
+			m.Body, m.Allow = whole, true
+		}
+		list[m.ID], questions[m.ID] = m, q
+	}
+	return list, questions
+}
+
+func (ns *notifications) withdraw(id string) {
+	if _, on := ns.onScreen[id]; on {
+		ns.notifier.Remove(id)
+		delete(ns.onScreen, id)
+	}
+}
+
+// withdrawAll removes all notifications, when a window comes to the front.
+func (ns *notifications) withdrawAll() {
+	for id := range ns.onScreen {
+		ns.withdraw(id)
+	}
+	for id := range ns.news {
+		ns.notifier.Remove(id)
+	}
+	clear(ns.news)
+}
+
+// tick withdraws the notifications once a window is in front: not every toolkit reports that.
+func (ns *notifications) tick(now time.Time) {
+	if len(ns.onScreen)+len(ns.news) == 0 || now.Sub(ns.checked) < time.Second {
+		return
+	}
+	ns.checked = now
+	if ns.isInFront() {
+		ns.withdrawAll()
+	}
+}
+
+// announce shows a notification that needs no answer, unless a window is in front.
+func (ns *notifications) announce(kind state.Notification, m notify.Message, chat protocol.SessionKey) {
+	if ns.notifier == nil || ns.isInFront() || !ns.settings.Allows(kind, time.Now()) {
+		return
+	}
+	if ns.news == nil {
+		ns.news = make(map[string]protocol.SessionKey)
+	}
+	m.News, m.Sound = true, ns.settings.Sound
+	ns.notifier.Show(m)
+	ns.news[m.ID] = chat
+}
+
+// runPrefix is the prefix of the names of notifications about runs; the chat's key follows.
+const runPrefix = "run-"
+
+// updateRuns announces the runs that ended while no window is in front.
+func (ns *notifications) updateRuns(v state.View) {
+	if len(v.EndedRuns) == 0 {
+		return
+	}
+	announced := make(map[protocol.RunID]bool)
+	for _, r := range state.RunNews(v) {
+		announced[r.ID] = true
+		if !ns.announcedRuns[r.ID] {
+			ns.announce(r.Kind, notify.Message{ID: runPrefix + string(r.Session), Title: r.Title, Body: r.Body}, r.Session)
+		}
+	}
+	ns.announcedRuns = announced
 }
 
 // transferPrefix is the prefix of the names of transfer notifications.
@@ -133,31 +243,24 @@ func (ns *notifications) updateTransfers(v state.View) {
 	if len(fresh) == 0 {
 		return
 	}
-	separate := widgets.Choose(ns.hasFocus, 1, maxSeparate)
+	front := ns.isInFront()
+	separate := widgets.Choose(front, 1, maxSeparate)
 	var list []notify.Message
 	if len(fresh) > separate {
 		title, text := state.TransferEnds(fresh)
-		list = append(list, notify.Message{ID: transferPrefix + summaryID, Title: title, Body: text, News: true})
+		list = append(list, notify.Message{ID: transferPrefix + summaryID, Title: title, Body: text})
 	} else {
 		for _, t := range fresh {
 			title, text := state.TransferEnd(v, t, time.Now())
-			list = append(list, notify.Message{ID: transferPrefix + string(t.ID), Title: title, Body: text, News: true})
+			list = append(list, notify.Message{ID: transferPrefix + string(t.ID), Title: title, Body: text})
 		}
 	}
 	for _, m := range list {
 		switch {
-		case !ns.hasFocus && ns.notifier != nil:
-			ns.notifier.Show(m)
-			ns.transferIDs = append(ns.transferIDs, m.ID)
-		case ns.hasFocus && ns.ui.nav.title != transfersTitle: // that page shows it already
+		case !front:
+			ns.announce(state.NotifyTransfers, m, "")
+		case ns.ui.nav.title != transfersTitle: // that page shows it already
 			ns.ui.messages.show(m.Title + ": " + m.Body)
 		}
 	}
-}
-
-func (ns *notifications) removeTransfers() {
-	for _, id := range ns.transferIDs {
-		ns.notifier.Remove(id)
-	}
-	ns.transferIDs = nil
 }

@@ -29,6 +29,7 @@ func runGUI(f flags, b *backend, i *instance) {
 	defer cancel()
 	u := newUI(ctx, a, b)
 	u.showQuietly = showQuietly
+	u.notes.isInFront = func() bool { return isInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
 		t := tray.New(d, u.runTrayItem)

@@ -35,7 +35,8 @@ type ui struct {
 	sender    *sender
 	opener    *opener
 
-	hasTray bool
+	hasTray  bool
+	hasFocus bool // a window of this program has the focus, as far as the toolkit reports it
 	// showQuietly opens a window without taking the keyboard focus.
 	showQuietly  func(fyne.Window)
 	running      bool                           // set while the gateway's values are watched
@@ -49,7 +50,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.settings = &navigator{ui: u}, &approvals{ui: u}, &settingsWindow{ui: u}
-	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}
+	u.notes, u.sender, u.opener = newNotifications(u), &sender{u}, &opener{u}
 	u.messages = newMessages(u)
 	u.main = newWindow(u)
 	last := b.prefs.get()
@@ -101,8 +102,9 @@ func (u *ui) update(v state.View) {
 	u.messages.showProblem(v)
 	u.messages.showMissingSecrets(v)
 	u.approvals.update(v)
-	u.notes.update(v)
+	u.notes.update(v, time.Now())
 	u.notes.updateTransfers(v)
+	u.notes.updateRuns(v)
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Update(v)
 	}
@@ -139,6 +141,7 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
+	u.notes.tick(now)
 	u.revealFocused()
 }
 
@@ -219,17 +222,17 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 
 // setFocused records whether a window of this program has the focus.
 func (u *ui) setFocused(on bool) {
-	u.notes.hasFocus = on
+	u.hasFocus = on
 	if on {
 		if d := u.approvals.dialog; d != nil {
 			d.WindowActivated()
 		}
-		u.notes.update(u.view) // withdraws the notifications
-		u.notes.removeTransfers()
+		u.notes.withdrawAll()
 	}
 }
 
-// loadUI loads theme, text size and first run; only the first response shows the first-run page.
+// loadUI loads theme, text size, first run and notifications; only the first response shows the
+// first-run page.
 func (u *ui) loadUI() {
 	u.themeRequest++
 	turn := u.themeRequest
@@ -242,5 +245,10 @@ func (u *ui) loadUI() {
 			u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
 		}
 		u.isUILoaded = true
+	})
+	bind.Go(u.ctx, func(ctx context.Context) (state.NotificationSettings, error) { return state.ReadNotifications(ctx, u.backend.state) }, func(s state.NotificationSettings, err error) {
+		if err == nil && turn == u.themeRequest { // an older gateway has none
+			u.notes.settings = s
+		}
 	})
 }
