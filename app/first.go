@@ -36,7 +36,7 @@ func newFirstPage(u *ui) *firstPage {
 	p.searchAgain = widgets.NewButton("Search again", "reset", p.search)
 	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.focusComposer() })
 	p.startButton.Primary = true
-	connect := widgets.NewButton("Connect a provider", "globe", func() { u.main.endFirstRun(); u.settings.open() })
+	connect := widgets.NewButton("Connect a provider", "globe", func() { u.main.endFirstRun(); u.settings.openModels() })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.LimitWidth(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
@@ -120,7 +120,7 @@ func serverText(s protocol.DetectedServer) string {
 func (p *firstPage) useServer(server protocol.DetectedServer) {
 	if server.State == "needs-key" {
 		p.ui.main.endFirstRun()
-		p.ui.settings.open()
+		p.ui.settings.openModels()
 		return
 	}
 	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {

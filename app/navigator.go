@@ -144,12 +144,16 @@ func (n *navigator) openMachine(id protocol.NodeID) {
 	n.openTitled(machinesTitle)
 }
 
-func (n *navigator) openTitled(title string) {
+func (n *navigator) openTitled(title string) { n.open(n.titled(title)) }
+
+// titled returns the page with a title.
+func (n *navigator) titled(title string) page {
 	for _, p := range n.pages() {
 		if p.title == title {
-			n.open(p)
+			return p
 		}
 	}
+	panic("app: no page " + title)
 }
 
 // open replaces the chat by a page.
@@ -236,7 +240,7 @@ func (n *navigator) rulesPage() page {
 					return "The rules were saved.", err
 				})
 			},
-			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.open(); n.ui.settings.find("toolApproval") },
+			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.find("toolApproval") },
 		})
 		return p.Box, p.Back
 	}}

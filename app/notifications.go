@@ -48,6 +48,14 @@ const maxSeparate = 3
 // summaryID is the name of the notification for several approvals.
 const summaryID = "many"
 
+// testID is the name of the notification for a test.
+const testID = "test"
+
+// isQuestion reports whether a notification is about one approval, whose ID is its name.
+func isQuestion(id string) bool {
+	return id != summaryID && id != testID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, runPrefix)
+}
+
 // notifier shows notifications (notify.Notifier).
 type notifier interface {
 	Show(notify.Message)
@@ -69,7 +77,7 @@ func (ns *notifications) start() (stop func()) {
 		Allow:  func(id string) { bind.Do(ns.ui.ctx, func() { ns.allow(id, time.Now()) }) },
 		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
-			if id != summaryID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, runPrefix) {
+			if isQuestion(id) {
 				ns.ui.backend.state.Approvals.MarkShown(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
@@ -90,6 +98,8 @@ func (ns *notifications) review(id string) {
 	case id == summaryID:
 		ns.ui.main.show()
 		ns.ui.approvals.openInbox()
+	case id == testID:
+		ns.ui.settings.open()
 	default:
 		ns.openDialog(protocol.ApprovalID(id))
 	}
@@ -203,6 +213,13 @@ func (ns *notifications) announce(kind state.Notification, m notify.Message, cha
 	m.News, m.Sound = true, ns.settings.Sound
 	ns.notifier.Show(m)
 	ns.news[m.ID] = chat
+}
+
+// showTest shows a notification for the person who sets them up.
+func (ns *notifications) showTest() {
+	if ns.notifier != nil {
+		ns.notifier.Show(notify.Message{ID: testID, Title: "Notifications work", Body: "Questions and news from Fairlead look like this.", News: true, Sound: ns.settings.Sound})
+	}
 }
 
 // runPrefix is the prefix of the names of notifications about runs; the chat's key follows.

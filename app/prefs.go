@@ -25,6 +25,7 @@ type preferences struct {
 	Height         float32             `json:"height,omitempty"`
 	SettingsWidth  float32             `json:"settingsWidth,omitempty"`
 	SettingsHeight float32             `json:"settingsHeight,omitempty"`
+	SettingsPage   string              `json:"settingsPage,omitempty"` // title of the page shown last
 	ChatWidth      float32             `json:"tornWidth,omitempty"` // of chat windows
 	ChatHeight     float32             `json:"tornHeight,omitempty"`
 	Chat           protocol.SessionKey `json:"chat,omitempty"`

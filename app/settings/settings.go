@@ -29,6 +29,18 @@ type Handlers struct {
 	PickFolder func(done func(dir string))
 	Local      *Local   // nil if the gateway is remote
 	Gateways   Gateways // nil if windows of other gateways cannot be opened
+	// Links are pages of the main window.
+	Links []Link
+	// Shown is called with the title of each page that is shown.
+	Shown func(title string)
+	// TestNotification shows a notification for a test.
+	TestNotification func()
+}
+
+// Link opens a page of the main window.
+type Link struct {
+	Icon, Title string
+	Open        func()
 }
 
 // Page is the content of the window. It belongs to the GUI thread.
@@ -38,66 +50,71 @@ type Page struct {
 	app      *state.App
 	handlers Handlers
 
-	models              *models
-	tabs                *container.AppTabs
-	gateways            *gatewaysPage // nil without other gateways
-	allSettings         *allSettings
-	allTab, gatewaysTab *container.TabItem
+	pages       *pages
+	models      *models
+	gateways    *gatewaysPage
+	allSettings *allSettings
 }
 
-// New creates the window's content; it lives until ctx ends.
-func New(ctx context.Context, app *state.App, h Handlers, version string) *Page {
+// New creates the window's content with the page of a title; it lives until ctx ends.
+func New(ctx context.Context, app *state.App, h Handlers, version, title string) *Page {
 	p := &Page{ctx: ctx, app: app, handlers: h}
-	p.models = newModels(p)
-	// the settings load now; the page is built when it is opened
-	everySetting, settings := container.NewStack(), state.NewSettings(app)
-	go settings.Follow(ctx)
-	p.allTab = container.NewTabItem("All settings", everySetting)
-	p.tabs = container.NewAppTabs(
-		container.NewTabItem("Models", p.models.box),
-		container.NewTabItem("General", p.general()),
-		container.NewTabItem("This computer", p.computer()),
-	)
+	list := []*entry{
+		{icon: "chat", title: ModelsTitle, build: func() fyne.CanvasObject { p.models = newModels(p); return p.models.box }},
+		{icon: "sun", title: "General", build: p.general},
+		{icon: "bell", title: notificationsTitle, build: p.notifications},
+		{icon: "machine", title: "This computer", build: p.computer},
+	}
 	if h.Gateways != nil {
-		p.gateways = newGatewaysPage(p)
-		p.gatewaysTab = container.NewTabItem("Gateways", p.gateways.box)
-		p.tabs.Append(p.gatewaysTab)
+		list = append(list, &entry{icon: "link", title: gatewaysTitle, build: func() fyne.CanvasObject {
+			p.gateways = newGatewaysPage(p)
+			return p.gateways.box
+		}})
 	}
-	p.tabs.Append(container.NewTabItem("Advanced", p.advancedSection()))
-	p.tabs.Append(p.allTab)
-	p.tabs.Append(container.NewTabItem("About", p.about(version)))
-	p.tabs.SetTabLocation(container.TabLocationTop)
-	p.tabs.OnSelected = func(t *container.TabItem) {
-		if t == p.allTab && p.allSettings == nil {
-			p.allSettings = newAllSettings(ctx, settings)
-			bind.Watch(ctx, settings.Value, p.allSettings.update)
-			widgets.SetContent(everySetting, p.allSettings.box)
-		}
+	list = append(list,
+		&entry{icon: "terminal", title: "Advanced", build: p.advancedSection},
+		&entry{icon: "settings", title: allSettingsTitle, build: p.everySetting},
+		&entry{icon: "info", title: "About", build: func() fyne.CanvasObject { return p.about(version) }},
+	)
+	for _, l := range h.Links {
+		list = append(list, &entry{icon: l.Icon, title: l.Title, link: l.Open})
 	}
-	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), p.tabs))
+	p.pages = newPages(list, h.Shown)
+	p.pages.open(title)
+	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), p.pages))
 	return p
 }
 
-// MoveTab moves by a number of tabs and wraps around; Fyne's tabs cannot be focused.
+func (p *Page) everySetting() fyne.CanvasObject {
+	settings := state.NewSettings(p.app)
+	go settings.Follow(p.ctx)
+	p.allSettings = newAllSettings(p.ctx, settings)
+	bind.Watch(p.ctx, settings.Value, p.allSettings.update)
+	return p.allSettings.box
+}
+
+// Open shows the page with a title.
+func (p *Page) Open(title string) { p.pages.open(title) }
+
+// MoveTab moves by a number of pages and wraps around.
 func (p *Page) MoveTab(by int) {
-	n := len(p.tabs.Items)
-	p.tabs.SelectIndex((p.tabs.SelectedIndex() + by + n) % n)
+	p.pages.move(by)
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Unfocus() // the focused object is on the previous tab
+		c.Unfocus() // the focused object may be on the previous page
 	}
 }
 
 // Invite shows a pairing invitation for the person to accept.
 func (p *Page) Invite(link string) {
-	if p.gateways != nil {
-		p.tabs.Select(p.gatewaysTab)
+	if p.handlers.Gateways != nil {
+		p.pages.open(gatewaysTitle)
 		p.gateways.invitation.SetText(link)
 	}
 }
 
 // Find shows the settings that contain each word of a query.
 func (p *Page) Find(query string) {
-	p.tabs.Select(p.allTab)
+	p.pages.open(allSettingsTitle)
 	p.allSettings.search.SetText(query)
 }
 

@@ -202,3 +202,20 @@ func (v View) WholeQuestion(a protocol.Approval) (text string, ok bool) {
 	}
 	return text, true
 }
+
+// ToggleDay returns the days of quiet hours with or without one day; the last one stays. No days
+// are all of them.
+func ToggleDay(days []string, day string) []string {
+	all := Map(Weekdays, func(d [2]string) string { return d[1] })
+	if len(days) == 0 {
+		days = all
+	}
+	toggled := without(all, func(d string) bool { return slices.Contains(days, d) == (d == day) })
+	switch len(toggled) {
+	case 0:
+		return days
+	case len(all):
+		return []string{}
+	}
+	return toggled
+}

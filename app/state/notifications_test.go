@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,6 +136,23 @@ func TestOnlyAWholeHarmlessQuestionCanBeAllowedFromANotification(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if text, ok := v.WholeQuestion(question(change)); ok {
 				t.Errorf("it can be allowed as %q", text)
+			}
+		})
+	}
+}
+
+func TestDaysOfQuietHoursAreToggled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ days, day, want string }{
+		{"", "mon", "tue wed thu fri sat sun"},
+		{"sat sun", "fri", "fri sat sun"},
+		{"sat sun", "sat", "sun"},
+		{"sun", "sun", "sun"},
+		{"mon tue wed thu fri sat", "sun", ""},
+	} {
+		t.Run(c.days+"/"+c.day, func(t *testing.T) {
+			if got := strings.Join(ToggleDay(strings.Fields(c.days), c.day), " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+
+	"fairlead/app/settings"
+	"fairlead/gateway"
+)
+
+// settingsWindow is the window of the settings.
+type settingsWindow struct {
+	ui     *ui
+	window fyne.Window    // nil while it is closed
+	page   *settings.Page // content of window
+}
+
+// saveSize saves the size of the settings window, if it is open.
+func (sw *settingsWindow) saveSize() {
+	if sw.window != nil {
+		size := sw.window.Canvas().Size()
+		sw.ui.backend.prefs.update(func(r *preferences) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
+	}
+}
+
+// open shows the page that was shown last.
+func (sw *settingsWindow) open() {
+	if sw.window != nil {
+		sw.window.Show()
+		sw.window.RequestFocus()
+		return
+	}
+	w := sw.ui.app.NewWindow("Settings – Fairlead")
+	ctx, cancel := context.WithCancel(sw.ui.ctx)
+	last := sw.ui.backend.prefs.get()
+	page := settings.New(ctx, sw.ui.backend.state, sw.handlers(w), gateway.Version, last.SettingsPage)
+	w.SetContent(page)
+	w.SetPadded(false)
+	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(960, 680)))
+	w.SetOnClosed(func() {
+		cancel()
+		sw.saveSize()
+		sw.window, sw.page = nil, nil
+	})
+	shortcut(w, fyne.KeyW, func() { w.Close() })
+	shortcut(w, fyne.KeyQ, sw.ui.quit)
+	for key, by := range map[fyne.KeyName]int{fyne.KeyPageDown: 1, fyne.KeyPageUp: -1, fyne.KeyTab: 1} {
+		shortcut(w, key, func() { page.MoveTab(by) })
+	}
+	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyTab, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, func(fyne.Shortcut) { page.MoveTab(-1) })
+	w.CenterOnScreen()
+	sw.window, sw.page = w, page
+	w.Show()
+}
+
+// openModels shows the page where a model is connected.
+func (sw *settingsWindow) openModels() {
+	sw.open()
+	sw.page.Open(settings.ModelsTitle)
+}
+
+// handlers returns the callbacks of the window's pages.
+func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
+	u := sw.ui
+	h := settings.Handlers{
+		OpenURL: u.opener.openURL, OpenPath: u.opener.openPath, Copy: u.app.Clipboard().SetContent,
+		PickFolder:       func(done func(string)) { pickFolder(w, done) },
+		Shown:            func(title string) { u.backend.prefs.update(func(r *preferences) { r.SettingsPage = title }) },
+		TestNotification: u.notes.showTest,
+	}
+	for _, l := range []struct {
+		page  page
+		title string
+	}{{u.nav.rulesPage(), "Approvals and rules"}, {u.nav.titled("Skills"), "Skills"}, {u.nav.titled(channelsTitle), channelsTitle}} {
+		h.Links = append(h.Links, settings.Link{Icon: l.page.icon, Title: l.title, Open: func() {
+			u.main.show()
+			u.nav.open(l.page)
+		}})
+	}
+	if u.backend.flags.join == "" {
+		h.Local, h.Gateways = local{u.backend}.settings(), u.backend.remote
+	}
+	return h
+}
+
+// find shows the settings that contain each word of a query.
+func (sw *settingsWindow) find(query string) {
+	sw.open()
+	sw.page.Find(query)
+}
+
+// openInvitation shows a pairing invitation, if there is one, for the person to accept.
+func (sw *settingsWindow) openInvitation(link string) {
+	if link == "" || sw.ui.backend.flags.join != "" {
+		return
+	}
+	sw.open()
+	sw.page.Invite(link)
+}
