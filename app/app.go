@@ -80,10 +80,16 @@ func Main(args []string) int {
 	case version:
 		return report(0, gateway.Version+"\n")
 	}
-	if err := runInstance(f); err != nil {
+	err = runInstance(f)
+	home, homeErr := gateway.Home()
+	switch {
+	case err == nil:
+		return 0
+	case f.withParent || homeErr != nil: // the parent process has a window
 		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
-	return 0
+	fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
+	return showFailure(home, err)
 }
 
 // runInstance runs the program until the person quits, unless another instance already runs.

@@ -35,8 +35,9 @@ type ui struct {
 	sender    *sender
 	opener    *opener
 
-	hasTray  bool
-	hasFocus bool // a window of this program has the focus, as far as the toolkit reports it
+	systemMode style.Mode // replaces [style.System]
+	hasTray    bool
+	hasFocus   bool // a window of this program has the focus, as far as the toolkit reports it
 	// showQuietly opens a window without taking the keyboard focus.
 	showQuietly  func(fyne.Window)
 	running      bool                           // set while the gateway's values are watched
@@ -47,7 +48,7 @@ type ui struct {
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
+	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.settings = &navigator{ui: u}, &approvals{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = newNotifications(u), &sender{u}, &opener{u}
@@ -179,7 +180,7 @@ func (u *ui) setTheme(mode style.Mode, scale float32) {
 	last := u.backend.prefs.get()
 	u.backend.prefs.update(func(r *preferences) { r.Theme, r.TextSize = string(mode), scale })
 	if last.Theme != string(mode) || last.TextSize != scale {
-		u.app.Settings().SetTheme(style.New(mode, scale))
+		applyTheme(u.app, mode, u.systemMode, scale)
 	}
 }
 
@@ -246,7 +247,9 @@ func (u *ui) loadUI() {
 		}
 		u.isUILoaded = true
 	})
-	bind.Go(u.ctx, func(ctx context.Context) (state.NotificationSettings, error) { return state.ReadNotifications(ctx, u.backend.state) }, func(s state.NotificationSettings, err error) {
+	bind.Go(u.ctx, func(ctx context.Context) (state.NotificationSettings, error) {
+		return state.ReadNotifications(ctx, u.backend.state)
+	}, func(s state.NotificationSettings, err error) {
 		if err == nil && turn == u.themeRequest { // an older gateway has none
 			u.notes.settings = s
 		}
