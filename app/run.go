@@ -13,6 +13,7 @@ import (
 
 	"fairlead/app/bind"
 	_ "fairlead/app/locale" // before the toolkit
+	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway"
@@ -52,6 +53,7 @@ func runGUI(f flags, b *backend, i *instance) {
 	applyTheme(a, style.Mode(cmp.Or(last.Theme, string(style.System))), system, last.TextSize)
 	u := newUI(ctx, a, b)
 	u.systemMode = system
+	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: state.ChangesOf(f.changelog, gateway.Version)}
 	u.showQuietly = showQuietly
 	u.notes.isInFront = func() bool { return isInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()
@@ -88,6 +90,7 @@ func runGUI(f flags, b *backend, i *instance) {
 	})
 	if !(f.hidden || last.Hidden) || !u.hasTray {
 		u.main.window.Show()
+		u.settings.showNews()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })
 	a.Lifecycle().SetOnExitedForeground(func() { u.setFocused(false) })

@@ -7,12 +7,12 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/settings"
-	"fairlead/gateway"
 )
 
 // settingsWindow is the window of the settings.
 type settingsWindow struct {
 	ui     *ui
+	about  settings.About
 	window fyne.Window    // nil while it is closed
 	page   *settings.Page // content of window
 }
@@ -35,7 +35,7 @@ func (sw *settingsWindow) open() {
 	w := sw.ui.app.NewWindow("Settings – Fairlead")
 	ctx, cancel := context.WithCancel(sw.ui.ctx)
 	last := sw.ui.backend.prefs.get()
-	page := settings.New(ctx, sw.ui.backend.state, sw.handlers(w), gateway.Version, last.SettingsPage)
+	page := settings.New(ctx, sw.ui.backend.state, sw.handlers(w), sw.about, last.SettingsPage)
 	w.SetContent(page)
 	w.SetPadded(false)
 	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(960, 680)))
@@ -61,6 +61,17 @@ func (sw *settingsWindow) openModels() {
 	sw.page.Open(settings.ModelsTitle)
 }
 
+// showNews shows what is new, once after an update.
+func (sw *settingsWindow) showNews() {
+	prefs, version := sw.ui.backend.prefs, sw.about.Version
+	before := prefs.get().Version
+	prefs.update(func(r *preferences) { r.Version = version })
+	if before != "" && before != version && sw.about.Changes != "" {
+		sw.open()
+		sw.page.Open(settings.WhatsNewTitle)
+	}
+}
+
 // handlers returns the callbacks of the window's pages.
 func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
 	u := sw.ui
@@ -69,6 +80,7 @@ func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
 		PickFolder:       func(done func(string)) { pickFolder(w, done) },
 		Shown:            func(title string) { u.backend.prefs.update(func(r *preferences) { r.SettingsPage = title }) },
 		TestNotification: u.notes.showTest,
+		Machines:         func() { u.main.show(); u.nav.openMachine("") },
 	}
 	for _, l := range []struct {
 		page  page

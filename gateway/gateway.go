@@ -217,17 +217,33 @@ func (g *Gateway) audit() journal.Audit {
 	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
 }
 
-// Version is set by the linker; builds without it take it from the build information.
-var Version = ""
+// Version and Commit are set by the linker; builds without it take them from the build information.
+// Version is a number such as 0.1.0, or "dev".
+var Version, Commit string
 
 func init() {
-	if Version != "" {
-		return
+	info, ok := debug.ReadBuildInfo()
+	if Version == "" {
+		Version = "dev"
+		if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+			Version = info.Main.Version
+		}
 	}
-	Version = "dev"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		Version = info.Main.Version
+	if ok && Commit == "" {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				Commit = s.Value[:min(len(s.Value), 8)]
+			}
+		}
 	}
+}
+
+// VersionText returns the version with the commit, for --version.
+func VersionText() string {
+	if Commit == "" {
+		return Version
+	}
+	return Version + " (" + Commit + ")"
 }
 
 // Defaults of the listener. The port is that of GSV.

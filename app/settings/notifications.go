@@ -35,6 +35,11 @@ func newCheck(label string, changed func(bool)) (box *widget.Check, set func(boo
 	}
 }
 
+// alignLeft aligns a check box with texts above and below it: it has a margin of its own.
+func alignLeft(box *widget.Check) fyne.CanvasObject {
+	return widgets.Inset(0, 0, 0, -style.Inside, box)
+}
+
 // notificationsPage has the settings of notifications.
 type notificationsPage struct {
 	page   *Page
@@ -52,18 +57,20 @@ func (p *Page) notifications() fyne.CanvasObject {
 	for _, k := range notificationKinds {
 		box, set := newCheck(k.name, func(on bool) { n.save(string(k.value), on) })
 		n.shows = append(n.shows, func(s state.NotificationSettings) { set(!s.Off[k.value]) })
-		kinds = append(kinds, box)
+		kinds = append(kinds, alignLeft(box))
 	}
 	sound, setSound := newCheck("Play the system's sound", func(on bool) { n.save("sound", on) })
 	n.shows = append(n.shows, func(s state.NotificationSettings) { setSound(s.Sound) })
 	try := widgets.NewButton("Show a test notification", "bell", func() { widgets.Call(p.handlers.TestNotification) })
 	built := page(
 		section("Notify me about", widgets.Col(0, kinds...), n.result),
-		section("Sound", sound, widgets.Row(style.Inside, -1, try)),
+		section("Sound", alignLeft(sound), widgets.Row(style.Inside, -1, try)),
 		n.quietHours(),
 	)
 	p.watchConfig(func() {
-		bind.Go(p.ctx, func(ctx context.Context) (state.NotificationSettings, error) { return state.ReadNotifications(ctx, p.app) }, func(s state.NotificationSettings, err error) {
+		bind.Go(p.ctx, func(ctx context.Context) (state.NotificationSettings, error) {
+			return state.ReadNotifications(ctx, p.app)
+		}, func(s state.NotificationSettings, err error) {
 			if err != nil {
 				setError(n.result, err)
 				return

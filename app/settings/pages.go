@@ -14,6 +14,7 @@ const (
 	gatewaysTitle      = "Gateways"
 	allSettingsTitle   = "All settings"
 	notificationsTitle = "Notifications"
+	WhatsNewTitle      = "What's new"
 )
 
 // entry is a line of the window's list.

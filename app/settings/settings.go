@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"runtime"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -35,6 +36,27 @@ type Handlers struct {
 	Shown func(title string)
 	// TestNotification shows a notification for a test.
 	TestNotification func()
+	Machines         func() // opens the page of machines
+}
+
+// About describes this program.
+type About struct {
+	Version string // such as 0.1.0
+	Commit  string // of the source; may be empty
+	Changes string // in this version, as Markdown; may be empty
+}
+
+// summary describes the program in one line, for reports.
+func (a About) summary() string {
+	return fmt.Sprintf("Fairlead %s, %s/%s, %s", a.full(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// full is the version with the commit.
+func (a About) full() string {
+	if a.Commit == "" {
+		return a.Version
+	}
+	return a.Version + " (" + a.Commit + ")"
 }
 
 // Link opens a page of the main window.
@@ -50,6 +72,7 @@ type Page struct {
 	app      *state.App
 	handlers Handlers
 
+	about       About
 	pages       *pages
 	models      *models
 	gateways    *gatewaysPage
@@ -57,8 +80,8 @@ type Page struct {
 }
 
 // New creates the window's content with the page of a title; it lives until ctx ends.
-func New(ctx context.Context, app *state.App, h Handlers, version, title string) *Page {
-	p := &Page{ctx: ctx, app: app, handlers: h}
+func New(ctx context.Context, app *state.App, h Handlers, about About, title string) *Page {
+	p := &Page{ctx: ctx, app: app, handlers: h, about: about}
 	list := []*entry{
 		{icon: "chat", title: ModelsTitle, build: func() fyne.CanvasObject { p.models = newModels(p); return p.models.box }},
 		{icon: "sun", title: "General", build: p.general},
@@ -74,8 +97,12 @@ func New(ctx context.Context, app *state.App, h Handlers, version, title string)
 	list = append(list,
 		&entry{icon: "terminal", title: "Advanced", build: p.advancedSection},
 		&entry{icon: "settings", title: allSettingsTitle, build: p.everySetting},
-		&entry{icon: "info", title: "About", build: func() fyne.CanvasObject { return p.about(version) }},
+		&entry{icon: "question", title: "Help", build: p.help},
 	)
+	if about.Changes != "" {
+		list = append(list, &entry{icon: "list", title: WhatsNewTitle, build: p.whatsNew})
+	}
+	list = append(list, &entry{icon: "info", title: "About", build: p.aboutPage})
 	for _, l := range h.Links {
 		list = append(list, &entry{icon: l.Icon, title: l.Title, link: l.Open})
 	}

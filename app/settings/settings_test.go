@@ -240,14 +240,15 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 		p.app.Value.Update(func(v *state.View) {
 			v.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
 		})
-		page := p.about("1.2.3")
-		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json", widgets.ShortcutName("K", false), "Search chats"} {
+		p.about = About{Version: "1.2.3", Commit: "abcdef12"}
+		page := p.aboutPage()
+		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json", widgets.ShortcutName("K", false), "Search chats"} {
 			if !strings.Contains(texts(page), want) {
 				t.Errorf("%q is not shown", want)
 			}
 		}
 		test.Tap(pagetest.Button(t, page, "Copy"))
-		if !strings.Contains(*copied, "Fairlead 1.2.3") {
+		if !strings.Contains(*copied, "Fairlead 1.2.3 (abcdef12)") {
 			t.Errorf("copied %q", *copied)
 		}
 		test.Tap(pagetest.Button(t, page, "Show"))
@@ -417,7 +418,9 @@ func TestThePagesAreListedAndTheShownOneIsLit(t *testing.T) {
 		return func() fyne.CanvasObject { return widget.NewLabel(text) }
 	}
 	list := []*entry{
-		{icon: "sun", title: "One", build: build("1")}, {icon: "bell", title: "Two", build: build("2")}, {icon: "info", title: "Three", build: build("3")},
+		{icon: "sun", title: "One", build: build("1")},
+		{icon: "bell", title: "Two", build: build("2")},
+		{icon: "info", title: "Three", build: build("3")},
 		{icon: "shield", title: "Rules", link: func() { opened++ }},
 	}
 	p := newPages(list, func(title string) { shown = title })
@@ -483,6 +486,35 @@ func TestNotificationsAreChosenByKindAndTime(t *testing.T) {
 		pagetest.Settle()
 		if s := texts(page); !strings.Contains(s, "Devices that want to pair") || !strings.Contains(s, "ot connected") {
 			t.Error("a kind, or why they could not be loaded, is missing")
+		}
+	})
+}
+
+func TestProblemsAreShownWithWhatFixesThem(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, copied *string) {
+		p.about = About{Version: "1"}
+		shown := ""
+		p.pages = newPages([]*entry{{title: ModelsTitle, build: func() fyne.CanvasObject { shown = ModelsTitle; return widget.NewLabel("") }}}, nil)
+		p.app.Value.Update(func(v *state.View) {
+			v.Connected, v.Loaded, v.Nodes = true, true, []protocol.NodeInfo{{ID: "box", Online: true}}
+			v.Status = protocol.Status{Version: "1", Paused: true, Model: protocol.ModelRef{Provider: "openai", ID: "m"}}
+		})
+		page := p.help()
+		test.Tap(pagetest.Button(t, page, "Check now"))
+		pagetest.Settle()
+		s := texts(page)
+		for _, want := range []string{"2 problems found.", "Paused", "Machine box", "Resume agent"} {
+			if !strings.Contains(s, want) {
+				t.Errorf("%q is not shown", want)
+			}
+		}
+		test.Tap(pagetest.Button(t, page, "Open Models"))
+		if shown != ModelsTitle {
+			t.Error("the page of models is not opened")
+		}
+		test.Tap(pagetest.Button(t, page, "Copy report"))
+		if !strings.HasPrefix(*copied, "Fairlead 1, ") || !strings.Contains(*copied, "! agent: paused\n  → resume it") {
+			t.Errorf("copied %q", *copied)
 		}
 	})
 }
