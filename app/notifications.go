@@ -53,7 +53,15 @@ const testID = "test"
 
 // isQuestion reports whether a notification is about one approval, whose ID is its name.
 func isQuestion(id string) bool {
-	return id != summaryID && id != testID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, runPrefix)
+	return id != summaryID && id != testID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, runPrefix) && !strings.HasPrefix(id, pairingPrefix)
+}
+
+// questionKind is the kind of a notification that waits for an answer.
+func questionKind(id string) state.Notification {
+	if strings.HasPrefix(id, pairingPrefix) {
+		return state.NotifyPairing
+	}
+	return state.NotifyQuestions
 }
 
 // notifier shows notifications (notify.Notifier).
@@ -147,7 +155,7 @@ func (ns *notifications) update(v state.View, now time.Time) {
 			continue
 		}
 		ns.announced[id] = text // also when a window is in front: the dialog is visible there
-		if !ns.isInFront() && ns.settings.Allows(state.NotifyQuestions, now) {
+		if !ns.isInFront() && ns.settings.Allows(questionKind(id), now) {
 			ns.notifier.Show(m)
 			ns.onScreen[id] = shown{questions[id], now}
 		}
@@ -239,6 +247,9 @@ func (ns *notifications) updateRuns(v state.View) {
 	}
 	ns.announcedRuns = announced
 }
+
+// pairingPrefix is the prefix of the names of notifications of pairing requests.
+const pairingPrefix = "pairing-"
 
 // transferPrefix is the prefix of the names of transfer notifications.
 const transferPrefix = "transfer-"

@@ -84,7 +84,8 @@ func (s NotificationSettings) Allows(kind Notification, now time.Time) bool {
 	if s.Off[kind] {
 		return false
 	}
-	return !s.Quiet.Includes(now) || s.Quiet.Allow == QuietQuestions && kind == NotifyQuestions
+	isQuestion := kind == NotifyQuestions || kind == NotifyPairing
+	return !s.Quiet.Includes(now) || s.Quiet.Allow == QuietQuestions && isQuestion
 }
 
 // Includes reports whether a time is within the quiet hours.

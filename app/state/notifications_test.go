@@ -28,6 +28,7 @@ func TestQuietHoursLimitNotifications(t *testing.T) {
 		{name: "at the start", kind: NotifyFinished, at: 22 * time.Hour},
 		{name: "after midnight", kind: NotifyFinished, at: 30 * time.Hour},
 		{name: "a question", kind: NotifyQuestions, at: 23 * time.Hour, want: true},
+		{name: "a pairing request", kind: NotifyPairing, at: 23 * time.Hour, want: true},
 		{name: "a question while nothing is allowed", kind: NotifyQuestions, at: 23 * time.Hour, all: true},
 		{name: "at the end", kind: NotifyFinished, at: 31 * time.Hour, want: true},
 		{name: "the night before", kind: NotifyFinished, at: 3 * time.Hour, want: true},
