@@ -16,6 +16,7 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // startProblem explains why the program cannot start: what happened, and what to do. known is false
@@ -45,6 +46,9 @@ func isErrno(err error, unix, windows syscall.Errno) bool {
 
 // explained is an error of the start in words for the person.
 func explained(home string, err error) error {
+	if e, ok := errors.AsType[*protocol.Error](err); ok { // it is a sentence already
+		return e
+	}
 	what, todo, known := startProblem(home, err)
 	if !known {
 		return err

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
+	"fairlead/gateway/protocol"
 )
 
 func TestAFailedStartSaysWhyAndWhatToDo(t *testing.T) {
@@ -40,6 +41,23 @@ func TestAFailedStartSaysWhyAndWhatToDo(t *testing.T) {
 				t.Errorf("got %q, %q, want %q, %q", what, todo, c.what, c.todo)
 			}
 		})
+	}
+}
+
+func TestTheBannerExplainsAFailedStart(t *testing.T) {
+	t.Parallel()
+	full := protocol.ErrStorage.With("The disk is full. Free up space.")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("open store: %w", full), "The disk is full. Free up space."},
+		{fmt.Errorf("open log: %w", fs.ErrPermission), "You may not write to the data folder."},
+		{errors.New("something else"), "something else"},
+	} {
+		if got := explained("/data", c.err).Error(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 }
 
