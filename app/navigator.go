@@ -94,16 +94,7 @@ func (n *navigator) pages() []page {
 			p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{OpenChat: n.ui.main.open, Undo: n.ui.messages.offerUndo})
 			return p.Box, p.Back
 		}},
-		{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
-				Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
-			})
-			return p.Box, p.Back
-		}},
-		{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
-			return p.Box, p.Back
-		}},
+		n.skillsPage(), n.channelsPage(),
 	}
 }
 
@@ -144,16 +135,12 @@ func (n *navigator) openMachine(id protocol.NodeID) {
 	n.openTitled(machinesTitle)
 }
 
-func (n *navigator) openTitled(title string) { n.open(n.titled(title)) }
-
-// titled returns the page with a title.
-func (n *navigator) titled(title string) page {
+func (n *navigator) openTitled(title string) {
 	for _, p := range n.pages() {
 		if p.title == title {
-			return p
+			n.open(p)
 		}
 	}
-	panic("app: no page " + title)
 }
 
 // open replaces the chat by a page.
@@ -249,6 +236,22 @@ func (n *navigator) rulesPage() page {
 func (n *navigator) auditPage() page {
 	return page{"list", "Audit", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := audit.New(ctx, n.ui.backend.state, audit.Handlers{Say: n.ui.messages.show, OpenChat: n.ui.main.open, SaveTo: n.ui.opener.saveTo, View: func() state.View { return n.ui.view }})
+		return p.Box, p.Back
+	}}
+}
+
+func (n *navigator) skillsPage() page {
+	return page{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
+			Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n *navigator) channelsPage() page {
+	return page{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
 		return p.Box, p.Back
 	}}
 }

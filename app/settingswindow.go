@@ -85,7 +85,7 @@ func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
 	for _, l := range []struct {
 		page  page
 		title string
-	}{{u.nav.rulesPage(), "Approvals and rules"}, {u.nav.titled("Skills"), "Skills"}, {u.nav.titled(channelsTitle), channelsTitle}} {
+	}{{u.nav.rulesPage(), "Approvals and rules"}, {u.nav.skillsPage(), "Skills"}, {u.nav.channelsPage(), channelsTitle}} {
 		h.Links = append(h.Links, settings.Link{Icon: l.page.icon, Title: l.title, Open: func() {
 			u.main.show()
 			u.nav.open(l.page)

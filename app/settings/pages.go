@@ -51,7 +51,7 @@ func newPages(list []*entry, onShow func(title string)) *pages {
 	p.menu = widgets.NewMenuButton("", "menu", p.menuItems)
 	side := container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, column)))
 	bar := widgets.Inset(style.Group, style.Page, 0, style.Page, widgets.Row(0, -1, p.menu))
-	p.Compose(p, container.New(pagesLayout{}, side, bar, p.content))
+	p.Compose(p, container.New(pagesLayout{}, p.content, side, bar))
 	return p
 }
 
@@ -111,7 +111,8 @@ func (p *pages) move(by int) {
 	p.show(list[(at+by+len(list))%len(list)])
 }
 
-// pagesLayout lays out the list at the left, or the bar with the menu at the top, and the content.
+// pagesLayout lays out the content, the list at its left, or the bar with the menu above it. Tab
+// visits the content first.
 type pagesLayout struct{}
 
 // listWidth is the width of the list; it grows with the text size.
@@ -120,7 +121,7 @@ func listWidth() float32 { return min(200*style.Size("text")/14, 280) }
 func (pagesLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(sideWidth+220, 400) }
 
 func (pagesLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	side, bar, content := o[0], o[1], o[2]
+	content, side, bar := o[0], o[1], o[2]
 	narrow := size.Width < style.Narrow
 	widgets.SetVisible(side, !narrow)
 	widgets.SetVisible(bar, narrow)
