@@ -133,7 +133,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 			rows = append(rows, widgets.Row(style.Inside, -1, use))
 		}
 		found, detect := m.detectServers()
-		return append(rows, result, found), detect
+		return append(rows, found, result), detect
 	}
 	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
 		rows = append(rows, m.keyRows(p, result)...)
