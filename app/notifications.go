@@ -53,7 +53,12 @@ const testID = "test"
 
 // isQuestion reports whether a notification is about one approval, whose ID is its name.
 func isQuestion(id string) bool {
-	return id != summaryID && id != testID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, runPrefix) && !strings.HasPrefix(id, pairingPrefix)
+	for _, prefix := range []string{transferPrefix, runPrefix, pairingPrefix} {
+		if strings.HasPrefix(id, prefix) {
+			return false
+		}
+	}
+	return id != summaryID && id != testID
 }
 
 // questionKind is the kind of a notification that waits for an answer.
@@ -163,16 +168,18 @@ func (ns *notifications) update(v state.View, now time.Time) {
 }
 
 // questionMessages returns the notifications of the pending approvals, and the approvals, by ID.
-func (ns *notifications) questionMessages(v state.View) (list map[string]notify.Message, questions map[string]protocol.Approval) {
-	list, questions = make(map[string]notify.Message), make(map[string]protocol.Approval)
+func (ns *notifications) questionMessages(v state.View) (map[string]notify.Message, map[string]protocol.Approval) {
+	list, questions := make(map[string]notify.Message), make(map[string]protocol.Approval)
 	waiting := v.UnsnoozedApprovals()
 	if len(waiting) > maxSeparate {
 		text := fmt.Sprintf("%d approvals need you", len(waiting))
-		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1]), Sound: ns.settings.Sound}
+		newest := v.QuestionLine(waiting[len(waiting)-1])
+		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: newest, Sound: ns.settings.Sound}
 		return list, questions
 	}
 	for _, q := range waiting {
-		m := notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true, Sound: ns.settings.Sound}
+		m := notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true}
+		m.Sound = ns.settings.Sound
 		if whole, ok := v.WholeQuestion(q); ok {
 			m.Body, m.Allow = whole, true
 		}
@@ -226,7 +233,8 @@ func (ns *notifications) announce(kind state.Notification, m notify.Message, cha
 // showTest shows a notification for the person who sets them up.
 func (ns *notifications) showTest() {
 	if ns.notifier != nil {
-		ns.notifier.Show(notify.Message{ID: testID, Title: "Notifications work", Body: "Questions and news from Fairlead look like this.", News: true, Sound: ns.settings.Sound})
+		const body = "Questions and news from Fairlead look like this."
+		ns.notifier.Show(notify.Message{ID: testID, Title: "Notifications work", Body: body, News: true, Sound: ns.settings.Sound})
 	}
 }
 

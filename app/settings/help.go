@@ -26,7 +26,9 @@ func (p *Page) help() fyne.CanvasObject {
 	c.status.Hide()
 	c.check = widgets.NewButton("Check now", "activity", c.run)
 	c.check.Primary = true
-	c.copy = widgets.NewButton("Copy report", "copy", func() { p.handlers.Copy(state.CheckUpReport(p.about.summary(), c.found)) })
+	c.copy = widgets.NewButton("Copy report", "copy", func() {
+		p.handlers.Copy(state.CheckUpReport(p.about.summary(), c.found))
+	})
 	c.copy.Hide()
 	return page(section("Check for problems",
 		mutedText("Checks the data folder, the keychain, the gateway, the machines and the model."),
@@ -84,7 +86,8 @@ var findingIcons = map[string]struct {
 	icon  string
 	color fyne.ThemeColorName
 }{
-	doctor.OK: {"check", style.ColorGood}, doctor.Note: {"info", style.ColorMuted}, doctor.Warning: {"warning", style.ColorNeedsYou}, doctor.Bad: {"cross", style.ColorBad},
+	doctor.OK: {"check", style.ColorGood}, doctor.Note: {"info", style.ColorMuted},
+	doctor.Warning: {"warning", style.ColorNeedsYou}, doctor.Bad: {"cross", style.ColorBad},
 }
 
 func (c *checkUp) row(f doctor.Finding) fyne.CanvasObject {
@@ -96,7 +99,8 @@ func (c *checkUp) row(f doctor.Finding) fyne.CanvasObject {
 	if text, do := c.fix(f.Action); do != nil {
 		lines = append(lines, widgets.Row(style.Inside, -1, widgets.NewButton(text, "", do)))
 	}
-	return widgets.Inset(style.Inside, 0, style.Inside, 0, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon.icon, icon.color)), widgets.Col(style.Gap, lines...)))
+	text := widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon.icon, icon.color)), widgets.Col(style.Gap, lines...))
+	return widgets.Inset(style.Inside, 0, style.Inside, 0, text)
 }
 
 // fix returns the button for an action; do is nil for none.

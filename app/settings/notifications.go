@@ -64,7 +64,8 @@ func (p *Page) notifications() fyne.CanvasObject {
 	try := widgets.NewButton("Show a test notification", "bell", func() { widgets.Call(p.handlers.TestNotification) })
 	built := page(
 		section("Notify me about", widgets.Col(0, kinds...), n.result),
-		section("Sound and test", alignLeft(sound), widgets.Row(style.Inside, -1, try), mutedText("If none appears, check the notification settings of this computer.")),
+		section("Sound and test", alignLeft(sound), widgets.Row(style.Inside, -1, try),
+			mutedText("If none appears, check the notification settings of this computer.")),
 		n.quietHours(),
 	)
 	p.watchConfig(func() {

@@ -49,7 +49,8 @@ func newPages(list []*entry, onShow func(title string)) *pages {
 		column.Add(e.row)
 	}
 	p.menu = widgets.NewMenuButton("", "menu", p.menuItems)
-	side := container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, column)))
+	rows := widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, column))
+	side := container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), rows)
 	bar := widgets.Inset(style.Group, style.Page, 0, style.Page, widgets.Row(0, -1, p.menu))
 	p.Compose(p, container.New(pagesLayout{}, p.content, side, bar))
 	return p

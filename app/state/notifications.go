@@ -55,7 +55,9 @@ const (
 var QuietAllow = [][2]string{{"Only questions", QuietQuestions}, {"Nothing", QuietNothing}}
 
 // Weekdays are the days of QuietHours, from Monday, with their names.
-var Weekdays = [][2]string{{"Mon", "mon"}, {"Tue", "tue"}, {"Wed", "wed"}, {"Thu", "thu"}, {"Fri", "fri"}, {"Sat", "sat"}, {"Sun", "sun"}}
+var Weekdays = [][2]string{
+	{"Mon", "mon"}, {"Tue", "tue"}, {"Wed", "wed"}, {"Thu", "thu"}, {"Fri", "fri"}, {"Sat", "sat"}, {"Sun", "sun"},
+}
 
 // UnmarshalJSON reads the configuration. A kind that the gateway does not know is on.
 func (s *NotificationSettings) UnmarshalJSON(data []byte) error {
@@ -179,26 +181,30 @@ var careful = strings.Fields(`rm rmdir unlink shred truncate dd mv chmod chown k
 // own chats, without network, further folders or deceptive characters.
 func (v View) WholeQuestion(a protocol.Approval) (text string, ok bool) {
 	var args map[string]any
-	if a.Kind != protocol.AskCall || a.Tool != "Bash" || a.Floor || a.AskedBy.Kind != askedByChat || a.Preview == nil || json.Unmarshal(a.Args, &args) != nil {
+	isCommand := a.Kind == protocol.AskCall && a.Tool == "Bash" && a.Preview != nil && len(a.Parts) == 1
+	canAllow := !a.Floor && a.AskedBy.Kind == askedByChat && slices.Contains(a.Choices, protocol.ScopeOnce)
+	if !isCommand || !canAllow || json.Unmarshal(a.Args, &args) != nil {
 		return "", false
 	}
 	delete(args, "workdir") // the preview has the folder
 	command, _ := args["command"].(string)
 	p := a.Preview
-	if len(args) != 1 || p.Network || p.Personal || p.Secret != "" || p.Problem != "" || len(p.Folders) > 0 || len(a.Parts) != 1 || !slices.Contains(a.Choices, protocol.ScopeOnce) {
+	if len(args) != 1 || p.Network || p.Personal || p.Secret != "" || p.Problem != "" || len(p.Folders) > 0 {
 		return "", false
 	}
 	part := a.Parts[0]
 	program := strings.TrimSuffix(strings.ToLower(path.Base(slashes(cmp.Or(append(part.Argv, "")...)))), ".exe")
-	if part.Kind != "command" || part.Floor || program == "." || slices.Contains(careful, program) || strings.HasPrefix(program, "mkfs") {
+	isCareful := slices.Contains(careful, program) || strings.HasPrefix(program, "mkfs")
+	if part.Kind != "command" || part.Floor || program == "." || isCareful {
 		return "", false
 	}
 	text = command + onMachine(a.Node, v.MachineName(a.Node))
 	if p.Folder != "" {
 		text += ", in " + p.Folder
 	}
-	_, changed := Reveal(text)
-	if changed || strings.ContainsAny(text, "\n\t") || strings.Contains(text, "  ") || len(Lookalikes(text)) > 0 || utf8.RuneCountInString(text) > maxWhole {
+	_, deceptive := Reveal(text)
+	deceptive = deceptive || len(Lookalikes(text)) > 0 || strings.Contains(text, "  ")
+	if deceptive || strings.ContainsAny(text, "\n\t") || utf8.RuneCountInString(text) > maxWhole {
 		return "", false
 	}
 	return text, true

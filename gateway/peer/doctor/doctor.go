@@ -92,7 +92,8 @@ func CheckHome(home string) []Finding {
 	if where := keychain.Open(home).Where(); where == keychain.Keychain {
 		f.add("secrets", OK, "in the system's keychain", "")
 	} else {
-		f.add("secrets", Warning, "no keychain is available; secrets are stored in "+where+", which only you can read", "unlock or install a keychain (Debian: gnome-keyring)")
+		f.add("secrets", Warning, "no keychain is available; secrets are stored in "+where+", which only you can read",
+			"unlock or install a keychain (Debian: gnome-keyring)")
 	}
 	return f
 }
@@ -154,7 +155,8 @@ func (f *findings) addStatus(status protocol.Status, o Options) {
 		f.add("database", OK, "writable", "")
 	}
 	if len(status.Missing) > 0 {
-		f.add("settings", Warning, strings.Join(status.Missing, ", ")+" cannot be read from the secret store", "unlock the keychain and restart the gateway, or enter them again", Model)
+		f.add("settings", Warning, strings.Join(status.Missing, ", ")+" cannot be read from the secret store",
+			"unlock the keychain and restart the gateway, or enter them again", Model)
 	}
 	if status.Paused {
 		f.add("agent", Warning, "paused", "resume it in the tray menu or with fairlead resume", Resume)
@@ -182,7 +184,8 @@ func (f *findings) addNodes(nodes []protocol.NodeInfo, err error) {
 		}
 	}
 	if online == 0 {
-		f.add("machines", Warning, "no machine is connected, so the agent cannot do anything", "start the gateway with --node, or run fairlead node on a machine", Machines)
+		f.add("machines", Warning, "no machine is connected, so the agent cannot do anything",
+			"start the gateway with --node, or run fairlead node on a machine", Machines)
 	}
 }
 
@@ -200,7 +203,8 @@ func (f *findings) addEnforcement(id protocol.NodeID, e *protocol.Enforcement) {
 	}
 	switch {
 	case e.Mode == "full":
-		f.add(check, Warning, "full access: commands are not restricted and can read keys and tokens, including Fairlead's own", "start the node with --sandbox workspace-write")
+		f.add(check, Warning, "full access: commands are not restricted and can read keys and tokens, including Fairlead's own",
+			"start the node with --sandbox workspace-write")
 	case len(enforced) == 0:
 		f.add(check, Warning, "this machine cannot enforce these settings: "+e.Mode+", network "+e.Network, "")
 	default:

@@ -3,7 +3,10 @@ package keychain
 import "strings"
 
 // providerNames are the names of the model providers whose IDs are not their names in lower case.
-var providerNames = map[string]string{"openai": "OpenAI", "google": "Google Gemini", "openrouter": "OpenRouter", "lmstudio": "LM Studio", "llamacpp": "llama.cpp", "compatible": "model server"}
+var providerNames = map[string]string{
+	"openai": "OpenAI", "google": "Google Gemini", "openrouter": "OpenRouter", "lmstudio": "LM Studio", "llamacpp": "llama.cpp",
+	"compatible": "model server",
+}
 
 // label is the name of a secret in the system's keychain viewer.
 func label(name string) string {
