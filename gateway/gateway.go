@@ -170,7 +170,7 @@ func (g *Gateway) publishStatus() {
 }
 
 // setPaused pauses or resumes the agent, now and after the next start.
-func (g *Gateway) setPaused(ctx context.Context, paused bool) (protocol.Status, error) {
+func setPaused(ctx context.Context, g *Gateway, paused bool) (protocol.Status, error) {
 	g.sessions.SetPaused(paused) // also when it cannot be stored
 	g.publishStatus()
 	var err error

@@ -233,7 +233,7 @@ func (g *Gateway) openSurface() {
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
 		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
-		Pause: g.setPaused,
+		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },
 	}
 	if g.install != nil {
 		services.Install = g.install

@@ -64,7 +64,7 @@ func TestAPauseSurvivesARestart(t *testing.T) {
 	}
 	set := func(paused bool) func(*Gateway) {
 		return func(g *Gateway) {
-			if s, err := g.setPaused(t.Context(), paused); err != nil || s.Paused != paused {
+			if s, err := setPaused(t.Context(), g, paused); err != nil || s.Paused != paused {
 				t.Errorf("pausing %v: paused is %v, %v", paused, s.Paused, err)
 			}
 		}
