@@ -1,7 +1,8 @@
 # Fairlead. `make run` starts it, `make test` runs every test; both install what they need first (packaging/deps.sh).
 
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X fairlead/gateway.Version=$(VERSION) -X main.version=$(VERSION)
+VERSION ?= $(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml)
+COMMIT  ?= $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+LDFLAGS := -s -w -X fairlead/gateway.Version=$(VERSION) -X fairlead/gateway.Commit=$(COMMIT) -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GO      ?= go
 # The release tag of Fyne's thread model; without it Fyne checks at run time that widgets are touched on its own thread.
 # No animations: a blinking cursor alone takes an eighth of a core where the graphics are painted in software.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	_ "embed"
 	"os"
 
 	"fairlead/app"
@@ -10,8 +11,11 @@ import (
 	"fairlead/node/sandbox"
 )
 
+//go:embed CHANGELOG.md
+var changelog string
+
 func main() {
 	sandbox.Main() // before anything else: the program may be its own helper
 	keychain.ProtectProcess()
-	os.Exit(app.Main(os.Args[1:]))
+	os.Exit(app.Main(os.Args[1:], changelog))
 }

@@ -30,6 +30,7 @@ type flags struct {
 	home, workspace, join, listen string
 	hidden                        bool
 
+	changelog  string         // text of CHANGELOG.md
 	link       string         // pairing invitation that the system asked the program to open
 	withParent bool           // exit with the parent process, which shows the tray icon for both
 	peer       *identity.Peer // the paired gateway that join names; nil if join is a URL
@@ -69,21 +70,29 @@ func parseFlags(args []string) (f flags, version bool, err error) {
 	return f, version, err
 }
 
-// Main runs the program and returns its exit code: 0 success, 1 failure, 2 wrong usage.
-func Main(args []string) int {
+// Main runs the program and returns its exit code: 0 success, 1 failure, 2 wrong usage. changelog
+// is the text of CHANGELOG.md.
+func Main(args []string, changelog string) int {
 	f, version, err := parseFlags(args)
+	f.changelog = changelog
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return report(0, usage)
 	case err != nil:
 		return report(2, "fairlead-desktop: invalid arguments\n\n"+usage)
 	case version:
-		return report(0, gateway.Version+"\n")
+		return report(0, gateway.VersionText()+"\n")
 	}
-	if err := runInstance(f); err != nil {
+	err = runInstance(f)
+	home, homeErr := gateway.Home()
+	switch {
+	case err == nil:
+		return 0
+	case f.withParent || homeErr != nil: // the parent process has a window
 		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
-	return 0
+	fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
+	return showFailure(home, err)
 }
 
 // runInstance runs the program until the person quits, unless another instance already runs.

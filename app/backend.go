@@ -125,7 +125,7 @@ func (b *backend) openGateway() bool {
 			break
 		}
 		b.log.Error("The gateway did not start", "err", err)
-		b.state.Down(err)
+		b.state.Down(explained(b.home, err))
 		select {
 		case <-b.retries:
 		case <-b.startCtx.Done():

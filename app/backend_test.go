@@ -328,7 +328,7 @@ func TestCommandLine(t *testing.T) {
 		code int
 	}{{"--help", 0}, {"--version", 0}, {"--nonsense", 2}, {"something", 2}} {
 		t.Run(c.args, func(t *testing.T) {
-			if got := Main(strings.Fields(c.args)); got != c.code {
+			if got := Main(strings.Fields(c.args), ""); got != c.code {
 				t.Errorf("%s: exit code %d, want %d", c.args, got, c.code)
 			}
 		})

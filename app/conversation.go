@@ -162,7 +162,7 @@ func (c *conversation) handlers() chat.Handlers {
 		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
 		SetMode:    func(m state.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
 		SetThink:   func(level string) { c.chat.SetThinking(level) },
-		Settings:   u.settings.open,
+		Settings:   u.settings.openModels,
 		Resume:     func() { u.backend.state.Pause(false) },
 		OpenURL:    u.opener.openLink,
 		OpenImage:  u.opener.openImage,

@@ -37,7 +37,7 @@ func newFirstPage(u *ui) *firstPage {
 	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.focusComposer() })
 	p.startButton.Primary = true
 	// These leave the page open, until the person has connected something.
-	connect := widgets.NewButton("Connect a provider", "globe", u.settings.open)
+	connect := widgets.NewButton("Connect a provider", "globe", u.settings.openModels)
 	control := widgets.NewButton("Control it from here", "window", func() { u.settings.openJoin(false) })
 	offer := widgets.NewButton("Let it use this computer", "machine", func() { u.settings.openJoin(true) })
 	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
@@ -124,7 +124,7 @@ func serverText(s protocol.DetectedServer) string {
 
 func (p *firstPage) useServer(server protocol.DetectedServer) {
 	if server.State == "needs-key" {
-		p.ui.settings.open()
+		p.ui.settings.openModels()
 		return
 	}
 	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {

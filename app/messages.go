@@ -40,7 +40,7 @@ func (m *messages) showNotice(v state.View) {
 	m.noticeAt = n.At
 	if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) {
 		m.showFor(strings.TrimPrefix(n.Title+": "+n.Text, ": "), 8*time.Second)
-		m.ui.notes.announce(*n)
+		m.ui.notes.announceSchedule(*n)
 	}
 }
 

@@ -85,16 +85,7 @@ func (n *navigator) pages() []page {
 			})
 			return p.Box, p.Back
 		}},
-		{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
-				Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
-			})
-			return p.Box, p.Back
-		}},
-		{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
-			return p.Box, p.Back
-		}},
+		n.skillsPage(), n.channelsPage(),
 	}
 }
 
@@ -245,7 +236,7 @@ func (n *navigator) rulesPage() page {
 					return "The rules were saved.", err
 				})
 			},
-			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.open(); n.ui.settings.find("toolApproval") },
+			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.find("toolApproval") },
 		})
 		return p.Box, p.Back
 	}}
@@ -279,4 +270,20 @@ func (n *navigator) openAuditLog() {
 			return true
 		}
 	}})
+}
+
+func (n *navigator) skillsPage() page {
+	return page{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
+			Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n *navigator) channelsPage() page {
+	return page{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
+		return p.Box, p.Back
+	}}
 }

@@ -8,7 +8,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/notify"
 	"fairlead/app/state"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,13 +15,31 @@ import (
 type notifications struct {
 	ui       *ui
 	notifier notifier
-	hasFocus bool // a window of this program has the focus
+	settings state.NotificationSettings
+	// isInFront reports whether a window of this program has the focus.
+	isInFront func() bool
+	answer    func(protocol.Approval, state.Reply)
+	// openDialog shows an approval in the dialog.
+	openDialog func(protocol.ApprovalID)
 	// announced approvals, in a notification or a window, with the text
-	announced          map[string]string
-	onScreen           map[string]bool               // notifications on the screen
+	announced map[string]string
+	onScreen  map[string]shown // notifications of approvals on the screen
+
 	announcedTransfers map[protocol.TransferID]int64 // announced transfers, and when they ended
-	transferIDs        []string                      // notifications of transfers on the screen
+	announcedRuns      map[protocol.RunID]bool
+	news               map[string]protocol.SessionKey // other notifications on the screen, and their chats
+	checked            time.Time                      // of the latest check by tick
 }
+
+// shown is a notification of an approval.
+type shown struct {
+	question protocol.Approval // as it was shown; zero for the one of several approvals
+	at       time.Time
+}
+
+// allowDelay is how long a notification must have been visible before its Allow counts, as in the
+// dialog: a click that was meant for another window allows nothing.
+const allowDelay = 2 * time.Second
 
 // maxSeparate is the largest number of approvals with a notification each; more share one.
 const maxSeparate = 3
@@ -30,18 +47,49 @@ const maxSeparate = 3
 // summaryID is the name of the notification for several approvals.
 const summaryID = "many"
 
+// testID is the name of the notification for a test.
+const testID = "test"
+
+// isQuestion reports whether a notification is about one approval, whose ID is its name.
+func isQuestion(id string) bool {
+	for _, prefix := range []string{transferPrefix, runPrefix, pairingPrefix, schedulePrefix} {
+		if strings.HasPrefix(id, prefix) {
+			return false
+		}
+	}
+	return id != summaryID && id != testID
+}
+
+// questionKind is the kind of a notification that waits for an answer.
+func questionKind(id string) state.Notification {
+	if strings.HasPrefix(id, pairingPrefix) {
+		return state.NotifyPairing
+	}
+	return state.NotifyQuestions
+}
+
 // notifier shows notifications (notify.Notifier).
 type notifier interface {
 	Show(notify.Message)
 	Remove(id string)
 }
 
+// newNotifications returns the notifications of a user interface; start begins showing them.
+func newNotifications(u *ui) *notifications {
+	return &notifications{
+		ui: u, isInFront: func() bool { return u.hasFocus },
+		answer:     func(q protocol.Approval, r state.Reply) { u.backend.state.Approvals.Answer([]protocol.Approval{q}, r) },
+		openDialog: u.approvals.review,
+	}
+}
+
 func (ns *notifications) start() (stop func()) {
 	n := notify.New(notify.Actions{
 		Review: func(id string) { bind.Do(ns.ui.ctx, func() { ns.review(id) }) },
+		Allow:  func(id string) { bind.Do(ns.ui.ctx, func() { ns.allow(id, time.Now()) }) },
 		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
-			if id != summaryID && !strings.HasPrefix(id, transferPrefix) && !strings.HasPrefix(id, pairingPrefix) && !strings.HasPrefix(id, chatPrefix) {
+			if isQuestion(id) {
 				ns.ui.backend.state.Approvals.MarkShown(protocol.ApprovalID(id), protocol.SurfaceNotification)
 			}
 		},
@@ -52,59 +100,62 @@ func (ns *notifications) start() (stop func()) {
 }
 
 func (ns *notifications) review(id string) {
-	ns.ui.main.show()
 	switch {
-	case strings.HasPrefix(id, chatPrefix):
-		ns.ui.main.open(protocol.SessionKey(strings.TrimPrefix(id, chatPrefix)))
 	case strings.HasPrefix(id, transferPrefix):
+		ns.ui.main.show()
 		ns.ui.nav.openTitled(transfersTitle)
 	case strings.HasPrefix(id, pairingPrefix):
 		ns.ui.pairing.review(strings.TrimPrefix(id, pairingPrefix))
+	case strings.HasPrefix(id, runPrefix), strings.HasPrefix(id, schedulePrefix):
+		ns.ui.main.show()
+		ns.ui.main.open(ns.news[id])
 	case id == summaryID:
+		ns.ui.main.show()
 		ns.ui.approvals.openInbox()
+	case id == testID:
+		ns.ui.settings.open()
 	default:
-		ns.ui.approvals.review(protocol.ApprovalID(id))
+		ns.openDialog(protocol.ApprovalID(id))
 	}
+}
+
+// allow allows an approval once, exactly as the notification showed it: the gateway refuses the
+// answer if the approval has changed. A click that comes too early opens the dialog instead.
+func (ns *notifications) allow(id string, now time.Time) {
+	s := ns.onScreen[id]
+	if s.question.ID == "" || now.Sub(s.at) < allowDelay {
+		ns.openDialog(protocol.ApprovalID(id))
+		return
+	}
+	ns.answer(s.question, state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 }
 
 // deny denies an approval in its current form, even if the person has not seen the latest change.
 func (ns *notifications) deny(id string) {
 	for _, q := range ns.ui.view.Approvals {
 		if string(q.ID) == id {
-			ns.ui.backend.state.Approvals.Answer([]protocol.Approval{q}, state.Reply{Decision: protocol.DecisionDeny})
+			ns.answer(q, state.Reply{Decision: protocol.DecisionDeny})
 			return
 		}
 	}
 }
 
 // update announces pending approvals and withdraws the notifications of the others.
-func (ns *notifications) update(v state.View) {
+func (ns *notifications) update(v state.View, now time.Time) {
 	if ns.notifier == nil {
 		return
 	}
-	want := make(map[string]notify.Message)
-	if waiting := v.UnsnoozedApprovals(); len(waiting) > maxSeparate {
-		text := fmt.Sprintf("%d approvals need you", len(waiting))
-		want[summaryID] = notify.Message{ID: summaryID, Title: text, Body: v.QuestionLine(waiting[len(waiting)-1])}
-	} else {
-		for _, q := range waiting {
-			want[string(q.ID)] = notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true}
-		}
-	}
-	for _, r := range v.PairRequests() {
-		m := notify.Message{ID: pairingPrefix + r.ID, Title: state.RequestTitle(r), Body: state.RequestText(r, time.Now())}
-		want[m.ID] = m
-	}
 	if ns.announced == nil {
-		ns.announced, ns.onScreen = make(map[string]string), make(map[string]bool)
+		ns.announced, ns.onScreen = make(map[string]string), make(map[string]shown)
+	}
+	want, questions := ns.questionMessages(v)
+	for _, r := range v.PairRequests() {
+		id := pairingPrefix + r.ID
+		want[id] = notify.Message{ID: id, Title: state.RequestTitle(r), Body: state.RequestText(r, now), Sound: ns.settings.Sound}
 	}
 	for id := range ns.announced {
-		_, waits := want[id]
-		if ns.onScreen[id] && (!waits || ns.hasFocus) {
-			ns.notifier.Remove(id)
-			delete(ns.onScreen, id)
-		}
-		if !waits {
+		if _, waits := want[id]; !waits {
+			ns.withdraw(id)
 			delete(ns.announced, id)
 		}
 	}
@@ -114,71 +165,62 @@ func (ns *notifications) update(v state.View) {
 			continue
 		}
 		ns.announced[id] = text // also when a window is in front: the dialog is visible there
-		if !ns.hasFocus {
+		if !ns.isInFront() && ns.settings.Allows(questionKind(id), now) {
 			ns.notifier.Show(m)
-			ns.onScreen[id] = true
+			ns.onScreen[id] = shown{questions[id], now}
 		}
+	}
+}
+
+// questionMessages returns the notifications of the pending approvals, and the approvals, by ID.
+func (ns *notifications) questionMessages(v state.View) (map[string]notify.Message, map[string]protocol.Approval) {
+	list, questions := make(map[string]notify.Message), make(map[string]protocol.Approval)
+	waiting := v.UnsnoozedApprovals()
+	if len(waiting) > maxSeparate {
+		text := fmt.Sprintf("%d approvals need you", len(waiting))
+		newest := v.QuestionLine(waiting[len(waiting)-1])
+		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: newest, Sound: ns.settings.Sound}
+		return list, questions
+	}
+	for _, q := range waiting {
+		m := notify.Message{ID: string(q.ID), Title: state.QuestionTitle(q), Body: v.QuestionLine(q) + " · " + q.Why, Deny: true}
+		m.Sound = ns.settings.Sound
+		if whole, ok := v.WholeQuestion(q); ok {
+			m.Body, m.Allow = whole, true
+		}
+		list[m.ID], questions[m.ID] = m, q
+	}
+	return list, questions
+}
+
+func (ns *notifications) withdraw(id string) {
+	if _, on := ns.onScreen[id]; on {
+		ns.notifier.Remove(id)
+		delete(ns.onScreen, id)
+	}
+}
+
+// withdrawAll removes all notifications, when a window comes to the front.
+func (ns *notifications) withdrawAll() {
+	for id := range ns.onScreen {
+		ns.withdraw(id)
+	}
+	for id := range ns.news {
+		ns.notifier.Remove(id)
+	}
+	clear(ns.news)
+}
+
+// tick withdraws the notifications once a window is in front: not every toolkit reports that.
+func (ns *notifications) tick(now time.Time) {
+	if len(ns.onScreen)+len(ns.news) == 0 || now.Sub(ns.checked) < time.Second {
+		return
+	}
+	ns.checked = now
+	if ns.isInFront() {
+		ns.withdrawAll()
 	}
 }
 
 // pairingPrefix is the prefix of the names of notifications of pairing requests.
 const pairingPrefix = "pairing-"
-
-// chatPrefix is the prefix of the names of notifications that open a chat.
-const chatPrefix = "chat-"
-
-// announce shows a notice that leads to a chat, such as the result of a schedule.
-func (ns *notifications) announce(n protocol.Notice) {
-	if ns.notifier != nil && !ns.hasFocus && n.SessionKey != "" {
-		ns.notifier.Show(notify.Message{ID: chatPrefix + string(n.SessionKey), Title: n.Title, Body: n.Text, News: true})
-	}
-}
-
-// transferPrefix is the prefix of the names of transfer notifications.
-const transferPrefix = "transfer-"
-
-// updateTransfers announces finished transfers: in the focused window, or by a notification.
-func (ns *notifications) updateTransfers(v state.View) {
-	if ns.announcedTransfers == nil {
-		ns.announcedTransfers = make(map[protocol.TransferID]int64)
-	}
-	ended := make(map[protocol.TransferID]int64)
-	var fresh []protocol.Transfer
-	for _, t := range state.TransferNews(v) {
-		ended[t.ID] = t.EndedAt
-		if ns.announcedTransfers[t.ID] != t.EndedAt {
-			fresh = append(fresh, t)
-		}
-	}
-	ns.announcedTransfers = ended
-	if len(fresh) == 0 {
-		return
-	}
-	separate := widgets.Choose(ns.hasFocus, 1, maxSeparate)
-	var list []notify.Message
-	if len(fresh) > separate {
-		title, text := state.TransferEnds(fresh)
-		list = append(list, notify.Message{ID: transferPrefix + summaryID, Title: title, Body: text, News: true})
-	} else {
-		for _, t := range fresh {
-			title, text := state.TransferEnd(v, t, time.Now())
-			list = append(list, notify.Message{ID: transferPrefix + string(t.ID), Title: title, Body: text, News: true})
-		}
-	}
-	for _, m := range list {
-		switch {
-		case !ns.hasFocus && ns.notifier != nil:
-			ns.notifier.Show(m)
-			ns.transferIDs = append(ns.transferIDs, m.ID)
-		case ns.hasFocus && ns.ui.nav.title != transfersTitle: // that page shows it already
-			ns.ui.messages.show(m.Title + ": " + m.Body)
-		}
-	}
-}
-
-func (ns *notifications) removeTransfers() {
-	for _, id := range ns.transferIDs {
-		ns.notifier.Remove(id)
-	}
-	ns.transferIDs = nil
-}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/app/notify"
 	"fairlead/app/state"
@@ -15,7 +16,7 @@ import (
 type fakeNotifier struct{ did []string }
 
 func (f *fakeNotifier) Show(m notify.Message) {
-	f.did = append(f.did, fmt.Sprintf("show %s %q deny %v", m.ID, m.Title, m.Deny))
+	f.did = append(f.did, fmt.Sprintf("show %s %q allow %v deny %v", m.ID, m.Title, m.Allow, m.Deny))
 }
 func (f *fakeNotifier) Remove(id string) { f.did = append(f.did, "remove "+id) }
 
@@ -45,33 +46,90 @@ func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
 	f := &fakeNotifier{}
 	u := notifiedUI(f)
 	want := f.wants(t)
-	u.notes.update(waiting(1))
-	want(`show 0 "Fairlead wants to run a command" deny true`)
-	u.notes.update(waiting(1))
+	u.notes.update(waiting(1), noon)
+	want(`show 0 "Fairlead wants to run a command" allow false deny true`)
+	u.notes.update(waiting(1), noon)
 	want()
-	u.notes.update(waiting(5))
-	want("remove 0", `show many "5 approvals need you" deny false`)
-	u.notes.update(waiting(6))
-	want(`show many "6 approvals need you" deny false`)
-	u.notes.update(state.View{})
+	u.notes.update(waiting(5), noon)
+	want("remove 0", `show many "5 approvals need you" allow false deny false`)
+	u.notes.update(waiting(6), noon)
+	want(`show many "6 approvals need you" allow false deny false`)
+	u.notes.update(state.View{}, noon)
 	want("remove many")
 	u.view = waiting(1)
 	u.setFocused(true)
-	u.notes.update(waiting(2))
+	u.notes.update(waiting(2), noon)
 	want()
 	u.setFocused(false)
-	u.notes.update(waiting(2))
+	u.notes.update(waiting(2), noon)
 	want() // the dialog was visible
-	u.notes.update(waiting(3))
-	want(`show 2 "Fairlead wants to run a command" deny true`)
+	u.notes.update(waiting(3), noon)
+	want(`show 2 "Fairlead wants to run a command" allow false deny true`)
 	u.view = waiting(3)
 	u.setFocused(true)
 	want("remove 2")
 }
 
+func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
+	f := &fakeNotifier{}
+	u := notifiedUI(f)
+	var answers []string
+	u.notes.answer = func(q protocol.Approval, r state.Reply) {
+		answers = append(answers, r.Decision+" "+r.Scope+" "+q.Hash)
+	}
+	ask := func(command, hash string) (v state.View) {
+		v.Approvals = []protocol.Approval{{
+			ID: "q", Hash: hash, Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec, Node: "server", AskedBy: protocol.AskedBy{Kind: "chat"},
+			Choices: []string{protocol.ScopeOnce}, Args: []byte(`{"command":"` + command + `"}`), Preview: &protocol.CallPreview{},
+			Parts: []protocol.ApprovalPart{{Kind: "command", Argv: strings.Fields(command)}},
+		}}
+		return v
+	}
+	u.view = ask("make", "h1")
+	u.notes.update(u.view, noon)
+	f.wants(t)(`show q "Fairlead wants to run a command" allow true deny true`)
+	u.view = ask("make", "h2") // changed since, and not shown yet
+	u.notes.allow("q", noon.Add(allowDelay))
+	if got, want := strings.Join(answers, "; "), "allow once h1"; got != want {
+		t.Errorf("answered %q, want %q", got, want)
+	}
+	reviewed := ""
+	u.notes.openDialog = func(id protocol.ApprovalID) { reviewed += string(id) }
+	u.notes.allow("q", noon.Add(allowDelay-1)) // it has just appeared
+	u.notes.allow("unknown", noon.Add(time.Hour))
+	if reviewed != "qunknown" || len(answers) != 1 {
+		t.Errorf("reviewed %q, answered %q", reviewed, answers)
+	}
+}
+
+func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
+	f := &fakeNotifier{}
+	u := notifiedUI(f)
+	want := f.wants(t)
+	u.notes.settings.Off = map[state.Notification]bool{state.NotifyQuestions: true, state.NotifyFinished: true}
+	u.notes.update(waiting(1), noon)
+	run := func(id, key, end string) state.View {
+		return state.View{EndedRuns: []protocol.RunInfo{{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: end}}}
+	}
+	u.notes.updateRuns(run("1", "agent:main:main", protocol.RunDone))
+	want()
+	v := run("2", "agent:main:main", protocol.RunFailed)
+	u.notes.updateRuns(v)
+	u.notes.updateRuns(v)
+	want(`show run-agent:main:main "Main chat" allow false deny false`)
+	u.notes.tick(noon)
+	want()
+	u.hasFocus = true
+	u.notes.tick(noon.Add(time.Second))
+	want("remove run-agent:main:main")
+	u.notes.updateRuns(run("3", "agent:main:main", protocol.RunFailed))
+	want() // the window is in front
+}
+
 // notifiedUI returns a user interface that has nothing but notifications.
 func notifiedUI(n notifier) *ui {
 	u := &ui{approvals: &approvals{}, nav: &navigator{}}
-	u.notes = &notifications{ui: u, notifier: n}
+	u.notes = newNotifications(u)
+	u.notes.notifier = n
 	return u
 }

@@ -25,7 +25,8 @@ type preferences struct {
 	Height         float32             `json:"height,omitempty"`
 	SettingsWidth  float32             `json:"settingsWidth,omitempty"`
 	SettingsHeight float32             `json:"settingsHeight,omitempty"`
-	ChatWidth      float32             `json:"tornWidth,omitempty"` // of chat windows
+	SettingsPage   string              `json:"settingsPage,omitempty"` // title of the page shown last
+	ChatWidth      float32             `json:"tornWidth,omitempty"`    // of chat windows
 	ChatHeight     float32             `json:"tornHeight,omitempty"`
 	Chat           protocol.SessionKey `json:"chat,omitempty"`
 	// Theme and TextSize copy the configuration, for the first frame.
@@ -38,6 +39,7 @@ type preferences struct {
 	// Drafts are the unsent texts by chat. Never changed in place.
 	Drafts map[protocol.SessionKey]string `json:"drafts,omitempty"`
 
+	Version   string               `json:"version,omitempty"`   // of the last start with a window
 	Workspace string               `json:"workspace,omitempty"` // the agent's folder on this computer
 	Confine   settings.Confinement `json:"confine,omitzero"`
 	Listen    string               `json:"listen,omitempty"`

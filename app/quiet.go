@@ -28,12 +28,37 @@ func withHandle(w fyne.Window, f func(id uintptr)) (called bool) {
 		return true
 	}
 	n.RunNative(func(context any) {
-		if x, ok := context.(driver.X11WindowContext); ok && x.WindowHandle != 0 {
-			f(x.WindowHandle)
+		var id uintptr
+		switch x := context.(type) {
+		case driver.X11WindowContext:
+			id = x.WindowHandle
+		case driver.WindowsWindowContext:
+			id = x.HWND
+		}
+		if id != 0 {
+			f(id)
 			called = true
 		}
 	})
 	return called
+}
+
+// isInFront reports whether one of the windows has the keyboard focus. The toolkit's own answer,
+// reported, misses that the focused window was closed or hidden; it is only for systems that cannot
+// be asked.
+func isInFront(windows []fyne.Window, reported bool) bool {
+	focused, known := focusedWindow()
+	if !known {
+		return reported
+	}
+	for _, w := range windows {
+		found := false
+		withHandle(w, func(id uintptr) { found = id == focused })
+		if found {
+			return true
+		}
+	}
+	return false
 }
 
 // measureHook gives its only object the full size, and calls a function at the first measurement.

@@ -33,8 +33,21 @@ func raise(id uintptr) {
 	})
 }
 
+// focusedWindow returns the window with the keyboard focus. known is false if the X server does not
+// answer.
+func focusedWindow() (id uintptr, known bool) {
+	withX(func(c *xgb.Conn) error {
+		r, err := xproto.GetInputFocus(c).Reply()
+		if err == nil {
+			id, known = uintptr(r.Focus), true
+		}
+		return err
+	})
+	return id, known
+}
+
 // withX talks to the X server over a connection of its own, because the toolkit does not expose its
-// connection. On failure the window opens like any other.
+// connection. On failure windows open and take the focus like any others.
 func withX(talk func(*xgb.Conn) error) {
 	// xgb would log a warning for a server without authentication, which is normal
 	xgb.Logger = log.New(io.Discard, "", 0)
@@ -44,7 +57,7 @@ func withX(talk func(*xgb.Conn) error) {
 		err = talk(c)
 	}
 	if err != nil {
-		slog.Warn("Opening a window without focus failed", "err", err)
+		slog.Warn("Talking to the X server failed", "err", err)
 	}
 }
 

@@ -5,30 +5,57 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 
+	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
+	_ "fairlead/app/locale" // before the toolkit
+	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/gateway"
 	"fairlead/tray"
 )
 
 // appID is the program's identifier in the system.
 const appID = "app.fairlead.desktop"
 
+// newFyneApp starts the toolkit.
+func newFyneApp() fyne.App {
+	if cache, err := os.UserCacheDir(); err == nil { // the toolkit does not create missing parents
+		os.MkdirAll(filepath.Join(cache, "fyne", appID), 0o700) //nolint:errcheck // the toolkit logs that it has no cache
+	}
+	fyneapp.SetMetadata(fyne.AppMetadata{ID: appID, Name: "Fairlead", Version: gateway.Version})
+	a := fyneapp.NewWithID(appID)
+	a.SetIcon(style.AppIcon())
+	return a
+}
+
+// applyTheme sets the appearance of all windows. system replaces [style.System].
+func applyTheme(a fyne.App, mode, system style.Mode, scale float32) {
+	if mode == style.System {
+		mode = system
+	}
+	a.Settings().SetTheme(style.New(mode, scale))
+}
+
 // runGUI opens the windows and blocks until the person quits. It must run on the main goroutine.
 func runGUI(f flags, b *backend, i *instance) {
 	retainFrameMemory()
-	a := fyneapp.NewWithID(appID)
-	a.SetIcon(style.AppIcon())
+	a := newFyneApp()
 	last := b.prefs.get()
-	a.Settings().SetTheme(style.New(style.Mode(cmp.Or(last.Theme, string(style.System))), last.TextSize))
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
+	system := systemMode()
+	applyTheme(a, style.Mode(cmp.Or(last.Theme, string(style.System))), system, last.TextSize)
 	u := newUI(ctx, a, b)
+	u.systemMode = system
+	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: state.ChangesOf(f.changelog, gateway.Version)}
 	u.showQuietly = showQuietly
+	u.notes.isInFront = func() bool { return isInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
 		t := tray.New(d, u.runTrayItem)
@@ -63,6 +90,7 @@ func runGUI(f flags, b *backend, i *instance) {
 	})
 	if !(f.hidden || last.Hidden) || !u.hasTray {
 		u.main.window.Show()
+		u.settings.showNews()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })
 	a.Lifecycle().SetOnExitedForeground(func() { u.setFocused(false) })

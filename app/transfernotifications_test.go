@@ -23,12 +23,12 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	end("a", 1)
 	u.notes.updateTransfers(v)
 	u.notes.updateTransfers(v)
-	want(`show transfer-a "a to box" deny false`)
+	want(`show transfer-a "a to box" allow false deny false`)
 	for i := range 5 {
 		end(fmt.Sprint(i), 2)
 	}
 	u.notes.updateTransfers(v)
-	want(`show transfer-many "5 transfers finished" deny false`)
+	want(`show transfer-many "5 transfers finished" allow false deny false`)
 	u.setFocused(true)
 	want("remove transfer-a", "remove transfer-many")
 	u.setFocused(true)
@@ -37,7 +37,7 @@ func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
 	end("a", 3) // it was retried
 	v.Finished = v.Finished[1:]
 	u.notes.updateTransfers(v)
-	want(`show transfer-a "a to box" deny false`)
+	want(`show transfer-a "a to box" allow false deny false`)
 }
 
 func TestNoticesOfSchedulesAreNotifiedWhileNobodyLooks(t *testing.T) {

@@ -39,7 +39,9 @@ type ui struct {
 	opener    *opener
 	picker    *pick.Picker
 
-	hasTray bool
+	systemMode style.Mode // replaces [style.System]
+	hasTray    bool
+	hasFocus   bool // a window of this program has the focus, as far as the toolkit reports it
 	// showQuietly opens a window without taking the keyboard focus.
 	showQuietly  func(fyne.Window)
 	running      bool                           // set while the gateway's values are watched
@@ -51,10 +53,10 @@ type ui struct {
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, backend: b, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheels{}}
+	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheels{}}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.pairing, u.settings = &navigator{ui: u}, &approvals{ui: u}, &pairing{ui: u}, &settingsWindow{ui: u}
-	u.notes, u.sender, u.opener = &notifications{ui: u}, &sender{u}, &opener{u}
+	u.notes, u.sender, u.opener = newNotifications(u), &sender{u}, &opener{u}
 	u.messages = newMessages(u)
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
 	u.main = newWindow(u)
@@ -111,8 +113,9 @@ func (u *ui) update(v state.View) {
 	u.messages.showMissingSecrets(v)
 	u.approvals.update(v)
 	u.pairing.update(v)
-	u.notes.update(v)
+	u.notes.update(v, time.Now())
 	u.notes.updateTransfers(v)
+	u.notes.updateRuns(v)
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Update(v)
 	}
@@ -150,6 +153,7 @@ func (u *ui) tick(now time.Time) {
 		u.approvals.inbox.Tick(now)
 	}
 	u.pairing.tick(now)
+	u.notes.tick(now)
 	u.revealFocused()
 	u.wheels.update(u.app.Driver().AllWindows())
 }
@@ -188,7 +192,7 @@ func (u *ui) setTheme(mode style.Mode, scale float32) {
 	last := u.backend.prefs.get()
 	u.backend.prefs.update(func(r *preferences) { r.Theme, r.TextSize = string(mode), scale })
 	if last.Theme != string(mode) || last.TextSize != scale {
-		u.app.Settings().SetTheme(style.New(mode, scale))
+		applyTheme(u.app, mode, u.systemMode, scale)
 	}
 }
 
@@ -233,14 +237,14 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 
 // setFocused records whether a window of this program has the focus.
 func (u *ui) setFocused(on bool) {
-	u.notes.hasFocus = on
+	u.hasFocus = on
 	if on {
-		u.notes.update(u.view) // withdraws the notifications
-		u.notes.removeTransfers()
+		u.notes.withdrawAll()
 	}
 }
 
-// loadUI loads theme, text size and first run; only the first response shows the first-run page.
+// loadUI loads theme, text size, first run and notifications; only the first response shows the
+// first-run page.
 func (u *ui) loadUI() {
 	u.themeRequest++
 	turn := u.themeRequest
@@ -253,5 +257,12 @@ func (u *ui) loadUI() {
 			u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
 		}
 		u.isUILoaded = true
+	})
+	bind.Go(u.ctx, func(ctx context.Context) (state.NotificationSettings, error) {
+		return state.ReadNotifications(ctx, u.backend.state)
+	}, func(s state.NotificationSettings, err error) {
+		if err == nil && turn == u.themeRequest { // an older gateway has none
+			u.notes.settings = s
+		}
 	})
 }

@@ -2,15 +2,12 @@ package app
 
 import (
 	"cmp"
-	"context"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/settings"
 	"fairlead/app/widgets"
-	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 )
 
@@ -198,70 +195,4 @@ func (w *window) findInChat() {
 		return
 	}
 	w.pane.Find()
-}
-
-// settingsWindow is the window of the settings.
-type settingsWindow struct {
-	ui     *ui
-	window fyne.Window                         // nil while it is closed
-	invite func(link string)                   // shows an invitation
-	join   func(asMachine bool) fyne.Focusable // shows the form that joins another gateway
-	find   func(query string)                  // searches
-}
-
-// saveSize saves the size of the settings window, if it is open.
-func (sw *settingsWindow) saveSize() {
-	if sw.window != nil {
-		size := sw.window.Canvas().Size()
-		sw.ui.backend.prefs.update(func(r *preferences) { r.SettingsWidth, r.SettingsHeight = size.Width, size.Height })
-	}
-}
-
-func (sw *settingsWindow) open() {
-	if sw.window != nil {
-		sw.window.Show()
-		sw.window.RequestFocus()
-		return
-	}
-	w := sw.ui.app.NewWindow("Settings – Fairlead")
-	ctx, cancel := context.WithCancel(sw.ui.ctx)
-	h := settings.Handlers{
-		OpenURL: sw.ui.opener.openURL, OpenPath: sw.ui.opener.openPath, Copy: sw.ui.app.Clipboard().SetContent,
-		PickFolder: func(done func(string)) { sw.ui.picker.ChooseFolder(w, "Choose folder", "Choose", done) },
-	}
-	if sw.ui.backend.flags.join == "" {
-		h.Local, h.Gateways = local{sw.ui.backend}.settings(), sw.ui.backend.remote
-		h.Paired = sw.ui.main.endFirstRun
-	}
-	page := settings.New(ctx, sw.ui.backend.state, h, gateway.Version)
-	w.SetContent(page)
-	w.SetPadded(false)
-	last := sw.ui.backend.prefs.get()
-	w.Resize(sizeOr(last.SettingsWidth, last.SettingsHeight, fyne.NewSize(860, 640)))
-	w.SetOnClosed(func() {
-		cancel()
-		sw.saveSize()
-		sw.window = nil
-	})
-	register(w, sw.bindings(func() { w.Close() }, page.MoveTab))
-	w.CenterOnScreen()
-	sw.window, sw.invite, sw.find, sw.join = w, page.Invite, page.Find, page.Join
-	w.Show()
-}
-
-// openJoin shows the form that joins another gateway, as a machine of it or to control it.
-func (sw *settingsWindow) openJoin(asMachine bool) {
-	sw.open()
-	if field := sw.join(asMachine); field != nil {
-		sw.window.Canvas().Focus(field)
-	}
-}
-
-// openInvitation shows a pairing invitation, if there is one, for the person to accept.
-func (sw *settingsWindow) openInvitation(link string) {
-	if link == "" || sw.ui.backend.flags.join != "" {
-		return
-	}
-	sw.open()
-	sw.invite(link)
 }

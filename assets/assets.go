@@ -43,12 +43,13 @@ const (
 	TrayNeedsYou TrayState = "needsyou" // the idle glyph with a badge
 	TrayOffline  TrayState = "offline"
 	TrayError    TrayState = "error"
+	TrayPaused   TrayState = "paused"
 )
 
 // The tray's colours. A panel may be light or dark, which the program cannot query, so each colour
 // has a contrast of at least 3:1 with white and with a panel of #202124.
 const (
-	TrayInk   = "#7D838C" // of the glyphs in source/
+	TrayInk   = "#8E8E8E" // of the glyphs in source/
 	TrayBadge = "#C97A00"
 	badgeText = "#141210"
 )

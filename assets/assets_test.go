@@ -84,7 +84,7 @@ func TestTrayStatesLookDifferent(t *testing.T) {
 		}
 		seen[string(svg)] = name
 	}
-	for _, state := range []TrayState{TrayIdle, TrayWorking, TrayOffline, TrayError} {
+	for _, state := range []TrayState{TrayIdle, TrayWorking, TrayOffline, TrayError, TrayPaused} {
 		show(string(state), Tray(state, 0))
 	}
 	for n := 1; n <= 10; n++ {

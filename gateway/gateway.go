@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -141,6 +143,8 @@ func (g *Gateway) configChanged(path string) {
 				g.log.Error("The new token could not be stored; the old one stays valid", "err", err)
 			}
 		}
+	case "agent", "agent.paused":
+		g.sessions.SetPaused(g.config.Get().Agent.Paused)
 	case "session", "session.mainKey":
 		if err := g.sessions.MainKeyChanged(context.Background()); err != nil {
 			g.log.Error("The notice in the former main chat could not be posted", "err", err)
@@ -165,6 +169,17 @@ func (g *Gateway) currentStatus(context.Context) protocol.Status {
 func (g *Gateway) publishStatus() {
 	s := g.currentStatus(context.Background())
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeStatus, Status: &s})
+}
+
+// setPaused pauses or resumes the agent, now and after the next start.
+func setPaused(ctx context.Context, g *Gateway, paused bool) (protocol.Status, error) {
+	g.sessions.SetPaused(paused) // also when it cannot be stored
+	g.publishStatus()
+	var err error
+	if g.config.Get().Agent.Paused != paused {
+		err = g.config.Set(ctx, "agent.paused", json.RawMessage(strconv.FormatBool(paused)))
+	}
+	return g.currentStatus(ctx), err
 }
 
 // remindOfApproval notifies the person over a channel of an approval that nobody has seen.
@@ -204,17 +219,33 @@ func (g *Gateway) audit() journal.Audit {
 	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
 }
 
-// Version is set by the linker; builds without it take it from the build information.
-var Version = ""
+// Version and Commit are set by the linker; builds without it take them from the build information.
+// Version is a number such as 0.1.0, or "dev".
+var Version, Commit string
 
 func init() {
-	if Version != "" {
-		return
+	info, ok := debug.ReadBuildInfo()
+	if Version == "" {
+		Version = "dev"
+		if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+			Version = info.Main.Version
+		}
 	}
-	Version = "dev"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		Version = info.Main.Version
+	if ok && Commit == "" {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				Commit = s.Value[:min(len(s.Value), 8)]
+			}
+		}
 	}
+}
+
+// VersionText returns the version with the commit, for --version.
+func VersionText() string {
+	if Commit == "" {
+		return Version
+	}
+	return Version + " (" + Commit + ")"
 }
 
 // Defaults of the listener. The port is that of GSV.

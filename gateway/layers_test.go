@@ -76,6 +76,7 @@ var rules = []rule{
 var only = map[string][]string{
 	"fyne.io/":                             {"app", "tray"},
 	"fyne.io/fyne/v2/app":                  {"app"},
+	"fyne.io/systray":                      {"tray"},
 	"gorm.io/":                             {"gateway/store"},
 	"github.com/glebarez/":                 {"gateway/store"},
 	"github.com/gorilla/websocket":         {"gateway/surface/rpc", "gateway/protocol/client", "gateway/peer/wire"},

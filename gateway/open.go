@@ -197,6 +197,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Store: g.store, Bus: g.bus, Tools: g.calls, Questions: g.gate, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe, StatusChanged: g.publishStatus,
 	})
+	g.sessions.SetPaused(g.config.Get().Agent.Paused)
 	g.channels = channel.New(channel.Options{
 		Store: g.store, Bus: g.bus, Sessions: g.sessions, Route: g.sessions.Route, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
 		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}},
@@ -234,11 +235,7 @@ func (g *Gateway) openSurface() {
 		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
 		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
-		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) {
-			g.sessions.SetPaused(paused)
-			g.publishStatus()
-			return g.currentStatus(ctx), nil
-		},
+		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },
 	}
 	if g.install != nil {
 		services.Install = g.install

@@ -47,3 +47,39 @@ func TestClientsAreToldThatTheAgentHasPausedBecauseNothingCanBeStored(t *testing
 		t.Errorf("told %+v, %v", c, err)
 	}
 }
+
+func TestAPauseSurvivesARestart(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	home := t.TempDir()
+	restart := func(change func(*Gateway)) (paused bool) {
+		t.Helper()
+		g, err := Open(t.Context(), Options{Home: home, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		before := g.currentStatus(t.Context()).Paused
+		change(g)
+		return before
+	}
+	set := func(paused bool) func(*Gateway) {
+		return func(g *Gateway) {
+			if s, err := setPaused(t.Context(), g, paused); err != nil || s.Paused != paused {
+				t.Errorf("pausing %v: paused is %v, %v", paused, s.Paused, err)
+			}
+		}
+	}
+	if restart(set(true)) {
+		t.Error("a new gateway is paused")
+	}
+	if !restart(set(false)) {
+		t.Error("the pause ended with a restart")
+	}
+	if restart(func(g *Gateway) { // as fairlead config set agent.paused true does
+		if err := g.config.Set(t.Context(), "agent.paused", []byte("true")); err != nil || !g.currentStatus(t.Context()).Paused {
+			t.Errorf("the setting does not pause the agent: %v", err)
+		}
+	}) {
+		t.Error("it is paused after it was resumed")
+	}
+}

@@ -4,12 +4,19 @@
 package tray
 
 import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
 	"reflect"
 	"runtime"
 	"strings"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/driver/software"
+	"fyne.io/systray"
 
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -23,10 +30,14 @@ type Tray struct {
 	run     func(state.TrayItem)
 	current state.Tray
 	isDrawn bool
+	// setTooltip sets the icon's tooltip, which the toolkit cannot.
+	setTooltip func(string)
 }
 
 // New adds an icon to the panel. do is called with the chosen entry.
-func New(app desktop.App, do func(state.TrayItem)) *Tray { return &Tray{app: app, run: do} }
+func New(app desktop.App, do func(state.TrayItem)) *Tray {
+	return &Tray{app: app, run: do, setTooltip: systray.SetTooltip}
+}
 
 // Show shows a snapshot, if it differs from the current one.
 func (t *Tray) Show(s state.Tray) {
@@ -34,7 +45,10 @@ func (t *Tray) Show(s state.Tray) {
 		return
 	}
 	if !t.isDrawn || s.Icon != t.current.Icon || s.Needs != t.current.Needs {
-		t.app.SetSystemTrayIcon(style.TrayIcon(icons[s.Icon], s.Needs))
+		t.app.SetSystemTrayIcon(glyph(icons[s.Icon], s.Needs))
+	}
+	if t.isDrawn && s.Status != t.current.Status { // there is no icon before the first menu
+		t.setTooltip("Fairlead: " + s.Status)
 	}
 	t.app.SetSystemTrayMenu(fyne.NewMenu("Fairlead", t.items(s.Items)...))
 	t.current, t.isDrawn = s, true
@@ -42,7 +56,45 @@ func (t *Tray) Show(s state.Tray) {
 
 var icons = map[state.TrayIcon]assets.TrayState{
 	state.TrayIdle: assets.TrayIdle, state.TrayWorking: assets.TrayWorking, state.TrayNeedsYou: assets.TrayNeedsYou,
-	state.TrayOffline: assets.TrayOffline, state.TrayError: assets.TrayError,
+	state.TrayOffline: assets.TrayOffline, state.TrayError: assets.TrayError, state.TrayPaused: assets.TrayPaused,
+}
+
+// glyphSize is the size of the icon in pixels; panels make it smaller.
+const glyphSize = 64
+
+// glyph returns the icon for this system.
+func glyph(s assets.TrayState, needs int) fyne.Resource {
+	r := style.TrayIcon(s, needs)
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return r
+	}
+	return sharpen(r)
+}
+
+// sharpen renders an icon with opaque and transparent pixels only. fyne.io/systray transmits wrong
+// colours for all others over D-Bus (argbForImage uses the lower half of premultiplied values). The
+// edges become smooth when the panel makes the icon smaller.
+func sharpen(icon fyne.Resource) fyne.Resource {
+	c := software.NewTransparentCanvas()
+	c.SetPadded(false)
+	c.SetContent(canvas.NewImageFromResource(icon))
+	c.Resize(fyne.NewSquareSize(glyphSize))
+	smooth := c.Capture()
+	sharp := image.NewNRGBA(smooth.Bounds())
+	for y := range sharp.Rect.Dy() {
+		for x := range sharp.Rect.Dx() {
+			pixel := color.NRGBAModel.Convert(smooth.At(x, y)).(color.NRGBA)
+			if pixel.A >= 128 {
+				pixel.A = 255
+				sharp.SetNRGBA(x, y, pixel)
+			}
+		}
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, sharp); err != nil {
+		return icon
+	}
+	return fyne.NewStaticResource(icon.Name()+".png", out.Bytes())
 }
 
 // plain escapes a label so that the system shows it literally: freedesktop menus use an underscore,

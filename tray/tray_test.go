@@ -1,6 +1,9 @@
 package tray
 
 import (
+	"bytes"
+	"image/color"
+	"image/png"
 	"runtime"
 	"strings"
 	"testing"
@@ -9,6 +12,8 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/assets"
 	"fairlead/gateway/protocol"
 )
 
@@ -62,7 +67,6 @@ func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 --
 Needs you (1)
   Run make -j4 on nas
-(Transfers (0))
 Open
 New chat
 Recent chats
@@ -87,7 +91,7 @@ Quit
 		t.Errorf("menu:\n%s\nwant:\n%s", got, want)
 	}
 	p.menus[0].Items[2].ChildMenu.Items[0].Action()
-	p.menus[0].Items[6].ChildMenu.Items[0].Action()
+	p.menus[0].Items[5].ChildMenu.Items[0].Action()
 	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].ID != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
 		t.Errorf("chosen %+v", chosen)
 	}
@@ -119,6 +123,8 @@ func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
 	tray := New(p, func(state.TrayItem) {})
+	var tooltips []string
+	tray.setTooltip = func(text string) { tooltips = append(tooltips, text) }
 	v := view()
 	tray.Show(state.TrayOf(v))
 	// text streams while an approval is pending
@@ -131,7 +137,38 @@ func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	tray.Show(state.TrayOf(v))
 	v.Status.Paused = false
 	tray.Show(state.TrayOf(v))
-	if len(p.menus) != 3 || len(p.icons) != 3 || p.icons[1] == p.icons[2] {
+	if len(p.menus) != 3 || len(p.icons) != 3 || p.icons[0] == p.icons[1] || p.icons[1] == p.icons[2] {
 		t.Errorf("%d menus, icons %v", len(p.menus), p.icons)
+	}
+	if got, want := strings.Join(tooltips, "; "), "Fairlead: Paused; Fairlead: Working"; got != want {
+		t.Errorf("tooltips %q, want %q", got, want)
+	}
+}
+
+// TestTheGlyphHasOnlyOpaquePixels fails for a smooth edge, which the tray's library turns into
+// pixels of other colours.
+func TestTheGlyphHasOnlyOpaquePixels(t *testing.T) {
+	test.NewTempApp(t)
+	for state, needs := range map[assets.TrayState]int{assets.TrayIdle: 0, assets.TrayPaused: 0, assets.TrayNeedsYou: 12} {
+		t.Run(string(state), func(t *testing.T) {
+			img, err := png.Decode(bytes.NewReader(sharpen(style.TrayIcon(state, needs)).Content()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			opaque := 0
+			for i := range glyphSize * glyphSize {
+				c := color.NRGBAModel.Convert(img.At(i%glyphSize, i/glyphSize)).(color.NRGBA)
+				if c.A != 0 && c.A != 255 {
+					t.Fatalf("a pixel is %v", c)
+				}
+				if needs == 0 && c.A > 0 && (c.R < 0x8c || c.R > 0x90 || c.G != c.R || c.B != c.R) {
+					t.Fatalf("a pixel is %v", c)
+				}
+				opaque += int(c.A / 255)
+			}
+			if opaque < glyphSize*glyphSize/8 {
+				t.Errorf("%d pixels are drawn", opaque)
+			}
+		})
 	}
 }

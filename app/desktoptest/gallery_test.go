@@ -165,11 +165,10 @@ func (g *gallery) settings() {
 	g.t.Helper()
 	g.activate(g.waitWindow(mainWindow))
 	g.keys("ctrl+comma")
-	big, small := shape{"wide", 860, 640}, shapes[1]
-	g.size(settings, big)
-	top := func(w window) window { w.h = 44; return w }
-	for _, tab := range []string{"Models", "General", "This computer", "Gateways", "Advanced", "All settings", "About"} {
-		g.click(g.waitTextIn(settings, tab, top))
+	big, small := shape{"wide", 960, 680}, shapes[1]
+	for _, tab := range []string{"Models", "General", "Notifications", "This computer", "Gateways", "Advanced", "All settings", "Help", "About"} {
+		g.size(settings, big)
+		g.click(g.waitTextIn(settings, tab, left))
 		g.take(settings, "settings-"+strings.ToLower(strings.ReplaceAll(tab, " ", "-")), big, small)
 	}
 	g.keys("alt+F4")

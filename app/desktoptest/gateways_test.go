@@ -62,8 +62,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.activate(p.waitWindow(mainWindow))
 	p.keys("ctrl+comma")
 	p.waitWindow(settings)
-	top := func(w window) window { w.h = 44; return w }
-	p.click(p.waitTextIn(settings, "Gateways", top))
+	p.click(p.waitTextIn(settings, "Gateways", left))
 	p.click(p.waitText(settings, "otter")) // the placeholder of the field
 	p.typeText(invite.Link)
 	p.keys("Return")

@@ -40,10 +40,11 @@ func openMac(send func(event)) center {
 	receiver.Lock()
 	receiver.send = send
 	receiver.Unlock()
-	review, deny := C.CString(keyReview), C.CString(keyDeny)
+	review, allow, deny := C.CString(keyReview), C.CString(keyAllow), C.CString(keyDeny)
 	defer C.free(unsafe.Pointer(review))
+	defer C.free(unsafe.Pointer(allow))
 	defer C.free(unsafe.Pointer(deny))
-	C.fairleadOpen(review, deny)
+	C.fairleadOpen(review, allow, deny)
 	return mac{}
 }
 
@@ -91,7 +92,7 @@ func (mac) post(ctx context.Context, name string, m Message) error {
 	defer C.free(unsafe.Pointer(id))
 	defer C.free(unsafe.Pointer(title))
 	defer C.free(unsafe.Pointer(body))
-	if why := C.fairleadPost(id, title, body, C.bool(m.Deny), left(ctx)); why != nil {
+	if why := C.fairleadPost(id, title, body, C.bool(m.Allow), C.bool(m.Deny), C.bool(m.Sound), left(ctx)); why != nil {
 		defer C.free(unsafe.Pointer(why))
 		return fmt.Errorf("showing a notification: %s", C.GoString(why))
 	}

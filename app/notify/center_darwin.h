@@ -8,7 +8,7 @@
 bool fairleadBundled(void);
 
 // Registers our buttons and starts handling them.
-void fairleadOpen(const char *review, const char *deny);
+void fairleadOpen(const char *review, const char *allow, const char *deny);
 void fairleadClose(void);
 
 // Returns the person's UNAuthorizationStatus, or -1 if the system does not answer within that many
@@ -19,7 +19,7 @@ int fairleadRights(int64_t ms, int *style);
 void fairleadAsk(const char *yes, const char *no, const char *failed);
 
 // Shows a notification. Returns NULL on success, or an error text that the caller must free.
-char *fairleadPost(const char *name, const char *title, const char *body, bool deny, int64_t ms);
+char *fairleadPost(const char *name, const char *title, const char *body, bool allow, bool deny, bool sound, int64_t ms);
 
 // Removes a notification.
 void fairleadTake(const char *name);

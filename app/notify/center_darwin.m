@@ -9,6 +9,7 @@
 
 static NSString *const plain = @"fairlead-review";
 static NSString *const deniable = @"fairlead-deny";
+static NSString *const allowable = @"fairlead-allow";
 
 static void tell(NSString *what, NSString *name) {
     fairleadTell((char *)[what UTF8String], (char *)[name UTF8String]);
@@ -30,8 +31,8 @@ static NSString *text(const char *s) {
        willPresentNotification:(UNNotification *)notification
          withCompletionHandler:(void (^)(UNNotificationPresentationOptions options))done {
     NSString *category = notification.request.content.categoryIdentifier;
-    if ([category isEqualToString:plain] || [category isEqualToString:deniable]) {
-        done(UNNotificationPresentationOptionBanner | UNNotificationPresentationOptionList);
+    if ([category isEqualToString:plain] || [category isEqualToString:deniable] || [category isEqualToString:allowable]) {
+        done(UNNotificationPresentationOptionBanner | UNNotificationPresentationOptionList | UNNotificationPresentationOptionSound);
     } else {
         done(UNNotificationPresentationOptionNone);
     }
@@ -58,19 +59,23 @@ bool fairleadBundled(void) {
     }
 }
 
-void fairleadOpen(const char *review, const char *deny) {
+void fairleadOpen(const char *review, const char *allow, const char *deny) {
     @autoreleasepool {
         UNUserNotificationCenter *center = [UNUserNotificationCenter currentNotificationCenter];
         UNNotificationAction *look = [UNNotificationAction actionWithIdentifier:text(review)
                                                                           title:@"Review"
                                                                         options:UNNotificationActionOptionForeground];
-        // Denying requires an unlocked screen.
+        // An answer requires an unlocked screen.
+        UNNotificationAction *yes = [UNNotificationAction actionWithIdentifier:text(allow)
+                                                                         title:@"Allow once"
+                                                                       options:UNNotificationActionOptionAuthenticationRequired];
         UNNotificationAction *no = [UNNotificationAction actionWithIdentifier:text(deny)
                                                                         title:@"Deny"
                                                                       options:UNNotificationActionOptionAuthenticationRequired];
         [center setNotificationCategories:[NSSet setWithObjects:
             [UNNotificationCategory categoryWithIdentifier:plain actions:@[look] intentIdentifiers:@[] options:UNNotificationCategoryOptionNone],
-            [UNNotificationCategory categoryWithIdentifier:deniable actions:@[look, no] intentIdentifiers:@[] options:UNNotificationCategoryOptionNone],
+            [UNNotificationCategory categoryWithIdentifier:deniable actions:@[no, look] intentIdentifiers:@[] options:UNNotificationCategoryOptionNone],
+            [UNNotificationCategory categoryWithIdentifier:allowable actions:@[yes, no, look] intentIdentifiers:@[] options:UNNotificationCategoryOptionNone],
             nil]];
         listener = [FairleadListener new];
         center.delegate = listener;
@@ -113,21 +118,22 @@ int fairleadRights(int64_t ms, int *style) {
 void fairleadAsk(const char *yes, const char *no, const char *failed) {
     @autoreleasepool {
         NSString *granted = text(yes), *refused = text(no), *none = text(failed);
-        [[UNUserNotificationCenter currentNotificationCenter] requestAuthorizationWithOptions:UNAuthorizationOptionAlert
+        [[UNUserNotificationCenter currentNotificationCenter] requestAuthorizationWithOptions:UNAuthorizationOptionAlert | UNAuthorizationOptionSound
                                                                             completionHandler:^(BOOL allowed, NSError *error) {
             tell(allowed ? granted : error == nil ? refused : none, @"");
         }];
     }
 }
 
-char *fairleadPost(const char *name, const char *title, const char *body, bool deny, int64_t ms) {
+char *fairleadPost(const char *name, const char *title, const char *body, bool allow, bool deny, bool sound, int64_t ms) {
     @autoreleasepool {
         __block NSString *why = nil;
         dispatch_semaphore_t sign = dispatch_semaphore_create(0);
         UNMutableNotificationContent *content = [UNMutableNotificationContent new];
         content.title = text(title);
         content.body = text(body);
-        content.categoryIdentifier = deny ? deniable : plain;
+        content.categoryIdentifier = allow ? allowable : deny ? deniable : plain;
+        content.sound = sound ? [UNNotificationSound defaultSound] : nil;
         UNNotificationRequest *request = [UNNotificationRequest requestWithIdentifier:text(name) content:content trigger:nil];
         [[UNUserNotificationCenter currentNotificationCenter] addNotificationRequest:request
                                                                withCompletionHandler:^(NSError *error) {

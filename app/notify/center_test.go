@@ -98,6 +98,7 @@ func onBoard(t *testing.T, may permission, test func(t *testing.T, n *Notifier, 
 		}
 		n := start(open, Actions{
 			Review: func(id string) { b.note("review %s", id) }, Deny: func(id string) { b.note("denied %s", id) },
+			Allow: func(id string) { b.note("allowed %s", id) },
 			Shown: func(id string) { b.note("shown %s", id) }, Disabled: func(string) { b.note("off") },
 		}, slog.New(slog.DiscardHandler))
 		test(t, n, b)
@@ -155,17 +156,17 @@ func TestAProgramThatTheSystemGivesNoneHasPlainOnes(t *testing.T) {
 
 func TestButtonsInACenterDoWhatTheySay(t *testing.T) {
 	onBoard(t, granted, func(t *testing.T, n *Notifier, b *board) {
-		for _, what := range []string{keyReview, keyDefault, keyDeny, "allow", "com.apple.UNNotificationDismissActionIdentifier"} {
+		for _, what := range []string{keyReview, keyDefault, keyDeny, keyAllow, "unknown", "com.apple.UNNotificationDismissActionIdentifier"} {
 			n.Show(Message{ID: what, Deny: true})
 		}
 		synctest.Wait()
 		b.set(func() { b.did = nil })
-		for _, what := range []string{keyReview, keyDefault, keyDeny, "allow", "com.apple.UNNotificationDismissActionIdentifier"} {
+		for _, what := range []string{keyReview, keyDefault, keyDeny, keyAllow, "unknown", "com.apple.UNNotificationDismissActionIdentifier"} {
 			b.tell(event{what, "fairlead-" + what})
 			b.tell(event{what, "fyne-notify-1"}) // a library's
 			b.tell(event{what, "fairlead-of an earlier run"})
 		}
-		b.has(t, "review review", "review default", "denied deny")
+		b.has(t, "review review", "review default", "denied deny", "allowed allow")
 		b.tell(event{keyDeny, "fairlead-deny"}) // it is gone
 		b.has(t)
 	})

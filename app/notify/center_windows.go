@@ -152,12 +152,12 @@ func toastXML(name string, m Message) string {
 	action := func(label, key string) string {
 		return fmt.Sprintf(`<action content="%s" arguments="%s:%s"/>`, label, key, quote(name))
 	}
-	actions := action(m.button(), keyReview)
-	if m.Deny {
-		actions += action("Deny", keyDeny)
+	actions := ""
+	for _, b := range m.buttons() {
+		actions += action(b.label, b.key)
 	}
-	return fmt.Sprintf(`<toast launch="%s:%s"><visual><binding template="ToastGeneric"><text>%s</text><text>%s</text></binding></visual><actions>%s</actions></toast>`,
-		keyReview, quote(name), quote(m.Title), quote(m.Body), actions)
+	return fmt.Sprintf(`<toast launch="%s:%s"><visual><binding template="ToastGeneric"><text>%s</text><text>%s</text></binding></visual><audio silent="%t"/><actions>%s</actions></toast>`,
+		keyReview, quote(name), quote(m.Title), quote(m.Body), !m.Sound, actions)
 }
 
 func (n *native) take(name string) {

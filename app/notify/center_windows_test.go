@@ -22,14 +22,14 @@ func TestWindowsToastsAreWellFormed(t *testing.T) {
 			Arguments string `xml:"arguments,attr"`
 		} `xml:"actions>action"`
 	}
-	if err := xml.Unmarshal([]byte(toastXML(evil, Message{Title: evil, Body: evil, Deny: true})), &got); err != nil {
+	if err := xml.Unmarshal([]byte(toastXML(evil, Message{Title: evil, Body: evil, Allow: true, Deny: true})), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Texts) != 2 || len(got.Actions) != 2 || !strings.Contains(got.Texts[0], "<action") {
+	if len(got.Texts) != 2 || len(got.Actions) != 3 || !strings.Contains(got.Texts[0], "<action") {
 		t.Errorf("%+v", got)
 	}
-	if got.Actions[0].Content != "Review" || got.Actions[1].Content != "Deny" || !strings.HasPrefix(got.Launch, "review:") ||
-		!strings.HasPrefix(got.Actions[1].Arguments, "deny:") {
+	if got.Actions[0].Content != "Allow once" || got.Actions[1].Content != "Deny" || got.Actions[2].Content != "Review" ||
+		!strings.HasPrefix(got.Launch, "review:") || !strings.HasPrefix(got.Actions[1].Arguments, "deny:") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -3,14 +3,19 @@
 package notify
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"html"
+	"image"
+	"image/png"
 	"slices"
 	"sync"
 
 	"github.com/godbus/dbus/v5"
+	"golang.org/x/image/draw"
 
+	"fairlead/assets"
 	"fairlead/gateway/peer/keychain"
 )
 
@@ -111,14 +116,20 @@ func (b *bus) show(ctx context.Context, m Message) error {
 	}
 	var keys []string
 	if b.buttons {
-		keys = []string{keyDefault, "Open", keyReview, m.button()}
-		if m.Deny {
-			keys = append(keys, keyDeny, "Deny")
+		keys = []string{keyDefault, "Open"} // a click on the notification
+		for _, x := range m.buttons() {
+			keys = append(keys, x.key, x.label)
 		}
 	}
-	hints := map[string]dbus.Variant{"urgency": dbus.MakeVariant(byte(1)), "category": dbus.MakeVariant("im.received"), "desktop-entry": dbus.MakeVariant("fairlead")}
+	hints := map[string]dbus.Variant{
+		"urgency": dbus.MakeVariant(byte(1)), "category": dbus.MakeVariant("im.received"), "desktop-entry": dbus.MakeVariant("fairlead"),
+		"suppress-sound": dbus.MakeVariant(!m.Sound), "image-data": dbus.MakeVariant(appIcon()),
+	}
+	if m.Sound {
+		hints["sound-name"] = dbus.MakeVariant("message-new-instant")
+	}
 	var n uint32
-	err := b.server.CallWithContext(ctx, serverName+".Notify", 0, "Fairlead", before, "fairlead", oneLine(m.Title, 100), body, keys, hints, int32(-1)).Store(&n)
+	err := b.server.CallWithContext(ctx, serverName+".Notify", 0, "Fairlead", before, "", oneLine(m.Title, 100), body, keys, hints, int32(-1)).Store(&n)
 	if err != nil {
 		return fmt.Errorf("showing a notification: %w", err)
 	}
@@ -127,6 +138,30 @@ func (b *bus) show(ctx context.Context, m Message) error {
 	b.mu.Unlock()
 	return nil
 }
+
+// picture is the value of the hint image-data, eight bits per channel.
+type picture struct {
+	Width, Height, Stride int32
+	Alpha                 bool
+	Bits, Channels        int32
+	Data                  []byte
+}
+
+// iconSize is the size of the icon in pixels.
+const iconSize = 64
+
+// appIcon is the program's icon. The hint needs no installed file.
+var appIcon = sync.OnceValue(func() picture {
+	p := picture{Width: iconSize, Height: iconSize, Stride: 4 * iconSize, Alpha: true, Bits: 8, Channels: 4}
+	full, err := png.Decode(bytes.NewReader(assets.AppPNG))
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	small := image.NewNRGBA(image.Rect(0, 0, iconSize, iconSize))
+	draw.ApproxBiLinear.Scale(small, small.Rect, full, full.Bounds(), draw.Src, nil)
+	p.Data = small.Pix
+	return p
+})
 
 func (b *bus) remove(ctx context.Context, id string) {
 	if n := b.forget(id); n != 0 {

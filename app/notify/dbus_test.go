@@ -30,11 +30,12 @@ type server struct {
 type note struct {
 	title, body string
 	keys        []string
+	hints       map[string]dbus.Variant
 }
 
 func (s *server) GetCapabilities() ([]string, *dbus.Error) { return s.caps, nil }
 
-func (s *server) Notify(_ string, replaces uint32, _, title, body string, keys []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+func (s *server) Notify(_ string, replaces uint32, _, title, body string, keys []string, hints map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := replaces
@@ -42,7 +43,7 @@ func (s *server) Notify(_ string, replaces uint32, _, title, body string, keys [
 		s.next++
 		n = s.next
 	}
-	s.shown[n] = note{title, body, keys}
+	s.shown[n] = note{title, body, keys, hints}
 	s.calls <- fmt.Sprintf("notify %d", n)
 	return n, nil
 }
@@ -130,7 +131,7 @@ func newServer(t *testing.T, caps ...string) *server {
 func newNotifier(t *testing.T) (n *Notifier, did chan string) {
 	t.Helper()
 	did = make(chan string, 16)
-	n = New(Actions{Review: func(id string) { did <- "review " + id }, Deny: func(id string) { did <- "deny " + id }, Shown: func(id string) { did <- "shown " + id }},
+	n = New(Actions{Review: func(id string) { did <- "review " + id }, Allow: func(id string) { did <- "allow " + id }, Deny: func(id string) { did <- "deny " + id }, Shown: func(id string) { did <- "shown " + id }},
 		slog.New(slog.DiscardHandler))
 	t.Cleanup(n.Close)
 	return n, did
@@ -151,18 +152,25 @@ func expect(t *testing.T, did chan string, want string) {
 func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
 	s := newServer(t, "actions", "body-markup")
 	n, did := newNotifier(t)
-	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "make <all>\n&& ls", Deny: true})
+	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "make <all>\n&& ls", Allow: true, Deny: true})
 	s.wait(t, "notify 1")
 	expect(t, did, "shown q")
-	if got := s.note(1); got.body != "make &lt;all&gt; &amp;&amp; ls" || strings.Join(got.keys, " ") != "default Open review Review deny Deny" {
+	if got := s.note(1); got.body != "make &lt;all&gt; &amp;&amp; ls" || strings.Join(got.keys, " ") != "default Open allow Allow once deny Deny review Review" {
 		t.Errorf("%+v", got)
 	}
-	for _, c := range []struct{ key, want string }{{"review", "review q"}, {"default", "review q"}, {"deny", "deny q"}} {
+	for _, c := range []struct{ key, want string }{{"review", "review q"}, {"default", "review q"}, {"deny", "deny q"}, {"allow", "allow q"}} {
 		// of another program
 		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(99), c.key)
-		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), "allow")
+		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), "unknown")
 		s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), c.key)
 		expect(t, did, c.want)
+	}
+	var icon picture
+	if err := s.note(1).hints["image-data"].Store(&icon); err != nil || icon.Width != 64 || len(icon.Data) != 64*64*4 {
+		t.Errorf("the icon is %d wide, %d bytes, %v", icon.Width, len(icon.Data), err)
+	}
+	if _, sound := s.note(1).hints["sound-name"]; sound {
+		t.Error("it has a sound")
 	}
 	n.Show(Message{ID: "q", Title: "It changed"})
 	s.wait(t, "notify 1")

@@ -23,23 +23,38 @@ import (
 type Message struct {
 	ID          string
 	Title, Body string
-	// Deny adds a Deny button beside Review.
+	// Allow adds a button that allows a question once. Only for a question that Body shows in full.
+	Allow bool
+	// Deny adds a button that denies a question.
 	Deny bool
 	// News marks a message that informs only and needs no answer.
 	News bool
+	// Sound plays the system's sound for messages.
+	Sound bool
 }
 
-// button is the label of [Actions.Review].
-func (m Message) button() string {
+// button is a button of a notification.
+type button struct{ key, label string }
+
+// buttons returns the buttons of a message. A click elsewhere on it is [keyDefault].
+func (m Message) buttons() []button {
 	if m.News {
-		return "Show"
+		return []button{{keyReview, "Show"}}
 	}
-	return "Review"
+	var list []button
+	if m.Allow {
+		list = append(list, button{keyAllow, "Allow once"})
+	}
+	if m.Deny {
+		list = append(list, button{keyDeny, "Deny"})
+	}
+	return append(list, button{keyReview, "Review"})
 }
 
 // Actions are the callbacks of the buttons, on a goroutine of the notifier, one at a time.
 type Actions struct {
 	Review func(id string)
+	Allow  func(id string)
 	Deny   func(id string)
 	// Shown is called when the system has accepted a message and its content is visible.
 	Shown func(id string)
@@ -54,6 +69,8 @@ func (a Actions) perform(key, id string) {
 	switch key {
 	case keyDefault, keyReview:
 		a.Review(id)
+	case keyAllow:
+		a.Allow(id)
 	case keyDeny:
 		a.Deny(id)
 	}
@@ -63,6 +80,7 @@ func (a Actions) perform(key, id string) {
 const (
 	keyDefault = "default"
 	keyReview  = "review"
+	keyAllow   = "allow"
 	keyDeny    = "deny"
 )
 
@@ -169,7 +187,7 @@ func (n *Notifier) show(ctx context.Context, sys system, m Message) {
 	hidden := sys.locked(ctx)
 	visible := m
 	if hidden {
-		visible = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see more.", News: m.News}
+		visible = Message{ID: m.ID, Title: "Fairlead needs you", Body: "Unlock the screen to see more.", News: m.News, Sound: m.Sound}
 		if m.News {
 			visible.Title = "Fairlead has news"
 		}

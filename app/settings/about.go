@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -35,14 +34,15 @@ func secretsText(st protocol.Status) string {
 	return "In " + st.SecretStore + ", readable only by you. No system keychain is available."
 }
 
-func (p *Page) about(version string) fyne.CanvasObject {
+func (p *Page) aboutPage() fyne.CanvasObject {
 	st := p.app.Value.Get().Status
-	rows := []fyne.CanvasObject{
-		textRow("Version", version, widgets.NewQuietButton("Copy", "copy", func() {
-			p.handlers.Copy(fmt.Sprintf("Fairlead %s, %s/%s, %s", version, runtime.GOOS, runtime.GOARCH, runtime.Version()))
-		})),
+	var rows []fyne.CanvasObject
+	version := []fyne.CanvasObject{widgets.NewQuietButton("Copy", "copy", func() { p.handlers.Copy(p.about.summary()) })}
+	if p.about.Changes != "" {
+		version = append([]fyne.CanvasObject{widgets.NewQuietButton(WhatsNewTitle, "list", func() { p.pages.open(WhatsNewTitle) })}, version...)
 	}
-	if st.Version != "" && st.Version != version {
+	rows = append(rows, textRow("Version", p.about.full(), version...))
+	if st.Version != "" && st.Version != p.about.Version {
 		rows = append(rows, textRow("Gateway", st.Version))
 	}
 	if st.Home != "" {

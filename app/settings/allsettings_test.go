@@ -198,8 +198,8 @@ func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
 	a.update(sample())
 	*refuse = protocol.ErrForbidden.With("only an owner may")
 	r := a.rows["ui.theme"]
-	test.Tap(pagetest.Button(t, r.box, "dark"))
-	if !pagetest.Button(t, r.box, "system").Primary || pagetest.Button(t, r.box, "dark").Primary {
+	test.Tap(pagetest.Button(t, r.box, "Dark"))
+	if !pagetest.Button(t, r.box, "Match system").Primary || pagetest.Button(t, r.box, "Dark").Primary {
 		t.Error("it shows what was refused")
 	}
 	pagetest.Shows(t, r.box, "Only an owner may")

@@ -56,7 +56,7 @@ func (p *Page) general() fyne.CanvasObject {
 		start, set := choiceButtons(startChoices, l.SetHidden)
 		set(l.Hidden())
 		var row []fyne.CanvasObject
-		row, login = p.systemChoice(loginChoices, l.SetAtLogin, "Fairlead starts in the tray.")
+		row, login = p.systemChoice(onOffChoices, l.SetAtLogin, "Fairlead starts in the tray.")
 		rows = append(rows, section("When Fairlead opens", start, mutedText("Without a tray, the window opens anyway.")), section("Start at login", row...))
 		if launch.SupportsLinks {
 			row, links = p.systemChoice(linkChoices, l.SetLinks, "Pairing invitations are such links. Nothing is paired without your approval.")
@@ -104,7 +104,7 @@ type choice[V comparable] struct {
 var (
 	themeChoices    = []choice[style.Mode]{{"Match system", style.System}, {"Light", style.Light}, {"Dark", style.Dark}}
 	startChoices    = []choice[bool]{{"Open the window", false}, {"Stay in the tray", true}}
-	loginChoices    = []choice[bool]{{"On", true}, {"Off", false}}
+	onOffChoices    = []choice[bool]{{"On", true}, {"Off", false}}
 	linkChoices     = []choice[bool]{{"Open in Fairlead", true}, {"Ignore", false}}
 	textSizeChoices = []choice[float32]{{"Small", style.TextSmall}, {"Normal", style.TextNormal}, {"Large", style.TextLarge}, {"Largest", style.TextLargest}}
 )

@@ -30,12 +30,13 @@ type models struct {
 func newModels(p *Page) *models {
 	m := &models{page: p, list: container.NewVBox(), detail: container.NewStack()}
 	side := widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, m.list))
-	m.box = container.New(sideLayout{}, container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), side), m.detail)
+	m.box = container.New(sideLayout{}, side, widgets.NewRect(style.ColorLine, "", 0), m.detail)
 	m.load("")
 	return m
 }
 
-// sideLayout is a list of fixed width beside the content; the list is narrower in a narrow window.
+// sideLayout is a list of fixed width, a line and the content; the list is narrower in a narrow
+// window.
 type sideLayout struct{}
 
 const sideWidth = 248
@@ -46,7 +47,9 @@ func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	side := min(sideWidth, 0.42*size.Width)
 	o[0].Resize(fyne.NewSize(side, size.Height))
 	o[1].Move(fyne.NewPos(side, 0))
-	o[1].Resize(fyne.NewSize(size.Width-side, size.Height))
+	o[1].Resize(fyne.NewSize(1, size.Height))
+	o[2].Move(fyne.NewPos(side+1, 0))
+	o[2].Resize(fyne.NewSize(size.Width-side-1, size.Height))
 }
 
 type modelState struct {
@@ -89,12 +92,11 @@ func (m *models) showProvider(id string) {
 	for _, p := range m.providers {
 		item := widgets.SidebarItem{Icon: "globe", Title: p.Name, Selected: p.ID == id}
 		switch {
-		case p.ID == m.current.Provider:
-			item.Detail = "in use"
+		case p.ID == m.current.Provider: // in use
+			item.Icon, item.Color, item.Unread = "check", style.ColorGood, true
 		case p.KeySet:
-			item.Detail = "key set"
-		}
-		if p.Local {
+			item.Icon = "key"
+		case p.Local || p.ID == "operator":
 			item.Icon = "machine"
 		}
 		row := widgets.NewSidebarRow(item, func() { m.showProvider(p.ID) })
@@ -119,6 +121,9 @@ func (m *models) showProvider(id string) {
 // provider returns a provider's page, and a function that loads the rest once it is displayed.
 func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load func()) {
 	rows, load = []fyne.CanvasObject{heading(p.Name)}, func() {}
+	if p.ID == m.current.Provider {
+		rows = append(rows, widgets.NewParagraph("✓ In use", style.ColorGood, "text"))
+	}
 	result := mutedText("")
 	if p.ID == "operator" {
 		use := widgets.NewButton("Use the built-in operator", "check", func() { m.useModel(protocol.ModelRef{Provider: "operator", ID: "built-in"}, result) })
@@ -128,7 +133,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 			rows = append(rows, widgets.Row(style.Inside, -1, use))
 		}
 		found, detect := m.detectServers()
-		return append(rows, result, found), detect
+		return append(rows, found, result), detect
 	}
 	if p.NeedsKey || p.ID == "compatible" || p.KeySet {
 		rows = append(rows, m.keyRows(p, result)...)
@@ -240,7 +245,7 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 			continue
 		}
 		ref := protocol.ModelRef{Provider: provider, ID: info.ID}
-		item := widgets.SidebarItem{Title: info.ID, Detail: modelFacts(info), Selected: ref == m.current.ModelRef}
+		item := widgets.SidebarItem{Icon: "offline", Title: info.ID, Detail: modelFacts(info), Selected: ref == m.current.ModelRef}
 		if ref == m.current.ModelRef {
 			item.Icon, item.Color = "check", style.ColorGood
 		}

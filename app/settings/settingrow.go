@@ -2,7 +2,6 @@ package settings
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,7 +86,7 @@ func (r *settingRow) buildControl() {
 	case len(f.Enum) > 0:
 		var list []choice[string]
 		for _, e := range f.Enum {
-			list = append(list, choice[string]{cmp.Or(e, "Not set"), e})
+			list = append(list, choice[string]{state.SettingChoice(f, e), e})
 		}
 		r.choiceControl(list)
 	case f.Format == protocol.FormatLines || f.Type == "list":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"runtime"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -31,6 +32,39 @@ type Handlers struct {
 	Gateways   Gateways // nil if windows of other gateways cannot be opened
 	// Paired is called when this computer has joined another gateway; it may be nil.
 	Paired func()
+	// Links are pages of the main window.
+	Links []Link
+	// Shown is called with the title of each page that is shown.
+	Shown func(title string)
+	// TestNotification shows a notification for a test.
+	TestNotification func()
+	Machines         func() // opens the page of machines
+}
+
+// About describes this program.
+type About struct {
+	Version string // such as 0.1.0
+	Commit  string // of the source; may be empty
+	Changes string // in this version, as Markdown; may be empty
+}
+
+// summary describes the program in one line, for reports.
+func (a About) summary() string {
+	return fmt.Sprintf("Fairlead %s, %s/%s, %s", a.full(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// full is the version with the commit.
+func (a About) full() string {
+	if a.Commit == "" {
+		return a.Version
+	}
+	return a.Version + " (" + a.Commit + ")"
+}
+
+// Link opens a page of the main window.
+type Link struct {
+	Icon, Title string
+	Open        func()
 }
 
 // Page is the content of the window. It belongs to the GUI thread.
@@ -40,59 +74,69 @@ type Page struct {
 	app      *state.App
 	handlers Handlers
 
-	models              *models
-	tabs                *container.AppTabs
-	gateways            *gatewaysPage // nil without other gateways
-	allSettings         *allSettings
-	allTab, gatewaysTab *container.TabItem
+	about       About
+	pages       *pages
+	models      *models
+	gateways    *gatewaysPage
+	allSettings *allSettings
 }
 
-// New creates the window's content; it lives until ctx ends.
-func New(ctx context.Context, app *state.App, h Handlers, version string) *Page {
-	p := &Page{ctx: ctx, app: app, handlers: h}
-	p.models = newModels(p)
-	// the settings load now; the page is built when it is opened
-	everySetting, settings := container.NewStack(), state.NewSettings(app)
-	go settings.Follow(ctx)
-	p.allTab = container.NewTabItem("All settings", everySetting)
-	p.tabs = container.NewAppTabs(
-		container.NewTabItem("Models", p.models.box),
-		container.NewTabItem("General", p.general()),
-		container.NewTabItem("This computer", p.computer()),
-	)
+// New creates the window's content with the page of a title; it lives until ctx ends.
+func New(ctx context.Context, app *state.App, h Handlers, about About, title string) *Page {
+	p := &Page{ctx: ctx, app: app, handlers: h, about: about}
+	list := []*entry{
+		{icon: "chat", title: ModelsTitle, build: func() fyne.CanvasObject { p.models = newModels(p); return p.models.box }},
+		{icon: "sun", title: "General", build: p.general},
+		{icon: "bell", title: notificationsTitle, build: p.notifications},
+		{icon: "machine", title: "This computer", build: p.computer},
+	}
 	if h.Gateways != nil {
-		p.gateways = newGatewaysPage(p)
-		p.gatewaysTab = container.NewTabItem("Gateways", p.gateways.box)
-		p.tabs.Append(p.gatewaysTab)
+		list = append(list, &entry{icon: "link", title: gatewaysTitle, build: func() fyne.CanvasObject {
+			p.gateways = newGatewaysPage(p)
+			return p.gateways.box
+		}})
 	}
-	p.tabs.Append(container.NewTabItem("Advanced", p.advancedSection()))
-	p.tabs.Append(p.allTab)
-	p.tabs.Append(container.NewTabItem("About", p.about(version)))
-	p.tabs.SetTabLocation(container.TabLocationTop)
-	p.tabs.OnSelected = func(t *container.TabItem) {
-		if t == p.allTab && p.allSettings == nil {
-			p.allSettings = newAllSettings(ctx, settings)
-			bind.Watch(ctx, settings.Value, p.allSettings.update)
-			widgets.SetContent(everySetting, p.allSettings.box)
-		}
+	list = append(list,
+		&entry{icon: "terminal", title: "Advanced", build: p.advancedSection},
+		&entry{icon: "settings", title: allSettingsTitle, build: p.everySetting},
+		&entry{icon: "question", title: "Help", build: p.help},
+	)
+	if about.Changes != "" {
+		list = append(list, &entry{icon: "list", title: WhatsNewTitle, build: p.whatsNew})
 	}
-	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), p.tabs))
+	list = append(list, &entry{icon: "info", title: "About", build: p.aboutPage})
+	for _, l := range h.Links {
+		list = append(list, &entry{icon: l.Icon, title: l.Title, link: l.Open})
+	}
+	p.pages = newPages(list, h.Shown)
+	p.pages.open(title)
+	p.Compose(p, container.NewStack(widgets.NewRect("background", "", 0), p.pages))
 	return p
 }
 
-// MoveTab moves by a number of tabs and wraps around; Fyne's tabs cannot be focused.
+func (p *Page) everySetting() fyne.CanvasObject {
+	settings := state.NewSettings(p.app)
+	go settings.Follow(p.ctx)
+	p.allSettings = newAllSettings(p.ctx, settings)
+	bind.Watch(p.ctx, settings.Value, p.allSettings.update)
+	return p.allSettings.box
+}
+
+// Open shows the page with a title.
+func (p *Page) Open(title string) { p.pages.open(title) }
+
+// MoveTab moves by a number of pages and wraps around.
 func (p *Page) MoveTab(by int) {
-	n := len(p.tabs.Items)
-	p.tabs.SelectIndex((p.tabs.SelectedIndex() + by + n) % n)
+	p.pages.move(by)
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Unfocus() // the focused object is on the previous tab
+		c.Unfocus() // the focused object may be on the previous page
 	}
 }
 
 // Invite shows a pairing invitation for the person to accept.
 func (p *Page) Invite(link string) {
-	if p.gateways != nil {
-		p.tabs.Select(p.gatewaysTab)
+	if p.handlers.Gateways != nil {
+		p.pages.open(gatewaysTitle)
 		p.gateways.invitation.SetText(link)
 	}
 }
@@ -103,14 +147,14 @@ func (p *Page) Join(asMachine bool) fyne.Focusable {
 	if p.gateways == nil {
 		return nil
 	}
-	p.tabs.Select(p.gatewaysTab)
+	p.pages.open(gatewaysTitle)
 	p.gateways.setRole(asMachine)
 	return p.gateways.invitation
 }
 
 // Find shows the settings that contain each word of a query.
 func (p *Page) Find(query string) {
-	p.tabs.Select(p.allTab)
+	p.pages.open(allSettingsTitle)
 	p.allSettings.search.SetText(query)
 }
 

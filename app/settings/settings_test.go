@@ -240,14 +240,15 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 		p.app.Value.Update(func(v *state.View) {
 			v.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
 		})
-		page := p.about("1.2.3")
-		for _, want := range []string{"1.2.3", "/home/me/data", "secrets.json", widgets.ShortcutName("K", false), "Search chats"} {
+		p.about = About{Version: "1.2.3", Commit: "abcdef12"}
+		page := p.aboutPage()
+		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json", widgets.ShortcutName("K", false), "Search chats"} {
 			if !strings.Contains(texts(page), want) {
 				t.Errorf("%q is not shown", want)
 			}
 		}
 		test.Tap(pagetest.Button(t, page, "Copy"))
-		if !strings.Contains(*copied, "Fairlead 1.2.3") {
+		if !strings.Contains(*copied, "Fairlead 1.2.3 (abcdef12)") {
 			t.Errorf("copied %q", *copied)
 		}
 		test.Tap(pagetest.Button(t, page, "Show"))
@@ -410,12 +411,110 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	})
 }
 
-func TestTabsAreTurnedByKeyboard(t *testing.T) {
-	page := &Page{tabs: container.NewAppTabs(container.NewTabItem("One", widget.NewLabel("1")), container.NewTabItem("Two", widget.NewLabel("2")), container.NewTabItem("Three", widget.NewLabel("3")))}
-	for _, step := range []struct{ by, want int }{{1, 1}, {1, 2}, {1, 0}, {-1, 2}} {
-		page.MoveTab(step.by)
-		if got := page.tabs.SelectedIndex(); got != step.want {
-			t.Errorf("by %d it is at %d, want %d", step.by, got, step.want)
+func TestThePagesAreListedAndTheShownOneIsLit(t *testing.T) {
+	pagetest.App(t)
+	opened, shown := 0, ""
+	build := func(text string) func() fyne.CanvasObject {
+		return func() fyne.CanvasObject { return widget.NewLabel(text) }
+	}
+	list := []*entry{
+		{icon: "sun", title: "One", build: build("1")},
+		{icon: "bell", title: "Two", build: build("2")},
+		{icon: "info", title: "Three", build: build("3")},
+		{icon: "shield", title: "Rules", link: func() { opened++ }},
+	}
+	p := newPages(list, func(title string) { shown = title })
+	lit := func() (titles string) {
+		for _, e := range list {
+			if e.row.Item().Selected {
+				titles += e.title
+			}
+		}
+		return titles
+	}
+	p.open("Two")
+	for _, step := range []struct {
+		by   int
+		want string
+	}{{0, "Two"}, {1, "Three"}, {1, "One"}, {-1, "Three"}} {
+		p.move(step.by)
+		if shown != step.want || lit() != step.want || p.content.Objects[0] != p.current.view {
+			t.Errorf("by %d: %q is shown, %q is lit, want %q", step.by, shown, lit(), step.want)
 		}
 	}
+	list[3].row.OnTap()
+	if opened != 1 || lit() != "Three" {
+		t.Errorf("the link was followed %d times, %q is lit", opened, lit())
+	}
+	p.open("no such page") // of another version
+	if lit() != "One" {
+		t.Errorf("%q is lit", lit())
+	}
+	for width, narrow := range map[float32]bool{480: true, 960: false} {
+		p.Resize(fyne.NewSize(width, 600))
+		p.Refresh()
+		if strings.Contains(texts2(p, width), "Rules") == narrow {
+			t.Errorf("%v wide: the list is not as expected", width)
+		}
+	}
+}
+
+// texts2 is [texts] in a given width.
+func texts2(o fyne.CanvasObject, width float32) string {
+	o.Resize(fyne.NewSize(width, 600))
+	return test.RenderObjectToMarkup(o)
+}
+
+func TestNotificationsAreChosenByKindAndTime(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+		n := &notificationsPage{page: p, result: mutedText("")}
+		box := n.quietHours()
+		n.apply(state.NotificationSettings{Quiet: state.QuietHours{From: "22:15", To: "07:00", Allow: state.QuietQuestions}})
+		if strings.Contains(texts(box), "07:00") {
+			t.Error("times are shown although there are no quiet hours")
+		}
+		n.apply(state.NotificationSettings{Quiet: state.QuietHours{Enabled: true, From: "22:15", To: "07:00", Days: []string{"sat"}, Allow: state.QuietQuestions}})
+		if s := texts(box); !strings.Contains(s, "22:15") || !strings.Contains(s, "07:00") {
+			t.Errorf("the times are missing: %s", s)
+		}
+		for name, want := range map[string]bool{"Sat": true, "Sun": false, "Only questions": true, "Nothing": false, "On": true, "Off": false} {
+			if got := pagetest.Button(t, box, name).Primary; got != want {
+				t.Errorf("%s: chosen is %v, want %v", name, got, want)
+			}
+		}
+		page := p.notifications()
+		pagetest.Settle()
+		if s := texts(page); !strings.Contains(s, "Devices that want to pair") || !strings.Contains(s, "ot connected") {
+			t.Error("a kind, or why they could not be loaded, is missing")
+		}
+	})
+}
+
+func TestProblemsAreShownWithWhatFixesThem(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *Page, copied *string) {
+		p.about = About{Version: "1"}
+		shown := ""
+		p.pages = newPages([]*entry{{title: ModelsTitle, build: func() fyne.CanvasObject { shown = ModelsTitle; return widget.NewLabel("") }}}, nil)
+		p.app.Value.Update(func(v *state.View) {
+			v.Connected, v.Loaded, v.Nodes = true, true, []protocol.NodeInfo{{ID: "box", Online: true}}
+			v.Status = protocol.Status{Version: "1", Paused: true, Model: protocol.ModelRef{Provider: "openai", ID: "m"}}
+		})
+		page := p.help()
+		test.Tap(pagetest.Button(t, page, "Check now"))
+		pagetest.Settle()
+		s := texts(page)
+		for _, want := range []string{"2 problems found.", "Paused", "Machine box", "Resume agent"} {
+			if !strings.Contains(s, want) {
+				t.Errorf("%q is not shown", want)
+			}
+		}
+		test.Tap(pagetest.Button(t, page, "Open Models"))
+		if shown != ModelsTitle {
+			t.Error("the page of models is not opened")
+		}
+		test.Tap(pagetest.Button(t, page, "Copy report"))
+		if !strings.HasPrefix(*copied, "Fairlead 1, ") || !strings.Contains(*copied, "! agent: paused\n  → resume it") {
+			t.Errorf("copied %q", *copied)
+		}
+	})
 }

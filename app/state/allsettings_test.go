@@ -211,3 +211,25 @@ func FuzzSettingsAreReadOrRefused(f *testing.F) {
 		}
 	})
 }
+
+func TestChoicesHaveNamesInTheWindows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ path, value, want string }{
+		{"model.thinkingLevel", "", "Model default"},
+		{"model.thinkingLevel", "xhigh", "Very high"},
+		{"ui.theme", "system", "Match system"},
+		{"toolApproval.defaultDecision", "ask", "Ask"},
+		{"channels.*.dmPolicy", "", "Not set"},
+	} {
+		t.Run(c.path+"/"+c.value, func(t *testing.T) {
+			t.Parallel()
+			f := protocol.ConfigField{Path: c.path, Enum: []string{c.value}}
+			if got := SettingChoice(f, c.value); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if raw, _ := protocol.Marshal(c.value); SettingWords(f, raw) != c.want {
+				t.Errorf("in words: got %q, want %q", SettingWords(f, raw), c.want)
+			}
+		})
+	}
+}

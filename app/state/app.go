@@ -267,6 +267,11 @@ func (a *App) Pause(paused bool) {
 	callInBackground(a, protocol.AgentPause, protocol.PauseParams{Paused: paused})
 }
 
+// SetPaused pauses or resumes the agent. It blocks.
+func (a *App) SetPaused(ctx context.Context, paused bool) error {
+	return send(ctx, a, protocol.AgentPause, protocol.PauseParams{Paused: paused})
+}
+
 // Set changes a setting of the configuration; nil resets it. It blocks.
 func (a *App) Set(ctx context.Context, path string, value any) error {
 	raw, err := protocol.Marshal(value)

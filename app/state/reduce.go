@@ -80,6 +80,7 @@ func reduce(v *View, c protocol.Change) {
 		gone := func(s protocol.SessionEntry) bool { return s.SessionKey == c.SessionKey }
 		v.Sessions, v.Scheduled = without(v.Sessions, gone), without(v.Scheduled, gone)
 	case c.Kind == protocol.ChangeRun && c.Run != nil:
+		reduceEndedRun(v, *c.Run)
 		v.Runs = reduceRun(v.Runs, *c.Run)
 	case c.Kind == protocol.ChangeDelta && c.Delta != nil:
 		v.Runs = reduceDelta(v.Runs, *c.Delta)
@@ -185,6 +186,15 @@ func reduceRun(runs []protocol.RunInfo, r protocol.RunInfo) []protocol.RunInfo {
 		})
 	}
 	return replaceOrAppend(runs, r, func(x protocol.RunInfo) bool { return x.RunID == r.RunID })
+}
+
+// reduceEndedRun remembers a run that ends.
+func reduceEndedRun(v *View, r protocol.RunInfo) {
+	runs := func(x protocol.RunInfo) bool { return x.RunID == r.RunID && !x.Over() }
+	if r.Over() && slices.ContainsFunc(v.Runs, runs) {
+		v.EndedRuns = append(slices.Clone(v.EndedRuns), r)
+		v.EndedRuns = v.EndedRuns[max(0, len(v.EndedRuns)-maxFinished):]
+	}
 }
 
 // reduceDelta appends to a run's text, unless a piece is missing, as for a slow window.

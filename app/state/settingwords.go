@@ -56,12 +56,38 @@ func SettingText(f protocol.ConfigField, value json.RawMessage) string {
 	return string(value)
 }
 
+// choiceNames are the names of values of settings in the windows, by path. Other values are shown
+// as they are, with a capital.
+var choiceNames = map[string]map[string]string{
+	"model.provider": {
+		"openai": "OpenAI", "google": "Google Gemini", "openrouter": "OpenRouter", "lmstudio": "LM Studio", "llamacpp": "llama.cpp",
+		"compatible": "Any OpenAI-compatible server", "operator": "Built-in operator",
+	},
+	"ui.theme":                        {"system": "Match system"},
+	"providers.*.wire":                {"": "By the address", "chat": "Chat completions"},
+	"session.dmScope":                 {"main": "All share the main chat", "per-peer": "One chat per person", "per-channel-peer": "Per person and channel", "per-account-channel-peer": "Per person, channel and account"},
+	"channels.*.dmPolicy":             {"open": "Everyone", "allowlist": "Allowed senders", "pairing": "Paired senders"},
+	"transcription.provider":          {"workers-ai": "Workers AI", "openai": "OpenAI"},
+	"notifications.quietHours.allow":  {"questions": "Only questions"},
+	"session.defaultResetPolicy.mode": {"manual": "Never", "daily": "Every day", "idle": "After a period without messages"},
+}
+
+// SettingChoice is the name of one of the values of a setting.
+func SettingChoice(f protocol.ConfigField, value string) string {
+	if f.Path == "model.thinkingLevel" {
+		return ThinkingName(value)
+	}
+	return cmp.Or(choiceNames[f.Path][value], display.Capital(value), "Not set")
+}
+
 // SettingWords formats a value for display, in one line.
 func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	text := SettingText(f, value)
 	switch {
 	case f.Secret && len(value) > 0:
 		return "set"
+	case len(f.Enum) > 0:
+		return SettingChoice(f, text)
 	case f.Type == "boolean":
 		if text == "true" {
 			return "on"

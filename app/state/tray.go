@@ -20,6 +20,7 @@ const (
 	TrayNeedsYou
 	TrayOffline
 	TrayError
+	TrayPaused
 )
 
 // Tray is the tray's content as a plain value: equal values look the same.
@@ -84,12 +85,12 @@ func TrayOf(v View) Tray {
 	case !v.Loaded:
 		t.Status = "Starting"
 	case v.Status.Paused:
-		t.Status = "Paused"
+		t.Icon, t.Status = TrayPaused, "Paused"
 	case v.Working():
 		t.Icon, t.Status = TrayWorking, "Working"
 	}
 	separator := TrayItem{Separator: true}
-	t.Items = []TrayItem{
+	t.Items = without([]TrayItem{
 		{Label: t.Status, Disabled: true},
 		separator,
 		needsItem(v), transferItem(v),
@@ -101,8 +102,13 @@ func TrayOf(v View) Tray {
 		{Label: "Settings", Do: TraySettings},
 		separator,
 		{Label: "Quit", Do: TrayQuit},
-	}
+	}, TrayItem.isEmpty)
 	return t
+}
+
+// isEmpty reports whether an entry has neither an action nor entries: the menu omits it.
+func (i TrayItem) isEmpty() bool {
+	return !i.Separator && !i.Disabled && i.Do == "" && len(i.Items) == 0
 }
 
 // limitItems returns the first entries of a list; the others become one entry with their number.
@@ -130,7 +136,7 @@ func needsText(v View) string {
 
 func needsItem(v View) TrayItem {
 	n := v.Needs()
-	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n), Disabled: n == 0}
+	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
 	entries := slices.Concat(Map(v.Pairing.Requests, func(r protocol.DeviceRequest) TrayItem {
 		return TrayItem{Label: display.Clip(RequestTitle(r), 60), Do: TrayPairing, Request: r.ID}
 	}), Map(v.Approvals, func(a protocol.Approval) TrayItem {
@@ -148,12 +154,12 @@ func recentItem(v View) TrayItem {
 	items := Map(recent[:min(len(recent), maxTrayItems)], func(s protocol.SessionEntry) TrayItem {
 		return TrayItem{Label: display.Clip(TitleOf(s), 40), Do: TrayChat, Key: s.SessionKey}
 	})
-	return TrayItem{Label: "Recent chats", Disabled: len(items) == 0, Items: items}
+	return TrayItem{Label: "Recent chats", Items: items}
 }
 
 func modeItem(v View) TrayItem {
 	if len(v.Sessions) == 0 {
-		return TrayItem{Label: "Approval mode", Disabled: true}
+		return TrayItem{}
 	}
 	newest := v.Sessions[0]
 	item := TrayItem{Label: "Approval mode in “" + display.Clip(TitleOf(newest), 24) + "”"}
@@ -165,7 +171,7 @@ func modeItem(v View) TrayItem {
 }
 
 func machinesItem(v View) TrayItem {
-	return TrayItem{Label: "Machines", Disabled: len(v.Nodes) == 0, Items: limitItems(v.Nodes, func(n protocol.NodeInfo) TrayItem {
+	return TrayItem{Label: "Machines", Items: limitItems(v.Nodes, func(n protocol.NodeInfo) TrayItem {
 		presence := "offline"
 		if n.Online {
 			presence = "online"
@@ -175,7 +181,7 @@ func machinesItem(v View) TrayItem {
 }
 
 func transferItem(v View) TrayItem {
-	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers)), Disabled: len(v.Transfers) == 0}
+	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers))}
 	item.Items = limitItems(v.Transfers, func(x protocol.Transfer) TrayItem {
 		label := display.Clip(TransferTitle(v, x), 40)
 		switch {
@@ -264,7 +270,11 @@ func (t Tray) With(list []GatewayLine) Tray {
 		}
 		t.Needs += there
 	}
-	at := slices.IndexFunc(t.Items, func(i TrayItem) bool { return i.Label == "Machines" })
+	// below the machines and the other lists
+	at := slices.IndexFunc(t.Items, func(i TrayItem) bool { return i.Do == TrayNew })
+	for t.Items[at+1].Items != nil {
+		at++
+	}
 	t.Items = slices.Insert(t.Items, at+1, item)
 	return t
 }

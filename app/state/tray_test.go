@@ -22,7 +22,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{View{Connected: true, Loaded: true}, TrayIdle, "Ready"},
 		{View{Connected: true, Loaded: true, Runs: working}, TrayWorking, "Working"},
 		{View{Connected: true, Loaded: true, Runs: working, Approvals: asked}, TrayNeedsYou, "2 approvals need you"},
-		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayIdle, "Paused"},
+		{View{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}, TrayPaused, "Paused"},
 		{View{Problem: "refused", Approvals: asked}, TrayOffline, "No connection to the gateway"},
 		{View{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}, Approvals: asked}, TrayError, "Cannot save data"},
 	} {
@@ -86,7 +86,7 @@ func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
 }
 
 func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
-	tray := TrayOf(View{Connected: true, Loaded: true})
+	tray := TrayOf(View{Connected: true, Loaded: true, Nodes: []protocol.NodeInfo{{ID: "nas"}}})
 	if got := tray.With(nil); len(got.Items) != len(tray.Items) {
 		t.Error("without other gateways the menu has an entry for them")
 	}
@@ -140,5 +140,19 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	same := GatewayNames([]GatewayLine{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})
 	if !slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"}) {
 		t.Errorf("%q", same)
+	}
+}
+
+func TestTheTrayHasNoEmptyEntry(t *testing.T) {
+	var labels []string
+	for _, i := range TrayOf(View{Connected: true, Loaded: true}).Items {
+		labels = append(labels, i.Label)
+	}
+	if got, want := strings.Join(labels, ", "), "Ready, , Open, New chat, , Pause agent, Settings, , Quit"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	with := TrayOf(View{}).With([]GatewayLine{{ID: "pin", Name: "cellar"}})
+	if got := with.Items[4]; got.Label != "Gateways" {
+		t.Errorf("the entry after New chat is %q", got.Label)
 	}
 }

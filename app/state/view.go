@@ -83,6 +83,8 @@ type View struct {
 	Closed []Closed
 	// Finished are the transfers that succeeded or failed while this window was open, oldest first.
 	Finished []protocol.Transfer
+	// EndedRuns are the runs that ended while this window was open, oldest first.
+	EndedRuns []protocol.RunInfo
 	// Models are the choices of the model menu in the header.
 	Models []ModelChoice
 	// The following count changes of these parts, so that pages load them again.
@@ -110,7 +112,7 @@ type Closed struct {
 	AnsweredHere bool
 }
 
-// Numbers of finished transfers and of closed approvals that are retained.
+// Numbers of finished transfers and runs, and of closed approvals, that are retained.
 const (
 	maxFinished = 32
 	maxClosed   = 32

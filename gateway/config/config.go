@@ -30,6 +30,7 @@ type Config struct {
 	Session      SessionConfig             `json:"session"`
 	UserTimezone string                    `json:"userTimezone"`
 	UI           UI                        `json:"ui"`
+	Notify       Notifications             `json:"notifications"`
 	Network      Network                   `json:"network"`
 
 	Agents        Agents             `json:"agents"`
@@ -72,6 +73,8 @@ type AgentConfig struct {
 	// MaxSteps is the number of model steps of a run after which the person is asked whether to
 	// continue.
 	MaxSteps int `json:"maxSteps" min:"1" max:"1000"`
+	// Paused means that the person paused the agent: nothing new starts, also after a restart.
+	Paused bool `json:"paused"`
 }
 
 // Approvals configures approvals.
@@ -163,6 +166,7 @@ func Default() Config {
 		},
 		UserTimezone: localZone(),
 		UI:           UI{Theme: "system", TextSize: 1},
+		Notify:       DefaultNotifications(),
 		Network:      Network{Listen: DefaultNetworkListen, Discovery: true},
 		Agents: Agents{List: []AgentEntry{}, Bindings: []AgentBinding{}, DefaultHeartbeat: Heartbeat{
 			Every: "0m", Target: "last", // off, because each heartbeat costs tokens

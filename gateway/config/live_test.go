@@ -23,7 +23,9 @@ func another(t *testing.T, f protocol.ConfigField) any {
 		return []string{protocol.CapExec}
 	case f.Path == "network.listen":
 		return "127.0.0.1:0"
-	case strings.Contains(f.Path, "activeHours.") && f.Format != protocol.FormatTimeZone:
+	case f.Path == "notifications.quietHours.days":
+		return []string{"sat", "sun"}
+	case strings.Contains(f.Path, "activeHours.") && f.Format != protocol.FormatTimeZone, strings.HasPrefix(f.Path, "notifications.quietHours.") && f.Type == "string" && f.Enum == nil:
 		return "09:30"
 	case f.Format == protocol.FormatDuration:
 		return "45m"

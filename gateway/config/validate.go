@@ -107,6 +107,8 @@ func checkSpecial(path string, v reflect.Value) error {
 		}
 	case Heartbeat:
 		return x.check(path)
+	case QuietHours:
+		return x.check(path)
 	case Agents:
 		return x.check(path)
 	case ToolRule:

@@ -116,7 +116,7 @@ Environment
 Exit codes
   0 success · 1 failure · 2 wrong usage · 3 the gateway or machine cannot be reached · 4 the token was refused
   5 denied or not answered · 6 a tool failed · 130 interrupted`,
-		Version:       gateway.Version,
+		Version:       gateway.VersionText(),
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,

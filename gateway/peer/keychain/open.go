@@ -149,7 +149,15 @@ func (k *keychain) Get(name string) (Secret, error) {
 }
 
 func (k *keychain) Set(name string, value Secret) error {
-	_, err := withTimeout(func() (struct{}, error) { return struct{}{}, keyring.Set(k.service, name, value.Reveal()) })
+	_, err := withTimeout(func() (struct{}, error) {
+		if err := keyring.Set(k.service, name, value.Reveal()); err != nil {
+			return struct{}{}, err
+		}
+		if err := setLabel(k.service, name); err != nil {
+			slog.Info("Labelling a secret in the keychain failed", "name", name, "err", err)
+		}
+		return struct{}{}, nil
+	})
 	return err
 }
 

@@ -25,9 +25,10 @@ func realKeyring() bool {
 // mock replaces the keychain until the test ends; if err is not nil, every call returns it.
 func mock(t *testing.T, err error) {
 	t.Helper()
-	was := reach
-	t.Cleanup(func() { reach = was })
+	was, label := reach, setLabel
+	t.Cleanup(func() { reach, setLabel = was, label })
 	reach = func() (struct{}, error) { return struct{}{}, nil }
+	setLabel = func(string, string) error { return nil }
 	if err != nil {
 		keyring.MockInitWithError(err)
 		return
@@ -217,5 +218,18 @@ func TestSecretsDoNotShow(t *testing.T) {
 		if strings.Contains(text, "hunter2") {
 			t.Errorf("shown in %q", text)
 		}
+	}
+}
+
+func TestSecretsHaveReadableLabels(t *testing.T) {
+	for name, want := range map[string]string{
+		"key-anthropic": "Fairlead: Anthropic key", "key-openai": "Fairlead: OpenAI key", "key-mistral": "Fairlead: Mistral key",
+		"gateway-token": "Fairlead: gateway token", "device-key": "Fairlead: device key", "key-": "Fairlead: key ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := label(name); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -28,8 +28,8 @@ import (
 	"fairlead/node/setup"
 )
 
-// version is set at link time.
-var version = "dev"
+// version and commit are set at link time.
+var version, commit = "dev", ""
 
 func main() {
 	sandbox.Main()
@@ -102,7 +102,11 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	case err != nil:
 		return opts, p, usageError(err.Error())
 	case *show:
-		fmt.Fprintln(stderr, "fairlead-node", version)
+		text := version
+		if commit != "" {
+			text += " (" + commit + ")"
+		}
+		fmt.Fprintln(stderr, "fairlead-node", text)
 		return opts, p, flag.ErrHelp
 	case f.NArg() > 0:
 		return opts, p, usageError(fmt.Sprintf("unexpected argument %q", f.Arg(0)))

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// startProblem explains why the program cannot start: what happened, and what to do. known is false
+// for causes that the error itself has to explain.
+func startProblem(home string, err error) (what, todo string, known bool) {
+	const elsewhere = "or start Fairlead with another data folder: set FAIRLEAD_HOME, or use --home DIR."
+	switch {
+	case isErrno(err, syscall.EROFS, 19): // ERROR_WRITE_PROTECT
+		return "The data folder is on a read-only disk.", "Make " + home + " writable, " + elsewhere, true
+	case isErrno(err, syscall.ENOSPC, 112), isErrno(err, syscall.EDQUOT, 39): // ERROR_DISK_FULL, ERROR_HANDLE_DISK_FULL
+		return "The disk of the data folder is full.", "Free up space on the disk of " + home + ". No saved messages were lost.", true
+	case errors.Is(err, fs.ErrPermission):
+		return "You may not write to the data folder.", "Change the permissions of " + home + ", " + elsewhere, true
+	case isErrno(err, syscall.ENOTDIR, 267): // ERROR_DIRECTORY
+		return "The data folder cannot be created.", "A file is in the way of " + home + ". Move it, " + elsewhere, true
+	}
+	return "Fairlead cannot start.", "Fix the cause below and try again.", false
+}
+
+// isErrno reports whether err is an error of the system: one number on Unix, another on Windows.
+func isErrno(err error, unix, windows syscall.Errno) bool {
+	if runtime.GOOS == "windows" {
+		return errors.Is(err, windows)
+	}
+	return errors.Is(err, unix)
+}
+
+// explained is an error of the start in words for the person.
+func explained(home string, err error) error {
+	if e, ok := errors.AsType[*protocol.Error](err); ok { // it is a sentence already
+		return e
+	}
+	what, todo, known := startProblem(home, err)
+	if !known {
+		return err
+	}
+	return fmt.Errorf("%s %s (%w)", what, todo, err)
+}
+
+// newFailure creates the content of the window that says why the program did not start.
+func newFailure(home string, err error, retry, quit func()) fyne.CanvasObject {
+	what, todo, _ := startProblem(home, err)
+	again := widgets.NewButton("Try again", "", retry)
+	again.Primary = true
+	cause := widget.NewLabel(err.Error())
+	cause.Selectable, cause.Wrapping = true, fyne.TextWrapWord
+	return container.NewStack(widgets.NewRect("background", "", 0), widgets.Inset(style.Page, style.Page, style.Page, style.Page,
+		widgets.Col(style.Group,
+			widgets.NewHeading(what, style.SizeTitle), widgets.NewParagraph(todo, style.ColorText, "text"), widgets.WithoutPadding(cause),
+			widgets.Row(style.Inside, 0, layout.NewSpacer(), widgets.NewButton("Quit", "", quit), again))))
+}
+
+// showFailure shows why the program did not start, until the person quits or tries again, and
+// returns the exit code. Trying again starts a new process: the toolkit runs once per process.
+func showFailure(home string, err error) int {
+	a := newFyneApp()
+	applyTheme(a, style.System, systemMode(), style.TextNormal)
+	w := a.NewWindow("Fairlead")
+	code := 1
+	retry := func() {
+		program, err := os.Executable()
+		if err == nil {
+			err = exec.Command(program, os.Args[1:]...).Start()
+		}
+		if err == nil {
+			code = 0
+		}
+		a.Quit()
+	}
+	w.SetContent(newFailure(home, err, retry, a.Quit))
+	w.SetPadded(false)
+	w.Resize(fyne.NewSize(560, 210))
+	w.CenterOnScreen()
+	w.ShowAndRun()
+	return code
+}

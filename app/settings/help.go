@@ -1,0 +1,133 @@
+package settings
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/markdown"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/doctor"
+)
+
+// checkUpTimeout is the time limit of all checks; the model may be slow.
+const checkUpTimeout = time.Minute
+
+// help is the page that checks for problems.
+func (p *Page) help() fyne.CanvasObject {
+	c := &checkUp{page: p, list: container.NewVBox(), status: mutedText("")}
+	c.status.Hide()
+	c.check = widgets.NewButton("Check now", "activity", c.run)
+	c.check.Primary = true
+	c.copy = widgets.NewButton("Copy report", "copy", func() {
+		p.handlers.Copy(state.CheckUpReport(p.about.summary(), c.found))
+	})
+	c.copy.Hide()
+	return page(section("Check for problems",
+		mutedText("Checks the data folder, the keychain, the gateway, the machines and the model."),
+		widgets.Flow(style.Inside, c.check, c.copy), c.status, c.list))
+}
+
+// checkUp is the state of the page.
+type checkUp struct {
+	page        *Page
+	found       []doctor.Finding
+	list        *fyne.Container
+	status      *widgets.Paragraph
+	check, copy *widgets.Button
+}
+
+func (c *checkUp) run() {
+	c.check.Disable()
+	c.status.Set("Checking…", style.ColorMuted)
+	c.status.Show()
+	p, home := c.page, ""
+	if p.handlers.Local != nil {
+		home = p.app.Value.Get().Status.Home
+	}
+	bind.Go(p.ctx, func(ctx context.Context) ([]doctor.Finding, error) {
+		ctx, cancel := context.WithTimeout(ctx, checkUpTimeout)
+		defer cancel()
+		return p.app.CheckUp(ctx, home, p.about.Version), nil
+	}, func(found []doctor.Finding, _ error) {
+		c.check.Enable()
+		c.show(found)
+	})
+}
+
+func (c *checkUp) show(found []doctor.Finding) {
+	c.found = found
+	problems := 0
+	c.list.Objects = nil
+	for _, f := range found {
+		if f.State == doctor.Bad || f.State == doctor.Warning {
+			problems++
+		}
+		c.list.Add(c.row(f))
+	}
+	if problems == 0 {
+		c.status.Set("✓ No problems found.", style.ColorGood)
+	} else {
+		c.status.Set(state.Plural(problems, "problem", "problems")+" found.", style.ColorNeedsYou)
+	}
+	c.copy.Show()
+	c.list.Refresh()
+}
+
+// findingIcons are the icons of the states with their colours.
+var findingIcons = map[string]struct {
+	icon  string
+	color fyne.ThemeColorName
+}{
+	doctor.OK: {"check", style.ColorGood}, doctor.Note: {"info", style.ColorMuted},
+	doctor.Warning: {"warning", style.ColorNeedsYou}, doctor.Bad: {"cross", style.ColorBad},
+}
+
+func (c *checkUp) row(f doctor.Finding) fyne.CanvasObject {
+	icon := findingIcons[f.State]
+	lines := []fyne.CanvasObject{widgets.NewHeading(display.Capital(f.Check), "text"), mutedText(display.Capital(f.Found))}
+	if f.Fix != "" && f.State != doctor.OK {
+		lines = append(lines, widgets.NewParagraph("→ "+display.Capital(f.Fix), style.ColorText, "text"))
+	}
+	if text, do := c.fix(f.Action); do != nil {
+		lines = append(lines, widgets.Row(style.Inside, -1, widgets.NewButton(text, "", do)))
+	}
+	text := widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon.icon, icon.color)), widgets.Col(style.Gap, lines...))
+	return widgets.Inset(style.Inside, 0, style.Inside, 0, text)
+}
+
+// fix returns the button for an action; do is nil for none.
+func (c *checkUp) fix(a doctor.Action) (text string, do func()) {
+	p := c.page
+	switch a {
+	case doctor.Resume:
+		return "Resume agent", func() {
+			p.run(c.status, func(ctx context.Context) error { return p.app.SetPaused(ctx, false) }, c.run)
+		}
+	case doctor.Model:
+		return "Open Models", func() { p.pages.open(ModelsTitle) }
+	case doctor.Machines:
+		if p.handlers.Machines != nil {
+			return "Open Machines", p.handlers.Machines
+		}
+	case doctor.Folder:
+		if home := p.app.Value.Get().Status.Home; home != "" && p.handlers.Local != nil {
+			return "Open data folder", func() { p.handlers.OpenPath(home) }
+		}
+	}
+	return "", nil
+}
+
+// whatsNew is the page of the changes in this version.
+func (p *Page) whatsNew() fyne.CanvasObject {
+	text := markdown.NewView()
+	text.SetText(p.about.Changes)
+	return page(heading("What's new in "+p.about.Version), text)
+}

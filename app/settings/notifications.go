@@ -1,0 +1,149 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// notificationKinds are the kinds of notifications, as the page names them.
+var notificationKinds = []choice[state.Notification]{
+	{"Questions that need you", state.NotifyQuestions},
+	{"Finished answers", state.NotifyFinished},
+	{"Failed answers", state.NotifyFailed},
+	{"Transfers that finish or fail", state.NotifyTransfers},
+	{"Schedules that have run", state.NotifySchedules},
+	{"Devices that want to pair", state.NotifyPairing},
+	{"Messages from other people on channels", state.NotifyMessages},
+}
+
+// newCheck creates a check box; set sets its value without calling changed.
+func newCheck(label string, changed func(bool)) (box *widget.Check, set func(bool)) {
+	box = widget.NewCheck(label, changed)
+	return box, func(on bool) {
+		box.OnChanged = nil
+		box.SetChecked(on)
+		box.OnChanged = changed
+	}
+}
+
+// alignLeft aligns a check box with texts above and below it: it has a margin of its own.
+func alignLeft(box *widget.Check) fyne.CanvasObject {
+	return widgets.Inset(0, 0, 0, -style.Inside, box)
+}
+
+// notificationsPage has the settings of notifications.
+type notificationsPage struct {
+	page   *Page
+	result *widgets.Paragraph
+	now    state.NotificationSettings
+	// show functions of the controls, called with now
+	shows []func(state.NotificationSettings)
+}
+
+const aboutNotifications = "They appear while no Fairlead window is in front."
+
+func (p *Page) notifications() fyne.CanvasObject {
+	n := &notificationsPage{page: p, result: mutedText(aboutNotifications)}
+	var kinds []fyne.CanvasObject
+	for _, k := range notificationKinds {
+		box, set := newCheck(k.name, func(on bool) { n.save(string(k.value), on) })
+		n.shows = append(n.shows, func(s state.NotificationSettings) { set(!s.Off[k.value]) })
+		kinds = append(kinds, alignLeft(box))
+	}
+	sound, setSound := newCheck("Play the system's sound", func(on bool) { n.save("sound", on) })
+	n.shows = append(n.shows, func(s state.NotificationSettings) { setSound(s.Sound) })
+	try := widgets.NewButton("Show a test notification", "bell", func() { widgets.Call(p.handlers.TestNotification) })
+	built := page(
+		section("Notify me about", widgets.Col(0, kinds...), n.result),
+		section("Sound and test", alignLeft(sound), widgets.Row(style.Inside, -1, try),
+			mutedText("If none appears, check the notification settings of this computer.")),
+		n.quietHours(),
+	)
+	p.watchConfig(func() {
+		bind.Go(p.ctx, func(ctx context.Context) (state.NotificationSettings, error) {
+			return state.ReadNotifications(ctx, p.app)
+		}, func(s state.NotificationSettings, err error) {
+			if err != nil {
+				setError(n.result, err)
+				return
+			}
+			n.apply(s)
+		})
+	})
+	return built
+}
+
+func (n *notificationsPage) apply(s state.NotificationSettings) {
+	n.now = s
+	for _, show := range n.shows {
+		show(s)
+	}
+}
+
+func (n *notificationsPage) save(path string, value any) {
+	n.page.saveSetting("notifications."+path, value, n.result)
+}
+
+func (n *notificationsPage) quietHours() fyne.CanvasObject {
+	enabled, setEnabled := choiceButtons(onOffChoices, func(on bool) { n.save("quietHours.enabled", on) })
+	from := n.timeMenu("from", func(s state.NotificationSettings) string { return s.Quiet.From })
+	to := n.timeMenu("to", func(s state.NotificationSettings) string { return s.Quiet.To })
+	var allowed []choice[string]
+	for _, a := range state.QuietAllow {
+		allowed = append(allowed, choice[string]{a[0], a[1]})
+	}
+	allow, setAllow := choiceButtons(allowed, func(a string) { n.save("quietHours.allow", a) })
+	details := widgets.Col(style.Group,
+		labelledValue("From", from), labelledValue("To", to), labelledValue("On", n.days()), labelledValue("Notify about", allow))
+	n.shows = append(n.shows, func(s state.NotificationSettings) {
+		setEnabled(s.Quiet.Enabled)
+		setAllow(s.Quiet.Allow)
+		widgets.SetVisible(details, s.Quiet.Enabled)
+	})
+	return section("Quiet hours", enabled, mutedText("Fewer notifications at certain times, such as at night."), details)
+}
+
+// timeMenu is a menu of the times of day, in steps of half an hour.
+func (n *notificationsPage) timeMenu(path string, value func(state.NotificationSettings) string) fyne.CanvasObject {
+	var times []string
+	for i := range 48 {
+		times = append(times, fmt.Sprintf("%02d:%02d", i/2, 30*(i%2)))
+	}
+	menu := widgets.NewSelect(times, nil)
+	n.shows = append(n.shows, func(s state.NotificationSettings) {
+		menu.OnChanged = nil
+		if at := value(s); at != "" && !slices.Contains(menu.Options, at) { // set elsewhere
+			menu.Options = append(menu.Options, at)
+			slices.Sort(menu.Options)
+		}
+		menu.SetSelected(value(s))
+		menu.OnChanged = func(at string) { n.save("quietHours."+path, at) }
+	})
+	return widgets.LimitWidth(120, true, menu)
+}
+
+// days are buttons for the days of the week; none chosen is every day, too.
+func (n *notificationsPage) days() fyne.CanvasObject {
+	var buttons []fyne.CanvasObject
+	for _, day := range state.Weekdays {
+		b := widgets.NewButton(day[0], "", nil)
+		b.OnTap = func() { n.save("quietHours.days", state.ToggleDay(n.now.Quiet.Days, day[1])) }
+		n.shows = append(n.shows, func(s state.NotificationSettings) {
+			if on := len(s.Quiet.Days) == 0 || slices.Contains(s.Quiet.Days, day[1]); b.Primary != on {
+				b.Primary = on
+				b.Refresh()
+			}
+		})
+		buttons = append(buttons, b)
+	}
+	return widgets.Flow(style.Gap, buttons...)
+}

@@ -1,0 +1,59 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/peer/doctor"
+	"fairlead/gateway/protocol"
+)
+
+// CheckUp looks for problems of the gateway, and of the data folder home unless that is empty. It
+// blocks.
+func (a *App) CheckUp(ctx context.Context, home, version string) []doctor.Finding {
+	var found []doctor.Finding
+	if home != "" {
+		found = doctor.CheckHome(home)
+	}
+	return append(found, doctor.CheckGateway(ctx, checkedGateway{a}, doctor.Options{URL: "connected", Version: version})...)
+}
+
+// checkedGateway is the gateway of the windows for the checks.
+type checkedGateway struct{ a *App }
+
+func (g checkedGateway) Status(context.Context) (protocol.Status, error) {
+	v := g.a.Value.Get()
+	switch {
+	case !v.Connected && v.Problem != "":
+		return v.Status, errors.New(v.Problem)
+	case !v.Loaded:
+		return v.Status, protocol.ErrNotConnected
+	}
+	return v.Status, nil
+}
+
+func (g checkedGateway) Nodes(context.Context) ([]protocol.NodeInfo, error) {
+	return g.a.Value.Get().Nodes, nil
+}
+
+func (g checkedGateway) TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error) {
+	return Call(ctx, g.a, protocol.ModelsTest, protocol.ModelsTestParams{Provider: model.Provider, Model: model.ID})
+}
+
+// CheckUpReport formats findings as a text to send to somebody. program describes the program.
+func CheckUpReport(program string, list []doctor.Finding) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, program)
+	for _, f := range list {
+		fmt.Fprintf(&b, "%s %s: %s\n", doctor.Marks[f.State], f.Check, f.Found)
+		if f.Details != "" {
+			fmt.Fprintf(&b, "  %s\n", f.Details)
+		}
+		if f.Fix != "" && f.State != doctor.OK {
+			fmt.Fprintf(&b, "  → %s\n", f.Fix)
+		}
+	}
+	return b.String()
+}

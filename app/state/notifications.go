@@ -1,0 +1,228 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+)
+
+// Notification is a kind of notification, by the name of its setting.
+type Notification string
+
+// The kinds of notifications.
+const (
+	NotifyQuestions Notification = "questions"
+	NotifyFinished  Notification = "finishedRuns"
+	NotifyFailed    Notification = "failedRuns"
+	NotifyTransfers Notification = "transfers"
+	NotifySchedules Notification = "schedules"
+	NotifyPairing   Notification = "pairing"
+	NotifyMessages  Notification = "messages" // of other people on channels
+)
+
+// NotificationSettings select the notifications of the system.
+type NotificationSettings struct {
+	Off   map[Notification]bool
+	Sound bool
+	Quiet QuietHours
+}
+
+// QuietHours limit notifications. They begin on Days, or every day if that is empty, and include
+// midnight if From is later than To. Both are HH:MM.
+type QuietHours struct {
+	Enabled bool     `json:"enabled"`
+	From    string   `json:"from"`
+	To      string   `json:"to"`
+	Days    []string `json:"days"`
+	Allow   string   `json:"allow"`
+}
+
+// Values of QuietHours.Allow.
+const (
+	QuietQuestions = "questions"
+	QuietNothing   = "nothing"
+)
+
+// QuietAllow are the values of QuietHours.Allow with their names.
+var QuietAllow = [][2]string{{"Only questions", QuietQuestions}, {"Nothing", QuietNothing}}
+
+// Weekdays are the days of QuietHours, from Monday, with their names.
+var Weekdays = [][2]string{
+	{"Mon", "mon"}, {"Tue", "tue"}, {"Wed", "wed"}, {"Thu", "thu"}, {"Fri", "fri"}, {"Sat", "sat"}, {"Sun", "sun"},
+}
+
+// UnmarshalJSON reads the configuration. A kind that the gateway does not know is on.
+func (s *NotificationSettings) UnmarshalJSON(data []byte) error {
+	var all struct {
+		Sound bool       `json:"sound"`
+		Quiet QuietHours `json:"quietHours"`
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	var values map[Notification]any
+	if err := json.Unmarshal(data, &values); err != nil {
+		return err
+	}
+	*s = NotificationSettings{Off: make(map[Notification]bool), Sound: all.Sound, Quiet: all.Quiet}
+	for kind, on := range values {
+		if on == false {
+			s.Off[kind] = true
+		}
+	}
+	return nil
+}
+
+// Allows reports whether a notification may be shown at a time on the clock of this computer.
+func (s NotificationSettings) Allows(kind Notification, now time.Time) bool {
+	if s.Off[kind] {
+		return false
+	}
+	isQuestion := kind == NotifyQuestions || kind == NotifyPairing
+	return !s.Quiet.Includes(now) || s.Quiet.Allow == QuietQuestions && isQuestion
+}
+
+// Includes reports whether a time is within the quiet hours.
+func (q QuietHours) Includes(now time.Time) bool {
+	from, err1 := time.Parse("15:04", q.From)
+	to, err2 := time.Parse("15:04", q.To)
+	if !q.Enabled || err1 != nil || err2 != nil {
+		return false
+	}
+	begins := func(day time.Weekday) bool {
+		return len(q.Days) == 0 || slices.Contains(q.Days, strings.ToLower(day.String()[:3]))
+	}
+	minute := func(t time.Time) int { return 60*t.Hour() + t.Minute() }
+	at, start, end := minute(now), minute(from), minute(to)
+	if start < end {
+		return at >= start && at < end && begins(now.Weekday())
+	}
+	return at >= start && begins(now.Weekday()) || at < end && begins(now.AddDate(0, 0, -1).Weekday())
+}
+
+// ReadNotifications loads the settings. It blocks.
+func ReadNotifications(ctx context.Context, a *App) (NotificationSettings, error) {
+	return ConfigAt[NotificationSettings](ctx, a, "notifications")
+}
+
+// EndedRun is a run that ended while this window was open, for a notification.
+type EndedRun struct {
+	ID          protocol.RunID
+	Session     protocol.SessionKey
+	Kind        Notification
+	Title, Body string
+}
+
+// RunNews returns the ended runs that are worth a notification, oldest first: not those that the
+// person stopped, and not successful heartbeats.
+func RunNews(v View) (list []EndedRun) {
+	for _, r := range v.EndedRuns {
+		chat, _ := v.Session(r.SessionKey)
+		e := EndedRun{ID: r.RunID, Session: r.SessionKey, Title: TitleOf(chat)}
+		failed := r.State == protocol.RunFailed
+		why := "The answer failed."
+		if r.Error != nil {
+			why = display.Clip(Sentence(r.Error), 160)
+		}
+		place := strings.Split(string(r.SessionKey), ":")
+		switch part := place[min(2, len(place)-1)]; {
+		case r.State == protocol.RunCancelled, part == "heartbeat" && !failed:
+			continue
+		case part == "cron":
+			e.Kind, e.Title, e.Body = NotifySchedules, "Schedule: "+e.Title, "Finished"
+		case part == "heartbeat":
+			e.Kind = NotifySchedules
+		case IsChannelChat(r.SessionKey):
+			e.Kind, e.Body = NotifyMessages, "New message. The agent has answered."
+		default:
+			e.Kind, e.Body = NotifyFinished, "The answer is ready."
+		}
+		if failed {
+			e.Body = why
+			if e.Kind == NotifyFinished {
+				e.Kind = NotifyFailed
+			}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// IsChannelChat reports whether other people take part in a chat, over a channel.
+func IsChannelChat(key protocol.SessionKey) bool {
+	kinds := []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread}
+	p := strings.Split(string(key), ":")
+	if len(p) < 4 || p[0] != "agent" {
+		return false
+	}
+	return p[2] == protocol.PeerDM || len(p) > 4 && (p[4] == protocol.PeerDM || slices.Contains(kinds, p[3]))
+}
+
+// askedByChat is the kind of an approval that one of the person's own chats caused.
+const askedByChat = "chat"
+
+// maxWhole is the maximum length of a question that a notification shows in full, in characters.
+const maxWhole = 120
+
+// careful are programs whose calls are never allowed from a notification.
+var careful = strings.Fields(`rm rmdir unlink shred truncate dd mv chmod chown kill pkill killall shutdown reboot
+	systemctl launchctl sc reg curl wget ssh scp del rd erase format`)
+
+// WholeQuestion returns the whole content of an approval in one line, if it is short and harmless
+// enough that the person can allow it from a notification: one plain command in one of the person's
+// own chats, without network, further folders or deceptive characters.
+func (v View) WholeQuestion(a protocol.Approval) (text string, ok bool) {
+	var args map[string]any
+	isCommand := a.Kind == protocol.AskCall && a.Tool == "Bash" && a.Preview != nil && len(a.Parts) == 1
+	canAllow := !a.Floor && a.AskedBy.Kind == askedByChat && slices.Contains(a.Choices, protocol.ScopeOnce)
+	if !isCommand || !canAllow || json.Unmarshal(a.Args, &args) != nil {
+		return "", false
+	}
+	delete(args, "workdir") // the preview has the folder
+	command, _ := args["command"].(string)
+	p := a.Preview
+	if len(args) != 1 || p.Network || p.Personal || p.Secret != "" || p.Problem != "" || len(p.Folders) > 0 {
+		return "", false
+	}
+	part := a.Parts[0]
+	program := strings.TrimSuffix(strings.ToLower(path.Base(slashes(cmp.Or(append(part.Argv, "")...)))), ".exe")
+	isCareful := slices.Contains(careful, program) || strings.HasPrefix(program, "mkfs")
+	if part.Kind != "command" || part.Floor || program == "." || isCareful {
+		return "", false
+	}
+	text = command + onMachine(a.Node, v.MachineName(a.Node))
+	if p.Folder != "" {
+		text += ", in " + p.Folder
+	}
+	_, deceptive := Reveal(text)
+	deceptive = deceptive || len(Lookalikes(text)) > 0 || strings.Contains(text, "  ")
+	if deceptive || strings.ContainsAny(text, "\n\t") || utf8.RuneCountInString(text) > maxWhole {
+		return "", false
+	}
+	return text, true
+}
+
+// ToggleDay returns the days of quiet hours with or without one day; the last one stays. No days
+// are all of them.
+func ToggleDay(days []string, day string) []string {
+	all := Map(Weekdays, func(d [2]string) string { return d[1] })
+	if len(days) == 0 {
+		days = all
+	}
+	toggled := without(all, func(d string) bool { return slices.Contains(days, d) == (d == day) })
+	switch len(toggled) {
+	case 0:
+		return days
+	case len(all):
+		return []string{}
+	}
+	return toggled
+}

@@ -1,0 +1,160 @@
+package state
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+func TestQuietHoursLimitNotifications(t *testing.T) {
+	t.Parallel()
+	const night = `{"questions":true,"transfers":false,"quietHours":{"enabled":true,"from":"22:00","to":"07:00","days":["fri"],"allow":"questions"}}`
+	var s NotificationSettings
+	if err := json.Unmarshal([]byte(night), &s); err != nil {
+		t.Fatal(err)
+	}
+	friday := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name     string
+		kind     Notification
+		at       time.Duration
+		off, all bool // quiet hours off; allow nothing during them
+		want     bool
+	}{
+		{name: "before", kind: NotifyFinished, at: 21*time.Hour + 59*time.Minute, want: true},
+		{name: "at the start", kind: NotifyFinished, at: 22 * time.Hour},
+		{name: "after midnight", kind: NotifyFinished, at: 30 * time.Hour},
+		{name: "a question", kind: NotifyQuestions, at: 23 * time.Hour, want: true},
+		{name: "a pairing request", kind: NotifyPairing, at: 23 * time.Hour, want: true},
+		{name: "a question while nothing is allowed", kind: NotifyQuestions, at: 23 * time.Hour, all: true},
+		{name: "at the end", kind: NotifyFinished, at: 31 * time.Hour, want: true},
+		{name: "the night before", kind: NotifyFinished, at: 3 * time.Hour, want: true},
+		{name: "the next evening", kind: NotifyFinished, at: 47 * time.Hour, want: true},
+		{name: "switched off", kind: NotifyFinished, at: 23 * time.Hour, off: true, want: true},
+		{name: "a kind that is off", kind: NotifyTransfers, at: 12 * time.Hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := s
+			s.Quiet.Enabled = !c.off
+			if c.all {
+				s.Quiet.Allow = QuietNothing
+			}
+			if got := s.Allows(c.kind, friday.Add(c.at)); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+	day := QuietHours{Enabled: true, From: "09:00", To: "17:00"}
+	if !day.Includes(friday.Add(9*time.Hour)) || day.Includes(friday.Add(17*time.Hour)) || day.Includes(friday.Add(8*time.Hour)) {
+		t.Error("quiet hours within a day")
+	}
+	if (QuietHours{Enabled: true, From: "x", To: "07:00"}).Includes(friday) {
+		t.Error("unreadable quiet hours silence everything")
+	}
+}
+
+func TestEndedRunsAreNews(t *testing.T) {
+	t.Parallel()
+	v := View{Sessions: []protocol.SessionEntry{{SessionKey: "agent:main:main", Main: true}, {SessionKey: "agent:main:cron:j:r", Title: "Backup"}, {SessionKey: "agent:main:xmpp:dm:anna", Title: "Anna"}}}
+	end := func(id, key, state string, err error) {
+		r := protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: protocol.RunStreaming}
+		reduce(&v, protocol.Change{Kind: protocol.ChangeRun, Run: &r})
+		r.State = state
+		if err != nil {
+			e := protocol.ErrTimeout.With(err.Error())
+			r.Error = e
+		}
+		for range 2 { // a change may be repeated
+			reduce(&v, protocol.Change{Kind: protocol.ChangeRun, Run: &r})
+		}
+	}
+	end("1", "agent:main:main", protocol.RunDone, nil)
+	end("2", "agent:main:main", protocol.RunCancelled, nil)
+	end("3", "agent:main:main", protocol.RunFailed, errStub("the model is overloaded"))
+	end("4", "agent:main:cron:j:r", protocol.RunDone, nil)
+	end("5", "agent:main:heartbeat:system:internal", protocol.RunDone, nil)
+	end("6", "agent:main:xmpp:dm:anna", protocol.RunDone, nil)
+	want := []EndedRun{
+		{"1", "agent:main:main", NotifyFinished, "Main chat", "The answer is ready."},
+		{"3", "agent:main:main", NotifyFailed, "Main chat", "The model is overloaded"},
+		{"4", "agent:main:cron:j:r", NotifySchedules, "Schedule: Backup", "Finished"},
+		{"6", "agent:main:xmpp:dm:anna", NotifyMessages, "Anna", "New message. The agent has answered."},
+	}
+	got := RunNews(v)
+	if len(got) != len(want) {
+		t.Fatalf("got %+v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got %+v, want %+v", got[i], want[i])
+		}
+	}
+}
+
+type errStub string
+
+func (e errStub) Error() string { return string(e) }
+
+func TestOnlyAWholeHarmlessQuestionCanBeAllowedFromANotification(t *testing.T) {
+	t.Parallel()
+	v := View{Nodes: []protocol.NodeInfo{{ID: "server", Name: "Server"}}}
+	question := func(change func(*protocol.Approval)) protocol.Approval {
+		a := protocol.Approval{
+			Kind: protocol.AskCall, Tool: "Bash", Node: "server", Effect: protocol.EffectExec, AskedBy: protocol.AskedBy{Kind: "chat"}, Choices: []string{protocol.ScopeOnce},
+			Args: []byte(`{"command":"make -j4"}`), Preview: &protocol.CallPreview{Folder: "/srv/parser"}, Parts: []protocol.ApprovalPart{{Kind: "command", Argv: []string{"make", "-j4"}}},
+		}
+		change(&a)
+		return a
+	}
+	if text, ok := v.WholeQuestion(question(func(*protocol.Approval) {})); !ok || text != "make -j4 on Server, in /srv/parser" {
+		t.Errorf("got %q, %v", text, ok)
+	}
+	for name, change := range map[string]func(*protocol.Approval){
+		"another tool": func(a *protocol.Approval) { a.Tool = "Write" },
+		"a floor":      func(a *protocol.Approval) { a.Floor = true },
+		"a schedule":   func(a *protocol.Approval) { a.AskedBy.Kind = protocol.AskedBySchedule },
+		"the network":  func(a *protocol.Approval) { a.Preview = &protocol.CallPreview{Network: true} },
+		"another folder": func(a *protocol.Approval) {
+			a.Preview = &protocol.CallPreview{Folders: []protocol.FolderAccess{{Path: "/x"}}}
+		},
+		"no preview":   func(a *protocol.Approval) { a.Preview = nil },
+		"two programs": func(a *protocol.Approval) { a.Parts = append(a.Parts, a.Parts[0]) },
+		"a deletion": func(a *protocol.Approval) {
+			a.Parts = []protocol.ApprovalPart{{Kind: "command", Argv: []string{"/bin/RM", "x"}}}
+		},
+		"another argument":    func(a *protocol.Approval) { a.Args = []byte(`{"command":"make","yieldMs":10}`) },
+		"two lines":           func(a *protocol.Approval) { a.Args = []byte(`{"command":"make\nls"}`) },
+		"runs of blanks":      func(a *protocol.Approval) { a.Args = []byte(`{"command":"make   x"}`) },
+		"invisible letters":   func(a *protocol.Approval) { a.Args = []byte(`{"command":"make \u202ex"}`) },
+		"lookalikes":          func(a *protocol.Approval) { a.Args = []byte(`{"command":"m\u0430ke"}`) },
+		"a long text":         func(a *protocol.Approval) { a.Preview = &protocol.CallPreview{Folder: "/" + string(make([]byte, 200))} },
+		"a finding":           func(a *protocol.Approval) { a.Parts = []protocol.ApprovalPart{{Kind: "finding"}} },
+		"not allowed at once": func(a *protocol.Approval) { a.Choices = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if text, ok := v.WholeQuestion(question(change)); ok {
+				t.Errorf("it can be allowed as %q", text)
+			}
+		})
+	}
+}
+
+func TestDaysOfQuietHoursAreToggled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ days, day, want string }{
+		{"", "mon", "tue wed thu fri sat sun"},
+		{"sat sun", "fri", "fri sat sun"},
+		{"sat sun", "sat", "sun"},
+		{"sun", "sun", "sun"},
+		{"mon tue wed thu fri sat", "sun", ""},
+	} {
+		t.Run(c.days+"/"+c.day, func(t *testing.T) {
+			if got := strings.Join(ToggleDay(strings.Fields(c.days), c.day), " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

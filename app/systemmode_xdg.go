@@ -1,0 +1,81 @@
+//go:build linux || freebsd || openbsd || netbsd
+
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"fairlead/app/style"
+	"fairlead/gateway/peer/keychain"
+)
+
+// systemMode returns the mode that matches the system: [style.System] if the desktop's portal knows
+// light and dark, because the toolkit follows that. Otherwise the toolkit would be dark, so the
+// desktop's own settings decide, and light is the default.
+func systemMode() style.Mode {
+	if portalKnowsScheme() {
+		return style.System
+	}
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return style.Light
+	}
+	return desktopMode(os.Getenv("GTK_THEME"), config)
+}
+
+// portalKnowsScheme asks a running portal for the colour scheme; it starts none.
+func portalKnowsScheme() bool {
+	conn, err := keychain.ConnectSessionBus()
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	call := conn.Object("org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop").
+		CallWithContext(ctx, "org.freedesktop.portal.Settings.Read", dbus.FlagNoAutoStart, "org.freedesktop.appearance", "color-scheme")
+	return call.Err == nil
+}
+
+// themeFiles are the files of desktops that name the theme, below the folder of configurations.
+var themeFiles = []struct {
+	path  string
+	theme *regexp.Regexp // its group is the theme, or 1 or true for dark
+}{
+	{"gtk-4.0/settings.ini", regexp.MustCompile(`(?m)^gtk-application-prefer-dark-theme\s*=\s*(1|true)`)},
+	{"gtk-3.0/settings.ini", regexp.MustCompile(`(?m)^gtk-application-prefer-dark-theme\s*=\s*(1|true)`)},
+	{"gtk-3.0/settings.ini", regexp.MustCompile(`(?m)^gtk-theme-name\s*=\s*(.+)$`)},
+	{"xfce4/xfconf/xfce-perchannel-xml/xsettings.xml", regexp.MustCompile(`name="ThemeName"[^>]*value="([^"]*)"`)},
+	{"kdeglobals", regexp.MustCompile(`(?m)^ColorScheme\s*=\s*(.+)$`)},
+}
+
+// desktopMode returns the mode of a desktop's theme: GTK_THEME, or the first one found in config.
+func desktopMode(gtkTheme, config string) style.Mode {
+	names := []string{gtkTheme}
+	for _, f := range themeFiles {
+		data, err := os.ReadFile(filepath.Join(config, f.path))
+		if err != nil {
+			continue
+		}
+		if m := f.theme.FindSubmatch(data); m != nil {
+			names = append(names, string(m[1]))
+		}
+	}
+	for _, name := range names {
+		switch name = strings.ToLower(strings.TrimSpace(name)); {
+		case name == "":
+			continue
+		case name == "1" || name == "true" || strings.Contains(name, "dark"):
+			return style.Dark
+		}
+		return style.Light
+	}
+	return style.Light
+}

@@ -1,0 +1,226 @@
+// Package doctor looks for problems of a data folder and of a gateway, and says how to fix them. The
+// command line and the windows show its findings.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/protocol"
+)
+
+// Finding is the result of one check.
+type Finding struct {
+	Check string `json:"check"`
+	State string `json:"state"` // one of the states below
+	Found string `json:"found"`
+	// Details are for experts.
+	Details string `json:"details,omitempty"`
+	Fix     string `json:"fix,omitempty"` // what to do
+	// Action is what a window can do about it.
+	Action Action `json:"-"`
+}
+
+// States of findings.
+const (
+	OK      = "ok"
+	Note    = "note"
+	Warning = "warning"
+	Bad     = "bad"
+)
+
+// Action fixes a finding, or opens the place where the person can.
+type Action string
+
+// Actions. Most findings have none.
+const (
+	Resume   Action = "resume"   // resume the paused agent
+	Model    Action = "model"    // open the settings of models
+	Machines Action = "machines" // open the page of machines
+	Folder   Action = "folder"   // open the data folder
+)
+
+// Marks are the symbols of the states in texts.
+var Marks = map[string]string{OK: "✓", Note: "·", Warning: "!", Bad: "✗"}
+
+// Gateway is a connected gateway. Every method blocks.
+type Gateway interface {
+	Status(ctx context.Context) (protocol.Status, error)
+	Nodes(ctx context.Context) ([]protocol.NodeInfo, error)
+	TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error)
+}
+
+// Options describe the gateway.
+type Options struct {
+	URL     string // names the gateway in findings
+	Version string // of the program that shows them
+	// Limited says why a gateway that supports only the basic protocol shows less; empty otherwise.
+	Limited string
+}
+
+// findings collects results.
+type findings []Finding
+
+func (f *findings) add(check, state, found, fix string, action ...Action) {
+	x := Finding{Check: check, State: state, Found: found, Fix: fix}
+	if len(action) > 0 {
+		x.Action = action[0]
+	}
+	*f = append(*f, x)
+}
+
+// CheckHome checks a data folder and its secrets. It blocks on the disk and the keychain.
+func CheckHome(home string) []Finding {
+	var f findings
+	if err := checkWritable(home); err != nil {
+		fix := "make the folder writable, or set FAIRLEAD_HOME to another one"
+		if errors.Is(err, syscall.ENOSPC) {
+			fix = "free up space on its disk"
+		}
+		f.add("data folder", Bad, err.Error(), fix, Folder)
+	} else {
+		f.add("data folder", OK, home, "")
+	}
+	if where := keychain.Open(home).Where(); where == keychain.Keychain {
+		f.add("secrets", OK, "in the system's keychain", "")
+	} else {
+		f.add("secrets", Warning, "no keychain is available; secrets are stored in "+where+", which only you can read",
+			"unlock or install a keychain (Debian: gnome-keyring)")
+	}
+	return f
+}
+
+// checkWritable returns an error if dir cannot be written. It creates the folder if it is missing.
+func checkWritable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	_, werr := f.WriteString("ok")
+	return errors.Join(werr, f.Close(), os.Remove(filepath.Join(dir, filepath.Base(f.Name()))))
+}
+
+// CheckGateway checks a gateway, its machines and its model.
+func CheckGateway(ctx context.Context, g Gateway, o Options) []Finding {
+	var f findings
+	status, err := g.Status(ctx)
+	if err != nil {
+		f.add("gateway", Bad, err.Error(), "restart the gateway")
+		return f
+	}
+	if o.Limited != "" {
+		f.add("gateway", Note, o.URL+", "+o.Limited, "")
+		f.addNodes(g.Nodes(ctx))
+		f.add("model", Note, status.Model.String()+"; this gateway cannot test it", "")
+		return f
+	}
+	f.addStatus(status, o)
+	f.addNodes(g.Nodes(ctx))
+	if status.Model.Provider == "operator" {
+		f.add("model", OK, "no model is connected; the built-in operator answers", "")
+		return f
+	}
+	test, err := g.TestModel(ctx, status.Model)
+	switch {
+	case err != nil:
+		f.add("model", Bad, err.Error(), "choose another model in Settings", Model)
+	case !test.OK:
+		f.add("model", Bad, test.Message, "check the provider and its key in Settings", Model)
+	default:
+		f.add("model", OK, fmt.Sprintf("%s: %s", status.Model, test.Message), "")
+	}
+	return f
+}
+
+func (f *findings) addStatus(status protocol.Status, o Options) {
+	if status.Version != o.Version {
+		f.add("gateway", Warning, fmt.Sprintf("%s runs version %s, this program is version %s", o.URL, status.Version, o.Version), "restart the older one")
+	} else {
+		f.add("gateway", OK, o.URL, "")
+	}
+	if status.Storage != "" {
+		f.add("database", Bad, status.Storage, "free up space on the data folder's disk; no saved messages were lost", Folder)
+	} else {
+		f.add("database", OK, "writable", "")
+	}
+	if len(status.Missing) > 0 {
+		f.add("settings", Warning, strings.Join(status.Missing, ", ")+" cannot be read from the secret store",
+			"unlock the keychain and restart the gateway, or enter them again", Model)
+	}
+	if status.Paused {
+		f.add("agent", Warning, "paused", "resume it in the tray menu or with fairlead resume", Resume)
+	}
+}
+
+func (f *findings) addNodes(nodes []protocol.NodeInfo, err error) {
+	if err != nil {
+		f.add("machines", Bad, err.Error(), "restart the gateway")
+		return
+	}
+	online := 0
+	for _, n := range nodes {
+		check := "machine " + string(n.ID)
+		switch {
+		case n.Online && n.Host != nil:
+			online++
+			f.add(check, OK, fmt.Sprintf("%d tools, workspace %s, commands: %s", len(n.Tools), n.Host.Workspace, display.Sandbox(n.Host.Sandbox, n.Host)), "")
+			f.addEnforcement(n.ID, n.Host.Enforcement)
+		case n.Online:
+			online++
+			f.add(check, OK, fmt.Sprintf("%d tools", len(n.Tools)), "")
+		default:
+			f.add(check, Warning, "offline since "+time.UnixMilli(n.LastSeenAt).Format(time.DateTime), "start fairlead node on it", Machines)
+		}
+	}
+	if online == 0 {
+		f.add("machines", Warning, "no machine is connected, so the agent cannot do anything",
+			"start the gateway with --node, or run fairlead node on a machine", Machines)
+	}
+}
+
+// addEnforcement lists which restrictions of commands a machine can enforce, with reasons.
+func (f *findings) addEnforcement(id protocol.NodeID, e *protocol.Enforcement) {
+	if e == nil {
+		return
+	}
+	check := "commands on " + string(id)
+	var enforced []string
+	for _, c := range e.Checks {
+		if c.Enforced {
+			enforced = append(enforced, c.ID)
+		}
+	}
+	switch {
+	case e.Mode == "full":
+		f.add(check, Warning, "full access: commands are not restricted and can read keys and tokens, including Fairlead's own",
+			"start the node with --sandbox workspace-write")
+	case len(enforced) == 0:
+		f.add(check, Warning, "this machine cannot enforce these settings: "+e.Mode+", network "+e.Network, "")
+	default:
+		state := OK
+		if e.Summary != "contained" {
+			state = Warning
+		}
+		f.add(check, state, fmt.Sprintf("%s, network %s; %s", e.Mode, e.Network, e.Summary), "")
+		(*f)[len(*f)-1].Details = "Enforced: " + strings.Join(enforced, ", ")
+	}
+	for _, c := range e.Checks {
+		if !c.Enforced && e.Mode != "full" {
+			f.add(check, Note, "not enforced: "+c.ID+", "+c.Why, c.Fix)
+		}
+	}
+	for _, w := range e.Warnings {
+		f.add(check, Warning, w, "")
+	}
+}

@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+)
+
+// patient is a gateway for tests.
+type patient struct {
+	status protocol.Status
+	nodes  []protocol.NodeInfo
+	test   protocol.ModelsTestResult
+	fail   error
+}
+
+func (p patient) Status(context.Context) (protocol.Status, error)    { return p.status, p.fail }
+func (p patient) Nodes(context.Context) ([]protocol.NodeInfo, error) { return p.nodes, nil }
+func (p patient) TestModel(context.Context, protocol.ModelRef) (protocol.ModelsTestResult, error) {
+	return p.test, nil
+}
+
+func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
+	t.Parallel()
+	online := []protocol.NodeInfo{{ID: "box", Online: true}}
+	operator := protocol.ModelRef{Provider: "operator", ID: "built-in"}
+	for _, c := range []struct {
+		name    string
+		patient patient
+		want    string // findings that are not ok: check, state and action
+	}{
+		{"healthy", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: online}, ""},
+		{"no connection", patient{fail: errors.New("gone")}, "gateway bad "},
+		{"another version", patient{status: protocol.Status{Version: "2", Model: operator}, nodes: online}, "gateway warning "},
+		{"paused", patient{status: protocol.Status{Version: "1", Model: operator, Paused: true}, nodes: online}, "agent warning resume"},
+		{"full disk", patient{status: protocol.Status{Version: "1", Model: operator, Storage: "full"}, nodes: online}, "database bad folder"},
+		{"no machine", patient{status: protocol.Status{Version: "1", Model: operator}}, "machines warning machines"},
+		{"an offline machine", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: append(online, protocol.NodeInfo{ID: "nas"})}, "machine nas warning machines"},
+		{"a wrong key", patient{status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "openai", ID: "m"}}, nodes: online, test: protocol.ModelsTestResult{Message: "the key was refused"}}, "model bad model"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var problems []string
+			for _, f := range CheckGateway(t.Context(), c.patient, Options{URL: "ws://here", Version: "1"}) {
+				if f.State != OK {
+					problems = append(problems, f.Check+" "+f.State+" "+string(f.Action))
+					if f.Fix == "" {
+						t.Errorf("%s has no fix", f.Check)
+					}
+				}
+			}
+			if got := strings.Join(problems, "; "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestADataFolderThatCannotBeWrittenIsFound(t *testing.T) {
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	dir := t.TempDir()
+	if f := CheckHome(filepath.Join(dir, "data"))[0]; f.State != OK {
+		t.Errorf("a new folder: %+v", f)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := CheckHome(filepath.Join(file, "data"))[0]; f.State != Bad || f.Fix == "" {
+		t.Errorf("a folder in a file: %+v", f)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "data", ".doctor-*")); len(left) > 0 {
+		t.Errorf("it left %q", left)
+	}
+}
