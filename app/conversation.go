@@ -213,7 +213,7 @@ func (c *conversation) revealRun(run protocol.RunID) {
 // reveal scrolls to a message after loading the messages in between, and marks a text in it.
 func (c *conversation) reveal(id protocol.MessageID, seq int64, text string) {
 	to := c.chat
-	c.pane.RevealText(id, text)
+	c.pane.Reveal(id, text)
 	if c.pane.PendingReveal() == "" {
 		return
 	}
@@ -229,7 +229,7 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64, text string) {
 		if c.pane.PendingReveal() != id {
 			return
 		}
-		c.pane.Reveal("")
+		c.pane.Reveal("", "")
 		if err != nil {
 			c.ui.messages.show("The message could not be loaded: " + err.Error())
 			return

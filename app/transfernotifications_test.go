@@ -45,11 +45,11 @@ func TestNoticesOfSchedulesAreNotifiedWhileNobodyLooks(t *testing.T) {
 	u := notifiedUI(f)
 	want := f.wants(t)
 	n := protocol.Notice{Title: "Backups", Text: "Two failed", SessionKey: protocol.ScheduleChat("main", "j")}
-	u.notes.announce(n)
-	want(`show chat-agent:main:cron:j "Backups" deny false`)
-	u.notes.announce(protocol.Notice{Text: "A notice without a chat"})
+	u.notes.announceSchedule(n)
+	want(`show schedule-agent:main:cron:j "Backups" allow false deny false`)
+	u.notes.announceSchedule(protocol.Notice{Text: "A notice without a chat"})
 	u.setFocused(true)
-	u.notes.announce(n)
+	u.notes.announceSchedule(n)
 	want()
 }
 

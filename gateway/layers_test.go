@@ -90,7 +90,7 @@ var only = map[string][]string{
 	"github.com/go-text/":                  {"app/typeset"},
 	"github.com/yuin/goldmark":             {"app/markdown", "gateway/peer/export"},
 	"github.com/hashicorp/mdns":            {"gateway/peer/discovery"},
-	"github.com/charmbracelet/x/":          {"node/shell"},
+	"github.com/charmbracelet/x/":          {"node/shell", "app/code", "gateway/peer/export"},
 	"github.com/bep/imagemeta":             {"gateway/peer/picture"},
 	"github.com/aymanbagabas/":             {"gateway/peer/diff"},
 	"github.com/rogpeppe/go-internal/diff": {"gateway/peer/diff"},

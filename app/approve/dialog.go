@@ -230,13 +230,6 @@ func timeLeft(q protocol.Approval, now time.Time) string {
 	return fmt.Sprintf("%d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
 }
 
-// explain says why Allow waits while the mouse is over it.
-func (d *Dialog) explain(hovered bool) {
-	f := d.frame
-	widgets.SetVisible(f.hint, hovered && d.arming.WaitingText(d.arming.now(), "Allow") != "")
-	f.box.Refresh()
-}
-
 // rearm starts arming again, so that the person looks again before allowing.
 func (d *Dialog) rearm() {
 	d.arming.Hide()

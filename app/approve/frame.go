@@ -158,7 +158,11 @@ func newButtons(d *Dialog) *buttons {
 	b.reasonRow = widgets.Col(style.Inside, b.reason, buttonRow([]fyne.CanvasObject{b.denyForReason, b.leaveReason}, nil))
 	b.answerRow = buttonRow([]fyne.CanvasObject{b.deny, b.denyWithReason, b.notNow}, []fyne.CanvasObject{b.next, b.edit, b.allow})
 	b.questionRow = widgets.Col(0, b.reasonRow, b.answerRow)
-	b.allow.Main.OnHover, b.confirm.OnHover = d.explain, d.explain
+	explain := func(hovered bool) { // why Allow waits
+		widgets.SetVisible(d.frame.hint, hovered && d.arming.WaitingText(d.arming.now(), "Allow") != "")
+		d.frame.box.Refresh()
+	}
+	b.allow.Main.OnHover, b.confirm.OnHover = explain, explain
 	b.stepRow = buttonRow([]fyne.CanvasObject{b.back}, []fyne.CanvasObject{b.confirm})
 	b.stepRow.Hide()
 	return b

@@ -30,19 +30,12 @@ func (d *Dialog) allow(scope string) {
 	d.answer(state.Reply{Decision: protocol.DecisionAllow, Scope: scope, Args: args, Access: d.options.folderAccess()})
 }
 
-func (d *Dialog) includedApprovals() []protocol.Approval {
-	if d.step != editing && d.options.includesIdentical() {
-		return d.queue.identical()
-	}
-	return []protocol.Approval{d.Current()}
-}
-
 // answer sends the answer, also for included approvals. It ignores an allow that is not armed.
 func (d *Dialog) answer(r state.Reply) {
 	if d.Current().ID == "" || r.Decision == protocol.DecisionAllow && !d.arming.isArmed() {
 		return
 	}
-	all := d.includedApprovals()
+	all := includedApprovals(&d.queue, d.step != editing && d.options.includesIdentical())
 	d.queue.remove(all...)
 	d.handlers.Answer(all, r)
 	d.arming.revision++
@@ -108,7 +101,7 @@ func (d *Dialog) effectChanged() {
 }
 
 func (d *Dialog) nameButtons() {
-	allow, deny := d.options.buttonTexts(len(d.includedApprovals()))
+	allow, deny := d.options.buttonTexts(len(includedApprovals(&d.queue, d.step != editing && d.options.includesIdentical())))
 	if _, ok := d.options.args(); !ok {
 		allow = "Select a change to allow"
 	}
@@ -221,4 +214,12 @@ func (q *queue) position() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", q.index+1, len(q.list))
+}
+
+// includedApprovals returns the approvals that an answer applies to.
+func includedApprovals(q *queue, withIdentical bool) []protocol.Approval {
+	if withIdentical {
+		return q.identical()
+	}
+	return []protocol.Approval{q.current()}
 }

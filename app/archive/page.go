@@ -123,7 +123,7 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	if id == "" {
 		return
 	}
-	p.pane.Reveal(id)
+	p.pane.Reveal(id, "")
 	bind.Run(ctx, func(ctx context.Context) error { return c.Reach(ctx, seq) }, func(err error) {
 		p.show(c.Value.Get())
 		if p.pane.PendingReveal() != "" {

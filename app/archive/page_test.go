@@ -88,7 +88,7 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 	p.fill(archives(2), nil)
 	p.showReader(p.archives[1], p.app.Archives.Open(p.key, "a1"))
 	p.show(said(80))
-	p.pane.Reveal("m10")
+	p.pane.Reveal("m10", "")
 	pagetest.Shows(t, p.Box, "Archived on", "25 messages", "message 10")
 	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {
 		if e, ok := o.(fyne.Focusable); ok && o == fyne.CanvasObject(p.pane.Composer().(fyne.CanvasObject)) && o.Visible() {

@@ -27,8 +27,8 @@ type finder struct {
 	searching     bool    // a search is running
 	searchAgain   bool    // another search must follow
 	scrollToMatch bool
-	startKey      string          // row whose first match becomes the current one; empty for none
-	before        map[string]bool // the reader's choices in [Pane.expanded] without those of the search
+	startKey      string    // row whose first match becomes the current one; empty for none
+	before        expansion // the reader's choices in [Pane.expanded] without those of the search
 }
 
 func newFinder(p *Pane) *finder {
@@ -271,7 +271,7 @@ func collapsible(it transcript.Item) (id string, open bool) {
 // itemText returns the text to copy for a fully selected row: what is visible of it.
 func (p rowFactory) itemText(it transcript.Item) string {
 	id, open := collapsible(it)
-	open = p.isExpanded(id, open)
+	open = p.expanded.isExpanded(id, open)
 	switch d := it.Data.(type) {
 	case messageData:
 		return d.text
@@ -286,7 +286,7 @@ func (p rowFactory) itemText(it transcript.Item) string {
 }
 
 func (f *finder) expand(h *match) {
-	if h.hidden && h.part != "" && !f.pane.isExpanded(h.part, h.open) {
+	if h.hidden && h.part != "" && !f.pane.expanded.isExpanded(h.part, h.open) {
 		f.pane.expanded[h.part] = true
 		f.pane.transcript.Rebind(h.key)
 	}

@@ -100,12 +100,10 @@ type position struct {
 // revealTime is how long a revealed message stays highlighted.
 const revealTime = 3 * time.Second
 
-// Reveal scrolls to a message and highlights it briefly: now, or as soon as it is loaded.
-func (p *Pane) Reveal(id protocol.MessageID) { p.RevealText(id, "") }
-
-// RevealText is Reveal that also finds a text: the search bar opens at its first match in the
-// message. An empty text is not searched for.
-func (p *Pane) RevealText(id protocol.MessageID, text string) {
+// Reveal scrolls to a message and highlights it briefly: now, or as soon as it is loaded. It also
+// finds a text: the search bar opens at its first match in the message. An empty text is not
+// searched for.
+func (p *Pane) Reveal(id protocol.MessageID, text string) {
 	p.revealID, p.revealText = id, text
 	p.revealPending()
 }

@@ -9,7 +9,7 @@ func wholeKey(id string) string { return "whole/" + id }
 
 // showsWhole reports whether a card shows its whole output: the reader chose so, or searches in it.
 func (p rowFactory) showsWhole(id string) bool {
-	return p.isExpanded(wholeKey(id), false) || p.finder.box.Visible()
+	return p.expanded.isExpanded(wholeKey(id), false) || p.finder.box.Visible()
 }
 
 // rebindCards applies a change of how outputs are shown to the visible cards.

@@ -49,7 +49,7 @@ type Pane struct {
 
 	positions       map[protocol.SessionKey]position
 	restorePosition bool            // the scroll position shall be restored
-	expanded        map[string]bool // parts that the reader expanded or collapsed
+	expanded        expansion       // parts that the reader expanded or collapsed
 	showSource      map[string]bool // rows shown as raw Markdown
 	wrapOutput      bool            // outputs wrap their lines
 	images          map[string]fyne.Resource
@@ -59,7 +59,7 @@ type Pane struct {
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
 func New(h Handlers, machines *style.Machines) *Pane {
-	p := &Pane{handlers: h, machines: machines, builder: newBuilder(machines), wrapOutput: h.WrapOutput, now: time.Now(), positions: map[protocol.SessionKey]position{}, expanded: map[string]bool{}, showSource: map[string]bool{}, images: map[string]fyne.Resource{}}
+	p := &Pane{handlers: h, machines: machines, builder: newBuilder(machines), wrapOutput: h.WrapOutput, now: time.Now(), positions: map[protocol.SessionKey]position{}, expanded: expansion{}, showSource: map[string]bool{}, images: map[string]fyne.Resource{}}
 	if h.Work == nil {
 		p.handlers.Work = func(work, done func()) { work(); done() }
 	}
@@ -189,9 +189,12 @@ func (p *Pane) show() {
 	p.relayout()
 }
 
+// expansion has the reader's choices to expand or collapse parts of rows.
+type expansion map[string]bool
+
 // isExpanded reports whether a collapsible part is expanded: the reader's choice, else the default.
-func (p *Pane) isExpanded(id string, open bool) bool {
-	if was, chosen := p.expanded[id]; chosen {
+func (e expansion) isExpanded(id string, open bool) bool {
+	if was, chosen := e[id]; chosen {
 		return was
 	}
 	return open

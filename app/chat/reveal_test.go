@@ -52,7 +52,7 @@ func TestMessageThatWasFoundIsShownAndMarked(t *testing.T) {
 	d := newDesk(t, 860, 500)
 	d.Update(long(60))
 	for id, want := range map[protocol.MessageID]string{"u20": "m/u20", "a30": "r/r30/1/text0", "t10": "r/r10/1/call0", "t59": "r/r59/1/call0"} {
-		d.Reveal(id)
+		d.Reveal(id, "")
 		if got := d.marked(t); got != want || d.PendingReveal() != "" {
 			t.Errorf("%s: the row %q is marked, wanted %q", id, got, want)
 		}
@@ -69,7 +69,7 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	s := all
 	s.Messages, s.More = all.Messages[90:], true
 	d.Update(s)
-	d.Reveal("u3")
+	d.Reveal("u3", "")
 	if d.PendingReveal() != "u3" || d.marked(t) != "" {
 		t.Error("a message that is not there is said to be shown")
 	}
@@ -82,7 +82,7 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	}
 	other := long(1)
 	other.Session.SessionKey = "other"
-	d.Reveal("gone")
+	d.Reveal("gone", "")
 	d.Update(other)
 	if d.PendingReveal() != "" || d.marked(t) != "" {
 		t.Error("another chat is searched for the message")
@@ -96,7 +96,7 @@ func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
 	s.Messages[3].Content = protocol.Content{protocol.Text("a needle further up")}
 	s.Messages[171].Content = protocol.Content{protocol.Text("a needle further down")}
 	d.FocusComposer()
-	d.RevealText("t30", "needle")
+	d.Reveal("t30", "needle")
 	d.Update(s)
 	f := d.finder
 	if f.count.Text != "2 of 3, card expanded" || !f.box.Visible() {
@@ -112,7 +112,7 @@ func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
 	if f.count.Text != "3 of 3" {
 		t.Errorf("after Down it says %q", f.count.Text)
 	}
-	d.RevealText("t30", "needle")
+	d.Reveal("t30", "needle")
 	if f.count.Text != "2 of 3, card expanded" {
 		t.Errorf("the second time it says %q", f.count.Text)
 	}

@@ -184,7 +184,7 @@ func (p rowFactory) toolRow() *row {
 	c.OnAllow = func() { answer(protocol.DecisionAllow) }
 	return newRow(style.Gap, c, func(i transcript.Item) {
 		next := i.Data.(toolData)
-		open := p.isExpanded(next.id, next.open)
+		open := p.expanded.isExpanded(next.id, next.open)
 		if next.id != d.id {
 			c.Reset(open)
 		}

@@ -75,9 +75,12 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		}
 		return w.Send(pake.Message{Done: &a.done})
 	case <-time.After(time.Until(r.end.at)):
-		return m.withdraw(r, errTimeout)
+		m.drop(r, true)
+		return r.lateAnswer(errTimeout)
 	case <-gone.Done():
-		return m.withdraw(r, context.Cause(gone))
+		cause := context.Cause(gone)
+		m.drop(r, errors.Is(cause, errTimeout))
+		return r.lateAnswer(cause)
 	}
 }
 
@@ -124,9 +127,9 @@ func (q *requests) prove(g *pake.Gateway, w pake.Transport, address string) (inv
 	return invitation, nil
 }
 
-// withdraw withdraws a request that nobody answered, unless an answer arrived at that moment.
-func (m *Manager) withdraw(r *request, why error) error {
-	m.drop(r, errors.Is(why, errTimeout))
+// lateAnswer returns nil if the person allowed a request at the moment when it was given up for the
+// reason why, and otherwise why.
+func (r *request) lateAnswer(why error) error {
 	select {
 	case a := <-r.answer:
 		if a.err == nil {
@@ -201,9 +204,9 @@ func (m *Manager) isTaken(d protocol.Device) bool {
 }
 
 // nameTaken returns the error for a node whose ID another machine has, with an ID that is free.
-func (m *Manager) nameTaken(d protocol.Device) error {
+func nameTaken(d protocol.Device, isTaken func(protocol.Device) bool) error {
 	taken := d.NodeID
-	for n := 2; m.isTaken(d); n++ {
+	for n := 2; isTaken(d); n++ {
 		end := fmt.Sprintf("-%d", n)
 		d.NodeID = taken[:min(len(taken), protocol.MaxNodeID-len(end))] + protocol.NodeID(end)
 	}
@@ -229,7 +232,7 @@ func (m *Manager) request(g *pake.Gateway, invitation *invite, address string) (
 	r := &request{end: after(now, life), key: h.Key, answer: make(chan answer, 1)}
 	r.DeviceRequest = protocol.DeviceRequest{ID: protocol.NewID(), Kind: protocol.RequestPair, Device: d, Words: g.Words(), CreatedAt: now.UnixMilli(), ExpiresAt: r.end.wall}
 	if m.isTaken(d) {
-		return nil, m.nameTaken(d)
+		return nil, nameTaken(d, m.isTaken)
 	}
 	if err := m.requests.add(r, invitation); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 		ev.resolver.enterLaunched(ev.facts.Commands, c)
 		at[i] = ev.resolver.dirs
 		if p, ok := ev.decideCommand(i, c); ok {
-			ev.describe(i, c, &p)
+			ev.risks.describe(i, c, &p)
 			ev.addPart(p)
 		}
 		ev.recordCode(c)

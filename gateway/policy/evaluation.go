@@ -18,7 +18,7 @@ type evaluation struct {
 	parts      []Part
 	facts      shell.Facts
 	covered    map[int]coverage // by index of the command
-	children   map[int][]int    // the first commands that a command starts; see started
+	risks      *risks
 	offers     []Offer
 	noOffers   bool // more than a missing rule prevents an allow
 	enforced   []string
@@ -52,6 +52,7 @@ func (s *Set) Decide(c Call) Decision {
 	k, known := shell.ParseKind(c.Shell)
 	m := &matcher{Set: s, call: &c, resolver: newPathResolver(&c), now: c.Now}
 	ev := &evaluation{matcher: m, floor: floor{&c, m.resolver, k == shell.Zsh}, covered: map[int]coverage{}}
+	ev.risks = &risks{ev: ev}
 	switch {
 	case c.Command == "" && c.Tool != "Bash":
 		ev.decideFiles()

@@ -254,6 +254,6 @@ func (ev *evaluation) decideRedirect(r shell.Redirect) {
 		p.set(Ask, "", "The file it writes is known only when the command runs")
 	}
 	ev.noOffers = ev.noOffers || p.Verdict != Allow
-	ev.describeRedirect(r, list, &p)
+	ev.risks.describeRedirect(r, list, &p)
 	ev.addPart(p)
 }

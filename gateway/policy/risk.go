@@ -44,13 +44,19 @@ func tableRisk(prefix, name string, words []shell.Word) (text string, ok bool) {
 	return riskLines[prefix+name][i].text, true
 }
 
+// risks describes the parts of a call for the person. It decides nothing.
+type risks struct {
+	ev       *evaluation
+	children map[int][]int // the commands that each command starts, by index; nil until needed
+}
+
 // describe completes the part of command i for the person: its place in the text, the programs that
-// it starts, its risk, and what the sandbox will stop. It decides nothing.
-func (ev *evaluation) describe(i int, c shell.Command, p *Part) {
+// it starts, its risk, and what the sandbox will stop.
+func (k *risks) describe(i int, c shell.Command, p *Part) {
 	p.From, p.To = c.From, c.To
-	p.Starts, p.Started = ev.started(i, 0), c.Parent >= 0
+	p.Starts, p.Started = k.started(i, 0), c.Parent >= 0
 	for _, w := range c.Words[1:] {
-		ev.addBlocked(p, w)
+		k.addBlocked(p, w)
 	}
 	if c.Words[0].Dynamic {
 		p.Risk = "which program this runs is known only when the command runs"
@@ -62,16 +68,16 @@ func (ev *evaluation) describe(i int, c shell.Command, p *Part) {
 			name, words = "python-m", module
 		}
 	}
-	if ev.call.NoNetwork {
+	if k.ev.call.NoNetwork {
 		_, p.NoNetwork = tableRisk("network:", name, words)
 	}
 	if p.Verdict == Allow {
 		return
 	}
-	if from, why := ev.inputRisk(i, c, name); why != "" {
+	if from, why := k.inputRisk(i, c, name); why != "" {
 		p.Risk = why
 		if c.To > 0 && from.To > 0 && from.From < c.From {
-			p.From, p.Text = from.From, ev.call.Command[from.From:c.To]
+			p.From, p.Text = from.From, k.ev.call.Command[from.From:c.To]
 		}
 		return
 	}
@@ -80,7 +86,7 @@ func (ev *evaluation) describe(i int, c shell.Command, p *Part) {
 	if p.Floor {
 		floor = uncapital(p.Reason)
 	}
-	p.Risk = cmp.Or(ev.removalRisk(c, name), ev.targetRisk(c, name), known, floor)
+	p.Risk = cmp.Or(k.removalRisk(c, name), k.targetRisk(c, name), known, floor)
 	if userSwitchers[name] {
 		p.Risk = floor
 	}
@@ -90,12 +96,12 @@ func (ev *evaluation) describe(i int, c shell.Command, p *Part) {
 const maxStartedDepth, maxStartedNames = 4, 8
 
 // started names the programs that command i starts: "env → make" or "make, ls".
-func (ev *evaluation) started(i, depth int) string {
-	if ev.children == nil {
-		ev.children = make(map[int][]int)
-		for j, c := range ev.facts.Commands {
-			if !c.Guess && len(ev.children[c.Parent]) < maxStartedNames {
-				ev.children[c.Parent] = append(ev.children[c.Parent], j)
+func (k *risks) started(i, depth int) string {
+	if k.children == nil {
+		k.children = make(map[int][]int)
+		for j, c := range k.ev.facts.Commands {
+			if !c.Guess && len(k.children[c.Parent]) < maxStartedNames {
+				k.children[c.Parent] = append(k.children[c.Parent], j)
 			}
 		}
 	}
@@ -103,9 +109,9 @@ func (ev *evaluation) started(i, depth int) string {
 		return ""
 	}
 	var list []string
-	for _, j := range ev.children[i] {
-		name := shorten(baseName(ev.facts.Commands[j].Words[0].Text))
-		if more := ev.started(j, depth+1); more != "" {
+	for _, j := range k.children[i] {
+		name := shorten(baseName(k.ev.facts.Commands[j].Words[0].Text))
+		if more := k.started(j, depth+1); more != "" {
 			name += " → " + more
 		}
 		if !slices.Contains(list, name) {
@@ -117,14 +123,14 @@ func (ev *evaluation) started(i, depth int) string {
 
 // inputRisk returns the risk of a program that runs its input, or text from a substitution, and the
 // command from which that comes, if it is in the text.
-func (ev *evaluation) inputRisk(i int, c shell.Command, name string) (from shell.Command, why string) {
+func (k *risks) inputRisk(i int, c shell.Command, name string) (from shell.Command, why string) {
 	runsText := shell.IsShell(name) || interpreters[name] || name == "eval" || name == "source" || name == "."
 	if !runsText {
 		return from, ""
 	}
 	const downloaded = "runs a script from the internet that nobody has read"
 	if c.Piped && runsStdin(c) {
-		for _, d := range slices.Backward(ev.facts.Commands[:i]) {
+		for _, d := range slices.Backward(k.ev.facts.Commands[:i]) {
 			if isDownload(d) {
 				return d, downloaded
 			}
@@ -135,7 +141,7 @@ func (ev *evaluation) inputRisk(i int, c shell.Command, name string) (from shell
 		if !w.Dynamic {
 			continue
 		}
-		for _, d := range ev.facts.Commands {
+		for _, d := range k.ev.facts.Commands {
 			if isDownload(d) && strings.Contains(w.Text, d.Text) {
 				return from, downloaded
 			}
@@ -156,7 +162,7 @@ var webPrograms = set("curl wget wget2 fetch http https xh aria2c axel lynx w3m"
 func isDownload(c shell.Command) bool { return webPrograms[baseName(c.Words[0].Text)] }
 
 // removalRisk says that a command deletes something outside the workspace.
-func (ev *evaluation) removalRisk(c shell.Command, name string) string {
+func (k *risks) removalRisk(c shell.Command, name string) string {
 	var targets []shell.Word
 	switch {
 	case removers[name]:
@@ -165,10 +171,10 @@ func (ev *evaluation) removalRisk(c shell.Command, name string) string {
 		targets = findStarts(c.Words[1:])
 	}
 	for _, w := range targets {
-		switch list := ev.resolver.pathsOf(w); {
+		switch list := k.ev.resolver.pathsOf(w); {
 		case w.Dynamic:
 			return "what it deletes is known only when the command runs"
-		case ev.outside(list) != "":
+		case k.outside(list) != "":
 			return "deletes " + shorten(w.Text) + ", which is outside the workspace"
 		}
 	}
@@ -176,7 +182,7 @@ func (ev *evaluation) removalRisk(c shell.Command, name string) string {
 }
 
 // targetRisk says that a command writes a file outside the workspace.
-func (ev *evaluation) targetRisk(c shell.Command, name string) string {
+func (k *risks) targetRisk(c shell.Command, name string) string {
 	var targets []shell.Word
 	switch {
 	case copiers[name]:
@@ -187,7 +193,7 @@ func (ev *evaluation) targetRisk(c shell.Command, name string) string {
 	}
 	for _, w := range targets {
 		if w.Text != "" && !w.Dynamic && !strings.Contains(w.Text, ":") {
-			if why := ev.writeRisk(ev.resolver.pathsOf(w)); why != "" {
+			if why := k.writeRisk(k.ev.resolver.pathsOf(w)); why != "" {
 				return why
 			}
 		}
@@ -196,8 +202,8 @@ func (ev *evaluation) targetRisk(c shell.Command, name string) string {
 }
 
 // writeRisk says that one of these files is outside the workspace and not a temporary one.
-func (ev *evaluation) writeRisk(list []string) string {
-	f := ev.outside(list)
+func (k *risks) writeRisk(list []string) string {
+	f := k.outside(list)
 	if f == "" || harmlessDevices[f] || slices.ContainsFunc(scratch, func(dir string) bool { return isIn(f, dir) }) {
 		return ""
 	}
@@ -205,9 +211,9 @@ func (ev *evaluation) writeRisk(list []string) string {
 }
 
 // outside returns the first path that is not in the workspace, or "".
-func (ev *evaluation) outside(list []string) string {
+func (k *risks) outside(list []string) string {
 	for _, f := range list {
-		if real := ev.resolver.realPath(f); ev.resolver.root != "" && !isIn(real, ev.resolver.root) {
+		if real := k.ev.resolver.realPath(f); k.ev.resolver.root != "" && !isIn(real, k.ev.resolver.root) {
 			return f
 		}
 	}
@@ -215,30 +221,30 @@ func (ev *evaluation) outside(list []string) string {
 }
 
 // describeRedirect completes the part of a redirect to or from one of these files.
-func (ev *evaluation) describeRedirect(r shell.Redirect, list []string, p *Part) {
+func (k *risks) describeRedirect(r shell.Redirect, list []string, p *Part) {
 	p.From, p.To = r.From, r.To
-	ev.addBlocked(p, r.Path)
+	k.addBlocked(p, r.Path)
 	switch {
 	case p.Verdict == Allow:
 	case p.Floor:
 		p.Risk = uncapital(p.Reason)
 	case r.Write:
-		p.Risk = ev.writeRisk(list)
+		p.Risk = k.writeRisk(list)
 	}
 }
 
 // addBlocked adds the folders that the sandbox blocks and that a word names.
-func (ev *evaluation) addBlocked(p *Part, w shell.Word) {
-	for k, f := range ev.call.Blocked {
-		if slices.Contains(p.Blocked, k) || w.Dynamic {
+func (k *risks) addBlocked(p *Part, w shell.Word) {
+	for place, f := range k.ev.call.Blocked {
+		if slices.Contains(p.Blocked, place) || w.Dynamic {
 			continue
 		}
 		for _, s := range possiblePaths(w) {
-			if slices.ContainsFunc(ev.resolver.pathsOf(s), func(at string) bool {
-				at = ev.resolver.realPath(at)
-				return isIn(at, clean(f.Path)) && !isIn(at, ev.resolver.root)
+			if slices.ContainsFunc(k.ev.resolver.pathsOf(s), func(at string) bool {
+				at = k.ev.resolver.realPath(at)
+				return isIn(at, clean(f.Path)) && !isIn(at, k.ev.resolver.root)
 			}) {
-				p.Blocked = append(p.Blocked, k)
+				p.Blocked = append(p.Blocked, place)
 				break
 			}
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // risks lists the parts of a command that have a risk, as "text: risk".
-func risks(t *testing.T, command string) string {
+func risksOf(t *testing.T, command string) string {
 	t.Helper()
 	set, _, err := New(File{})
 	if err != nil {
@@ -101,7 +101,7 @@ func TestRisksAreNamedInPlainWords(t *testing.T) {
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			if got := risks(t, command); got != want {
+			if got := risksOf(t, command); got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})

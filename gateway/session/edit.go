@@ -42,7 +42,7 @@ func (m *Manager) Resend(ctx context.Context, p auth.Principal, in protocol.Chat
 		return out, err
 	}
 	if in.Attachments != nil {
-		if row.Images, err = m.upload(ctx, files, *in.Attachments); err != nil {
+		if row.Images, err = upload(ctx, m.ctx, files, *in.Attachments); err != nil {
 			return out, err
 		}
 	}

@@ -180,7 +180,7 @@ func (r *run) finish(err error) {
 		return
 	}
 	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: lastMessage(row.ID, msgs)})
-	r.makeTitle(msgs)
+	r.m.makeTitle(r, msgs)
 }
 
 // postNotice adds a notice for people about a failed or cancelled run.

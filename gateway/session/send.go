@@ -91,7 +91,7 @@ func (m *Manager) handleOwner(ctx context.Context, p auth.Principal, in protocol
 func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	files := m.media.Upload()
 	defer files.Close()
-	blocks, err := m.upload(ctx, files, in.Attachments)
+	blocks, err := upload(ctx, m.ctx, files, in.Attachments)
 	if err != nil {
 		return protocol.ChatSendResult{}, err
 	}
@@ -108,27 +108,27 @@ func (m *Manager) sendToAgent(ctx context.Context, p auth.Principal, in protocol
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID, Queued: queued, Directives: m.withProvider(ctx, in.SessionKey, d)}, nil
 }
 
-// upload stores attachments. A sender who disconnects while a recording is transcribed will not send
-// the message again, so that only the end of the manager stops it.
-func (m *Manager) upload(ctx context.Context, files *media.Upload, list []protocol.Attachment) (protocol.Content, error) {
+// upload stores attachments until the manager ends. A sender who disconnects while a recording is
+// transcribed will not send the message again, so that the end of ctx does not stop it.
+func upload(ctx, manager context.Context, files *media.Upload, list []protocol.Attachment) (protocol.Content, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer context.AfterFunc(m.ctx, cancel)()
+	defer context.AfterFunc(manager, cancel)()
 	return files.Attachments(ctx, list)
 }
 
 // withProvider returns a message's settings with the provider of a model that was named without
 // one.
-func (m *Manager) withProvider(ctx context.Context, key protocol.SessionKey, d *protocol.Directives) *protocol.Directives {
+func (r *reader) withProvider(ctx context.Context, key protocol.SessionKey, d *protocol.Directives) *protocol.Directives {
 	if d == nil || d.Model == nil || d.Model.Provider != "" {
 		return d
 	}
-	s, err := m.peek(ctx, key)
+	s, err := r.peek(ctx, key)
 	if err != nil {
 		return d
 	}
 	out := *d
-	ref, _ := m.settings.model(s, d)
+	ref, _ := r.settings.model(s, d)
 	out.Model = &ref
 	return &out
 }

@@ -5,21 +5,23 @@ import (
 	"context"
 	"log/slog"
 
+	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
 )
 
-// makeTitle lets the run's model name the chat, in the background, if the chat has no name and only
+// makeTitle lets a run's model name the chat, in the background, if the chat has no name and only
 // the person takes part in it. If the model cannot be asked, the next run tries again.
-func (r *run) makeTitle(msgs []protocol.Message) {
+func (h *history) makeTitle(r *run, msgs []protocol.Message) {
 	m, key := r.m, r.row.Session
 	answer := finalAnswer(msgs)
 	if cfg := m.settings.config().Session; !cfg.AutoTitle || !isPrivate(cfg, key) || answer == "" || m.ctx.Err() != nil {
 		return
 	}
 	isPerson := !isEvent(r.row) && !isDirect(r.row) && !askedBy(r.row.Principal, "", protocol.ModelRef{}).IsUnattended()
-	if r.model == nil || r.snapshot().Model.Provider == builtIn || !isPerson {
+	ref := r.snapshot().Model
+	if r.model == nil || ref.Provider == builtIn || !isPerson {
 		return
 	}
 	question := message(r.row).Content.Text()
@@ -28,8 +30,7 @@ func (r *run) makeTitle(msgs []protocol.Message) {
 		if err != nil || s.Label != "" || s.AutoTitle != "" {
 			return
 		}
-		name := summary.Summarizer{Model: r.model, Info: r.modelInfo, Timeout: m.settings.modelTimeout()}
-		title, used, err := name.Title(m.ctx, question, answer)
+		title, used, err := h.askTitle(m.ctx, openModel{r.model, ref, r.modelInfo}, question, answer)
 		if err != nil {
 			if m.ctx.Err() == nil {
 				slog.Warn("Asking the model for a title failed", "session", key, "err", err)
@@ -47,4 +48,18 @@ func (r *run) makeTitle(msgs []protocol.Message) {
 		}
 		m.publishSession(key)
 	})
+}
+
+// askTitle has a model name a chat, within the budget, and counts what that used.
+func (h *history) askTitle(ctx context.Context, m openModel, question, answer string) (title string, used protocol.Usage, err error) {
+	if err := h.budget.Check(ctx, m.info); err != nil {
+		return "", used, err
+	}
+	name := summary.Summarizer{Model: m, Info: m.info, Timeout: h.settings.modelTimeout()}
+	title, used, err = name.Title(ctx, question, answer)
+	if err != nil {
+		return "", used, err
+	}
+	llm.Price(m.info, &used)
+	return title, used, h.store.Usage.Add(context.WithoutCancel(ctx), m.ref, used)
 }
