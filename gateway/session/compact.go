@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
@@ -54,7 +53,7 @@ func (h *history) Compact(ctx context.Context, in protocol.SessionCompactParams)
 	}
 	var model *openModel
 	if ref, _ := h.settings.model(s, nil); ref.Provider != builtIn {
-		if model, err = h.open(ctx, ref); err != nil {
+		if model, err = h.tasks.open(ctx, ref); err != nil {
 			slog.Warn("Opening the model failed; the chat is shortened without a summary", "session", key, "err", err)
 		}
 	}
@@ -81,35 +80,6 @@ func (h *history) Uncompact(ctx context.Context, in protocol.SessionParams) (pro
 	return protocol.SessionUncompactResult{OK: true, Messages: n}, nil
 }
 
-// openModel is a model that is ready for requests.
-type openModel struct {
-	llm.Model
-	ref  protocol.ModelRef
-	info protocol.ModelInfo
-}
-
-func (h *history) open(ctx context.Context, ref protocol.ModelRef) (*openModel, error) {
-	model, info, err := h.models.Open(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	return &openModel{model, ref, info}, nil
-}
-
-// summarize has a model summarize messages, within the budget, and counts what that used.
-func (h *history) summarize(ctx context.Context, m openModel, previous string, msgs []protocol.Message, focus string) (summary.Summary, error) {
-	if err := h.budget.Check(ctx, m.info); err != nil {
-		return summary.Summary{}, err
-	}
-	s := summary.Summarizer{Model: m, Info: m.info, Timeout: h.settings.modelTimeout()}
-	sum, err := s.Summarize(ctx, previous, msgs, focus)
-	if err != nil {
-		return sum, err
-	}
-	llm.Price(m.info, &sum.Usage)
-	return sum, h.store.Usage.Add(context.WithoutCancel(ctx), m.ref, sum.Usage)
-}
-
 // compact archives msgs[:at] and puts a summary in their place; without a model, or when it fails,
 // an outline. It returns the path of the archive's file, and the notice with the summary.
 func (h *history) compact(ctx context.Context, s store.Session, model *openModel, msgs []protocol.Message, at int, focus string) (file string, notice protocol.Message, err error) {
@@ -118,7 +88,7 @@ func (h *history) compact(ctx context.Context, s store.Session, model *openModel
 	var sum summary.Summary
 	if model == nil {
 		sum.Text = summary.Outline(previous, old)
-	} else if sum, err = h.summarize(ctx, *model, previous, old, focus); err != nil {
+	} else if sum, err = h.tasks.summarize(ctx, *model, previous, old, focus); err != nil {
 		if ctx.Err() != nil {
 			return "", notice, context.Cause(ctx)
 		}
@@ -218,11 +188,11 @@ func (h *history) scanForMemories(s store.Session, a store.Archive, ref protocol
 	if err != nil {
 		return err
 	}
-	model, err := h.open(h.m.ctx, ref)
+	model, err := h.tasks.open(h.m.ctx, ref)
 	if err != nil {
 		return err
 	}
-	sum, err := h.summarize(h.m.ctx, *model, "", msgs, "")
+	sum, err := h.tasks.summarize(h.m.ctx, *model, "", msgs, "")
 	if err != nil {
 		return err
 	}

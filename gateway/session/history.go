@@ -27,8 +27,7 @@ type history struct {
 	*reader
 	*sessions
 	home     string // the data folder
-	models   Models
-	budget   Budget
+	tasks    modelTasks
 	files    *workspace.Files // of all agents
 	scanning sync.Mutex       // held during a scan for memories: meanwhile the chat may have been restored and reset again
 }

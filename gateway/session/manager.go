@@ -92,7 +92,7 @@ func New(o Options) *Manager {
 	m.sessions = &sessions{
 		m: m, pause: &pause{bus: o.Bus, changed: o.StatusChanged}, byKey: make(map[protocol.SessionKey]*session),
 	}
-	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, models: o.Models, budget: o.Budget, files: o.Files}
+	m.history = &history{reader: m.reader, sessions: m.sessions, home: o.Home, files: o.Files, tasks: modelTasks{o.Models, o.Budget, o.Store.Usage, settings{o.Config}}}
 	return m
 }
 

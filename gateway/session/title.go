@@ -5,9 +5,7 @@ import (
 	"context"
 	"log/slog"
 
-	"fairlead/gateway/llm"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
 )
 
@@ -30,7 +28,7 @@ func (h *history) makeTitle(r *run, msgs []protocol.Message) {
 		if err != nil || s.Label != "" || s.AutoTitle != "" {
 			return
 		}
-		title, used, err := h.askTitle(m.ctx, openModel{r.model, ref, r.modelInfo}, question, answer)
+		title, used, err := h.tasks.title(m.ctx, openModel{r.model, ref, r.modelInfo}, question, answer)
 		if err != nil {
 			if m.ctx.Err() == nil {
 				slog.Warn("Asking the model for a title failed", "session", key, "err", err)
@@ -48,18 +46,4 @@ func (h *history) makeTitle(r *run, msgs []protocol.Message) {
 		}
 		m.publishSession(key)
 	})
-}
-
-// askTitle has a model name a chat, within the budget, and counts what that used.
-func (h *history) askTitle(ctx context.Context, m openModel, question, answer string) (title string, used protocol.Usage, err error) {
-	if err := h.budget.Check(ctx, m.info); err != nil {
-		return "", used, err
-	}
-	name := summary.Summarizer{Model: m, Info: m.info, Timeout: h.settings.modelTimeout()}
-	title, used, err = name.Title(ctx, question, answer)
-	if err != nil {
-		return "", used, err
-	}
-	llm.Price(m.info, &used)
-	return title, used, h.store.Usage.Add(context.WithoutCancel(ctx), m.ref, used)
 }

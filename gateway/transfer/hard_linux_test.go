@@ -81,7 +81,7 @@ func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:again"}).ID, time.Minute)
-	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "but the transfer needs 66 MiB") {
+	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "but the transfer needs 69 MB") {
 		t.Fatalf("%+v", tr)
 	}
 }
