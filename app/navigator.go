@@ -55,38 +55,54 @@ type page struct {
 	open func(ctx context.Context) (view fyne.CanvasObject, back func() bool)
 }
 
-// pages are the pages listed at the bottom of the sidebar, in this order.
+// footPages are the pages listed at the bottom of the sidebar, in this order.
+func (n *navigator) footPages() []page {
+	return []page{{"folder", filesTitle, n.openFiles}, n.transfersPage(), n.schedulePage(), n.activityPage()}
+}
+
+// pages are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
+// its headings or from the settings.
 func (n *navigator) pages() []page {
-	return []page{
-		n.ui.approvals.inboxPage(), n.rulesPage(), n.activityPage(),
-		{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			id := n.machineID
-			p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
+	return append(n.footPages(), n.ui.approvals.inboxPage(), n.machinesPage(), n.rulesPage(), n.skillsPage(), n.channelsPage())
+}
+
+func (n *navigator) machinesPage() page {
+	return page{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		id := n.machineID
+		p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{
+			Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo,
+			Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
 				n.machineID = id
 				n.ui.main.sidebar.show()
-			}})
-			p.Open(id)
-			if n.adding {
-				n.adding = false
-				p.Invite()
-			}
-			n.dropTarget = p.At
-			return p.Box, p.Back
-		}},
-		{"folder", filesTitle, n.openFiles},
-		{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") }})
-			return p.Box, p.Back
-		}},
-		{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-			p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
-				OpenChat: n.ui.main.open, OpenRun: n.openRun, EditFile: n.editFile, Undo: n.ui.messages.offerUndo,
-				LeaveChat: n.ui.main.leave,
-			})
-			return p.Box, p.Back
-		}},
-		n.skillsPage(), n.channelsPage(),
-	}
+			},
+		})
+		p.Open(id)
+		if n.adding {
+			n.adding = false
+			p.Invite()
+		}
+		n.dropTarget = p.At
+		return p.Box, p.Back
+	}}
+}
+
+func (n *navigator) transfersPage() page {
+	return page{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{
+			Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") },
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n *navigator) schedulePage() page {
+	return page{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
+			OpenChat: n.ui.main.open, OpenRun: n.openRun, EditFile: n.editFile, Undo: n.ui.messages.offerUndo,
+			LeaveChat: n.ui.main.leave,
+		})
+		return p.Box, p.Back
+	}}
 }
 
 // Titles of pages that other parts of the program open, too.
@@ -96,6 +112,7 @@ const (
 	filesTitle     = "Files"
 	activityTitle  = "Activity"
 	channelsTitle  = "Channels"
+	settingsTitle  = "Settings" // a window
 	searchTitle    = "Search"
 	archivesTitle  = "Earlier conversations"
 )

@@ -10,16 +10,16 @@ import (
 	"fairlead/app/pagetest"
 )
 
-func TestChannelsSayHowManyStrangersWait(t *testing.T) {
+func TestSettingsSayHowManyStrangersWait(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.AccessRequests = 2
 	u.update(v)
 	u.main.window.Resize(fyne.NewSize(1120, 760))
 	markup := test.RenderObjectToMarkup(u.main.sidebar.box)
-	for _, row := range u.main.sidebar.pages {
-		if row.Item().Title == channelsTitle && row.Item().Count != 2 {
-			t.Errorf("the sidebar says %d", row.Item().Count)
+	for _, row := range u.main.sidebar.links {
+		if row.Item().Title == settingsTitle && row.Item().Count != 2 {
+			t.Errorf("got a count of %d, want 2", row.Item().Count)
 		}
 		if !strings.Contains(markup, ">"+row.Item().Title+"<") {
 			t.Errorf("%s is shortened", row.Item().Title)
@@ -41,7 +41,7 @@ func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {
 	u.nav.close()
 	u.main.toggleDrawer()
 	driver := fyne.CurrentApp().Driver()
-	last := u.main.sidebar.pages[len(u.main.sidebar.pages)-1]
+	last := u.main.sidebar.links[len(u.main.sidebar.links)-1]
 	if bottom := driver.AbsolutePositionForObject(last).Y + last.Size().Height; bottom > 560 || last.Size().Height < 20 {
 		t.Errorf("%s ends at %v", last.Item().Title, bottom)
 	}

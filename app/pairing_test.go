@@ -36,7 +36,7 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 		t.Errorf("the window is called %q", title)
 	}
 	pagetest.Shows(t, u.pairing.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
-	want(`show pairing-r "Pair “tower”?" deny false`)
+	want(`show pairing-r "Pair “tower”?" allow false deny false`)
 	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\nAllow more on “nas”?\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}

@@ -74,13 +74,18 @@ func (sw *settingsWindow) handlers(w fyne.Window) settings.Handlers {
 		PickFolder:       func(done func(string)) { u.picker.ChooseFolder(w, "Choose folder", "Choose", done) },
 		Shown:            func(title string) { u.backend.prefs.update(func(r *preferences) { r.SettingsPage = title }) },
 		TestNotification: u.notes.showTest,
-		Machines:         func() { u.main.show(); u.nav.openMachine("") },
+		Machines: func() {
+			w.Close()
+			u.main.show()
+			u.nav.openMachine("")
+		},
 	}
 	for _, l := range []struct {
 		page  page
 		title string
 	}{{u.nav.rulesPage(), "Approvals and rules"}, {u.nav.skillsPage(), "Skills"}, {u.nav.channelsPage(), channelsTitle}} {
 		h.Links = append(h.Links, settings.Link{Icon: l.page.icon, Title: l.title, Open: func() {
+			w.Close()
 			u.main.show()
 			u.nav.open(l.page)
 		}})

@@ -48,9 +48,9 @@ func TestNewsAreShownOnceAfterAnUpdate(t *testing.T) {
 func TestSettingsLinkToPagesOfTheMainWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	h := u.settings.handlers(u.main.window)
 	for i, want := range []string{"Rules", "Skills", channelsTitle} {
-		h.Links[i].Open()
+		h := u.settings.handlers(u.app.NewWindow("Settings"))
+		h.Links[i].Open() // closes the window of the settings
 		if u.nav.title != want {
 			t.Errorf("%s opens %q", h.Links[i].Title, u.nav.title)
 		}

@@ -42,7 +42,7 @@ type sidebar struct {
 	complete    bool   // the search is complete
 	now         func() time.Time
 	highlighted int
-	pages       []*widgets.SidebarRow
+	links       []*widgets.SidebarRow // at the bottom
 
 	machines []protocol.NodeID // machines of the last rows
 }
@@ -82,15 +82,13 @@ func newSidebar(u *ui) *sidebar {
 		}
 	}
 	foot := container.New(linksLayout{}) // two columns, to leave the height to the chats
-	for _, p := range u.nav.pages() {
-		row := widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() {
-			u.nav.machineID = "" // opened from here, the page shows all machines
-			u.nav.open(p)
-		})
-		b.pages = append(b.pages, row)
-		foot.Add(row)
+	for _, p := range u.nav.footPages() {
+		b.links = append(b.links, widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() { u.nav.open(p) }))
 	}
-	foot.Add(widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: "Settings"}, u.settings.open))
+	b.links = append(b.links, widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: settingsTitle}, u.settings.open))
+	for _, l := range b.links {
+		foot.Add(l)
+	}
 	head := widgets.Inset(style.Group, style.Inside, style.Inside, style.Inside, container.NewVBox(
 		widgets.Inset(0, style.Inside, style.Inside, style.Inside, name), newChat, b.search))
 	machines := widgets.NewVScroll(widgets.Inset(0, style.Inside, 0, style.Inside, b.machineRows))

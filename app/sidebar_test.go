@@ -75,7 +75,7 @@ func TestManyQuestionsAndTransfersLeaveTheNamesOfTheirPagesWhole(t *testing.T) {
 	}
 	u.update(v)
 	pagetest.Shot(t, u.main.window, "shell-foot")
-	for _, row := range u.main.sidebar.pages {
+	for _, row := range u.main.sidebar.links {
 		pagetest.Shows(t, row, ">"+row.Item().Title+"<")
 	}
 }

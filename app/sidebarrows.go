@@ -31,7 +31,9 @@ func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
 		case machinesHead:
 			add := widgets.NewQuietButton("", "plus", b.ui.nav.addMachine)
 			add.Muted = true
-			h.box = widgets.NewSection(title, widgets.Inset(-6, -6, -6, 0, add)) // no higher than the text
+			h.box = widgets.NewTapArea(widgets.NewSection(title, widgets.Inset(-6, -6, -6, 0, add)), func() { b.ui.nav.openMachine("") }) // no higher than the text
+		case needsHead:
+			h.box = widgets.NewTapArea(widgets.NewSection(title, h.badge), b.ui.approvals.openInbox)
 		default:
 			h.box = widgets.NewSection(title, h.badge)
 		}
@@ -67,8 +69,9 @@ type row struct {
 	hit  *protocol.SearchHit    // the chat's message that a search found
 }
 
-// Headings of the chats and of the machines.
+// Headings of the sections. Those of the questions and of the machines open their pages.
 const (
+	needsHead    = "NEEDS YOU"
 	chatsHead    = "CHATS"
 	machinesHead = "MACHINES"
 )
@@ -83,7 +86,7 @@ func (b *sidebar) show() {
 	}
 	rows := b.rows[:0]
 	if v.Needs() > 0 {
-		rows = append(rows, row{heading: "NEEDS YOU", count: v.Needs()})
+		rows = append(rows, row{heading: needsHead, count: v.Needs()})
 	}
 	for _, r := range v.Pairing.Requests {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.RequestTitle(r)}
@@ -129,14 +132,12 @@ func (b *sidebar) machineRowsOf(v state.View) []row {
 }
 
 func (b *sidebar) showLinks(v state.View) {
-	for _, link := range b.pages {
+	for _, link := range b.links {
 		item := link.Item()
 		item.Selected = item.Title == b.ui.nav.title
 		switch item.Title {
-		case inboxTitle:
-			item.Count = v.Needs()
-		case channelsTitle:
-			item.Count = v.AccessRequests
+		case settingsTitle:
+			item.Count = v.AccessRequests // of people on channels, which are a page of the settings
 		case transfersTitle:
 			item.Detail = ""
 			if n := len(v.Transfers); n > 0 {

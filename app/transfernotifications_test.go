@@ -50,7 +50,7 @@ func TestNoticesOfSchedulesAreNotifiedWhileNobodyLooks(t *testing.T) {
 	u.notes.announceSchedule(protocol.Notice{Text: "A notice without a chat"})
 	u.setFocused(true)
 	u.notes.announceSchedule(n)
-	want()
+	want("remove schedule-agent:main:cron:j") // by the window, without another one
 }
 
 func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {

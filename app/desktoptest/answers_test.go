@@ -79,7 +79,24 @@ func (d *desk) button(phrase string) image.Point {
 func (d *desk) page(title string) {
 	d.t.Helper()
 	d.main()
-	d.click(d.waitTextIn(mainWindow, title, pages))
+	d.openPage(title)
+}
+
+// openPage opens a page of the main window, which is in front: from the foot of the sidebar, by the
+// heading of its section, or from the settings.
+func (p *program) openPage(title string) {
+	p.t.Helper()
+	switch title {
+	case "Files", "Transfers", "Schedule", "Activity":
+		p.click(p.waitTextIn(mainWindow, title, pages))
+	case "Needs you":
+		p.keys("ctrl+i")
+	case "Machines":
+		p.click(p.waitTextIn(mainWindow, "MACHINES", left))
+	default:
+		p.keys("ctrl+comma")
+		p.click(p.waitTextIn(settings, title, left))
+	}
 }
 
 // Parts of windows: the names of pages in the sidebar, the area to its right, and the upper half of
@@ -123,7 +140,7 @@ func TestEveryAnswerHasItsButton(t *testing.T) {
 	d.ends(first, protocol.CallDenied, protocol.CallDone, protocol.CallDone, protocol.CallDone)
 
 	// The page of rules: delete, and undo.
-	d.page("Rules")
+	d.page("Approvals and rules")
 	d.click(d.waitTextIn(mainWindow, "Allow", top))
 	d.click(d.waitTextIn(mainWindow, "Delete", right))
 	d.until("the end of the rule", func() bool { return d.rules() == 0 })

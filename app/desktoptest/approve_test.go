@@ -52,7 +52,7 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	press("Not now")
 	p.waitNoWindow(question)
 	p.activate(p.waitWindow(mainWindow))
-	p.click(p.waitTextIn(mainWindow, "Needs you", pages)) // not the heading above the approvals
+	p.openPage("Needs you")
 	p.waitTextIn(mainWindow, "snoozed until", top)
 	p.shot("needs-you")
 	p.click(p.waitTextIn(mainWindow, "Review", top))
@@ -63,10 +63,10 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.keys("Return")
 	p.waitNoWindow(question)
 
-	p.click(p.waitTextIn(mainWindow, "Rules", pages))
+	p.openPage("Approvals and rules")
 	p.waitTextIn(mainWindow, "No rules yet", top)
 	p.shot("rules-empty")
-	p.click(p.waitTextIn(mainWindow, "Activity", pages))
+	p.openPage("Activity")
 	p.waitTextIn(mainWindow, "1 command", top)
 	p.shot("activity")
 	p.click(p.waitTextIn(mainWindow, "Audit log", top))

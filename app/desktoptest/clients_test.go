@@ -100,7 +100,7 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 	pair(protocol.DeviceInviteParams{Role: protocol.RoleClient, Name: "tablet"}, nil, "chat")
 
 	p.activate(p.waitWindow(mainWindow))
-	p.click(p.waitTextIn(mainWindow, "Machines", left))
+	p.openPage("Machines")
 	p.waitText(mainWindow, "tablet")
 	colours := func(name string) {
 		t.Helper()

@@ -141,7 +141,7 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	right := func(w window) window { w.x, w.w = w.x+240, w.w-240; return w }
 	whole := func(w window) window { return w }
 	icons := p.waitPlaces(folder, whole, "holiday", "letter", "poem")
-	rows := p.waitPlaces(mainWindow, left, "server", "Machines", "Transfers")
+	rows := p.waitPlaces(mainWindow, left, "server", "MACHINES", "Transfers")
 	// the picture is above its name
 	take := func(name string) image.Point { return icons[name].Sub(image.Pt(0, 24)) }
 	arrives := func(name string) {
@@ -173,7 +173,7 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 	p.shot("history")
 
 	// Onto a machine of the page Machines.
-	p.click(rows["Machines"])
+	p.click(rows["MACHINES"])
 	p.drag(take("letter"), p.waitTextIn(mainWindow, "server", right))
 	arrives("letter.bin")
 }

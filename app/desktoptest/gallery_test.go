@@ -22,8 +22,7 @@ import (
 // the smallest.
 type gallery struct {
 	*day
-	foot  map[string]image.Point // pages at the bottom of the sidebar, by their text
-	set   string                 // prefix of the pictures' names
+	set   string // prefix of the pictures' names
 	theme string
 }
 
@@ -131,15 +130,11 @@ func (g *gallery) away(pattern string) {
 	g.run("xdotool", "mousemove", strconv.Itoa(w.x+w.w/2), strconv.Itoa(w.y+w.h-3), "sleep", "0.05", "mousemove", "1275", "895")
 }
 
-// page opens a page at the bottom of the sidebar.
+// page opens a page of the main window.
 func (g *gallery) page(title string) {
 	g.t.Helper()
-	w := g.size(mainWindow, shapes[0])
-	if g.foot[title] == (image.Point{}) {
-		// The first letters suffice: a long name may be cut off.
-		g.foot[title] = g.waitTextIn(mainWindow, title[:5], func(w window) window { w.y, w.h, w.w = w.y+w.h-260, 260, 360; return w }).Sub(image.Pt(w.x, w.y))
-	}
-	g.click(g.foot[title].Add(image.Pt(w.x, w.y)))
+	g.activate(g.size(mainWindow, shapes[0]))
+	g.openPage(title)
 }
 
 func (g *gallery) main(name string) { g.t.Helper(); g.take(mainWindow, name, shapes...) }
@@ -148,7 +143,7 @@ func (g *gallery) main(name string) { g.t.Helper(); g.take(mainWindow, name, sha
 func (g *gallery) pages() {
 	g.t.Helper()
 	g.main("chat")
-	for _, title := range []string{"Needs you", "Rules", "Activity", "Files", "Transfers", "Schedule", "Skills", "Channels", "Machines"} {
+	for _, title := range []string{"Needs you", "Approvals and rules", "Activity", "Files", "Transfers", "Schedule", "Skills", "Channels", "Machines"} {
 		g.page(title)
 		g.main(strings.ToLower(strings.ReplaceAll(title, " ", "-")))
 	}
@@ -264,7 +259,7 @@ func (g *gallery) here() (id protocol.NodeID) {
 func newGallery(t *testing.T, set string) *gallery {
 	t.Helper()
 	p := start(newDesktop(t))
-	g := &gallery{day: &day{p, p.gateway()}, foot: map[string]image.Point{}, set: set, theme: "dark"}
+	g := &gallery{day: &day{p, p.gateway()}, set: set, theme: "dark"}
 	if err := setConfig(g.c, "ui.theme", "dark"); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestAnInvitationIsReadFromTheScreen(t *testing.T) {
 		r, err := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
 		return err == nil && r.Network.Listening
 	})
-	p.click(p.waitTextIn(mainWindow, "Machines", left))
+	p.openPage("Machines")
 	p.clickText(mainWindow, "Add a machine")
 	p.clickText(mainWindow, "Invite a machine")
 	p.clickText(mainWindow, "Copy")

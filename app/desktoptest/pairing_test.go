@@ -52,7 +52,7 @@ func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
 		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
 		return r
 	}
-	p.click(p.waitTextIn(mainWindow, "Machines", left))
+	p.openPage("Machines")
 	p.clickText(mainWindow, "Add a machine")
 	p.waitText(mainWindow, "Once they can")
 	if err := setConfig(c, "network.enabled", true); err != nil {

@@ -43,7 +43,7 @@ func newPages(list []*entry, onShow func(title string)) *pages {
 	column := container.NewVBox()
 	for i, e := range list {
 		if e.link != nil && list[i-1].link == nil {
-			column.Add(widgets.NewSection("IN THE MAIN WINDOW", nil))
+			column.Add(widgets.NewSection("IN THE MAIN WINDOW"))
 		}
 		e.row = widgets.NewSidebarRow(widgets.SidebarItem{Icon: e.icon, Title: e.title}, func() { p.show(e) })
 		column.Add(e.row)

@@ -144,7 +144,7 @@ func (p *Page) Invite(link string) {
 // Join shows the form that joins another gateway, as a machine of it or to control it. It returns
 // the field for the invitation; nil without other gateways.
 func (p *Page) Join(asMachine bool) fyne.Focusable {
-	if p.gateways == nil {
+	if p.handlers.Gateways == nil {
 		return nil
 	}
 	p.pages.open(gatewaysTitle)

@@ -23,7 +23,7 @@ func rowList(t *testing.T, n int) *RowList {
 }
 
 func rowsFrom(first, n int) []ListRow {
-	rows := []ListRow{{Heading: NewSection("HEAD", nil)}}
+	rows := []ListRow{{Heading: NewSection("HEAD")}}
 	for i := range n {
 		rows = append(rows, ListRow{ID: fmt.Sprint(first + i)})
 	}
