@@ -115,7 +115,7 @@ func (c *conversation) restoreUnsent(key protocol.SessionKey, text string, image
 
 func (c *conversation) handlers() chat.Handlers {
 	u := c.ui
-	return chat.Handlers{
+	h := chat.Handlers{
 		Send:          c.send,
 		Resend:        c.resend,
 		DeleteMessage: c.deleteMessage,
@@ -159,29 +159,37 @@ func (c *conversation) handlers() chat.Handlers {
 			e, _ := u.view.Session(c.key)
 			u.chats.delete([]protocol.SessionEntry{e})
 		},
-		SetModel:   func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
-		SetMode:    func(m state.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
-		SetThink:   func(level string) { c.chat.SetThinking(level) },
-		Settings:   u.settings.openModels,
-		Resume:     func() { u.backend.state.Pause(false) },
-		OpenURL:    u.opener.openLink,
-		OpenImage:  u.opener.openImage,
-		PickFiles:  func(done func([]string)) { u.picker.OpenFiles(c.window, "Attach files", "Attach", done) },
-		PasteImage: pasteImage(u),
-		ReadFile: func(path string, done func(protocol.Attachment, error)) {
-			bind.Go(u.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
-		},
-		Work: func(work, done func()) {
-			bind.Run(u.ctx, func(context.Context) error { work(); return nil }, func(error) { done() })
-		},
-		Media: func(key string, done func([]byte, error)) {
-			bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return u.backend.state.Chats.Media(ctx, key) }, done)
-		},
-		Pictures: func(content protocol.Content, done func([]protocol.Attachment)) {
-			request(u, c.window, "The pictures in that message could not be loaded: ", func(ctx context.Context) ([]protocol.Attachment, error) {
-				return u.backend.state.Chats.Pictures(ctx, content)
-			}, done)
-		},
+		SetModel:  func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
+		SetMode:   func(m state.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
+		SetThink:  func(level string) { c.chat.SetThinking(level) },
+		Settings:  u.settings.openModels,
+		Budget:    func() { u.settings.find("budget") },
+		Resume:    func() { u.backend.state.Pause(false) },
+		OpenURL:   u.opener.openLink,
+		OpenImage: u.opener.openImage,
+	}
+	c.addFileHandlers(&h)
+	return h
+}
+
+// addFileHandlers sets the callbacks about files and pictures.
+func (c *conversation) addFileHandlers(h *chat.Handlers) {
+	u := c.ui
+	h.PickFiles = func(done func([]string)) { u.picker.OpenFiles(c.window, "Attach files", "Attach", done) }
+	h.PasteImage = pasteImage(u)
+	h.ReadFile = func(path string, done func(protocol.Attachment, error)) {
+		bind.Go(u.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
+	}
+	h.Work = func(work, done func()) {
+		bind.Run(u.ctx, func(context.Context) error { work(); return nil }, func(error) { done() })
+	}
+	h.Media = func(key string, done func([]byte, error)) {
+		bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return u.backend.state.Chats.Media(ctx, key) }, done)
+	}
+	h.Pictures = func(content protocol.Content, done func([]protocol.Attachment)) {
+		request(u, c.window, "The pictures in that message could not be loaded: ", func(ctx context.Context) ([]protocol.Attachment, error) {
+			return u.backend.state.Chats.Pictures(ctx, content)
+		}, done)
 	}
 }
 

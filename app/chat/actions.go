@@ -21,7 +21,7 @@ func (p rowFactory) runAction(what string, run protocol.RunID) {
 		p.retry(run)
 	}
 	h := p.handlers
-	widgets.Call(map[string]func(){actionSettings: h.Settings, actionReset: h.Reset, actionReload: h.Reload, actionResume: h.Resume}[what])
+	widgets.Call(map[string]func(){actionSettings: h.Settings, actionBudget: h.Budget, actionReset: h.Reset, actionReload: h.Reload, actionResume: h.Resume}[what])
 }
 
 // retry answers the message of a run again. If the run called tools, the message is sent anew, so

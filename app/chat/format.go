@@ -65,6 +65,7 @@ func usageText(s protocol.SessionEntry) string {
 const (
 	actionNone     = ""
 	actionSettings = "settings"
+	actionBudget   = "budget"
 	actionReset    = "reset"
 	actionRetry    = "retry"
 )
@@ -86,6 +87,9 @@ func runProblem(e *protocol.Error) (widgets.Problem, string) {
 		return other, actionSettings
 	case is(protocol.ErrModelRateLimit):
 		retry.Advice = "The provider's rate limit was reached. Wait a moment and try again, or choose another model."
+	case is(protocol.ErrBudget):
+		other.Button = "Change the budget"
+		return other, actionBudget
 	case is(protocol.ErrContextOverflow):
 		other.Advice, other.Button = "Clear the chat, or choose a model with a larger context.", "Clear chat"
 		return other, actionReset

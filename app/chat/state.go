@@ -131,6 +131,7 @@ type Handlers struct {
 	SetThink   func(level string)      // empty restores the default
 	SetMode    func(state.ModeChoice)  // sets the approval mode
 	Settings   func()                  // opens the settings' page of models
+	Budget     func()                  // opens the settings of the budget
 	Resume     func()                  // resumes the paused agent
 	OpenURL    func(string)
 	OpenImage  func(fyne.Resource)

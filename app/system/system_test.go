@@ -98,7 +98,8 @@ func TestThePortalAnswersQuestionsAboutFiles(t *testing.T) {
 		want   map[string]any
 	}{
 		"open": {
-			Question{Kind: OpenFiles, Title: "Attach files", Button: "Attach", Dir: "/srv"}, "OpenFile",
+			Question{Kind: OpenFiles, Title: "Attach files", Button: "Attach", Dir: "/srv"},
+			"OpenFile",
 			map[string]any{"accept_label": "Attach", "multiple": true, "current_folder": []byte("/srv\x00")},
 		},
 		"save":   {Question{Kind: SaveFile, Button: "Save", Name: "a.md"}, "SaveFile", map[string]any{"accept_label": "Save", "current_name": "a.md"}},
