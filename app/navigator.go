@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"time"
@@ -9,21 +8,14 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/activity"
 	"fairlead/app/archive"
 	"fairlead/app/audit"
 	"fairlead/app/bind"
-	"fairlead/app/channels"
 	"fairlead/app/chat"
 	"fairlead/app/files"
-	"fairlead/app/nodes"
-	"fairlead/app/rules"
-	"fairlead/app/schedule"
 	"fairlead/app/search"
-	"fairlead/app/skills"
 	"fairlead/app/state"
 	"fairlead/app/style"
-	"fairlead/app/transfers"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -53,56 +45,6 @@ type page struct {
 	icon, title string
 	// open creates the view, and returns the navigator's back. Its work ends with ctx.
 	open func(ctx context.Context) (view fyne.CanvasObject, back func() bool)
-}
-
-// footPages are the pages listed at the bottom of the sidebar, in this order.
-func (n *navigator) footPages() []page {
-	return []page{{"folder", filesTitle, n.openFiles}, n.transfersPage(), n.schedulePage(), n.activityPage()}
-}
-
-// pages are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
-// its headings or from the settings.
-func (n *navigator) pages() []page {
-	return append(n.footPages(), n.ui.approvals.inboxPage(), n.machinesPage(), n.rulesPage(), n.skillsPage(), n.channelsPage())
-}
-
-func (n *navigator) machinesPage() page {
-	return page{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		id := n.machineID
-		p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{
-			Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo,
-			Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
-				n.machineID = id
-				n.ui.main.sidebar.show()
-			},
-		})
-		p.Open(id)
-		if n.adding {
-			n.adding = false
-			p.Invite()
-		}
-		n.dropTarget = p.At
-		return p.Box, p.Back
-	}}
-}
-
-func (n *navigator) transfersPage() page {
-	return page{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{
-			Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") },
-		})
-		return p.Box, p.Back
-	}}
-}
-
-func (n *navigator) schedulePage() page {
-	return page{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
-			OpenChat: n.ui.main.open, OpenRun: n.openRun, EditFile: n.editFile, Undo: n.ui.messages.offerUndo,
-			LeaveChat: n.ui.main.leave,
-		})
-		return p.Box, p.Back
-	}}
 }
 
 // Titles of pages that other parts of the program open, too.
@@ -151,7 +93,7 @@ func (n *navigator) addMachine() {
 }
 
 func (n *navigator) openTitled(title string) {
-	for _, p := range n.pages() {
+	for _, p := range (fixedPages{n}).all() {
 		if p.title == title {
 			n.open(p)
 		}
@@ -243,35 +185,6 @@ func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Pag
 	}})
 }
 
-func (n *navigator) rulesPage() page {
-	return page{"shield", "Rules", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := rules.New(ctx, n.ui.backend.state, rules.Handlers{
-			Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
-			Save: func(name string, data []byte) {
-				n.ui.opener.saveTo(name, func(_ context.Context, w io.Writer) (string, error) {
-					_, err := io.Copy(w, bytes.NewReader(data))
-					return "The rules were saved.", err
-				})
-			},
-			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.find("toolApproval") },
-		})
-		return p.Box, p.Back
-	}}
-}
-
-func (n *navigator) activityPage() page {
-	return page{"activity", activityTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := activity.New(ctx, n.ui.backend.state, activity.Handlers{
-			OpenChat: n.ui.main.open, OpenApprovals: n.ui.approvals.openInbox, OpenTransfers: func() { n.openTitled(transfersTitle) }, OpenAuditLog: n.openAuditLog,
-			OpenBudget: func() {
-				n.ui.settings.open()
-				n.ui.settings.find("budget")
-			},
-		})
-		return p.Box, nil
-	}}
-}
-
 // openAuditLog opens the audit log; Back returns to the activity.
 func (n *navigator) openAuditLog() {
 	n.open(page{"list", "Audit log", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
@@ -287,20 +200,4 @@ func (n *navigator) openAuditLog() {
 			return true
 		}
 	}})
-}
-
-func (n *navigator) skillsPage() page {
-	return page{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
-			Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
-		})
-		return p.Box, p.Back
-	}}
-}
-
-func (n *navigator) channelsPage() page {
-	return page{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
-		return p.Box, p.Back
-	}}
 }

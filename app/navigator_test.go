@@ -32,7 +32,7 @@ func TestEveryPageOpensInTheSmallestWindowAndTheDrawerHoldsAll(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.main.window.Resize(fyne.NewSize(480, 560))
-	for _, p := range u.nav.pages() {
+	for _, p := range (fixedPages{u.nav}).all() {
 		u.nav.open(p)
 		if size := u.main.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
 			t.Errorf("%s needs %v", p.title, size)

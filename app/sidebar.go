@@ -82,7 +82,7 @@ func newSidebar(u *ui) *sidebar {
 		}
 	}
 	foot := container.New(linksLayout{}) // two columns, to leave the height to the chats
-	for _, p := range u.nav.footPages() {
+	for _, p := range (fixedPages{u.nav}).foot() {
 		b.links = append(b.links, widgets.NewSidebarLink(widgets.SidebarItem{Icon: p.icon, Title: p.title}, func() { u.nav.open(p) }))
 	}
 	b.links = append(b.links, widgets.NewSidebarLink(widgets.SidebarItem{Icon: "settings", Title: settingsTitle}, u.settings.open))

@@ -1,0 +1,116 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/activity"
+	"fairlead/app/channels"
+	"fairlead/app/nodes"
+	"fairlead/app/rules"
+	"fairlead/app/schedule"
+	"fairlead/app/skills"
+	"fairlead/app/transfers"
+	"fairlead/gateway/protocol"
+)
+
+// fixedPages are the pages with a fixed place.
+type fixedPages struct{ *navigator }
+
+// foot are the pages listed at the bottom of the sidebar, in this order.
+func (n fixedPages) foot() []page {
+	return []page{{"folder", filesTitle, n.openFiles}, n.transfers(), n.schedule(), n.activity()}
+}
+
+// all are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
+// its headings or from the settings.
+func (n fixedPages) all() []page {
+	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels())
+}
+
+func (n fixedPages) machines() page {
+	return page{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		id := n.machineID
+		p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{
+			Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo,
+			Send: n.ui.sender.pickAndSend, Browse: n.browse, Opened: func(id protocol.NodeID) {
+				n.machineID = id
+				n.ui.main.sidebar.show()
+			},
+		})
+		p.Open(id)
+		if n.adding {
+			n.adding = false
+			p.Invite()
+		}
+		n.dropTarget = p.At
+		return p.Box, p.Back
+	}}
+}
+
+func (n fixedPages) transfers() page {
+	return page{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{
+			Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") },
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n fixedPages) schedule() page {
+	return page{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := schedule.New(ctx, n.ui.backend.state, schedule.Handlers{
+			OpenChat: n.ui.main.open, OpenRun: n.openRun, EditFile: n.editFile, Undo: n.ui.messages.offerUndo,
+			LeaveChat: n.ui.main.leave,
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n fixedPages) activity() page {
+	return page{"activity", activityTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := activity.New(ctx, n.ui.backend.state, activity.Handlers{
+			OpenChat: n.ui.main.open, OpenApprovals: n.ui.approvals.openInbox, OpenTransfers: func() { n.openTitled(transfersTitle) }, OpenAuditLog: n.openAuditLog,
+			OpenBudget: func() {
+				n.ui.settings.open()
+				n.ui.settings.find("budget")
+			},
+		})
+		return p.Box, nil
+	}}
+}
+
+func (n fixedPages) rules() page {
+	return page{"shield", "Rules", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := rules.New(ctx, n.ui.backend.state, rules.Handlers{
+			Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
+			Save: func(name string, data []byte) {
+				n.ui.opener.saveTo(name, func(_ context.Context, w io.Writer) (string, error) {
+					_, err := io.Copy(w, bytes.NewReader(data))
+					return "The rules were saved.", err
+				})
+			},
+			Open: n.ui.opener.openFile, Config: func() { n.ui.settings.find("toolApproval") },
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n fixedPages) skills() page {
+	return page{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := skills.New(ctx, n.ui.backend.state, skills.Handlers{
+			Edit: n.editFile, Folder: n.editFile, OpenURL: n.ui.opener.openURL, Copy: n.ui.app.Clipboard().SetContent, Undo: n.ui.messages.offerUndo, Say: n.ui.messages.show,
+		})
+		return p.Box, p.Back
+	}}
+}
+
+func (n fixedPages) channels() page {
+	return page{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
+		return p.Box, p.Back
+	}}
+}
