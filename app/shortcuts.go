@@ -64,6 +64,8 @@ const (
 	groupChats    = "Chats"
 	groupFiles    = "Files"
 	groupSettings = "Settings"
+	// the keys of the approval dialog, which handles them itself
+	groupApprovals = "Approvals"
 )
 
 // bindings are the keys of the main window.
@@ -156,7 +158,7 @@ func (n *navigator) openShortcuts() {
 // shortcutLines lists the shortcuts that contain a text, by group.
 func (n *navigator) shortcutLines(query string) (lines []widgets.ListItem) {
 	all := append(n.ui.main.bindings(), n.ui.settings.bindings(nil, nil)...)
-	groups := []string{groupChats, chat.KeysGroup, groupProgram, groupFiles, groupSettings}
+	groups := []string{groupChats, chat.KeysGroup, groupApprovals, groupProgram, groupFiles, groupSettings}
 	rows := map[string][]widgets.ListItem{}
 	seen := map[string]bool{}
 	add := func(group, text, keys string) {
@@ -172,6 +174,9 @@ func (n *navigator) shortcutLines(query string) (lines []widgets.ListItem) {
 	for _, k := range chat.Keys {
 		add(chat.KeysGroup, k.Text, k.Keys)
 	}
+	add(groupFiles, "Two panes", "F3")
+	add(groupApprovals, "Allow", widgets.ShortcutName("Enter", true))
+	add(groupApprovals, "Deny", "Esc")
 	for _, g := range groups {
 		if len(rows[g]) > 0 {
 			lines = append(append(lines, widgets.ListItem{Title: g, Heading: true}), rows[g]...)

@@ -66,7 +66,7 @@ func (p *Page) aboutPage() fyne.CanvasObject {
 		list.Refresh()
 	}
 	rows = append(rows, textRow("Built with", "Go, Fyne and these open-source libraries", show), list)
-	return page(section("Fairlead", mutedText("An AI agent that works on your computers, under your control.")), widgets.Col(style.Gap, rows...), section("Keyboard shortcuts", shortcutList()))
+	return page(section("Fairlead", mutedText("An AI agent that works on your computers, under your control.")), widgets.Col(style.Gap, rows...), section("Keyboard shortcuts", mutedText(widgets.ShortcutName("/", false)+" lists them in the main window.")))
 }
 
 //go:embed licences.txt
@@ -88,35 +88,4 @@ func licenceText() string {
 		fmt.Fprintf(&b, "%s %s · %s\n", d.Path, d.Version, cmp.Or(by[d.Path], "see its licence"))
 	}
 	return strings.TrimRight(b.String(), "\n")
-}
-
-func shortcutList() fyne.CanvasObject {
-	ctrl := func(key string) string { return widgets.ShortcutName(key, false) }
-	var list []fyne.CanvasObject
-	for _, k := range [][2]string{
-		{ctrl("N"), "New chat"},
-		{ctrl("K"), "Search chats"},
-		{ctrl("F"), "Find in the current chat"},
-		{widgets.ShortcutName("F", true), "Search all messages"},
-		{ctrl("I"), "Needs you"},
-		{ctrl(","), "Settings"},
-		{ctrl("Tab"), "Next settings page"},
-		{ctrl("L"), "Go to folder, in Files"},
-		{ctrl("H"), "Show hidden files, in Files"},
-		{ctrl("Z"), "Undo the last change, in Files"},
-		{"F3", "Two panes, in Files"},
-		{"Enter", "Send the message"},
-		{"Shift Enter", "New line"},
-		{"Up, Down", "Earlier messages, in an empty field"},
-		{"Esc", "Stop the answer; deny, in an approval"},
-		{ctrl("."), "Stop the answer"},
-		{widgets.ShortcutName("Enter", true), "Allow, in an approval"},
-		{ctrl("W"), "Close the window"},
-		{ctrl("Q"), "Quit"},
-	} {
-		words := widgets.NewText(k[1], style.ColorText, "text")
-		words.Ellipsis = true
-		list = append(list, widgets.NewLabelled(144, k[0], words))
-	}
-	return widgets.Col(style.Gap, list...)
 }
