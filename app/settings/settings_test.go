@@ -242,7 +242,7 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 		})
 		p.about = About{Version: "1.2.3", Commit: "abcdef12"}
 		page := p.aboutPage()
-		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json", widgets.ShortcutName("K", false), "Search chats"} {
+		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json", widgets.ShortcutName("/", false) + " lists them"} {
 			if !strings.Contains(texts(page), want) {
 				t.Errorf("%q is not shown", want)
 			}
