@@ -33,7 +33,7 @@ func factsOf(v state.View) chatFacts {
 // connectList sets what the list does.
 func (b *sidebar) connectList() {
 	b.list.Item = func(i int) widgets.SidebarItem { return b.itemOf(b.rows[i]) }
-	b.list.OnTap = func(i int) { b.tap(i, widgets.KeyModifiers()) }
+	b.list.OnTap = b.tap
 	b.list.OnChoose = func(i int) { b.tap(i, 0) }
 	b.list.OnMenu = b.openMenu
 	b.list.OnMove = func(i int, extend bool) {

@@ -150,7 +150,7 @@ func (a ActivityView) todayLines(v View, now time.Time) []ActivityLine {
 
 // summary counts today's calls, such as "3 commands · 2 files changed · 1 denied".
 func (a ActivityView) summary() string {
-	commands, denied, other := 0, 0, 0
+	commands, transfers, denied, other := 0, 0, 0, 0
 	files := make(map[string]bool)
 	for _, e := range a.Calls {
 		switch {
@@ -160,6 +160,8 @@ func (a ActivityView) summary() string {
 			commands++
 		case e.Tool == "Write" || e.Tool == "Edit":
 			files[string(e.Node)+":"+e.What] = true
+		case e.Tool == "Transfer":
+			transfers++
 		default:
 			other++
 		}
@@ -171,6 +173,7 @@ func (a ActivityView) summary() string {
 	}{
 		{commands, "command", "commands"},
 		{len(files), "file changed", "files changed"},
+		{transfers, "transfer", "transfers"},
 		{other, "other action", "other actions"},
 		{denied, "denied", "denied"},
 	} {

@@ -60,6 +60,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 	a := ActivityView{Loaded: true, Calls: []protocol.AuditEntry{
 		call("Bash", "make", "allow", protocol.CallDone), call("Edit", "a.go", "allow", protocol.CallDone), call("Write", "a.go", "allow", protocol.CallFailed),
 		call("Bash", "rm -rf /", "deny", protocol.CallDenied), call("Process", "kill", "allow", protocol.CallDone),
+		call("Transfer", "n:a to n:b", "allow", protocol.CallDone),
 	}}
 	a.Usage = protocol.UsageReportResult{
 		Today: protocol.Spending{Cost: 0.42, Tokens: 42_000}, Month: protocol.Spending{Cost: 3.1, Tokens: 1_200_000},
@@ -72,10 +73,10 @@ func TestActivityOfABusyDay(t *testing.T) {
 	want := []string{
 		"# Now", "! 2 questions need you |  | ", "The parser | Waiting for you | ", "Photos | Waiting for its turn | ",
 		"1 transfer | In progress or waiting | ", "The agent is paused |  | ",
-		"# Today", "1 command · 1 file changed · 1 other action · 1 denied |  | ",
+		"# Today", "1 command · 1 file changed · 1 transfer · 1 other action · 1 denied |  | ",
 		"Bash make on tower | allowed by you, done | 11:00", "Edit a.go on tower | allowed by you, done | 11:00",
 		"x Write a.go on tower | allowed by you, failed | 11:00", "x Bash rm -rf / on tower | denied by you | 11:00",
-		"Process kill on tower | allowed by you, done | 11:00", "Open the audit log |  | ",
+		"Process kill on tower | allowed by you, done | 11:00", "Transfer tower:a to tower:b | allowed by you, done | 11:00", "Open the audit log |  | ",
 		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
 		"! This month | Budget reached: the agents stop until next month, or until you raise it. | $3.10 of $3.00",
 		"Change the budget | The agents stop when it is used up. | ",

@@ -113,6 +113,7 @@ type rowLine struct {
 	index      int
 	hasCursor  bool
 	hovered    bool
+	keys       fyne.KeyModifier // of the last press of a mouse button
 	line       *itemLine
 	background *Rect
 }
@@ -140,11 +141,18 @@ func (r *rowLine) paint() {
 	r.background.Set(fill, Choose(r.hasCursor, style.ColorAccent, ""))
 }
 
+// MouseDown implements desktop.Mouseable. Only its event has the modifier keys of the click: the
+// driver still reports a key whose release went to a window that it closed (fyne 2.8.0).
+func (r *rowLine) MouseDown(e *desktop.MouseEvent) { r.keys = e.Modifier }
+
+// MouseUp implements desktop.Mouseable.
+func (r *rowLine) MouseUp(*desktop.MouseEvent) {}
+
 // Tapped implements fyne.Tappable.
 func (r *rowLine) Tapped(*fyne.PointEvent) {
 	if r.index < len(r.list.rows) {
 		r.list.place(r.index)
-		r.list.OnTap(r.index)
+		r.list.OnTap(r.index, r.keys)
 	}
 }
 

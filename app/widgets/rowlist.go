@@ -23,9 +23,9 @@ type ListRow struct {
 // Down, Home and End move the cursor.
 type RowList struct {
 	widget.BaseWidget
-	Item     func(i int) SidebarItem // called for visible rows
-	OnTap    func(i int)             // for a click
-	OnChoose func(i int)             // for Enter
+	Item     func(i int) SidebarItem            // called for visible rows
+	OnTap    func(i int, keys fyne.KeyModifier) // for a click, with the modifier keys that were pressed
+	OnChoose func(i int)                        // for Enter
 	OnMenu   func(i int, at fyne.Position)
 	// OnMove is called when a key moved the cursor, with extend if Shift was pressed.
 	OnMove func(i int, extend bool)

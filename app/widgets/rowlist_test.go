@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 )
 
@@ -49,6 +50,21 @@ func TestRowListDrawsVisibleRowsAndReusesThem(t *testing.T) {
 	}
 	if made := len(l.lines) + len(l.free); made > 30 {
 		t.Errorf("%d lines were made", made)
+	}
+}
+
+func TestClickHasTheKeysOfItsMouseButton(t *testing.T) {
+	l := rowList(t, 3)
+	var got []fyne.KeyModifier
+	l.OnTap = func(_ int, keys fyne.KeyModifier) { got = append(got, keys) }
+	line := l.lines[1]
+	for _, keys := range []fyne.KeyModifier{fyne.KeyModifierControl, 0} {
+		line.MouseDown(&desktop.MouseEvent{Modifier: keys})
+		line.MouseUp(&desktop.MouseEvent{})
+		line.Tapped(&fyne.PointEvent{})
+	}
+	if want := []fyne.KeyModifier{fyne.KeyModifierControl, 0}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
