@@ -10,7 +10,7 @@ import (
 )
 
 // shown returns lines with their gutters.
-func shown(lines []code.Line) string {
+func visibleText(lines []code.Line) string {
 	var out []string
 	for _, l := range lines {
 		out = append(out, strings.TrimRight(l.Gutter+" "+l.Text(), " "))
@@ -44,11 +44,11 @@ func TestDiffHasTheNumbersOfItsLines(t *testing.T) {
   40   40   e
        41 + f
  \ No newline at end of file`
-	if got := shown(Lines(text)); got != want {
+	if got := visibleText(Lines(text)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	_, left, right := hunkLines(state.Hunks(text)[0], "")
-	if got := shown(left) + "\n" + shown(right); got != "   9   a\n  10 - b\n  11   d\n   9   a\n  10 + c\n  11   d" {
+	if got := visibleText(left) + "\n" + visibleText(right); got != "   9   a\n  10 - b\n  11   d\n   9   a\n  10 + c\n  11   d" {
 		t.Errorf("side by side\n%s", got)
 	}
 }

@@ -40,7 +40,7 @@ func inChooser(t *testing.T, q system.Question) (c *Chooser, dir string, answers
 	return c, dir, answers
 }
 
-func (c *Chooser) shown() (list []string) {
+func (c *Chooser) visibleNames() (list []string) {
 	for _, e := range c.list.entries {
 		list = append(list, e.Name())
 	}
@@ -50,7 +50,7 @@ func (c *Chooser) shown() (list []string) {
 func TestAChooserOpensSelectedFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dir, answers := inChooser(t, system.Question{Kind: system.OpenFiles, Title: "Attach files", Button: "Attach"})
-		if got := c.shown(); !slices.Equal(got, []string{"sub", "a.txt", "b.txt"}) {
+		if got := c.visibleNames(); !slices.Equal(got, []string{"sub", "a.txt", "b.txt"}) {
 			t.Fatalf("shows %v", got)
 		}
 		if !c.confirm.Disabled() {
@@ -58,7 +58,7 @@ func TestAChooserOpensSelectedFiles(t *testing.T) {
 		}
 		c.list.TypedRune('T') // typing filters
 		c.list.TypedRune('x')
-		if got := c.shown(); !slices.Equal(got, []string{"a.txt", "b.txt"}) {
+		if got := c.visibleNames(); !slices.Equal(got, []string{"a.txt", "b.txt"}) {
 			t.Errorf("shows %v", got)
 		}
 		c.list.TypedShortcut(&fyne.ShortcutSelectAll{})
@@ -114,7 +114,7 @@ func TestAChooserAsksBeforeItReplacesAFile(t *testing.T) {
 func TestAChooserOfFoldersCreatesOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dir, answers := inChooser(t, system.Question{Kind: system.ChooseFolder, Title: "Choose folder", Button: "Choose"})
-		if got := c.shown(); !slices.Equal(got, []string{"sub"}) {
+		if got := c.visibleNames(); !slices.Equal(got, []string{"sub"}) {
 			t.Fatalf("shows %v", got)
 		}
 		test.Tap(pagetest.Button(t, c.Box, "New folder"))
@@ -139,7 +139,7 @@ func TestAChooserSaysWhyAFolderIsNotShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dir, _ := inChooser(t, system.Question{Kind: system.OpenFiles, Button: "Attach"})
 		c.ToggleHidden()
-		if got := c.shown(); !slices.Contains(got, ".hidden") {
+		if got := c.visibleNames(); !slices.Contains(got, ".hidden") {
 			t.Errorf("shows %v", got)
 		}
 		c.Enter(filepath.ToSlash(dir) + "/gone")
@@ -148,7 +148,7 @@ func TestAChooserSaysWhyAFolderIsNotShown(t *testing.T) {
 		c.up()
 		pagetest.Settle()
 		if len(c.list.entries) == 0 || c.dir != filepath.ToSlash(dir) {
-			t.Errorf("%s has %v", c.dir, c.shown())
+			t.Errorf("%s has %v", c.dir, c.visibleNames())
 		}
 	})
 }

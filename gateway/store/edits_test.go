@@ -35,7 +35,7 @@ func checkTexts(t *testing.T, s *DB, want ...string) {
 	}
 }
 
-func found(t *testing.T, s *DB, word string) int {
+func matchCount(t *testing.T, s *DB, word string) int {
 	t.Helper()
 	hits, _, err := s.Search.Messages(t.Context(), word, "", 0, 0, 0, 9)
 	if err != nil {
@@ -49,8 +49,8 @@ func TestReplacedMessageAndWhatFollowedAreArchivedTogether(t *testing.T) {
 	msgs := conversation(t, s, 2)
 	a := must(replace(t, s, msgs[2].ID, "r2", "better"))(t)
 	checkTexts(t, s, "question0", "answer0", "better")
-	if a.Kind != protocol.ArchiveEdit || a.Messages != 2 || found(t, s, "question1") != 0 || found(t, s, "better") != 1 {
-		t.Errorf("archive %+v, found %d and %d", a, found(t, s, "question1"), found(t, s, "better"))
+	if a.Kind != protocol.ArchiveEdit || a.Messages != 2 || matchCount(t, s, "question1") != 0 || matchCount(t, s, "better") != 1 {
+		t.Errorf("archive %+v, found %d and %d", a, matchCount(t, s, "question1"), matchCount(t, s, "better"))
 	}
 	if r, err := s.Runs.Get(t.Context(), "r2"); err != nil || r.EndedAt != 0 {
 		t.Errorf("the run is %+v (%v)", r, err)
@@ -68,7 +68,7 @@ func TestReplacedMessageAndWhatFollowedAreArchivedTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkTexts(t, s, "question0", "answer0", "question1", "answer1")
-	if found(t, s, "question1") != 1 || found(t, s, "better") != 0 {
+	if matchCount(t, s, "question1") != 1 || matchCount(t, s, "better") != 0 {
 		t.Error("search does not find the version that is shown")
 	}
 	if _, _, err := s.Archives.Restore(t.Context(), key, old.ID, 70); err != nil {
