@@ -165,6 +165,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 		})
 	}
 	var all []*window
+	var answers sync.WaitGroup // the late ones among them, too, need their connection
 	everything := make(chan struct{})
 	for i := range windows {
 		c, stop := dial(t, g.URL())
@@ -174,7 +175,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 			ends: map[protocol.ApprovalID]int{},
 		}
 		w.asked = func(a protocol.Approval) {
-			wg.Go(func() {
+			answers.Go(func() {
 				select {
 				case <-everything: // all approvals are pending: now everybody answers everything
 				case <-ctx.Done():
@@ -240,6 +241,7 @@ func answerEverything(t *testing.T) (slowest time.Duration) {
 		}
 		return len(won) == questions && len(ran) == allowed
 	})
+	answers.Wait()
 	mu.Lock()
 	defer mu.Unlock()
 	for _, w := range all {
