@@ -74,8 +74,8 @@ func (b *bus) listen(actions Actions) {
 		}
 		n, _ := s.Body[0].(uint32)
 		id := b.find(n)
-		if id == "" {
-			continue // a notification of another program
+		if id == "" || !b.isFromServer(s) {
+			continue // a notification of another program, or a click that another program pretends
 		}
 		switch s.Name {
 		case serverName + ".NotificationClosed":
@@ -85,6 +85,16 @@ func (b *bus) listen(actions Actions) {
 			actions.perform(key, id)
 		}
 	}
+}
+
+// isFromServer reports whether the notification server sent a signal. Every program on the bus can
+// send one to this program, and must not be able to answer an approval.
+func (b *bus) isFromServer(s *dbus.Signal) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var owner string
+	err := b.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, serverName).Store(&owner)
+	return err == nil && s.Sender == owner
 }
 
 func (b *bus) find(n uint32) string {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -246,4 +247,26 @@ func TestLogindSaysThatTheSessionIsLocked(t *testing.T) {
 	if !lockedByLogind(t.Context()) {
 		t.Error("not locked although logind says so")
 	}
+}
+
+func TestOtherProgramsCannotPressTheButtons(t *testing.T) {
+	s := newServer(t, "actions")
+	n, did := newNotifier(t)
+	n.Show(Message{ID: "a", Title: "Question", Allow: true, Deny: true})
+	s.wait(t, "notify 1")
+	expect(t, did, "shown a")
+	other, err := dbus.Connect(os.Getenv("DBUS_SESSION_BUS_ADDRESS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	if err := other.Emit(serverPath, serverName+".ActionInvoked", uint32(1), keyAllow); err != nil {
+		t.Fatal(err)
+	}
+	// The bus keeps the order of signals only per sender: ask for a reply, so that the first one has been sent.
+	if err := other.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err; err != nil {
+		t.Fatal(err)
+	}
+	s.conn.Emit(serverPath, serverName+".ActionInvoked", uint32(1), keyDeny)
+	expect(t, did, "deny a")
 }
