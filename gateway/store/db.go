@@ -149,9 +149,9 @@ func (db *DB) Close() error {
 //go:embed schema.sql
 var createTables string
 
-// schemaVersion is the version of the schema, stored as PRAGMA user_version. Versions 1 to 19 were
+// schemaVersion is the version of the schema, stored as PRAGMA user_version. Versions 1 to 20 were
 // those of development; they are not converted.
-const schemaVersion = 20
+const schemaVersion = 21
 
 // createSchema creates the tables of a new database. A database of another version is not changed
 // and returns an error that says what to do.
