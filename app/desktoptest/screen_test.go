@@ -367,10 +367,10 @@ func (d *desktop) clickText(pattern, phrase string) {
 func left(w window) window   { w.w = min(w.w, 240); return w }
 func bottom(w window) window { w.y, w.h = w.y+w.h-200, 200; return w }
 
-// toast is the area of the program's messages. Their offers expire after ten seconds, so the area
-// to read is small.
+// toast is the area of the program's messages: above the composer, or at the foot of a page. Their
+// offers expire after ten seconds, so the area to read is small.
 func toast(w window) window {
-	return window{w.id, w.x + 240 + (w.w-240)/2, w.y + w.h - 180, min(300, (w.w-240)/2), 70}
+	return window{w.id, w.x + 240 + (w.w-240)/2, w.y + w.h - 220, min(360, (w.w-240)/2), 220}
 }
 func corner(w window) window { w.x, w.w, w.h = w.x+w.w-260, 260, min(w.h, 220); return w }
 
