@@ -99,6 +99,22 @@ func (p *program) openPage(title string) {
 	}
 }
 
+// darken makes the windows dark: the text on the blue buttons of light windows is not recognized.
+func (p *program) darken(c *client.Client) {
+	p.t.Helper()
+	if err := setConfig(c, "ui.theme", "dark"); err != nil {
+		p.t.Fatal(err)
+	}
+	p.until("a dark window", func() bool { return p.brightness(mainWindow) < 0.7 })
+}
+
+// addMachine opens the page that adds a machine, with the + beside the heading of the machines.
+func (p *program) addMachine() {
+	p.t.Helper()
+	heading, w := p.waitTextIn(mainWindow, "MACHINES", left), p.waitWindow(mainWindow)
+	p.click(image.Pt(w.x+216, heading.Y))
+}
+
 // Parts of windows: the names of pages in the sidebar, the area to its right, and the upper half of
 // that.
 func pages(w window) window { return left(bottom(w)) }

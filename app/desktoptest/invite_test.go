@@ -25,8 +25,8 @@ func TestAnInvitationIsReadFromTheScreen(t *testing.T) {
 		r, err := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
 		return err == nil && r.Network.Listening
 	})
-	p.openPage("Machines")
-	p.clickText(mainWindow, "Add a machine")
+	p.darken(c)
+	p.addMachine()
 	p.clickText(mainWindow, "Invite a machine")
 	p.clickText(mainWindow, "Copy")
 	link := ""

@@ -52,8 +52,8 @@ func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
 		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
 		return r
 	}
-	p.openPage("Machines")
-	p.clickText(mainWindow, "Add a machine")
+	p.darken(c)
+	p.addMachine()
 	p.waitText(mainWindow, "Once they can")
 	if err := setConfig(c, "network.enabled", true); err != nil {
 		t.Fatal(err)
