@@ -197,14 +197,14 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.run("sh", "-c", `xclip -selection clipboard -t image/png -i "$1" >/dev/null 2>&1`, "sh", pic)
 	w := d.main()
 	d.keys("ctrl+v")
-	d.waitTextIn(mainWindow, "Remove", bottom)
+	d.waitTextIn(mainWindow, "pasted.png", bottom)
 	d.typeText("a pasted one")
 	d.keys("Return")
 	if m := d.arrives(fresh.SessionKey, "a pasted one"); !hasPicture(m) {
 		t.Errorf("the message has no picture: %+v", m.Content)
 	}
 	d.drop(pic, w, w.x+w.w/2, w.y+w.h/2)
-	d.waitTextIn(mainWindow, "Remove", bottom)
+	d.waitTextIn(mainWindow, "boat.png", bottom)
 	d.shot("dropped")
 	d.typeText("a dropped one")
 	d.keys("Return")
