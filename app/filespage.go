@@ -55,8 +55,8 @@ func pickMemory(p *prefs) pick.Memory {
 	}
 }
 
-// filesPlace returns the place that the page of files opens with: the last one, if it can be
-// reached, else this computer. The agent's own files are the place where there is no machine.
+// filesPlace returns the machine whose files the page opens: the last one if it is online, else this
+// computer. Empty means the agent's own files, which are shown last or if no machine is known.
 func filesPlace(v state.View, last *protocol.NodeID) protocol.NodeID {
 	if last != nil {
 		if n, ok := v.Node(*last); *last == "" || ok && n.Online {

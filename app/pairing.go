@@ -39,7 +39,7 @@ func (p *pairing) update(v state.View) {
 	p.show(*first, p.ui.showQuietly)
 }
 
-// show shows a request. open opens the window if there is none.
+// show shows a request in the window of pairing requests. It calls open for a new window.
 func (p *pairing) show(r protocol.DeviceRequest, open func(fyne.Window)) {
 	isNew := p.window == nil
 	if isNew {

@@ -40,8 +40,8 @@ func (s wheels) update(windows []fyne.Window) {
 	}
 }
 
-// speedUpWheel changes what a window is told about its wheel. It reports whether it did: the
-// system's window may not exist yet.
+// speedUpWheel makes a window scroll farther for each step of the wheel. It returns false if the
+// system's window does not exist yet.
 func speedUpWheel(w fyne.Window) (done bool) {
 	native, ok := w.(interface {
 		driver.NativeWindow

@@ -51,7 +51,7 @@ func FuzzWrappedLinesAreTheText(f *testing.F) {
 	f.Add(" \n /\\ é", 1)
 	f.Fuzz(func(t *testing.T, text string, room int) {
 		if !utf8.ValidString(text) || strings.Contains(text, "|") || room < 1 || room > 80 {
-			t.Skip("no text")
+			return // not a text that the dialog wraps
 		}
 		got := wrapped(text, room)
 		if strings.ReplaceAll(got, "|", "") != text {

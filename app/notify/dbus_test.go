@@ -263,7 +263,7 @@ func TestOtherProgramsCannotPressTheButtons(t *testing.T) {
 	if err := other.Emit(serverPath, serverName+".ActionInvoked", uint32(1), keyAllow); err != nil {
 		t.Fatal(err)
 	}
-	// The bus keeps the order of signals only per sender: ask for a reply, so that the first one has been sent.
+	// The bus keeps the order of signals per sender only: after a reply, the first one was sent.
 	if err := other.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err; err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func (p *pages) show(e *entry) {
 	widgets.CallWith(p.onShow, e.title)
 }
 
-// open shows the page with a title, or the first one if there is none.
+// open shows the page with a title. For an unknown title it shows the first page.
 func (p *pages) open(title string) {
 	for _, e := range p.list {
 		if e.title == title && e.link == nil {

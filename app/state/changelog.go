@@ -2,8 +2,8 @@ package state
 
 import "strings"
 
-// ChangesOf returns the section of a version in a changelog, as Markdown without its heading; for a
-// version without a section, that of the newest. Empty if there is none.
+// ChangesOf returns the section of a version in a changelog, as Markdown without its heading. For an
+// unknown version it returns the newest section, and for an empty changelog an empty text.
 func ChangesOf(changelog, version string) string {
 	var newest string
 	for i, section := range strings.Split("\n"+changelog, "\n## ") {

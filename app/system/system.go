@@ -2,7 +2,8 @@
 //
 // Linux and the BSDs: the file chooser of xdg-desktop-portal
 // (https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.FileChooser.html) and
-// the File Manager D-Bus Interface (https://www.freedesktop.org/wiki/Specifications/file-manager-interface/).
+// the File Manager D-Bus Interface
+// (https://www.freedesktop.org/wiki/Specifications/file-manager-interface/).
 // Windows: Explorer. macOS: Finder. The dialogs of Windows and macOS are not used.
 package system
 

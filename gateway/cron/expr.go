@@ -52,7 +52,7 @@ func parseExprs(text string, zone *time.Location) (exprs, error) {
 	return all, nil
 }
 
-// Next returns the first time after t, or the zero time if there is none.
+// Next returns the first time after t, or the zero time if the schedule has ended.
 func (all exprs) Next(t time.Time) (first time.Time) {
 	for _, e := range all {
 		if next := e.Next(t); first.IsZero() || !next.IsZero() && next.Before(first) {

@@ -10,8 +10,9 @@ import (
 )
 
 // The rows of read-only calls are written in batches, because losing one in a crash loses only the
-// record of a read, and so is the output of running commands. They are in the database after batchDelay at the latest, earlier when batchRows
-// or batchBytes are waiting, with every other write, and before anyone reads calls.
+// record of a read. So is the output of running commands. They are in the database after batchDelay
+// at the latest, earlier when batchRows or batchBytes are waiting, with every other write, and
+// before anyone reads calls.
 const (
 	batchDelay = 50 * time.Millisecond
 	batchRows  = 512

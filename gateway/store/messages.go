@@ -37,8 +37,8 @@ type Messages struct {
 
 // Append stores messages at the end of a session and returns them with their ID and Seq. It creates
 // a missing session, and updates counts, usage and activity in the same transaction. A user's
-// message restores a deleted or archived session, so that [Sessions.PurgeDeleted] never deletes a message that
-// was acknowledged after the deletion. A message whose ID exists already fails with
+// message restores a deleted or archived session, so that [Sessions.PurgeDeleted] never deletes a
+// message that was acknowledged after the deletion. A message whose ID exists already fails with
 // protocol.ErrConflict.
 func (s *Messages) Append(ctx context.Context, key protocol.SessionKey, msgs ...protocol.Message) ([]protocol.Message, error) {
 	out := slices.Clone(msgs)

@@ -22,8 +22,9 @@ import (
 )
 
 // A replaced file is saved in the node's data folder as a note ID.json and its content ID.old, all
-// readable only by the person's own account. ID.new is what a revert has replaced. Both are written before the file is replaced. A crash
-// in between leaves a note of a change that never happened, which its hashes reveal.
+// readable only by the person's own account. Both are written before the file is replaced. A crash
+// in between leaves a note of a change that never happened, which its hashes reveal. ID.new has the
+// content that a revert replaced.
 const (
 	maxAge       = 30 * 24 * time.Hour
 	maxBytes     = 500 << 20 // bytes of all contents

@@ -39,7 +39,7 @@ var Formats = []Format{
 	{"json", "JSON", ".json", toJSON},
 }
 
-// FormatNamed returns the format with a name; ok is false if there is none.
+// FormatNamed finds a format by its name; ok is false for an unknown name.
 func FormatNamed(name string) (f Format, ok bool) {
 	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
 	if i < 0 {

@@ -122,7 +122,7 @@ func groupTimes(times []Clock) (groups []timeGroup) {
 // maxTimes is the largest number of times of day in a form.
 const maxTimes = 12
 
-// Parse returns the form of a cron expression. ok is false if there is none.
+// Parse returns the form of a cron expression. ok is false if no form can express it.
 func Parse(expr string) (f Form, ok bool) {
 	for i, part := range strings.Split(expr, ";") {
 		fields := strings.Fields(part)
