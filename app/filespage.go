@@ -56,7 +56,8 @@ func pickMemory(p *prefs) pick.Memory {
 }
 
 // filesPlace returns the machine whose files the page opens: the last one if it is online, else this
-// computer. Empty means the agent's own files, which are shown last or if no machine is known.
+// computer, else any that is online. Empty means the agent's own files: they were open last, or no
+// machine is online.
 func filesPlace(v state.View, last *protocol.NodeID) protocol.NodeID {
 	if last != nil {
 		if n, ok := v.Node(*last); *last == "" || ok && n.Online {
