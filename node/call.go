@@ -123,7 +123,9 @@ func (n *Node) call(ctx context.Context, inv protocol.ToolInvoke) protocol.ToolR
 		} else {
 			log.Info("Call failed", "ms", took)
 		}
-		return protocol.ToolResultParams{CallID: inv.CallID, Error: errorText(err)}
+		failed := protocol.ToolResultParams{CallID: inv.CallID, Error: errorText(err)}
+		failed.Fault, _ = errors.AsType[*protocol.Fault](err)
+		return failed
 	}
 	log.Info("Call done", "ms", took, "bytes", len(raw))
 	if len(raw) == 0 {

@@ -40,6 +40,7 @@ const (
 	// KindChannel is a connection to a chat network, or somebody who writes there: they may send
 	// text to the agent, but no commands.
 	KindChannel = "channel"
+	KindApp     = "app" // a connected app, over MCP or REST
 )
 
 // Principal is a caller. The zero value has no rights.
@@ -52,6 +53,9 @@ type Principal struct {
 	// the paired device; empty for a caller with the gateway's own token
 	Device protocol.DeviceID
 	Role   string // of the device
+
+	App   protocol.AppID    // of a connected app
+	Nodes []protocol.NodeID // the machines that an app may use; empty: all
 }
 
 // Owner returns the principal of the person, at the window or client called name.
@@ -112,6 +116,21 @@ func Device(d protocol.Device) Principal {
 	}
 	p.Device, p.Role = d.ID, d.Role
 	return p
+}
+
+// App returns the principal of a connected app. Its calls are subject to the policy, like an
+// agent's.
+func App(a protocol.App) Principal {
+	p := Principal{Kind: KindApp, Name: a.Name, App: a.ID, Nodes: a.Nodes, Scopes: make(map[protocol.Scope]bool)}
+	for _, s := range a.Scopes {
+		p.Scopes[s] = slices.Contains(protocol.AppScopes, s)
+	}
+	return p
+}
+
+// MayUse reports whether p may use the machine.
+func (p Principal) MayUse(id protocol.NodeID) bool {
+	return len(p.Nodes) == 0 || slices.Contains(p.Nodes, id)
 }
 
 // Has reports whether p has the scope. Every principal has ScopeNone.

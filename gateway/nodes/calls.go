@@ -15,7 +15,10 @@ const previewLimit = 5 * time.Second
 
 // ToolError is a node's message that a tool failed. It is a result for the model, not a failure of
 // the gateway.
-type ToolError struct{ Text string }
+type ToolError struct {
+	Text  string
+	Fault *protocol.Fault // the failure with its code; nil if the tool has none
+}
 
 func (e *ToolError) Error() string { return e.Text }
 
@@ -128,7 +131,7 @@ func (h *Hub) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol
 func (h *Hub) Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error) {
 	r := reply{result: p.Result}
 	if p.Error != "" {
-		r = reply{err: &ToolError{p.Error}}
+		r = reply{err: &ToolError{Text: p.Error, Fault: p.Fault}}
 	} else if len(r.result) == 0 {
 		r.result = json.RawMessage("null")
 	}

@@ -135,6 +135,7 @@ type ToolResultParams struct {
 	CallID CallID          `json:"callId"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
+	Fault  *Fault          `json:"fault,omitempty"` // the error with its code, if the tool has one (extension)
 }
 
 // NativeResult is the result of every gsv__* tool.
@@ -167,6 +168,9 @@ type ToolProgress struct {
 	CallID CallID `json:"callId"`
 	Tail   string `json:"tail"`  // the end of the output so far, at most 4,000 characters
 	Bytes  int64  `json:"bytes"` // length of the output so far
+	// Chunk is a part of the result of a tool that streams, such as some matches of fs_grep. Parts
+	// arrive in order, and none is left out.
+	Chunk json.RawMessage `json:"chunk,omitempty"`
 }
 
 // ToolCancel is the payload of the tool.cancel event. The node stops the call and still sends its
@@ -224,6 +228,7 @@ type CallInfo struct {
 	ExitCode *int         `json:"exitCode,omitempty"`
 	Preview  *CallPreview `json:"preview,omitempty"`
 	Error    string       `json:"error,omitempty"`
+	Fault    *Fault       `json:"fault,omitempty"` // the error with its code, if the tool has one
 	// Direct reports that the person made the call.
 	Direct bool `json:"direct,omitempty"`
 	// Edited reports that the person changed the arguments before the call ran; Args are theirs.

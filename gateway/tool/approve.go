@@ -80,8 +80,8 @@ func (a *activeCall) newApproval() (q protocol.Approval, grant *store.Grant, err
 	if q.Sandbox == "" && q.Effect != protocol.EffectRead && q.Node != protocol.NativePrefix {
 		q.Sandbox = display.NotEnforced
 	}
-	if match, words, narrow := a.request.SessionMatch(); narrow && !d.Floor && a.call.Session != "" {
-		grant = &store.Grant{ID: protocol.NewID(), Session: a.call.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words, From: q.ID}
+	if match, words, narrow := a.request.SessionMatch(); narrow && !d.Floor && a.request.Session != "" {
+		grant = &store.Grant{ID: protocol.NewID(), Session: a.request.Session, Node: q.Node, Tool: q.Tool, Match: match, Words: words, From: q.ID}
 		q.Choices, q.SessionRule = append(q.Choices, protocol.ScopeSession), words
 	}
 	return q, grant, a.Policy.Offer(&q, d)

@@ -29,9 +29,19 @@ type Call struct {
 	// OnApproval, if set, is called when an approval is pending, which can be answered from then
 	// on, and again when it is closed.
 	OnApproval func(protocol.Approval)
+	// OnProgress, if set, gets the reports of a running call. It must not block.
+	OnProgress func(protocol.ToolProgress)
 	// OnStart, if set, is called just before the call runs. It is not called for a call that does
 	// not run.
 	OnStart func()
+}
+
+// grantee returns whose permissions apply to the call: the chat's, or those of the app that calls.
+func (c Call) grantee() protocol.SessionKey {
+	if c.Session == "" && c.Principal.App != "" {
+		return c.Principal.App.Grantee()
+	}
+	return c.Session
 }
 
 func (c Call) notify(q protocol.Approval) {

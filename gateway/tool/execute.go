@@ -48,7 +48,7 @@ func (a *activeCall) execute(ctx context.Context) error {
 	if err != nil {
 		return a.end(ctx, protocol.CallFailed, nil, err.Error())
 	}
-	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress(a.record))
+	raw, err := a.Executor.Call(limited, a.target.Node, inv, a.publishProgress(a.record, a.call.OnProgress))
 	return a.finish(ctx, raw, err, limit)
 }
 
@@ -56,10 +56,17 @@ func (a *activeCall) execute(ctx context.Context) error {
 const progressPause = time.Second
 
 // publishProgress returns a function that publishes the node's reports while the call runs, and
-// stores some of them: after a crash, the output that was seen is still there.
-func (p *Pipeline) publishProgress(r Record) func(protocol.ToolProgress) {
+// stores some of them: after a crash, the output that was seen is still there. also gets them too,
+// if it is not nil.
+func (p *Pipeline) publishProgress(r Record, also func(protocol.ToolProgress)) func(protocol.ToolProgress) {
 	var last time.Time // when a report was stored
 	return func(report protocol.ToolProgress) {
+		if also != nil {
+			also(report)
+		}
+		if len(report.Chunk) > 0 {
+			return // a part of the result, not a report on it
+		}
 		r.Info.Tail, r.Info.Bytes = report.Tail, report.Bytes
 		p.publish(r.Info)
 		if now := time.Now(); r.Info.Tail != "" && now.Sub(last) >= progressPause {
@@ -157,6 +164,7 @@ func (a *activeCall) finish(ctx context.Context, raw json.RawMessage, failure er
 	case failure == nil:
 		return a.end(ctx, a.record.interpret(raw), raw, "")
 	case errors.As(failure, &failed):
+		a.record.Info.Fault = failed.Fault
 		return a.end(ctx, protocol.CallFailed, nil, failed.Text)
 	case context.Cause(ctx) != nil:
 		return a.finishStopped(ctx, raw)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"fairlead/gateway/config"
@@ -47,8 +48,13 @@ func New(o Options) *Pipeline {
 	return &Pipeline{Options: o, open: make(map[protocol.CallID]*openCall)}
 }
 
-// Tools lists the tools that exist now, with their full names.
-func (p *Pipeline) Tools() []protocol.ToolSpec { return p.Registry.Tools() }
+// Tools lists the tools that an agent can call now, with their full names.
+func (p *Pipeline) Tools() []protocol.ToolSpec {
+	return slices.DeleteFunc(p.Registry.Tools(), func(s protocol.ToolSpec) bool {
+		_, bare, ok := protocol.ToolName(s.Name).Split()
+		return ok && protocol.ForPrograms(bare)
+	})
+}
 
 // Run runs a call, and blocks until it has ended. An error means that the gateway failed or ctx
 // ended: unknown tool (protocol.ErrNotFound), machine offline (ErrUnavailable), invalid arguments
@@ -112,12 +118,34 @@ func (a Authorization) Finish(ctx context.Context, result any, failure error) er
 	out, state := protocol.NativeResult{OK: true, Result: raw}, protocol.CallDone
 	if failure != nil {
 		out, state = protocol.NativeResult{Error: ErrorText(failure)}, protocol.CallFailed
+		a.call.record.Info.Fault, _ = errors.AsType[*protocol.Fault](failure)
 	}
 	if raw, err = protocol.Marshal(out); err != nil {
 		return err
 	}
 	return a.call.end(ctx, state, raw, "")
 }
+
+// Invoke runs the authorized call on its machine, for a caller that goes on with [Continue] before it
+// calls Finish. A tool's failure is a *nodes.ToolError. It blocks until the tool returns or ctx ends.
+func (a Authorization) Invoke(ctx context.Context, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
+	inv, err := a.call.invocation()
+	if err != nil {
+		return nil, err
+	}
+	return a.call.Executor.Call(ctx, a.call.target.Node, inv, a.call.publishProgress(a.call.record, progress))
+}
+
+// Continue calls the same tool on the same machine with other arguments, such as the next part of a
+// file that the call has opened. It is part of the authorized call: nobody is asked, and it has no
+// record of its own. The tool must bind these arguments to what the first call opened.
+func (a Authorization) Continue(ctx context.Context, args json.RawMessage, progress func(protocol.ToolProgress)) (json.RawMessage, error) {
+	inv := protocol.ToolInvoke{CallID: protocol.NewCallID(), Tool: a.call.target.Spec.Name, Args: args}
+	return a.call.Executor.Call(ctx, a.call.target.Node, inv, progress)
+}
+
+// CallID returns the ID of the authorized call.
+func (a Authorization) CallID() protocol.CallID { return a.call.call.ID }
 
 // stage is one step of a call. A stage that ends the call stores its end, and returns no error.
 type stage func(context.Context) error

@@ -77,7 +77,7 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	limit := a.timeLimit(a.target.Spec, a.call.Args)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress(a.record))
+	raw, err := p.Executor.Rejoin(limited, id, a.call.ID, a.publishProgress(a.record, nil))
 	err = a.finish(ctx, raw, err, limit)
 	return a.result, err
 }

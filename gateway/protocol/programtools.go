@@ -1,0 +1,26 @@
+package protocol
+
+// actsAs maps each tool that nodes offer to programs only to the tool that the agent has for the
+// same purpose. The rules of that tool apply to it, so that a rule about a file or a command holds
+// however it is reached. Tools mapped to "" read facts about the machine.
+var actsAs = map[string]string{
+	"command": "Bash",
+	"fs_read": "Read", "fs_stat": "Read", "fs_list": "Glob", "fs_glob": "Glob", "fs_grep": "Grep",
+	"fs_write": "Write", "fs_delete": "Write", "fs_mkdir": "Write", "fs_fetch": "Write", "fs_edit": "Edit",
+	"net_interfaces": "", "net_metrics": "", "net_routes": "", "net_dns": "",
+}
+
+// ForPrograms reports whether a node's tool is meant for programs that call over MCP, REST or the
+// command line. The agent does not see it, because it has another tool for the same purpose.
+func ForPrograms(bare string) bool {
+	_, ok := actsAs[bare]
+	return ok
+}
+
+// ActsAs returns the tool whose rules apply to a node's tool: usually the tool itself.
+func ActsAs(bare string) string {
+	if as := actsAs[bare]; as != "" {
+		return as
+	}
+	return bare
+}
