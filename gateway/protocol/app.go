@@ -1,5 +1,7 @@
 package protocol
 
+import "encoding/json"
+
 // AppID identifies a connected app: a program that calls tools over MCP or REST with a token of its
 // own.
 type AppID string
@@ -65,3 +67,92 @@ type Consent struct {
 	CreatedAt    int64   `json:"createdAt"`
 	ExpiresAt    int64   `json:"expiresAt"`
 }
+
+// AppsListResult lists the connected apps, newest first, also revoked ones of the last 30 days, and
+// the apps that wait for the person's consent.
+type AppsListResult struct {
+	Apps     []App     `json:"apps"`
+	Consents []Consent `json:"consents"`
+}
+
+// AppParams names an app.
+type AppParams struct {
+	ID AppID `json:"id"`
+}
+
+// AppUpdateParams changes an app; what is nil stays. It takes effect with the app's next call.
+type AppUpdateParams struct {
+	ID     AppID     `json:"id"`
+	Name   *string   `json:"name,omitempty"`
+	Scopes *[]Scope  `json:"scopes,omitempty"`
+	Nodes  *[]NodeID `json:"nodes,omitempty"` // empty: all machines
+}
+
+// TokenCreateParams makes a token by hand.
+type TokenCreateParams struct {
+	Name      string   `json:"name"`
+	Scopes    []Scope  `json:"scopes"`
+	Nodes     []NodeID `json:"nodes,omitempty"`     // the machines it may use; empty: all
+	ExpiresIn int64    `json:"expiresIn,omitempty"` // seconds; 0: never
+}
+
+// TokenCreateResult has the token, which is not stored and cannot be shown again.
+type TokenCreateResult struct {
+	App   App    `json:"app"`
+	Token string `json:"token"`
+}
+
+// ConsentAnswerParams answers a consent, named by its ID or by the code that the browser shows.
+type ConsentAnswerParams struct {
+	ID     string   `json:"id,omitempty"`
+	Code   string   `json:"code,omitempty"`
+	Allow  bool     `json:"allow"`
+	Scopes []Scope  `json:"scopes,omitempty"` // what the person allows, of the requested scopes
+	Nodes  []NodeID `json:"nodes,omitempty"`  // the machines that the app may use; empty: all
+}
+
+// CatalogTool is a tool for programs that call over MCP, REST or the command line.
+type CatalogTool struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	Mode         string          `json:"mode"` // one_shot or server_stream
+	Scopes       []Scope         `json:"scopes"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	ReadOnly     bool            `json:"readOnly"`
+	Destructive  bool            `json:"destructive"`
+	Idempotent   bool            `json:"idempotent"`
+	OpenWorld    bool            `json:"openWorld"`
+}
+
+// CatalogListResult lists the tools for programs.
+type CatalogListResult struct {
+	Tools []CatalogTool `json:"tools"`
+}
+
+// CatalogCallParams calls a tool for programs.
+type CatalogCallParams struct {
+	Tool           string          `json:"tool"`
+	Args           json.RawMessage `json:"args"`
+	IdempotencyKey string          `json:"idempotencyKey,omitempty"`
+}
+
+// CatalogCallResult is the outcome: Data, or a Fault. A streaming tool's parts are in Chunks.
+type CatalogCallResult struct {
+	Data    json.RawMessage   `json:"data,omitempty"`
+	Message string            `json:"message,omitempty"` // a summary for people
+	Chunks  []json.RawMessage `json:"chunks,omitempty"`
+	Fault   *Fault            `json:"fault,omitempty"`
+}
+
+// The methods for connected apps and their tools.
+var (
+	AppsList      = Method[Empty, AppsListResult]{"apps.list", ScopeRead, clients, extension}
+	AppUpdate     = Method[AppUpdateParams, App]{"apps.update", ScopeAdmin, clients, extension}
+	AppRevoke     = Method[AppParams, OK]{"apps.revoke", ScopeAdmin, clients, extension}
+	TokenCreate   = Method[TokenCreateParams, TokenCreateResult]{"tokens.create", ScopeAdmin, clients, extension}
+	ConsentAnswer = Method[ConsentAnswerParams, OK]{"consent.answer", ScopeAdmin, clients, extension}
+	CatalogList   = Method[Empty, CatalogListResult]{"catalog.list", ScopeRead, clients, extension}
+	CatalogCall   = Method[CatalogCallParams, CatalogCallResult]{"catalog.call", ScopeInvoke, clients, extension}
+)

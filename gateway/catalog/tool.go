@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"fairlead/gateway/protocol"
+)
+
+// Mode says how a tool answers.
+type Mode string
+
+const (
+	OneShot      Mode = "one_shot"
+	ServerStream Mode = "server_stream" // parts of the result arrive while the call runs
+)
+
+// Tool describes a tool. Every interface shows these same values.
+type Tool struct {
+	Name, Title, Description string
+	Mode                     Mode
+	// ReadOnly, Destructive, Idempotent and OpenWorld are the annotations of MCP.
+	ReadOnly, Destructive, Idempotent, OpenWorld bool
+	// Scopes are all that a call may need; which of them it needs can depend on its arguments.
+	Scopes []protocol.Scope
+	In     *jsonschema.Schema // strict: unknown fields are refused
+	Out    *jsonschema.Schema // open: a newer version may add fields
+}
+
+// Kinds of [Part].
+const (
+	PartChunk    = "chunk"    // a part of the result, in order, complete
+	PartProgress = "progress" // protocol.ToolProgress; a slow receiver may miss some
+	PartWaiting  = "waiting"  // Waiting: the person is asked about the call
+)
+
+// Part is what a caller gets while its call runs.
+type Part struct {
+	Kind string
+	Data json.RawMessage
+}
+
+// Waiting is the data of a PartWaiting.
+type Waiting struct {
+	ApprovalID protocol.ApprovalID `json:"approval_id"`
+	CallID     protocol.CallID     `json:"call_id"`
+	Message    string              `json:"message"`
+}
+
+// Request is a call of a tool.
+type Request struct {
+	Tool string
+	Args json.RawMessage
+	// IdempotencyKey, if set, makes a repeated call of the same caller return the first one's result.
+	IdempotencyKey string
+	// Emit, if set, gets the parts of the call in order, one at a time. The call waits for it; its
+	// error, such as that of a closed connection, ends the call.
+	Emit func(ctx context.Context, p Part) error
+}
+
+// Result is the outcome of a call that succeeded.
+type Result struct {
+	Data    json.RawMessage // fits Tool.Out
+	Message string          // one line for people
+}
+
+// statuses are the HTTP statuses of failures.
+var statuses = map[protocol.FaultCode]int{
+	protocol.FaultUnauthorized:       http.StatusUnauthorized,
+	protocol.FaultForbidden:          http.StatusForbidden,
+	protocol.FaultPermissionDenied:   http.StatusForbidden,
+	protocol.FaultApprovalRequired:   http.StatusConflict,
+	protocol.FaultNotFound:           http.StatusNotFound,
+	protocol.FaultInvalidArgs:        http.StatusBadRequest,
+	protocol.FaultTargetNotFound:     http.StatusNotFound,
+	protocol.FaultTargetUnreachable:  http.StatusServiceUnavailable,
+	protocol.FaultAlreadyExists:      http.StatusConflict,
+	protocol.FaultTooLarge:           http.StatusRequestEntityTooLarge,
+	protocol.FaultTimeout:            http.StatusGatewayTimeout,
+	protocol.FaultCanceled:           499,
+	protocol.FaultRateLimited:        http.StatusTooManyRequests,
+	protocol.FaultResourceExhausted:  http.StatusTooManyRequests,
+	protocol.FaultUnsupported:        http.StatusNotImplemented,
+	protocol.FaultMethodNotAllowed:   http.StatusMethodNotAllowed,
+	protocol.FaultFailedPrecondition: http.StatusPreconditionFailed,
+	protocol.FaultInternal:           http.StatusInternalServerError,
+}
+
+// HTTPStatus returns the HTTP status of a failure.
+func HTTPStatus(code protocol.FaultCode) int {
+	if s, ok := statuses[code]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
