@@ -86,6 +86,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 	case r.TLS != nil && s.network(w, r):
 	case strings.HasPrefix(r.URL.Path, "/install") && s.services.Install != nil:
 		s.services.Install.ServeHTTP(w, r)
+	case s.services.Programs != nil && isForPrograms(r.URL.Path):
+		s.services.Programs.ServeHTTP(w, r)
 	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.URL.Path == "/health":
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"status":"healthy"}`))
@@ -106,6 +108,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// isForPrograms reports whether a path belongs to MCP, REST or their sign-in.
+func isForPrograms(path string) bool {
+	for _, prefix := range []string{"/mcp", "/api", "/oauth", "/.well-known"} {
+		if rest, ok := strings.CutPrefix(path, prefix); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) remove(c *Conn) {

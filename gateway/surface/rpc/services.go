@@ -149,6 +149,9 @@ type Services struct {
 	Devices   *pairing.Manager
 	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install http.Handler
+	// Programs serves MCP, REST and their sign-in, and checks the caller's token itself; nil answers
+	// 404.
+	Programs http.Handler
 	Status  func(ctx context.Context) protocol.Status
 	Pause   func(ctx context.Context, paused bool) (protocol.Status, error)
 	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
