@@ -52,7 +52,7 @@ const testID = "test"
 
 // isQuestion reports whether a notification is about one approval, whose ID is its name.
 func isQuestion(id string) bool {
-	for _, prefix := range []string{transferPrefix, runPrefix, pairingPrefix, schedulePrefix} {
+	for _, prefix := range []string{transferPrefix, runPrefix, connectPrefix, schedulePrefix} {
 		if strings.HasPrefix(id, prefix) {
 			return false
 		}
@@ -62,7 +62,7 @@ func isQuestion(id string) bool {
 
 // questionKind is the kind of a notification that waits for an answer.
 func questionKind(id string) state.Notification {
-	if strings.HasPrefix(id, pairingPrefix) {
+	if strings.HasPrefix(id, connectPrefix) {
 		return state.NotifyPairing
 	}
 	return state.NotifyQuestions
@@ -104,8 +104,8 @@ func (ns *notifications) review(id string) {
 	case strings.HasPrefix(id, transferPrefix):
 		ns.ui.main.show()
 		ns.ui.nav.openTitled(transfersTitle)
-	case strings.HasPrefix(id, pairingPrefix):
-		ns.ui.pairing.review(strings.TrimPrefix(id, pairingPrefix))
+	case strings.HasPrefix(id, connectPrefix):
+		ns.ui.connect.review(strings.TrimPrefix(id, connectPrefix))
 	case strings.HasPrefix(id, runPrefix), strings.HasPrefix(id, schedulePrefix):
 		ns.ui.main.show()
 		ns.ui.main.open(ns.news[id])
@@ -150,8 +150,12 @@ func (ns *notifications) update(v state.View, now time.Time) {
 	}
 	want, questions := ns.questionMessages(v)
 	for _, r := range v.PairRequests() {
-		id := pairingPrefix + r.ID
+		id := connectPrefix + r.ID
 		want[id] = notify.Message{ID: id, Title: state.RequestTitle(r), Body: state.RequestText(r, now), Sound: ns.settings.Sound}
+	}
+	for _, c := range v.Apps.Consents {
+		id := connectPrefix + c.ID
+		want[id] = notify.Message{ID: id, Title: state.ConsentTitle(c), Body: state.ConsentText(c), Sound: ns.settings.Sound}
 	}
 	for id := range ns.announced {
 		if _, waits := want[id]; !waits {
@@ -222,5 +226,5 @@ func (ns *notifications) tick(now time.Time) {
 	}
 }
 
-// pairingPrefix is the prefix of the names of notifications of pairing requests.
-const pairingPrefix = "pairing-"
+// connectPrefix is the prefix of the names of notifications of devices and apps that ask to connect.
+const connectPrefix = "connect-"

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/activity"
+	"fairlead/app/apps"
 	"fairlead/app/channels"
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
@@ -28,7 +29,7 @@ func (n fixedPages) foot() []page {
 // all are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
 // its headings or from the settings.
 func (n fixedPages) all() []page {
-	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels())
+	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels(), n.apps())
 }
 
 func (n fixedPages) machines() page {
@@ -111,6 +112,15 @@ func (n fixedPages) skills() page {
 func (n fixedPages) channels() page {
 	return page{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := channels.New(ctx, n.ui.backend.state, n.ui.messages.offerUndo)
+		return p.Box, p.Back
+	}}
+}
+
+func (n fixedPages) apps() page {
+	return page{"link", "Connected apps", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := apps.New(ctx, n.ui.backend.state, apps.Handlers{
+			Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Review: n.ui.connect.review,
+		})
 		return p.Box, p.Back
 	}}
 }

@@ -90,7 +90,11 @@ func (b *sidebar) show() {
 	}
 	for _, r := range v.Pairing.Requests {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.RequestTitle(r)}
-		rows = append(rows, row{item: item, tap: func() { b.ui.pairing.review(r.ID) }})
+		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(r.ID) }})
+	}
+	for _, c := range v.Apps.Consents {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ConsentTitle(c)}
+		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(c.ID) }})
 	}
 	for _, g := range state.Inbox(v) {
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: v.QuestionLine(g.Approval)}

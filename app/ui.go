@@ -32,7 +32,7 @@ type ui struct {
 	messages  *messages
 	chats     *chatWindows
 	approvals *approvals
-	pairing   *pairing
+	connect   *connectWindow
 	settings  *settingsWindow
 	notes     *notifications
 	sender    *sender
@@ -55,7 +55,7 @@ type ui struct {
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheels{}}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
-	u.nav, u.approvals, u.pairing, u.settings = &navigator{ui: u}, &approvals{ui: u}, &pairing{ui: u}, &settingsWindow{ui: u}
+	u.nav, u.approvals, u.connect, u.settings = &navigator{ui: u}, &approvals{ui: u}, &connectWindow{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = newNotifications(u), &sender{u}, &opener{u}
 	u.messages = newMessages(u)
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
@@ -112,7 +112,7 @@ func (u *ui) update(v state.View) {
 	u.messages.showProblem(v)
 	u.messages.showMissingSecrets(v)
 	u.approvals.update(v)
-	u.pairing.update(v)
+	u.connect.update(v)
 	u.notes.update(v, time.Now())
 	u.notes.updateTransfers(v)
 	u.notes.updateRuns(v)
@@ -152,7 +152,7 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
-	u.pairing.tick(now)
+	u.connect.tick(now)
 	u.notes.tick(now)
 	u.revealFocused()
 	u.wheels.update(u.app.Driver().AllWindows())
@@ -208,8 +208,8 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.open(i.Key)
 	case state.TrayReview:
 		u.approvals.review(i.ID)
-	case state.TrayPairing:
-		u.pairing.review(i.Request)
+	case state.TrayConnect:
+		u.connect.review(i.Request)
 	case state.TrayNeeds:
 		u.main.show()
 		u.approvals.openInbox()

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/apps"
 	"fairlead/app/nodes"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -26,8 +27,9 @@ type InboxHandlers struct {
 	Snooze    func(...protocol.Approval)
 	Wake      func(protocol.ApprovalID)
 	Chat      func(protocol.SessionKey)
-	// Pairing answers the request of a device.
+	// Pairing answers the request of a device, and Consent that of an app.
 	Pairing func(id string, allow bool)
+	Consent func(protocol.ConsentAnswerParams)
 }
 
 // Inbox is the page of all pending approvals, of all chats and machines. It has no Allow button:
@@ -38,6 +40,7 @@ type Inbox struct {
 	h        InboxHandlers
 	machines *style.Machines
 	requests *nodes.Requests // above the approvals
+	consents *apps.Consents  // below requests
 	rows     *fyne.Container
 	none     fyne.CanvasObject
 	list     *container.Scroll
@@ -52,9 +55,9 @@ const maxRows = 100
 
 // NewInbox creates the page.
 func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
-	in := &Inbox{h: h, machines: machines, requests: nodes.NewRequests(h.Pairing), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
+	in := &Inbox{h: h, machines: machines, requests: nodes.NewRequests(h.Pairing), consents: apps.NewConsents(h.Consent), rows: widgets.Col(0), more: widgets.NewText("", style.ColorMuted, style.SizeSmall), clock: time.Now}
 	in.none = widgets.Inset(2*style.Page, 0, 0, 0, widgets.NewEmptyState("check", "Nothing needs you", "Questions appear here, in the tray and in a window."))
-	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.rows, in.more)))
+	in.list = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.Col(style.Gap, in.requests.Box, in.consents.Box, in.rows, in.more)))
 	in.Box = widgets.NewPage("Needs you", container.NewStack(in.list, in.none))
 	return in
 }
@@ -63,6 +66,7 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 func (in *Inbox) Update(v state.View) {
 	groups := state.Inbox(v)
 	in.requests.Update(v.Pairing.Requests)
+	in.consents.Update(v.Apps.Consents, v.Nodes)
 	widgets.SetVisible(in.none, v.Needs() == 0)
 	widgets.SetVisible(in.list, v.Needs() > 0)
 	hidden := 0
@@ -88,6 +92,7 @@ func (in *Inbox) Update(v state.View) {
 // Tick passes the time.
 func (in *Inbox) Tick(now time.Time) {
 	in.requests.Tick(now)
+	in.consents.Tick(now)
 	for i := range in.rows.Objects {
 		in.all[i].tick(now)
 	}

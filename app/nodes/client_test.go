@@ -79,7 +79,7 @@ func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 		p.openClient(id)
 		test.Tap(pagetest.Button(t, p.Box, want[0]))
 		pagetest.Shows(t, p.Box, want[1])
-		if !p.Back() || p.client == nil || p.client.bar.confirming != "" {
+		if !p.Back() || p.client == nil || p.client.bar.Confirming != "" {
 			t.Errorf("%s: it is still about to be ended, or was left", id)
 		}
 	}
@@ -182,7 +182,7 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 		p := withWindows(t)
 		message := ""
 		p.h.Say = func(s string) { message = s }
-		choose := func(a *actions, id protocol.DeviceID, words string) (found bool) {
+		choose := func(a *widgets.Actions, id protocol.DeviceID, words string) (found bool) {
 			for _, item := range p.expiryMenu(a, id) {
 				if item.Label == words {
 					found = true
@@ -192,9 +192,9 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 			pagetest.Settle()
 			return found
 		}
-		for id, open := range map[protocol.DeviceID]func() *actions{
-			"d":   func() *actions { p.Open("nas"); return &p.detail.bar },
-			"tab": func() *actions { p.openClient("tab"); return &p.client.bar },
+		for id, open := range map[protocol.DeviceID]func() *widgets.Actions{
+			"d":   func() *widgets.Actions { p.Open("nas"); return &p.detail.bar },
+			"tab": func() *widgets.Actions { p.openClient("tab"); return &p.client.bar },
 		} {
 			a := open()
 			pagetest.Shows(t, p.Box, "Access", "Until")
@@ -209,13 +209,13 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 			test.Tap(pagetest.Button(t, p.Box, "Keep end date"))
 			pagetest.Button(t, p.Box, changeExpiry)
 			choose(a, id, "Now")
-			if !p.Back() || a.confirming != "" {
+			if !p.Back() || a.Confirming != "" {
 				t.Errorf("%s: it is still about to end", id)
 			}
 			choose(a, id, "Now")
 			test.Tap(pagetest.Button(t, p.Box, "End access now"))
 			pagetest.Settle()
-			if message == "" || a.confirming != "" {
+			if message == "" || a.Confirming != "" {
 				t.Errorf("%s: it says %q and still asks", id, message)
 			}
 			message = ""

@@ -22,14 +22,14 @@ type detail struct {
 	p   *Page
 	id  protocol.NodeID
 	log *code.Panel
-	bar actions
+	bar widgets.Actions
 
 	summary, facts, colour, runs, details widgets.Body
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
 	d := &detail{p: p, id: id, log: code.NewPanel(320)}
-	d.bar = newActions(d.show)
+	d.bar = widgets.NewActions(d.show)
 	for _, part := range []*widgets.Body{&d.summary, &d.facts, &d.colour, &d.runs, &d.details} {
 		*part = widgets.NewBody()
 	}
@@ -68,14 +68,14 @@ func (d *detail) show() {
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, state.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
-	drawn = d.bar.draw(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
+	drawn = d.bar.DrawActions(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
 	facts, details := p.pairing.MachineFacts(p.view, n, p.now())
 	c := state.ConfinementOf(n)
 	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return summary(c) }) || drawn
-	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return factList(facts) }) || drawn
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return FactList(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn
-	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject { return widgets.Col(style.Group, factList(details), guarantees(c)) }) || drawn {
+	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject { return widgets.Col(style.Group, FactList(details), guarantees(c)) }) || drawn {
 		p.Box.Refresh()
 	}
 }
@@ -115,8 +115,8 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
-	if d.bar.editing {
-		return d.bar.nameEditor(n.Name, string(n.ID), func(name string) { p.app.Machines.Rename(n.ID, name) })
+	if d.bar.Editing {
+		return d.bar.NameEditor(n.Name, string(n.ID), func(name string) { p.app.Machines.Rename(n.ID, name) })
 	}
 	var buttons []fyne.CanvasObject
 	if p.h.Browse != nil && n.Online {
@@ -125,16 +125,16 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	if p.h.Send != nil {
 		buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.h.Send(n.ID) }))
 	}
-	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.bar.rename))
+	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.bar.Rename))
 	if paired, ok := p.pairing.Machine(n); ok {
 		buttons = append(buttons, p.expiryButton(&d.bar, paired)...)
 	}
 	if !n.Local {
-		end := confirmation{"Remove", "trash", "Remove “" + state.NameOf(n) + "” from the list?", "Remove", "Cancel"}
+		end := widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + state.NameOf(n) + "” from the list?", Yes: "Remove", No: "Cancel"}
 		if n.Device != "" {
-			end = confirmation{"Revoke access", "trash", "Revoke access for “" + state.NameOf(n) + "”?", "Revoke", "Cancel"}
+			end = widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + state.NameOf(n) + "”?", Yes: "Revoke", No: "Cancel"}
 		}
-		buttons = append(buttons, d.bar.confirmButton(end, func() {
+		buttons = append(buttons, d.bar.ConfirmButton(end, func() {
 			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error {
 				return p.app.Machines.Forget(ctx, n)
 			})

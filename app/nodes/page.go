@@ -157,7 +157,7 @@ const machinesTitle = "Machines"
 // Back returns from one machine, window or invitation to the list. It reports whether one was
 // shown. It does not interrupt a person who is typing a name.
 func (p *Page) Back() bool {
-	var a *actions
+	var a *widgets.Actions
 	switch {
 	case p.detail != nil:
 		a = &p.detail.bar
@@ -166,11 +166,11 @@ func (p *Page) Back() bool {
 	case p.invite == nil:
 		return false
 	}
-	if a != nil && a.editing {
+	if a != nil && a.Editing {
 		return false
 	}
-	if a != nil && a.confirming != "" { // back cancels the confirmation
-		a.confirm("")
+	if a != nil && a.Confirming != "" { // back cancels the confirmation
+		a.Confirm("")
 		return true
 	}
 	p.Open("")

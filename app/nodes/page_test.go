@@ -153,7 +153,7 @@ func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
 	p.show(machines())
 	p.Open("old")
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
-	if !p.Back() || p.detail == nil || p.detail.bar.confirming != "" {
+	if !p.Back() || p.detail == nil || p.detail.bar.Confirming != "" {
 		t.Error("it is still about to be forgotten, or was left")
 	}
 	if !p.Back() || p.detail != nil || p.Back() {

@@ -24,6 +24,7 @@ type App struct {
 	Approvals Approvals
 	Machines  Machines
 	Pairings  Pairings
+	Apps      Apps
 	Transfers Transfers
 	Models    Models
 	Drafts    *FileDrafts
@@ -34,6 +35,7 @@ type App struct {
 	wg     sync.WaitGroup // counts running actions
 
 	pairingLoads atomic.Int64 // number of the latest request for Pairing
+	appLoads     atomic.Int64 // number of the latest request for Apps
 
 	mu     sync.Mutex // guards the fields below
 	files  []*Files   // open pages of files
@@ -55,7 +57,7 @@ func newApp(v View) *App {
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &FileDrafts{}
 	a.Archives, a.Approvals, a.Transfers = Archives{a}, Approvals{a}, Transfers{a}
-	a.Machines, a.Pairings, a.Models = Machines{a}, Pairings{a}, Models{a}
+	a.Machines, a.Pairings, a.Apps, a.Models = Machines{a}, Pairings{a}, Apps{a}, Models{a}
 	return a
 }
 
@@ -135,6 +137,7 @@ func (a *App) snapshot(s protocol.FeedSnapshot) {
 	a.Models.load()
 	a.loadAccessRequests()
 	a.Pairings.load()
+	a.Apps.Load()
 	a.Transfers.resumeLocal(s.Transfers)
 }
 
@@ -145,6 +148,8 @@ func (a *App) apply(c protocol.Change) {
 		a.Chats.apply(c)
 	case protocol.ChangeDevices:
 		a.Pairings.load()
+	case protocol.ChangeApps:
+		a.Apps.Load()
 	case protocol.ChangeChannels:
 		a.loadAccessRequests()
 	case protocol.ChangeConfig:

@@ -109,9 +109,5 @@ func RequestSource(r protocol.DeviceRequest) string {
 
 // RequestTimeLeft formats the time left to answer a request: 0:42 left. It is empty without a limit.
 func RequestTimeLeft(r protocol.DeviceRequest, now time.Time) string {
-	if r.ExpiresAt == 0 {
-		return ""
-	}
-	left := int(max(time.UnixMilli(r.ExpiresAt).Sub(now).Round(time.Second), 0).Seconds())
-	return fmt.Sprintf("%d:%02d left", left/60, left%60)
+	return TimeLeft(r.ExpiresAt, now)
 }

@@ -44,7 +44,7 @@ type TrayItem struct {
 	Mode      int
 	Node      protocol.NodeID
 	Gateway   string // ID of a gateway
-	Request   string // ID of a pairing request
+	Request   string // ID of a device or an app that asks to connect
 	Items     []TrayItem
 }
 
@@ -55,8 +55,8 @@ const (
 	TrayChat   = "chat"
 	TrayReview = "review"
 	TrayNeeds  = "needs" // all approvals, in the main window
-	// TrayPairing shows a pairing request.
-	TrayPairing = "pairing"
+	// TrayConnect shows a device or an app that asks to connect.
+	TrayConnect = "connect"
 	TrayPause   = "pause"
 	// changes the approval mode of the most recent chat: Mode is the index in ModeChoices
 	TrayMode     = "mode"
@@ -126,10 +126,12 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 // needsText says how many questions wait for the person.
 func needsText(v View) string {
 	switch {
-	case len(v.Pairing.Requests) == 0:
+	case v.connectRequests() == 0:
 		return Plural(len(v.Approvals), "approval needs", "approvals need") + " you"
-	case len(v.Approvals) == 0 && len(v.Pairing.Requests) == 1:
+	case v.Needs() == 1 && len(v.Pairing.Requests) == 1:
 		return RequestTitle(v.Pairing.Requests[0])
+	case v.Needs() == 1:
+		return ConsentTitle(v.Apps.Consents[0])
 	}
 	return Plural(v.Needs(), "question needs", "questions need") + " you"
 }
@@ -138,7 +140,9 @@ func needsItem(v View) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
 	entries := slices.Concat(Map(v.Pairing.Requests, func(r protocol.DeviceRequest) TrayItem {
-		return TrayItem{Label: display.Clip(RequestTitle(r), 60), Do: TrayPairing, Request: r.ID}
+		return TrayItem{Label: display.Clip(RequestTitle(r), 60), Do: TrayConnect, Request: r.ID}
+	}), Map(v.Apps.Consents, func(c protocol.Consent) TrayItem {
+		return TrayItem{Label: display.Clip(ConsentTitle(c), 60), Do: TrayConnect, Request: c.ID}
 	}), Map(v.Approvals, func(a protocol.Approval) TrayItem {
 		return TrayItem{Label: v.QuestionLine(a), Do: TrayReview, ID: a.ID}
 	}))

@@ -91,6 +91,8 @@ type View struct {
 	ConfigChanged, HistoryChanged, SkillsChanged, FilesChanged, ChannelsChanged, RulesChanged, SchedulesChanged int
 	// Pairing has the paired devices, and the requests of those that want to be paired.
 	Pairing Pairing
+	// Apps has the connected apps, and those that ask to connect.
+	Apps ConnectedApps
 	// AccessRequests is the number of people on channels who wait for access.
 	AccessRequests int
 
@@ -99,9 +101,10 @@ type View struct {
 	Device protocol.DeviceID
 
 	answering map[protocol.ApprovalID]bool // approvals with an answer of this window on its way
-	// answered are the pairing requests that this window has answered.
+	// answered are the requests of devices and apps that this window has answered.
 	answered    map[string]bool
 	pairingLoad int64 // number of the request that Pairing is the result of
+	appLoad     int64 // number of the request that Apps is the result of
 	// removed are the transfers that will be removed from the history unless the person undoes that
 	removed map[protocol.TransferID]bool
 }
@@ -119,7 +122,10 @@ const (
 )
 
 // Needs returns the number of questions that wait for the person.
-func (v View) Needs() int { return len(v.Approvals) + len(v.Pairing.Requests) }
+func (v View) Needs() int { return len(v.Approvals) + v.connectRequests() }
+
+// connectRequests returns the number of devices and apps that ask to connect.
+func (v View) connectRequests() int { return len(v.Pairing.Requests) + len(v.Apps.Consents) }
 
 // Working reports whether any run is in progress.
 func (v View) Working() bool {

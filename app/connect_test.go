@@ -29,44 +29,44 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	v.Approvals = nil
 	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("r", "tower"), {ID: "w", Kind: protocol.RequestWiden, Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}
 	u.update(v)
-	if u.pairing.window == nil {
+	if u.connect.window == nil {
 		t.Fatal("no window asks")
 	}
-	if title := u.pairing.window.Title(); title != "Pair “tower”?" {
+	if title := u.connect.window.Title(); title != "Pair “tower”?" {
 		t.Errorf("the window is called %q", title)
 	}
-	pagetest.Shows(t, u.pairing.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
-	want(`show pairing-r "Pair “tower”?" allow false deny false`)
+	pagetest.Shows(t, u.connect.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
+	want(`show connect-r "Pair “tower”?" allow false deny false`)
 	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\nAllow more on “nas”?\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}
 	u.approvals.openInbox()
 	pagetest.Shows(t, u.nav.box, "Pair “tower”?", "Allow more on “nas”?", "the tool Write")
-	pagetest.Shot(t, u.pairing.window, "pairing")
+	pagetest.Shot(t, u.connect.window, "pairing")
 
 	// Put off, the request stays on the page, and can be shown again.
-	test.Tap(pagetest.Button(t, u.pairing.window.Content(), "Not now"))
-	if u.pairing.window != nil {
+	test.Tap(pagetest.Button(t, u.connect.window.Content(), "Not now"))
+	if u.connect.window != nil {
 		t.Fatal("the window asks on")
 	}
 	u.update(v)
-	if u.pairing.window != nil {
+	if u.connect.window != nil {
 		t.Error("what was put off came back")
 	}
 	u.runTrayItem(state.TrayOf(v).Items[2].Items[0])
-	if u.pairing.window == nil || u.pairing.request.Value.ID != "r" {
+	if u.connect.window == nil || u.connect.shown.id != "r" {
 		t.Fatal("the tray does not show the request")
 	}
 
 	// Answered here or elsewhere, it is over.
 	v.Pairing.Requests = []protocol.DeviceRequest{pairRequest("s", "attic")}
 	u.update(v)
-	if u.pairing.window == nil || u.pairing.window.Title() != "Pair “attic”?" {
+	if u.connect.window == nil || u.connect.window.Title() != "Pair “attic”?" {
 		t.Error("the next request is not shown")
 	}
 	v.Pairing.Requests = nil
 	u.update(v)
-	if u.pairing.window != nil {
+	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
 	}
 	pagetest.Shows(t, u.nav.box, "Nothing needs you")
@@ -82,5 +82,44 @@ func TestThePlusOfTheMachinesOpensThePageThatAddsOne(t *testing.T) {
 	u.nav.openMachine("")
 	if s := golden.Words(u.nav.box); strings.Contains(s, "NETWORK") {
 		t.Errorf("it opens again: %s", s)
+	}
+}
+
+func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Approvals, v.Pairing.Requests = nil, nil
+	v.Apps.Consents = []protocol.Consent{{
+		ID: "c", Name: "Claude Code", ClientHost: "claude.example", IsLocal: true, Code: "K7WQ", Scopes: []protocol.Scope{protocol.ScopeShell},
+		ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
+	}}
+	u.update(v)
+	if u.connect.window == nil || u.connect.window.Title() != "Connect “Claude Code”?" {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.connect.window.Content(), "published by claude.example", "K7WQ", "Run commands", "All machines", "left", "Deny", "Allow in 2 s")
+	pagetest.Shot(t, u.connect.window, "consent")
+	want(`show connect-c "Connect “Claude Code”?" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "Connect “Claude Code”?\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.approvals.openInbox()
+	pagetest.Shows(t, u.nav.box, "Connect “Claude Code”?", "K7WQ")
+	test.Tap(pagetest.Button(t, u.connect.window.Content(), "Not now"))
+	tray := state.TrayOf(v)
+	if tray.Status != "Connect “Claude Code”?" {
+		t.Errorf("the tray says %q", tray.Status)
+	}
+	u.runTrayItem(tray.Items[2].Items[0])
+	if u.connect.window == nil || u.connect.shown.id != "c" {
+		t.Fatal("the tray does not show the question")
+	}
+	v.Apps.Consents = nil
+	u.update(v)
+	if u.connect.window != nil {
+		t.Error("the window asks about nothing")
 	}
 }

@@ -1,0 +1,107 @@
+package apps
+
+import (
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// permissions are check boxes for scopes, with what each of them allows.
+type permissions struct {
+	box    *fyne.Container
+	scopes []protocol.Scope
+	checks []*widget.Check
+}
+
+// newPermissions offers scopes, of which those in on are checked. changed is called after each
+// change by the person.
+func newPermissions(offered, on []protocol.Scope, changed func()) *permissions {
+	p := &permissions{box: widgets.Col(style.Gap)}
+	for _, x := range state.Permissions {
+		if !slices.Contains(offered, x.Scope) {
+			continue
+		}
+		check := widget.NewCheck(x.Text, nil)
+		check.SetChecked(slices.Contains(on, x.Scope))
+		check.OnChanged = func(bool) { changed() }
+		p.scopes, p.checks = append(p.scopes, x.Scope), append(p.checks, check)
+		about := widgets.NewParagraph(x.About, style.ColorMuted, style.SizeSmall)
+		p.box.Add(widgets.Col(0, check, widgets.Inset(0, 0, style.Gap, 32, about)))
+	}
+	return p
+}
+
+// chosen returns the checked scopes, never nil.
+func (p *permissions) chosen() []protocol.Scope {
+	list := []protocol.Scope{}
+	for i, c := range p.checks {
+		if c.Checked {
+			list = append(list, p.scopes[i])
+		}
+	}
+	return list
+}
+
+// machines lets the person choose all machines or some of them.
+type machines struct {
+	box    *fyne.Container
+	ids    []protocol.NodeID
+	some   *widgets.Select
+	checks []*widget.Check
+}
+
+// Texts of the choice between all machines and some.
+const (
+	allMachines  = "All machines"
+	someMachines = "Only these machines"
+)
+
+// newMachines offers machines; on are those chosen at first, empty for all. changed is called after
+// each change by the person.
+func newMachines(list []protocol.NodeInfo, on []protocol.NodeID, changed func()) *machines {
+	m := &machines{}
+	rows := widgets.Col(0)
+	add := func(id protocol.NodeID, name string) {
+		check := widget.NewCheck(name, nil)
+		check.SetChecked(slices.Contains(on, id))
+		check.OnChanged = func(bool) { changed() }
+		m.ids, m.checks = append(m.ids, id), append(m.checks, check)
+		rows.Add(check)
+	}
+	for _, n := range list {
+		add(n.ID, state.NameOf(n))
+	}
+	for _, id := range on { // a machine that is gone stays chosen: no choice would mean all
+		if !slices.Contains(m.ids, id) {
+			add(id, string(id))
+		}
+	}
+	m.some = widgets.NewSelect([]string{allMachines, someMachines}, nil)
+	m.some.SetSelectedIndex(widgets.Choose(len(on) > 0, 1, 0))
+	widgets.SetVisible(rows, len(on) > 0)
+	m.some.OnChanged = func(text string) {
+		widgets.SetVisible(rows, text == someMachines)
+		changed()
+	}
+	m.box = widgets.Col(style.Gap, widgets.LimitWidth(260, true, m.some), rows)
+	return m
+}
+
+// chosen returns the machines, empty for all. ok is false if the person must choose one first.
+func (m *machines) chosen() (list []protocol.NodeID, ok bool) {
+	if m.some.SelectedIndex() == 0 {
+		return []protocol.NodeID{}, true
+	}
+	for i, c := range m.checks {
+		if c.Checked {
+			list = append(list, m.ids[i])
+		}
+	}
+	return list, len(list) > 0
+}

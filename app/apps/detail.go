@@ -1,0 +1,117 @@
+package apps
+
+import (
+	"context"
+	"fmt"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/nodes"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// detail is the page of one app: its access, its permissions and its machines.
+type detail struct {
+	p           *Page
+	id          protocol.AppID
+	bar         widgets.Actions
+	facts       widgets.Body
+	choices     widgets.Body
+	permissions *permissions
+	machines    *machines
+	note        *widgets.Paragraph // why the choices cannot be stored
+}
+
+func newDetail(p *Page, id protocol.AppID) *detail {
+	d := &detail{p: p, id: id, facts: widgets.NewBody(), choices: widgets.NewBody(), note: widgets.NewParagraph("", style.ColorNeedsYou, style.SizeSmall)}
+	d.bar = widgets.NewActions(d.show)
+	return d
+}
+
+// show redraws changed parts; if the app is no longer listed, it shows the list.
+func (d *detail) show() {
+	p := d.p
+	a, ok := p.view.Apps.App(d.id)
+	if !ok {
+		if p.view.Apps.Loaded {
+			p.back()
+		}
+		return
+	}
+	name, _ := state.Reveal(a.Name)
+	drawn := p.Draw(fmt.Sprint("app ", d.id, name), func() fyne.CanvasObject {
+		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.facts.Box, d.choices.Box)
+		return widgets.NewPage(name, form, widgets.NewQuietButton("All apps", "back", p.back))
+	})
+	drawn = d.bar.DrawActions(fmt.Sprint(a.RevokedAt > 0, name), func() fyne.CanvasObject { return d.actions(a) }) || drawn
+	facts := state.AppFacts(p.view, a, p.now())
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return nodes.FactList(facts) }) || drawn
+	drawn = d.choices.Draw(fmt.Sprint(a.RevokedAt > 0, a.Scopes, a.Nodes), func() fyne.CanvasObject { return d.choose(a) }) || drawn
+	if drawn {
+		p.Box.Refresh()
+		p.Box.Refresh() // the height of wrapped text is known only after its first layout
+	}
+}
+
+func (d *detail) actions(a protocol.App) fyne.CanvasObject {
+	if a.RevokedAt > 0 {
+		return widgets.NewParagraph("This app can no longer connect. It disappears from the list after 30 days.", style.ColorMuted, "text")
+	}
+	if d.bar.Editing {
+		return d.bar.NameEditor(a.Name, a.Name, func(name string) {
+			if name != "" && name != a.Name {
+				d.update(a, protocol.AppUpdateParams{Name: &name}, "The app was renamed.")
+			}
+		})
+	}
+	ask := widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + a.Name + "”?", Yes: "Revoke", No: "Cancel"}
+	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", d.bar.Rename)}
+	return widgets.Flow(style.Inside, append(buttons, d.bar.ConfirmButton(ask, d.revoke)...)...)
+}
+
+func (d *detail) revoke() {
+	p := d.p
+	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Apps.Revoke(ctx, d.id) }, func(err error) {
+		d.bar.Confirming = ""
+		p.h.Say.Failed("Access was not revoked", err)
+		p.redraw()
+	})
+}
+
+// choose shows the permissions and the machines. Each change is stored at once.
+func (d *detail) choose(a protocol.App) fyne.CanvasObject {
+	if a.RevokedAt > 0 {
+		return widgets.NewField("It could", widgets.NewParagraph(state.PermissionsText(a.Scopes), style.ColorText, "text"))
+	}
+	d.permissions = newPermissions(protocol.AppScopes, a.Scopes, func() {
+		scopes := d.permissions.chosen()
+		d.update(a, protocol.AppUpdateParams{Scopes: &scopes}, "The permissions were changed.")
+	})
+	d.note.Set("", style.ColorNeedsYou)
+	d.machines = newMachines(d.p.view.Nodes, a.Nodes, func() {
+		nodes, ok := d.machines.chosen()
+		if !ok {
+			d.note.Set("Choose at least one machine. Until then nothing changes.", style.ColorNeedsYou)
+			d.p.Box.Refresh()
+			return
+		}
+		d.update(a, protocol.AppUpdateParams{Nodes: &nodes}, "The machines were changed.")
+	})
+	return widgets.Col(style.Group, widgets.NewSectionHeading("IT MAY"), d.permissions.box, widgets.NewSectionHeading("ON"), d.machines.box, d.note)
+}
+
+func (d *detail) update(a protocol.App, change protocol.AppUpdateParams, text string) {
+	p := d.p
+	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Apps.Update(ctx, a, change) }, func(undo func(), err error) {
+		if !p.h.Say.Failed("The app was not changed", err) {
+			p.h.Undo(text, undo, p.now().Add(state.UndoTime))
+			return
+		}
+		d.choices.Forget() // shows again what is stored
+		p.redraw()
+	})
+}

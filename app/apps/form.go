@@ -1,0 +1,120 @@
+package apps
+
+import (
+	"context"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// form makes a new token.
+type form struct {
+	p           *Page
+	name        *widget.Entry
+	period      *widgets.Select
+	permissions *permissions
+	machines    *machines
+	message     *widgets.Paragraph
+	create      *widgets.Button
+}
+
+// periods are how long a token is valid; the first is the default. A token outlives the day on which
+// it was made, unlike an invitation.
+var periods = []state.AccessPeriod{{Text: "30 days", Days: 30}, {Text: "90 days", Days: 90}, {Text: "A year", Days: 365}, {Text: "No end"}}
+
+// newTokenScopes are the permissions of a new token unless the person changes them: those without
+// an effect.
+var newTokenScopes = []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead, protocol.ScopeNetRead}
+
+func (p *Page) openForm() {
+	p.form, p.detail = true, nil
+	f := &form{p: p, name: widget.NewEntry(), message: widgets.NewParagraph("", style.ColorBad, "text")}
+	f.name.SetPlaceHolder("Where you will use it, such as Backup script")
+	f.name.OnSubmitted = func(string) { f.submit() }
+	f.period = widgets.NewSelect(state.Map(periods, func(e state.AccessPeriod) string { return e.Text }), nil)
+	f.period.SetSelectedIndex(0)
+	f.permissions = newPermissions(protocol.AppScopes, newTokenScopes, func() {})
+	f.machines = newMachines(p.view.Nodes, nil, p.Box.Refresh)
+	f.create = widgets.NewButton("Create token", "check", f.submit)
+	f.create.Primary = true
+	f.message.Hide()
+	cancel := widgets.NewQuietButton("Cancel", "", p.back)
+	p.Put(widgets.NewPage("New token", widgets.NewForm(
+		widgets.NewParagraph("A token lets a script or an app that cannot sign in use your machines over MCP or REST.", style.ColorText, "text"),
+		widgets.NewField("Name", f.name), widgets.NewField("Valid for", widgets.LimitWidth(260, true, f.period)),
+		widgets.NewSectionHeading("IT MAY"), f.permissions.box, widgets.NewSectionHeading("ON"), f.machines.box,
+		f.message, widgets.Row(style.Inside, -1, f.create, cancel))))
+	widgets.FocusIn(p.Box, f.name)
+}
+
+// params returns the form's values, or what is missing.
+func (f *form) params() (p protocol.TokenCreateParams, missing string) {
+	p = protocol.TokenCreateParams{Name: strings.TrimSpace(f.name.Text), Scopes: f.permissions.chosen()}
+	p.ExpiresIn = int64(periods[f.period.SelectedIndex()].Days) * 24 * 60 * 60
+	nodes, ok := f.machines.chosen()
+	switch {
+	case p.Name == "":
+		return p, "Give the token a name, so that you recognize it later."
+	case len(p.Scopes) == 0:
+		return p, "Choose at least one permission."
+	case !ok:
+		return p, "Choose at least one machine."
+	}
+	p.Nodes = nodes
+	return p, ""
+}
+
+func (f *form) submit() {
+	in, missing := f.params()
+	if missing != "" {
+		f.say(missing)
+		return
+	}
+	f.create.Disable()
+	bind.Go(f.p.ctx, func(ctx context.Context) (protocol.TokenCreateResult, error) {
+		return f.p.app.Apps.CreateToken(ctx, in)
+	},
+		func(r protocol.TokenCreateResult, err error) {
+			f.create.Enable()
+			if err != nil {
+				f.say("The token was not created: " + state.Sentence(err))
+				return
+			}
+			f.p.showToken(r)
+		})
+}
+
+func (f *form) say(text string) {
+	f.message.Set(text, style.ColorBad)
+	f.message.Show()
+	f.p.Box.Refresh()
+	f.p.Box.Refresh() // the height of wrapped text is known only after its first layout
+}
+
+// showToken shows a new token, once.
+func (p *Page) showToken(r protocol.TokenCreateResult) {
+	done := widgets.NewButton("Done", "check", p.back)
+	copyToken := widgets.NewButton("Copy token", "copy", func() {
+		p.h.Copy(r.Token)
+		p.h.Say("The token was copied.")
+	})
+	copyToken.Primary = true
+	token := widgets.NewSelectableText(r.Token)
+	example := "curl -X POST http://" + p.view.Status.Listen + "/api/v1/tools/whoami \\\n  -H \"Authorization: Bearer $TOKEN\" -H \"Content-Type: application/json\" -d '{}'"
+	rows := []fyne.CanvasObject{
+		widgets.NewParagraph("Copy the token now. Fairlead stores only a fingerprint of it and cannot show it again.", style.ColorText, "text"),
+		token, widgets.Row(style.Inside, -1, copyToken, done),
+	}
+	if p.view.Status.Listen != "" {
+		rows = append(rows, widgets.NewField("Try it", widgets.NewSelectableText(example)))
+	}
+	p.Put(widgets.NewPage("Token for “"+r.App.Name+"”", widgets.NewForm(rows...)))
+	widgets.FocusIn(p.Box, copyToken)
+}

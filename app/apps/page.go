@@ -1,0 +1,181 @@
+// Package apps is the page of connected apps: programs that use the person's machines over MCP or
+// REST. It also asks whether an app may connect.
+package apps
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Handlers are the page's callbacks.
+type Handlers struct {
+	Copy func(string)
+	Say  state.Say
+	Undo state.OfferUndo
+	// Review shows the question of an app that asks to connect.
+	Review func(id string)
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	ctx context.Context
+	app *state.App
+	h   Handlers
+	widgets.Body
+
+	view   state.View
+	list   *widgets.ItemList // first the apps that ask to connect
+	body   widgets.Body      // the list, or a text in its place
+	detail *detail           // nil while the list or the form is shown
+	form   bool              // the form is open: updates do not disturb it
+	now    func() time.Time
+}
+
+// New creates the page and follows the gateway until ctx ends.
+func New(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := newPage(ctx, a, h)
+	bind.Watch(ctx, a.Value, p.show)
+	bind.Every(ctx, time.Second, func(time.Time) { p.redraw() })
+	return p
+}
+
+func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
+	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
+	p.list = widgets.NewItemList(p.choose)
+	p.openList()
+	return p
+}
+
+func (p *Page) show(v state.View) {
+	p.view = v
+	p.redraw()
+}
+
+// redraw shows what has changed.
+func (p *Page) redraw() {
+	switch {
+	case p.form:
+	case p.detail != nil:
+		p.detail.show()
+	default:
+		p.fill()
+	}
+}
+
+func (p *Page) openList() {
+	p.detail, p.form = nil, false
+	p.Put(widgets.NewPage("Connected apps", p.body.Box, p.addButton()))
+	p.fill()
+}
+
+func (p *Page) addButton() *widgets.Button {
+	add := widgets.NewButton("New token", "plus", p.openForm)
+	add.Primary = true
+	return add
+}
+
+func (p *Page) back() {
+	p.openList()
+	widgets.Focus(p.list)
+}
+
+// fill lists the apps.
+func (p *Page) fill() {
+	v, now := p.view, p.now()
+	asking := state.Map(v.Apps.Consents, func(c protocol.Consent) widgets.ListItem {
+		return widgets.ListItem{
+			Icon: "needsyou", Color: style.ColorNeedsYou, Title: state.ConsentTitle(c), Text: "It waits for your answer.",
+			Detail: state.TimeLeft(c.ExpiresAt, now), Warn: true,
+		}
+	})
+	p.list.Set(append(asking, state.Map(v.Apps.Apps, func(a protocol.App) widgets.ListItem {
+		name, _ := state.Reveal(a.Name)
+		item := widgets.ListItem{Icon: "link", Color: style.ColorAccent, Title: name, Text: state.AppLine(v, a, now), Detail: state.AppPresence(a, now)}
+		if state.HasEnded(a, now) {
+			item.Color, item.Muted = style.ColorMuted, true
+		}
+		if a.Kind == protocol.AppToken {
+			item.Icon = "key"
+		}
+		return item
+	})...))
+	none := len(v.Apps.Apps)+len(v.Apps.Consents) == 0
+	p.body.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address()), func() fyne.CanvasObject {
+		switch {
+		case v.Apps.Problem != "" && !v.Apps.Loaded:
+			return widgets.NewLoadError("The connected apps could not be loaded.", v.Apps.Problem, p.app.Apps.Load)
+		case !v.Apps.Loaded:
+			return widgets.NewLoading()
+		case none:
+			return widgets.NewEmptyPage("link", "No connected apps yet",
+				"Apps such as Claude Code or VS Code can use your machines, and Fairlead asks you before they change anything. "+
+					"Connect one with the command “fairlead mcp install”, with the address "+p.address()+", or with a token.", p.copyAddress(), p.addButton())
+		}
+		return widgets.Border(nil, widgets.Inset(style.Inside, 0, style.Inside, 0, p.addressLine()), nil, nil, p.list)
+	})
+}
+
+// address is where apps on this computer connect over MCP.
+func (p *Page) address() string {
+	if p.view.Status.Listen == "" {
+		return ""
+	}
+	return "http://" + p.view.Status.Listen + "/mcp"
+}
+
+func (p *Page) copyAddress() *widgets.Button {
+	return widgets.NewButton("Copy address", "copy", func() {
+		p.h.Copy(p.address())
+		p.h.Say("The address was copied.")
+	})
+}
+
+func (p *Page) addressLine() fyne.CanvasObject {
+	if p.address() == "" {
+		return widgets.NewParagraph("Apps cannot connect, because the gateway listens on no address.", style.ColorMuted, style.SizeSmall)
+	}
+	text := widgets.NewText("Apps connect over MCP at "+p.address(), style.ColorMuted, style.SizeSmall)
+	text.Ellipsis = true
+	copyAddress := p.copyAddress()
+	copyAddress.Quiet = true
+	return widgets.Row(style.Inside, 0, text, copyAddress)
+}
+
+// choose opens a line of the list.
+func (p *Page) choose(i int) {
+	asking := p.view.Apps.Consents
+	if i < len(asking) {
+		p.h.Review(asking[i].ID)
+	} else {
+		p.open(p.view.Apps.Apps[i-len(asking)].ID)
+	}
+}
+
+func (p *Page) open(id protocol.AppID) {
+	p.form = false
+	p.Forget()
+	p.detail = newDetail(p, id)
+	p.detail.show()
+}
+
+// Back returns from one app or the form to the list, and reports whether one was shown.
+func (p *Page) Back() bool {
+	switch {
+	case p.detail != nil && p.detail.bar.Confirming != "":
+		p.detail.bar.Confirm("")
+	case p.detail != nil, p.form:
+		p.back()
+	default:
+		return false
+	}
+	return true
+}

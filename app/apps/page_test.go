@@ -1,0 +1,245 @@
+package apps
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
+	"fairlead/gateway/protocol"
+)
+
+// bench is a page without a gateway: the test sets its states.
+type bench struct {
+	*Page
+	w      fyne.Window
+	copied string
+	said   []string
+	asked  []string
+}
+
+func inPage(t *testing.T, mode style.Mode, width float32) *bench {
+	t.Helper()
+	ctx, app := pagetest.Start(t, mode)
+	b := &bench{}
+	b.Page = newPage(ctx, app, Handlers{
+		Copy: func(text string) { b.copied = text }, Say: func(text string) { b.said = append(b.said, text) },
+		Undo:   func(text string, _ func(), _ time.Time) { b.said = append(b.said, text) },
+		Review: func(id string) { b.asked = append(b.asked, id) },
+	})
+	b.now = pagetest.Clock
+	b.w = pagetest.Window(t, b.Box, width, 760)
+	return b
+}
+
+func at(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
+
+func twoMachines() []protocol.NodeInfo {
+	return []protocol.NodeInfo{{ID: "laptop", Name: "laptop", Online: true, Local: true}, {ID: "nas", Name: "nas"}}
+}
+
+func consent() protocol.Consent {
+	return protocol.Consent{
+		ID: "c", Name: "Claude Code", ClientID: "https://claude.example/client.json", ClientHost: "claude.example", RedirectHost: "127.0.0.1", IsLocal: true, Code: "K7WQ",
+		Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead, protocol.ScopeShell}, CreatedAt: at(0), ExpiresAt: at(5 * time.Minute),
+	}
+}
+
+func full() state.View {
+	v := state.View{Loaded: true, Connected: true, Nodes: twoMachines(), Status: protocol.Status{Listen: "127.0.0.1:8787"}}
+	v.Apps = state.ConnectedApps{Loaded: true, AppsListResult: protocol.AppsListResult{Apps: []protocol.App{
+		{
+			ID: "a", Kind: protocol.AppOAuth, Name: "Claude Code", ClientHost: "claude.example", Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeShell},
+			CreatedAt: at(-48 * time.Hour), LastUsedAt: at(-2 * time.Minute), LastTool: "command", Calls: 41,
+		},
+		{
+			ID: "b", Kind: protocol.AppToken, Name: strings.Repeat("Backup script of the cellar ", 6), Scopes: []protocol.Scope{protocol.ScopeFilesRead}, Nodes: []protocol.NodeID{"nas"},
+			CreatedAt: at(-time.Hour), ExpiresAt: at(30 * 24 * time.Hour),
+		},
+		{ID: "x", Kind: protocol.AppToken, Name: "Old", Scopes: protocol.AppScopes, CreatedAt: at(-9 * 24 * time.Hour), RevokedAt: at(-time.Hour)},
+	}}}
+	return v
+}
+
+func TestViewsLookAsTheyDid(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	golden.Markup(t, "loading", p.Box)
+	p.show(state.View{Apps: state.ConnectedApps{Problem: "The disk is full"}})
+	golden.Markup(t, "problem", p.Box)
+	p.show(state.View{Apps: state.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+	golden.Markup(t, "empty", p.Box)
+	v := full()
+	v.Apps.Consents = []protocol.Consent{consent()}
+	p.show(v)
+	golden.Markup(t, "list", p.Box)
+	p.open("a")
+	golden.Markup(t, "detail", p.Box)
+	p.openForm()
+	golden.Markup(t, "form", p.Box)
+}
+
+func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
+	for mode, name := range map[style.Mode]string{style.Light: "light", style.Dark: "dark"} {
+		for _, width := range []float32{880, 480} {
+			p := inPage(t, mode, width)
+			size := name + fmt.Sprint("-", width)
+			p.show(state.View{Apps: state.ConnectedApps{Loaded: true}, Status: protocol.Status{Listen: "127.0.0.1:8787"}})
+			pagetest.Shot(t, p.w, "apps-empty-"+size)
+			p.show(full())
+			pagetest.Shot(t, p.w, "apps-list-"+size)
+			v := full()
+			v.Apps.Consents = []protocol.Consent{consent()}
+			p.show(v)
+			pagetest.Shot(t, p.w, "apps-consent-"+size)
+			p.open("b")
+			pagetest.Shot(t, p.w, "apps-detail-"+size)
+			p.openForm()
+			pagetest.Shot(t, p.w, "apps-form-"+size)
+			p.showToken(protocol.TokenCreateResult{App: protocol.App{Name: "Backup"}, Token: "flt_" + strings.Repeat("x7Kq", 11)})
+			pagetest.Shot(t, p.w, "apps-token-"+size)
+		}
+	}
+}
+
+func check(t *testing.T, o fyne.CanvasObject, text string) *widget.Check {
+	t.Helper()
+	found := widgettest.Find(o, func(c *widget.Check) bool { return c.Text == text })
+	if found == nil {
+		t.Fatalf("no check box %q", text)
+	}
+	return found
+}
+
+func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
+	pagetest.Start(t, style.Light)
+	var answers []protocol.ConsentAnswerParams
+	l := NewConsents(func(a protocol.ConsentAnswerParams) { answers = append(answers, a) })
+	l.now = pagetest.Clock
+	w := pagetest.Window(t, l.Box, 480, 760)
+	l.Update([]protocol.Consent{consent()}, twoMachines())
+	golden.Markup(t, "consent", l.Box)
+	pagetest.Shot(t, w, "apps-consent")
+	pagetest.Shows(t, l.Box, "Connect “Claude Code”?", "published by claude.example", "K7WQ", "5:00 left", "Run commands")
+	test.Tap(pagetest.Button(t, l.Box, "Allow in 2 s"))
+	l.Tick(pagetest.Noon.Add(1999 * time.Millisecond))
+	test.Tap(pagetest.Button(t, l.Box, "Allow in 1 s"))
+	if answers != nil {
+		t.Fatalf("a click counted at once: %+v", answers)
+	}
+	l.Tick(pagetest.Noon.Add(2 * time.Second))
+	check(t, l.Box, "Run commands").SetChecked(false)
+	l.list[0].machines.some.SetSelected(someMachines)
+	if allow := pagetest.Button(t, l.Box, "Allow"); !allow.Disabled() {
+		t.Error("it can be allowed on no machine")
+	}
+	check(t, l.Box, "nas").SetChecked(true)
+	test.Tap(pagetest.Button(t, l.Box, "Allow"))
+	want := protocol.ConsentAnswerParams{ID: "c", Allow: true, Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, Nodes: []protocol.NodeID{"nas"}}
+	if len(answers) != 1 || !same(answers[0], want) {
+		t.Errorf("got %+v, want %+v", answers, want)
+	}
+	test.Tap(pagetest.Button(t, l.Box, "Deny"))
+	if len(answers) != 2 || answers[1].Allow || answers[1].Scopes != nil {
+		t.Errorf("denied with %+v", answers)
+	}
+	before := l.list[0]
+	second := consent()
+	second.ID = "d"
+	l.Update([]protocol.Consent{consent(), second}, twoMachines())
+	if len(l.list) != 2 || l.list[0] != before {
+		t.Error("a second question made the first one new")
+	}
+	l.Update(nil, twoMachines())
+	if len(l.Box.Objects) != 0 {
+		t.Error("a question that is over is shown")
+	}
+}
+
+func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	v := full()
+	v.Apps.Consents = []protocol.Consent{consent()}
+	p.show(v)
+	pagetest.Shows(t, p.Box, "Connect “Claude Code”?", "5:00 left")
+	p.list.Select(0)
+	if len(p.asked) != 1 || p.asked[0] != "c" {
+		t.Errorf("reviews %v", p.asked)
+	}
+	p.list.Select(1)
+	if p.detail == nil || p.detail.id != "a" {
+		t.Error("the line after it is not the first app")
+	}
+}
+
+func same(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
+
+func TestATokenNeedsANameAndAPermission(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	p.show(full())
+	test.Tap(pagetest.Button(t, p.Box, "New token"))
+	create := pagetest.Button(t, p.Box, "Create token")
+	test.Tap(create)
+	pagetest.Shows(t, p.Box, "Give the token a name")
+	entry := widgettest.Find(p.Box, func(e *widget.Entry) bool { return strings.HasPrefix(e.PlaceHolder, "Where") })
+	entry.SetText(" Backup ")
+	for _, c := range []string{"See your machines", "Read files", "See network details"} {
+		check(t, p.Box, c).SetChecked(false)
+	}
+	test.Tap(create)
+	pagetest.Shows(t, p.Box, "Choose at least one permission.")
+	p.showToken(protocol.TokenCreateResult{App: protocol.App{Name: "Backup"}, Token: "flt_secret"})
+	pagetest.Shows(t, p.Box, "Copy the token now.", "flt_secret", "http://127.0.0.1:8787/api/v1/tools/whoami")
+	test.Tap(pagetest.Button(t, p.Box, "Copy token"))
+	if p.copied != "flt_secret" {
+		t.Errorf("copied %q", p.copied)
+	}
+	if !p.Back() {
+		t.Error("Back does not lead to the list")
+	}
+}
+
+func TestTheDefaultPermissionsOfATokenHaveNoEffect(t *testing.T) {
+	for _, s := range newTokenScopes {
+		if slices.Contains([]protocol.Scope{protocol.ScopeShell, protocol.ScopeFilesWrite, protocol.ScopeAllTools}, s) {
+			t.Errorf("%s is on", s)
+		}
+	}
+}
+
+func TestARevokedAppShowsWhatItCouldDo(t *testing.T) {
+	p := inPage(t, style.Light, 880)
+	p.show(full())
+	p.open("x")
+	pagetest.Shows(t, p.Box, "can no longer connect", "It could")
+	p.open("a")
+	test.Tap(pagetest.Button(t, p.Box, "Revoke access"))
+	pagetest.Shows(t, p.Box, "Revoke access for “Claude Code”?")
+	if !p.Back() || p.detail == nil {
+		t.Error("Back does not cancel the question first")
+	}
+	if !p.Back() || p.detail != nil {
+		t.Error("Back does not lead to the list")
+	}
+	v := full()
+	p.open("a")
+	v.Apps.Apps = v.Apps.Apps[1:]
+	p.show(v)
+	if p.detail != nil {
+		t.Error("an app that is gone is shown")
+	}
+}

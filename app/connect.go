@@ -1,0 +1,147 @@
+package app
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/apps"
+	"fairlead/app/nodes"
+	"fairlead/app/state"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// connectRequest is a device that asks to be paired, or an app that asks to connect.
+type connectRequest struct {
+	id, title string
+	build     func(notNow func()) requestView
+}
+
+// requestView shows a request and takes the answer.
+type requestView struct {
+	box  fyne.CanvasObject
+	tick func(now time.Time)
+}
+
+// connectWindow asks the person, in a window of its own, whether a device may be paired or an app
+// may connect.
+type connectWindow struct {
+	ui     *ui
+	window fyne.Window    // nil while no request is shown
+	shown  connectRequest // in the window
+	view   requestView
+	later  map[string]bool // requests that the person put off; they are still on the page Needs you
+}
+
+// requests returns the requests of a view that have a time limit, in the order of the list.
+func (c *connectWindow) requests(v state.View) (list []connectRequest) {
+	app := c.ui.backend.state
+	for _, r := range v.PairRequests() {
+		list = append(list, connectRequest{r.ID, state.RequestTitle(r), func(notNow func()) requestView {
+			q := nodes.NewRequest(r, time.Now(), app.Pairings.Answer, notNow)
+			return requestView{q.Box, q.Tick}
+		}})
+	}
+	for _, r := range v.Apps.Consents {
+		list = append(list, connectRequest{r.ID, state.ConsentTitle(r), func(notNow func()) requestView {
+			q := apps.NewConsent(r, v.Nodes, time.Now(), app.Apps.Answer, notNow)
+			q.OnResize = c.fit
+			return requestView{q.Box, q.Tick}
+		}})
+	}
+	return list
+}
+
+// update shows the oldest request, and closes the window when it is no longer pending.
+func (c *connectWindow) update(v state.View) {
+	var first *connectRequest
+	for _, r := range c.requests(v) {
+		if c.window != nil && c.shown.id == r.id {
+			return
+		}
+		if first == nil && !c.later[r.id] {
+			first = &r
+		}
+	}
+	if first == nil {
+		c.close()
+		return
+	}
+	c.show(*first, c.ui.showQuietly)
+}
+
+// show shows a request in the window. It calls open for a new window.
+func (c *connectWindow) show(r connectRequest, open func(fyne.Window)) {
+	isNew := c.window == nil
+	if isNew {
+		c.window = c.ui.app.NewWindow("")
+		c.window.SetPadded(false)
+		c.window.SetCloseIntercept(c.putOff)
+		c.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+			if e.Name == fyne.KeyEscape {
+				c.putOff()
+			}
+		})
+		shortcut(c.window, fyne.KeyW, c.putOff)
+	}
+	c.shown, c.view = r, r.build(c.putOff)
+	c.window.SetTitle(r.title)
+	content := widgets.NewVScroll(widgets.Inset(style.Group, style.Page, style.Group, style.Page, c.view.box))
+	c.window.SetContent(container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), content))
+	c.fit()
+	if isNew {
+		c.window.CenterOnScreen()
+		open(c.window)
+	}
+}
+
+// connectWidth is the width of the window, and connectHeight its maximum height.
+const connectWidth, connectHeight float32 = 480, 720
+
+// fit gives the window the height of its content.
+func (c *connectWindow) fit() {
+	if c.window != nil {
+		height := widgets.Fit(c.view.box, connectWidth-2*style.Page) + 2*style.Group
+		c.window.Resize(fyne.NewSize(connectWidth, min(height, connectHeight)))
+	}
+}
+
+// putOff closes the window without an answer. The request stays on the page Needs you.
+func (c *connectWindow) putOff() {
+	if c.later == nil {
+		c.later = make(map[string]bool)
+	}
+	c.later[c.shown.id] = true
+	c.close()
+	c.update(c.ui.view) // shows the next one
+}
+
+func (c *connectWindow) close() {
+	if c.window != nil {
+		c.window.Close()
+		c.window, c.shown, c.view = nil, connectRequest{}, requestView{}
+	}
+}
+
+// review shows a request in front: in the window if it has a time limit, otherwise on the page
+// Needs you.
+func (c *connectWindow) review(id string) {
+	for _, r := range c.requests(c.ui.view) {
+		if r.id == id {
+			delete(c.later, id)
+			c.show(r, fyne.Window.Show)
+			c.window.RequestFocus()
+			return
+		}
+	}
+	c.ui.main.show()
+	c.ui.approvals.openInbox()
+}
+
+func (c *connectWindow) tick(now time.Time) {
+	if c.window != nil {
+		c.view.tick(now)
+	}
+}

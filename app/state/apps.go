@@ -1,0 +1,223 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/peer/display"
+	"fairlead/gateway/protocol"
+)
+
+// ConnectedApps has the connected apps, and those that ask to connect.
+type ConnectedApps struct {
+	protocol.AppsListResult
+	Loaded  bool
+	Problem string // reason why loading failed
+}
+
+// App finds a connected app.
+func (c ConnectedApps) App(id protocol.AppID) (protocol.App, bool) {
+	return find(c.Apps, func(a protocol.App) bool { return a.ID == id })
+}
+
+// Apps reads and changes the connected apps.
+type Apps struct{ app *App }
+
+// Load updates the view's Apps. Responses may arrive out of order: the latest request counts.
+func (s Apps) Load() {
+	number := s.app.appLoads.Add(1)
+	s.app.startRequest(func(ctx context.Context) {
+		r, err := Call(ctx, s.app, protocol.AppsList, protocol.Empty{})
+		s.app.Value.Update(func(v *View) {
+			switch {
+			case number < v.appLoad:
+			case err != nil: // a lost connection does not remove apps
+				v.appLoad, v.Apps.Problem = number, Sentence(err)
+			default:
+				r.Consents = without(r.Consents, func(c protocol.Consent) bool { return v.answered[c.ID] })
+				v.appLoad, v.Apps = number, ConnectedApps{AppsListResult: r, Loaded: true}
+			}
+		})
+	})
+}
+
+// Answer answers an app that asks to connect, which leaves the view at once and returns after a
+// failure. scopes and nodes are what the person allows.
+func (s Apps) Answer(p protocol.ConsentAnswerParams) {
+	s.app.Value.Update(func(v *View) {
+		v.answered = mapWith(v.answered, true, true, p.ID)
+		v.Apps.Consents = without(v.Apps.Consents, func(c protocol.Consent) bool { return c.ID == p.ID })
+	})
+	s.app.startRequest(func(ctx context.Context) {
+		if err := send(ctx, s.app, protocol.ConsentAnswer, p); err != nil {
+			s.app.fail(fmt.Errorf("your answer was not accepted: %w", err))
+			s.app.Value.Update(func(v *View) { v.answered = mapWith(v.answered, true, false, p.ID) })
+			s.Load()
+		}
+	})
+}
+
+// CreateToken makes a token and returns it. It blocks.
+func (s Apps) CreateToken(ctx context.Context, p protocol.TokenCreateParams) (protocol.TokenCreateResult, error) {
+	return Call(ctx, s.app, protocol.TokenCreate, p)
+}
+
+// Update changes an app and returns a function that undoes that. It blocks.
+func (s Apps) Update(ctx context.Context, a protocol.App, p protocol.AppUpdateParams) (undo func(), err error) {
+	p.ID = a.ID
+	if err := send(ctx, s.app, protocol.AppUpdate, p); err != nil {
+		return nil, err
+	}
+	nodes := append([]protocol.NodeID{}, a.Nodes...)
+	before := protocol.AppUpdateParams{ID: a.ID, Name: &a.Name, Scopes: &a.Scopes, Nodes: &nodes}
+	return func() { callInBackground(s.app, protocol.AppUpdate, before) }, nil
+}
+
+// Revoke ends an app's access at once, which cannot be undone. It blocks.
+func (s Apps) Revoke(ctx context.Context, id protocol.AppID) error {
+	return send(ctx, s.app, protocol.AppRevoke, protocol.AppParams{ID: id})
+}
+
+// Permission is a scope in words.
+type Permission struct {
+	Scope       protocol.Scope
+	Text, About string
+}
+
+// Permissions are the permissions that an app can have.
+var Permissions = []Permission{
+	{protocol.ScopeNetworkRead, "See your machines", "Their names, systems and whether they are online."},
+	{protocol.ScopeFilesRead, "Read files", "List, search and read files."},
+	{protocol.ScopeFilesWrite, "Change files", "Write, edit and delete files. Fairlead asks you first, unless a rule allows it."},
+	{protocol.ScopeShell, "Run commands", "Fairlead asks you first, unless a rule allows it."},
+	{protocol.ScopeNetRead, "See network details", "Addresses, routes and name servers of your machines."},
+	{protocol.ScopeAllTools, "Use all other tools", "The tools of the agent and every tool of your machines, such as schedules and transfers."},
+}
+
+// PermissionsText describes scopes in one line: read files, run commands.
+func PermissionsText(scopes []protocol.Scope) string {
+	var may []string
+	for _, p := range Permissions {
+		if slices.Contains(scopes, p.Scope) {
+			may = append(may, lowerFirst(p.Text))
+		}
+	}
+	switch n := len(may); n {
+	case 0:
+		return "Nothing"
+	case 1:
+		return display.Capital(may[0])
+	default:
+		return display.Capital(strings.Join(may[:n-1], ", ") + " and " + may[n-1])
+	}
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// ConsentTitle is the question of an app that asks to connect.
+func ConsentTitle(c protocol.Consent) string {
+	name, _ := Reveal(c.Name)
+	return "Connect “" + display.Clip(name, 60) + "”?"
+}
+
+// ConsentText says who asks and where the answer goes.
+func ConsentText(c protocol.Consent) string {
+	who := "An app that calls itself by this name wants to use your machines. Nobody has checked the name."
+	if c.ClientHost != "" {
+		who = "This app is published by " + c.ClientHost + ". It wants to use your machines."
+	}
+	if c.IsLocal {
+		return who + " It runs on the computer where your browser is."
+	}
+	return who + " Your answer goes to " + c.RedirectHost + "."
+}
+
+// TimeLeft formats the time left until a Unix time in milliseconds: 0:42 left. It is empty for 0.
+func TimeLeft(until int64, now time.Time) string {
+	if until == 0 {
+		return ""
+	}
+	left := int(max(time.UnixMilli(until).Sub(now).Round(time.Second), 0).Seconds())
+	return fmt.Sprintf("%d:%02d left", left/60, left%60)
+}
+
+// HasEnded reports whether an app's access was revoked or has expired.
+func HasEnded(a protocol.App, now time.Time) bool {
+	return a.RevokedAt > 0 || a.ExpiresAt > 0 && a.ExpiresAt <= now.UnixMilli()
+}
+
+// AppLine summarizes an app: what it is and what it may do.
+func AppLine(v View, a protocol.App, now time.Time) string {
+	if HasEnded(a, now) {
+		return appKind(a)
+	}
+	return joinNonEmpty(" · ", appKind(a), PermissionsText(a.Scopes), machinesOf(v, a.Nodes))
+}
+
+func appKind(a protocol.App) string {
+	if a.Kind == protocol.AppToken {
+		return "Token"
+	}
+	return "Signed in"
+}
+
+// machinesOf names machines; empty for all.
+func machinesOf(v View, nodes []protocol.NodeID) string {
+	switch len(nodes) {
+	case 0:
+		return ""
+	case 1, 2:
+		return "on " + strings.Join(Map(nodes, v.MachineName), " and ")
+	}
+	return "on " + Plural(len(nodes), "machine", "machines")
+}
+
+// AppPresence describes in a few words when an app was last used, or that its access has ended.
+func AppPresence(a protocol.App, now time.Time) string {
+	switch {
+	case a.RevokedAt > 0:
+		return "revoked"
+	case HasEnded(a, now):
+		return "expired"
+	case a.LastUsedAt == 0:
+		return "never used"
+	}
+	return "used " + When(a.LastUsedAt, now)
+}
+
+// AppFacts lists the known facts about an app.
+func AppFacts(v View, a protocol.App, now time.Time) []MachineFact {
+	var list factList
+	switch {
+	case a.RevokedAt > 0:
+		list.add("Access", "Revoked "+When(a.RevokedAt, now))
+	case HasEnded(a, now):
+		list.add("Access", "Expired "+When(a.ExpiresAt, now))
+	case a.ExpiresAt > 0:
+		list.add("Access", "Until "+When(a.ExpiresAt, now))
+	default:
+		list.add("Access", "Until revoked")
+	}
+	kind := "A token that you made"
+	if a.Kind == protocol.AppOAuth {
+		kind = "An app that you signed in"
+	}
+	list.add("Kind", kind)
+	list.add("Published by", a.ClientHost)
+	list.add("Created", display.Capital(When(a.CreatedAt, now)))
+	last := "Never used"
+	if a.LastUsedAt > 0 {
+		last = display.Capital(When(a.LastUsedAt, now))
+		if a.LastTool != "" {
+			last += ", with " + a.LastTool
+		}
+	}
+	list.add("Last call", last)
+	if a.Calls > 0 {
+		list.add("Calls", Plural(int(a.Calls), "call", "calls"))
+	}
+	return list
+}

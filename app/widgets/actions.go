@@ -1,0 +1,87 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/style"
+	"fairlead/gateway/peer/display"
+)
+
+// Actions is a line of buttons about one thing, which can turn into an editor of its name or a
+// question whether to do something.
+type Actions struct {
+	Body
+	show       func()
+	Confirming string // action that waits for a confirmation; empty for none
+	Editing    bool   // the name is being edited
+	field      *NameField
+}
+
+// NewActions creates an empty line. show must draw it with [Actions.DrawActions].
+func NewActions(show func()) Actions { return Actions{Body: NewBody(), show: show} }
+
+// DrawActions redraws the line after a change of the facts that it depends on, or of its own state.
+func (a *Actions) DrawActions(facts string, build func() fyne.CanvasObject) bool {
+	if a.Editing {
+		return a.Draw("edit", build) // do not redraw while the person is using it
+	}
+	return a.Draw(facts+a.Confirming, build)
+}
+
+// NameEditor is the line while the name is edited.
+func (a *Actions) NameEditor(name, placeholder string, save func(string)) fyne.CanvasObject {
+	a.field = NewNameField()
+	a.field.SetText(name)
+	a.field.SetPlaceHolder(placeholder)
+	end := func(keep bool) {
+		a.Editing = false
+		if keep {
+			save(a.field.Text)
+		}
+		a.show()
+	}
+	a.field.OnSubmitted = func(string) { end(true) }
+	a.field.OnCancel = func() { end(false) }
+	// The same height as the buttons before, so that nothing below moves.
+	field := container.NewGridWrap(fyne.NewSize(240, a.field.MinSize().Height), a.field)
+	return Row(style.Inside, -1, Inset(-4, 0, -3, 0, field),
+		NewButton("Save", "check", func() { end(true) }), NewQuietButton("Cancel", "", func() { end(false) }))
+}
+
+// Confirmation is the text and icon of a button, and the question that it asks, with the texts of
+// the buttons that answer it.
+type Confirmation struct{ Text, Icon, Question, Yes, No string }
+
+// ConfirmButton is a button that asks for a confirmation.
+func (a *Actions) ConfirmButton(c Confirmation, do func()) []fyne.CanvasObject {
+	if a.Confirming != c.Text {
+		return []fyne.CanvasObject{NewQuietButton(c.Text, c.Icon, func() { a.Confirm(c.Text) })}
+	}
+	return a.ConfirmButtons(c, do)
+}
+
+// Confirm asks to confirm an action; an empty name cancels.
+func (a *Actions) Confirm(button string) {
+	a.Confirming = button
+	a.show()
+}
+
+// ConfirmButtons are the question and its two buttons.
+func (a *Actions) ConfirmButtons(c Confirmation, do func()) []fyne.CanvasObject {
+	yes := NewQuietButton(c.Yes, c.Icon, do)
+	yes.Danger = true
+	question := NewText(display.Clip(c.Question, 60), style.ColorText, "text")
+	no := NewQuietButton(c.No, "", func() { a.Confirm("") })
+	return []fyne.CanvasObject{question, Row(style.Inside, -1, yes, no)}
+}
+
+// Rename turns the line into the editor of the name.
+func (a *Actions) Rename() {
+	a.Editing = true
+	a.show()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(a.Box); c != nil && a.field != nil {
+		c.Focus(a.field)
+		a.field.TypedShortcut(&fyne.ShortcutSelectAll{})
+	}
+}
