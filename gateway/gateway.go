@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/apps"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/config"
@@ -77,6 +78,7 @@ type Gateway struct {
 	files     *workspace.Files
 	transfers *transfer.Engine
 	devices   *pairing.Manager
+	apps      *apps.Apps
 	install   *install.Server // nil if the path of this program is unknown
 	network   *network.Listener
 	channels  *channel.Hub

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/apps"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/channel/xmpp"
@@ -149,7 +150,10 @@ func (g *Gateway) openMachines(ctx context.Context) (err error) {
 		g.install = install.New(g.network.Pin, install.Beside(exe)...)
 		o.HasPrograms = g.install.HasPrograms
 	}
-	g.devices, err = pairing.Open(ctx, o)
+	if g.devices, err = pairing.Open(ctx, o); err != nil {
+		return err
+	}
+	g.apps, err = apps.Open(ctx, apps.Options{Store: g.store.Apps, Bus: g.bus, Owner: g.tokens.Verify})
 	return err
 }
 
@@ -232,7 +236,7 @@ func (g *Gateway) openSurface() {
 	services := rpc.Services{
 		Version: Version, Bus: g.bus, Chats: g.sessions, Sessions: g.sessions, Transcripts: g.sessions, Editor: g.sessions, Archives: g.sessions, Messages: g.sessions,
 		Tools: g.calls, Registry: g.tools, Nodes: g.hub, Approvals: g.gate, Rules: g.rules, Journal: g.store.Calls, Audit: g.audit(), Config: g.config,
-		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices,
+		Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels, Transfers: g.transfers, Devices: g.devices, Apps: g.apps,
 		Requested: g.sessions.StoreToolResult, Status: g.currentStatus, Usage: g.usage.Report, Verify: g.tokens.Verify, CheckOrigin: g.checkOrigin,
 		Canonical: g.sessions.Canonical, ExecEvent: background.New(g.store, g.sessions, g.channels).Event,
 		Pause: func(ctx context.Context, paused bool) (protocol.Status, error) { return setPaused(ctx, g, paused) },

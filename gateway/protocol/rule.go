@@ -132,6 +132,7 @@ const (
 	AuditGrantWithdrawn = "permission withdrawn"
 	AuditGrantRestored  = "permission restored"
 	AuditDevice         = "device" // a device was paired, changed, revoked or removed, or its permissions grew
+	AuditApp            = "app"    // a connected app was added, changed or revoked, or refused
 	AuditSender         = "sender" // a channel user was approved or rejected
 	AuditMode           = "mode"   // a chat's approval mode was changed
 	AuditLogin          = "login"  // logins failed

@@ -45,6 +45,7 @@ type DB struct {
 	Channels   *Channels
 	Outbox     *Outbox
 	Devices    *Devices
+	Apps       *Apps
 	Nodes      *Nodes
 	Settings   *Settings
 	Calls      *Calls
@@ -115,6 +116,7 @@ func (db *DB) openFamilies() {
 	db.Channels = &Channels{db.conn}
 	db.Outbox = &Outbox{db.conn}
 	db.Devices = &Devices{db.conn}
+	db.Apps = &Apps{db.conn}
 	db.Calls = &Calls{db.conn}
 	db.Nodes = &Nodes{db.conn, db.Calls}
 	db.Settings = &Settings{db.conn}
@@ -144,17 +146,25 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// createTables creates the tables of an empty database.
+// createTables creates the tables of an empty database, as of version firstVersion.
 //
 //go:embed schema.sql
 var createTables string
 
-// schemaVersion is the version of the schema, stored as PRAGMA user_version. Versions 1 to 20 were
-// those of development; they are not converted.
-const schemaVersion = 21
+//go:embed apps.sql
+var createApps string
 
-// createSchema creates the tables of a new database. A database of another version is not changed
-// and returns an error that says what to do.
+// upgrades are the changes of the schema after firstVersion, one for each version.
+var upgrades = []string{createApps}
+
+// firstVersion is the first version of the schema that is converted; versions 1 to 20 were those of
+// development. The version is stored as PRAGMA user_version.
+const firstVersion = 21
+
+var schemaVersion = firstVersion + len(upgrades)
+
+// createSchema creates the tables of a new database, and upgrades one of an older version. A
+// database of another version is not changed and returns an error that says what to do.
 func createSchema(ctx context.Context, db *gorm.DB, path string) error {
 	return db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		var version int
@@ -166,6 +176,8 @@ func createSchema(ctx context.Context, db *gorm.DB, path string) error {
 			return nil
 		case version > schemaVersion:
 			return fmt.Errorf("%s was written by a newer version of Fairlead (format %d, this version reads %d): start the newer version", path, version, schemaVersion)
+		case version >= firstVersion:
+			return upgrade(tx, version)
 		case version > 0:
 			return fmt.Errorf("%s was written by a development version of Fairlead (format %d, this version reads %d) and cannot be converted: move the folder %s away and start again",
 				path, version, schemaVersion, filepath.Dir(path))
@@ -173,8 +185,18 @@ func createSchema(ctx context.Context, db *gorm.DB, path string) error {
 		if err := tx.Exec(createTables).Error; err != nil {
 			return fmt.Errorf("create tables: %w", err)
 		}
-		return tx.Exec("PRAGMA user_version = " + strconv.Itoa(schemaVersion)).Error
+		return upgrade(tx, firstVersion)
 	})
+}
+
+// upgrade applies the changes of the schema after a version.
+func upgrade(tx *gorm.DB, version int) error {
+	for _, change := range upgrades[version-firstVersion:] {
+		if err := tx.Exec(change).Error; err != nil {
+			return fmt.Errorf("upgrade tables: %w", err)
+		}
+	}
+	return tx.Exec("PRAGMA user_version = " + strconv.Itoa(schemaVersion)).Error
 }
 
 // Settings are the settings that differ from their default.

@@ -24,6 +24,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 		background: background, activeRequests: make(map[protocol.CallID]bool),
 	}).register(all)
 	deviceMethods{s.Devices, s.Nodes}.register(all)
+	registerApps(all, s.Apps)
 	registerApprovals(all, s)
 	registerRules(all, s)
 	handle(all, protocol.JournalList, plain(s.listJournal))

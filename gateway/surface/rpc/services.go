@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"fairlead/gateway/approval"
+	"fairlead/gateway/apps"
 	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/cron"
@@ -147,13 +148,14 @@ type Services struct {
 	Channels  *channel.Hub
 	Transfers *transfer.Engine
 	Devices   *pairing.Manager
+	Apps      *apps.Apps
 	// Install serves the install scripts and programs for new machines; nil answers 404.
 	Install http.Handler
 	// Programs serves MCP, REST and their sign-in, and checks the caller's token itself; nil answers
 	// 404.
 	Programs http.Handler
-	Status  func(ctx context.Context) protocol.Status
-	Pause   func(ctx context.Context, paused bool) (protocol.Status, error)
+	Status   func(ctx context.Context) protocol.Status
+	Pause    func(ctx context.Context, paused bool) (protocol.Status, error)
 	// Verify checks a token; CheckOrigin checks a request's Host and Origin.
 	Verify      func(ctx context.Context, token string) error
 	CheckOrigin func(r *http.Request) error

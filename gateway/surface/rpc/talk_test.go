@@ -31,7 +31,7 @@ type ids struct{ list []string }
 var (
 	uuid     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 	features = regexp.MustCompile(`"features":\{[^}]*\}`)
-	invited  = regexp.MustCompile(`"(link|code)":"[^"]+"`)
+	invited  = regexp.MustCompile(`"(link|code|token)":"[^"]+"`)
 	modified = regexp.MustCompile(`"lastModified":"[^"]+Z"`)
 	// the bubble's clock advances by a millisecond when a SQLite connection waits for another
 	times = regexp.MustCompile(`\b(9466\d{8})\d\b`)

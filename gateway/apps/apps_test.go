@@ -1,0 +1,252 @@
+package apps
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+const ownerToken = "fl_owner"
+
+// open opens apps on a real database in dir.
+func open(t *testing.T, dir string) *Apps {
+	t.Helper()
+	db, err := store.Open(t.Context(), filepath.Join(dir, "fairlead.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Owner: func(_ context.Context, token string) error {
+		if token != ownerToken {
+			return protocol.ErrUnauthorized
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return a
+}
+
+func start(t *testing.T) *Apps { return open(t, t.TempDir()) }
+
+// memory is a store that keeps nothing, for tests of time, in whose bubble SQLite cannot run.
+type memory struct{ fail error }
+
+func (memory) List(context.Context) ([]protocol.App, []store.AppToken, error) { return nil, nil, nil }
+func (m *memory) Apply(context.Context, store.AppChange) error                { return m.fail }
+
+func inMemory(t *testing.T) (*Apps, *memory) {
+	m := &memory{}
+	a, err := Open(t.Context(), Options{Store: m, Bus: new(event.Bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, m
+}
+
+var read = []protocol.Scope{protocol.ScopeFilesRead}
+
+func token(t *testing.T, a *Apps, p protocol.TokenCreateParams) protocol.TokenCreateResult {
+	t.Helper()
+	r, err := a.CreateToken(t.Context(), "owner cli", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func refused(t *testing.T, a *Apps, bearer string) {
+	t.Helper()
+	if p, err := a.Verify(t.Context(), bearer, ""); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("the token is taken: %v, %v", p, err)
+	}
+}
+
+func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
+	dir := t.TempDir()
+	a := open(t, dir)
+	r := token(t, a, protocol.TokenCreateParams{Name: " Backup ", Scopes: []protocol.Scope{protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeShell}, Nodes: []protocol.NodeID{"nas"}})
+	if r.App.Name != "Backup" || r.App.Kind != protocol.AppToken || len(r.App.Scopes) != 2 || r.App.ExpiresAt != 0 || r.App.CreatedAt == 0 || !strings.HasPrefix(r.Token, "flt_") || len(r.Token) < 40 {
+		t.Errorf("created %+v", r)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { a.Run(ctx) })
+	a.Used(r.App.ID, "fs_read")
+	cancel()
+	running.Wait()
+	a = open(t, dir)
+	p, err := a.Verify(t.Context(), r.Token, "http://127.0.0.1/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Kind != auth.KindApp || p.App != r.App.ID || p.Name != "Backup" || !p.Has(protocol.ScopeShell) || p.Has(protocol.ScopeFilesWrite) || !p.MayUse("nas") || p.MayUse("laptop") {
+		t.Errorf("it acts as %+v", p)
+	}
+	list, _ := a.List(t.Context())
+	if got := list.Apps[0]; got.Calls != 1 || got.LastTool != "fs_read" || got.LastUsedAt == 0 {
+		t.Errorf("the last call is lost: %+v", got)
+	}
+	_, tokens, err := a.o.Store.List(t.Context())
+	if err != nil || len(tokens) != 1 || strings.Contains(tokens[0].Hash, r.Token) || tokens[0].Hash != hashOf(r.Token) {
+		t.Errorf("stored %+v, %v", tokens, err)
+	}
+	refused(t, a, r.Token+"x")
+	refused(t, a, tokens[0].Hash)
+	refused(t, a, "")
+}
+
+func TestOwnersTokenActsAsTheOwner(t *testing.T) {
+	a := start(t)
+	p, err := a.Verify(t.Context(), ownerToken, "")
+	if err != nil || p.Kind != auth.KindOwner || p.App != "" || !p.Has(protocol.ScopeAdmin) {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+func TestTokenEndsWithItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := inMemory(t)
+		r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read, ExpiresIn: 60})
+		if _, err := a.Verify(t.Context(), r.Token, ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		refused(t, a, r.Token)
+	})
+}
+
+func TestInvalidAppsAreRefused(t *testing.T) {
+	a := start(t)
+	for _, c := range []struct {
+		name, want string
+		in         protocol.TokenCreateParams
+	}{
+		{"no name", "needs a name", protocol.TokenCreateParams{Name: " ", Scopes: read}},
+		{"long name", "at most 100", protocol.TokenCreateParams{Name: strings.Repeat("ä", 101), Scopes: read}},
+		{"no scope", "at least one scope", protocol.TokenCreateParams{Name: "x"}},
+		{"unknown scope", `unknown scope "admin"`, protocol.TokenCreateParams{Name: "x", Scopes: []protocol.Scope{protocol.ScopeAdmin}}},
+		{"negative time", "0 for no end", protocol.TokenCreateParams{Name: "x", Scopes: read, ExpiresIn: -1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := a.CreateToken(t.Context(), "owner", c.in); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+	token(t, a, protocol.TokenCreateParams{Name: strings.Repeat("ä", 100), Scopes: protocol.AppScopes})
+}
+
+func TestChangesTakeEffectWithTheNextCall(t *testing.T) {
+	a := start(t)
+	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
+	name, scopes, nodes := "y", []protocol.Scope{protocol.ScopeShell}, []protocol.NodeID{"nas"}
+	if _, err := a.Update(t.Context(), "owner", protocol.AppUpdateParams{ID: r.App.ID, Name: &name, Scopes: &scopes, Nodes: &nodes}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Verify(t.Context(), r.Token, "")
+	if err != nil || p.Name != "y" || p.Has(protocol.ScopeFilesRead) || !p.Has(protocol.ScopeShell) || p.MayUse("laptop") {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	empty := []protocol.Scope{}
+	if _, err := a.Update(t.Context(), "owner", protocol.AppUpdateParams{ID: r.App.ID, Scopes: &empty}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("an app without scopes: %v", err)
+	}
+	if _, err := a.Update(t.Context(), "owner", protocol.AppUpdateParams{ID: "app_none"}); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("unknown app: %v", err)
+	}
+	if err := a.Revoke(t.Context(), "owner", r.App.ID); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, a, r.Token)
+	if _, err := a.Update(t.Context(), "owner", protocol.AppUpdateParams{ID: r.App.ID, Name: &name}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("a revoked app is changed: %v", err)
+	}
+	list, _ := a.List(t.Context())
+	if len(list.Apps) != 1 || list.Apps[0].RevokedAt == 0 {
+		t.Errorf("listed %+v", list.Apps)
+	}
+	if err := a.Revoke(t.Context(), "owner", r.App.ID); err != nil {
+		t.Errorf("revoked again: %v", err)
+	}
+}
+
+func TestChangeThatIsNotStoredHasNoEffect(t *testing.T) {
+	a, m := inMemory(t)
+	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
+	m.fail = protocol.ErrStorage
+	if err := a.Revoke(t.Context(), "owner", r.App.ID); !errors.Is(err, protocol.ErrStorage) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := a.Verify(t.Context(), r.Token, ""); err != nil {
+		t.Errorf("the token is gone although that was not stored: %v", err)
+	}
+	if _, err := a.CreateToken(t.Context(), "owner", protocol.TokenCreateParams{Name: "z", Scopes: read}); !errors.Is(err, protocol.ErrStorage) {
+		t.Errorf("got %v", err)
+	}
+	if list, _ := a.List(t.Context()); len(list.Apps) != 1 {
+		t.Errorf("%d apps", len(list.Apps))
+	}
+}
+
+func TestEveryChangeIsInTheAuditLog(t *testing.T) {
+	dir := t.TempDir()
+	db, err := store.Open(t.Context(), filepath.Join(dir, "fairlead.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
+	a.Update(t.Context(), "owner window", protocol.AppUpdateParams{ID: r.App.ID})
+	a.Revoke(t.Context(), "owner window", r.App.ID)
+	ask(t, a, "c")
+	a.Answer(t.Context(), "owner window", protocol.ConsentAnswerParams{ID: a.pending.list()[0].ID})
+	list, _, err := db.Audit.List(t.Context(), protocol.AuditListParams{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range list {
+		what, _, _ := strings.Cut(e.What, " app ")
+		got = append(got, e.Kind+" "+what+" "+e.Verdict+" by "+e.By)
+	}
+	slices.Reverse(got)
+	want := []string{"app made a token for allowed by owner cli", "app changed allowed by owner window", "app revoked denied by owner window", "app refused denied by owner window"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestARevokedAppIsForgottenAfter30Days(t *testing.T) {
+	dir := t.TempDir()
+	a := open(t, dir)
+	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
+	old := r.App
+	old.RevokedAt = time.Now().Add(-keepRevoked - time.Hour).UnixMilli()
+	if err := a.o.Store.Apply(t.Context(), store.AppChange{Put: []protocol.App{old}}); err != nil {
+		t.Fatal(err)
+	}
+	a = open(t, dir)
+	if list, _ := a.List(t.Context()); len(list.Apps) != 0 {
+		t.Errorf("listed %+v", list.Apps)
+	}
+	if apps, tokens, _ := a.o.Store.List(t.Context()); len(apps)+len(tokens) != 0 {
+		t.Errorf("stored %v %v", apps, tokens)
+	}
+}

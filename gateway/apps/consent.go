@@ -1,0 +1,182 @@
+package apps
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/gateway/protocol"
+)
+
+// Limits of consents.
+const (
+	consentTime = 5 * time.Minute
+	// maxConsents bounds the questions that wait at the same time: anybody who reaches the gateway
+	// can ask one.
+	maxConsents = 3
+)
+
+// codeLetters are the letters of a consent's code, without those that look like others.
+const codeLetters = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+
+// Decision is the person's answer to a consent.
+type Decision struct {
+	Allowed bool
+	App     protocol.App // that was connected
+}
+
+// consents are the questions whether an app may connect. They are not stored: the browser that asks
+// cannot go on after a restart either.
+type consents struct {
+	changed func()
+
+	mu     sync.Mutex // guards the fields below
+	all    []*consent
+	closed bool
+}
+
+type consent struct {
+	protocol.Consent
+	timer    *time.Timer
+	decision chan Decision // capacity 1; closed after the answer or the end
+	over     bool
+}
+
+// Ask asks the person whether an app may connect. The answer comes from decision, which is closed
+// without one when nobody answers in time. The request is withdrawn when ctx ends.
+func (a *Apps) Ask(ctx context.Context, c protocol.Consent) (asked protocol.Consent, decision <-chan Decision, err error) {
+	for _, s := range c.Scopes {
+		if !slices.Contains(protocol.AppScopes, s) {
+			return c, nil, protocol.ErrBadRequest.With(fmt.Sprintf("unknown scope %q", s))
+		}
+	}
+	if c.Name = strings.TrimSpace(c.Name); c.Name == "" {
+		c.Name = "Unnamed app"
+	}
+	if name := []rune(c.Name); len(name) > maxName {
+		c.Name = string(name[:maxName])
+	}
+	p := &a.pending
+	p.mu.Lock()
+	if p.closed || len(p.all) >= maxConsents {
+		p.mu.Unlock()
+		return c, nil, protocol.ErrUnavailable.With("other apps wait for an answer already: answer them, or try again in a few minutes")
+	}
+	now := time.Now()
+	c.ID, c.CreatedAt, c.ExpiresAt = protocol.NewID(), now.UnixMilli(), now.Add(consentTime).UnixMilli()
+	for c.Code == "" || slices.ContainsFunc(p.all, func(o *consent) bool { return o.Code == c.Code }) {
+		c.Code = newCode()
+	}
+	q := &consent{Consent: c, decision: make(chan Decision, 1)}
+	q.timer = time.AfterFunc(consentTime, func() { p.end(q) })
+	p.all = append(p.all, q)
+	p.mu.Unlock()
+	p.changed()
+	context.AfterFunc(ctx, func() { p.end(q) })
+	return c, q.decision, nil
+}
+
+func newCode() string {
+	var b [4]byte
+	rand.Read(b[:])
+	for i := range b {
+		b[i] = codeLetters[int(b[i])%len(codeLetters)]
+	}
+	return string(b[:])
+}
+
+func (p *consents) list() []protocol.Consent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := []protocol.Consent{}
+	for _, q := range p.all {
+		list = append(list, q.Consent)
+	}
+	return list
+}
+
+// take removes the consent with an ID or a code, for the one who answers it; nil if there is none.
+func (p *consents) take(id, code string) *consent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.all, func(q *consent) bool {
+		return id != "" && q.ID == id || id == "" && code != "" && strings.EqualFold(q.Code, strings.TrimSpace(code))
+	})
+	if i < 0 {
+		return nil
+	}
+	return p.removeLocked(i)
+}
+
+func (p *consents) removeLocked(i int) *consent {
+	q := p.all[i]
+	p.all = slices.Delete(p.all, i, i+1)
+	q.over = true
+	q.timer.Stop()
+	return q
+}
+
+// end ends a consent without an answer.
+func (p *consents) end(q *consent) {
+	p.mu.Lock()
+	over := q.over
+	if !over {
+		p.removeLocked(slices.Index(p.all, q))
+		close(q.decision)
+	}
+	p.mu.Unlock()
+	if !over {
+		p.changed()
+	}
+}
+
+func (p *consents) close() {
+	p.mu.Lock()
+	p.closed = true
+	all := slices.Clone(p.all)
+	p.mu.Unlock()
+	for _, q := range all {
+		p.end(q)
+	}
+}
+
+// Answer answers a consent. The first answer counts.
+func (a *Apps) Answer(ctx context.Context, by string, in protocol.ConsentAnswerParams) (protocol.OK, error) {
+	if in.ID == "" && strings.TrimSpace(in.Code) == "" {
+		return protocol.OK{}, protocol.ErrBadRequest.With("id or code required")
+	}
+	scopes := in.Scopes
+	for _, c := range a.pending.list() {
+		if in.Allow && (in.ID == c.ID || in.ID == "" && strings.EqualFold(strings.TrimSpace(in.Code), c.Code)) {
+			if len(scopes) == 0 {
+				scopes = c.Scopes
+			}
+			for _, s := range scopes {
+				if !slices.Contains(c.Scopes, s) {
+					return protocol.OK{}, protocol.ErrBadRequest.With(fmt.Sprintf("the app did not ask for %q", s))
+				}
+			}
+		}
+	}
+	q := a.pending.take(in.ID, in.Code)
+	if q == nil {
+		return protocol.OK{}, protocol.ErrNotFound.With("no app waits for this answer: it was answered already, or took too long. Connect the app again")
+	}
+	defer a.publish()
+	defer close(q.decision)
+	if !in.Allow {
+		app := protocol.App{Name: q.Name, ID: protocol.AppID(q.ClientID)}
+		q.decision <- Decision{}
+		return protocol.OK{OK: true}, a.o.Store.Apply(ctx, auditOnly(audit(by, "refused", "denied", app)))
+	}
+	app, err := a.grant(ctx, by, q.Consent, scopes, in.Nodes)
+	if err != nil {
+		return protocol.OK{}, err
+	}
+	q.decision <- Decision{Allowed: true, App: app}
+	return protocol.OK{OK: true}, nil
+}

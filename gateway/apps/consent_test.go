@@ -1,0 +1,258 @@
+package apps
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+const site = "https://app.example/client.json"
+
+func ask(t *testing.T, a *Apps, name string) (protocol.Consent, <-chan Decision) {
+	t.Helper()
+	c, decision, err := a.Ask(t.Context(), protocol.Consent{Name: name, ClientID: site, ClientHost: "app.example", Scopes: []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, decision
+}
+
+func allow(t *testing.T, a *Apps, p protocol.ConsentAnswerParams) {
+	t.Helper()
+	p.Allow = true
+	if _, err := a.Answer(t.Context(), "owner", p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// connect connects an app with both scopes.
+func connect(t *testing.T, a *Apps) protocol.App {
+	t.Helper()
+	c, decision := ask(t, a, "Editor")
+	allow(t, a, protocol.ConsentAnswerParams{ID: c.ID})
+	d := <-decision
+	if !d.Allowed {
+		t.Fatal("not allowed")
+	}
+	return d.App
+}
+
+func TestThePersonAllowsLessThanTheAppAsks(t *testing.T) {
+	a := start(t)
+	c, decision := ask(t, a, "Editor")
+	if len(c.Code) != 4 || c.ID == "" || c.ExpiresAt-c.CreatedAt != consentTime.Milliseconds() {
+		t.Errorf("asked %+v", c)
+	}
+	list, _ := a.List(t.Context())
+	if len(list.Consents) != 1 || list.Consents[0].ID != c.ID {
+		t.Errorf("listed %+v", list.Consents)
+	}
+	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true, Scopes: []protocol.Scope{protocol.ScopeFilesWrite}}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("a scope that was not asked for: %v", err)
+	}
+	allow(t, a, protocol.ConsentAnswerParams{Code: " " + c.Code, Scopes: read, Nodes: []protocol.NodeID{"nas"}})
+	d := <-decision
+	if !d.Allowed || len(d.App.Scopes) != 1 || d.App.Scopes[0] != protocol.ScopeFilesRead || d.App.Nodes[0] != "nas" || d.App.ClientHost != "app.example" || d.App.Kind != protocol.AppOAuth {
+		t.Errorf("decided %+v", d)
+	}
+	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true}); !errors.Is(err, protocol.ErrNotFound) {
+		t.Errorf("answered twice: %v", err)
+	}
+	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{Allow: true}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("without ID and code: %v", err)
+	}
+}
+
+func TestConnectingAgainChangesTheSameApp(t *testing.T) {
+	a := start(t)
+	first := connect(t, a)
+	second := connect(t, a)
+	if first.ID != second.ID {
+		t.Errorf("two apps: %s and %s", first.ID, second.ID)
+	}
+	if err := a.Revoke(t.Context(), "owner", first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if third := connect(t, a); third.ID == first.ID {
+		t.Error("a revoked app lives on")
+	}
+}
+
+func TestConsentEndsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := inMemory(t)
+		c, decision := ask(t, a, "Editor")
+		time.Sleep(consentTime)
+		if _, ok := <-decision; ok {
+			t.Error("decided by nobody")
+		}
+		if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID, Allow: true}); !errors.Is(err, protocol.ErrNotFound) {
+			t.Errorf("answered too late: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, gone, err := a.Ask(ctx, protocol.Consent{Scopes: read})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if _, ok := <-gone; ok {
+			t.Error("decided by nobody")
+		}
+		if list, _ := a.List(t.Context()); len(list.Consents) != 0 {
+			t.Errorf("listed %+v", list.Consents)
+		}
+	})
+}
+
+func TestOnlyAFewAppsAskAtATime(t *testing.T) {
+	a := start(t)
+	for range maxConsents {
+		ask(t, a, "Editor")
+	}
+	_, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: read})
+	if !errors.Is(err, protocol.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	c := a.pending.list()[0]
+	if _, err := a.Answer(t.Context(), "owner", protocol.ConsentAnswerParams{ID: c.ID}); err != nil {
+		t.Fatal(err)
+	}
+	_, decision, err := a.Ask(t.Context(), protocol.Consent{Scopes: read})
+	if err != nil {
+		t.Errorf("after an answer: %v", err)
+	}
+	a.pending.close()
+	if _, ok := <-decision; ok {
+		t.Error("decided by nobody")
+	}
+	if _, _, err := a.Ask(t.Context(), protocol.Consent{Scopes: []protocol.Scope{"root"}}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("unknown scope: %v", err)
+	}
+}
+
+func issue(t *testing.T, a *Apps, app protocol.AppID) SignIn {
+	t.Helper()
+	s, err := a.Issue(t.Context(), app, "http://127.0.0.1/mcp", nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestAccessTokenIsForOneAddressAndOneHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := inMemory(t)
+		s := issue(t, a, connect(t, a).ID)
+		if _, err := a.Verify(t.Context(), s.Access, "http://127.0.0.1/mcp"); err != nil {
+			t.Error(err)
+		}
+		if _, err := a.Verify(t.Context(), s.Access, "http://other/mcp"); !errors.Is(err, protocol.ErrUnauthorized) {
+			t.Errorf("taken elsewhere: %v", err)
+		}
+		refused(t, a, s.Refresh)
+		time.Sleep(AccessTime)
+		refused(t, a, s.Access)
+	})
+}
+
+func TestRefreshTokenUsedTwiceRevokesTheApp(t *testing.T) {
+	dir := t.TempDir()
+	a := open(t, dir)
+	app := connect(t, a)
+	first := issue(t, a, app.ID)
+	second, err := a.Refresh(t.Context(), first.Refresh, site, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = open(t, dir) // the exchange survived
+	if _, err := a.Verify(t.Context(), second.Access, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Refresh(t.Context(), first.Refresh, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("used twice: %v", err)
+	}
+	refused(t, a, first.Access)
+	refused(t, a, second.Access)
+	if _, err := a.Refresh(t.Context(), second.Refresh, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("the next one lives on: %v", err)
+	}
+	if _, err := a.Issue(t.Context(), app.ID, "", nil, true); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("a revoked app gets tokens: %v", err)
+	}
+}
+
+func TestRefreshNeverWidens(t *testing.T) {
+	a := start(t)
+	app := connect(t, a)
+	s := issue(t, a, app.ID)
+	if _, err := a.Refresh(t.Context(), s.Refresh, "https://thief.example", "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("another client: %v", err)
+	}
+	if _, err := a.Refresh(t.Context(), s.Refresh, site, "http://other/mcp", nil); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("another address: %v", err)
+	}
+	if _, err := a.Refresh(t.Context(), s.Refresh, site, "", []protocol.Scope{protocol.ScopeFilesWrite}); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("another scope: %v", err)
+	}
+	if _, err := a.Refresh(t.Context(), s.Access, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
+		t.Errorf("an access token: %v", err)
+	}
+	narrower, err := a.Refresh(t.Context(), s.Refresh, site, "", read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Verify(t.Context(), narrower.Access, "")
+	if err != nil || p.Has(protocol.ScopeShell) || !p.Has(protocol.ScopeFilesRead) {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	if _, err := a.Refresh(t.Context(), narrower.Refresh, site, "", []protocol.Scope{protocol.ScopeShell}); !errors.Is(err, protocol.ErrForbidden) {
+		t.Errorf("it widens again: %v", err)
+	}
+}
+
+func TestAnAppRevokesOnlyItsOwnTokens(t *testing.T) {
+	a := start(t)
+	s := issue(t, a, connect(t, a).ID)
+	personal := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
+	for _, c := range []struct{ token, client string }{{s.Refresh, "other"}, {personal.Token, ""}, {"unknown", site}} {
+		if err := a.RevokeToken(t.Context(), c.token, c.client); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, bearer := range []string{s.Access, personal.Token} {
+		if _, err := a.Verify(t.Context(), bearer, ""); err != nil {
+			t.Errorf("revoked by another one: %v", err)
+		}
+	}
+	if err := a.RevokeToken(t.Context(), s.Access, site); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, a, s.Access)
+	again, err := a.Refresh(t.Context(), s.Refresh, site, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.RevokeToken(t.Context(), again.Refresh, site); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, a, again.Access)
+}
+
+func TestExpiredTokensAreDeleted(t *testing.T) {
+	dir := t.TempDir()
+	a := open(t, dir)
+	app := connect(t, a)
+	old := store.AppToken{Hash: "h", App: app.ID, Kind: store.TokenAccess, ExpiresAt: 1}
+	if err := a.o.Store.Apply(t.Context(), store.AppChange{Tokens: []store.AppToken{old}}); err != nil {
+		t.Fatal(err)
+	}
+	a = open(t, dir)
+	if _, tokens, _ := a.o.Store.List(t.Context()); len(tokens) != 0 {
+		t.Errorf("stored %+v", tokens)
+	}
+}

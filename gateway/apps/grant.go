@@ -1,0 +1,133 @@
+package apps
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// Validity of the tokens of apps that signed in.
+const (
+	// AccessTime is how long an access token is valid.
+	AccessTime = time.Hour
+	// refreshTime is how long a refresh token is valid; each exchange starts it again.
+	refreshTime = 90 * 24 * time.Hour
+)
+
+// SignIn is what an app gets when it signs in or refreshes its tokens.
+type SignIn struct {
+	Access  string
+	Refresh string // empty: the app did not ask for one
+	Scopes  []protocol.Scope
+}
+
+func auditOnly(e protocol.AuditEntry) store.AppChange {
+	return store.AppChange{Audit: []protocol.AuditEntry{e}}
+}
+
+// grant connects an app, or changes the permissions of one that is connected already.
+func (a *Apps) grant(ctx context.Context, by string, c protocol.Consent, scopes []protocol.Scope, nodes []protocol.NodeID) (protocol.App, error) {
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	app := protocol.App{
+		ID: protocol.AppID("app_" + protocol.NewID()), Kind: protocol.AppOAuth, ClientID: c.ClientID, CreatedAt: time.Now().UnixMilli(),
+	}
+	a.mu.Lock()
+	for _, was := range a.apps {
+		if was.Kind == protocol.AppOAuth && was.ClientID == c.ClientID && was.RevokedAt == 0 {
+			app = was
+		}
+	}
+	a.mu.Unlock()
+	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(scopes), nodes
+	return app, a.apply(ctx, store.AppChange{Put: []protocol.App{app}, Audit: []protocol.AuditEntry{audit(by, "connected", "allowed", app)}})
+}
+
+// Issue makes tokens for an app that signed in, for use at resource. The access token has the given
+// scopes, those of the app if empty.
+func (a *Apps) Issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope, withRefresh bool) (SignIn, error) {
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	return a.issue(ctx, id, resource, scopes, withRefresh, store.AppChange{})
+}
+
+// issue is Issue with another change that is stored together with it. The caller must hold changing.
+func (a *Apps) issue(ctx context.Context, id protocol.AppID, resource string, scopes []protocol.Scope, withRefresh bool, c store.AppChange) (SignIn, error) {
+	app, err := a.app(id)
+	if err != nil {
+		return SignIn{}, err
+	}
+	if app.RevokedAt > 0 {
+		return SignIn{}, protocol.ErrUnauthorized.With("the app's access was revoked")
+	}
+	now := time.Now()
+	out := SignIn{Access: newSecret("fla_"), Scopes: narrow(app.Scopes, scopes)}
+	c.Tokens = append(c.Tokens, store.AppToken{Hash: hashOf(out.Access), App: id, Kind: store.TokenAccess, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(AccessTime).UnixMilli()})
+	if withRefresh {
+		out.Refresh = newSecret("flr_")
+		c.Tokens = append(c.Tokens, store.AppToken{Hash: hashOf(out.Refresh), App: id, Kind: store.TokenRefresh, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(refreshTime).UnixMilli()})
+	}
+	a.mu.Lock()
+	for hash, t := range a.tokens { // expired ones are of no use
+		if t.App == id && t.Kind != store.TokenPersonal && isExpired(t.ExpiresAt) {
+			c.Revoke = append(c.Revoke, hash)
+		}
+	}
+	a.mu.Unlock()
+	return out, a.apply(ctx, c)
+}
+
+// Refresh exchanges a refresh token for new tokens; the old one is used up. A token that was used
+// already was stolen from the app or by it, so the app's access is revoked. scopes, if set, must be
+// among those of the old token. The error is protocol.ErrUnauthorized, or ErrForbidden for scopes.
+func (a *Apps) Refresh(ctx context.Context, token, clientID, resource string, scopes []protocol.Scope) (SignIn, error) {
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	a.mu.Lock()
+	t, ok := a.tokens[hashOf(token)]
+	app := a.apps[t.App]
+	a.mu.Unlock()
+	switch {
+	case !ok || t.Kind != store.TokenRefresh || app.ClientID != clientID || isExpired(t.ExpiresAt) || app.RevokedAt > 0:
+		return SignIn{}, protocol.ErrUnauthorized.With("the refresh token is not valid")
+	case resource != "" && resource != t.Resource:
+		return SignIn{}, protocol.ErrUnauthorized.With("the refresh token is for another address")
+	case t.UsedAt > 0:
+		if err := a.revoke(ctx, "a refresh token that was used twice", app.ID); err != nil {
+			return SignIn{}, err
+		}
+		return SignIn{}, protocol.ErrUnauthorized.With("the refresh token was used before, so the access was revoked: connect the app again")
+	}
+	if len(scopes) == 0 {
+		scopes = t.Scopes
+	}
+	for _, s := range scopes {
+		if !slices.Contains(narrow(app.Scopes, t.Scopes), s) {
+			return SignIn{}, protocol.ErrForbidden.With("the scope " + string(s) + " was not granted")
+		}
+	}
+	t.UsedAt = time.Now().UnixMilli()
+	return a.issue(ctx, app.ID, t.Resource, scopes, true, store.AppChange{Tokens: []store.AppToken{t}})
+}
+
+// RevokeToken ends the access of the app that a token of clientID belongs to. An unknown token is
+// no error.
+func (a *Apps) RevokeToken(ctx context.Context, token, clientID string) error {
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	a.mu.Lock()
+	t, ok := a.tokens[hashOf(token)]
+	app := a.apps[t.App]
+	a.mu.Unlock()
+	switch {
+	case !ok || app.ClientID != clientID || app.Kind != protocol.AppOAuth:
+		return nil
+	case t.Kind == store.TokenAccess:
+		return a.apply(ctx, store.AppChange{Revoke: []string{t.Hash}})
+	}
+	return a.revoke(ctx, "app "+strings.TrimSpace(app.Name), app.ID)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/cron/when"
+	"fairlead/gateway/protocol"
+)
+
+// tokensCommand manages the connected apps and their tokens.
+func tokensCommand(o *options) *cobra.Command {
+	revoke := onMethod(o, protocol.AppRevoke, func(args []string) (protocol.AppParams, error) {
+		if args[0] == "" {
+			return protocol.AppParams{}, usageError("the ID is empty; to list the IDs: fairlead tokens list")
+		}
+		return protocol.AppParams{ID: protocol.AppID(args[0])}, nil
+	}, func(out io.Writer, _ protocol.OK) error { return printf(out, "Access revoked.\n") })
+	return group("tokens", "Manage connected apps and tokens for MCP and REST", createTokenCommand(o),
+		command("list", "List connected apps and tokens, and apps that ask to connect", cobra.NoArgs, onMethod(o, protocol.AppsList, nil, printApps)),
+		command("revoke ID", "Revoke the access of an app or a token; \"fairlead tokens list\" shows the ID", cobra.ExactArgs(1), revoke))
+}
+
+// newToken is what create prints with --json.
+type newToken struct {
+	protocol.App
+	Token string `json:"token"`
+}
+
+func createTokenCommand(o *options) *cobra.Command {
+	var name, expires string
+	var scopes, nodes []string
+	cmd := command("create", "Make a token for a script or an app", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		in := protocol.TokenCreateParams{Name: name, Scopes: scopesOf(scopes)}
+		for _, id := range nodes {
+			in.Nodes = append(in.Nodes, protocol.NodeID(id))
+		}
+		if expires != "" && expires != "never" {
+			d, err := when.Parse(expires)
+			if err != nil || d < time.Second {
+				return usageError("--expires must be a duration such as 12h or 30d, or never, not %q", expires)
+			}
+			in.ExpiresIn = int64(d / time.Second)
+		}
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			r, err := call(ctx, c, protocol.TokenCreate, in)
+			return show(c, newToken{r.App, r.Token}, err, printToken)
+		})
+	})
+	f := cmd.Flags()
+	f.StringVar(&name, "name", "", "what the token is for, such as 'Backup script'")
+	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(scopeNames(protocol.AppScopes), ","))
+	f.StringVar(&expires, "expires", "30d", "how long it is valid: 12h, 30d or never")
+	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all)")
+	cmd.MarkFlagRequired("name")
+	cmd.MarkFlagRequired("scopes")
+	return cmd
+}
+
+func scopesOf(names []string) (list []protocol.Scope) {
+	for _, s := range names {
+		list = append(list, protocol.Scope(strings.TrimSpace(s)))
+	}
+	return list
+}
+
+func scopeNames(scopes []protocol.Scope) (list []string) {
+	for _, s := range scopes {
+		list = append(list, string(s))
+	}
+	return list
+}
+
+func printToken(out io.Writer, t newToken) error {
+	return printf(out, "%s\n\nCopy the token now: it cannot be shown again. To end its access: fairlead tokens revoke %s\n", t.Token, t.ID)
+}
+
+func printApps(out io.Writer, r protocol.AppsListResult) error {
+	var t table
+	for _, a := range r.Apps {
+		on := "all machines"
+		if len(a.Nodes) > 0 {
+			var ids []string
+			for _, id := range a.Nodes {
+				ids = append(ids, string(id))
+			}
+			on = strings.Join(ids, ", ")
+		}
+		t.row(string(a.ID), a.Name, appState(a), strings.Join(scopeNames(a.Scopes), ","), on)
+	}
+	if err := t.print(out, "No app is connected. To make a token: fairlead tokens create"); err != nil {
+		return err
+	}
+	for _, c := range r.Consents {
+		if err := printf(out, "\n%s asks to connect, code %s, scopes %s. To allow it: fairlead approve %[2]s\n", flat(c.Name), c.Code, strings.Join(scopeNames(c.Scopes), ",")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appState(a protocol.App) string {
+	used := "never used"
+	if a.LastUsedAt > 0 {
+		used = "used " + ago(a.LastUsedAt)
+	}
+	switch {
+	case a.RevokedAt > 0:
+		return "revoked " + ago(a.RevokedAt)
+	case a.ExpiresAt > 0 && a.ExpiresAt <= time.Now().UnixMilli():
+		return "expired"
+	case a.ExpiresAt > 0:
+		return fmt.Sprintf("%s, valid until %s", used, minuteText(a.ExpiresAt))
+	}
+	return used
+}
+
+// approveCommand answers an app that asks to connect.
+func approveCommand(o *options) *cobra.Command {
+	var scopes, nodes []string
+	var deny bool
+	cmd := command("approve CODE", "Let an app connect that shows this code in the browser", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		in := protocol.ConsentAnswerParams{Code: args[0], Allow: !deny, Scopes: scopesOf(scopes)}
+		for _, id := range nodes {
+			in.Nodes = append(in.Nodes, protocol.NodeID(id))
+		}
+		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			return showCall(ctx, c, protocol.ConsentAnswer, in, func(out io.Writer, _ protocol.OK) error {
+				if deny {
+					return printf(out, "The app may not connect.\n")
+				}
+				return printf(out, "The app is connected. To end its access: fairlead tokens list\n")
+			})
+		})
+	})
+	f := cmd.Flags()
+	f.BoolVar(&deny, "deny", false, "refuse it")
+	f.StringSliceVar(&scopes, "scopes", nil, "allow only these of the scopes that it asks for")
+	f.StringSliceVar(&nodes, "nodes", nil, "IDs of the machines that it may use (default all)")
+	return cmd
+}

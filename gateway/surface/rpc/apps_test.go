@@ -1,0 +1,26 @@
+package rpc
+
+import (
+	"context"
+
+	"fairlead/gateway/apps"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// appRows is a store of apps with one app.
+type appRows struct{}
+
+func (appRows) List(context.Context) ([]protocol.App, []store.AppToken, error) {
+	return []protocol.App{{ID: "app_1", Kind: protocol.AppToken, Name: "Backup", Scopes: []protocol.Scope{protocol.ScopeFilesRead}, CreatedAt: 1}}, nil, nil
+}
+
+func (appRows) Apply(context.Context, store.AppChange) error { return nil }
+
+func fakeApps(f *fakes) *apps.Apps {
+	a, err := apps.Open(context.Background(), apps.Options{Store: appRows{}, Bus: f.bus, Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
